@@ -1,0 +1,116 @@
+/* command_build.c - tem build: an embedding file becomes a model. */
+#include "commands.h"
+#include "options.h"
+#include "talk.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct build_request {
+    const char *vectors, *output, *metric_name;
+    tem_metric metric;
+    uint64_t limit, neighbours, threads;
+    bool force, quiet, verbose, help;
+} build_request;
+
+static void print_help(const option_spec *table) {
+    puts("usage: tem build VECTORS -o MODEL [OPTIONS]\n"
+         "\n"
+         "Makes a model: rounds the vectors to an exact grid and finds every word's nearest\n"
+         "words. VECTORS is GloVe text, word2vec text or binary, fastText .vec, or tem's own\n"
+         ".temv, plain or gzip, recognised by content; '-' is standard input.\n");
+    options_print_help(stdout, table);
+    puts("\n"
+         "  tem build glove.6B.100d.txt -o glove.tem\n"
+         "  tem build crawl.vec.gz -o crawl.tem --limit 200000 --neighbours 64\n"
+         "\n"
+         "The model appears whole or not at all, whenever the build is stopped.");
+}
+
+/* Fills the request; EXIT_DONE, or the exit status to end with. */
+static int check_request(build_request *r, size_t operands) {
+    tem_error error;
+    if (operands == 0)
+        return talk_usage("build", "which vectors? tem build VECTORS -o MODEL");
+    if (r->output == NULL)
+        return talk_usage("build", "where to? -o MODEL names the file to write");
+    if (tem_metric_parse(r->metric_name, &r->metric, &error) != TEM_OK)
+        return talk_usage("build", "--metric: %s", error.message);
+    if (!r->force && access(r->output, F_OK) == 0) {
+        fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", r->output);
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+static tem_status build(const build_request *r, const tem_run *run, tem_vectors **vectors,
+                        tem_model **model, tem_error *error) {
+    const double start = talk_clock();
+    tem_status status = tem_vectors_load(r->vectors, r->limit, run, vectors, error);
+    if (status != TEM_OK)
+        return status;
+    talk_note(r->quiet, "read %s words x %u (%s) in %.1f s",
+              talk_count(tem_vectors_count(*vectors)), tem_vectors_dimension(*vectors),
+              tem_vectors_format(*vectors), talk_clock() - start);
+
+    const double built = talk_clock();
+    const tem_build_options options = {.metric = r->metric, .neighbours = (uint32_t)r->neighbours};
+    status = tem_model_build(*vectors, &options, run, model, error);
+    if (status != TEM_OK)
+        return status;
+    tem_model_info info;
+    tem_model_get_info(*model, &info);
+    talk_note(r->quiet, "found the %u nearest words of each in %.1f s (%s, %s)", info.neighbours,
+              talk_clock() - built, tem_metric_name(info.metric), tem_kernel_name());
+    talk_note(!r->verbose, "grid step 2^-%u; distances within %.6f of those of the vectors given",
+              info.step_log2, (double)info.deviation / TEM_DIST_ONE);
+    return tem_model_save(*model, r->output, r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING, run,
+                          error);
+}
+
+int command_build(int argc, char *const *argv) {
+    build_request r = {.metric_name = "euclidean", .neighbours = TEM_NEIGHBOURS_DEFAULT};
+    const option_spec table[] = {
+        {"output", 'o', OPTION_TEXT, &r.output, "MODEL", "the file to write", 0, 0},
+        {"metric", 0, OPTION_TEXT, &r.metric_name, "M", "euclidean (default), angular, l1 or linf",
+         0, 0},
+        {"limit", 0, OPTION_COUNT, &r.limit, "N", "take only the first N words", 2, TEM_WORDS_MAX},
+        {"neighbours", 0, OPTION_COUNT, &r.neighbours, "K",
+         "list the K nearest words of each word, itself included (default 256);\n"
+         "a longer list draws faster and takes 8 K bytes a word; no guarantee\n"
+         "depends on it",
+         1, TEM_WORDS_MAX},
+        {"threads", 0, OPTION_COUNT, &r.threads, "N", "use N threads (default: all processors)", 1,
+         1024},
+        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite MODEL", 0, 0},
+        {"quiet", 'q', OPTION_FLAG, &r.quiet, NULL, "say nothing unless it fails", 0, 0},
+        {"verbose", 'v', OPTION_FLAG, &r.verbose, NULL, "say more", 0, 0},
+        {"help", 'h', OPTION_FLAG, &r.help, NULL, "show this", 0, 0},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL, 0, 0},
+    };
+    char message[OPTION_MESSAGE_BYTES];
+    size_t operands = 0;
+    if (!options_parse(argc, argv, table, &r.vectors, 1, &operands, message))
+        return talk_usage("build", "%s", message);
+    if (r.help) {
+        print_help(table);
+        return EXIT_DONE;
+    }
+    const int refused = check_request(&r, operands);
+    if (refused != EXIT_DONE)
+        return refused;
+
+    const tem_run run = talk_run((unsigned)r.threads, r.quiet);
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    tem_error error;
+    int status = EXIT_DONE;
+    if (build(&r, &run, &vectors, &model, &error) != TEM_OK)
+        status = talk_error(&error);
+    else
+        talk_note(r.quiet, "wrote %s; next: tem info -m %s", r.output, r.output);
+    tem_model_free(model);
+    tem_vectors_free(vectors);
+    return status;
+}

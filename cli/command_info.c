@@ -1,0 +1,96 @@
+/* command_info.c - tem info: what a model holds. */
+#include "commands.h"
+#include "default_model.h"
+#include "options.h"
+#include "talk.h"
+
+#include <jansson.h>
+
+static void print_metric(const tem_model_info *info) {
+    if (info->metric != TEM_MATRIX) {
+        printf("metric      %s, exact on a grid of step 2^-%u\n", tem_metric_name(info->metric),
+               info->step_log2);
+        printf("deviation   at most %.6f from the distances of the vectors given\n",
+               (double)info->deviation / TEM_DIST_ONE);
+        return;
+    }
+    printf("metric      matrix, given by its builder, who answers for its being a metric\n"
+           "triangles   %s of %s checked\n",
+           talk_count(info->triangles), info->triangles_exhaustive ? "all triples" : "many");
+}
+
+static void print_kernels(void) {
+    printf("kernel      %s (of", tem_kernel_name());
+    int available = 0;
+    const char *name = NULL;
+    for (unsigned i = 0; (name = tem_kernel_at(i, &available)) != NULL; i++)
+        printf(" %s%s", name, available ? "" : " (not on this machine)");
+    puts(")");
+}
+
+static void print_text(const tem_model_info *info) {
+    printf("model       %s\n", default_model_path());
+    printf("size        %s\n", talk_bytes(info->file_bytes));
+    printf("words       %s\n", talk_count(info->words));
+    if (info->dimension > 0)
+        printf("dimension   %u\n", info->dimension);
+    print_metric(info);
+    printf("neighbours  %u a word, exact\n", info->neighbours);
+    printf("hash        %s\n", info->hash);
+    print_kernels();
+}
+
+static int print_json(const tem_model_info *info) {
+    json_t *root =
+        json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:I, s:b, s:s, s:s, s:s}", "model",
+                  default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
+                  (json_int_t)info->words, "dimension", (json_int_t)info->dimension, "metric",
+                  tem_metric_name(info->metric), "step_log2", (json_int_t)info->step_log2,
+                  "neighbours", (json_int_t)info->neighbours, "deviation",
+                  (double)info->deviation / TEM_DIST_ONE, "triangles", (json_int_t)info->triangles,
+                  "triangles_exhaustive", info->triangles_exhaustive, "hash", info->hash, "kernel",
+                  tem_kernel_name(), "version", tem_version());
+    if (root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0) {
+        json_decref(root);
+        fputs("tem: cannot write JSON (is the model's path valid UTF-8?)\n", stderr);
+        return EXIT_FAILED;
+    }
+    json_decref(root);
+    putchar('\n');
+    return EXIT_DONE;
+}
+
+int command_info(int argc, char *const *argv) {
+    const char *named = NULL;
+    bool json = false, help = false;
+    const option_spec table[] = {
+        {"model", 'm', OPTION_TEXT, &named, "MODEL",
+         "the model (default: $TEM_MODEL, else the "
+         "default model)",
+         0, 0},
+        {"json", 0, OPTION_FLAG, &json, NULL, "as one JSON object", 0, 0},
+        {"help", 'h', OPTION_FLAG, &help, NULL, "show this", 0, 0},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL, 0, 0},
+    };
+    char message[OPTION_MESSAGE_BYTES];
+    size_t operands = 0;
+    if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
+        return talk_usage("info", "%s; a model is named with -m MODEL", message);
+    if (help) {
+        puts("usage: tem info [OPTIONS]\n\nTells what a model holds.\n");
+        options_print_help(stdout, table);
+        return EXIT_DONE;
+    }
+    tem_model *model = default_model_open(named);
+    if (model == NULL)
+        return EXIT_FAILED;
+    tem_model_info info;
+    tem_model_get_info(model, &info);
+    int status = EXIT_DONE;
+    if (json)
+        status = print_json(&info);
+    else
+        print_text(&info);
+    tem_model_free(model);
+    return status;
+}

@@ -1,0 +1,10 @@
+/* commands.h - the commands of tem. Each takes its own name as argv[0] and returns
+ * an exit status. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+int command_build(int argc, char *const *argv);
+int command_info(int argc, char *const *argv);
+int command_verify(int argc, char *const *argv);
+
+#endif

@@ -1,0 +1,59 @@
+/* default_model.c - which model serves when none is named. */
+#include "default_model.h"
+
+#include "talk.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[PATH_MAX];
+
+/* FOLDER/TAIL, FOLDER being that of the program; false if there is no such file. */
+static bool beside_program(const char *tail) {
+    char program[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return false;
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash == NULL)
+        return false;
+    *slash = '\0';
+    const int needed = snprintf(path, sizeof path, "%s/%s", program, tail);
+    return needed > 0 && (size_t)needed < sizeof path && access(path, F_OK) == 0;
+}
+
+static bool find_default(void) {
+    const char *variable = getenv("TEM_MODEL");
+    if (variable != NULL && *variable != '\0') {
+        snprintf(path, sizeof path, "%s", variable);
+        return true;
+    }
+    if (beside_program("default.tem") || beside_program("../share/tem/default.tem"))
+        return true;
+    snprintf(path, sizeof path, "%s", TEM_DATA_DIR "/default.tem");
+    return access(path, F_OK) == 0;
+}
+
+tem_model *default_model_open(const char *named) {
+    tem_error error;
+    tem_model *model = NULL;
+    if (named != NULL) {
+        snprintf(path, sizeof path, "%s", named);
+    } else if (!find_default()) {
+        fputs("tem: no model: name one with -m MODEL or $TEM_MODEL, or run 'make' to build the "
+              "default one\n",
+              stderr);
+        return NULL;
+    }
+    if (tem_model_open(path, &model, &error) != TEM_OK)
+        talk_error(&error);
+    return model;
+}
+
+const char *default_model_path(void) {
+    return path;
+}

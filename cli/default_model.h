@@ -1,0 +1,14 @@
+/* default_model.h - which model serves when none is named. */
+#ifndef CLI_DEFAULT_MODEL_H
+#define CLI_DEFAULT_MODEL_H
+
+#include "tem.h"
+
+/* Opens `named`, or, if that is NULL, $TEM_MODEL, else default.tem beside the
+ * program, else the installed one. Prints why it cannot; NULL then. */
+tem_model *default_model_open(const char *named);
+
+/* The path that default_model_open opened last. */
+const char *default_model_path(void);
+
+#endif

@@ -1,0 +1,42 @@
+/* options.h - options as tables: parsing and help come from the same lines. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum option_kind {
+    OPTION_FLAG,  /* sets a bool */
+    OPTION_TEXT,  /* sets a const char * */
+    OPTION_COUNT, /* sets a uint64_t, within minimum to maximum */
+} option_kind;
+
+typedef struct option_spec {
+    const char *name; /* without the dashes */
+    char letter;      /* or 0 */
+    option_kind kind;
+    void *target;
+    const char *value; /* how the help calls the value; NULL for flags */
+    const char *help;
+    uint64_t minimum, maximum;
+} option_spec;
+
+enum { OPTION_MESSAGE_BYTES = 256 };
+
+/* Reads argv[1..]: options into their targets, the rest into `operands`, at most
+ * `operand_max`, *operand_count being set. "--" ends the options; "-" is an operand;
+ * "--name=value" and "-ovalue" work too. A later option wins. On failure false and a
+ * sentence in `message`. The table ends with a name of NULL. */
+bool options_parse(int argc, char *const *argv, const option_spec *table, const char **operands,
+                   size_t operand_max, size_t *operand_count, char message[OPTION_MESSAGE_BYTES]);
+
+/* A whole number in decimal digits and nothing else; false if it is not, or does not
+ * fit. */
+bool options_number(const char *text, uint64_t *number);
+
+/* One line or more an option. */
+void options_print_help(FILE *out, const option_spec *table);
+
+#endif

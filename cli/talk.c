@@ -1,0 +1,139 @@
+/* talk.c - what the command says on stderr. */
+#include "talk.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR_CELLS = 30, TEXT_BYTES = 32, TEXTS = 8 };
+
+static volatile sig_atomic_t caught_signal;
+
+double talk_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+int talk_error(const tem_error *error) {
+    if (error->status == TEM_ERR_CANCELLED && caught_signal != 0) {
+        signal(caught_signal, SIG_DFL);
+        raise(caught_signal);
+    }
+    fputs("tem: ", stderr);
+    if (error->file[0] != '\0')
+        fprintf(stderr, "%s: ", error->file);
+    if (error->line != 0)
+        fprintf(stderr, "line %" PRIu64 ": ", error->line);
+    else if (error->byte != 0)
+        fprintf(stderr, "byte %" PRIu64 ": ", error->byte);
+    fprintf(stderr, "%s\n", error->message);
+    return EXIT_FAILED;
+}
+
+int talk_usage(const char *command, const char *format, ...) {
+    va_list arguments;
+    const char *space = command[0] != '\0' ? " " : "";
+    fprintf(stderr, "tem%s%s: ", space, command);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\nTry 'tem%s%s --help'.\n", space, command);
+    return EXIT_USAGE;
+}
+
+void talk_note(bool quiet, const char *format, ...) {
+    va_list arguments;
+    if (quiet)
+        return;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+static char *next_text(void) {
+    static char texts[TEXTS][TEXT_BYTES];
+    static unsigned next;
+    return texts[next++ % TEXTS];
+}
+
+const char *talk_count(uint64_t number) {
+    char digits[24], *text = next_text(), *out = text;
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return text;
+}
+
+const char *talk_bytes(uint64_t bytes) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    char *text = next_text();
+    double size = (double)bytes;
+    unsigned unit = 0;
+    for (; size >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++)
+        size /= 1000;
+    snprintf(text, TEXT_BYTES, unit == 0 ? "%.0f %s" : "%.1f %s", size, units[unit]);
+    return text;
+}
+
+/* The bar on the terminal. One at a time: long calls do not overlap. */
+static struct {
+    bool shown;
+    const char *stage;
+    double stage_start, last_drawn;
+} bar;
+
+static void draw_bar(const char *stage, double share, double now) {
+    const double elapsed = now - bar.stage_start;
+    char cells[BAR_CELLS + 1];
+    for (int i = 0; i < BAR_CELLS; i++)
+        cells[i] = i < (int)(share * BAR_CELLS) ? '#' : '.';
+    cells[BAR_CELLS] = '\0';
+    fprintf(stderr, "\r%-20s [%s] %3d %%", stage, cells, (int)(share * 100));
+    if (share > 0.01 && share < 1)
+        fprintf(stderr, "  %.0f s left", elapsed / share - elapsed);
+    fputs("\033[K", stderr);
+    if (share >= 1)
+        fputs("\r\033[K", stderr); /* done: leave no trace */
+    fflush(stderr);
+}
+
+static int show_progress(void *context, const char *stage, uint64_t done, uint64_t total) {
+    (void)context;
+    const double now = bar.shown ? talk_clock() : 0;
+    if (bar.shown && (bar.stage == NULL || strcmp(bar.stage, stage) != 0)) {
+        bar.stage = stage;
+        bar.stage_start = now;
+        bar.last_drawn = now; /* stages shorter than a tenth of a second show nothing */
+    }
+    if (bar.shown && now > bar.last_drawn + 0.1) {
+        draw_bar(stage, total == 0 ? 1 : (double)done / (double)total, now);
+        bar.last_drawn = done == total ? now + 3600 : now;
+    }
+    if (caught_signal != 0 && bar.shown)
+        fputs("\r\033[K", stderr);
+    return caught_signal != 0;
+}
+
+static void catch_signal(int number) {
+    caught_signal = number;
+}
+
+tem_run talk_run(unsigned threads, bool quiet) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = catch_signal;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    bar.shown = !quiet && isatty(STDERR_FILENO);
+    return (tem_run){.threads = threads, .progress = show_progress};
+}

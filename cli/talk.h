@@ -1,0 +1,36 @@
+/* talk.h - what the command says on stderr: errors, notes, progress. */
+#ifndef CLI_TALK_H
+#define CLI_TALK_H
+
+#include "tem.h"
+
+#include <stdbool.h>
+
+/* Exit statuses. */
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* "tem: ..." for a failed call of the library, with file, line and what was
+ * expected; returns EXIT_FAILED. */
+int talk_error(const tem_error *error);
+
+/* "tem COMMAND: ..." and where to look; returns EXIT_USAGE. */
+__attribute__((format(printf, 2, 3))) int talk_usage(const char *command, const char *format, ...);
+
+/* A line of information, unless the user asked for quiet. */
+__attribute__((format(printf, 2, 3))) void talk_note(bool quiet, const char *format, ...);
+
+/* A number with its thousands set apart, in one of a few static buffers. */
+const char *talk_count(uint64_t number);
+
+/* Bytes as "92.4 MB", likewise. */
+const char *talk_bytes(uint64_t bytes);
+
+/* Seconds on a clock that only goes forward. */
+double talk_clock(void);
+
+/* A run with progress on stderr if that is a terminal and the user did not ask for
+ * quiet. Catches SIGINT and SIGTERM: the call in progress then ends with
+ * TEM_ERR_CANCELLED, cleans up, and talk_error ends the program by the signal. */
+tem_run talk_run(unsigned threads, bool quiet);
+
+#endif

@@ -1,0 +1,322 @@
+/* tem.h - the public interface of libtem, and its specification.
+ *
+ * tem replaces every word of a text by a word drawn from a distribution with a
+ * proved guarantee: word-level metric differential privacy. This header covers
+ * the ground on which that stands: vectors in, exact distances, exact nearest
+ * neighbours, the model file.
+ *
+ *   tem_vectors *vectors = NULL;
+ *   tem_model   *model   = NULL;
+ *   tem_error    error;
+ *   if (tem_vectors_load("glove.txt", 0, NULL, &vectors, &error) == TEM_OK &&
+ *       tem_model_build(vectors, NULL, NULL, &model, &error) == TEM_OK &&
+ *       tem_model_save(model, "glove.tem", TEM_KEEP_EXISTING, NULL, &error) == TEM_OK)
+ *       puts("built");
+ *   else
+ *       fprintf(stderr, "%s\n", error.message);
+ *   tem_model_free(model);
+ *   tem_vectors_free(vectors);
+ *
+ * Rules that hold for every function:
+ *  - A function that can fail returns a tem_status, TEM_OK being 0. When it
+ *    fails, its outputs are untouched and *error, unless NULL, tells why.
+ *  - Objects are opaque. What a call hands out through a `tem_x **` belongs to
+ *    the caller, who frees it with tem_x_free; tem_x_free(NULL) does nothing.
+ *  - A tem_model and a tem_vectors are frozen once made: any number of threads
+ *    may use one at the same time, without locks. Freeing is for one thread,
+ *    when no other uses the object.
+ *  - Words are bytes, valid UTF-8, without NUL, tab or line end. They are
+ *    neither folded nor normalised here. Lengths are in bytes.
+ *  - Distances are integers: a tem_dist counts steps of 2^-16.
+ *  - The library never prints, and opens no file but the one it is given.
+ */
+#ifndef TEM_H
+#define TEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TEM_API __attribute__((visibility("default")))
+#else
+#define TEM_API
+#endif
+
+#define TEM_VERSION "0.1.0"
+
+/* The version of the library that is linked, as "major.minor.patch". Static
+ * string. Any thread, any time. */
+TEM_API const char *tem_version(void);
+
+/* ------------------------------------------------------------- outcomes -- */
+
+typedef enum tem_status {
+    TEM_OK = 0,
+    TEM_ERR_ARGUMENT,    /* the call itself is wrong: NULL, out of range */
+    TEM_ERR_MEMORY,      /* an allocation failed */
+    TEM_ERR_FILE,        /* the system refused to open, read, map or write */
+    TEM_ERR_EXISTS,      /* the file to write is there already */
+    TEM_ERR_FORMAT,      /* a file's content is not what was expected */
+    TEM_ERR_VERSION,     /* a model file of a newer format */
+    TEM_ERR_DAMAGED,     /* a model file that contradicts itself */
+    TEM_ERR_RANGE,       /* values that the exact grid cannot hold */
+    TEM_ERR_METRIC,      /* the distances are no metric */
+    TEM_ERR_UNSUPPORTED, /* this machine cannot do it */
+    TEM_ERR_CANCELLED    /* the progress callback asked to stop */
+} tem_status;
+
+/* What went wrong, in the caller's memory. `message` says what was expected and
+ * what was found; it never contains a word of a text or of a vocabulary. */
+typedef struct tem_error {
+    tem_status status;
+    int os_error;      /* errno of the call that failed, or 0 */
+    uint64_t line;     /* line of the file, from 1, or 0 if it has none */
+    uint64_t byte;     /* byte of the file, from 0, where `line` is 0 */
+    char file[256];    /* the file, as it was named; cut if longer; or "" */
+    char message[256]; /* one sentence without its final period */
+} tem_error;
+
+/* The name of a status, such as "format". Static string; "unknown" for a value
+ * that is none. Any thread. */
+TEM_API const char *tem_status_name(tem_status status);
+
+/* --------------------------------------------------------- long calls -- */
+
+/* Told how far a long call has come. stage: what is being done, a static
+ * string such as "reading"; done, total: in units of the stage, done <= total.
+ * Called only from the thread that made the long call, several times a second
+ * at most where the work allows it. Returning non-zero stops the call, which
+ * then fails with TEM_ERR_CANCELLED. */
+typedef int tem_progress_fn(void *context, const char *stage, uint64_t done, uint64_t total);
+
+/* How a long call runs. Wherever one is taken, NULL means all defaults. */
+typedef struct tem_run {
+    unsigned threads;          /* at most this many; 0: one per processor */
+    tem_progress_fn *progress; /* or NULL */
+    void *progress_context;
+} tem_run;
+
+/* -------------------------------------------------------------- metrics -- */
+
+/* Steps of 2^-16. The distance of two words is exact for the vectors as they
+ * are stored, rounded up: that is a metric again. */
+typedef uint32_t tem_dist;
+#define TEM_DIST_ONE 65536u
+
+typedef enum tem_metric {
+    TEM_EUCLIDEAN = 1, /* exact integers, rounded up once */
+    TEM_ANGULAR = 2,   /* the angle in radians, plus one step between unequal vectors */
+    TEM_L1 = 3,        /* sum of absolute differences, exact */
+    TEM_LINF = 4,      /* largest absolute difference, exact */
+    TEM_MATRIX = 5     /* distances that the user gave, pair by pair */
+} tem_metric;
+
+/* The metric called `name`: "euclidean", "angular", "l1" or "linf". Fails with
+ * TEM_ERR_METRIC for "cosine" (1 - cosine breaks the triangle inequality, so no
+ * guarantee can rest on it) and TEM_ERR_ARGUMENT for other names. Any thread. */
+TEM_API tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *error);
+
+/* The name of a metric; static string, "unknown" for a value that is none. */
+TEM_API const char *tem_metric_name(tem_metric metric);
+
+/* -------------------------------------------------------------- vectors -- */
+
+/* Words with a vector each, as read from a file or given by the caller. */
+typedef struct tem_vectors tem_vectors;
+
+#define TEM_DIMENSION_MAX 4096u
+#define TEM_WORDS_MAX 0x7fffffffu
+#define TEM_WORD_BYTES_MAX 4096u
+
+/* Reads an embedding file: GloVe text, word2vec text or binary, fastText .vec,
+ * or tem's own .temv (docs/FORMAT.md), plain or gzip, recognised by content.
+ *   path       the file; "-" is standard input
+ *   limit      read only the first `limit` words; 0: all
+ *   run        threads and progress; NULL: defaults
+ *   vectors    receives the object; free with tem_vectors_free
+ * Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or TEM_ERR_FORMAT
+ * with the line (text) or byte (binary) for: an empty file, a row with the
+ * wrong number of columns, a number that is none, NaN or infinite, a word that
+ * is empty, longer than TEM_WORD_BYTES_MAX, not UTF-8 or equal to an earlier
+ * one, fewer or more rows than the header says, a file cut short.
+ * Memory: 4 bytes a value, and the whole text while it is read from a pipe or
+ * unpacked. A plain file is mapped. */
+TEM_API tem_status tem_vectors_load(const char *path, uint64_t limit, const tem_run *run,
+                                    tem_vectors **vectors, tem_error *error);
+
+/* Takes vectors from memory; everything is copied.
+ *   words      `count` strings, NUL-terminated, all different
+ *   values     count * dimension finite numbers, row by row
+ *   count      2 to TEM_WORDS_MAX;  dimension  1 to TEM_DIMENSION_MAX
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, or TEM_ERR_FORMAT with `line` =
+ * row + 1 for a word or number that is refused as in tem_vectors_load. */
+TEM_API tem_status tem_vectors_create(const char *const *words, const float *values, uint32_t count,
+                                      uint32_t dimension, tem_vectors **vectors, tem_error *error);
+
+/* Number of words; numbers per word; and the format that was read, a static
+ * string such as "GloVe text". Any thread. */
+TEM_API uint32_t tem_vectors_count(const tem_vectors *vectors);
+TEM_API uint32_t tem_vectors_dimension(const tem_vectors *vectors);
+TEM_API const char *tem_vectors_format(const tem_vectors *vectors);
+
+TEM_API void tem_vectors_free(tem_vectors *vectors);
+
+/* --------------------------------------------------------------- models -- */
+
+/* A vocabulary, its distances and its index: everything that is public and that
+ * the mechanisms draw from. */
+typedef struct tem_model tem_model;
+
+#define TEM_NEIGHBOURS_DEFAULT 256u
+#define TEM_MATRIX_WORDS_MAX 32768u
+#define TEM_NO_WORD UINT32_MAX
+
+/* What to build. NULL, or a field of 0, means the default. */
+typedef struct tem_build_options {
+    tem_metric metric;   /* default TEM_EUCLIDEAN; TEM_MATRIX has its own call */
+    uint32_t neighbours; /* length of each word's list, itself included; default
+                          * TEM_NEIGHBOURS_DEFAULT; more than the words there are: all */
+} tem_build_options;
+
+/* Rounds the vectors to the grid and finds every word's nearest neighbours,
+ * exactly: ordered by (distance, id), ties included, whatever the machine or
+ * the number of threads.
+ * The grid: int16 within +-16383 in steps of 2^-q, the largest q from 4 to 30
+ * that fits. For TEM_ANGULAR each vector is first scaled to length 1.
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or
+ * TEM_ERR_RANGE: values too large for the grid, distances beyond 2^16, a zero
+ * vector under TEM_ANGULAR.
+ * Cost: n^2/2 distances; memory n * (row + 8 * neighbours) bytes. */
+TEM_API tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
+                                   const tem_run *run, tem_model **model, tem_error *error);
+
+/* The distance of words a != b, by their place in the list: finite, >= 0,
+ * within 2^-16/3 of a true metric; 0 only where two words are the same point. */
+typedef double tem_distance_fn(void *context, uint32_t a, uint32_t b);
+
+/* A model over the caller's own metric. Each pair is asked for once in each
+ * order, from the calling thread, and frozen as an integer: rounded up, plus
+ * one step where it is not 0. Then the model needs the function no more.
+ *   words, count   as in tem_vectors_create; count <= TEM_MATRIX_WORDS_MAX
+ *   distance       the function; context is handed to it
+ *   neighbours     as in tem_build_options; 0: the default
+ * The guarantee holds only if the function is a metric. Checked: symmetry for
+ * all pairs, and the triangle inequality for all triples up to 400 words, for
+ * four million of them beyond; that is evidence, not proof, and tem_model_info
+ * says so.
+ * Fails with TEM_ERR_METRIC (asymmetric, or a triangle broken), TEM_ERR_RANGE
+ * (negative, not finite, 2^16 or more), or as tem_model_build does. */
+TEM_API tem_status tem_model_build_function(const char *const *words, uint32_t count,
+                                            tem_distance_fn *distance, void *context,
+                                            uint32_t neighbours, const tem_run *run,
+                                            tem_model **model, tem_error *error);
+
+/* The same from a full matrix: distances[a * count + b]; the diagonal is 0. */
+TEM_API tem_status tem_model_build_matrix(const char *const *words, uint32_t count,
+                                          const double *distances, uint32_t neighbours,
+                                          const tem_run *run, tem_model **model, tem_error *error);
+
+typedef enum tem_overwrite { TEM_KEEP_EXISTING = 0, TEM_OVERWRITE = 1 } tem_overwrite;
+
+/* Writes the model to `path`: into a temporary file beside it, flushed to the
+ * disk, then renamed. Whatever happens, `path` is the old file, or none, or the
+ * whole new one. With TEM_KEEP_EXISTING a file that is there fails with
+ * TEM_ERR_EXISTS. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
+TEM_API tem_status tem_model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
+                                  const tem_run *run, tem_error *error);
+
+/* Maps a model file for reading. The file is not trusted: its header and section
+ * table are checked here, a list when it is first asked for, so no file can make
+ * the library read outside it. Its hashes are NOT checked: tem_model_check does
+ * that. The file must not be changed in place while it is open; replacing it,
+ * as tem_model_save does, is safe.
+ * Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_FORMAT (no model),
+ * TEM_ERR_VERSION, TEM_ERR_DAMAGED. Cost: milliseconds, whatever the size. */
+TEM_API tem_status tem_model_open(const char *path, tem_model **model, tem_error *error);
+
+/* Compares every section of an open file with its hash, and the space between
+ * the sections with zero. Fails with TEM_ERR_DAMAGED, naming the section. A
+ * model that was built in this process and not opened passes. Cost: reads the
+ * whole file, about 1 GB/s a processor. */
+TEM_API tem_status tem_model_check(const tem_model *model, const tem_run *run, tem_error *error);
+
+/* tem_model_check, and then everything recomputed: the word table, every
+ * distance of every list, every list and bound against all pairs of words.
+ * Fails with TEM_ERR_DAMAGED. Cost: as tem_model_build. */
+TEM_API tem_status tem_model_verify(const tem_model *model, const tem_run *run, tem_error *error);
+
+TEM_API void tem_model_free(tem_model *model);
+
+typedef struct tem_model_info {
+    uint32_t words;     /* n */
+    uint32_t dimension; /* 0 under TEM_MATRIX */
+    tem_metric metric;
+    uint32_t step_log2;       /* q: vectors are stored in steps of 2^-q */
+    uint32_t neighbours;      /* length of the lists */
+    tem_dist deviation;       /* no distance is further than this from that of the vectors given */
+    uint64_t triangles;       /* TEM_MATRIX: triples that were checked; else 0 */
+    int triangles_exhaustive; /* TEM_MATRIX: 1 if these are all triples there are */
+    uint64_t file_bytes;      /* 0 for a model that was not opened from a file */
+    char hash[65];            /* of all the file holds, in hex; "" if not from a file */
+} tem_model_info;
+
+/* Fills *info. Any thread. */
+TEM_API void tem_model_get_info(const tem_model *model, tem_model_info *info);
+
+/* The word with this id, which must be below the number of words; *length
+ * receives its bytes. Not NUL-terminated; lives as long as the model. For an id
+ * out of range, or a damaged file, NULL and a length of 0. Any thread. O(1). */
+TEM_API const char *tem_model_word(const tem_model *model, uint32_t id, size_t *length);
+
+/* The id of a word, or TEM_NO_WORD. Any thread. O(1) on average. */
+TEM_API uint32_t tem_model_find(const tem_model *model, const char *word, size_t length);
+
+/* The exact distance of two words, whose ids must be below the number of words
+ * (else UINT32_MAX). Any thread. O(dimension). */
+TEM_API tem_dist tem_model_distance(const tem_model *model, uint32_t a, uint32_t b);
+
+typedef struct tem_neighbour {
+    uint32_t id;
+    tem_dist distance;
+} tem_neighbour;
+
+typedef struct tem_neighbours {
+    const tem_neighbour *list; /* ordered by (distance, id); lives as long as the model */
+    uint32_t count;            /* at least 1 */
+    tem_dist bound;            /* the least distance of a word that is not in the list;
+                                * UINT32_MAX if the list has every word */
+} tem_neighbours;
+
+/* The nearest words of a word. The word itself is among them, at distance 0,
+ * unless `count` other words are equal to it and have smaller ids.
+ * Fails with TEM_ERR_ARGUMENT (id out of range) or TEM_ERR_DAMAGED. Any thread.
+ * O(count) on first use of a word's list, then O(1). */
+TEM_API tem_status tem_model_neighbours(const tem_model *model, uint32_t id,
+                                        tem_neighbours *neighbours, tem_error *error);
+
+/* --------------------------------------------------------------- tuning -- */
+
+/* Distances are computed by one of several kernels, all equal bit for bit:
+ * "scalar", "avx2", "avx512", "avx512vnni". The best that the machine has is
+ * chosen by itself. */
+
+/* The kernel in use. Static string. Any thread. */
+TEM_API const char *tem_kernel_name(void);
+
+/* The i-th kernel this build knows, from 0, best last; NULL beyond. *available,
+ * unless NULL, receives whether this machine can run it. Any thread. */
+TEM_API const char *tem_kernel_at(unsigned i, int *available);
+
+/* Uses this kernel from now on; for tests and measurements. Fails with
+ * TEM_ERR_ARGUMENT (no such kernel) or TEM_ERR_UNSUPPORTED. Call it before any
+ * other thread uses the library. */
+TEM_API tem_status tem_kernel_force(const char *name, tem_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,196 @@
+/* api_build.c - making a tem_model: the calls of tem.h.
+ *
+ * Vectors become points on the grid, or a user's distances become a matrix; either
+ * way the result is a space, and the rest is the same. */
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "io/model.h"
+#include "io/vectors.h"
+#include "space/grid.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Copies a vocabulary by making it anew. */
+static tem_status copy_words(const vocab *words, vocab *out, tem_error *error) {
+    vocab_fault fault = {0, 0, NULL};
+    word_span *spans = core_alloc(words->count, sizeof *spans);
+    if (spans == NULL)
+        return core_fail_memory(error);
+    for (uint32_t id = 0; id < words->count; id++)
+        spans[id].start = vocab_word(words, id, &spans[id].length);
+    tem_status status = vocab_make(spans, words->count, out, &fault);
+    core_free(spans);
+    return status == TEM_OK ? TEM_OK : core_fail_memory(error); /* the words are known to be good */
+}
+
+/* Vectors that are on the grid already get their rows padded, and nothing else. */
+static tem_status copy_grid(const tem_vectors *v, tem_model *m, int16_t *rows, tem_error *error) {
+    if (m->space.metric != TEM_EUCLIDEAN)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "these vectors were rotated and rounded for the euclidean metric, and "
+                         "serve no other");
+    memset(rows, 0, (size_t)v->words.count * m->space.row_elements * sizeof *rows);
+    for (size_t id = 0; id < v->words.count; id++)
+        memcpy(rows + id * m->space.row_elements, v->grid + id * v->dimension,
+               v->dimension * sizeof *rows);
+    m->space.step_log2 = v->step_log2;
+    m->deviation = v->deviation < UINT32_MAX ? v->deviation + 1 : UINT32_MAX;
+    return TEM_OK;
+}
+
+static tem_status make_rows(const tem_vectors *v, const tem_run *run, tem_model *m,
+                            tem_error *error) {
+    space *s = &m->space;
+    s->count = v->words.count;
+    s->dimension = v->dimension;
+    s->row_elements = space_row_elements(v->dimension);
+    int16_t *rows = core_alloc((size_t)s->count * s->row_elements, sizeof *rows);
+    if (rows == NULL)
+        return core_fail_memory(error);
+    s->rows = rows;
+    tem_status status = v->grid != NULL
+                            ? copy_grid(v, m, rows, error)
+                            : grid_round(v->values, s->count, s->dimension, s->metric, run, rows,
+                                         &s->step_log2, &m->deviation, error);
+    return status == TEM_OK ? space_check_range(s, error) : status;
+}
+
+static tem_status make_index(tem_model *m, uint32_t neighbours, const tem_run *run,
+                             tem_error *error) {
+    m->neighbours = neighbours == 0 ? TEM_NEIGHBOURS_DEFAULT : neighbours;
+    if (m->neighbours > m->space.count)
+        m->neighbours = m->space.count;
+    return neighbours_build(&m->space, m->neighbours, run, &m->index, error);
+}
+
+tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
+                           const tem_run *run, tem_model **model, tem_error *error) {
+    const tem_build_options chosen = options == NULL ? (tem_build_options){0} : *options;
+    const tem_metric metric = chosen.metric == 0 ? TEM_EUCLIDEAN : chosen.metric;
+    if (vectors == NULL || model == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "vectors and a place for the model are needed");
+    if (metric < TEM_EUCLIDEAN || metric > TEM_LINF)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the metric is euclidean, angular, l1 or linf");
+    tem_model *m = core_alloc_zero(1, sizeof *m);
+    if (m == NULL)
+        return core_fail_memory(error);
+    m->space.metric = metric;
+    tem_status status = copy_words(&vectors->words, &m->words, error);
+    if (status == TEM_OK)
+        status = make_rows(vectors, run, m, error);
+    if (status == TEM_OK)
+        status = make_index(m, chosen.neighbours, run, error);
+    if (status != TEM_OK) {
+        model_free(m);
+        return status;
+    }
+    *model = m;
+    return TEM_OK;
+}
+
+/* One of the user's distances in both orders, rounded by the rule of space.h. */
+static tem_status freeze_distance(double there, double back, uint32_t a, uint32_t b,
+                                  uint32_t *frozen, tem_error *error) {
+    if (!(there >= 0 && there < TEM_DIST_ONE - 1) || !(back >= 0 && back < TEM_DIST_ONE - 1))
+        return core_fail(
+            error, TEM_ERR_RANGE,
+            "the distance of words %u and %u (counted from 0) is not within 0 to 65535", a, b);
+    if (there > back || there < back)
+        return core_fail(error, TEM_ERR_METRIC,
+                         "no metric: words %u and %u (counted from 0) have different distances "
+                         "there and back",
+                         a, b);
+    *frozen = there > 0 ? (uint32_t)ceil(there * TEM_DIST_ONE) + 1 : 0;
+    return TEM_OK;
+}
+
+static tem_status freeze_matrix(tem_distance_fn *distance, void *context, const tem_run *run,
+                                tem_model *m, tem_error *error) {
+    const uint32_t count = m->space.count;
+    uint32_t *matrix = core_alloc(space_pair_count(count), sizeof *matrix);
+    if (matrix == NULL)
+        return core_fail_memory(error);
+    m->space.matrix = matrix;
+    for (uint32_t a = 1; a < count; a++) {
+        tem_status status = core_progress(run, "asking for distances", space_pair_count(a),
+                                          space_pair_count(count), error);
+        for (uint32_t b = 0; b < a && status == TEM_OK; b++)
+            status = freeze_distance(distance(context, a, b), distance(context, b, a), a, b,
+                                     &matrix[space_pair_index(a, b)], error);
+        if (status != TEM_OK)
+            return status;
+    }
+    return space_check_matrix(&m->space, &m->triangles, &m->triangles_exhaustive, error);
+}
+
+static tem_status make_words(const char *const *words, uint32_t count, vocab *out,
+                             tem_error *error) {
+    vocab_fault fault = {0, 0, NULL};
+    word_span *spans = core_alloc(count, sizeof *spans);
+    if (spans == NULL)
+        return core_fail_memory(error);
+    for (uint32_t id = 0; id < count; id++)
+        spans[id] = (word_span){words[id], strlen(words[id])};
+    tem_status status = vocab_make(spans, count, out, &fault);
+    core_free(spans);
+    if (status == TEM_ERR_FORMAT)
+        return core_fail_at(error, status, "", fault.row + (uint64_t)1, 0, "the word %s",
+                            fault.reason);
+    return status == TEM_OK ? TEM_OK : core_fail_memory(error);
+}
+
+tem_status tem_model_build_function(const char *const *words, uint32_t count,
+                                    tem_distance_fn *distance, void *context, uint32_t neighbours,
+                                    const tem_run *run, tem_model **model, tem_error *error) {
+    if (words == NULL || distance == NULL || model == NULL || count < 2 ||
+        count > TEM_MATRIX_WORDS_MAX)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "2 to %u words, a distance and a place for the model are needed",
+                         TEM_MATRIX_WORDS_MAX);
+    tem_model *m = core_alloc_zero(1, sizeof *m);
+    if (m == NULL)
+        return core_fail_memory(error);
+    m->space.metric = TEM_MATRIX;
+    m->space.count = count;
+    m->deviation = 2; /* rounded up, plus one step */
+    tem_status status = make_words(words, count, &m->words, error);
+    if (status == TEM_OK)
+        status = freeze_matrix(distance, context, run, m, error);
+    if (status == TEM_OK)
+        status = make_index(m, neighbours, run, error);
+    if (status != TEM_OK) {
+        model_free(m);
+        return status;
+    }
+    *model = m;
+    return TEM_OK;
+}
+
+typedef struct full_matrix {
+    const double *distances;
+    uint32_t count;
+} full_matrix;
+
+static double matrix_entry(void *context, uint32_t a, uint32_t b) {
+    const full_matrix *matrix = context;
+    return matrix->distances[(size_t)a * matrix->count + b];
+}
+
+tem_status tem_model_build_matrix(const char *const *words, uint32_t count, const double *distances,
+                                  uint32_t neighbours, const tem_run *run, tem_model **model,
+                                  tem_error *error) {
+    if (distances == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a matrix of distances is needed");
+    for (size_t id = 0; id < count; id++)
+        if (distances[id * count + id] < 0 || distances[id * count + id] > 0 ||
+            distances[id * count + id] != distances[id * count + id])
+            return core_fail(error, TEM_ERR_METRIC,
+                             "no metric: the distance of word %zu (counted from 0) to itself is "
+                             "not 0",
+                             id);
+    full_matrix matrix = {distances, count};
+    return tem_model_build_function(words, count, matrix_entry, &matrix, neighbours, run, model,
+                                    error);
+}

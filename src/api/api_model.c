@@ -1,0 +1,98 @@
+/* api_model.c - using a tem_model: the calls of tem.h. */
+#include "core/status.h"
+#include "io/model.h"
+
+#include <sodium.h>
+#include <string.h>
+
+tem_status tem_model_open(const char *path, tem_model **model, tem_error *error) {
+    if (path == NULL || model == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a path and a place for the model are needed");
+    return model_open(path, model, error);
+}
+
+tem_status tem_model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
+                          const tem_run *run, tem_error *error) {
+    if (model == NULL || path == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a path are needed");
+    return model_save(model, path, overwrite, run, error);
+}
+
+tem_status tem_model_check(const tem_model *model, const tem_run *run, tem_error *error) {
+    if (model == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
+    return model_check(model, run, error);
+}
+
+/* What the hashes cannot tell: whether the content is what tem would have built. */
+static tem_status verify_space(const tem_model *m, tem_error *error) {
+    const space *s = &m->space;
+    if (s->metric != TEM_MATRIX) {
+        tem_status status = space_check_rows(s, error);
+        return status == TEM_OK ? space_check_range(s, error) : status;
+    }
+    uint64_t checked = 0;
+    bool exhaustive = false;
+    tem_status status = space_check_matrix(s, &checked, &exhaustive, error);
+    if (status == TEM_OK && (checked != m->triangles || exhaustive != m->triangles_exhaustive))
+        status = core_fail(error, TEM_ERR_DAMAGED, "the count of checked triangles is wrong");
+    return status;
+}
+
+tem_status tem_model_verify(const tem_model *model, const tem_run *run, tem_error *error) {
+    tem_status status = tem_model_check(model, run, error);
+    if (status == TEM_OK)
+        status = vocab_verify(&model->words, error);
+    if (status == TEM_OK)
+        status = verify_space(model, error);
+    if (status == TEM_OK)
+        status = neighbours_verify(&model->index, &model->space, run, error);
+    /* Anything but "could not look" means that the model is not one tem would build. */
+    if (status == TEM_ERR_RANGE || status == TEM_ERR_METRIC) {
+        status = TEM_ERR_DAMAGED;
+        if (error != NULL)
+            error->status = status;
+    }
+    return status;
+}
+
+void tem_model_free(tem_model *model) {
+    model_free(model);
+}
+
+void tem_model_get_info(const tem_model *model, tem_model_info *info) {
+    *info = (tem_model_info){
+        .words = model->words.count,
+        .dimension = model->space.dimension,
+        .metric = model->space.metric,
+        .step_log2 = model->space.step_log2,
+        .neighbours = model->neighbours,
+        .deviation = model->deviation,
+        .triangles = model->triangles,
+        .triangles_exhaustive = model->triangles_exhaustive,
+        .file_bytes = model->file.size,
+    };
+    if (model->file.data != NULL)
+        sodium_bin2hex(info->hash, sizeof info->hash, model->hash, sizeof model->hash);
+}
+
+const char *tem_model_word(const tem_model *model, uint32_t id, size_t *length) {
+    return vocab_word(&model->words, id, length);
+}
+
+uint32_t tem_model_find(const tem_model *model, const char *word, size_t length) {
+    return vocab_find(&model->words, word, length);
+}
+
+tem_dist tem_model_distance(const tem_model *model, uint32_t a, uint32_t b) {
+    if (a >= model->words.count || b >= model->words.count)
+        return UINT32_MAX;
+    return space_distance(&model->space, a, b);
+}
+
+tem_status tem_model_neighbours(const tem_model *model, uint32_t id, tem_neighbours *neighbours,
+                                tem_error *error) {
+    if (neighbours == NULL || id >= model->words.count)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    return neighbours_get(&model->index, id, neighbours, error);
+}

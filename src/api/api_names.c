@@ -1,0 +1,77 @@
+/* api_names.c - the small calls of tem.h: version, names, kernels. */
+#include "core/status.h"
+#include "space/kernels/kernels.h"
+#include "tem.h"
+
+#include <string.h>
+
+const char *tem_version(void) {
+    return TEM_VERSION;
+}
+
+const char *tem_status_name(tem_status status) {
+    static const char *const names[] = {"ok",     "argument", "memory",      "file",
+                                        "exists", "format",   "version",     "damaged",
+                                        "range",  "metric",   "unsupported", "cancelled"};
+    return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown";
+}
+
+static const struct {
+    tem_metric metric;
+    const char *name;
+} metrics[] = {{TEM_EUCLIDEAN, "euclidean"},
+               {TEM_ANGULAR, "angular"},
+               {TEM_L1, "l1"},
+               {TEM_LINF, "linf"},
+               {TEM_MATRIX, "matrix"}};
+
+const char *tem_metric_name(tem_metric metric) {
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (metrics[i].metric == metric)
+            return metrics[i].name;
+    return "unknown";
+}
+
+tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *error) {
+    if (name == NULL || metric == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a name and a place for the metric are needed");
+    if (strcmp(name, "cosine") == 0)
+        return core_fail(error, TEM_ERR_METRIC,
+                         "1 - cosine breaks the triangle inequality, so no guarantee can rest on "
+                         "it: use angular");
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (strcmp(metrics[i].name, name) == 0 && metrics[i].metric != TEM_MATRIX) {
+            *metric = metrics[i].metric;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the metric is euclidean, angular, l1 or linf");
+}
+
+const char *tem_kernel_name(void) {
+    return kernels_active()->name;
+}
+
+const char *tem_kernel_at(unsigned i, int *available) {
+    bool can_run = false;
+    const kernels *set = kernels_at(i, &can_run);
+    if (set == NULL)
+        return NULL;
+    if (available != NULL)
+        *available = can_run;
+    return set->name;
+}
+
+tem_status tem_kernel_force(const char *name, tem_error *error) {
+    bool available = false;
+    const kernels *set = NULL;
+    for (unsigned i = 0; name != NULL && (set = kernels_at(i, &available)) != NULL; i++)
+        if (strcmp(set->name, name) == 0)
+            break;
+    if (set == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the kernel is scalar, avx2, avx512 or avx512vnni");
+    if (!available)
+        return core_fail(error, TEM_ERR_UNSUPPORTED, "this machine has no %s", set->name);
+    kernels_use(set);
+    return TEM_OK;
+}

@@ -1,0 +1,48 @@
+/* status.c - filling the caller's tem_error. */
+#include "core/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void fill(tem_error *error, tem_status status, const char *file, uint64_t line,
+                 uint64_t byte, const char *format, va_list arguments) {
+    if (error == NULL)
+        return;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    error->line = line;
+    error->byte = byte;
+    snprintf(error->file, sizeof error->file, "%s", file);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+}
+
+tem_status core_fail(tem_error *error, tem_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, "", 0, 0, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+tem_status core_fail_at(tem_error *error, tem_status status, const char *file, uint64_t line,
+                        uint64_t byte, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, file, line, byte, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+tem_status core_fail_os(tem_error *error, const char *file, const char *action, int os_error) {
+    char reason[128] = "";
+    const char *text = strerror_r(os_error, reason, sizeof reason);
+    core_fail_at(error, TEM_ERR_FILE, file, 0, 0, "cannot %s: %s", action, text);
+    if (error != NULL)
+        error->os_error = os_error;
+    return TEM_ERR_FILE;
+}
+
+tem_status core_fail_memory(tem_error *error) {
+    return core_fail(error, TEM_ERR_MEMORY, "out of memory");
+}

@@ -1,0 +1,25 @@
+/* status.h - filling the caller's tem_error. */
+#ifndef CORE_STATUS_H
+#define CORE_STATUS_H
+
+#include "tem.h"
+
+/* Each of these fills *error, unless it is NULL, and returns `status`, so that a
+ * failing function ends with `return core_fail(...)`. The format must never be
+ * given a word of a text or of a vocabulary. */
+__attribute__((format(printf, 3, 4))) tem_status core_fail(tem_error *error, tem_status status,
+                                                           const char *format, ...);
+
+/* The same for a place in a file: a line from 1, or, with line 0, a byte. */
+__attribute__((format(printf, 6, 7))) tem_status core_fail_at(tem_error *error, tem_status status,
+                                                              const char *file, uint64_t line,
+                                                              uint64_t byte, const char *format,
+                                                              ...);
+
+/* TEM_ERR_FILE for a system call on `file` that failed with `os_error`. `action`
+ * completes "cannot ...", as in "open". */
+tem_status core_fail_os(tem_error *error, const char *file, const char *action, int os_error);
+
+tem_status core_fail_memory(tem_error *error);
+
+#endif

@@ -1,0 +1,29 @@
+/* threads.h - loops that run on several threads. */
+#ifndef CORE_THREADS_H
+#define CORE_THREADS_H
+
+#include "tem.h"
+
+enum { CORE_THREADS_MAX = 1024 };
+
+/* How many threads a run asks for: run->threads, or one per processor that this
+ * process may use; 1 to CORE_THREADS_MAX. run may be NULL. */
+unsigned core_thread_count(const tem_run *run);
+
+/* Handles one item. thread: 0 to core_thread_count(run) - 1, the caller being 0,
+ * for scratch memory of one's own. */
+typedef void core_task(void *context, uint64_t item, unsigned thread);
+
+/* Handles the items 0 to count - 1, each once, handed out in ascending order.
+ * Reports progress, in items, as `stage`; fails with TEM_ERR_CANCELLED only, and
+ * then some items were not handled. Where the system grants fewer threads than
+ * asked for, those it has do all the work. */
+tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, core_task *task,
+                         void *context, tem_error *error);
+
+/* Tells the run's callback; TEM_ERR_CANCELLED if it asks to stop. For loops that
+ * have no use for threads. */
+tem_status core_progress(const tem_run *run, const char *stage, uint64_t done, uint64_t total,
+                         tem_error *error);
+
+#endif

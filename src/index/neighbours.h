@@ -1,0 +1,47 @@
+/* neighbours.h - every word's nearest words, exactly.
+ *
+ * The list of word w holds the K_w first words in the order (distance, id), w
+ * itself among them, and its bound is the distance of the next one: the least
+ * distance of any word outside the list, or UINT32_MAX where there is none.
+ *
+ * PRIVACY: the sampler draws from the words outside the list by an envelope that is
+ * right only if none of them is nearer than the bound. */
+#ifndef INDEX_NEIGHBOURS_H
+#define INDEX_NEIGHBOURS_H
+
+#include "space/space.h"
+
+#include <stdatomic.h>
+
+/* A view, in memory or in a mapped file that may be damaged. */
+typedef struct neighbour_index {
+    uint32_t count;         /* words */
+    const uint64_t *starts; /* count + 1 offsets into entries, ascending */
+    const tem_neighbour *entries;
+    uint64_t entry_count;
+    const tem_dist *bounds;
+    /* One bit a word, set once its list has been found in order; NULL: all are. */
+    _Atomic(uint64_t) *checked;
+} neighbour_index;
+
+/* The index of a space with `length` words in each list, 1 to count. The result is
+ * the same whatever the number of threads and the kernel. TEM_ERR_MEMORY or
+ * TEM_ERR_CANCELLED. Free with neighbours_free. */
+tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
+                            neighbour_index *out, tem_error *error);
+
+/* Frees what neighbours_build allocated. Not for views of a mapped file. */
+void neighbours_free(neighbour_index *index);
+
+/* The list of word `id`, below count; checked when it is first asked for: inside its
+ * section, ids below count, ordered by (distance, id), none beyond the bound.
+ * TEM_OK or TEM_ERR_DAMAGED. Any thread. */
+tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbours *out,
+                          tem_error *error);
+
+/* Recomputes the whole index and compares. TEM_ERR_DAMAGED, TEM_ERR_MEMORY or
+ * TEM_ERR_CANCELLED. */
+tem_status neighbours_verify(const neighbour_index *index, const space *s, const tem_run *run,
+                             tem_error *error);
+
+#endif

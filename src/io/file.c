@@ -1,0 +1,461 @@
+/* file.c - the only place that opens, reads, maps and writes files.
+ *
+ * The functions sys_* are the system calls, each asking core_fault first and going
+ * on after a signal. Everything above them sees only failure and success. */
+#include "io/file.h"
+
+#include "core/fault.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum {
+    READ_BYTES = 1 << 20,      /* first size of the buffer for a pipe */
+    TELL_BYTES = 4 << 20,      /* progress is told after as many */
+    TEMPORARY_TRIES = 100,     /* names tried for the temporary file */
+    GZIP_WINDOW_BITS = 15 + 16 /* zlib: the largest window, and the gzip wrapper only */
+};
+
+/* ------------------------------------------------------- system calls -- */
+
+static bool fails(void) {
+    if (!core_fault())
+        return false;
+    errno = EIO;
+    return true;
+}
+
+static int sys_open(const char *path, int flags, mode_t mode) {
+    int fd = -1;
+    do
+        fd = fails() ? -1 : open(path, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static ssize_t sys_read(int fd, void *bytes, size_t count) {
+    ssize_t got = -1;
+    do
+        got = fails() ? -1 : read(fd, bytes, count);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* All of `count` bytes, at `offset`, or at the file's position where that is -1. */
+static int sys_write(int fd, const char *bytes, size_t count, off_t offset) {
+    while (count > 0) {
+        ssize_t put = -1;
+        if (!fails())
+            put = offset < 0 ? write(fd, bytes, count) : pwrite(fd, bytes, count, offset);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return -1;
+        bytes += put;
+        count -= (size_t)put;
+        if (offset >= 0)
+            offset += put;
+    }
+    return 0;
+}
+
+static int sys_fsync(int fd) {
+    int result = -1;
+    do
+        result = fails() ? -1 : fsync(fd);
+    while (result < 0 && errno == EINTR);
+    return result;
+}
+
+/* After EINTR the descriptor is closed on Linux: closing again could hit another. */
+static int sys_close(int fd) {
+    return close(fd) == 0 || errno == EINTR ? 0 : -1;
+}
+
+/* Gives `from` the name `to` unless that is taken (EEXIST). File systems without
+ * RENAME_NOREPLACE (EINVAL) get a hard link, which never replaces either. */
+static int sys_rename_new(const char *from, const char *to) {
+    if (fails())
+        return -1;
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (fails() || link(from, to) != 0)
+        return -1;
+    unlink(from);
+    return 0;
+}
+
+static int sys_rename_over(const char *from, const char *to) {
+    return fails() ? -1 : rename(from, to);
+}
+
+/* ------------------------------------------------------------- reading -- */
+
+/* Makes room for at least one more byte: doubles, so that all the copying together
+ * costs less than one pass; large blocks are moved by the kernel's page tables. */
+static tem_status grow(char **buffer, size_t *capacity, size_t size, tem_error *error) {
+    if (size < *capacity)
+        return TEM_OK;
+    size_t wanted = *capacity == 0 ? READ_BYTES : *capacity * 2;
+    char *moved = core_resize(*buffer, wanted);
+    if (moved == NULL)
+        return core_fail_memory(error);
+    *buffer = moved;
+    *capacity = wanted;
+    return TEM_OK;
+}
+
+/* Reads to the end. How much there is is not known before, so progress is told as
+ * "receiving", all of what came so far. */
+static tem_status read_all(int fd, const char *path, const tem_run *run, file_view *view,
+                           tem_error *error) {
+    char *buffer = NULL;
+    size_t capacity = 0, size = 0, told = 0;
+    ssize_t got = 1;
+    tem_status status = TEM_OK;
+    while (status == TEM_OK && got > 0) {
+        status = grow(&buffer, &capacity, size, error);
+        if (status != TEM_OK)
+            break;
+        got = sys_read(fd, buffer + size, capacity - size);
+        if (got < 0)
+            status = core_fail_os(error, path, "read", errno);
+        else
+            size += (size_t)got;
+        if (status == TEM_OK && size - told >= TELL_BYTES) {
+            told = size;
+            status = core_progress(run, "receiving", size, size, error);
+        }
+    }
+    if (status != TEM_OK) {
+        core_free(buffer);
+        return status;
+    }
+    *view = (file_view){.data = buffer, .size = size, .mapped = false};
+    return TEM_OK;
+}
+
+/* Maps a file of `size` > 0 bytes. ENODEV, some file systems' answer, means that
+ * it must be read instead. */
+static tem_status map_or_read(int fd, size_t size, const char *path, const tem_run *run,
+                              file_view *view, tem_error *error) {
+    void *data = MAP_FAILED;
+    if (!fails())
+        data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED && errno == ENODEV)
+        return read_all(fd, path, run, view, error);
+    if (data == MAP_FAILED)
+        return core_fail_os(error, path, "map", errno);
+    *view = (file_view){.data = data, .size = size, .mapped = true};
+    return TEM_OK;
+}
+
+/* A regular file of 0 bytes is read too: those under /proc have content. So is
+ * standard input that another program has read a part of. */
+static tem_status view_descriptor(int fd, const char *path, const tem_run *run, file_view *view,
+                                  tem_error *error) {
+    struct stat info;
+    if (fails() || fstat(fd, &info) != 0)
+        return core_fail_os(error, path, "examine", errno);
+    if (S_ISDIR(info.st_mode))
+        return core_fail_os(error, path, "read", EISDIR);
+    if (S_ISREG(info.st_mode) && info.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0)
+        return map_or_read(fd, (size_t)info.st_size, path, run, view, error);
+    return read_all(fd, path, run, view, error);
+}
+
+tem_status file_open(const char *path, const tem_run *run, file_view *view, tem_error *error) {
+    if (strcmp(path, "-") == 0)
+        return view_descriptor(STDIN_FILENO, path, run, view, error);
+    int fd = sys_open(path, O_RDONLY, 0);
+    if (fd < 0)
+        return core_fail_os(error, path, "open", errno);
+    tem_status status = view_descriptor(fd, path, run, view, error);
+    sys_close(fd);
+    return status;
+}
+
+void file_close(file_view *view) {
+    void *data = (void *)(uintptr_t)view->data;
+    if (view->mapped)
+        munmap(data, view->size);
+    else
+        core_free(data);
+    *view = (file_view){0};
+}
+
+/* ---------------------------------------------------------------- gzip -- */
+
+/* The third byte is the method: deflate is the only one there is. Testing it keeps
+ * a text that happens to start with the other two apart. */
+static bool starts_member(const char *data, size_t size) {
+    return size >= 3 && memcmp(data, "\x1f\x8b\x08", 3) == 0;
+}
+
+bool file_is_gzip(const file_view *view) {
+    return starts_member(view->data, view->size);
+}
+
+static void *zlib_alloc(void *context, unsigned count, unsigned size) {
+    (void)context;
+    return core_alloc(count, size);
+}
+
+static void zlib_free(void *context, void *block) {
+    (void)context;
+    core_free(block);
+}
+
+typedef struct unpacking {
+    const char *path;
+    const char *packed;
+    size_t packed_size;
+    z_stream stream; /* next_in is kept between calls; avail_in is set anew */
+    char *out;
+    size_t capacity, size;
+} unpacking;
+
+static size_t packed_done(const unpacking *u) {
+    return (size_t)((const char *)u->stream.next_in - u->packed);
+}
+
+static unsigned at_most(size_t count, unsigned most) {
+    return count < most ? (unsigned)count : most;
+}
+
+/* One call of inflate: at most TELL_BYTES in, and as much out as there is room. */
+static tem_status inflate_some(unpacking *u, int *result, tem_error *error) {
+    tem_status status = grow(&u->out, &u->capacity, u->size, error);
+    if (status != TEM_OK)
+        return status;
+    unsigned room = at_most(u->capacity - u->size, 1u << 30);
+    u->stream.avail_in = at_most(u->packed_size - packed_done(u), TELL_BYTES);
+    u->stream.avail_out = room;
+    u->stream.next_out = (unsigned char *)u->out + u->size;
+    *result = inflate(&u->stream, Z_NO_FLUSH);
+    u->size += room - u->stream.avail_out;
+
+    size_t done = packed_done(u);
+    if (*result == Z_MEM_ERROR)
+        return core_fail_memory(error);
+    if (*result != Z_OK && *result != Z_STREAM_END && *result != Z_BUF_ERROR)
+        return core_fail_at(error, TEM_ERR_FORMAT, u->path, 0, done, "the gzip data is damaged");
+    if (*result != Z_STREAM_END && done == u->packed_size && u->size < u->capacity)
+        return core_fail_at(error, TEM_ERR_FORMAT, u->path, 0, done,
+                            "the gzip data is cut short: expected more after %zu bytes", done);
+    return TEM_OK;
+}
+
+/* One member after another, to the end of the file. */
+static tem_status inflate_all(unpacking *u, const tem_run *run, tem_error *error) {
+    size_t told = 0;
+    tem_status status = TEM_OK;
+    while (status == TEM_OK) {
+        int result = Z_OK;
+        status = inflate_some(u, &result, error);
+        size_t done = packed_done(u);
+        if (status == TEM_OK && done - told >= TELL_BYTES) {
+            told = done;
+            status = core_progress(run, "unpacking", done, u->packed_size, error);
+        }
+        if (status != TEM_OK || result != Z_STREAM_END)
+            continue;
+        if (done == u->packed_size)
+            break;
+        if (!starts_member(u->packed + done, u->packed_size - done))
+            status = core_fail_at(error, TEM_ERR_FORMAT, u->path, 0, done,
+                                  "expected the end of the gzip data, found %zu bytes more",
+                                  u->packed_size - done);
+        else
+            inflateReset(&u->stream);
+    }
+    return status == TEM_OK ? core_progress(run, "unpacking", u->packed_size, u->packed_size, error)
+                            : status;
+}
+
+tem_status file_unpack(const char *path, const tem_run *run, file_view *view, tem_error *error) {
+    unpacking u = {.path = path,
+                   .packed = view->data,
+                   .packed_size = view->size,
+                   .stream = {.next_in = (unsigned char *)(uintptr_t)view->data,
+                              .zalloc = zlib_alloc,
+                              .zfree = zlib_free}};
+    if (inflateInit2(&u.stream, GZIP_WINDOW_BITS) != Z_OK) {
+        file_close(view);
+        return core_fail_memory(error);
+    }
+    tem_status status = inflate_all(&u, run, error);
+    inflateEnd(&u.stream);
+    file_close(view);
+    if (status == TEM_OK)
+        *view = (file_view){.data = u.out, .size = u.size, .mapped = false};
+    else
+        core_free(u.out);
+    return status;
+}
+
+/* ------------------------------------------------------------- writing -- */
+
+/* Something that is there and is no regular file (a folder, /dev/null) must not be
+ * replaced by a rename. A link is judged by what it leads to, and is replaced. */
+static tem_status check_target(const char *path, tem_overwrite overwrite, tem_error *error) {
+    struct stat info;
+    if (path[0] == '\0')
+        return core_fail_os(error, path, "create", ENOENT);
+    if (overwrite == TEM_KEEP_EXISTING && lstat(path, &info) == 0)
+        return core_fail_at(error, TEM_ERR_EXISTS, path, 0, 0, "the file is there already");
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return core_fail_at(error, TEM_ERR_FILE, path, 0, 0,
+                            "cannot replace what is no regular file");
+    return TEM_OK;
+}
+
+/* Fills the six characters at the end of a temporary name. They need to differ from
+ * those of other writers, not to be secret: the file is created with O_EXCL. */
+static void fill_suffix(char *suffix) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    static atomic_uint_fast64_t counter;
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t mix = (uint64_t)now.tv_nsec + ((uint64_t)getpid() << 32) +
+                   atomic_fetch_add(&counter, 1) * 0x9e3779b97f4a7c15u;
+    mix = (mix ^ mix >> 31) * 0xbf58476d1ce4e5b9u;
+    for (int i = 0; i < 6; i++, mix /= sizeof letters - 1)
+        suffix[i] = letters[(mix >> 8) % (sizeof letters - 1)];
+}
+
+/* Not mkostemp: it makes the file 0600, and the umask that would tell the right
+ * mode can only be read by changing it for all threads. open applies it itself. */
+static int create_temporary(char *name) {
+    char *suffix = name + strlen(name) - 6;
+    int fd = -1;
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        fill_suffix(suffix);
+        fd = sys_open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+tem_status file_writer_open(file_writer *writer, const char *path, tem_overwrite overwrite,
+                            tem_error *error) {
+    static const char pattern[] = ".tmp-XXXXXX";
+    *writer = (file_writer){.path = path, .descriptor = -1, .overwrite = overwrite};
+    tem_status status = check_target(path, overwrite, error);
+    if (status != TEM_OK)
+        return status;
+    size_t length = strlen(path);
+    char *name = core_alloc(length + sizeof pattern, 1);
+    if (name == NULL)
+        return core_fail_memory(error);
+    memcpy(name, path, length);
+    memcpy(name + length, pattern, sizeof pattern);
+    int fd = create_temporary(name);
+    if (fd < 0) {
+        core_fail_os(error, path, "create a temporary file beside it", errno);
+        core_free(name);
+        return TEM_ERR_FILE;
+    }
+    writer->temporary = name;
+    writer->descriptor = fd;
+    return TEM_OK;
+}
+
+tem_status file_writer_put(file_writer *writer, const void *bytes, size_t count, tem_error *error) {
+    if (sys_write(writer->descriptor, bytes, count, -1) != 0)
+        return core_fail_os(error, writer->path, "write", errno);
+    return TEM_OK;
+}
+
+tem_status file_writer_put_at(file_writer *writer, const void *bytes, size_t count, uint64_t offset,
+                              tem_error *error) {
+    if (offset > INT64_MAX - count)
+        return core_fail_os(error, writer->path, "write", EFBIG);
+    if (sys_write(writer->descriptor, bytes, count, (off_t)offset) != 0)
+        return core_fail_os(error, writer->path, "write", errno);
+    return TEM_OK;
+}
+
+/* Makes the new name itself last. A folder that may be written but not read, and
+ * file systems that cannot flush one (EINVAL), leave that to the system. */
+static tem_status flush_folder(const char *path, tem_error *error) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    char *folder = core_alloc(length + 1, 1);
+    if (folder == NULL)
+        return core_fail_memory(error);
+    memcpy(folder, slash == NULL ? "." : path, length);
+    folder[length] = '\0';
+
+    tem_status status = TEM_OK;
+    int fd = sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0 && errno != EACCES)
+        status = core_fail_os(error, path, "open its folder", errno);
+    if (fd >= 0 && sys_fsync(fd) != 0 && errno != EINVAL)
+        status = core_fail_os(error, path, "flush its folder", errno);
+    if (fd >= 0)
+        sys_close(fd);
+    core_free(folder);
+    return status;
+}
+
+static tem_status finish_temporary(file_writer *writer, tem_error *error) {
+    int fd = writer->descriptor;
+    int flushed = sys_fsync(fd);
+    int why = errno;
+    writer->descriptor = -1;
+    if (sys_close(fd) != 0 && flushed == 0) {
+        flushed = -1;
+        why = errno;
+    }
+    return flushed == 0 ? TEM_OK : core_fail_os(error, writer->path, "flush", why);
+}
+
+static tem_status give_name(const file_writer *writer, tem_error *error) {
+    int result = writer->overwrite == TEM_OVERWRITE
+                     ? sys_rename_over(writer->temporary, writer->path)
+                     : sys_rename_new(writer->temporary, writer->path);
+    if (result == 0)
+        return TEM_OK;
+    if (errno == EEXIST && writer->overwrite == TEM_KEEP_EXISTING)
+        return core_fail_at(error, TEM_ERR_EXISTS, writer->path, 0, 0, "the file is there already");
+    return core_fail_os(error, writer->path, "rename the temporary file", errno);
+}
+
+tem_status file_writer_commit(file_writer *writer, tem_error *error) {
+    tem_status status = finish_temporary(writer, error);
+    if (status == TEM_OK)
+        status = give_name(writer, error);
+    if (status != TEM_OK) {
+        file_writer_abandon(writer);
+        return status;
+    }
+    status = flush_folder(writer->path, error);
+    core_free(writer->temporary);
+    writer->temporary = NULL;
+    return status;
+}
+
+void file_writer_abandon(file_writer *writer) {
+    if (writer->descriptor >= 0)
+        sys_close(writer->descriptor);
+    if (writer->temporary != NULL)
+        unlink(writer->temporary);
+    core_free(writer->temporary);
+    writer->temporary = NULL;
+    writer->descriptor = -1;
+}

@@ -1,0 +1,57 @@
+/* file.h - the only place that opens, reads, maps and writes files. */
+#ifndef IO_FILE_H
+#define IO_FILE_H
+
+#include "tem.h"
+
+#include <stdbool.h>
+
+/* The whole content of a file, read-only. */
+typedef struct file_view {
+    const char *data;
+    size_t size;
+    bool mapped; /* else allocated */
+} file_view;
+
+/* Maps a regular file; reads anything else ("-": standard input, a pipe, a
+ * device) to its end into memory. TEM_ERR_FILE, TEM_ERR_MEMORY, or
+ * TEM_ERR_CANCELLED. Free with file_close. */
+tem_status file_open(const char *path, const tem_run *run, file_view *view, tem_error *error);
+void file_close(file_view *view);
+
+/* Whether the bytes start a gzip file. */
+bool file_is_gzip(const file_view *view);
+
+/* Replaces a gzip view by its unpacked content; members that follow one another
+ * are joined, as gzip does. TEM_ERR_FORMAT with the byte for damaged or truncated
+ * data; on failure *view is closed. */
+tem_status file_unpack(const char *path, const tem_run *run, file_view *view, tem_error *error);
+
+/* Writing a file that appears whole or not at all: a temporary file beside the
+ * path, then fsync, rename, fsync of the folder. */
+typedef struct file_writer {
+    const char *path; /* the caller's, alive until commit or abandon */
+    char *temporary;
+    int descriptor;
+    tem_overwrite overwrite;
+} file_writer;
+
+/* Creates the temporary file. TEM_ERR_EXISTS if `path` is there and overwrite is
+ * TEM_KEEP_EXISTING; TEM_ERR_FILE; TEM_ERR_MEMORY. */
+tem_status file_writer_open(file_writer *writer, const char *path, tem_overwrite overwrite,
+                            tem_error *error);
+tem_status file_writer_put(file_writer *writer, const void *bytes, size_t count, tem_error *error);
+
+/* The same at a given place; for a header that is known last. */
+tem_status file_writer_put_at(file_writer *writer, const void *bytes, size_t count, uint64_t offset,
+                              tem_error *error);
+
+/* Makes the file appear under its name. With TEM_KEEP_EXISTING it fails with
+ * TEM_ERR_EXISTS if another file has taken the name meanwhile, and replaces
+ * nothing. The writer is finished either way. */
+tem_status file_writer_commit(file_writer *writer, tem_error *error);
+
+/* Removes the temporary file. Does nothing after commit or a failed open. */
+void file_writer_abandon(file_writer *writer);
+
+#endif

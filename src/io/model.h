@@ -1,0 +1,42 @@
+/* model.h - the model file: what it holds, opening it, writing it.
+ *
+ * docs/FORMAT.md is the specification for readers in other languages; this is its
+ * other half. A file is a header, a table of sections, a hash of both, and the
+ * sections in the order of the table, each at the next multiple of 64 bytes. There
+ * is exactly one way to lay out a given model, so every byte is either hashed or
+ * known to be zero. */
+#ifndef IO_MODEL_H
+#define IO_MODEL_H
+
+#include "core/hash.h"
+#include "index/neighbours.h"
+#include "io/file.h"
+#include "space/space.h"
+#include "space/vocab.h"
+
+struct tem_model {
+    vocab words;
+    space space;
+    neighbour_index index;
+    uint32_t neighbours; /* what the lists' length was asked to be */
+    tem_dist deviation;
+    uint64_t triangles;
+    bool triangles_exhaustive;
+
+    file_view file; /* the mapping behind the views above; data NULL if they own memory */
+    char *path;     /* for messages; NULL if not opened from a file */
+    unsigned char hash[CORE_HASH_BYTES];
+};
+
+/* A model over a view that is aligned to 64 bytes, which it takes over, also when it
+ * fails. */
+tem_status model_from_view(file_view view, const char *path, tem_model **out, tem_error *error);
+
+/* See tem.h for these. */
+tem_status model_open(const char *path, tem_model **out, tem_error *error);
+tem_status model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
+                      const tem_run *run, tem_error *error);
+tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error);
+void model_free(tem_model *model);
+
+#endif

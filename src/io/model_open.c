@@ -1,0 +1,246 @@
+/* model_open.c - opening a model file that may be damaged or hostile.
+ *
+ * The header and the section table are checked in full: since there is only one way
+ * to lay out a model, the table must equal the one that model_layout computes. After
+ * that every array has the length its users rely on. What the arrays contain is
+ * checked where it is used: word starts in space/vocab.c, lists in
+ * index/neighbours.c; vectors may hold any numbers (space/kernels/kernels.h). */
+#include "core/hash.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "io/model_layout.h"
+
+#include <string.h>
+
+static tem_status damaged(tem_error *error, const char *path, const char *what) {
+    return core_fail_at(error, TEM_ERR_DAMAGED, path, 0, 0, "damaged model: %s", what);
+}
+
+static tem_status check_numbers(const model_header *h, const char *path, tem_error *error) {
+    if (h->words < 2 || h->words > TEM_WORDS_MAX)
+        return damaged(error, path, "the number of words is out of range");
+    if (h->metric < TEM_EUCLIDEAN || h->metric > TEM_MATRIX)
+        return damaged(error, path, "the metric is unknown");
+    if (h->metric == TEM_MATRIX) {
+        if (h->dimension != 0 || h->step_log2 != 0)
+            return damaged(error, path, "a matrix has no dimension");
+    } else if (h->dimension < 1 || h->dimension > TEM_DIMENSION_MAX ||
+               h->step_log2 < SPACE_STEP_LOG2_MIN || h->step_log2 > SPACE_STEP_LOG2_MAX) {
+        return damaged(error, path, "the dimension or the step is out of range");
+    }
+    if (h->neighbours < 1 || h->neighbours > h->words)
+        return damaged(error, path, "the length of the lists is out of range");
+    return TEM_OK;
+}
+
+static tem_status check_header(const file_view *view, const char *path, model_header *h,
+                               tem_error *error) {
+    if (view->size < sizeof h->magic || memcmp(view->data, MODEL_MAGIC, sizeof h->magic) != 0)
+        return core_fail_at(error, TEM_ERR_FORMAT, path, 0, 0,
+                            "not a tem model; 'tem build' makes one from vectors");
+    if (view->size < sizeof *h)
+        return damaged(error, path, "the file ends in its header");
+    memcpy(h, view->data, sizeof *h);
+    if (h->version > MODEL_VERSION)
+        return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
+                            "model format %u is newer than %d, the newest this tem reads",
+                            h->version, MODEL_VERSION);
+    if (h->version != MODEL_VERSION)
+        return damaged(error, path, "the version is unknown");
+    if (h->file_bytes != view->size)
+        return damaged(error, path, "the file is shorter or longer than its header says");
+    return check_numbers(h, path, error);
+}
+
+/* The table of the file against the only right one. */
+static tem_status check_table(const file_view *view, const char *path, const model_header *h,
+                              model_section table[SECTION_KINDS], tem_error *error) {
+    const uint64_t expected = sizeof *h + (SECTION_KINDS - 1) * sizeof *table + sizeof(model_seal);
+    if (h->sections != SECTION_KINDS - 1 || h->header_bytes != expected || view->size < expected)
+        return damaged(error, path, "the section table has the wrong size");
+    memcpy(table, view->data + sizeof *h, h->sections * sizeof *table);
+
+    uint64_t word_bytes = 0, list_entries = 0;
+    for (uint32_t i = 0; i < h->sections; i++) {
+        if (table[i].kind == SECTION_WORD_BYTES)
+            word_bytes = table[i].bytes;
+        if (table[i].kind == SECTION_LISTS)
+            list_entries = table[i].bytes / sizeof(tem_neighbour);
+    }
+    model_section right[SECTION_KINDS];
+    uint64_t file_bytes = 0;
+    if (model_layout(h, word_bytes, list_entries, right, &file_bytes) != h->sections ||
+        file_bytes != h->file_bytes)
+        return damaged(error, path, "the sections do not fill the file");
+    for (uint32_t i = 0; i < h->sections; i++) {
+        memcpy(right[i].hash, table[i].hash, sizeof right[i].hash);
+        if (memcmp(&right[i], &table[i], sizeof right[i]) != 0)
+            return damaged(error, path, "the section table is wrong");
+    }
+    return TEM_OK;
+}
+
+static tem_status check_seal(const file_view *view, const char *path, const model_header *h,
+                             model_seal *seal, tem_error *error) {
+    const size_t sealed = h->header_bytes - sizeof *seal;
+    unsigned char hash[CORE_HASH_BYTES], zero[CORE_HASH_BYTES] = {0};
+    memcpy(seal, view->data + sealed, sizeof *seal);
+    core_hash256(view->data, sealed, hash);
+    if (memcmp(hash, seal->hash, sizeof hash) != 0 || memcmp(zero, seal->zero, sizeof zero) != 0)
+        return damaged(error, path, "the header does not match its hash");
+    return TEM_OK;
+}
+
+/* Points the model's views at the sections of the mapped file. */
+static void attach_section(tem_model *m, const model_section *section) {
+    const void *data = m->file.data + section->offset;
+    switch (section->kind) {
+    case SECTION_WORD_STARTS:
+        m->words.starts = data;
+        break;
+    case SECTION_WORD_BYTES:
+        m->words.bytes = data;
+        m->words.byte_count = section->bytes;
+        break;
+    case SECTION_WORD_TABLE:
+        m->words.slots = data;
+        m->words.slot_count = section->bytes / sizeof *m->words.slots;
+        break;
+    case SECTION_VECTORS:
+        m->space.rows = data;
+        break;
+    case SECTION_MATRIX:
+        m->space.matrix = data;
+        break;
+    case SECTION_LIST_STARTS:
+        m->index.starts = data;
+        break;
+    case SECTION_LISTS:
+        m->index.entries = data;
+        m->index.entry_count = section->bytes / sizeof *m->index.entries;
+        break;
+    default:
+        m->index.bounds = data;
+    }
+}
+
+static void attach(tem_model *m, const model_header *h, const model_section *table) {
+    m->words.count = m->space.count = m->index.count = h->words;
+    m->space.metric = (tem_metric)h->metric;
+    m->space.dimension = h->dimension;
+    m->space.row_elements = space_row_elements(h->dimension);
+    m->space.step_log2 = h->step_log2;
+    m->neighbours = h->neighbours;
+    m->deviation = h->deviation;
+    m->triangles = h->triangles & ~((uint64_t)1 << 63);
+    m->triangles_exhaustive = h->triangles >> 63 != 0;
+    for (uint32_t i = 0; i < h->sections; i++)
+        attach_section(m, &table[i]);
+}
+
+tem_status model_from_view(file_view view, const char *path, tem_model **out, tem_error *error) {
+    model_header header;
+    model_section table[SECTION_KINDS];
+    model_seal seal;
+    tem_model *m = NULL;
+    tem_status status = check_header(&view, path, &header, error);
+    if (status == TEM_OK)
+        status = check_table(&view, path, &header, table, error);
+    if (status == TEM_OK)
+        status = check_seal(&view, path, &header, &seal, error);
+    if (status == TEM_OK) {
+        m = core_alloc_zero(1, sizeof *m);
+        if (m == NULL)
+            status = core_fail_memory(error);
+    }
+    if (status != TEM_OK) {
+        file_close(&view);
+        return status;
+    }
+    m->file = view;
+    memcpy(m->hash, seal.hash, sizeof m->hash);
+    attach(m, &header, table);
+    m->path = core_alloc(strlen(path) + 1, 1);
+    m->index.checked = core_alloc_zero((size_t)header.words / 64 + 1, sizeof *m->index.checked);
+    if (m->path == NULL || m->index.checked == NULL) {
+        model_free(m);
+        return core_fail_memory(error);
+    }
+    memcpy(m->path, path, strlen(path) + 1);
+    *out = m;
+    return TEM_OK;
+}
+
+tem_status model_open(const char *path, tem_model **out, tem_error *error) {
+    file_view view;
+    tem_status status = file_open(path, NULL, &view, error);
+    if (status != TEM_OK)
+        return status;
+    if (view.size > 0 && !view.mapped) {
+        file_close(&view);
+        return core_fail_at(error, TEM_ERR_FILE, path, 0, 0,
+                            "a model must be a regular file, which can be mapped");
+    }
+    return model_from_view(view, path, out, error);
+}
+
+void model_free(tem_model *m) {
+    if (m == NULL)
+        return;
+    if (m->file.data != NULL) {
+        file_close(&m->file);
+        core_free(m->index.checked);
+        core_free(m->path);
+    } else {
+        vocab_free(&m->words);
+        core_free((void *)(uintptr_t)m->space.rows);
+        core_free((void *)(uintptr_t)m->space.matrix);
+        neighbours_free(&m->index);
+    }
+    core_free(m);
+}
+
+/* What model_check hands to its threads: one item a section. */
+typedef struct section_check {
+    const tem_model *model;
+    const model_section *table;
+    bool bad[SECTION_KINDS];
+} section_check;
+
+static bool all_zero(const char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != 0)
+            return false;
+    return true;
+}
+
+static void check_section(void *context, uint64_t item, unsigned thread) {
+    section_check *check = context;
+    const model_section *section = &check->table[item];
+    const char *data = check->model->file.data + section->offset;
+    const size_t padding = core_round_up(section->bytes, MODEL_ALIGNMENT) - section->bytes;
+    unsigned char hash[CORE_HASH_BYTES];
+    (void)thread;
+    core_hash256(data, section->bytes, hash);
+    check->bad[item] =
+        memcmp(hash, section->hash, sizeof hash) != 0 || !all_zero(data + section->bytes, padding);
+}
+
+tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error) {
+    if (model->file.data == NULL)
+        return TEM_OK;
+    model_header header;
+    model_section table[SECTION_KINDS];
+    memcpy(&header, model->file.data, sizeof header);
+    memcpy(table, model->file.data + sizeof header, header.sections * sizeof *table);
+    section_check check = {.model = model, .table = table};
+    tem_status status =
+        core_parallel(run, "checking hashes", header.sections, check_section, &check, error);
+    for (uint32_t i = 0; i < header.sections && status == TEM_OK; i++)
+        if (check.bad[i])
+            status = core_fail_at(error, TEM_ERR_DAMAGED, model->path, 0, table[i].offset,
+                                  "damaged model: the %s do not match their hash",
+                                  model_section_name(table[i].kind));
+    return status;
+}

@@ -1,0 +1,109 @@
+/* model_save.c - writing a model file. */
+#include "core/hash.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "io/model_layout.h"
+
+#include <string.h>
+
+static const void *section_data(const tem_model *m, uint32_t kind) {
+    switch (kind) {
+    case SECTION_WORD_STARTS:
+        return m->words.starts;
+    case SECTION_WORD_BYTES:
+        return m->words.bytes;
+    case SECTION_WORD_TABLE:
+        return m->words.slots;
+    case SECTION_VECTORS:
+        return m->space.rows;
+    case SECTION_MATRIX:
+        return m->space.matrix;
+    case SECTION_LIST_STARTS:
+        return m->index.starts;
+    case SECTION_LISTS:
+        return m->index.entries;
+    default:
+        return m->index.bounds;
+    }
+}
+
+static model_header header_of(const tem_model *m) {
+    model_header h = {
+        .version = MODEL_VERSION,
+        .words = m->words.count,
+        .dimension = m->space.dimension,
+        .metric = (uint32_t)m->space.metric,
+        .step_log2 = m->space.step_log2,
+        .neighbours = m->neighbours,
+        .deviation = m->deviation,
+        .triangles = m->triangles | (uint64_t)m->triangles_exhaustive << 63,
+    };
+    memcpy(h.magic, MODEL_MAGIC, sizeof h.magic);
+    return h;
+}
+
+static tem_status put_section(file_writer *writer, const tem_model *m, model_section *section,
+                              tem_error *error) {
+    static const unsigned char zero[MODEL_ALIGNMENT];
+    const void *data = section_data(m, section->kind);
+    const size_t padding = core_round_up(section->bytes, MODEL_ALIGNMENT) - section->bytes;
+    core_hash256(data, section->bytes, section->hash);
+    tem_status status = file_writer_put(writer, data, section->bytes, error);
+    return status == TEM_OK ? file_writer_put(writer, zero, padding, error) : status;
+}
+
+/* Header, table and seal, which need the hashes of the sections. */
+static tem_status put_front(file_writer *writer, const model_header *header,
+                            const model_section *table, tem_error *error) {
+    unsigned char front[sizeof *header + SECTION_KINDS * sizeof *table + sizeof(model_seal)] = {0};
+    const size_t table_bytes = header->sections * sizeof *table;
+    const size_t sealed = sizeof *header + table_bytes;
+    model_seal seal = {0};
+    memcpy(front, header, sizeof *header);
+    memcpy(front + sizeof *header, table, table_bytes);
+    core_hash256(front, sealed, seal.hash);
+    memcpy(front + sealed, &seal, sizeof seal);
+    return file_writer_put_at(writer, front, header->header_bytes, 0, error);
+}
+
+static tem_status put_model(file_writer *writer, const tem_model *m, const tem_run *run,
+                            tem_error *error) {
+    model_header header = header_of(m);
+    model_section table[SECTION_KINDS];
+    header.sections =
+        model_layout(&header, m->words.byte_count, m->index.entry_count, table, &header.file_bytes);
+    if (header.sections == 0)
+        return core_fail(error, TEM_ERR_RANGE, "the model is too large for a file");
+    header.header_bytes =
+        (uint32_t)(sizeof header + header.sections * sizeof *table + sizeof(model_seal));
+
+    /* Zeros hold the place of the front, which is known last. */
+    static const unsigned char
+        zero[sizeof header + SECTION_KINDS * sizeof *table + sizeof(model_seal)];
+    tem_status status = file_writer_put(writer, zero, header.header_bytes, error);
+    for (uint32_t i = 0; i < header.sections && status == TEM_OK; i++) {
+        status = core_progress(run, "writing", table[i].offset, header.file_bytes, error);
+        if (status == TEM_OK)
+            status = put_section(writer, m, &table[i], error);
+    }
+    if (status == TEM_OK)
+        status = put_front(writer, &header, table, error);
+    if (status == TEM_OK)
+        status = core_progress(run, "writing", header.file_bytes, header.file_bytes, error);
+    return status;
+}
+
+tem_status model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
+                      const tem_run *run, tem_error *error) {
+    file_writer writer;
+    tem_status status = file_writer_open(&writer, path, overwrite, error);
+    if (status != TEM_OK)
+        return status;
+    status = put_model(&writer, model, run, error);
+    if (status != TEM_OK) {
+        file_writer_abandon(&writer);
+        return status;
+    }
+    return file_writer_commit(&writer, error);
+}

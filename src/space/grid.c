@@ -1,0 +1,133 @@
+/* grid.c - rounding vectors to the int16 grid. */
+#include "space/grid.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "space/kernels/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_PER_ITEM = 1024 };
+
+typedef struct rounding {
+    const float *values;
+    uint32_t count, dimension, row_elements;
+    tem_metric metric;
+    int16_t *rows;
+    uint32_t step_log2;
+    double *errors; /* the largest rounding error of each item, in the metric's norm */
+} rounding;
+
+/* What a vector is multiplied by before it is rounded; 0 for a vector that has no
+ * direction. */
+static double scale_of(const rounding *r, const float *x) {
+    if (r->metric != TEM_ANGULAR)
+        return 1;
+    double sum = 0;
+    for (uint32_t i = 0; i < r->dimension; i++)
+        sum += (double)x[i] * x[i];
+    return sum > 0 ? 1 / sqrt(sum) : 0;
+}
+
+static double add_error(tem_metric metric, double sum, double error) {
+    switch (metric) {
+    case TEM_L1:
+        return sum + fabs(error);
+    case TEM_LINF:
+        return fmax(sum, fabs(error));
+    default:
+        return sum + error * error;
+    }
+}
+
+/* Rounds one vector; returns the norm of what rounding moved it by. */
+static double round_row(const rounding *r, const float *x, int16_t *row) {
+    const double scale = scale_of(r, x), steps = ldexp(1, (int)r->step_log2);
+    double moved = 0;
+    for (uint32_t i = 0; i < r->dimension; i++) {
+        const double exact = x[i] * scale * steps, rounded = nearbyint(exact);
+        row[i] = (int16_t)rounded;
+        moved = add_error(r->metric, moved, (exact - rounded) / steps);
+    }
+    memset(row + r->dimension, 0, (r->row_elements - r->dimension) * sizeof *row);
+    return r->metric == TEM_L1 || r->metric == TEM_LINF ? moved : sqrt(moved);
+}
+
+static void round_item(void *context, uint64_t item, unsigned thread) {
+    const rounding *r = context;
+    (void)thread;
+    const uint64_t first = item * ROWS_PER_ITEM;
+    double largest = 0;
+    for (uint64_t id = first; id < r->count && id < first + ROWS_PER_ITEM; id++)
+        largest = fmax(largest,
+                       round_row(r, r->values + id * r->dimension, r->rows + id * r->row_elements));
+    r->errors[item] = largest;
+}
+
+/* The largest |value| after scaling; negative if a vector has no direction. */
+static double largest_value(const rounding *r) {
+    double largest = 0;
+    for (uint64_t id = 0; id < r->count; id++) {
+        const float *x = r->values + id * r->dimension;
+        const double scale = scale_of(r, x);
+        if (scale <= 0)
+            return -1;
+        for (uint32_t i = 0; i < r->dimension; i++)
+            largest = fmax(largest, fabs(x[i] * scale));
+    }
+    return largest;
+}
+
+static tem_status choose_step(rounding *r, tem_error *error) {
+    const double largest = largest_value(r);
+    if (largest < 0)
+        return core_fail(error, TEM_ERR_RANGE, "a vector is zero and has no angle");
+    for (int q = SPACE_STEP_LOG2_MAX; q >= SPACE_STEP_LOG2_MIN; q--)
+        if (nearbyint(ldexp(largest, q)) <= KERNEL_VALUE_MAX) {
+            r->step_log2 = (uint32_t)q;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_RANGE,
+                     "a value of %.6g is beyond the grid's 1023.9: divide all vectors by the same "
+                     "number",
+                     largest);
+}
+
+/* Both ends of a pair move by at most `largest`. An angle moves by at most asin of
+ * that, which pi/2 times it bounds. The distance's own rounding adds one step, and
+ * the rule for inexact metrics another. */
+static tem_dist deviation_of(tem_metric metric, double largest) {
+    const double ends = 2 * largest * (metric == TEM_ANGULAR ? 1.5708 : 1);
+    const double steps = ceil(ends * TEM_DIST_ONE * (1 + 1e-9)) + (metric == TEM_ANGULAR ? 2 : 1);
+    return steps < UINT32_MAX ? (tem_dist)steps : UINT32_MAX;
+}
+
+tem_status grid_round(const float *values, uint32_t count, uint32_t dimension, tem_metric metric,
+                      const tem_run *run, int16_t *rows, uint32_t *step_log2, tem_dist *deviation,
+                      tem_error *error) {
+    const uint64_t items = ((uint64_t)count + ROWS_PER_ITEM - 1) / ROWS_PER_ITEM;
+    rounding r = {.values = values,
+                  .count = count,
+                  .dimension = dimension,
+                  .row_elements = space_row_elements(dimension),
+                  .metric = metric,
+                  .rows = rows};
+    tem_status status = choose_step(&r, error);
+    if (status != TEM_OK)
+        return status;
+    r.errors = core_alloc_zero(items, sizeof *r.errors);
+    if (r.errors == NULL)
+        return core_fail_memory(error);
+    status = core_parallel(run, "rounding", items, round_item, &r, error);
+    if (status == TEM_OK) {
+        double largest = 0;
+        for (uint64_t i = 0; i < items; i++)
+            largest = fmax(largest, r.errors[i]);
+        *step_log2 = r.step_log2;
+        *deviation = deviation_of(metric, largest);
+    }
+    core_free(r.errors);
+    return status;
+}

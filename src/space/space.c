@@ -1,0 +1,168 @@
+/* space.c - words as points: the exact metrics. */
+#include "space/space.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "space/angle.h"
+#include "space/kernels/kernels.h"
+#include "space/root.h"
+
+#include <string.h>
+
+/* Bits after the point of a tem_dist. */
+enum { DIST_BITS = 16, EXHAUSTIVE_WORDS = 400, SAMPLED_TRIANGLES = 4000000 };
+
+static const _Alignas(64) int16_t zero_row[TEM_DIMENSION_MAX];
+
+uint32_t space_row_elements(uint32_t dimension) {
+    return (uint32_t)core_round_up(dimension, KERNEL_ROW_UNIT);
+}
+
+static tem_dist saturate(uint64_t d) {
+    return d > UINT32_MAX ? UINT32_MAX : (tem_dist)d;
+}
+
+tem_dist space_distance_of_square(uint32_t step_log2, uint64_t square) {
+    if (step_log2 > DIST_BITS) {
+        const unsigned down = 2 * (step_log2 - DIST_BITS);
+        const uint64_t cut = square & (((uint64_t)1 << down) - 1);
+        return saturate(root_ceil64((square >> down) + (cut != 0)));
+    }
+    const unsigned up = 2 * (DIST_BITS - step_log2);
+    if (square >> (64 - up - (up == 0)) == 0)
+        return saturate(root_ceil64(square << up));
+    return saturate(root_ceil((uint128)square << up));
+}
+
+uint64_t space_square_of_distance(uint32_t step_log2, tem_dist d) {
+    const uint64_t square = (uint64_t)d * d;
+    if (step_log2 <= DIST_BITS)
+        return square >> 2 * (DIST_BITS - step_log2);
+    const uint128 wide = (uint128)square << 2 * (step_log2 - DIST_BITS);
+    return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
+}
+
+/* A length of `units` * 2^-q as a tem_dist, rounded up. */
+static tem_dist distance_of_length(uint32_t step_log2, uint64_t units) {
+    if (step_log2 <= DIST_BITS)
+        return saturate(units << (DIST_BITS - step_log2)); /* units < 2^29 */
+    const unsigned down = step_log2 - DIST_BITS;
+    return saturate((units + ((uint64_t)1 << down) - 1) >> down);
+}
+
+static tem_dist angular(const space *s, const int16_t *a, const int16_t *b) {
+    if (memcmp(a, b, s->row_elements * sizeof *a) == 0)
+        return 0;
+    const kernels *k = kernels_active();
+    const uint64_t aa = (uint64_t)k->dot_i16(a, a, s->row_elements);
+    const uint64_t bb = (uint64_t)k->dot_i16(b, b, s->row_elements);
+    const uint64_t angle = angle_between(aa, bb, k->dot_i16(a, b, s->row_elements));
+    const unsigned down = ANGLE_FRACTION_BITS - DIST_BITS;
+    /* PRIVACY: rounded up, plus one step between unequal vectors: a metric although
+     * the angle is inexact (the inequality at the top of space.h). */
+    return (tem_dist)((angle + ((uint64_t)1 << down) - 1) >> down) + 1;
+}
+
+tem_dist space_distance(const space *s, uint32_t a, uint32_t b) {
+    if (s->metric == TEM_MATRIX)
+        return a == b ? 0 : s->matrix[space_pair_index(a, b)];
+    const kernels *k = kernels_active();
+    const int16_t *x = space_row(s, a), *y = space_row(s, b);
+    switch (s->metric) {
+    case TEM_ANGULAR:
+        return angular(s, x, y);
+    case TEM_L1:
+        return distance_of_length(s->step_log2, k->l1_i16(x, y, s->row_elements));
+    case TEM_LINF:
+        return distance_of_length(s->step_log2, k->linf_i16(x, y, s->row_elements));
+    default:
+        return space_distance_of_square(s->step_log2, k->l2_i16(x, y, s->row_elements));
+    }
+}
+
+tem_status space_check_rows(const space *s, tem_error *error) {
+    for (uint32_t id = 0; id < s->count; id++) {
+        const int16_t *x = space_row(s, id);
+        for (uint32_t i = 0; i < s->row_elements; i++) {
+            const int limit = i < s->dimension ? KERNEL_VALUE_MAX : 0;
+            if (x[i] > limit || x[i] < -limit)
+                return core_fail(error, TEM_ERR_DAMAGED, "the vector of word %u is off the grid",
+                                 id);
+        }
+    }
+    return TEM_OK;
+}
+
+/* An upper bound on the distance of x to any vector of the same size or less. */
+static tem_dist reach(const space *s, const int16_t *x) {
+    const kernels *k = kernels_active();
+    switch (s->metric) {
+    case TEM_L1:
+        return distance_of_length(s->step_log2, 2 * k->l1_i16(x, zero_row, s->row_elements));
+    case TEM_LINF:
+        return distance_of_length(s->step_log2,
+                                  2 * (uint64_t)k->linf_i16(x, zero_row, s->row_elements));
+    default:
+        return space_distance_of_square(s->step_log2,
+                                        4 * (uint64_t)k->dot_i16(x, x, s->row_elements));
+    }
+}
+
+tem_status space_check_range(const space *s, tem_error *error) {
+    for (uint32_t id = 0; id < s->count; id++) {
+        const int16_t *x = space_row(s, id);
+        if (s->metric == TEM_ANGULAR) {
+            if (memcmp(x, zero_row, s->row_elements * sizeof *x) == 0)
+                return core_fail(error, TEM_ERR_RANGE,
+                                 "the vector of word %u is zero and has no angle", id + 1);
+        } else if (reach(s, x) == UINT32_MAX) {
+            return core_fail(error, TEM_ERR_RANGE,
+                             "distances may reach 65536: divide all vectors by the same number");
+        }
+    }
+    return TEM_OK;
+}
+
+static bool triangle_holds(const space *s, uint32_t a, uint32_t b, uint32_t c) {
+    const uint64_t ab = space_distance(s, a, b), bc = space_distance(s, b, c),
+                   ac = space_distance(s, a, c);
+    return ab <= bc + ac && bc <= ab + ac && ac <= ab + bc;
+}
+
+static tem_status broken_triangle(tem_error *error, uint32_t a, uint32_t b, uint32_t c) {
+    return core_fail(
+        error, TEM_ERR_METRIC,
+        "no metric: words %u, %u and %u (counted from 0) break the triangle inequality", a, b, c);
+}
+
+static tem_status check_all_triangles(const space *s, uint64_t *checked, tem_error *error) {
+    for (uint32_t a = 0; a < s->count; a++)
+        for (uint32_t b = a + 1; b < s->count; b++)
+            for (uint32_t c = b + 1; c < s->count; c++, ++*checked)
+                if (!triangle_holds(s, a, b, c))
+                    return broken_triangle(error, a, b, c);
+    return TEM_OK;
+}
+
+/* A word number from a 64-bit linear congruential sequence (Knuth's MMIX): the same
+ * triples every time. Nothing private depends on it. */
+static uint32_t next_word(uint64_t *state, uint32_t count) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*state >> 32) * count >> 32);
+}
+
+tem_status space_check_matrix(const space *s, uint64_t *checked, bool *exhaustive,
+                              tem_error *error) {
+    *checked = 0;
+    *exhaustive = s->count <= EXHAUSTIVE_WORDS;
+    if (*exhaustive)
+        return check_all_triangles(s, checked, error);
+    uint64_t state = 1;
+    for (; *checked < SAMPLED_TRIANGLES; ++*checked) {
+        const uint32_t a = next_word(&state, s->count), b = next_word(&state, s->count),
+                       c = next_word(&state, s->count);
+        if (!triangle_holds(s, a, b, c))
+            return broken_triangle(error, a, b, c);
+    }
+    return TEM_OK;
+}

@@ -1,0 +1,80 @@
+/* space.h - words as points: the stored vectors and the exact metric on them.
+ *
+ * Every metric here returns a tem_dist and IS a metric, bit for bit:
+ *
+ *   euclidean  d = ceil(sqrt(S) * 2^(16-q)), S the exact integer sum of squares.
+ *   l1, linf   d = ceil(S * 2^(16-q)), S the exact integer.
+ *              The ceiling of a metric is a metric: ceil(x + y) <= ceil(x) + ceil(y).
+ *   angular    the computed angle t has a proved error of at most 1/3 step, and
+ *              d = ceil(t) + 1 between unequal vectors, 0 between equal ones. That is
+ *              a metric: t(x,z) <= t(x,y) + t(y,z) + 1, so ceil(t(x,z)) + 1 <=
+ *              (ceil(t(x,y)) + 1) + (ceil(t(y,z)) + 1).
+ *   matrix     whatever the user gave, rounded by the same rule; space_check_matrix
+ *              looks for proof of the contrary.
+ *
+ * PRIVACY: the proof of the mechanism needs the triangle inequality of exactly
+ * these integers (tests/unit/test_metric.c goes over all triples of small sets).
+ *
+ * Distances that would not fit are UINT32_MAX: the minimum of a metric and a
+ * constant is a metric too. Building refuses such a space; only a damaged file can
+ * bring it about. */
+#ifndef SPACE_SPACE_H
+#define SPACE_SPACE_H
+
+#include "tem.h"
+
+#include <stdbool.h>
+
+enum { SPACE_STEP_LOG2_MIN = 4, SPACE_STEP_LOG2_MAX = 30 };
+
+/* A view; rows and matrix are owned by the model. */
+typedef struct space {
+    tem_metric metric;
+    uint32_t count;
+    uint32_t dimension;
+    uint32_t row_elements;  /* dimension rounded up to KERNEL_ROW_UNIT, zero-padded */
+    uint32_t step_log2;     /* q: one unit of a row is 2^-q */
+    const int16_t *rows;    /* count * row_elements, 64-byte aligned; NULL for TEM_MATRIX */
+    const uint32_t *matrix; /* TEM_MATRIX: space_pair_count of them; else NULL */
+} space;
+
+/* Elements of a row of this dimension, padding included. */
+uint32_t space_row_elements(uint32_t dimension);
+
+static inline const int16_t *space_row(const space *s, uint32_t id) {
+    return s->rows + (size_t)id * s->row_elements;
+}
+
+/* The exact distance of words a and b, both below count. */
+tem_dist space_distance(const space *s, uint32_t a, uint32_t b);
+
+/* A squared euclidean distance in units of 4^-q as a tem_dist, and back: the
+ * largest square whose distance is at most d, cut to 64 bits. */
+tem_dist space_distance_of_square(uint32_t step_log2, uint64_t square);
+uint64_t space_square_of_distance(uint32_t step_log2, tem_dist d);
+
+/* Where a TEM_MATRIX keeps the pair (a, b), a != b: the lower triangle by rows. */
+static inline uint64_t space_pair_index(uint32_t a, uint32_t b) {
+    uint64_t high = a > b ? a : b, low = a > b ? b : a;
+    return high * (high - 1) / 2 + low;
+}
+
+static inline uint64_t space_pair_count(uint32_t count) {
+    return (uint64_t)count * (count - (uint64_t)1) / 2;
+}
+
+/* TEM_ERR_DAMAGED if a row holds a value outside +-KERNEL_VALUE_MAX, or its padding is
+ * not zero: rows that grid_round never makes. */
+tem_status space_check_rows(const space *s, tem_error *error);
+
+/* Refuses a space in which a distance might reach UINT32_MAX, or, for the angular
+ * metric, a vector is zero: TEM_ERR_RANGE. */
+tem_status space_check_range(const space *s, tem_error *error);
+
+/* TEM_ERR_METRIC if a triangle inequality of the matrix is broken: over all triples
+ * of up to 400 words, over four million pseudo-random ones beyond. *checked receives
+ * how many were looked at, *exhaustive whether these are all. */
+tem_status space_check_matrix(const space *s, uint64_t *checked, bool *exhaustive,
+                              tem_error *error);
+
+#endif
