@@ -7,8 +7,7 @@ TIME   = 60
 
 all:
 	@tools/packages build
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix '$(PREFIX)' >/dev/null
-	@meson configure $(BUILD) --prefix '$(PREFIX)'
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >/dev/null
 	@ninja -C $(BUILD) --quiet
 
 run: all
@@ -23,7 +22,10 @@ fuzz:
 	@fuzz/run $(TIME)
 
 install: all
-	@meson install -C $(BUILD) --no-rebuild
+	@meson configure $(BUILD) --prefix '$(PREFIX)'
+	@ninja -C $(BUILD) --quiet
+	@meson install -C $(BUILD) --no-rebuild --quiet
+	@echo "installed under $(PREFIX)"
 
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')

@@ -1,17 +1,19 @@
 /* command_build.c - tem build: an embedding file becomes a model. */
 #include "commands.h"
-#include "options.h"
+#include "common_options.h"
 #include "talk.h"
 
-#include <inttypes.h>
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 typedef struct build_request {
     const char *vectors, *output, *metric_name;
     tem_metric metric;
-    uint64_t limit, neighbours, threads;
-    bool force, quiet, verbose, help;
+    uint64_t limit, neighbours;
+    bool force;
+    common_options common;
 } build_request;
 
 static void print_help(const option_spec *table) {
@@ -28,6 +30,23 @@ static void print_help(const option_spec *table) {
          "The model appears whole or not at all, whenever the build is stopped.");
 }
 
+/* What would fail only after all the work, told before it. */
+static int check_output(const build_request *r) {
+    if (!r->force && access(r->output, F_OK) == 0) {
+        fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", r->output);
+        return EXIT_FAILED;
+    }
+    char folder[PATH_MAX] = ".";
+    const char *slash = strrchr(r->output, '/');
+    if (slash != NULL && (size_t)(slash - r->output) + 1 < sizeof folder)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - r->output) + 1, r->output);
+    if (access(folder, W_OK | X_OK) != 0) {
+        fprintf(stderr, "tem: %s: cannot write into its folder: %s\n", r->output, strerror(errno));
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}
+
 /* Fills the request; EXIT_DONE, or the exit status to end with. */
 static int check_request(build_request *r, size_t operands) {
     tem_error error;
@@ -37,11 +56,7 @@ static int check_request(build_request *r, size_t operands) {
         return talk_usage("build", "where to? -o MODEL names the file to write");
     if (tem_metric_parse(r->metric_name, &r->metric, &error) != TEM_OK)
         return talk_usage("build", "--metric: %s", error.message);
-    if (!r->force && access(r->output, F_OK) == 0) {
-        fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", r->output);
-        return EXIT_FAILED;
-    }
-    return EXIT_DONE;
+    return check_output(r);
 }
 
 static tem_status build(const build_request *r, const tem_run *run, tem_vectors **vectors,
@@ -50,7 +65,7 @@ static tem_status build(const build_request *r, const tem_run *run, tem_vectors 
     tem_status status = tem_vectors_load(r->vectors, r->limit, run, vectors, error);
     if (status != TEM_OK)
         return status;
-    talk_note(r->quiet, "read %s words x %u (%s) in %.1f s",
+    talk_note(r->common.quiet, "read %s words x %u (%s) in %.1f s",
               talk_count(tem_vectors_count(*vectors)), tem_vectors_dimension(*vectors),
               tem_vectors_format(*vectors), talk_clock() - start);
 
@@ -61,10 +76,12 @@ static tem_status build(const build_request *r, const tem_run *run, tem_vectors 
         return status;
     tem_model_info info;
     tem_model_get_info(*model, &info);
-    talk_note(r->quiet, "found the %u nearest words of each in %.1f s (%s, %s)", info.neighbours,
-              talk_clock() - built, tem_metric_name(info.metric), tem_kernel_name());
-    talk_note(!r->verbose, "grid step 2^-%u; distances within %.6f of those of the vectors given",
-              info.step_log2, (double)info.deviation / TEM_DIST_ONE);
+    talk_note(r->common.quiet, "found the %u nearest words of each in %.1f s (%s, %s)",
+              info.neighbours, talk_clock() - built, tem_metric_name(info.metric),
+              tem_kernel_name());
+    talk_note(!r->common.verbose,
+              "grid step 2^-%u; distances within %s of those of the vectors given", info.step_log2,
+              talk_distance_up(info.deviation));
     return tem_model_save(*model, r->output, r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING, run,
                           error);
 }
@@ -81,19 +98,14 @@ int command_build(int argc, char *const *argv) {
          "a longer list draws faster and takes 8 K bytes a word; no guarantee\n"
          "depends on it",
          1, TEM_WORDS_MAX},
-        {"threads", 0, OPTION_COUNT, &r.threads, "N", "use N threads (default: all processors)", 1,
-         1024},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite MODEL", 0, 0},
-        {"quiet", 'q', OPTION_FLAG, &r.quiet, NULL, "say nothing unless it fails", 0, 0},
-        {"verbose", 'v', OPTION_FLAG, &r.verbose, NULL, "say more", 0, 0},
-        {"help", 'h', OPTION_FLAG, &r.help, NULL, "show this", 0, 0},
-        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL, 0, 0},
+        COMMON_OPTIONS(r.common),
     };
     char message[OPTION_MESSAGE_BYTES];
     size_t operands = 0;
     if (!options_parse(argc, argv, table, &r.vectors, 1, &operands, message))
         return talk_usage("build", "%s", message);
-    if (r.help) {
+    if (r.common.help) {
         print_help(table);
         return EXIT_DONE;
     }
@@ -101,7 +113,7 @@ int command_build(int argc, char *const *argv) {
     if (refused != EXIT_DONE)
         return refused;
 
-    const tem_run run = talk_run((unsigned)r.threads, r.quiet);
+    const tem_run run = talk_run((unsigned)r.common.threads, r.common.quiet);
     tem_vectors *vectors = NULL;
     tem_model *model = NULL;
     tem_error error;
@@ -109,7 +121,7 @@ int command_build(int argc, char *const *argv) {
     if (build(&r, &run, &vectors, &model, &error) != TEM_OK)
         status = talk_error(&error);
     else
-        talk_note(r.quiet, "wrote %s; next: tem info -m %s", r.output, r.output);
+        talk_note(r.common.quiet, "wrote %s; next: tem info -m %s", r.output, r.output);
     tem_model_free(model);
     tem_vectors_free(vectors);
     return status;

@@ -1,7 +1,7 @@
 /* command_info.c - tem info: what a model holds. */
 #include "commands.h"
+#include "common_options.h"
 #include "default_model.h"
-#include "options.h"
 #include "talk.h"
 
 #include <jansson.h>
@@ -10,8 +10,8 @@ static void print_metric(const tem_model_info *info) {
     if (info->metric != TEM_MATRIX) {
         printf("metric      %s, exact on a grid of step 2^-%u\n", tem_metric_name(info->metric),
                info->step_log2);
-        printf("deviation   at most %.6f from the distances of the vectors given\n",
-               (double)info->deviation / TEM_DIST_ONE);
+        printf("deviation   at most %s from the distances of the vectors given\n",
+               talk_distance_up(info->deviation));
         return;
     }
     printf("metric      matrix, given by its builder, who answers for its being a metric\n"
@@ -61,27 +61,23 @@ static int print_json(const tem_model_info *info) {
 }
 
 int command_info(int argc, char *const *argv) {
-    const char *named = NULL;
-    bool json = false, help = false;
+    common_options common = {0};
+    bool json = false;
     const option_spec table[] = {
-        {"model", 'm', OPTION_TEXT, &named, "MODEL",
-         "the model (default: $TEM_MODEL, else the "
-         "default model)",
-         0, 0},
         {"json", 0, OPTION_FLAG, &json, NULL, "as one JSON object", 0, 0},
-        {"help", 'h', OPTION_FLAG, &help, NULL, "show this", 0, 0},
-        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL, 0, 0},
+        MODEL_OPTION(common),
+        COMMON_OPTIONS(common),
     };
     char message[OPTION_MESSAGE_BYTES];
     size_t operands = 0;
     if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
         return talk_usage("info", "%s; a model is named with -m MODEL", message);
-    if (help) {
+    if (common.help) {
         puts("usage: tem info [OPTIONS]\n\nTells what a model holds.\n");
         options_print_help(stdout, table);
         return EXIT_DONE;
     }
-    tem_model *model = default_model_open(named);
+    tem_model *model = default_model_open(common.model);
     if (model == NULL)
         return EXIT_FAILED;
     tem_model_info info;

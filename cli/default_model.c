@@ -11,7 +11,7 @@
 
 static char path[PATH_MAX];
 
-/* FOLDER/TAIL, FOLDER being that of the program; false if there is no such file. */
+/* Finds FOLDER/TAIL, FOLDER being that of the program; false if there is no such file. */
 static bool beside_program(const char *tail) {
     char program[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -32,10 +32,7 @@ static bool find_default(void) {
         snprintf(path, sizeof path, "%s", variable);
         return true;
     }
-    if (beside_program("default.tem") || beside_program("../share/tem/default.tem"))
-        return true;
-    snprintf(path, sizeof path, "%s", TEM_DATA_DIR "/default.tem");
-    return access(path, F_OK) == 0;
+    return beside_program("default.tem") || beside_program("../share/tem/default.tem");
 }
 
 tem_model *default_model_open(const char *named) {

@@ -85,6 +85,15 @@ const char *talk_bytes(uint64_t bytes) {
     return text;
 }
 
+const char *talk_distance_up(tem_dist distance) {
+    const uint64_t million = 1000000;
+    const uint64_t millionths = (distance * million + TEM_DIST_ONE - 1) / TEM_DIST_ONE;
+    char *text = next_text();
+    snprintf(text, TEXT_BYTES, "%" PRIu64 ".%06" PRIu64, millionths / million,
+             millionths % million);
+    return text;
+}
+
 /* The bar on the terminal. One at a time: long calls do not overlap. */
 static struct {
     bool shown;

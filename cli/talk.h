@@ -25,6 +25,9 @@ const char *talk_count(uint64_t number);
 /* Bytes as "92.4 MB", likewise. */
 const char *talk_bytes(uint64_t bytes);
 
+/* A distance in six decimals, rounded up, so that "at most" stays true; likewise. */
+const char *talk_distance_up(tem_dist distance);
+
 /* Seconds on a clock that only goes forward. */
 double talk_clock(void);
 

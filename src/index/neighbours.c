@@ -120,44 +120,41 @@ static void collect(builder *b, scratch *s, const tile *t, uint32_t row, uint32_
         settle(b, s);
 }
 
-/* Item number -> pair of blocks with rows <= columns, column block by column block. */
-static void blocks_of_item(uint64_t item, uint64_t *rows, uint64_t *columns) {
-    uint64_t low = 0, high = (uint64_t)1 << 32;
-    while (high - low > 1) { /* low (low + 1) / 2 <= item < high (high + 1) / 2 */
-        const uint64_t middle = low + (high - low) / 2;
-        if (middle * (middle + 1) / 2 <= item)
-            low = middle;
-        else
-            high = middle;
-    }
-    *columns = low;
-    *rows = item - low * (low + 1) / 2;
-}
-
 static uint32_t block_size(const builder *b, uint64_t block) {
     const uint64_t left = b->space->count - block * b->block_words;
     return left < b->block_words ? (uint32_t)left : b->block_words;
 }
 
-static void visit_blocks(void *context, uint64_t item, unsigned thread) {
-    builder *b = context;
-    scratch *s = &b->scratches[thread];
-    uint64_t row_block = 0, column_block = 0;
-    blocks_of_item(item, &row_block, &column_block);
-    const uint32_t first_column = (uint32_t)column_block * b->block_words;
-    if (s->columns.count == 0 || s->columns.first != first_column)
-        tile_side_set_columns(&s->columns, &b->tiles, first_column, block_size(b, column_block));
+static void visit_pair(builder *b, scratch *s, uint64_t row_block) {
     tile_side_set_rows(&s->rows, &b->tiles, (uint32_t)row_block * b->block_words,
                        block_size(b, row_block));
     copy_limits(b, &s->rows);
     copy_limits(b, &s->columns);
-
     tile t;
     for (uint32_t column = 0; column < s->columns.count; column += TILE_COLUMNS)
         for (uint32_t row = 0; row < s->rows.count; row += TILE_ROWS)
             if (tiles_compute(&b->tiles, &s->rows, row, &s->columns, column, &t))
                 collect(b, s, &t, row, column);
     settle(b, s);
+}
+
+/* A block against itself and all blocks before it. */
+static void visit_column(builder *b, scratch *s, uint64_t column_block) {
+    tile_side_set_columns(&s->columns, &b->tiles, (uint32_t)column_block * b->block_words,
+                          block_size(b, column_block));
+    for (uint64_t row_block = 0; row_block <= column_block; row_block++)
+        visit_pair(b, s, row_block);
+}
+
+/* Item i is column i and, from the other end, column blocks - 1 - i: items are alike
+ * in cost, and threads seldom want the same heaps (one column shared by all threads
+ * kept two of them at 1.57 processors). */
+static void visit_columns(void *context, uint64_t item, unsigned thread) {
+    builder *b = context;
+    const uint64_t mirrored = b->blocks - 1 - item;
+    visit_column(b, &b->scratches[thread], mirrored);
+    if (mirrored != item)
+        visit_column(b, &b->scratches[thread], item);
 }
 
 static void sort_block(void *context, uint64_t block, unsigned thread) {
@@ -255,8 +252,7 @@ tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
     const uint32_t capacity = length < s->count ? length + 1 : length;
     tem_status status = builder_init(&b, s, capacity, core_thread_count(run), error);
     if (status == TEM_OK)
-        status =
-            core_parallel(run, "comparing", b.blocks * (b.blocks + 1) / 2, visit_blocks, &b, error);
+        status = core_parallel(run, "comparing", (b.blocks + 1) / 2, visit_columns, &b, error);
     if (status == TEM_OK)
         status = core_parallel(run, "sorting", b.blocks, sort_block, &b, error);
     if (status == TEM_OK)

@@ -11,7 +11,7 @@
  * all little-endian. The frame holds the words, each with a line feed after it; the
  * high bytes of all values, column by column; their low bytes in the same order.
  * High bytes of a column are alike, which is what zstd makes use of: row by row and
- * unsplit the default vocabulary takes a third more. */
+ * unsplit, the default vocabulary takes 16 % more (16.9 MB against 14.6). */
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -79,7 +79,8 @@ static tem_status read_header(const vectors_source *source, grid_header *out, te
         return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 20,
                             "expected a step of 2^-4 to 2^-30, found 2^-%u", h.step_log2);
     if (h.zero != 0)
-        return fail_at(source, 28, "expected 0", error);
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 28, "expected 0, found %u",
+                            h.zero);
     if (h.word_bytes < 2 * h.count || h.word_bytes > WORD_BYTES_MOST)
         return fail_at(source, 32, "the size of the words does not fit their number", error);
     *out = h;

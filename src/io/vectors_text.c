@@ -373,8 +373,9 @@ static tem_status read_rows(text_job *job, tem_error *error) {
 }
 
 /* The rows that are there against those that the header promises. */
-static tem_status check_row_count(const text_job *job, uint64_t rows, bool all, tem_error *error) {
+static tem_status check_row_count(const text_job *job, uint64_t rows, tem_error *error) {
     const vectors_source *source = job->source;
+    bool all = source->limit == 0 || rows < source->limit;
     unsigned long long promised = source->header.count, found = rows;
     if (source->header.bytes != 0 && rows > promised)
         return core_fail_at(error, TEM_ERR_FORMAT, source->path, job->first_line + promised, 0,
@@ -387,7 +388,7 @@ static tem_status check_row_count(const text_job *job, uint64_t rows, bool all, 
     return TEM_OK;
 }
 
-static tem_status read_job(text_job *job, bool all, tem_error *error) {
+static tem_status read_job(text_job *job, tem_error *error) {
     const vectors_header *header = &job->source->header;
     uint64_t total = 0;
     job->chunk_rows = core_alloc(job->chunk_count, sizeof *job->chunk_rows);
@@ -405,7 +406,7 @@ static tem_status read_job(text_job *job, bool all, tem_error *error) {
     job->raw->dimension = (uint32_t)dimension;
     job->rows = has_header && header->count < total ? header->count : total;
     status = read_rows(job, error);
-    return status == TEM_OK ? check_row_count(job, total, all, error) : status;
+    return status == TEM_OK ? check_row_count(job, total, error) : status;
 }
 
 tem_status vectors_read_text(const vectors_source *source, vectors_raw *raw, tem_error *error) {
@@ -422,7 +423,7 @@ tem_status vectors_read_text(const vectors_source *source, vectors_raw *raw, tem
     if (source->size >= 3 && memcmp(source->data, "\xef\xbb\xbf", 3) == 0)
         return core_fail_at(error, TEM_ERR_FORMAT, source->path, 1, 0,
                             "expected a word, found a byte order mark");
-    tem_status status = read_job(&job, job.end == end, error);
+    tem_status status = read_job(&job, error);
     core_free(job.faults);
     core_free(job.chunk_rows);
     return status;

@@ -66,33 +66,41 @@ static void round_item(void *context, uint64_t item, unsigned thread) {
     r->errors[item] = largest;
 }
 
-/* The largest |value| after scaling; negative if a vector has no direction. */
-static double largest_value(const rounding *r) {
+/* The largest |value| after scaling, and the row it is in; negative if that row has no
+ * direction. */
+static double largest_value(const rounding *r, uint32_t *row) {
     double largest = 0;
-    for (uint64_t id = 0; id < r->count; id++) {
-        const float *x = r->values + id * r->dimension;
+    *row = 0;
+    for (uint32_t id = 0; id < r->count; id++) {
+        const float *x = r->values + (size_t)id * r->dimension;
         const double scale = scale_of(r, x);
+        double size = 0;
+        for (uint32_t i = 0; i < r->dimension; i++)
+            size = fmax(size, fabs(x[i] * scale));
+        if (size > largest || scale <= 0)
+            *row = id;
         if (scale <= 0)
             return -1;
-        for (uint32_t i = 0; i < r->dimension; i++)
-            largest = fmax(largest, fabs(x[i] * scale));
+        largest = fmax(largest, size);
     }
     return largest;
 }
 
 static tem_status choose_step(rounding *r, tem_error *error) {
-    const double largest = largest_value(r);
+    uint32_t row = 0;
+    const double largest = largest_value(r, &row);
     if (largest < 0)
-        return core_fail(error, TEM_ERR_RANGE, "a vector is zero and has no angle");
+        return core_fail(error, TEM_ERR_RANGE, "the vector of word %u is zero and has no angle",
+                         row + 1);
     for (int q = SPACE_STEP_LOG2_MAX; q >= SPACE_STEP_LOG2_MIN; q--)
         if (nearbyint(ldexp(largest, q)) <= KERNEL_VALUE_MAX) {
             r->step_log2 = (uint32_t)q;
             return TEM_OK;
         }
     return core_fail(error, TEM_ERR_RANGE,
-                     "a value of %.6g is beyond the grid's 1023.9: divide all vectors by the same "
-                     "number",
-                     largest);
+                     "the vector of word %u has a value of %.6g, beyond the grid's 1023.9: divide "
+                     "all vectors by the same number",
+                     row + 1, largest);
 }
 
 /* Both ends of a pair move by at most `largest`. An angle moves by at most asin of

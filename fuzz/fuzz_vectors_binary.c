@@ -1,0 +1,44 @@
+/* fuzz_vectors_binary.c - any bytes as a word2vec binary or .temv file.
+ *
+ * The first byte chooses the threads and the limit; the rest is the file, in a
+ * block of exactly its size, so that a read beyond it is seen. */
+#include "core/memory.h"
+#include "io/vectors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What vectors_load promises about every result. */
+static void check(const tem_vectors *vectors) {
+    uint64_t count = (uint64_t)vectors->words.count * vectors->dimension;
+    if (vectors->words.count < 2 || (vectors->values == NULL) == (vectors->grid == NULL))
+        abort();
+    for (uint64_t i = 0; i < count; i++)
+        if (vectors->values != NULL ? !isfinite(vectors->values[i]) : abs(vectors->grid[i]) > 16383)
+            abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0)
+        return 0;
+    char *copy = malloc(size == 1 ? 1 : size - 1);
+    if (copy == NULL)
+        return 0;
+    memcpy(copy, data + 1, size - 1);
+    tem_run run = {.threads = data[0] % 2 + 1u};
+    vectors_source source = {.path = "input",
+                             .data = copy,
+                             .size = size - 1,
+                             .limit = data[0] % 8 >= 6 ? 3 : 0,
+                             .run = &run};
+    tem_vectors *vectors = NULL;
+    tem_error error;
+    if (vectors_from_bytes(&source, &vectors, &error) == TEM_OK)
+        check(vectors);
+    vectors_free(vectors);
+    free(copy);
+    return 0;
+}

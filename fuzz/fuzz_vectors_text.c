@@ -1,0 +1,58 @@
+/* fuzz_vectors_text.c - any bytes as embedding text, plain or gzip.
+ *
+ * What is read must not depend on how it is read: the same bytes go through one
+ * thread with one chunk and two threads with chunks of a few bytes, and both must
+ * come to the same verdict, the same fault and the same numbers. */
+#include "core/memory.h"
+#include "io/file.h"
+#include "io/vectors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void compare(const tem_vectors *a, const tem_vectors *b) {
+    size_t count = (size_t)a->words.count * a->dimension;
+    if (a->words.count != b->words.count || a->dimension != b->dimension ||
+        a->words.byte_count != b->words.byte_count ||
+        memcmp(a->words.bytes, b->words.bytes, a->words.byte_count) != 0 ||
+        (a->values != NULL && memcmp(a->values, b->values, count * sizeof *a->values) != 0))
+        abort();
+}
+
+static void read_twice(const char *data, size_t size, uint64_t limit, size_t chunk_bytes) {
+    tem_run one = {.threads = 1}, two = {.threads = 2};
+    vectors_source source = {.path = "input", .data = data, .size = size, .limit = limit};
+    tem_vectors *first = NULL, *second = NULL;
+    tem_error first_error = {0}, second_error = {0};
+    source.run = &one;
+    tem_status first_status = vectors_from_bytes(&source, &first, &first_error);
+    source.run = &two;
+    source.chunk_bytes = chunk_bytes;
+    tem_status second_status = vectors_from_bytes(&source, &second, &second_error);
+    if (first_status != second_status ||
+        memcmp(&first_error, &second_error, sizeof first_error) != 0)
+        abort();
+    if (first_status == TEM_OK)
+        compare(first, second);
+    vectors_free(first);
+    vectors_free(second);
+}
+
+/* The first byte chooses the limit and the size of the chunks; the rest is the file. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0)
+        return 0;
+    uint64_t limit = data[0] % 4 == 3 ? 5 : 0;
+    size_t chunk_bytes = data[0] / 4 % 16 + 1;
+    file_view view = {.data = core_alloc(size - 1, 1), .size = size - 1, .mapped = false};
+    if (view.data == NULL)
+        return 0;
+    memcpy((void *)(uintptr_t)view.data, data + 1, size - 1);
+    if (!file_is_gzip(&view) || file_unpack("input", NULL, &view, NULL) == TEM_OK) {
+        read_twice(view.data, view.size, limit, chunk_bytes);
+        file_close(&view);
+    }
+    return 0;
+}
