@@ -22,9 +22,13 @@ static tem_status check_numbers(const model_header *h, const char *path, tem_err
         return damaged(error, path, "the number of words is out of range");
     if (h->metric < TEM_EUCLIDEAN || h->metric > TEM_MATRIX)
         return damaged(error, path, "the metric is unknown");
+    if (h->zero != 0)
+        return damaged(error, path, "a reserved field is not 0");
     if (h->metric == TEM_MATRIX) {
         if (h->dimension != 0 || h->step_log2 != 0)
             return damaged(error, path, "a matrix has no dimension");
+    } else if (h->triangles != 0) {
+        return damaged(error, path, "only a matrix has triangles");
     } else if (h->dimension < 1 || h->dimension > TEM_DIMENSION_MAX ||
                h->step_log2 < SPACE_STEP_LOG2_MIN || h->step_log2 > SPACE_STEP_LOG2_MAX) {
         return damaged(error, path, "the dimension or the step is out of range");
