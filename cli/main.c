@@ -12,6 +12,7 @@ static const struct {
     const char *help;
 } commands[] = {
     {"build", command_build, "make a model from an embedding file"},
+    {"explain", command_explain, "show what one word is replaced by, and how likely"},
     {"info", command_info, "tell what a model holds"},
     {"verify", command_verify, "check a model and recompute all it claims"},
 };

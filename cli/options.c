@@ -2,6 +2,8 @@
 #include "options.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool options_number(const char *text, uint64_t *number) {
@@ -13,6 +15,17 @@ bool options_number(const char *text, uint64_t *number) {
             __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
             return false;
     }
+    *number = value;
+    return true;
+}
+
+bool options_decimal(const char *text, double *number) {
+    char *end = NULL;
+    if (*text == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0')
+        return false; /* no blanks, no hexadecimal, no inf or nan */
+    const double value = strtod(text, &end);
+    if (*end != '\0' || !isfinite(value))
+        return false;
     *number = value;
     return true;
 }
@@ -31,11 +44,24 @@ static const option_spec *find_letter(const option_spec *table, char letter) {
     return NULL;
 }
 
+static bool set_positive(const option_spec *option, const char *value, char *message) {
+    double number = 0;
+    if (!options_decimal(value, &number) || number <= 0) {
+        snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number above 0, such as 3 or 0.5",
+                 option->name);
+        return false;
+    }
+    *(double *)option->target = number;
+    return true;
+}
+
 static bool set_value(const option_spec *option, const char *value, char *message) {
     if (option->kind == OPTION_TEXT) {
         *(const char **)option->target = value;
         return true;
     }
+    if (option->kind == OPTION_POSITIVE)
+        return set_positive(option, value, message);
     uint64_t number = 0;
     if (!options_number(value, &number) || number < option->minimum || number > option->maximum) {
         snprintf(message, OPTION_MESSAGE_BYTES,

@@ -8,9 +8,10 @@
 #include <stdio.h>
 
 typedef enum option_kind {
-    OPTION_FLAG,  /* sets a bool */
-    OPTION_TEXT,  /* sets a const char * */
-    OPTION_COUNT, /* sets a uint64_t, within minimum to maximum */
+    OPTION_FLAG,     /* sets a bool */
+    OPTION_TEXT,     /* sets a const char * */
+    OPTION_COUNT,    /* sets a uint64_t, within minimum to maximum */
+    OPTION_POSITIVE, /* sets a double: finite, above 0 */
 } option_kind;
 
 typedef struct option_spec {
@@ -35,6 +36,10 @@ bool options_parse(int argc, char *const *argv, const option_spec *table, const 
 /* A whole number in decimal digits and nothing else; false if it is not, or does not
  * fit. */
 bool options_number(const char *text, uint64_t *number);
+
+/* A number in decimal, such as 3, 0.5 or 1e-3, and nothing else; false if it is not, or
+ * is not finite. */
+bool options_decimal(const char *text, double *number);
 
 /* One line or more an option. */
 void options_print_help(FILE *out, const option_spec *table);

@@ -1,30 +1,37 @@
 /* tem.h - the public interface of libtem, and its specification.
  *
- * tem replaces every word of a text by a word drawn from a distribution with a
- * proved guarantee: word-level metric differential privacy. This header covers
- * the ground on which that stands: vectors in, exact distances, exact nearest
- * neighbours, the model file.
+ * tem replaces words by words drawn from a distribution with a proved guarantee:
+ * word-level metric differential privacy, by the Truncated Exponential Mechanism
+ * (TEM; Carvalho, Vasiloudis, Feyisetan 2021). Integers from the model file to the
+ * drawn word: the law that is proved is the law that is drawn.
  *
- *   tem_vectors *vectors = NULL;
- *   tem_model   *model   = NULL;
- *   tem_error    error;
- *   if (tem_vectors_load("glove.txt", 0, NULL, &vectors, &error) == TEM_OK &&
- *       tem_model_build(vectors, NULL, NULL, &model, &error) == TEM_OK &&
- *       tem_model_save(model, "glove.tem", TEM_KEEP_EXISTING, NULL, &error) == TEM_OK)
- *       puts("built");
+ *   tem_model *model = NULL;
+ *   tem_mechanism *mechanism = NULL;
+ *   tem_rng *rng = NULL;
+ *   tem_error error;
+ *   uint32_t out = 0;
+ *   const tem_mechanism_options options = {.epsilon = 3};
+ *   if (tem_model_open("default.tem", &model, &error) == TEM_OK &&
+ *       tem_mechanism_create(model, &options, &mechanism, &error) == TEM_OK &&
+ *       tem_rng_create(&rng, &error) == TEM_OK &&
+ *       tem_mechanism_draw(mechanism, rng, tem_model_find(model, "movie", 5), &out,
+ *                          &error) == TEM_OK)
+ *       printf("word number %u\n", out);
  *   else
  *       fprintf(stderr, "%s\n", error.message);
+ *   tem_rng_free(rng);
+ *   tem_mechanism_free(mechanism);
  *   tem_model_free(model);
- *   tem_vectors_free(vectors);
  *
  * Rules that hold for every function:
  *  - A function that can fail returns a tem_status, TEM_OK being 0. When it
  *    fails, its outputs are untouched and *error, unless NULL, tells why.
  *  - Objects are opaque. What a call hands out through a `tem_x **` belongs to
  *    the caller, who frees it with tem_x_free; tem_x_free(NULL) does nothing.
- *  - A tem_model and a tem_vectors are frozen once made: any number of threads
- *    may use one at the same time, without locks. Freeing is for one thread,
- *    when no other uses the object.
+ *  - A tem_model, tem_vectors, tem_mechanism or tem_law is frozen once made: any
+ *    number of threads may use one at the same time, without locks. A tem_rng
+ *    belongs to one thread at a time. Freeing is for one thread, when no other
+ *    uses the object.
  *  - Words are bytes, valid UTF-8, without NUL, tab or line end. They are
  *    neither folded nor normalised here. Lengths are in bytes.
  *  - Distances are integers: a tem_dist counts steps of 2^-16.
@@ -297,6 +304,149 @@ typedef struct tem_neighbours {
  * O(count) on first use of a word's list, then O(1). */
 TEM_API tem_status tem_model_neighbours(const tem_model *model, uint32_t id,
                                         tem_neighbours *neighbours, tem_error *error);
+
+/* ----------------------------------------------------------- randomness -- */
+
+/* A source of random bits, for one thread at a time. */
+typedef struct tem_rng tem_rng;
+
+/* ChaCha20 (libsodium), keyed by the kernel; keys and used bits are erased as it
+ * goes; after fork() a child is keyed anew. If the kernel cannot give entropy the
+ * program is ended: there is nothing safe to go on with. Fails with TEM_ERR_MEMORY.
+ * Free with tem_rng_free. */
+TEM_API tem_status tem_rng_create(tem_rng **rng, tem_error *error);
+
+/* The same stream for the same (seed, stream), every time. For tests and
+ * experiments only: what is drawn from it is NOT private. */
+TEM_API tem_status tem_rng_create_insecure(uint64_t seed, uint64_t stream, tem_rng **rng,
+                                           tem_error *error);
+
+/* 1 for tem_rng_create's, 0 for an insecure one. */
+TEM_API int tem_rng_is_private(const tem_rng *rng);
+
+/* Erases the key and frees. */
+TEM_API void tem_rng_free(tem_rng *rng);
+
+/* ----------------------------------------------------------- mechanisms -- */
+
+/* A way of drawing a word for a word, with all its parameters. */
+typedef struct tem_mechanism tem_mechanism;
+
+typedef enum tem_mechanism_kind {
+    TEM_KIND_TEM = 1,   /* the Truncated Exponential Mechanism */
+    TEM_KIND_EM = 2,    /* the exponential mechanism: TEM with gamma = 64/s */
+    TEM_KIND_MADLIB = 3 /* noise on the vector, then the nearest word; floating point, as
+                         * published: no exactness is claimed for it */
+} tem_mechanism_kind;
+
+#define TEM_BETA_DEFAULT 0.001
+
+/* A field of 0 means the default; epsilon has none. */
+typedef struct tem_mechanism_options {
+    tem_mechanism_kind kind; /* default TEM_KIND_TEM */
+    double epsilon;          /* per unit of distance; finite, above 0 */
+    double beta;             /* TEM: gamma is chosen so that, with equal weights, the output is
+                              * within gamma with probability 1 - beta; default TEM_BETA_DEFAULT */
+    double gamma;            /* TEM: gamma itself, instead of beta */
+    const uint32_t *weights; /* TEM, EM: how often each word is an output, one number a word,
+                              * not all 0; copied; NULL: all equal. The same for every input, so
+                              * no guarantee depends on them; they must be public */
+} tem_mechanism_options;
+
+/* "tem", "em", "madlib", and back: TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_kind_name(tem_mechanism_kind kind);
+TEM_API tem_status tem_kind_parse(const char *name, tem_mechanism_kind *kind, tem_error *error);
+
+/* Makes a mechanism over a model, which must live as long as the mechanism.
+ *
+ * TEM and EM: with s = (floor(2^19 epsilon) - 1) / 2^20, gamma rounded up to steps of
+ * 2^-16, d the model's distance and a the weights,
+ *     P(y | w) = a_y exp(-s min(d(w,y), gamma)) / Z(w)
+ * up to a relative 2^-99, which s has room for, so that for all words w, w', y
+ *     P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w').
+ * An unknown word counts as one at distance gamma from every word: P(y) = a_y / A.
+ * Fails with TEM_ERR_ARGUMENT (both beta and gamma, or either where it has no meaning),
+ * TEM_ERR_RANGE (epsilon or gamma not positive or beyond the integers above, s gamma
+ * beyond 64, all weights 0), TEM_ERR_UNSUPPORTED (Madlib without vectors),
+ * TEM_ERR_MEMORY. Cost: O(words) with weights or Madlib, else O(1). */
+TEM_API tem_status tem_mechanism_create(const tem_model *model,
+                                        const tem_mechanism_options *options,
+                                        tem_mechanism **mechanism, tem_error *error);
+TEM_API void tem_mechanism_free(tem_mechanism *mechanism);
+
+typedef struct tem_mechanism_info {
+    tem_mechanism_kind kind;
+    double epsilon;
+    double beta;          /* what gamma was made from; 0 if it was not */
+    uint64_t s_steps;     /* s in steps of 2^-20: exactly what is sampled; 0 for Madlib */
+    double s;             /* the same as a number */
+    tem_dist gamma_steps; /* gamma in steps of 2^-16; 0 for Madlib */
+    double gamma;
+    double epsilon_gamma; /* the most that one word can cost: local differential privacy.
+                            * Infinity for Madlib */
+    double moved_mass;    /* EM: no probability differs from the untruncated mechanism's by
+                            * more than this; else 0 */
+    int equal_weights;
+} tem_mechanism_info;
+
+/* Fills *info. Any thread. */
+TEM_API void tem_mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *info);
+
+/* Draws the output for `word`, an id of the model, or TEM_NO_WORD for a word that it
+ * does not have. *out receives an id of the model.
+ * Fails with TEM_ERR_ARGUMENT (id out of range) or TEM_ERR_DAMAGED (the model
+ * contradicts itself); then *out is untouched and nothing must be released.
+ * Any thread, each with its own rng. The time a draw takes depends on the word. */
+TEM_API tem_status tem_mechanism_draw(const tem_mechanism *mechanism, tem_rng *rng, uint32_t word,
+                                      uint32_t *out, tem_error *error);
+
+/* The same for `count` words at once. On failure `out` holds unspecified ids, none of
+ * which must be released. words and out may be the same array. */
+TEM_API tem_status tem_mechanism_draw_many(const tem_mechanism *mechanism, tem_rng *rng,
+                                           const uint32_t *words, uint32_t *out, size_t count,
+                                           tem_error *error);
+
+/* ------------------------------------------------------------- the law -- */
+
+/* The probabilities with which a mechanism answers one word: of all words, computed, not
+ * estimated. */
+typedef struct tem_law tem_law;
+
+#define TEM_LAW_DIGITS_MAX 1000u
+
+/* The law of `word` (an id, or TEM_NO_WORD) under TEM or EM.
+ *   digits   how many decimal digits are right, relative to each probability; 1 to
+ *            TEM_LAW_DIGITS_MAX
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (Madlib: no closed form),
+ * TEM_ERR_MEMORY. Cost: microseconds a word of the vocabulary. */
+TEM_API tem_status tem_law_create(const tem_mechanism *mechanism, uint32_t word, unsigned digits,
+                                  tem_law **law, tem_error *error);
+TEM_API void tem_law_free(tem_law *law);
+
+/* P(y | word), rounded to the nearest double; 0 for an id out of range. */
+TEM_API double tem_law_probability(const tem_law *law, uint32_t y);
+
+/* The same in decimal, as "1.2345e-06" with `digits` digits, rounded to nearest. Fails with
+ * TEM_ERR_ARGUMENT: an id out of range, no digits or more than TEM_LAW_DIGITS_MAX, or a
+ * buffer of fewer than digits + 32 bytes. */
+TEM_API tem_status tem_law_decimal(const tem_law *law, uint32_t y, unsigned digits, char *buffer,
+                                   size_t buffer_bytes, tem_error *error);
+
+/* The probability of all words but these together, and the effective support, in the
+ * same way. */
+TEM_API tem_status tem_law_outside_decimal(const tem_law *law, const uint32_t *ids, size_t count,
+                                           unsigned digits, char *buffer, size_t buffer_bytes,
+                                           tem_error *error);
+TEM_API tem_status tem_law_support_decimal(const tem_law *law, unsigned digits, char *buffer,
+                                           size_t buffer_bytes, tem_error *error);
+
+/* The distance of y from the word, not cut at gamma; for an unknown word it is gamma. For
+ * an id out of range UINT32_MAX. */
+TEM_API tem_dist tem_law_distance(const tem_law *law, uint32_t y);
+
+/* Entropy in nats, and the effective support S_w = exp(entropy). */
+TEM_API double tem_law_entropy(const tem_law *law);
+TEM_API double tem_law_support(const tem_law *law);
 
 /* --------------------------------------------------------------- tuning -- */
 

@@ -131,8 +131,13 @@ static tem_status make_words(const char *const *words, uint32_t count, vocab *ou
     word_span *spans = core_alloc(count, sizeof *spans);
     if (spans == NULL)
         return core_fail_memory(error);
-    for (uint32_t id = 0; id < count; id++)
-        spans[id] = (word_span){words[id], strlen(words[id])};
+    for (uint32_t id = 0; id < count; id++) {
+        if (words[id] == NULL) {
+            core_free(spans);
+            return core_fail(error, TEM_ERR_ARGUMENT, "word %u is NULL", id);
+        }
+        spans[id] = (word_span){words[id], strnlen(words[id], TEM_WORD_BYTES_MAX + 1)};
+    }
     tem_status status = vocab_make(spans, count, out, &fault);
     core_free(spans);
     if (status == TEM_ERR_FORMAT)
@@ -181,8 +186,9 @@ static double matrix_entry(void *context, uint32_t a, uint32_t b) {
 tem_status tem_model_build_matrix(const char *const *words, uint32_t count, const double *distances,
                                   uint32_t neighbours, const tem_run *run, tem_model **model,
                                   tem_error *error) {
-    if (distances == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a matrix of distances is needed");
+    if (distances == NULL || count > TEM_MATRIX_WORDS_MAX)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a matrix of distances of 2 to %u words is needed", TEM_MATRIX_WORDS_MAX);
     for (size_t id = 0; id < count; id++)
         if (distances[id * count + id] < 0 || distances[id * count + id] > 0 ||
             distances[id * count + id] != distances[id * count + id])

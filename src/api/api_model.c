@@ -31,6 +31,11 @@ static tem_status verify_space(const tem_model *m, tem_error *error) {
         tem_status status = space_check_rows(s, error);
         return status == TEM_OK ? space_check_range(s, error) : status;
     }
+    /* Building freezes no distance as UINT32_MAX, and the search for neighbours takes
+     * that for "nothing found": its lists would not be full. */
+    for (uint64_t i = 0; i < space_pair_count(s->count); i++)
+        if (s->matrix[i] == UINT32_MAX)
+            return core_fail(error, TEM_ERR_DAMAGED, "a distance of the matrix is infinite");
     uint64_t checked = 0;
     bool exhaustive = false;
     tem_status status = space_check_matrix(s, &checked, &exhaustive, error);
@@ -92,7 +97,9 @@ tem_dist tem_model_distance(const tem_model *model, uint32_t a, uint32_t b) {
 
 tem_status tem_model_neighbours(const tem_model *model, uint32_t id, tem_neighbours *neighbours,
                                 tem_error *error) {
-    if (neighbours == NULL || id >= model->words.count)
+    if (model == NULL || neighbours == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the list are needed");
+    if (id >= model->words.count)
         return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
     return neighbours_get(&model->index, id, neighbours, error);
 }

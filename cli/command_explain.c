@@ -1,0 +1,217 @@
+/* command_explain.c - tem explain: the distribution of one word. */
+#include "commands.h"
+#include "common_options.h"
+#include "default_model.h"
+#include "mechanism_options.h"
+#include "talk.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 17, DECIMAL_BYTES = DIGITS + 32, BAR_CELLS = 40, TOP_DEFAULT = 10 };
+
+typedef struct explanation {
+    const tem_model *model;
+    const tem_law *law;
+    tem_mechanism_info info;
+    const char *word;
+    uint32_t id; /* TEM_NO_WORD: unknown */
+    uint32_t words;
+    uint32_t *nearest; /* ids, nearest first; `top` of them are shown */
+    uint32_t top;
+} explanation;
+
+typedef struct ranked {
+    tem_dist distance;
+    uint32_t id;
+} ranked;
+
+static int compare_ranked(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Fills e->nearest; false if memory is short. */
+static bool find_nearest(explanation *e) {
+    ranked *all = malloc(e->words * sizeof *all);
+    e->nearest = malloc(e->top * sizeof *e->nearest);
+    if (all != NULL && e->nearest != NULL) {
+        for (uint32_t id = 0; id < e->words; id++)
+            all[id] = (ranked){tem_law_distance(e->law, id), id};
+        qsort(all, e->words, sizeof *all, compare_ranked);
+        for (uint32_t i = 0; i < e->top; i++)
+            e->nearest[i] = all[i].id;
+    }
+    const bool done = all != NULL && e->nearest != NULL;
+    free(all);
+    return done;
+}
+
+static double distance_of(const explanation *e, uint32_t id) {
+    return (double)tem_law_distance(e->law, id) / TEM_DIST_ONE;
+}
+
+/* A cell for each fortieth of the probability, at least one for what is not nothing. */
+static void print_bar(double probability) {
+    int cells = (int)lround(probability * BAR_CELLS);
+    if (cells == 0 && probability > 0.001)
+        cells = 1;
+    for (int i = 0; i < BAR_CELLS; i++)
+        fputs(i < cells ? "#" : " ", stdout);
+}
+
+static void print_row(const char *distance, double probability, const char *word, size_t length) {
+    printf("%9s  %8.6f  ", distance, probability);
+    print_bar(probability);
+    printf("  %.*s\n", (int)length, word);
+}
+
+static void print_text(const explanation *e) {
+    char text[64], others[DECIMAL_BYTES];
+    tem_error error;
+    printf("%s under %s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
+           e->id == TEM_NO_WORD ? "an unknown word" : e->word, tem_kind_name(e->info.kind),
+           e->info.epsilon, e->info.s, e->info.gamma, e->info.epsilon_gamma);
+    if (e->id == TEM_NO_WORD)
+        puts("(not in the vocabulary: all such words have the same distribution)");
+    puts("\n distance  probability");
+    for (uint32_t i = 0; i < e->top; i++) {
+        size_t length = 0;
+        const char *word = tem_model_word(e->model, e->nearest[i], &length);
+        const double probability = tem_law_probability(e->law, e->nearest[i]);
+        snprintf(text, sizeof text, "%.3f", distance_of(e, e->nearest[i]));
+        print_row(text, probability, word, length);
+    }
+    if (e->top < e->words && tem_law_outside_decimal(e->law, e->nearest, e->top, DIGITS, others,
+                                                     sizeof others, &error) == TEM_OK) {
+        snprintf(text, sizeof text, "all %s others", talk_count(e->words - e->top));
+        print_row("", strtod(others, NULL), text, strlen(text));
+    }
+    if (e->id != TEM_NO_WORD)
+        printf("\nN_w = %.6f   the word stays itself in that share of cases\n",
+               tem_law_probability(e->law, e->id));
+    printf("%sS_w = %.1f   words it is spread over in effect, exp(entropy)\n",
+           e->id == TEM_NO_WORD ? "\n" : "", tem_law_support(e->law));
+}
+
+/* Prints a word as a JSON string. */
+static bool print_json_string(const char *text, size_t length) {
+    json_t *string = json_stringn(text, length);
+    const bool done = string != NULL && json_dumpf(string, stdout, JSON_ENCODE_ANY) == 0;
+    json_decref(string);
+    return done;
+}
+
+/* Structure by hand, strings by jansson: it has no numbers of 17 digits of our choosing. */
+static bool print_json(const explanation *e) {
+    char decimal[DECIMAL_BYTES] = "0";
+    tem_error error;
+    fputs("{\"word\": ", stdout);
+    bool done = print_json_string(e->word, strlen(e->word));
+    printf(", \"mechanism\": \"%s\", \"epsilon\": %.17g, \"s\": %.17g, \"gamma\": %.17g, "
+           "\"n\": %u,\n \"entries\": [",
+           tem_kind_name(e->info.kind), e->info.epsilon, e->info.s, e->info.gamma, e->words);
+    for (uint32_t i = 0; i < e->top && done; i++) {
+        size_t length = 0;
+        const char *word = tem_model_word(e->model, e->nearest[i], &length);
+        fputs(i == 0 ? "\n  {\"word\": " : ",\n  {\"word\": ", stdout);
+        done = print_json_string(word, length) &&
+               tem_law_decimal(e->law, e->nearest[i], DIGITS, decimal, sizeof decimal, &error) ==
+                   TEM_OK;
+        printf(", \"distance\": %.17g, \"probability\": %s}", distance_of(e, e->nearest[i]),
+               decimal);
+    }
+    done = done && tem_law_outside_decimal(e->law, e->nearest, e->top, DIGITS, decimal,
+                                           sizeof decimal, &error) == TEM_OK;
+    printf("],\n \"tail\": {\"words\": %u, \"probability\": %s},\n", e->words - e->top, decimal);
+    if (e->id == TEM_NO_WORD)
+        strcpy(decimal, "0");
+    else
+        done = done &&
+               tem_law_decimal(e->law, e->id, DIGITS, decimal, sizeof decimal, &error) == TEM_OK;
+    printf(" \"self\": %s", decimal);
+    done =
+        done && tem_law_support_decimal(e->law, DIGITS, decimal, sizeof decimal, &error) == TEM_OK;
+    printf(", \"support\": %s}\n", decimal);
+    return done;
+}
+
+static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top, bool json) {
+    tem_error error;
+    tem_law *law = NULL;
+    tem_model_info model_info;
+    tem_model_get_info(e->model, &model_info);
+    tem_mechanism_get_info(mechanism, &e->info);
+    e->words = model_info.words;
+    e->top = top < e->words ? (uint32_t)top : e->words;
+    e->id = tem_model_find(e->model, e->word, strlen(e->word));
+    if (tem_law_create(mechanism, e->id, DIGITS, &law, &error) != TEM_OK)
+        return talk_error(&error);
+    e->law = law;
+    bool done = find_nearest(e);
+    if (done && json)
+        done = print_json(e);
+    else if (done)
+        print_text(e);
+    if (!done)
+        fputs("tem: out of memory, or the word is not valid UTF-8\n", stderr);
+    free(e->nearest);
+    tem_law_free(law);
+    return done ? EXIT_DONE : EXIT_FAILED;
+}
+
+static void print_help(const option_spec *table) {
+    puts("usage: tem explain --epsilon E WORD [OPTIONS]\n"
+         "\n"
+         "Shows what WORD is replaced by, with which probability: the nearest words, all the\n"
+         "others together, how often it stays itself (N_w) and over how many words it is\n"
+         "spread in effect (S_w). Computed from the exact law, not by drawing.\n");
+    options_print_help(stdout, table);
+    puts("\n"
+         "  tem explain --epsilon 3 wonderful\n"
+         "  tem explain --epsilon 3 wonderful --top 50 --json");
+}
+
+int command_explain(int argc, char *const *argv) {
+    common_options common = {0};
+    mechanism_choice choice = {0};
+    uint64_t top = TOP_DEFAULT;
+    bool json = false;
+    const option_spec table[] = {
+        MECHANISM_OPTIONS(choice),
+        {"top", 0, OPTION_COUNT, &top, "N", "show the N nearest words (default 10)", 1,
+         TEM_WORDS_MAX},
+        {"json", 0, OPTION_FLAG, &json, NULL, "as one JSON object", 0, 0},
+        MODEL_OPTION(common),
+        COMMON_OPTIONS(common),
+    };
+    explanation e = {.model = NULL};
+    char message[OPTION_MESSAGE_BYTES];
+    size_t operands = 0;
+    if (!options_parse(argc, argv, table, &e.word, 1, &operands, message))
+        return talk_usage("explain", "%s", message);
+    if (common.help) {
+        print_help(table);
+        return EXIT_DONE;
+    }
+    if (operands == 0)
+        return talk_usage("explain", "which word? tem explain --epsilon E WORD");
+    if (choice.epsilon <= 0)
+        return talk_usage("explain", "which epsilon? --epsilon E has no default; 3 is a start");
+    tem_model *model = default_model_open(common.model);
+    if (model == NULL)
+        return EXIT_FAILED;
+    int status = EXIT_FAILED;
+    tem_mechanism *mechanism = mechanism_choose("explain", model, &choice, &status);
+    if (mechanism != NULL) {
+        e.model = model;
+        status = explain(&e, mechanism, top, json);
+    }
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+    return status;
+}

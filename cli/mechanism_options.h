@@ -1,0 +1,47 @@
+/* mechanism_options.h - the options that choose a mechanism. */
+#ifndef CLI_MECHANISM_OPTIONS_H
+#define CLI_MECHANISM_OPTIONS_H
+
+#include "options.h"
+#include "tem.h"
+
+typedef struct mechanism_choice {
+    double epsilon, beta, gamma; /* 0: not given */
+    const char *kind_name;       /* NULL: not given */
+} mechanism_choice;
+
+/* Rows of an option table. */
+#define MECHANISM_OPTIONS(choice)                                                                  \
+    {"epsilon",                                                                                    \
+     0,                                                                                            \
+     OPTION_POSITIVE,                                                                              \
+     &(choice).epsilon,                                                                            \
+     "E",                                                                                          \
+     "privacy per unit of distance: smaller is more private; no default",                          \
+     0,                                                                                            \
+     0},                                                                                           \
+        {"beta",                                                                                   \
+         0,                                                                                        \
+         OPTION_POSITIVE,                                                                          \
+         &(choice).beta,                                                                           \
+         "B",                                                                                      \
+         "truncate where all but B of the probability is within (default 0.001)",                  \
+         0,                                                                                        \
+         0},                                                                                       \
+        {"gamma",                                                                                  \
+         0,                                                                                        \
+         OPTION_POSITIVE,                                                                          \
+         &(choice).gamma,                                                                          \
+         "G",                                                                                      \
+         "truncate at distance G, instead of --beta",                                              \
+         0,                                                                                        \
+         0},                                                                                       \
+    {                                                                                              \
+        "mechanism", 0, OPTION_TEXT, &(choice).kind_name, "M", "tem (default), em or madlib", 0, 0 \
+    }
+
+/* Makes the mechanism; NULL and *status if it cannot, after saying why. */
+tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
+                                const mechanism_choice *choice, int *status);
+
+#endif

@@ -1,0 +1,127 @@
+/* fuzz_model.c - any bytes as a model file.
+ *
+ * Each input is opened twice: as it is, and with its hashes made right, since otherwise nearly every
+ * change would end at a hash. Whatever opens is used and, if it is small, verified; and what passes
+ * as verified must answer as a model does. */
+#include "io/model_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    SECTIONS = SECTION_KINDS - 1,
+    SEALED = (int)(sizeof(model_header) + SECTIONS * sizeof(model_section)),
+    USED_MOST = 64,      /* words that are looked at */
+    VERIFIED_MOST = 4096 /* bytes of a file whose verification is quick */
+};
+
+/* The table that the header's numbers demand, where that fills the file; else the
+ * table stays as it is. */
+static void lay_out(model_header *header, model_section table[SECTION_KINDS], size_t size) {
+    uint64_t word_bytes = 0, list_entries = 0, file_bytes = 0;
+    model_section right[SECTION_KINDS];
+    for (size_t i = 0; i < SECTIONS; i++) {
+        if (table[i].kind == SECTION_WORD_BYTES)
+            word_bytes = table[i].bytes;
+        if (table[i].kind == SECTION_LISTS)
+            list_entries = table[i].bytes / sizeof(tem_neighbour);
+    }
+    if (model_layout(header, word_bytes, list_entries, right, &file_bytes) != SECTIONS ||
+        file_bytes != size)
+        return;
+    memcpy(table, right, SECTIONS * sizeof *table);
+    header->file_bytes = size;
+    header->header_bytes = SEALED + sizeof(model_seal);
+    header->sections = SECTIONS;
+}
+
+/* Makes the table and all hashes right that can be. */
+static void reseal(unsigned char *file, size_t size) {
+    model_header header;
+    model_section table[SECTION_KINDS];
+    if (size < SEALED + sizeof(model_seal))
+        return;
+    memcpy(&header, file, sizeof header);
+    memcpy(table, file + sizeof header, SECTIONS * sizeof *table);
+    lay_out(&header, table, size);
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (table[i].offset <= size && table[i].bytes <= size - table[i].offset)
+            core_hash256(file + table[i].offset, table[i].bytes, table[i].hash);
+    memcpy(file, &header, sizeof header);
+    memcpy(file + sizeof header, table, SECTIONS * sizeof *table);
+    core_hash256(file, SEALED, file + SEALED);
+    memset(file + SEALED + CORE_HASH_BYTES, 0, sizeof(model_seal) - CORE_HASH_BYTES);
+}
+
+/* Keeps the compiler from leaving out reads whose results nobody wants. */
+static volatile uint64_t sink;
+
+static void use_word(const tem_model *model, uint32_t id) {
+    size_t length = 0;
+    tem_neighbours n = {0};
+    const char *word = tem_model_word(model, id, &length);
+    for (size_t i = 0; i < length; i++)
+        sink += (unsigned char)word[i];
+    if (word != NULL)
+        sink += tem_model_find(model, word, length);
+    if (tem_model_neighbours(model, id, &n, NULL) != TEM_OK)
+        return;
+    for (uint32_t i = 0; i < n.count; i++)
+        sink +=
+            n.list[i].distance + (i < USED_MOST ? tem_model_distance(model, id, n.list[i].id) : 0);
+}
+
+/* What a verified model promises about one word. */
+static void check_word(const tem_model *model, uint32_t id) {
+    size_t length = 0;
+    tem_neighbours n = {0};
+    const char *word = tem_model_word(model, id, &length);
+    if (word == NULL || length == 0 || tem_model_find(model, word, length) != id ||
+        tem_model_neighbours(model, id, &n, NULL) != TEM_OK)
+        abort();
+    for (uint32_t i = 0; i < n.count; i++)
+        if (n.list[i].distance != tem_model_distance(model, id, n.list[i].id) ||
+            n.list[i].distance > n.bound)
+            abort();
+}
+
+static void use_model(const tem_model *model, size_t size) {
+    const tem_run run = {.threads = 1};
+    tem_model_info info;
+    tem_model_get_info(model, &info);
+    const uint32_t words = info.words < USED_MOST ? info.words : USED_MOST;
+    for (uint32_t i = 0; i < words; i++) {
+        use_word(model, i);
+        use_word(model, info.words - 1 - i);
+    }
+    sink += tem_model_find(model, "absent", 6);
+    if (size > VERIFIED_MOST || tem_model_verify(model, &run, NULL) != TEM_OK)
+        return;
+    for (uint32_t i = 0; i < words; i++)
+        check_word(model, i);
+}
+
+/* A block of exactly the input's size, so that a read beyond it is seen. */
+static void open_copy(const uint8_t *data, size_t size, int resealed) {
+    void *block = NULL;
+    tem_model *model = NULL;
+    tem_error error;
+    if (posix_memalign(&block, MODEL_ALIGNMENT, size == 0 ? 1 : size) != 0)
+        return;
+    if (size > 0)
+        memcpy(block, data, size);
+    if (resealed)
+        reseal(block, size);
+    const file_view view = {.data = block, .size = size, .mapped = false};
+    if (model_from_view(view, "input", &model, &error) == TEM_OK)
+        use_model(model, size);
+    model_free(model);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    open_copy(data, size, 0);
+    open_copy(data, size, 1);
+    return 0;
+}

@@ -1,0 +1,79 @@
+/* fuzz_options.c - any bytes as a command line: arguments are what stands between NUL bytes. */
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ARGUMENTS_MOST = 64, OPERANDS_MOST = 3, COUNT_LEAST = 2, COUNT_MOST = 1000 };
+
+typedef struct targets {
+    bool flag, quiet;
+    const char *text, *name;
+    uint64_t count, wide;
+} targets;
+
+/* Splits a copy of the input, which ends in NUL, into argv[1] and on. */
+static int split(char *text, size_t size, char **argv) {
+    static char program[] = "tem";
+    int argc = 0;
+    argv[argc++] = program;
+    for (size_t place = 0; place < size && argc < ARGUMENTS_MOST; place += strlen(text + place) + 1)
+        argv[argc++] = text + place;
+    argv[argc] = NULL;
+    return argc;
+}
+
+/* Whether a string is one of the arguments, or the end of one. */
+static bool is_argument(const char *string, const char *text, size_t size) {
+    return string >= text && string <= text + size;
+}
+
+static void check(bool parsed, const targets *t, const char *const *operands, size_t count,
+                  const char *message, const char *text, size_t size) {
+    if (count > OPERANDS_MOST ||
+        (t->count != 7 && (t->count < COUNT_LEAST || t->count > COUNT_MOST)))
+        abort();
+    for (size_t i = 0; i < count; i++)
+        if (!is_argument(operands[i], text, size))
+            abort();
+    if ((t->text != NULL && !is_argument(t->text, text, size)) ||
+        (t->name != NULL && !is_argument(t->name, text, size)))
+        abort();
+    const size_t length = strnlen(message, OPTION_MESSAGE_BYTES);
+    if (length == OPTION_MESSAGE_BYTES || parsed != (length == 0))
+        abort();
+}
+
+static void parse(char *text, size_t size) {
+    targets t = {.count = 7};
+    const option_spec table[] = {
+        {"flag", 'f', OPTION_FLAG, &t.flag, NULL, "a flag", 0, 0},
+        {"quiet", 0, OPTION_FLAG, &t.quiet, NULL, "a flag without a letter", 0, 0},
+        {"text", 't', OPTION_TEXT, &t.text, "TEXT", "a text", 0, 0},
+        {"name", 0, OPTION_TEXT, &t.name, "NAME", "a text without a letter", 0, 0},
+        {"count", 'n', OPTION_COUNT, &t.count, "N", "a number", COUNT_LEAST, COUNT_MOST},
+        {"wide", 'w', OPTION_COUNT, &t.wide, "N", "any number", 0, UINT64_MAX},
+        {NULL, 0, OPTION_FLAG, NULL, NULL, NULL, 0, 0},
+    };
+    char *argv[ARGUMENTS_MOST + 1];
+    const char *operands[OPERANDS_MOST] = {NULL};
+    char message[OPTION_MESSAGE_BYTES] = "";
+    size_t count = 0;
+    const int argc = split(text, size, argv);
+    const bool parsed = options_parse(argc, argv, table, operands, OPERANDS_MOST, &count, message);
+    check(parsed, &t, operands, count, message, text, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char *text = malloc(size + 1);
+    if (text == NULL)
+        return 0;
+    if (size > 0)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    parse(text, size);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,286 @@
+/* api_mechanism.c - tem_rng, tem_mechanism and tem_law of tem.h. */
+#include "core/memory.h"
+#include "core/status.h"
+#include "io/model.h"
+#include "mech/law.h"
+#include "mech/madlib.h"
+#include "mech/sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+struct tem_mechanism {
+    tem_mechanism_kind kind;
+    double epsilon, beta;
+    uint32_t count;
+    sampler sampler; /* TEM, EM */
+    madlib madlib;   /* Madlib */
+};
+
+static tem_status make_rng(tem_rng **rng, tem_rng **made, tem_error *error) {
+    if (rng == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a place for the generator is needed");
+    *made = core_alloc(1, sizeof **made);
+    return *made == NULL ? core_fail_memory(error) : TEM_OK;
+}
+
+tem_status tem_rng_create(tem_rng **rng, tem_error *error) {
+    tem_rng *made = NULL;
+    tem_status status = make_rng(rng, &made, error);
+    if (status != TEM_OK)
+        return status;
+    rng_init_secure(made);
+    *rng = made;
+    return TEM_OK;
+}
+
+tem_status tem_rng_create_insecure(uint64_t seed, uint64_t stream, tem_rng **rng,
+                                   tem_error *error) {
+    tem_rng *made = NULL;
+    tem_status status = make_rng(rng, &made, error);
+    if (status != TEM_OK)
+        return status;
+    rng_init_seeded(made, seed, stream);
+    *rng = made;
+    return TEM_OK;
+}
+
+int tem_rng_is_private(const tem_rng *rng) {
+    return rng->source == RNG_SECURE;
+}
+
+void tem_rng_free(tem_rng *rng) {
+    if (rng == NULL)
+        return;
+    rng_wipe(rng);
+    core_free(rng);
+}
+
+static const char *const kind_names[] = {
+    [TEM_KIND_TEM] = "tem", [TEM_KIND_EM] = "em", [TEM_KIND_MADLIB] = "madlib"};
+
+const char *tem_kind_name(tem_mechanism_kind kind) {
+    return kind >= TEM_KIND_TEM && kind <= TEM_KIND_MADLIB ? kind_names[kind] : "unknown";
+}
+
+tem_status tem_kind_parse(const char *name, tem_mechanism_kind *kind, tem_error *error) {
+    for (int i = TEM_KIND_TEM; name != NULL && kind != NULL && i <= TEM_KIND_MADLIB; i++)
+        if (strcmp(kind_names[i], name) == 0) {
+            *kind = (tem_mechanism_kind)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is tem, em or madlib");
+}
+
+static tem_status check_options(const tem_mechanism_options *o, tem_error *error) {
+    if (o->kind != 0 && (o->kind < TEM_KIND_TEM || o->kind > TEM_KIND_MADLIB))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is tem, em or madlib");
+    const bool has_beta = o->beta < 0 || o->beta > 0 || isnan(o->beta);
+    const bool has_gamma = o->gamma < 0 || o->gamma > 0 || isnan(o->gamma);
+    if (has_beta && has_gamma)
+        return core_fail(error, TEM_ERR_ARGUMENT, "beta or gamma, not both: beta makes a gamma");
+    if ((has_beta || has_gamma) && o->kind != 0 && o->kind != TEM_KIND_TEM)
+        return core_fail(error, TEM_ERR_ARGUMENT, "beta and gamma belong to the mechanism tem");
+    if (o->weights != NULL && o->kind == TEM_KIND_MADLIB)
+        return core_fail(error, TEM_ERR_ARGUMENT, "Madlib has no output weights");
+    return TEM_OK;
+}
+
+static tem_status choose_gamma(tem_mechanism *m, const tem_mechanism_options *o, tem_error *error) {
+    exponent *e = &m->sampler.exponent;
+    if (m->kind == TEM_KIND_EM)
+        return exponent_gamma_largest(e->s, &e->gamma, error);
+    if (o->gamma < 0 || o->gamma > 0 || isnan(o->gamma))
+        return exponent_gamma_given(o->gamma, e->s, &e->gamma, error);
+    m->beta = o->beta < 0 || o->beta > 0 || isnan(o->beta) ? o->beta : TEM_BETA_DEFAULT;
+    return exponent_gamma_from_beta(m->beta, m->count, e->s, &e->gamma, error);
+}
+
+static tem_status make_sampler(tem_mechanism *m, const tem_model *model,
+                               const tem_mechanism_options *o, tem_error *error) {
+    m->sampler.space = &model->space;
+    m->sampler.index = &model->index;
+    tem_status status = exponent_s(o->epsilon, &m->sampler.exponent.s, error);
+    if (status == TEM_OK)
+        status = choose_gamma(m, o, error);
+    if (status == TEM_OK)
+        status = weights_init(&m->sampler.weights, o->weights, m->count, error);
+    return status;
+}
+
+tem_status tem_mechanism_create(const tem_model *model, const tem_mechanism_options *options,
+                                tem_mechanism **mechanism, tem_error *error) {
+    if (model == NULL || options == NULL || mechanism == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, options and a place for the mechanism are needed");
+    tem_status status = check_options(options, error);
+    if (status != TEM_OK)
+        return status;
+    tem_mechanism *m = core_alloc_zero(1, sizeof *m);
+    if (m == NULL)
+        return core_fail_memory(error);
+    m->kind = options->kind == 0 ? TEM_KIND_TEM : options->kind;
+    m->epsilon = options->epsilon;
+    m->count = model->words.count;
+    status = m->kind == TEM_KIND_MADLIB
+                 ? madlib_init(&m->madlib, &model->space, options->epsilon, error)
+                 : make_sampler(m, model, options, error);
+    if (status != TEM_OK) {
+        tem_mechanism_free(m);
+        return status;
+    }
+    *mechanism = m;
+    return TEM_OK;
+}
+
+void tem_mechanism_free(tem_mechanism *m) {
+    if (m == NULL)
+        return;
+    weights_free(&m->sampler.weights);
+    madlib_free(&m->madlib);
+    core_free(m);
+}
+
+/* Z(w) is at least the least positive weight of a word at distance 0, if w has weight;
+ * the bound that always holds is Z(w) >= A exp(-s gamma'), gamma' the largest distance.
+ * What moves is at most A exp(-64), as a share of Z(w) >= a_w. */
+static double moved_mass(const tem_mechanism *m) {
+    if (m->kind != TEM_KIND_EM)
+        return 0;
+    uint32_t least = UINT32_MAX;
+    for (uint32_t id = 0; id < m->count; id++) {
+        const uint32_t weight = weights_at(&m->sampler.weights, id);
+        least = weight < least ? weight : least;
+    }
+    return least == 0 ? INFINITY : (double)m->sampler.weights.sum * exp(-64) / least;
+}
+
+void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
+    const exponent *e = &m->sampler.exponent;
+    const bool exact = m->kind != TEM_KIND_MADLIB;
+    *info = (tem_mechanism_info){
+        .kind = m->kind,
+        .epsilon = m->epsilon,
+        .beta = m->beta,
+        .s_steps = e->s,
+        .s = ldexp((double)e->s, -EXPONENT_S_BITS),
+        .gamma_steps = e->gamma,
+        .gamma = (double)e->gamma / TEM_DIST_ONE,
+        .epsilon_gamma = exact ? m->epsilon * ((double)e->gamma / TEM_DIST_ONE) : INFINITY,
+        .moved_mass = moved_mass(m),
+        .equal_weights = m->sampler.weights.values == NULL,
+    };
+}
+
+static bool word_exists(const tem_mechanism *m, uint32_t word) {
+    return word < m->count || word == TEM_NO_WORD;
+}
+
+tem_status tem_mechanism_draw(const tem_mechanism *m, tem_rng *rng, uint32_t word, uint32_t *out,
+                              tem_error *error) {
+    if (m == NULL || rng == NULL || out == NULL || !word_exists(m, word))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    if (m->kind == TEM_KIND_MADLIB) {
+        *out = madlib_draw(&m->madlib, word, rng);
+        return TEM_OK;
+    }
+    return sampler_draw(&m->sampler, word, rng, out, error);
+}
+
+tem_status tem_mechanism_draw_many(const tem_mechanism *m, tem_rng *rng, const uint32_t *words,
+                                   uint32_t *out, size_t count, tem_error *error) {
+    if (words == NULL || out == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "words and a place for the output are needed");
+    tem_status status = TEM_OK;
+    for (size_t i = 0; i < count && status == TEM_OK; i++)
+        status = tem_mechanism_draw(m, rng, words[i], &out[i], error);
+    return status;
+}
+
+tem_status tem_law_create(const tem_mechanism *m, uint32_t word, unsigned digits, tem_law **law,
+                          tem_error *error) {
+    if (m == NULL || law == NULL || !word_exists(m, word) || digits < 1 ||
+        digits > TEM_LAW_DIGITS_MAX)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism, a word of it and 1 to 1000 digits are needed");
+    if (m->kind == TEM_KIND_MADLIB)
+        return core_fail(
+            error, TEM_ERR_UNSUPPORTED,
+            "the distribution of Madlib has no closed form; it can only be drawn from");
+    return law_make(&m->sampler, word, digits, law, error);
+}
+
+void tem_law_free(tem_law *law) {
+    law_free(law);
+}
+
+double tem_law_probability(const tem_law *law, uint32_t y) {
+    return y < law->count ? mpfr_get_d(law->probabilities[y], MPFR_RNDN) : 0;
+}
+
+static tem_status print_decimal(mpfr_srcptr value, unsigned digits, char *buffer,
+                                size_t buffer_bytes, tem_error *error) {
+    if (buffer == NULL || digits < 1 || digits > TEM_LAW_DIGITS_MAX ||
+        buffer_bytes < digits + (size_t)32)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "1 to 1000 digits and a buffer of 32 bytes more are needed");
+    mpfr_snprintf(buffer, buffer_bytes, "%.*Re", (int)digits - 1, value);
+    return TEM_OK;
+}
+
+tem_status tem_law_decimal(const tem_law *law, uint32_t y, unsigned digits, char *buffer,
+                           size_t buffer_bytes, tem_error *error) {
+    if (y >= law->count)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    return print_decimal(law->probabilities[y], digits, buffer, buffer_bytes, error);
+}
+
+tem_status tem_law_outside_decimal(const tem_law *law, const uint32_t *ids, size_t count,
+                                   unsigned digits, char *buffer, size_t buffer_bytes,
+                                   tem_error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] >= law->count)
+            return core_fail(error, TEM_ERR_ARGUMENT, "the ids must be below the number of words");
+    unsigned char *inside = core_alloc_zero(law->count, 1);
+    if (inside == NULL)
+        return core_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        inside[ids[i]] = 1;
+    mpfr_t sum;
+    mpfr_init2(sum, mpfr_get_prec(law->entropy));
+    mpfr_set_ui(sum, 0, MPFR_RNDN);
+    for (uint32_t y = 0; y < law->count; y++)
+        if (!inside[y])
+            mpfr_add(sum, sum, law->probabilities[y], MPFR_RNDN);
+    tem_status status = print_decimal(sum, digits, buffer, buffer_bytes, error);
+    mpfr_clear(sum);
+    core_free(inside);
+    return status;
+}
+
+tem_status tem_law_support_decimal(const tem_law *law, unsigned digits, char *buffer,
+                                   size_t buffer_bytes, tem_error *error) {
+    mpfr_t support;
+    mpfr_init2(support, mpfr_get_prec(law->entropy));
+    mpfr_exp(support, law->entropy, MPFR_RNDN);
+    tem_status status = print_decimal(support, digits, buffer, buffer_bytes, error);
+    mpfr_clear(support);
+    return status;
+}
+
+tem_dist tem_law_distance(const tem_law *law, uint32_t y) {
+    return y < law->count ? law->distances[y] : UINT32_MAX;
+}
+
+double tem_law_entropy(const tem_law *law) {
+    return mpfr_get_d(law->entropy, MPFR_RNDN);
+}
+
+double tem_law_support(const tem_law *law) {
+    mpfr_t support;
+    mpfr_init2(support, mpfr_get_prec(law->entropy));
+    mpfr_exp(support, law->entropy, MPFR_RNDN);
+    const double nearest = mpfr_get_d(support, MPFR_RNDN);
+    mpfr_clear(support);
+    return nearest;
+}

@@ -1,0 +1,101 @@
+/* law.c - the exact law as numbers.
+ *
+ * MPFR rounds every operation correctly, so the errors are a matter of counting: a
+ * probability is five operations on exact numbers and a sum of `count` positive terms,
+ * each off by at most 2^-precision relative to it. 48 bits more than the digits ask for
+ * cover 2^31 words and the rest many times over. */
+#include "mech/law.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+
+#include <math.h>
+
+/* a_y E_j exp(-r) */
+static void set_weight(mpfr_t out, mpfr_t scratch, uint64_t x, uint32_t weight) {
+    const u256 *level = &exp_table[exponent_level(x)];
+    mpfr_set_uj(scratch, exponent_rest(x), MPFR_RNDN);
+    mpfr_div_2ui(scratch, scratch, EXPONENT_BITS, MPFR_RNDN);
+    mpfr_neg(scratch, scratch, MPFR_RNDN);
+    mpfr_exp(scratch, scratch, MPFR_RNDN);
+    mpfr_set_ui(out, 0, MPFR_RNDN);
+    for (int i = 3; i >= 0; i--) { /* exact: precision is above 193 bits */
+        mpfr_mul_2ui(out, out, 64, MPFR_RNDN);
+        mpfr_add_ui(out, out, level->limb[i], MPFR_RNDN);
+    }
+    mpfr_mul(out, out, scratch, MPFR_RNDN);
+    mpfr_mul_ui(out, out, weight, MPFR_RNDN);
+}
+
+static void set_weights(const sampler *m, tem_law *law, mpfr_t total, mpfr_t scratch) {
+    mpfr_set_ui(total, 0, MPFR_RNDN);
+    for (uint32_t y = 0; y < law->count; y++) {
+        law->distances[y] =
+            law->word == TEM_NO_WORD ? m->exponent.gamma : space_distance(m->space, law->word, y);
+        set_weight(law->probabilities[y], scratch, exponent_at(&m->exponent, law->distances[y]),
+                   weights_at(&m->weights, y));
+        mpfr_add(total, total, law->probabilities[y], MPFR_RNDN);
+    }
+}
+
+static void normalise(tem_law *law, mpfr_t total, mpfr_t scratch) {
+    mpfr_set_ui(law->entropy, 0, MPFR_RNDN);
+    for (uint32_t y = 0; y < law->count; y++) {
+        mpfr_div(law->probabilities[y], law->probabilities[y], total, MPFR_RNDN);
+        if (mpfr_zero_p(law->probabilities[y]))
+            continue;
+        mpfr_log(scratch, law->probabilities[y], MPFR_RNDN);
+        mpfr_mul(scratch, scratch, law->probabilities[y], MPFR_RNDN);
+        mpfr_sub(law->entropy, law->entropy, scratch, MPFR_RNDN);
+    }
+}
+
+static tem_law *allocate(uint32_t word, uint32_t count, mpfr_prec_t precision) {
+    const size_t bytes = core_round_up(mpfr_custom_get_size(precision), 16);
+    tem_law *law = core_alloc_zero(1, sizeof *law);
+    if (law == NULL)
+        return NULL;
+    law->word = word;
+    law->count = count;
+    law->probabilities = core_alloc(count, sizeof *law->probabilities);
+    law->distances = core_alloc(count, sizeof *law->distances);
+    law->limbs = core_alloc((size_t)count + 1, bytes);
+    if (law->probabilities == NULL || law->distances == NULL || law->limbs == NULL) {
+        law_free(law);
+        return NULL;
+    }
+    char *limbs = law->limbs;
+    for (uint32_t y = 0; y <= count; y++, limbs += bytes) {
+        mpfr_custom_init(limbs, precision);
+        mpfr_custom_init_set(y < count ? law->probabilities[y] : law->entropy, MPFR_ZERO_KIND, 0,
+                             precision, limbs);
+    }
+    return law;
+}
+
+tem_status law_make(const sampler *m, uint32_t word, unsigned digits, tem_law **out,
+                    tem_error *error) {
+    const mpfr_prec_t wanted = (mpfr_prec_t)ceil(digits * 3.3219280948873623) + 48;
+    const mpfr_prec_t precision = wanted < 256 ? 256 : wanted;
+    tem_law *law = allocate(word, m->weights.count, precision);
+    if (law == NULL)
+        return core_fail_memory(error);
+    mpfr_t total, scratch;
+    mpfr_init2(total, precision);
+    mpfr_init2(scratch, precision);
+    set_weights(m, law, total, scratch);
+    normalise(law, total, scratch);
+    mpfr_clear(scratch);
+    mpfr_clear(total);
+    *out = law;
+    return TEM_OK;
+}
+
+void law_free(tem_law *law) {
+    if (law == NULL)
+        return;
+    core_free(law->limbs);
+    core_free(law->distances);
+    core_free(law->probabilities);
+    core_free(law);
+}

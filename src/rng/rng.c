@@ -1,0 +1,128 @@
+/* rng.c - random bits, and uniform integers from them. */
+#include "rng/rng.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(RNG_KEY_BYTES == crypto_stream_chacha20_ietf_KEYBYTES, "ChaCha20's key");
+
+/* Counts forks. A child has a copy of every generator; each is keyed anew before it
+ * gives a word, else parent and child would hand out the same ones. */
+static atomic_uint_fast64_t fork_generation = 1;
+
+static void count_fork(void) {
+    atomic_fetch_add(&fork_generation, 1);
+}
+
+static void prepare_process(void) {
+    if (sodium_init() < 0 || pthread_atfork(NULL, NULL, count_fork) != 0)
+        abort();
+}
+
+static void init(tem_rng *rng, rng_source source) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare_process);
+    memset(rng, 0, sizeof *rng);
+    rng->source = source;
+    rng->used = RNG_BUFFER_WORDS;
+}
+
+/* randombytes_buf aborts the program if the kernel fails. */
+static void key_from_kernel(tem_rng *rng) {
+    rng->generation = atomic_load(&fork_generation);
+    randombytes_buf(rng->key, sizeof rng->key);
+    sodium_memzero(rng->buffer, sizeof rng->buffer);
+    rng->used = RNG_BUFFER_WORDS;
+}
+
+void rng_init_secure(tem_rng *rng) {
+    init(rng, RNG_SECURE);
+    key_from_kernel(rng);
+}
+
+void rng_init_seeded(tem_rng *rng, uint64_t seed, uint64_t stream) {
+    init(rng, RNG_SEEDED);
+    memcpy(rng->key, &seed, sizeof seed);
+    memcpy(rng->key + sizeof seed, &stream, sizeof stream);
+}
+
+void rng_init_tape(tem_rng *rng, const uint64_t *words, uint64_t count, void (*end)(void *context),
+                   void *context) {
+    init(rng, RNG_TAPE);
+    rng->tape = words;
+    rng->tape_words = count;
+    rng->tape_end = end;
+    rng->tape_context = context;
+}
+
+void rng_wipe(tem_rng *rng) {
+    sodium_memzero(rng, sizeof *rng);
+}
+
+/* A key is used for one buffer only, so the nonce may be constant. */
+static void refill(tem_rng *rng) {
+    static const unsigned char nonce[crypto_stream_chacha20_ietf_NONCEBYTES] = {0};
+    unsigned char stream[RNG_KEY_BYTES + sizeof rng->buffer];
+    crypto_stream_chacha20_ietf(stream, sizeof stream, nonce, rng->key);
+    memcpy(rng->key, stream, RNG_KEY_BYTES);
+    memcpy(rng->buffer, stream + RNG_KEY_BYTES, sizeof rng->buffer);
+    sodium_memzero(stream, sizeof stream);
+    rng->used = 0;
+}
+
+static uint64_t tape_word(tem_rng *rng) {
+    if (rng->tape_used < rng->tape_words)
+        return rng->tape[rng->tape_used++];
+    rng->tape_end(rng->tape_context);
+    abort(); /* a made-up word would be a made-up law */
+}
+
+uint64_t rng_word(tem_rng *rng) {
+    if (rng->source == RNG_TAPE)
+        return tape_word(rng);
+    if (rng->source == RNG_SECURE &&
+        rng->generation != atomic_load_explicit(&fork_generation, memory_order_relaxed))
+        key_from_kernel(rng);
+    if (rng->used == RNG_BUFFER_WORDS)
+        refill(rng);
+    const uint64_t word = rng->buffer[rng->used];
+    rng->buffer[rng->used++] = 0;
+    return word;
+}
+
+/* The least 2^k - 1 that is not below v. */
+static uint64_t mask_for(uint64_t v) {
+    return v == 0 ? 0 : UINT64_MAX >> __builtin_clzll(v);
+}
+
+uint64_t rng_below(tem_rng *rng, uint64_t bound) {
+    const uint64_t mask = mask_for(bound - 1);
+    uint64_t word = 0;
+    do {
+        word = rng_word(rng) & mask;
+    } while (word >= bound);
+    return word;
+}
+
+u256 rng_below256(tem_rng *rng, const u256 *bound) {
+    int top = 3;
+    while (top > 0 && bound->limb[top] == 0)
+        top--;
+    /* The bits of bound, not of bound - 1: one too many where bound is a power of two,
+     * which costs words and changes nothing. */
+    const uint64_t mask = mask_for(bound->limb[top]);
+    u256 word = {{0, 0, 0, 0}};
+    do {
+        for (int i = top; i >= 0; i--)
+            word.limb[i] = rng_word(rng);
+        word.limb[top] &= mask;
+    } while (!u256_less(&word, bound));
+    return word;
+}
+
+double rng_unit(tem_rng *rng) {
+    return (double)((rng_word(rng) >> 11) + 1) * 0x1p-53;
+}

@@ -1,0 +1,846 @@
+/* test_index.c - the index of nearest neighbours against brute force.
+ *
+ * The index is exact, so it must equal what sorting all (distance, id) gives, bit by
+ * bit: for every metric, kernel and number of threads, where ties decide and where
+ * blocks and tiles end. Then what may be wrong with an index from a file. */
+#include "core/memory.h"
+#include "index/nearest_heap.h"
+#include "index/neighbours.h"
+#include "space/kernels/kernels.h"
+#include "space/tiles.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------- helpers -- */
+
+static uint64_t random_state = 1;
+
+/* Marsaglia's xorshift64*: the same numbers in every run. */
+static uint64_t random64(void) {
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return random_state * 2685821657736338717u;
+}
+
+static int16_t random_value(uint32_t largest) {
+    return (int16_t)((int64_t)(random64() % (2 * (uint64_t)largest + 1)) - (int64_t)largest);
+}
+
+/* A space between two pages that may not be touched: a read beyond either end of the
+ * rows faults. */
+typedef struct guarded {
+    space space;
+    int16_t *rows;
+    uint32_t *matrix;
+    void *map;
+    size_t map_bytes;
+} guarded;
+
+static guarded guarded_make(tem_metric metric, uint32_t q, uint32_t dimension, uint32_t count) {
+    guarded g = {.space = {.metric = metric,
+                           .count = count,
+                           .dimension = dimension,
+                           .row_elements = space_row_elements(dimension),
+                           .step_log2 = q}};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t bytes = (size_t)count * g.space.row_elements * sizeof *g.rows;
+    const size_t inner = core_round_up(bytes, page);
+    g.map_bytes = inner + 2 * page;
+    g.map = mmap(NULL, g.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(g.map != MAP_FAILED);
+    assert_int_equal(mprotect((char *)g.map + page, inner, PROT_READ | PROT_WRITE), 0);
+    g.rows = (int16_t *)(void *)((char *)g.map + page + inner - bytes);
+    g.space.rows = g.rows;
+    return g;
+}
+
+static guarded matrix_make(uint32_t count, uint32_t largest) {
+    guarded g = {.space = {.metric = TEM_MATRIX, .count = count}};
+    g.matrix = malloc(space_pair_count(count) * sizeof *g.matrix);
+    assert_non_null(g.matrix);
+    for (uint64_t i = 0; i < space_pair_count(count); i++)
+        g.matrix[i] = (uint32_t)(random64() % (largest + (uint64_t)1));
+    g.space.matrix = g.matrix;
+    return g;
+}
+
+static void guarded_free(guarded *g) {
+    if (g->map != NULL)
+        munmap(g->map, g->map_bytes);
+    free(g->matrix);
+}
+
+static int16_t *row(const guarded *g, uint32_t id) {
+    return g->rows + (size_t)id * g->space.row_elements;
+}
+
+/* Random values up to `largest`, no row zero, so that it has an angle. Every fifth row
+ * is equal to an earlier one. */
+static guarded random_space(tem_metric metric, uint32_t dimension, uint32_t count,
+                            uint32_t largest) {
+    if (metric == TEM_MATRIX)
+        return matrix_make(count, largest);
+    guarded g = guarded_make(metric, 12, dimension, count);
+    for (uint32_t id = 0; id < count; id++) {
+        for (uint32_t i = 0; i < dimension; i++)
+            row(&g, id)[i] = random_value(largest);
+        if (row(&g, id)[0] == 0)
+            row(&g, id)[0] = 1;
+        if (id % 5 == 4)
+            memcpy(row(&g, id), row(&g, (uint32_t)(random64() % id)), dimension * sizeof *g.rows);
+    }
+    return g;
+}
+
+/* ---------------------------------------------------------- brute force -- */
+
+/* For every word all others, sorted: count rows of count keys. */
+typedef struct sorted {
+    uint32_t count;
+    uint64_t *keys;
+} sorted;
+
+static int compare_keys(const void *a, const void *b) {
+    uint64_t x = 0, y = 0;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+/* By the reference kernels, one pair at a time. */
+static sorted brute_force(const space *s) {
+    const kernels *before = kernels_active();
+    kernels_use(&kernels_scalar);
+    sorted all = {s->count, malloc((size_t)s->count * s->count * sizeof(uint64_t))};
+    assert_non_null(all.keys);
+    for (uint32_t a = 0; a < s->count; a++) {
+        uint64_t *keys = all.keys + (size_t)a * s->count;
+        for (uint32_t b = 0; b < s->count; b++)
+            keys[b] = (uint64_t)space_distance(s, a, b) << 32 | b;
+        qsort(keys, s->count, sizeof *keys, compare_keys);
+    }
+    kernels_use(before);
+    return all;
+}
+
+/* Of the large spaces, which every set of kernels is asked for: sorted once. The random
+ * numbers begin anew in each test, so the spaces are the same. */
+enum { LARGE_SPACES = 9 };
+static sorted large_sorted[LARGE_SPACES];
+
+static const sorted *brute_force_once(const space *s, size_t slot) {
+    if (large_sorted[slot].keys == NULL)
+        large_sorted[slot] = brute_force(s);
+    assert_int_equal(large_sorted[slot].count, s->count);
+    return &large_sorted[slot];
+}
+
+static int free_large_sorted(void **state) {
+    (void)state;
+    for (size_t i = 0; i < LARGE_SPACES; i++)
+        free(large_sorted[i].keys);
+    return 0;
+}
+
+static void check_list(const sorted *all, uint32_t id, uint32_t length, const tem_neighbours *n) {
+    const uint64_t *keys = all->keys + (size_t)id * all->count;
+    assert_int_equal(n->count, length);
+    for (uint32_t i = 0; i < length; i++) {
+        assert_int_equal(n->list[i].id, (uint32_t)keys[i]);
+        assert_int_equal(n->list[i].distance, (uint32_t)(keys[i] >> 32));
+    }
+    assert_int_equal(n->bound, length < all->count ? (uint32_t)(keys[length] >> 32) : UINT32_MAX);
+}
+
+static void check_index(const sorted *all, uint32_t length, const neighbour_index *index) {
+    assert_int_equal(index->count, all->count);
+    assert_true(index->entry_count == (uint64_t)all->count * length);
+    assert_true(index->starts[0] == 0 && index->starts[all->count] == index->entry_count);
+    for (uint32_t id = 0; id < all->count; id++) {
+        tem_neighbours n = {0};
+        assert_true(index->starts[id] == (uint64_t)id * length);
+        assert_int_equal(neighbours_get(index, id, &n, NULL), TEM_OK);
+        check_list(all, id, length, &n);
+    }
+}
+
+static void check_build(const space *s, const sorted *all, uint32_t length, unsigned threads) {
+    const tem_run run = {.threads = threads};
+    neighbour_index index = {0};
+    tem_error error = {0};
+    assert_int_equal(neighbours_build(s, length, &run, &index, &error), TEM_OK);
+    check_index(all, length, &index);
+    neighbours_free(&index);
+    assert_null(index.entries);
+}
+
+/* Lists of 1, 2, some, all but one, and all words. */
+static void check_lengths(const guarded *g, unsigned threads) {
+    const uint32_t n = g->space.count;
+    const uint32_t lengths[] = {1, 2, n < 40 ? n / 2 + 1 : 20, n - 1, n};
+    const sorted all = brute_force(&g->space);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        if (lengths[i] >= 1 && lengths[i] <= n)
+            check_build(&g->space, &all, lengths[i], threads);
+    free(all.keys);
+}
+
+/* ------------------------------------------------- each set of kernels -- */
+
+/* Sets that this build or this machine does not have are skipped by name. */
+static int use_kernels(void **state) {
+    random_state = 1;
+    for (unsigned i = 0;; i++) {
+        bool available = false;
+        const kernels *set = kernels_at(i, &available);
+        if (set == NULL)
+            return 0;
+        if (strcmp(set->name, *state) == 0 && available)
+            kernels_use(set);
+    }
+}
+
+static void require_kernels(void **state) {
+    if (strcmp(kernels_active()->name, *state) != 0)
+        skip();
+}
+
+static int use_reference(void **state) {
+    (void)state;
+    kernels_use(&kernels_scalar);
+    return 0;
+}
+
+static int use_best(void **state) {
+    (void)state;
+    bool available = false;
+    for (unsigned i = 0; kernels_at(i, &available) != NULL; i++)
+        if (available)
+            kernels_use(kernels_at(i, &available));
+    return 0;
+}
+
+static const tem_metric all_metrics[] = {TEM_EUCLIDEAN, TEM_ANGULAR, TEM_L1, TEM_LINF, TEM_MATRIX};
+enum { METRICS = 5 };
+
+/* Around the ends of tiles (12 rows, 32 columns) and of the smallest block (192). */
+static void test_sizes(void **state) {
+    require_kernels(state);
+    static const uint32_t counts[] = {2, 3, 11, 12, 13, 24, 31, 32, 33, 64, 65, 191, 192, 193};
+    static const uint32_t dimensions[] = {1, 3, 32, 100, 700};
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
+        for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++) {
+            guarded g =
+                random_space(TEM_EUCLIDEAN, dimensions[d], counts[n], dimensions[d] < 50 ? 3 : 500);
+            check_lengths(&g, 1);
+            guarded_free(&g);
+        }
+}
+
+static void test_dimensions(void **state) {
+    require_kernels(state);
+    for (uint32_t dimension = 1; dimension <= 131; dimension++) {
+        guarded g = random_space(TEM_EUCLIDEAN, dimension == 131 ? 300 : dimension, 45,
+                                 dimension % 3 == 0 ? 2 : 1600);
+        check_lengths(&g, 1);
+        guarded_free(&g);
+    }
+}
+
+static void test_metrics(void **state) {
+    require_kernels(state);
+    static const uint32_t counts[] = {2, 13, 33, 193, 400};
+    static const uint32_t dimensions[] = {1, 2, 33, 64, 300};
+    for (size_t m = 0; m < METRICS; m++)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            guarded g =
+                random_space(all_metrics[m], dimensions[i], counts[i], i % 2 == 0 ? 5 : 900);
+            check_lengths(&g, 1 + (unsigned)i % 2);
+            guarded_free(&g);
+        }
+}
+
+/* More equal vectors than the lists hold: the ids decide alone. */
+static void test_equal_vectors(void **state) {
+    require_kernels(state);
+    for (uint32_t kinds = 1; kinds <= 3; kinds++) {
+        guarded g = guarded_make(TEM_EUCLIDEAN, 14, 3, 421);
+        for (uint32_t id = 0; id < 421; id++)
+            row(&g, id)[1] = (int16_t)(100 * (random64() % kinds));
+        check_lengths(&g, 2);
+        guarded_free(&g);
+    }
+}
+
+/* All of a small lattice, in disorder: most distances are shared by many. The steps
+ * are so coarse or fine that different squares have one distance. */
+static void test_ties(void **state) {
+    require_kernels(state);
+    static const uint32_t steps[] = {4, 16, 18, 30};
+    for (size_t q = 0; q < 4; q++) {
+        guarded g = guarded_make(TEM_EUCLIDEAN, steps[q], 3, 343);
+        for (uint32_t id = 0; id < 343; id++)
+            for (uint32_t i = 0, rest = id * 100 % 343; i < 3; i++, rest /= 7)
+                row(&g, id)[i] = (int16_t)(rest % 7);
+        check_lengths(&g, 2);
+        guarded_free(&g);
+    }
+}
+
+/* Squares beyond 32 bits, which take another path: norms far above 2^15. */
+static void test_long_vectors(void **state) {
+    require_kernels(state);
+    for (uint32_t step = 5; step <= 30; step += 25) {
+        guarded g = guarded_make(TEM_EUCLIDEAN, step, 300, 230);
+        for (uint32_t id = 0; id < 230; id++)
+            for (uint32_t i = 0; i < 300; i++)
+                row(&g, id)[i] = random64() % 2 ? 16383 : -16383;
+        check_lengths(&g, 2);
+        guarded_free(&g);
+    }
+}
+
+/* 4 * 16383^2 + 362^2 is 24 below 2^30, the limit of squares in 32 bits; with 363 it is
+ * above. Opposite vectors then have squares just below and above 2^32. */
+static void test_length_limit(void **state) {
+    require_kernels(state);
+    for (int16_t last = 362; last <= 363; last++) {
+        guarded g = guarded_make(TEM_EUCLIDEAN, 10, 5, 64);
+        for (uint32_t id = 0; id < 64; id++) {
+            for (uint32_t i = 0; i < 4; i++)
+                row(&g, id)[i] = id >> i & 1 ? 16383 : -16383;
+            row(&g, id)[4] = (int16_t)(id >> 4 & 1 ? last : -last);
+        }
+        tiles t;
+        assert_int_equal(tiles_init(&t, &g.space, NULL), TEM_OK);
+        assert_int_equal(t.norms != NULL, last == 362);
+        tiles_free(&t);
+        check_lengths(&g, 1);
+        guarded_free(&g);
+    }
+}
+
+/* Exactly 2^30: the square of opposite vectors is 2^32, which 32 bits would take for 0. */
+static void test_length_at_limit(void **state) {
+    require_kernels(state);
+    guarded g = guarded_make(TEM_EUCLIDEAN, 10, 16, 40);
+    for (uint32_t id = 0; id < 40; id++)
+        for (uint32_t i = 0; i < 16; i++)
+            row(&g, id)[i] = id % 2 == 0 || i % (id / 2 + 1) == 0 ? 8192 : -8192;
+    for (uint32_t i = 0; i < 16; i++)
+        row(&g, 39)[i] = -8192;
+    check_lengths(&g, 1);
+    guarded_free(&g);
+}
+
+/* Several blocks of the index, whole and in part: 1920 words of a small dimension, 384
+ * of dimension 300, 192 of dimension 700. */
+static void test_blocks(void **state) {
+    require_kernels(state);
+    static const struct {
+        uint32_t count, dimension, largest;
+    } sets[] = {{1000, 300, 900}, {1000, 700, 400}, {385, 700, 1}, {769, 300, 3}, {577, 1000, 700}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        guarded g = random_space(TEM_EUCLIDEAN, sets[i].dimension, sets[i].count, sets[i].largest);
+        const sorted *all = brute_force_once(&g.space, i);
+        check_build(&g.space, all, 1, 2);
+        check_build(&g.space, all, 17, 2);
+        check_build(&g.space, all, g.space.count / 2, 1);
+        guarded_free(&g);
+    }
+}
+
+/* The ends of the largest block. */
+static void test_largest_blocks(void **state) {
+    require_kernels(state);
+    static const uint32_t counts[] = {1919, 1920, 1921, 2500};
+    for (size_t i = 0; i < 4; i++) {
+        guarded g = random_space(TEM_EUCLIDEAN, 2 + 3 * (uint32_t)i, counts[i], i == 1 ? 9 : 2000);
+        const sorted *all = brute_force_once(&g.space, 5 + i);
+        check_build(&g.space, all, 1, 2);
+        check_build(&g.space, all, 60, 1);
+        if (i == 3)
+            check_build(&g.space, all, 1700, 2);
+        guarded_free(&g);
+    }
+}
+
+/* -------------------------------------------------------------- threads -- */
+
+static void same_bytes(const neighbour_index *a, const neighbour_index *b) {
+    assert_true(a->entry_count == b->entry_count);
+    assert_memory_equal(a->entries, b->entries, a->entry_count * sizeof *a->entries);
+    assert_memory_equal(a->bounds, b->bounds, a->count * sizeof *a->bounds);
+    assert_memory_equal(a->starts, b->starts, (a->count + (size_t)1) * sizeof *a->starts);
+}
+
+/* Ties everywhere, so that an order of arrival would show. */
+static void test_threads(void **state) {
+    (void)state;
+    for (size_t m = 0; m < METRICS; m++) {
+        guarded g = random_space(all_metrics[m], m == 0 ? 700 : 200, 1300, m == 4 ? 50 : 1);
+        neighbour_index one = {0};
+        const tem_run alone = {.threads = 1};
+        assert_int_equal(neighbours_build(&g.space, 30, &alone, &one, NULL), TEM_OK);
+        for (unsigned threads = 2; threads <= 8; threads += 6)
+            for (int again = 0; again < 3; again++) {
+                neighbour_index many = {0};
+                const tem_run run = {.threads = threads};
+                assert_int_equal(neighbours_build(&g.space, 30, &run, &many, NULL), TEM_OK);
+                same_bytes(&one, &many);
+                neighbours_free(&many);
+            }
+        neighbours_free(&one);
+        guarded_free(&g);
+    }
+}
+
+typedef struct watch {
+    pthread_t caller;
+    unsigned calls, stop_at; /* the call that stops, from 1; 0: none */
+    uint64_t done;
+    const char *stage;
+} watch;
+
+static int watch_progress(void *context, const char *stage, uint64_t done, uint64_t total) {
+    watch *w = context;
+    assert_true(pthread_equal(w->caller, pthread_self()));
+    assert_true(done <= total);
+    assert_true(stage != w->stage || done >= w->done);
+    w->stage = stage;
+    w->done = done;
+    return ++w->calls == w->stop_at;
+}
+
+/* Stopped at every point where it can be; a sanitiser tells if something is left. */
+static void test_cancel(void **state) {
+    (void)state;
+    guarded g = random_space(TEM_EUCLIDEAN, 700, 900, 50);
+    for (unsigned threads = 1; threads <= 8; threads *= 2) {
+        tem_status status = TEM_ERR_CANCELLED;
+        unsigned stop_at = 1;
+        for (; status != TEM_OK; stop_at++) {
+            watch w = {.caller = pthread_self(), .stop_at = stop_at};
+            const tem_run run = {threads, watch_progress, &w};
+            neighbour_index index = {.count = 77};
+            tem_error error = {0};
+            status = neighbours_build(&g.space, 9, &run, &index, &error);
+            if (status == TEM_OK) {
+                assert_true(w.calls < stop_at);
+                neighbours_free(&index);
+                break;
+            }
+            assert_int_equal(status, TEM_ERR_CANCELLED);
+            assert_int_equal(error.status, TEM_ERR_CANCELLED);
+            assert_int_equal(w.calls, stop_at);
+            assert_true(index.count == 77 && index.entries == NULL);
+        }
+        assert_true(stop_at > 4); /* both stages, begin and end */
+    }
+    guarded_free(&g);
+}
+
+/* ----------------------------------------------------------------- heap -- */
+
+static void test_heap(void **state) {
+    (void)state;
+    for (uint32_t capacity = 1; capacity <= 40; capacity++) {
+        enum { OFFERED = 200 };
+        uint64_t keys[40], offered[OFFERED];
+        uint32_t used = 0;
+        for (uint32_t i = 0; i < OFFERED; i++) {
+            offered[i] = nearest_key(i, (uint32_t)(random64() % 20));
+            const uint64_t before = used < capacity ? UINT64_MAX : keys[0];
+            const bool changed = nearest_offer(keys, &used, capacity, offered[i]);
+            assert_int_equal(used, i < capacity ? i + 1 : capacity);
+            assert_int_equal(changed, used == capacity && keys[0] != before);
+            if (used < capacity)
+                continue;
+            for (uint32_t k = 1; k < capacity; k++) /* the largest is first */
+                assert_true(keys[k] <= keys[(k - 1) / 2]);
+        }
+        nearest_sort(keys, capacity);
+        qsort(offered, OFFERED, sizeof *offered, compare_keys);
+        assert_memory_equal(keys, offered, capacity * sizeof *keys);
+    }
+}
+
+/* ---------------------------------------------------- limits of a tile -- */
+
+/* The limit is the least raw value whose distance is larger: one too small loses ties,
+ * one too large only costs time, and is a mistake too. */
+static void test_limits(void **state) {
+    (void)state;
+    static const uint32_t steps[] = {4, 12, 16, 17, 22};
+    for (size_t q = 0; q < 5; q++) {
+        guarded g = guarded_make(TEM_EUCLIDEAN, steps[q], 4, 2);
+        row(&g, 0)[0] = 1;
+        tiles t;
+        assert_int_equal(tiles_init(&t, &g.space, NULL), TEM_OK);
+        assert_non_null(t.norms);
+        for (int i = 0; i < 20000; i++) {
+            const uint32_t raw = (uint32_t)(random64() >> 32 >> random64() % 32);
+            const tem_dist d = tiles_distance(&t, raw);
+            const uint32_t limit = tiles_limit(&t, d);
+            assert_true(raw < limit || raw == UINT32_MAX);
+            assert_true(tiles_distance(&t, limit - 1) <= d);
+            assert_true(limit == UINT32_MAX || tiles_distance(&t, limit) > d);
+        }
+        tiles_free(&t);
+        guarded_free(&g);
+    }
+    guarded g = matrix_make(2, 5);
+    tiles t;
+    assert_int_equal(tiles_init(&t, &g.space, NULL), TEM_OK);
+    assert_true(t.norms == NULL && tiles_distance(&t, 7) == 7);
+    assert_true(tiles_limit(&t, 0) == 1 && tiles_limit(&t, UINT32_MAX - 2) == UINT32_MAX - 1);
+    assert_true(tiles_limit(&t, UINT32_MAX - 1) == UINT32_MAX &&
+                tiles_limit(&t, UINT32_MAX) == UINT32_MAX);
+    tiles_free(&t);
+    guarded_free(&g);
+}
+
+/* Every pair of a tile: the ones inside are hits with the right distance, and what only
+ * pads it is none. Returns how many are inside. */
+static uint32_t check_tile(const tiles *t, const tile_side *rows, uint32_t r,
+                           const tile_side *columns, uint32_t c) {
+    tile out;
+    uint32_t inside = 0;
+    assert_true(tiles_compute(t, rows, r, columns, c, &out));
+    for (uint32_t i = 0; i < TILE_ROWS; i++)
+        for (uint32_t k = 0; k < TILE_COLUMNS; k++) {
+            const bool is_pair = r + i < rows->count && c + k < columns->count;
+            assert_int_equal(out.hits[i] >> k & 1, is_pair);
+            if (is_pair)
+                assert_int_equal(
+                    tiles_distance(t, out.raw[i][k]),
+                    space_distance(t->space, rows->first + r + i, columns->first + c + k));
+            inside += is_pair;
+        }
+    return inside;
+}
+
+/* `count` words at the end of the space against as many at its begin. */
+static void check_sides(const space *s, uint32_t count) {
+    tiles t;
+    tile_side rows, columns;
+    assert_int_equal(tiles_init(&t, s, NULL), TEM_OK);
+    assert_int_equal(tile_side_init(&rows, &t, s->count, NULL), TEM_OK);
+    assert_int_equal(tile_side_init(&columns, &t, s->count, NULL), TEM_OK);
+    memset(rows.limits, 0xff, s->count * sizeof *rows.limits);
+    memset(columns.limits, 0xff, s->count * sizeof *columns.limits);
+    tile_side_set_rows(&rows, &t, 0, s->count); /* what is left of these must not show */
+    tile_side_set_columns(&columns, &t, 0, s->count);
+    tile_side_set_rows(&rows, &t, s->count - count, count);
+    tile_side_set_columns(&columns, &t, 0, count);
+    uint32_t seen = 0;
+    for (uint32_t r = 0; r < count; r += TILE_ROWS)
+        for (uint32_t c = 0; c < count; c += TILE_COLUMNS)
+            seen += check_tile(&t, &rows, r, &columns, c);
+    assert_int_equal(seen, count * count);
+    tile_side_free(&rows);
+    tile_side_free(&columns);
+    tiles_free(&t);
+}
+
+static void test_tile_padding(void **state) {
+    (void)state;
+    for (size_t m = 0; m < METRICS; m++)
+        for (uint32_t count = 1; count <= 70; count++) {
+            guarded g = random_space(all_metrics[m], 6, 70, 3);
+            check_sides(&g.space, count);
+            guarded_free(&g);
+        }
+}
+
+/* -------------------------------------------- an index that is not trusted -- */
+
+/* A copy of an index that can be spoilt. */
+typedef struct copied {
+    guarded space;
+    neighbour_index index, right;
+    uint64_t *starts;
+    tem_neighbour *entries;
+    tem_dist *bounds;
+    _Atomic(uint64_t) checked[4];
+} copied;
+
+enum { WORDS = 200, LENGTH = 10 };
+
+/* Fresh from `right`, nothing checked yet. */
+static void restore(copied *c) {
+    memcpy(c->starts, c->right.starts, (WORDS + 1) * sizeof *c->starts);
+    memcpy(c->entries, c->right.entries, WORDS * LENGTH * sizeof *c->entries);
+    memcpy(c->bounds, c->right.bounds, WORDS * sizeof *c->bounds);
+    for (size_t i = 0; i < 4; i++)
+        atomic_store(&c->checked[i], 0);
+    c->index = (neighbour_index){.count = WORDS,
+                                 .starts = c->starts,
+                                 .entries = c->entries,
+                                 .entry_count = WORDS * LENGTH,
+                                 .bounds = c->bounds,
+                                 .checked = c->checked};
+}
+
+static int make_copied(void **state) {
+    copied *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    random_state = 1;
+    c->space = random_space(TEM_EUCLIDEAN, 4, WORDS, 60);
+    assert_int_equal(neighbours_build(&c->space.space, LENGTH, NULL, &c->right, NULL), TEM_OK);
+    c->starts = malloc((WORDS + 1) * sizeof *c->starts);
+    c->entries = malloc(WORDS * LENGTH * sizeof *c->entries);
+    c->bounds = malloc(WORDS * sizeof *c->bounds);
+    assert_true(c->starts != NULL && c->entries != NULL && c->bounds != NULL);
+    restore(c);
+    *state = c;
+    return 0;
+}
+
+static int free_copied(void **state) {
+    copied *c = *state;
+    free(c->starts);
+    free(c->entries);
+    free(c->bounds);
+    neighbours_free(&c->right);
+    guarded_free(&c->space);
+    free(c);
+    return 0;
+}
+
+/* The list of `id` is refused, again and again, and *out stays as it was. */
+static void check_refused(copied *c, uint32_t id) {
+    for (int again = 0; again < 2; again++) {
+        tem_neighbours n = {.count = 77};
+        tem_error error = {0};
+        assert_int_equal(neighbours_get(&c->index, id, &n, &error), TEM_ERR_DAMAGED);
+        assert_int_equal(error.status, TEM_ERR_DAMAGED);
+        assert_true(n.count == 77 && n.list == NULL);
+    }
+    restore(c);
+}
+
+static void test_get(void **state) {
+    copied *c = *state;
+    for (int again = 0; again < 2; again++)
+        for (uint32_t id = 0; id < WORDS; id++) {
+            tem_neighbours n = {0};
+            assert_int_equal(neighbours_get(&c->index, id, &n, NULL), TEM_OK);
+            assert_true(n.list == c->entries + (size_t)id * LENGTH && n.count == LENGTH);
+            assert_int_equal(n.bound, c->right.bounds[id]);
+        }
+    restore(c);
+}
+
+static void test_get_hostile_starts(void **state) {
+    copied *c = *state;
+    static const uint64_t wrong[] = {5 * LENGTH,         5 * LENGTH - 1,    0,
+                                     WORDS * LENGTH + 1, (uint64_t)1 << 32, UINT64_MAX,
+                                     (uint64_t)1 << 61};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        c->starts[6] = wrong[i]; /* the end of list 5: empty, negative, beyond */
+        check_refused(c, 5);
+    }
+    c->starts[5] = UINT64_MAX;
+    check_refused(c, 5);
+    c->starts[5] = 6 * LENGTH; /* start = end */
+    check_refused(c, 5);
+    c->starts[5] = 6 * LENGTH + 1;
+    check_refused(c, 5);
+    c->index.entry_count = WORDS * LENGTH - 1; /* the section is shorter than it says */
+    check_refused(c, WORDS - 1);
+    c->starts[0] = 0; /* more entries than words, all inside */
+    c->starts[1] = WORDS + 1;
+    check_refused(c, 0);
+}
+
+static void test_get_hostile_lists(void **state) {
+    copied *c = *state;
+    const uint32_t words[] = {0, 63, 64, WORDS - 1};
+    for (size_t i = 0; i < 4; i++)
+        for (uint32_t at = 0; at < LENGTH; at++) {
+            const uint32_t id = words[i];
+            tem_neighbour *list = c->entries + (size_t)id * LENGTH;
+            list[at].id = WORDS;
+            check_refused(c, id);
+            list[at].id = UINT32_MAX;
+            check_refused(c, id);
+            list[at].distance = UINT32_MAX; /* beyond the next one, or the bound */
+            c->bounds[id] = UINT32_MAX - 1;
+            check_refused(c, id);
+            if (at == 0)
+                continue;
+            list[at] = list[at - 1]; /* twice the same */
+            check_refused(c, id);
+            const tem_neighbour swapped = list[at - 1];
+            list[at - 1] = list[at];
+            list[at] = swapped;
+            check_refused(c, id);
+            list[at].distance = list[at - 1].distance; /* a tie in the wrong order */
+            list[at].id = list[at - 1].id == 0 ? 0 : list[at - 1].id - 1;
+            check_refused(c, id);
+        }
+}
+
+static void test_get_hostile_bounds(void **state) {
+    copied *c = *state;
+    c->bounds[7] = c->entries[7 * LENGTH + LENGTH - 1].distance - 1;
+    check_refused(c, 7);
+    c->bounds[7] = 0;
+    check_refused(c, 7);
+    /* A list of all words has no bound. */
+    for (uint32_t i = 0; i < WORDS; i++)
+        c->entries[i] = (tem_neighbour){i, i};
+    c->starts[1] = WORDS;
+    c->bounds[0] = UINT32_MAX;
+    tem_neighbours n = {0};
+    assert_int_equal(neighbours_get(&c->index, 0, &n, NULL), TEM_OK);
+    assert_int_equal(n.count, WORDS);
+    atomic_store(&c->checked[0], 0);
+    c->bounds[0] = WORDS;
+    check_refused(c, 0);
+}
+
+static tem_status verify(copied *c) {
+    const tem_run run = {.threads = 2};
+    return neighbours_verify(&c->index, &c->space.space, &run, NULL);
+}
+
+/* As read from a file and as built, which has no bits of what is checked. */
+static void check_verify_refuses(copied *c) {
+    assert_int_equal(verify(c), TEM_ERR_DAMAGED);
+    c->index.checked = NULL;
+    assert_int_equal(verify(c), TEM_ERR_DAMAGED);
+    restore(c);
+}
+
+static void test_verify(void **state) {
+    copied *c = *state;
+    assert_int_equal(verify(c), TEM_OK);
+    restore(c);
+    c->index.checked = NULL;
+    assert_int_equal(verify(c), TEM_OK);
+    restore(c);
+    assert_int_equal(neighbours_verify(&c->right, &c->space.space, NULL, NULL), TEM_OK);
+}
+
+static void test_verify_entries(void **state) {
+    copied *c = *state;
+    const uint32_t words[] = {0, 100, WORDS - 1};
+    for (size_t i = 0; i < 3; i++)
+        for (uint32_t at = 0; at < LENGTH; at++) {
+            const uint32_t id = words[i];
+            tem_neighbour *list = c->entries + (size_t)id * LENGTH;
+            list[at].distance++;
+            check_verify_refuses(c);
+            list[at].distance--;
+            check_verify_refuses(c);
+            list[at].id = (list[at].id + 1) % WORDS;
+            check_verify_refuses(c);
+            const tem_neighbour swapped = list[at];
+            list[at] = list[(at + 1) % LENGTH];
+            list[(at + 1) % LENGTH] = swapped;
+            check_verify_refuses(c);
+        }
+}
+
+static void test_verify_bounds(void **state) {
+    copied *c = *state;
+    for (uint32_t id = 0; id < WORDS; id += 33)
+        for (int by = -1; by <= 1; by += 2) {
+            c->bounds[id] += (tem_dist)by;
+            check_verify_refuses(c);
+        }
+    c->bounds[5] = UINT32_MAX;
+    check_verify_refuses(c);
+}
+
+/* Lists may be shorter, if the bound says so, and must fill the section between them. */
+static void test_verify_cut(void **state) {
+    copied *c = *state;
+    const size_t last = WORDS * LENGTH - 1;
+    c->index.entry_count--; /* the last list ends early, its bound is not what follows */
+    c->starts[WORDS]--;
+    c->bounds[WORDS - 1]++;
+    check_verify_refuses(c);
+    c->index.entry_count--;
+    c->starts[WORDS]--;
+    c->bounds[WORDS - 1] = c->entries[last].distance; /* a shorter list, and right */
+    assert_int_equal(verify(c), TEM_OK);
+    restore(c);
+    c->starts[WORDS]--; /* an entry that is nobody's */
+    c->bounds[WORDS - 1] = c->entries[last].distance;
+    check_verify_refuses(c);
+    c->starts[0]++;
+    c->entries[1] = c->entries[0];
+    check_verify_refuses(c);
+    c->starts[50]--; /* a list that gives its end to the next */
+    check_verify_refuses(c);
+    c->starts[50]++;
+    check_verify_refuses(c);
+    for (uint32_t id = 0; id < WORDS; id++) /* someone else's vectors */
+        row(&c->space, id)[0]++;
+    row(&c->space, 3)[0]++;
+    check_verify_refuses(c);
+    for (uint32_t id = 0; id < WORDS; id++)
+        row(&c->space, id)[0]--;
+    row(&c->space, 3)[0]--;
+    assert_int_equal(verify(c), TEM_OK);
+}
+
+static void test_verify_cancel(void **state) {
+    copied *c = *state;
+    watch w = {.caller = pthread_self(), .stop_at = 1};
+    const tem_run run = {2, watch_progress, &w};
+    assert_int_equal(neighbours_verify(&c->index, &c->space.space, &run, NULL), TEM_ERR_CANCELLED);
+}
+
+#define WITH_KERNELS(test, set)                                                                    \
+    { #test " on " set, test, use_kernels, use_reference, (void *)(uintptr_t)set }
+#define WITH_EACH_SET(test)                                                                        \
+    WITH_KERNELS(test, "scalar"), WITH_KERNELS(test, "avx2"), WITH_KERNELS(test, "avx512"),        \
+        WITH_KERNELS(test, "avx512vnni")
+#define WITH_COPY(test) cmocka_unit_test_setup_teardown(test, make_copied, free_copied)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_EACH_SET(test_sizes),
+        WITH_EACH_SET(test_dimensions),
+        WITH_EACH_SET(test_metrics),
+        WITH_EACH_SET(test_equal_vectors),
+        WITH_EACH_SET(test_ties),
+        WITH_EACH_SET(test_long_vectors),
+        WITH_EACH_SET(test_length_limit),
+        WITH_EACH_SET(test_length_at_limit),
+        WITH_EACH_SET(test_blocks),
+        WITH_EACH_SET(test_largest_blocks),
+        cmocka_unit_test_setup_teardown(test_threads, use_best, use_reference),
+        cmocka_unit_test_setup_teardown(test_cancel, use_best, use_reference),
+        cmocka_unit_test(test_heap),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_tile_padding),
+        WITH_COPY(test_get),
+        WITH_COPY(test_get_hostile_starts),
+        WITH_COPY(test_get_hostile_lists),
+        WITH_COPY(test_get_hostile_bounds),
+        WITH_COPY(test_verify),
+        WITH_COPY(test_verify_entries),
+        WITH_COPY(test_verify_bounds),
+        WITH_COPY(test_verify_cut),
+        WITH_COPY(test_verify_cancel),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_large_sorted);
+}
