@@ -6,6 +6,7 @@
 int command_build(int argc, char *const *argv);
 int command_explain(int argc, char *const *argv);
 int command_info(int argc, char *const *argv);
+int command_privatize(int argc, char *const *argv);
 int command_verify(int argc, char *const *argv);
 
 #endif

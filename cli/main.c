@@ -11,6 +11,7 @@ static const struct {
     int (*run)(int argc, char *const *argv);
     const char *help;
 } commands[] = {
+    {"privatize", command_privatize, "replace every word of a text by a private one"},
     {"build", command_build, "make a model from an embedding file"},
     {"explain", command_explain, "show what one word is replaced by, and how likely"},
     {"info", command_info, "tell what a model holds"},
@@ -29,8 +30,8 @@ static void print_help(void) {
          "'tem COMMAND --help' explains one. 'tem --version' tells the version.\n"
          "Without -m MODEL a command uses $TEM_MODEL, else the default model.\n"
          "\n"
-         "  tem build glove.txt -o glove.tem     vectors in, a model out\n"
-         "  tem info -m glove.tem                what is in it\n"
+         "  echo \"the movie was wonderful\" | tem privatize --epsilon 3\n"
+         "  tem explain --epsilon 3 wonderful    what becomes of a word, and how likely\n"
          "\n"
          "Exit status: 0 done, 1 failed, 2 wrong usage.");
 }

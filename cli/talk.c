@@ -124,13 +124,22 @@ static int show_progress(void *context, const char *stage, uint64_t done, uint64
         bar.stage_start = now;
         bar.last_drawn = now; /* stages shorter than a tenth of a second show nothing */
     }
-    if (bar.shown && now > bar.last_drawn + 0.1) {
-        draw_bar(stage, total == 0 ? 1 : (double)done / (double)total, now);
+    if (bar.shown && total == 0 && now > bar.last_drawn + 0.1) {
+        fprintf(stderr, "\r%-20s %s\033[K", stage, talk_bytes(done));
+        bar.last_drawn = now;
+    } else if (bar.shown && now > bar.last_drawn + 0.1) {
+        draw_bar(stage, (double)done / (double)total, now);
         bar.last_drawn = done == total ? now + 3600 : now;
     }
     if (caught_signal != 0 && bar.shown)
         fputs("\r\033[K", stderr);
     return caught_signal != 0;
+}
+
+void talk_end_progress(void) {
+    if (bar.shown && bar.stage != NULL)
+        fputs("\r\033[K", stderr);
+    bar.stage = NULL;
 }
 
 static void catch_signal(int number) {

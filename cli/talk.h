@@ -36,4 +36,7 @@ double talk_clock(void);
  * TEM_ERR_CANCELLED, cleans up, and talk_error ends the program by the signal. */
 tem_run talk_run(unsigned threads, bool quiet);
 
+/* Clears what progress has left on the terminal. */
+void talk_end_progress(void);
+
 #endif

@@ -94,7 +94,8 @@ TEM_API const char *tem_status_name(tem_status status);
 /* --------------------------------------------------------- long calls -- */
 
 /* Told how far a long call has come. stage: what is being done, a static
- * string such as "reading"; done, total: in units of the stage, done <= total.
+ * string such as "reading"; done, total: in units of the stage, done <= total, or
+ * total 0 where it is not known.
  * Called only from the thread that made the long call, several times a second
  * at most where the work allows it. Returning non-zero stops the call, which
  * then fails with TEM_ERR_CANCELLED. */
@@ -447,6 +448,111 @@ TEM_API tem_dist tem_law_distance(const tem_law *law, uint32_t y);
 /* Entropy in nats, and the effective support S_w = exp(entropy). */
 TEM_API double tem_law_entropy(const tem_law *law);
 TEM_API double tem_law_support(const tem_law *law);
+
+/* ----------------------------------------------------------------- text -- */
+
+/* A text is UTF-8. It is taken to NFC and case-folded, cut at Unicode's word boundaries
+ * (UAX #29), and every word is replaced: by a draw of the mechanism, or by a policy that
+ * was asked for by name. Words come out separated by single spaces, line ends stay; case,
+ * spacing and, unless asked for, punctuation do not come back.
+ *
+ * What the guarantee covers: texts with the same number of pieces in each line or field.
+ * That number is public. src/text/pieces.h says how pieces are found. */
+
+/* What becomes of a word that the vocabulary does not have. */
+typedef enum tem_oov {
+    TEM_OOV_UNIFORM = 1, /* the default: drawn by weight from all words, as the guarantee has it */
+    TEM_OOV_DROP,        /* left out: tells that there was such a word by its absence */
+    TEM_OOV_MASK,        /* "<unk>": tells where there was one */
+    TEM_OOV_KEEP_UNSAFE  /* released as it is: NO privacy for unknown words */
+} tem_oov;
+
+/* What becomes of a piece without letter or digit. */
+typedef enum tem_punctuation {
+    TEM_PUNCTUATION_DROP = 1, /* the default: left out */
+    TEM_PUNCTUATION_KEEP,     /* released as it is */
+    TEM_PUNCTUATION_WORD      /* a word like any other */
+} tem_punctuation;
+
+/* A field of 0 means the default. */
+typedef struct tem_text_options {
+    tem_oov oov;
+    tem_punctuation punctuation;
+    int strip_tags; /* 1: leave out HTML tags, such as <br /> */
+} tem_text_options;
+
+/* "uniform", "drop", "mask", "keep-unsafe"; "drop", "keep", "word"; and back:
+ * TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_oov_name(tem_oov oov);
+TEM_API tem_status tem_oov_parse(const char *name, tem_oov *oov, tem_error *error);
+TEM_API const char *tem_punctuation_name(tem_punctuation punctuation);
+TEM_API tem_status tem_punctuation_parse(const char *name, tem_punctuation *punctuation,
+                                         tem_error *error);
+
+/* What was done. A function of the private text: for its owner only. */
+typedef struct tem_counts {
+    uint64_t documents;
+    uint64_t words;       /* pieces that are words, unknown ones included */
+    uint64_t unknown;     /* of these, not in the vocabulary */
+    uint64_t punctuation; /* pieces that are not; under TEM_PUNCTUATION_WORD they are words */
+} tem_counts;
+
+/* Privatises one document.
+ *   options   NULL: all defaults
+ *   text      `bytes` bytes; need not end in NUL
+ *   out       receives the text, NUL-terminated; free with tem_text_free
+ *   out_bytes receives its length; counts: if not NULL, added to, not set
+ * Fails with TEM_ERR_FORMAT (not UTF-8; `byte` tells where), TEM_ERR_RANGE (more than 1
+ * GiB), TEM_ERR_DAMAGED, TEM_ERR_MEMORY, TEM_ERR_ARGUMENT; then nothing is handed out. Any
+ * thread, each with its own rng. */
+TEM_API tem_status tem_privatize_text(const tem_mechanism *mechanism,
+                                      const tem_text_options *options, tem_rng *rng,
+                                      const char *text, size_t bytes, char **out, size_t *out_bytes,
+                                      tem_counts *counts, tem_error *error);
+TEM_API void tem_text_free(char *text);
+
+typedef enum tem_format {
+    TEM_FORMAT_TEXT = 1, /* each line is a document; the default */
+    TEM_FORMAT_TSV,      /* tab-separated, without quoting; the first line names the fields */
+    TEM_FORMAT_CSV,      /* RFC 4180; the first record names the fields */
+    TEM_FORMAT_JSONL     /* an object a line; the field is a string or null */
+} tem_format;
+
+TEM_API tem_status tem_format_parse(const char *name, tem_format *format, tem_error *error);
+
+/* A run over files. A field of 0 or NULL means the default. */
+typedef struct tem_job {
+    tem_text_options text;
+    tem_format format;
+    const char *field;         /* TSV, CSV, JSONL: which field is private; no default */
+    const char *const *inputs; /* paths; "-" is standard input, which is the default */
+    size_t input_count;
+    const char *output; /* a path, which appears when all is done; "-" or NULL:
+                                * standard output, on which whole documents appear as they
+                                * are done */
+    tem_overwrite overwrite;
+    int dry_run;         /* 1: read and count, draw and write nothing */
+    int insecure_seeded; /* 1: draw from tem_rng_create_insecure(seed, document's number):
+                                * the same output for any number of threads. NOT private */
+    uint64_t insecure_seed;
+} tem_job;
+
+/* Privatises files or a stream of any length, in memory that is bounded by the largest
+ * document. Only the private field changes, every other byte is the same: blank lines
+ * stay, and so does a last line without its end.
+ *   counts    receives what was done, also after a failure
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_EXISTS, TEM_ERR_FORMAT (with file and
+ * line: not UTF-8, a broken record, a header without the field), TEM_ERR_RANGE,
+ * TEM_ERR_DAMAGED, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Then a file `output` is not there, or
+ * as it was before; on standard output there are whole documents, the first ones. */
+TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
+                                       const tem_run *run, tem_counts *counts, tem_error *error);
+
+/* How often `word` stays itself, N_w = P(w | w), to about 12 digits; for choosing and
+ * warning. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: a distance
+ * for each word of the vocabulary. */
+TEM_API tem_status tem_mechanism_self(const tem_mechanism *mechanism, uint32_t word, double *self,
+                                      tem_error *error);
 
 /* --------------------------------------------------------------- tuning -- */
 

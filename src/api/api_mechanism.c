@@ -1,21 +1,11 @@
 /* api_mechanism.c - tem_rng, tem_mechanism and tem_law of tem.h. */
+#include "api/mechanism.h"
 #include "core/memory.h"
 #include "core/status.h"
-#include "io/model.h"
 #include "mech/law.h"
-#include "mech/madlib.h"
-#include "mech/sampler.h"
 
 #include <math.h>
 #include <string.h>
-
-struct tem_mechanism {
-    tem_mechanism_kind kind;
-    double epsilon, beta;
-    uint32_t count;
-    sampler sampler; /* TEM, EM */
-    madlib madlib;   /* Madlib */
-};
 
 static tem_status make_rng(tem_rng **rng, tem_rng **made, tem_error *error) {
     if (rng == NULL)
@@ -119,6 +109,7 @@ tem_status tem_mechanism_create(const tem_model *model, const tem_mechanism_opti
     tem_mechanism *m = core_alloc_zero(1, sizeof *m);
     if (m == NULL)
         return core_fail_memory(error);
+    m->model = model;
     m->kind = options->kind == 0 ? TEM_KIND_TEM : options->kind;
     m->epsilon = options->epsilon;
     m->count = model->words.count;
@@ -195,6 +186,24 @@ tem_status tem_mechanism_draw_many(const tem_mechanism *m, tem_rng *rng, const u
     for (size_t i = 0; i < count && status == TEM_OK; i++)
         status = tem_mechanism_draw(m, rng, words[i], &out[i], error);
     return status;
+}
+
+tem_status tem_mechanism_self(const tem_mechanism *m, uint32_t word, double *self,
+                              tem_error *error) {
+    if (m == NULL || self == NULL || word >= m->count)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    if (m->kind == TEM_KIND_MADLIB)
+        return core_fail(
+            error, TEM_ERR_UNSUPPORTED,
+            "the distribution of Madlib has no closed form; it can only be drawn from");
+    double total = 0;
+    for (uint32_t y = 0; y < m->count; y++) {
+        const uint64_t x =
+            exponent_at(&m->sampler.exponent, space_distance(m->sampler.space, word, y));
+        total += weights_at(&m->sampler.weights, y) * exp(-ldexp((double)x, -EXPONENT_BITS));
+    }
+    *self = weights_at(&m->sampler.weights, word) / total;
+    return TEM_OK;
 }
 
 tem_status tem_law_create(const tem_mechanism *m, uint32_t word, unsigned digits, tem_law **law,

@@ -75,3 +75,51 @@ tem_status tem_kernel_force(const char *name, tem_error *error) {
     kernels_use(set);
     return TEM_OK;
 }
+
+/* Looks a name up in a list whose first entry stands for 1. */
+static int position(const char *name, const char *const *names, int count) {
+    for (int i = 0; name != NULL && i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i + 1;
+    return 0;
+}
+
+static const char *const oov_names[] = {"uniform", "drop", "mask", "keep-unsafe"};
+static const char *const punctuation_names[] = {"drop", "keep", "word"};
+static const char *const format_names[] = {"text", "tsv", "csv", "jsonl"};
+
+const char *tem_oov_name(tem_oov oov) {
+    return oov >= TEM_OOV_UNIFORM && oov <= TEM_OOV_KEEP_UNSAFE ? oov_names[oov - 1] : "unknown";
+}
+
+tem_status tem_oov_parse(const char *name, tem_oov *oov, tem_error *error) {
+    const int found = position(name, oov_names, 4);
+    if (found == 0 || oov == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the policy for unknown words is uniform, drop, mask or keep-unsafe");
+    *oov = (tem_oov)found;
+    return TEM_OK;
+}
+
+const char *tem_punctuation_name(tem_punctuation punctuation) {
+    return punctuation >= TEM_PUNCTUATION_DROP && punctuation <= TEM_PUNCTUATION_WORD
+               ? punctuation_names[punctuation - 1]
+               : "unknown";
+}
+
+tem_status tem_punctuation_parse(const char *name, tem_punctuation *punctuation, tem_error *error) {
+    const int found = position(name, punctuation_names, 3);
+    if (found == 0 || punctuation == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the policy for punctuation is drop, keep or word");
+    *punctuation = (tem_punctuation)found;
+    return TEM_OK;
+}
+
+tem_status tem_format_parse(const char *name, tem_format *format, tem_error *error) {
+    const int found = position(name, format_names, 4);
+    if (found == 0 || format == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the format is text, tsv, csv or jsonl");
+    *format = (tem_format)found;
+    return TEM_OK;
+}

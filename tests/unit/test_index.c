@@ -662,7 +662,9 @@ static void test_get_hostile_starts(void **state) {
     check_refused(c, 5);
     c->index.entry_count = WORDS * LENGTH - 1; /* the section is shorter than it says */
     check_refused(c, WORDS - 1);
-    c->starts[0] = 0; /* more entries than words, all inside */
+    for (uint32_t i = 0; i <= WORDS; i++) /* more entries than words, inside and in order */
+        c->entries[i] = (tem_neighbour){i % WORDS, i};
+    c->bounds[0] = UINT32_MAX;
     c->starts[1] = WORDS + 1;
     check_refused(c, 0);
 }

@@ -1,0 +1,215 @@
+/* command_privatize.c - tem privatize: private text for text. */
+#include "commands.h"
+#include "common_options.h"
+#include "default_model.h"
+#include "mechanism_options.h"
+#include "report.h"
+#include "talk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+enum { INPUTS_MAX = 100000 };
+
+typedef struct privatize_request {
+    common_options common;
+    mechanism_choice choice;
+    tem_job job;
+    const char *oov_name, *punctuation_name, *format_name, *report_path, *seed_text;
+    uint64_t seed;
+    bool strip_tags, dry_run, force, no_verify;
+} privatize_request;
+
+static void print_help(const option_spec *table) {
+    puts("usage: tem privatize --epsilon E [OPTIONS] [FILE...]\n"
+         "\n"
+         "Replaces every word by one drawn from the words near it. Reads the files, or standard\n"
+         "input ('-'), and writes to standard output or to -o OUT.\n");
+    options_print_help(stdout, table);
+    puts("\n"
+         "  echo \"the movie was wonderful\" | tem privatize --epsilon 3\n"
+         "  tem privatize --epsilon 3 reviews.txt -o private.txt --report report.json\n"
+         "  tem privatize --epsilon 3 --format csv --field text in.csv -o out.csv\n"
+         "  tem privatize --epsilon 3 --format jsonl --field body < in.jsonl > out.jsonl\n"
+         "\n"
+         "epsilon is the privacy lost per unit of distance between words: two words at distance\n"
+         "d are told apart by a factor of exp(E d) at most. 'tem explain --epsilon E WORD' shows\n"
+         "what that means for a word. Whole texts cost the sum over their words.\n"
+         "The number of words in each line or field is not hidden.");
+}
+
+/* The private text must not end up in a core file, nor in a debugger of another process. */
+static void hide_memory(void) {
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+static int parse_names(privatize_request *r) {
+    tem_error error;
+    if (r->oov_name != NULL && tem_oov_parse(r->oov_name, &r->job.text.oov, &error) != TEM_OK)
+        return talk_usage("privatize", "--oov: %s", error.message);
+    if (r->punctuation_name != NULL &&
+        tem_punctuation_parse(r->punctuation_name, &r->job.text.punctuation, &error) != TEM_OK)
+        return talk_usage("privatize", "--punctuation: %s", error.message);
+    if (r->format_name != NULL &&
+        tem_format_parse(r->format_name, &r->job.format, &error) != TEM_OK)
+        return talk_usage("privatize", "--format: %s", error.message);
+    return EXIT_DONE;
+}
+
+static int check_request(privatize_request *r) {
+    if (r->choice.epsilon <= 0)
+        return talk_usage("privatize", "which epsilon? --epsilon E has no default; 3 is a start");
+    const int status = parse_names(r);
+    if (status != EXIT_DONE)
+        return status;
+    const bool fields = r->job.format != 0 && r->job.format != TEM_FORMAT_TEXT;
+    if (fields && r->job.field == NULL)
+        return talk_usage("privatize", "which field is private? --field NAME");
+    if (!fields && r->job.field != NULL)
+        return talk_usage("privatize", "--field needs --format tsv, csv or jsonl");
+    if (r->seed_text != NULL && !options_number(r->seed_text, &r->job.insecure_seed))
+        return talk_usage("privatize", "--insecure-seed takes a whole number");
+    r->job.insecure_seeded = r->seed_text != NULL;
+    r->job.text.strip_tags = r->strip_tags;
+    r->job.dry_run = r->dry_run;
+    r->job.overwrite = r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING;
+    return EXIT_DONE;
+}
+
+/* Tells of what is in effect no privacy, or no text. N_w is looked at in the middle of a
+ * Zipf prior: half of all words of a usual text have a smaller rank than `rank`, so each
+ * quantile is one word, and their median is what a user meets. */
+static void warn_about_epsilon(const tem_model *model, const tem_mechanism *mechanism, bool quiet) {
+    enum { QUANTILES = 49 };
+    double selves[QUANTILES], harmonic = 0, sum = 0;
+    tem_model_info info;
+    tem_error error;
+    tem_model_get_info(model, &info);
+    for (uint32_t rank = 1; rank <= info.words; rank++)
+        harmonic += 1.0 / rank;
+    uint32_t rank = 0, last = UINT32_MAX;
+    for (int i = 0; i < QUANTILES; i++) {
+        while (sum < harmonic * (i + 0.5) / QUANTILES && rank < info.words)
+            sum += 1.0 / ++rank;
+        if (rank == last)
+            selves[i] = selves[i - 1];
+        else if (tem_mechanism_self(mechanism, rank - 1, &selves[i], &error) != TEM_OK)
+            return; /* Madlib: not known */
+        last = rank;
+    }
+    for (int i = 1; i < QUANTILES; i++) /* insertion sort */
+        for (int k = i; k > 0 && selves[k] < selves[k - 1]; k--) {
+            const double swap = selves[k];
+            selves[k] = selves[k - 1];
+            selves[k - 1] = swap;
+        }
+    const double median = selves[QUANTILES / 2];
+    if (median > 0.95)
+        talk_note(quiet,
+                  "tem: warning: at this epsilon most words stay themselves (%.3f of the time): "
+                  "nearly no privacy. A smaller epsilon changes more.",
+                  median);
+    else if (median < 0.01)
+        talk_note(quiet,
+                  "tem: warning: at this epsilon most words become any word (themselves %.4f of "
+                  "the time): nearly no text is left. A larger epsilon keeps more.",
+                  median);
+}
+
+static void say_what_was_done(const privatize_request *r, const tem_mechanism_info *info,
+                              const tem_counts *counts) {
+    const bool quiet = r->common.quiet;
+    talk_note(quiet, "%s %s words (%s unknown) in %s documents with %s at epsilon %g; spent %.6g%s",
+              r->dry_run ? "counted" : "privatized", talk_count(counts->words),
+              talk_count(counts->unknown), talk_count(counts->documents), tem_kind_name(info->kind),
+              info->epsilon, (double)counts->words * info->epsilon,
+              r->dry_run ? " if it were run" : " per unit of distance");
+    if (r->job.insecure_seeded && !r->dry_run)
+        talk_note(false, "tem: warning: --insecure-seed: the output is NOT private");
+    if (r->job.text.oov == TEM_OOV_KEEP_UNSAFE && counts->unknown > 0)
+        talk_note(false, "tem: warning: --oov keep-unsafe: %s words were released as they were",
+                  talk_count(counts->unknown));
+}
+
+static int run_job(privatize_request *r, const tem_model *model, const tem_mechanism *mechanism) {
+    const tem_run run = talk_run((unsigned)r->common.threads, r->common.quiet);
+    tem_counts counts = {0};
+    tem_mechanism_info info;
+    tem_error error;
+    tem_mechanism_get_info(mechanism, &info);
+    if (!r->no_verify && tem_model_check(model, &run, &error) != TEM_OK)
+        return talk_error(&error);
+    warn_about_epsilon(model, mechanism, r->common.quiet);
+    const tem_status status = tem_privatize_files(mechanism, &r->job, &run, &counts, &error);
+    talk_end_progress();
+    if (status != TEM_OK)
+        return talk_error(&error);
+    say_what_was_done(r, &info, &counts);
+    if (r->report_path == NULL)
+        return EXIT_DONE;
+    return report_write(r->report_path, model, &info, &r->job, &counts);
+}
+
+static int privatize(privatize_request *r) {
+    hide_memory();
+    tem_model *model = default_model_open(r->common.model);
+    if (model == NULL)
+        return EXIT_FAILED;
+    int status = EXIT_FAILED;
+    tem_mechanism *mechanism = mechanism_choose("privatize", model, &r->choice, &status);
+    if (mechanism != NULL)
+        status = run_job(r, model, mechanism);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+    return status;
+}
+
+int command_privatize(int argc, char *const *argv) {
+    privatize_request r = {.job = {.output = NULL}};
+    const option_spec table[] = {
+        MECHANISM_OPTIONS(r.choice),
+        {"oov", 0, OPTION_TEXT, &r.oov_name, "POLICY",
+         "unknown words: uniform (default: drawn from all words), drop, mask,\n"
+         "keep-unsafe (released as they are)",
+         0, 0},
+        {"punctuation", 0, OPTION_TEXT, &r.punctuation_name, "POLICY",
+         "drop (default), keep (released as it is), word (drawn for)", 0, 0},
+        {"format", 0, OPTION_TEXT, &r.format_name, "F", "text (default), tsv, csv or jsonl", 0, 0},
+        {"field", 0, OPTION_TEXT, &r.job.field, "NAME", "tsv, csv, jsonl: the private field", 0, 0},
+        {"strip-tags", 0, OPTION_FLAG, &r.strip_tags, NULL, "leave out HTML tags", 0, 0},
+        {"dry-run", 0, OPTION_FLAG, &r.dry_run, NULL, "count words and costs, write nothing", 0, 0},
+        {"report", 0, OPTION_TEXT, &r.report_path, "FILE",
+         "write what was done as JSON; it depends on the private text", 0, 0},
+        {"output", 'o', OPTION_TEXT, &r.job.output, "OUT",
+         "write to OUT, which appears when all is done", 0, 0},
+        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite OUT", 0, 0},
+        {"no-verify", 0, OPTION_FLAG, &r.no_verify, NULL, "do not check the model's hashes first",
+         0, 0},
+        {"insecure-seed", 0, OPTION_TEXT, &r.seed_text, "N",
+         "experiments only: repeatable, NOT private", 0, 0},
+        MODEL_OPTION(r.common),
+        COMMON_OPTIONS(r.common),
+    };
+    char message[OPTION_MESSAGE_BYTES];
+    const char **inputs = malloc((size_t)argc * sizeof *inputs);
+    if (inputs == NULL)
+        return EXIT_FAILED;
+    int status = EXIT_DONE;
+    if (!options_parse(argc, argv, table, inputs, (size_t)argc, &r.job.input_count, message))
+        status = talk_usage("privatize", "%s", message);
+    else if (r.common.help)
+        print_help(table);
+    else {
+        r.job.inputs = inputs;
+        status = check_request(&r);
+        if (status == EXIT_DONE)
+            status = privatize(&r);
+    }
+    free(inputs);
+    return status;
+}

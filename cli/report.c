@@ -1,0 +1,67 @@
+/* report.c - what a run did, as JSON. */
+#include "report.h"
+
+#include "talk.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* A number, or null for infinity, which JSON does not have. */
+static json_t *number_or_null(double number) {
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static void set(json_t *object, const char *key, json_t *value) {
+    json_object_set_new(object, key, value);
+}
+
+static json_t *make_report(const tem_model *model, const tem_mechanism_info *info,
+                           const tem_job *job, const tem_counts *counts) {
+    const bool exact = info->kind != TEM_KIND_MADLIB;
+    const double words = (double)counts->words;
+    tem_model_info model_info;
+    char now[32];
+    const time_t seconds = time(NULL);
+    struct tm parts;
+    strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
+    tem_model_get_info(model, &model_info);
+
+    json_t *report = json_object();
+    set(report, "time", json_string(now));
+    set(report, "mechanism", json_string(tem_kind_name(info->kind)));
+    set(report, "private", json_boolean(!job->insecure_seeded && !job->dry_run));
+    set(report, "dry_run", json_boolean(job->dry_run));
+    set(report, "epsilon", json_real(info->epsilon));
+    set(report, "s", exact ? json_real(info->s) : json_null());
+    set(report, "gamma", exact ? json_real(info->gamma) : json_null());
+    set(report, "beta", info->beta > 0 ? json_real(info->beta) : json_null());
+    set(report, "epsilon_gamma", number_or_null(info->epsilon_gamma));
+    set(report, "weights", json_string("equal"));
+    set(report, "words", json_integer((json_int_t)counts->words));
+    set(report, "unknown", json_integer((json_int_t)counts->unknown));
+    set(report, "documents", json_integer((json_int_t)counts->documents));
+    set(report, "oov",
+        json_string(tem_oov_name(job->text.oov != 0 ? job->text.oov : TEM_OOV_UNIFORM)));
+    set(report, "punctuation",
+        json_string(tem_punctuation_name(job->text.punctuation != 0 ? job->text.punctuation
+                                                                    : TEM_PUNCTUATION_DROP)));
+    set(report, "spent", json_real(words * info->epsilon));
+    set(report, "spent_worst", number_or_null(words * info->epsilon_gamma));
+    set(report, "model", json_string(model_info.hash));
+    set(report, "certificate", json_null());
+    return report;
+}
+
+int report_write(const char *path, const tem_model *model, const tem_mechanism_info *info,
+                 const tem_job *job, const tem_counts *counts) {
+    json_t *report = make_report(model, info, job, counts);
+    const bool done = json_dump_file(report, path, JSON_INDENT(1)) == 0;
+    json_decref(report);
+    if (!done)
+        fprintf(stderr, "tem: %s: cannot write the report: %s\n", path, strerror(errno));
+    return done ? EXIT_DONE : EXIT_FAILED;
+}

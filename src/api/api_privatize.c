@@ -1,0 +1,378 @@
+/* api_privatize.c - whole texts, files and streams: the calls of tem.h.
+ *
+ * A run reads a batch of whole records, cuts it into chunks, lets the threads replace the
+ * chunks, writes the results in order, and starts again. Reading and writing wait for
+ * each other, which costs little: they take a few percent of what the drawing takes, and
+ * memory stays at one batch. */
+#include "api/replacer.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "io/records.h"
+#include "io/stream.h"
+#include "rng/rng.h"
+
+#include <string.h>
+
+enum {
+    BATCH_BYTES = 4 << 20, /* read at a time, unless one record is larger */
+    CHUNK_BYTES = 64 << 10
+};
+
+/* ---- one document ---- */
+
+tem_status tem_privatize_text(const tem_mechanism *mechanism, const tem_text_options *options,
+                              tem_rng *rng, const char *text, size_t bytes, char **out,
+                              size_t *out_bytes, tem_counts *counts, tem_error *error) {
+    if (mechanism == NULL || rng == NULL || (text == NULL && bytes > 0) || out == NULL ||
+        out_bytes == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism, a generator, a text and a place for the result are needed");
+    replacer r;
+    core_buffer result = {0};
+    tem_counts added = {0};
+    tem_status status = replacer_init(&r, mechanism, options, false, error);
+    if (status != TEM_OK)
+        return status;
+    status = replacer_run(&r, rng, text, bytes, &result, &added, error);
+    if (status == TEM_OK && !core_buffer_add(&result, "", 1))
+        status = core_fail_memory(error);
+    replacer_free(&r);
+    if (status != TEM_OK) {
+        core_buffer_free(&result);
+        return status;
+    }
+    *out = result.data;
+    *out_bytes = result.size - 1;
+    if (counts != NULL) {
+        counts->documents += added.documents;
+        counts->words += added.words;
+        counts->unknown += added.unknown;
+        counts->punctuation += added.punctuation;
+    }
+    return TEM_OK;
+}
+
+void tem_text_free(char *text) {
+    core_free(text);
+}
+
+/* ---- a run over files ---- */
+
+/* A part of a batch, for one thread. */
+typedef struct chunk {
+    const char *data;
+    size_t size;
+    uint64_t first_document, first_line;
+    core_buffer out;
+    tem_counts counts;
+    tem_status status;
+    tem_error error;
+} chunk;
+
+/* What a thread has for itself. */
+typedef struct worker {
+    replacer replacer;
+    tem_rng rng;
+    core_buffer plain, private;
+} worker;
+
+typedef struct job {
+    const tem_mechanism *mechanism;
+    const tem_job *options;
+    const tem_run *run;
+    record_reader reader;
+    worker *workers;
+    unsigned worker_count;
+    chunk *chunks;
+    unsigned chunk_count, chunk_max;
+    stream_output output;
+    tem_counts counts;
+    const char *path;     /* of the input being read */
+    uint64_t documents;   /* records handed to chunks so far, over all inputs */
+    uint64_t line;        /* of the next record in this input, from 1 */
+    uint64_t input_bytes; /* read so far, for progress */
+    uint64_t input_total; /* 0: not known */
+    bool line_open;       /* the output so far does not end with a line feed */
+} job;
+
+/* Replaces the private field of one record, and appends the whole record, `size` bytes of
+ * which `content` come before its line end. */
+static tem_status replace_record(job *j, worker *w, const char *record, size_t size, size_t content,
+                                 core_buffer *out, tem_counts *counts, tem_error *error) {
+    record_span span = {0, 0, RECORD_NOTHING};
+    tem_status status = TEM_OK;
+    const bool blank = content == 0 && j->reader.format != TEM_FORMAT_TEXT;
+    if (!blank)
+        status = records_span(&j->reader, record, content, &span, error);
+    w->plain.size = w->private.size = 0;
+    if (status == TEM_OK && span.quoting != RECORD_NOTHING) {
+        status = records_decode(&span, record, &w->plain, error);
+        if (status == TEM_OK)
+            status = replacer_run(&w->replacer, &w->rng, w->plain.data, w->plain.size, &w->private,
+                                  counts, error);
+    }
+    if (status != TEM_OK || j->options->dry_run)
+        return status;
+    if (!core_buffer_add(out, record, span.start))
+        return core_fail_memory(error);
+    if (span.quoting != RECORD_NOTHING)
+        status = records_encode(span.quoting, w->private.data, w->private.size, out, error);
+    if (status == TEM_OK && !core_buffer_add(out, record + span.end, size - span.end))
+        return core_fail_memory(error);
+    return status;
+}
+
+static uint64_t count_lines(const char *record, size_t size) {
+    uint64_t lines = 0;
+    for (size_t i = 0; i < size; i++)
+        lines += record[i] == '\n';
+    return lines;
+}
+
+static void replace_chunk(void *context, uint64_t item, unsigned thread) {
+    job *j = context;
+    worker *w = &j->workers[thread];
+    chunk *c = &j->chunks[item];
+    uint64_t document = c->first_document, line = c->first_line;
+    for (size_t at = 0; at < c->size; document++) {
+        size_t content = 0;
+        const char *record = c->data + at;
+        const size_t size = records_first(&j->reader, record, c->size - at, &content);
+        const size_t written = c->out.size;
+        if (j->options->insecure_seeded)
+            rng_init_seeded(&w->rng, j->options->insecure_seed, document);
+        c->status = replace_record(j, w, record, size, content, &c->out, &c->counts, &c->error);
+        if (c->status != TEM_OK) {
+            c->out.size = written; /* whole documents only */
+            strncpy(c->error.file, j->path, sizeof c->error.file - 1);
+            c->error.line = line;
+            return;
+        }
+        line += count_lines(record, size);
+        at += size;
+    }
+}
+
+/* Cuts whole records into chunks and numbers them. */
+static void make_chunks(job *j, const char *data, size_t size) {
+    const size_t share = size / j->chunk_max + 1;
+    const size_t target = share > CHUNK_BYTES ? share : CHUNK_BYTES;
+    j->chunk_count = 0;
+    for (size_t at = 0; at < size;) {
+        chunk *c = &j->chunks[j->chunk_count++];
+        *c = (chunk){.data = data + at,
+                     .first_document = j->documents,
+                     .first_line = j->line,
+                     .out = {c->out.data, 0, c->out.capacity}};
+        while (at < size && c->size < target) {
+            size_t content = 0;
+            const size_t record = records_first(&j->reader, data + at, size - at, &content);
+            j->documents++;
+            j->line += count_lines(data + at, record);
+            c->size += record;
+            at += record;
+        }
+    }
+}
+
+static tem_status put_output(job *j, const char *bytes, size_t count, tem_error *error) {
+    if (j->options->dry_run || count == 0)
+        return TEM_OK;
+    j->line_open = bytes[count - 1] != '\n';
+    return stream_output_put(&j->output, bytes, count, error);
+}
+
+/* Writes the chunks in order, up to the first that failed. */
+static tem_status put_chunks(job *j, tem_error *error) {
+    for (unsigned i = 0; i < j->chunk_count; i++) {
+        const chunk *c = &j->chunks[i];
+        tem_status status = put_output(j, c->out.data, c->out.size, error);
+        if (status != TEM_OK)
+            return status;
+        j->counts.documents += c->counts.documents;
+        j->counts.words += c->counts.words;
+        j->counts.unknown += c->counts.unknown;
+        j->counts.punctuation += c->counts.punctuation;
+        if (c->status != TEM_OK) {
+            if (error != NULL)
+                *error = c->error;
+            return c->status;
+        }
+    }
+    return TEM_OK;
+}
+
+static tem_status replace_batch(job *j, const char *data, size_t size, tem_error *error) {
+    const tem_run quiet = {.threads = core_thread_count(j->run)}; /* progress is told in bytes */
+    make_chunks(j, data, size);
+    tem_status status =
+        core_parallel(&quiet, "privatizing", j->chunk_count, replace_chunk, j, error);
+    return status == TEM_OK ? put_chunks(j, error) : status;
+}
+
+/* The header of a TSV or CSV file goes through as it is. */
+static tem_status take_header(job *j, stream_input *in, size_t whole, size_t *header,
+                              tem_error *error) {
+    size_t content = 0;
+    *header = records_first(&j->reader, in->data.data, whole, &content);
+    tem_status status = records_header(&j->reader, in->data.data, content, error);
+    if (status != TEM_OK) {
+        if (error != NULL) {
+            strncpy(error->file, in->path, sizeof error->file - 1);
+            error->line = 1;
+        }
+        return status;
+    }
+    j->line += count_lines(in->data.data, *header);
+    return put_output(j, in->data.data, *header, error);
+}
+
+/* Reads until there is a whole record, and tells how many bytes are whole records; 0 at
+ * the end. */
+static tem_status read_batch(job *j, stream_input *in, size_t *whole, tem_error *error) {
+    size_t wanted = BATCH_BYTES;
+    for (;;) {
+        const size_t before = in->data.size;
+        tem_status status = stream_input_fill(in, wanted, error);
+        if (status != TEM_OK)
+            return status;
+        j->input_bytes += in->data.size - before;
+        *whole = in->data.size == 0
+                     ? 0
+                     : records_whole(&j->reader, in->data.data, in->data.size, in->at_end);
+        if (*whole > 0 || in->at_end)
+            return TEM_OK;
+        if (in->data.size > 2 * (size_t)TEXT_BYTES_MAX)
+            return core_fail_at(error, TEM_ERR_RANGE, in->path, j->line, 0,
+                                "a record is larger than 2 GiB");
+        wanted = in->data.size < BATCH_BYTES ? BATCH_BYTES : 2 * in->data.size;
+    }
+}
+
+static tem_status tell_progress(job *j, tem_error *error) {
+    if (j->input_bytes > j->input_total) /* a pipe, or a file that grows */
+        j->input_total = 0;
+    return core_progress(j->run, "privatizing", j->input_bytes, j->input_total, error);
+}
+
+static tem_status run_batches(job *j, stream_input *in, tem_error *error) {
+    bool header_due = j->reader.format == TEM_FORMAT_TSV || j->reader.format == TEM_FORMAT_CSV;
+    for (;;) {
+        size_t whole = 0, header = 0;
+        tem_status status = read_batch(j, in, &whole, error);
+        if (status == TEM_OK)
+            status = tell_progress(j, error);
+        if (status != TEM_OK)
+            return status;
+        if (whole == 0)
+            return TEM_OK;
+        if (header_due)
+            status = take_header(j, in, whole, &header, error);
+        header_due = false;
+        if (status == TEM_OK && whole > header)
+            status = replace_batch(j, in->data.data + header, whole - header, error);
+        if (status != TEM_OK)
+            return status;
+        stream_input_drop(in, whole);
+    }
+}
+
+static tem_status run_input(job *j, const char *path, tem_error *error) {
+    stream_input in;
+    /* The end of a file ends its last document, with or without a line feed. */
+    tem_status status = j->line_open ? put_output(j, "\n", 1, error) : TEM_OK;
+    if (status == TEM_OK)
+        status = stream_input_open(&in, path, j->run, error);
+    if (status != TEM_OK)
+        return status;
+    j->path = strcmp(path, "-") == 0 ? "standard input" : path;
+    j->line = 1;
+    status = run_batches(j, &in, error);
+    stream_input_close(&in);
+    return status;
+}
+
+static tem_status run_inputs(job *j, tem_error *error) {
+    if (j->options->input_count == 0)
+        return run_input(j, "-", error);
+    for (size_t i = 0; i < j->options->input_count; i++) {
+        tem_status status = run_input(j, j->options->inputs[i], error);
+        if (status != TEM_OK)
+            return status;
+    }
+    return TEM_OK;
+}
+
+static tem_status make_workers(job *j, tem_error *error) {
+    const unsigned threads = core_thread_count(j->run);
+    j->chunk_max = 4 * threads;
+    j->workers = core_alloc_zero(threads, sizeof *j->workers);
+    j->chunks = core_alloc_zero((size_t)j->chunk_max + 1, sizeof *j->chunks);
+    if (j->workers == NULL || j->chunks == NULL)
+        return core_fail_memory(error);
+    for (; j->worker_count < threads; j->worker_count++) {
+        worker *w = &j->workers[j->worker_count];
+        tem_status status = replacer_init(&w->replacer, j->mechanism, &j->options->text,
+                                          j->options->dry_run != 0, error);
+        if (status != TEM_OK)
+            return status;
+        if (!j->options->insecure_seeded)
+            rng_init_secure(&w->rng);
+    }
+    return TEM_OK;
+}
+
+static void free_workers(job *j) {
+    for (unsigned i = 0; i < j->worker_count; i++) {
+        worker *w = &j->workers[i];
+        replacer_free(&w->replacer);
+        rng_wipe(&w->rng);
+        core_buffer_free(&w->plain);
+        core_buffer_free(&w->private);
+    }
+    for (unsigned i = 0; j->chunks != NULL && i <= j->chunk_max; i++)
+        core_buffer_free(&j->chunks[i].out);
+    core_free(j->workers);
+    core_free(j->chunks);
+}
+
+static tem_status check_job(const tem_job *options, record_reader *reader, tem_error *error) {
+    *reader = (record_reader){.format = options->format == 0 ? TEM_FORMAT_TEXT : options->format,
+                              .field = options->field};
+    if (reader->format < TEM_FORMAT_TEXT || reader->format > TEM_FORMAT_JSONL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the format is text, tsv, csv or jsonl");
+    if (reader->format == TEM_FORMAT_TEXT && options->field != NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "plain text has no fields");
+    if (reader->format != TEM_FORMAT_TEXT && options->field == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "which field is private must be named");
+    return TEM_OK;
+}
+
+tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *options,
+                               const tem_run *run, tem_counts *counts, tem_error *error) {
+    if (mechanism == NULL || options == NULL ||
+        (options->input_count > 0 && options->inputs == NULL))
+        return core_fail(error, TEM_ERR_ARGUMENT, "a mechanism and a job are needed");
+    job j = {.mechanism = mechanism, .options = options, .run = run};
+    tem_status status = check_job(options, &j.reader, error);
+    if (status != TEM_OK)
+        return status;
+    status = make_workers(&j, error);
+    bool output_open = false;
+    if (status == TEM_OK && !options->dry_run) {
+        status = stream_output_open(&j.output, options->output, options->overwrite, run, error);
+        output_open = status == TEM_OK;
+    }
+    j.input_total = stream_total_bytes(options->inputs, options->input_count);
+    if (status == TEM_OK)
+        status = run_inputs(&j, error);
+    if (output_open) {
+        const tem_status closed = stream_output_close(&j.output, status == TEM_OK, error);
+        status = status == TEM_OK ? closed : status;
+    }
+    free_workers(&j);
+    if (counts != NULL)
+        *counts = j.counts;
+    return status;
+}

@@ -1,0 +1,133 @@
+/* replacer.c - one document, replaced. */
+#include "api/replacer.h"
+
+#include "core/status.h"
+#include "text/tags.h"
+
+#include <string.h>
+
+static uint32_t find_word(const void *vocabulary, const char *word, size_t length) {
+    return vocab_find(vocabulary, word, length);
+}
+
+tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
+                         const tem_text_options *options, bool dry_run, tem_error *error) {
+    *r = (replacer){.mechanism = mechanism, .dry_run = dry_run};
+    if (options != NULL)
+        r->options = *options;
+    if (r->options.oov == 0)
+        r->options.oov = TEM_OOV_UNIFORM;
+    if (r->options.punctuation == 0)
+        r->options.punctuation = TEM_PUNCTUATION_DROP;
+    if (r->options.oov < TEM_OOV_UNIFORM || r->options.oov > TEM_OOV_KEEP_UNSAFE ||
+        r->options.punctuation < TEM_PUNCTUATION_DROP ||
+        r->options.punctuation > TEM_PUNCTUATION_WORD)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "no such policy for unknown words or punctuation");
+    text_pieces_init(&r->pieces, find_word, &mechanism->model->words);
+    return TEM_OK;
+}
+
+void replacer_free(replacer *r) {
+    text_pieces_free(&r->pieces);
+    core_buffer_free(&r->stripped);
+}
+
+/* A word of output, with a space before it unless it begins a line. */
+static tem_status put(core_buffer *out, bool *line_begins, const char *word, size_t length,
+                      tem_error *error) {
+    if ((!*line_begins && !core_buffer_add(out, " ", 1)) || !core_buffer_add(out, word, length))
+        return core_fail_memory(error);
+    *line_begins = false;
+    return TEM_OK;
+}
+
+static tem_status put_drawn(const replacer *r, tem_rng *rng, uint32_t id, core_buffer *out,
+                            bool *line_begins, tem_error *error) {
+    uint32_t drawn = 0;
+    size_t length = 0;
+    tem_status status = tem_mechanism_draw(r->mechanism, rng, id, &drawn, error);
+    if (status != TEM_OK)
+        return status;
+    const char *word = tem_model_word(r->mechanism->model, drawn, &length);
+    if (word == NULL)
+        return core_fail(error, TEM_ERR_DAMAGED,
+                         "damaged model: a word is not there; run 'tem verify'");
+    return put(out, line_begins, word, length, error);
+}
+
+static tem_status put_word(const replacer *r, tem_rng *rng, const text_piece *piece,
+                           core_buffer *out, bool *line_begins, tem_error *error) {
+    if (piece->id != TEM_NO_WORD || r->options.oov == TEM_OOV_UNIFORM)
+        return put_drawn(r, rng, piece->id, out, line_begins, error);
+    if (r->options.oov == TEM_OOV_DROP)
+        return TEM_OK;
+    if (r->options.oov == TEM_OOV_MASK)
+        return put(out, line_begins, "<unk>", 5, error);
+    /* PRIVACY: TEM_OOV_KEEP_UNSAFE, by that name: released unseen, outside any guarantee. */
+    return put(out, line_begins, r->pieces.text.data + piece->start, piece->length, error);
+}
+
+static tem_status put_piece(const replacer *r, tem_rng *rng, const text_piece *piece,
+                            core_buffer *out, bool *line_begins, tem_counts *counts,
+                            tem_error *error) {
+    const tem_punctuation policy = r->options.punctuation;
+    const bool word = piece->word || policy == TEM_PUNCTUATION_WORD;
+    counts->punctuation += !piece->word;
+    counts->words += word;
+    counts->unknown += word && piece->id == TEM_NO_WORD;
+    if (r->dry_run)
+        return TEM_OK;
+    if (word)
+        return put_word(r, rng, piece, out, line_begins, error);
+    if (policy == TEM_PUNCTUATION_DROP)
+        return TEM_OK;
+    return put(out, line_begins, r->pieces.text.data + piece->start, piece->length, error);
+}
+
+static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size_t bytes,
+                               core_buffer *out, tem_counts *counts, tem_error *error) {
+    bool line_begins = true;
+    tem_status status = text_pieces_cut(&r->pieces, line, bytes, error);
+    for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++)
+        status = put_piece(r, rng, &r->pieces.pieces[i], out, &line_begins, counts, error);
+    return status;
+}
+
+static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, size_t bytes,
+                                core_buffer *out, tem_counts *counts, tem_error *error) {
+    for (;;) {
+        const char *end = bytes == 0 ? NULL : memchr(text, '\n', bytes);
+        const size_t line = end == NULL ? bytes : (size_t)(end - text);
+        tem_status status = replace_line(r, rng, text, line, out, counts, error);
+        if (status != TEM_OK || end == NULL)
+            return status;
+        if (!r->dry_run && !core_buffer_add(out, "\n", 1))
+            return core_fail_memory(error);
+        text += line + 1;
+        bytes -= line + 1;
+    }
+}
+
+tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
+                        tem_counts *counts, tem_error *error) {
+    const size_t before = out->size;
+    tem_counts added = {.documents = 1};
+    if (r->options.strip_tags && bytes > 0) {
+        r->stripped.size = 0;
+        if (!core_buffer_reserve(&r->stripped, bytes))
+            return core_fail_memory(error);
+        bytes = tags_strip(text, bytes, r->stripped.data);
+        text = r->stripped.data;
+    }
+    tem_status status = replace_lines(r, rng, text, bytes, out, &added, error);
+    if (status != TEM_OK) {
+        out->size = before;
+        return status;
+    }
+    counts->documents += added.documents;
+    counts->words += added.words;
+    counts->unknown += added.unknown;
+    counts->punctuation += added.punctuation;
+    return TEM_OK;
+}

@@ -1,0 +1,33 @@
+/* replacer.h - one document, replaced.
+ *
+ * PRIVACY: this is the only place where pieces of a text become output. Each piece that is
+ * a word is drawn for, or handled by a policy that the user named; nothing else is
+ * copied. */
+#ifndef API_REPLACER_H
+#define API_REPLACER_H
+
+#include "api/mechanism.h"
+#include "core/buffer.h"
+#include "text/pieces.h"
+
+/* For one thread; memory is kept between documents. */
+typedef struct replacer {
+    const tem_mechanism *mechanism;
+    tem_text_options options; /* no zeros */
+    bool dry_run;
+    text_pieces pieces;
+    core_buffer stripped; /* a document without its tags */
+} replacer;
+
+/* TEM_ERR_ARGUMENT for a policy that there is not. options NULL: all defaults. */
+tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
+                         const tem_text_options *options, bool dry_run, tem_error *error);
+void replacer_free(replacer *r);
+
+/* Appends the private form of a text to out and adds to counts; one document, whatever the
+ * number of its lines. With dry_run nothing is drawn or appended. On failure out is as it
+ * was. */
+tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
+                        tem_counts *counts, tem_error *error);
+
+#endif

@@ -1,0 +1,65 @@
+/* records.h - where the text is in a stream of records.
+ *
+ * A stream is text (each line a document), TSV or CSV (RFC 4180; the first record names
+ * the fields), or JSONL (an object a line). Of each record one field is private and is
+ * replaced; every other byte stays as it is.
+ *
+ * PRIVACY: what is not understood in full is refused, since a field that is not found is
+ * a field that is not replaced: an unclosed quote, a record with another number of
+ * fields than the header, a JSON key that occurs twice, however it is escaped. */
+#ifndef IO_RECORDS_H
+#define IO_RECORDS_H
+
+#include "core/buffer.h"
+#include "tem.h"
+
+#include <stdbool.h>
+
+typedef struct record_reader {
+    tem_format format;
+    const char *field; /* its name; NULL for text */
+
+    /* TSV, CSV: from the header. */
+    uint32_t columns, column;
+} record_reader;
+
+/* How the private span of a record is written. */
+typedef enum record_quoting {
+    RECORD_PLAIN,      /* text, TSV: as it is */
+    RECORD_CSV,        /* CSV without quotes */
+    RECORD_CSV_QUOTED, /* CSV within quotes, which are part of the span */
+    RECORD_JSON,       /* a JSON string, its quotes included */
+    RECORD_NOTHING     /* JSON null: nothing to replace */
+} record_quoting;
+
+typedef struct record_span {
+    size_t start, end;
+    record_quoting quoting;
+} record_span;
+
+/* The bytes at the beginning of `data` that are whole records, with their line ends. The
+ * rest is the beginning of a record; if at_end it is the last one, and all bytes are
+ * returned. */
+size_t records_whole(const record_reader *r, const char *data, size_t size, bool at_end);
+
+/* The length of the first record of data, its line end included; data holds whole
+ * records and is not empty. *content receives the length without the line end. */
+size_t records_first(const record_reader *r, const char *data, size_t size, size_t *content);
+
+/* Takes the header, without its line end: finds the field. TEM_ERR_FORMAT if it is not
+ * there, or twice. For TSV and CSV only. */
+tem_status records_header(record_reader *r, const char *record, size_t size, tem_error *error);
+
+/* The private span of a record, without its line end. TEM_ERR_FORMAT with `byte` set. */
+tem_status records_span(const record_reader *r, const char *record, size_t size, record_span *span,
+                        tem_error *error);
+
+/* The text within a span, unquoted, appended to out; and a text as it is written with this
+ * quoting, appended. TEM_ERR_MEMORY, or TEM_ERR_FORMAT for a JSON string that is not
+ * valid. */
+tem_status records_decode(const record_span *span, const char *record, core_buffer *out,
+                          tem_error *error);
+tem_status records_encode(record_quoting quoting, const char *text, size_t bytes, core_buffer *out,
+                          tem_error *error);
+
+#endif

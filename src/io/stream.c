@@ -1,0 +1,121 @@
+/* stream.c - reading inputs piece by piece, and writing a stream or a whole file. */
+#include "io/stream.h"
+
+#include "core/fault.h"
+#include "core/status.h"
+#include "core/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 1 << 20 };
+
+static bool is_standard(const char *path) {
+    return path == NULL || strcmp(path, "-") == 0;
+}
+
+tem_status stream_input_open(stream_input *in, const char *path, const tem_run *run,
+                             tem_error *error) {
+    *in = (stream_input){.path = path, .descriptor = STDIN_FILENO, .run = run};
+    if (is_standard(path))
+        return TEM_OK;
+    errno = EIO;
+    in->descriptor = core_fault() ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    return in->descriptor < 0 ? core_fail_os(error, path, "open", errno) : TEM_OK;
+}
+
+void stream_input_close(stream_input *in) {
+    if (in->descriptor > STDIN_FILENO)
+        close(in->descriptor);
+    core_buffer_free(&in->data);
+}
+
+/* Whether a read would return at once. */
+static bool is_ready(const stream_input *in) {
+    struct pollfd poller = {.fd = in->descriptor, .events = POLLIN};
+    return poll(&poller, 1, 0) != 0;
+}
+
+static tem_status read_some(stream_input *in, size_t wanted, tem_error *error) {
+    const size_t missing = wanted - in->data.size;
+    const size_t bytes = missing < READ_BYTES ? missing : READ_BYTES;
+    if (!core_buffer_reserve(&in->data, bytes))
+        return core_fail_memory(error);
+    errno = EIO;
+    const ssize_t got =
+        core_fault() ? -1 : read(in->descriptor, in->data.data + in->data.size, bytes);
+    if (got < 0 && errno == EINTR)
+        return core_progress(in->run, "reading", 0, 0, error);
+    if (got < 0)
+        return core_fail_os(error, in->path, "read", errno);
+    in->at_end = got == 0;
+    in->data.size += (size_t)got;
+    return TEM_OK;
+}
+
+tem_status stream_input_fill(stream_input *in, size_t wanted, tem_error *error) {
+    tem_status status = TEM_OK;
+    while (status == TEM_OK && !in->at_end && in->data.size < wanted) {
+        if (in->data.size > 0 && !is_ready(in))
+            break;
+        status = read_some(in, wanted, error);
+    }
+    return status;
+}
+
+uint64_t stream_total_bytes(const char *const *paths, size_t count) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct stat info;
+        if (stat(paths[i], &info) != 0 || !S_ISREG(info.st_mode))
+            return 0;
+        total += (uint64_t)info.st_size;
+    }
+    return total;
+}
+
+void stream_input_drop(stream_input *in, size_t bytes) {
+    in->data.size -= bytes;
+    if (in->data.size > 0)
+        memmove(in->data.data, in->data.data + bytes, in->data.size);
+}
+
+tem_status stream_output_open(stream_output *out, const char *path, tem_overwrite overwrite,
+                              const tem_run *run, tem_error *error) {
+    *out = (stream_output){.to_file = !is_standard(path), .run = run};
+    return out->to_file ? file_writer_open(&out->file, path, overwrite, error) : TEM_OK;
+}
+
+tem_status stream_output_put(stream_output *out, const void *bytes, size_t count,
+                             tem_error *error) {
+    if (out->to_file)
+        return file_writer_put(&out->file, bytes, count, error);
+    const char *left = bytes;
+    while (count > 0) {
+        errno = EIO;
+        const ssize_t put = core_fault() ? -1 : write(STDOUT_FILENO, left, count);
+        tem_status status = TEM_OK;
+        if (put < 0 && errno == EINTR)
+            status = core_progress(out->run, "writing", 0, 0, error);
+        else if (put < 0)
+            status = core_fail_os(error, "standard output", "write", errno);
+        if (status != TEM_OK)
+            return status;
+        left += put > 0 ? put : 0;
+        count -= put > 0 ? (size_t)put : 0;
+    }
+    return TEM_OK;
+}
+
+tem_status stream_output_close(stream_output *out, bool keep, tem_error *error) {
+    if (!out->to_file)
+        return TEM_OK;
+    if (keep)
+        return file_writer_commit(&out->file, error);
+    file_writer_abandon(&out->file);
+    return TEM_OK;
+}

@@ -1,0 +1,860 @@
+/* test_draws.c - what is drawn, against what should be drawn.
+ *
+ * Statistical tests with a fixed seed: the same numbers in every run. Their thresholds are
+ * computed from the null distribution, so that a right program with fresh randomness would
+ * fail the whole file with probability FALSE_ALARM at most (Bonferroni: each comparison has
+ * an equal share of it). tests/check-planted shows that wrong programs do fail.
+ *
+ * Chi-square: 10^6 draws a case. The bins come from the law, never from what appeared:
+ * a word that is expected BIN_LEAST times or more has a bin of its own, all others of
+ * positive probability share one; if that one is expected fewer times, it joins the least
+ * likely of the others. Degrees of freedom: bins less one. A word of probability 0 must not
+ * appear at all.
+ *
+ * Kolmogorov-Smirnov: P(D > t) <= 2 exp(-2 N t^2) for every N (Dvoretzky, Kiefer, Wolfowitz;
+ * Massart's constant). */
+#include "io/model.h"
+#include "mech/madlib.h"
+#include "mech/sampler.h"
+#include "space/kernels/kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SLOW_BUILD
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SLOW_BUILD
+#endif
+
+#ifdef SLOW_BUILD
+enum { DRAWS = 20000, KS_SAMPLES = 5000, NEAREST_POINTS = 50 };
+#else
+enum { DRAWS = 1000000, KS_SAMPLES = 100000, NEAREST_POINTS = 1000 };
+#endif
+
+enum { SEED = 20210707, BIN_LEAST = 50, BATCH = 1000, COMPARISONS_MAX = 128 };
+
+static const double FALSE_ALARM = 1e-6; /* of the whole file */
+static const double ALARM_EACH = 1e-6 / COMPARISONS_MAX;
+
+static unsigned comparisons; /* made so far; checked against COMPARISONS_MAX at the end */
+
+/* ------------------------------------------------------- distributions -- */
+
+/* P(a, x), the regularised lower incomplete gamma function, by its power series; for
+ * x < a + 1, where it converges fast. */
+static double gamma_series(double a, double x) {
+    double term = 1 / a, sum = term;
+    for (int i = 1; i < 10000 && term > sum * 1e-17; i++) {
+        term *= x / (a + i);
+        sum += term;
+    }
+    return sum * exp(a * log(x) - x - lgamma(a));
+}
+
+/* Q(a, x) = 1 - P(a, x) by its continued fraction (Lentz), for x >= a + 1. */
+static double gamma_fraction(double a, double x) {
+    double b = x + 1 - a, c = 1e300, d = 1 / b, value = d;
+    for (int i = 1; i < 10000; i++) {
+        const double numerator = -i * (i - a);
+        b += 2;
+        d = 1 / (numerator * d + b);
+        c = b + numerator / c;
+        value *= c * d;
+        if (fabs(c * d - 1) < 1e-16)
+            break;
+    }
+    return value * exp(a * log(x) - x - lgamma(a));
+}
+
+static double gamma_lower(double a, double x) {
+    if (x <= 0)
+        return 0;
+    return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
+}
+
+static double gamma_upper(double a, double x) {
+    if (x <= 0)
+        return 1;
+    return x < a + 1 ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
+}
+
+/* The x that a chi-square variable exceeds with probability `alarm`: doubling from the mean
+ * and then bisection, since speed is no matter here. */
+static double chi_square_quantile(unsigned freedom, double alarm) {
+    double low = 0, high = freedom;
+    while (gamma_upper(freedom / 2.0, high / 2) > alarm)
+        high *= 2;
+    for (int i = 0; i < 200; i++) {
+        const double middle = (low + high) / 2;
+        if (gamma_upper(freedom / 2.0, middle / 2) > alarm)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* I_x(a, b), the regularised incomplete beta function, by its continued fraction, for x
+ * below (a + 1) / (a + b + 2). */
+static double beta_fraction(double a, double b, double x) {
+    double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), value = d;
+    for (int m = 1; m < 10000; m++) {
+        const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        d = 1 / (1 + even * d);
+        c = 1 + even / c;
+        value *= c * d;
+        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        d = 1 / (1 + odd * d);
+        c = 1 + odd / c;
+        value *= c * d;
+        if (fabs(c * d - 1) < 1e-16)
+            break;
+    }
+    return value * exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a;
+}
+
+static double beta_lower(double a, double b, double x) {
+    if (x <= 0 || x >= 1)
+        return x <= 0 ? 0 : 1;
+    return x < (a + 1) / (a + b + 2) ? beta_fraction(a, b, x) : 1 - beta_fraction(b, a, 1 - x);
+}
+
+/* P(u_1 <= u) for a uniform direction in `dimension` > 1: u_1^2 is Beta(1/2, (d-1)/2). */
+static double direction_cdf(uint32_t dimension, double u) {
+    const double half = beta_lower(0.5, (dimension - 1) / 2.0, u * u) / 2;
+    return u < 0 ? 0.5 - half : 0.5 + half;
+}
+
+static void assert_near(double value, double expected, double relative) {
+    if (!(fabs(value - expected) <= relative * fabs(expected)))
+        fail_msg("%.17g, expected %.17g", value, expected);
+}
+
+static void test_distributions(void **state) {
+    (void)state;
+    /* Tables of the chi-square distribution; two degrees have the closed form -2 ln p. */
+    assert_near(chi_square_quantile(1, 0.05), 3.841458820694124, 1e-12);
+    assert_near(chi_square_quantile(10, 0.01), 23.209251158954356, 1e-12);
+    assert_near(chi_square_quantile(100, 0.001), 149.44925277903886, 1e-12);
+    assert_near(chi_square_quantile(2, 1e-8), 36.841361487904734, 1e-12);
+    assert_near(gamma_upper(2, 30), 31 * exp(-30), 1e-12);
+    assert_near(gamma_lower(1, 0.3), 1 - exp(-0.3), 1e-12);
+    assert_near(gamma_lower(0.5, 2), erf(sqrt(2)), 1e-12);
+    for (double u = -0.95; u < 1; u += 0.1) {
+        assert_near(direction_cdf(2, u), 1 - acos(u) / acos(-1), 1e-12);
+        assert_near(direction_cdf(3, u), (1 + u) / 2, 1e-12);
+        assert_near(direction_cdf(5, u), (2 + 3 * u - u * u * u) / 4, 1e-12);
+    }
+}
+
+/* ---------------------------------------------------------- chi-square -- */
+
+/* Compares counts with expectations; expectations are BIN_LEAST or more, or there is one. */
+static void chi_square(const uint64_t *counts, const double *expected, unsigned bins) {
+    comparisons++;
+    double statistic = 0;
+    uint64_t draws = 0;
+    for (unsigned i = 0; i < bins; i++) {
+        draws += counts[i];
+        const double off = (double)counts[i] - expected[i];
+        statistic += off * off / expected[i];
+    }
+    if (bins < 2)
+        return; /* one certain outcome: nothing left to compare */
+    const double threshold = chi_square_quantile(bins - 1, ALARM_EACH);
+    if (!(statistic <= threshold))
+        fail_msg("chi-square %.1f with %u degrees of freedom from %llu draws; above %.1f with "
+                 "probability %.1e",
+                 statistic, bins - 1, (unsigned long long)draws, threshold, ALARM_EACH);
+}
+
+/* The bins of a law: bin_of[y] for each of `words` words, UINT32_MAX for probability 0. */
+typedef struct binning {
+    uint32_t words, bins;
+    uint32_t *bin_of;
+    double *expected;
+} binning;
+
+static void merge_rare(binning *b, double rare) {
+    uint32_t target = b->bins;
+    if (rare >= BIN_LEAST || b->bins == 0)
+        b->bins++;
+    else
+        target = 0;
+    for (uint32_t i = 0; i < b->bins && rare < BIN_LEAST; i++)
+        if (b->expected[i] < b->expected[target])
+            target = i;
+    b->expected[target] += rare;
+    for (uint32_t y = 0; y < b->words; y++)
+        if (b->bin_of[y] == b->words)
+            b->bin_of[y] = target;
+}
+
+static binning make_bins(const tem_law *law, uint32_t words) {
+    binning b = {.words = words};
+    b.bin_of = calloc(words, sizeof *b.bin_of);
+    b.expected = calloc((size_t)words + 1, sizeof *b.expected);
+    assert_true(b.bin_of != NULL && b.expected != NULL);
+    double rare = 0;
+    for (uint32_t y = 0; y < words; y++) {
+        const double expected = tem_law_probability(law, y) * DRAWS;
+        b.bin_of[y] = expected >= BIN_LEAST ? b.bins : expected > 0 ? words : UINT32_MAX;
+        if (expected >= BIN_LEAST)
+            b.expected[b.bins++] = expected;
+        else
+            rare += expected;
+    }
+    if (rare > 0)
+        merge_rare(&b, rare);
+    return b;
+}
+
+static void draw_batch(const tem_mechanism *mechanism, tem_rng *rng, uint32_t word, uint32_t *out) {
+    tem_error error;
+    for (int i = 0; i < BATCH; i++)
+        out[i] = word;
+    if (tem_mechanism_draw_many(mechanism, rng, out, out, BATCH, &error) != TEM_OK)
+        fail_msg("no draw: %s", error.message);
+}
+
+/* DRAWS outputs for `word` against its law. */
+static void check_draws(const tem_mechanism *mechanism, tem_rng *rng, uint32_t word,
+                        uint32_t words) {
+    tem_law *law = NULL;
+    assert_int_equal(tem_law_create(mechanism, word, 17, &law, NULL), TEM_OK);
+    binning b = make_bins(law, words);
+    tem_law_free(law);
+    uint64_t *counts = calloc(b.bins, sizeof *counts);
+    assert_non_null(counts);
+    for (int drawn = 0; drawn < DRAWS; drawn += BATCH) {
+        uint32_t out[BATCH];
+        draw_batch(mechanism, rng, word, out);
+        for (int i = 0; i < BATCH; i++) {
+            assert_true(out[i] < words);
+            const uint32_t bin = b.bin_of[out[i]];
+            if (bin == UINT32_MAX)
+                fail_msg("word %u was drawn, whose probability is 0", out[i]);
+            counts[bin]++;
+        }
+    }
+    chi_square(counts, b.expected, b.bins);
+    free(counts);
+    free(b.bin_of);
+    free(b.expected);
+}
+
+/* -------------------------------------------------------------- models -- */
+
+typedef enum source {
+    FORTY,    /* the first words of the default vectors */
+    HUNDREDS, /* 300 of them */
+    LINE,     /* 24 words on a line, equally far apart: ties left and right of a word */
+    TWINS,    /* 10 points, three words on each: distances of 0 between words */
+    LATTICE,  /* 7 x 7 words on a lattice: ties by the dozen */
+    ANGLES    /* 40 directions in the plane, under the angular metric */
+} source;
+
+static tem_vectors *load_default(uint32_t limit) {
+    tem_vectors *vectors = NULL;
+    tem_error error;
+    const char *path = getenv("TEM_DEFAULT_VECTORS");
+    assert_non_null(path);
+    if (tem_vectors_load(path, limit, NULL, &vectors, &error) != TEM_OK)
+        fail_msg("%s: %s", path, error.message);
+    return vectors;
+}
+
+enum { PLANE_WORDS_MAX = 49 };
+
+/* Words in the plane. All coordinates are on the grid, so that ties are exact. */
+static tem_vectors *plane(uint32_t count, void (*place)(uint32_t id, float point[2])) {
+    char names[PLANE_WORDS_MAX][8];
+    const char *words[PLANE_WORDS_MAX];
+    float values[PLANE_WORDS_MAX * 2];
+    assert_true(count <= PLANE_WORDS_MAX);
+    for (uint32_t id = 0; id < count; id++) {
+        snprintf(names[id], sizeof names[id], "w%u", id);
+        words[id] = names[id];
+        place(id, values + (size_t)id * 2);
+    }
+    tem_vectors *vectors = NULL;
+    assert_int_equal(tem_vectors_create(words, values, count, 2, &vectors, NULL), TEM_OK);
+    return vectors;
+}
+
+static void place_on_line(uint32_t id, float point[2]) {
+    point[0] = (float)(3 * id) / 16;
+    point[1] = (float)(4 * id) / 16;
+}
+
+static void place_twins(uint32_t id, float point[2]) {
+    const uint32_t at = id % 10;
+    point[0] = (float)(at * at) / 16;
+    point[1] = (float)at / 4;
+}
+
+static void place_on_lattice(uint32_t id, float point[2]) {
+    point[0] = (float)(id % 7) / 2;
+    point[1] = (float)(id / 7) / 2;
+}
+
+static void place_around(uint32_t id, float point[2]) {
+    point[0] = (float)cos(0.07 * id);
+    point[1] = (float)sin(0.07 * id);
+}
+
+static tem_vectors *make_vectors(source from) {
+    switch (from) {
+    case LINE:
+        return plane(24, place_on_line);
+    case TWINS:
+        return plane(30, place_twins);
+    case LATTICE:
+        return plane(49, place_on_lattice);
+    case ANGLES:
+        return plane(40, place_around);
+    default:
+        return load_default(from == HUNDREDS ? 300 : 40);
+    }
+}
+
+static tem_model *make_model(source from, uint32_t neighbours) {
+    tem_vectors *vectors = make_vectors(from);
+    const tem_build_options options = {from == ANGLES ? TEM_ANGULAR : TEM_EUCLIDEAN, neighbours};
+    tem_model *model = NULL;
+    assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
+    tem_vectors_free(vectors);
+    return model;
+}
+
+/* --------------------------------------------------------------- cases -- */
+
+typedef enum weighting {
+    EQUAL,  /* NULL */
+    UNEVEN, /* 1 to 7 */
+    HOLES,  /* every third 0 */
+    HUGE32, /* anything up to 2^32 - 1 */
+    SPREAD, /* powers of two from 1 to 2^31 */
+    ONE     /* a single word has all the weight */
+} weighting;
+
+/* The weight of each word; returns NULL for EQUAL. */
+static uint32_t *make_weights(weighting kind, uint32_t words) {
+    if (kind == EQUAL)
+        return NULL;
+    uint32_t *values = calloc(words, sizeof *values);
+    assert_non_null(values);
+    for (uint32_t id = 0; id < words; id++) {
+        const uint32_t any[] = {[UNEVEN] = id * 5 % 7 + 1,
+                                [HOLES] = id % 3 == 1 ? 0 : id % 5 + 1,
+                                [HUGE32] = UINT32_MAX - id * 2654435761u,
+                                [SPREAD] = (uint32_t)1 << id * 11 % 32,
+                                [ONE] = id == 3 ? 17 : 0};
+        values[id] = any[kind];
+    }
+    return values;
+}
+
+typedef struct draw_case {
+    const char *name;
+    source from;
+    uint32_t neighbours, word;
+    tem_mechanism_kind kind;
+    double epsilon;
+    double gamma; /* 0: from the default beta */
+    weighting weights;
+} draw_case;
+
+enum { UNKNOWN = -1 };
+
+#define TEM_CASE(from, k, word, epsilon, gamma, weights)                                           \
+    {                                                                                              \
+        "draws " #from " k=" #k " word=" #word " tem epsilon=" #epsilon " gamma=" #gamma           \
+        " " #weights,                                                                              \
+            from, k, (uint32_t)(word), TEM_KIND_TEM, epsilon, gamma, weights                       \
+    }
+#define EM_CASE(from, k, word, epsilon, weights)                                                   \
+    {                                                                                              \
+        "draws " #from " k=" #k " word=" #word " em epsilon=" #epsilon " " #weights, from, k,      \
+            (uint32_t)(word), TEM_KIND_EM, epsilon, 0, weights                                     \
+    }
+
+/* K from 1 to all words; gammas below, among and beyond the distances. */
+static const draw_case cases[] = {
+    TEM_CASE(FORTY, 1, 0, 1, 0, EQUAL),
+    TEM_CASE(FORTY, 4, 0, 2, 0, EQUAL),
+    TEM_CASE(FORTY, 20, 0, 1, 0, EQUAL),
+    TEM_CASE(FORTY, 20, 7, 3, 0, UNEVEN),
+    TEM_CASE(FORTY, 40, 7, 2, 0, EQUAL),
+    TEM_CASE(FORTY, 39, 12, 2, 0, HUGE32),
+    TEM_CASE(FORTY, 8, 39, 4, 5, EQUAL),
+    TEM_CASE(FORTY, 8, 39, 4, 0.5, EQUAL),
+    TEM_CASE(FORTY, 8, 10, 2, 4, HOLES),
+    TEM_CASE(FORTY, 8, 5, 1.5, 0, SPREAD),
+    TEM_CASE(FORTY, 8, 5, 2, 0, ONE),
+    TEM_CASE(FORTY, 8, UNKNOWN, 2, 0, EQUAL),
+    TEM_CASE(FORTY, 8, UNKNOWN, 2, 0, UNEVEN),
+    TEM_CASE(FORTY, 8, UNKNOWN, 0.5, 3, HOLES),
+    TEM_CASE(FORTY, 1, UNKNOWN, 8, 0, HUGE32),
+    TEM_CASE(FORTY, 8, UNKNOWN, 8, 0, SPREAD),
+    EM_CASE(FORTY, 8, 3, 1, EQUAL),
+    EM_CASE(FORTY, 1, 3, 0.25, UNEVEN),
+    EM_CASE(FORTY, 16, 20, 3, HUGE32),
+    EM_CASE(FORTY, 8, UNKNOWN, 3, HOLES),
+    TEM_CASE(ANGLES, 10, 2, 8, 0, EQUAL),
+    TEM_CASE(ANGLES, 2, 30, 4, 1, UNEVEN),
+    EM_CASE(ANGLES, 10, 2, 10, HOLES),
+    TEM_CASE(HUNDREDS, 1, 100, 1, 0, EQUAL),
+    TEM_CASE(HUNDREDS, 8, 100, 2, 0, EQUAL),
+    TEM_CASE(HUNDREDS, 64, 100, 3, 0, EQUAL),
+    TEM_CASE(HUNDREDS, 64, 250, 4, 5.5, UNEVEN),
+    TEM_CASE(HUNDREDS, 300, 250, 3, 0, EQUAL),
+    TEM_CASE(HUNDREDS, 16, 0, 1, 0, HUGE32),
+    TEM_CASE(HUNDREDS, 64, UNKNOWN, 3, 0, UNEVEN),
+    EM_CASE(HUNDREDS, 32, 17, 1.5, HOLES),
+    TEM_CASE(LINE, 1, 0, 1, 0, EQUAL),
+    TEM_CASE(LINE, 2, 12, 2, 0, EQUAL),
+    TEM_CASE(LINE, 5, 12, 2, 1.1, EQUAL),
+    TEM_CASE(LINE, 12, 3, 0.5, 0, UNEVEN),
+    TEM_CASE(LINE, 24, 12, 3, 0, HOLES),
+    TEM_CASE(LINE, 12, 23, 0.001, 0, EQUAL),
+    TEM_CASE(LINE, 6, 11, 6, 0, HUGE32),
+    EM_CASE(LINE, 4, 12, 1, EQUAL),
+    EM_CASE(LINE, 6, 4, 2, SPREAD),
+    TEM_CASE(TWINS, 1, 0, 8, 0, EQUAL),
+    TEM_CASE(TWINS, 2, 25, 2, 0, EQUAL),
+    TEM_CASE(TWINS, 4, 15, 4, 0, UNEVEN),
+    TEM_CASE(TWINS, 10, 6, 1, 2, HOLES),
+    EM_CASE(TWINS, 5, 22, 3, EQUAL),
+    TEM_CASE(LATTICE, 3, 24, 2, 0, EQUAL),
+    TEM_CASE(LATTICE, 7, 24, 3, 1.2, UNEVEN),
+    TEM_CASE(LATTICE, 49, 0, 1, 0, EQUAL),
+    EM_CASE(LATTICE, 11, 48, 4, HOLES),
+};
+
+enum { CASES = sizeof cases / sizeof *cases };
+
+static tem_mechanism *make_mechanism(const draw_case *c, const tem_model *model) {
+    uint32_t *values = make_weights(c->weights, model->words.count);
+    const tem_mechanism_options options = {
+        .kind = c->kind, .epsilon = c->epsilon, .gamma = c->gamma, .weights = values};
+    tem_mechanism *mechanism = NULL;
+    tem_error error;
+    if (tem_mechanism_create(model, &options, &mechanism, &error) != TEM_OK)
+        fail_msg("%s: %s", c->name, error.message);
+    free(values);
+    return mechanism;
+}
+
+static void test_draws(void **state) {
+    const draw_case *c = *state;
+    tem_model *model = make_model(c->from, c->neighbours);
+    tem_mechanism *mechanism = make_mechanism(c, model);
+    tem_rng *rng = NULL;
+    assert_int_equal(tem_rng_create_insecure(SEED, (uint64_t)(c - cases), &rng, NULL), TEM_OK);
+    check_draws(mechanism, rng, c->word, model->words.count);
+    tem_rng_free(rng);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
+/* The one test here whose numbers differ from run to run: with the probability stated at the
+ * top it fails although nothing is wrong. */
+static void test_draws_with_secure_generator(void **state) {
+    (void)state;
+    const draw_case c = TEM_CASE(FORTY, 8, 7, 2, 0, UNEVEN);
+    tem_model *model = make_model(c.from, c.neighbours);
+    tem_mechanism *mechanism = make_mechanism(&c, model);
+    tem_rng *rng = NULL;
+    assert_int_equal(tem_rng_create(&rng, NULL), TEM_OK);
+    check_draws(mechanism, rng, c.word, model->words.count);
+    tem_rng_free(rng);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
+/* The exponent of tem.h in double precision: -s min(d, gamma). */
+static double exponent_in_words(const draw_case *c, const tem_model *model, uint32_t y) {
+    const uint32_t words = model->words.count;
+    const double s = (floor(c->epsilon * 0x1p19) - 1) * 0x1p-20;
+    const double wanted = c->kind == TEM_KIND_EM ? floor(64 / s * 65536)
+                          : c->gamma > 0         ? ceil(c->gamma * 65536)
+                                         : ceil(log(0.999 * (words - 1) / 0.001) / s * 65536);
+    const double gamma = fmin(wanted, UINT32_MAX) / 65536;
+    const double distance =
+        c->word == TEM_NO_WORD ? gamma : tem_model_distance(model, c->word, y) / 65536.0;
+    return -s * fmin(distance, gamma);
+}
+
+/* What the draws are compared with is what tem.h promises. */
+static void check_law(const draw_case *c) {
+    tem_model *model = make_model(c->from, c->neighbours);
+    tem_mechanism *mechanism = make_mechanism(c, model);
+    const uint32_t words = model->words.count;
+    uint32_t *values = make_weights(c->weights, words);
+    double total = 0;
+    for (uint32_t y = 0; y < words; y++)
+        total += (values == NULL ? 1.0 : values[y]) * exp(exponent_in_words(c, model, y));
+    tem_law *law = NULL;
+    assert_int_equal(tem_law_create(mechanism, c->word, 17, &law, NULL), TEM_OK);
+    for (uint32_t y = 0; y < words; y++) {
+        const double weight = values == NULL ? 1 : values[y];
+        const double expected = weight * exp(exponent_in_words(c, model, y)) / total;
+        assert_near(tem_law_probability(law, y), expected, 1e-11);
+    }
+    tem_law_free(law);
+    free(values);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
+static void test_laws(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < CASES; i++)
+        check_law(&cases[i]);
+}
+
+/* ------------------------------------------------------------ refusals -- */
+
+static void check_refused(const tem_model *model, const tem_mechanism_options *options) {
+    tem_mechanism *mechanism = NULL;
+    assert_int_equal(tem_mechanism_create(model, options, &mechanism, NULL), TEM_ERR_RANGE);
+    assert_null(mechanism);
+}
+
+/* Out of range is refused; nothing is moved to the nearest value that would do. */
+static void test_refusals(void **state) {
+    (void)state;
+    tem_model *model = make_model(LINE, 4);
+    const uint32_t no_weight[24] = {0};
+    const tem_mechanism_options refused[] = {
+        {.epsilon = 0x1p-18 - 0x1p-40, .gamma = 1},
+        {.epsilon = 0x1p-18 - 0x1p-40, .kind = TEM_KIND_EM},
+        {.epsilon = -1},
+        {.epsilon = NAN},
+        {.epsilon = INFINITY},
+        {.epsilon = 0x1p30},
+        {.epsilon = 2, .gamma = 65},
+        {.epsilon = 2, .gamma = -1},
+        {.epsilon = 2, .gamma = NAN},
+        {.epsilon = 0x1p-17, .gamma = 70000},
+        {.epsilon = 2, .beta = 0.99},
+        {.epsilon = 2, .beta = -0.1},
+        {.epsilon = 2, .weights = no_weight},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        check_refused(model, &refused[i]);
+    tem_model_free(model);
+}
+
+/* exp(-rest / 2^36), up to the largest rest that is promised. */
+static void test_bernoulli(void **state) {
+    (void)state;
+    const uint64_t one = (uint64_t)1 << EXPONENT_BITS;
+    const uint64_t rests[] = {one / 1000, one / 8 - 1, one / 3, one - 1, one};
+    tem_rng rng;
+    rng_init_seeded(&rng, SEED, 0);
+    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
+        const double yes = exp(-(double)rests[i] / (double)one) * DRAWS;
+        const double expected[2] = {DRAWS - yes, yes};
+        uint64_t counts[2] = {0};
+        for (int drawn = 0; drawn < DRAWS; drawn++)
+            counts[sampler_bernoulli_exp(rests[i], &rng)]++;
+        chi_square(counts, expected, 2);
+    }
+    for (int drawn = 0; drawn < 1000; drawn++)
+        assert_true(sampler_bernoulli_exp(0, &rng));
+}
+
+/* A word outside the list that is nearer than the bound: no draw may come of it. */
+static void test_broken_bound(void **state) {
+    (void)state;
+    tem_model *model = make_model(LINE, 4);
+    tem_dist bounds[24];
+    for (int i = 0; i < 24; i++)
+        bounds[i] = 3 * TEM_DIST_ONE; /* the word after the fourth is nearer */
+    neighbour_index index = model->index;
+    index.bounds = bounds;
+    sampler m = {.space = &model->space, .index = &index, .exponent = {1 << 20, 8 * TEM_DIST_ONE}};
+    assert_int_equal(weights_init(&m.weights, NULL, 24, NULL), TEM_OK);
+    tem_rng rng;
+    rng_init_seeded(&rng, SEED, 0);
+    tem_status status = TEM_OK;
+    uint32_t out = 77;
+    for (int i = 0; i < 10000 && status == TEM_OK; i++) {
+        out = 77;
+        status = sampler_draw(&m, 12, &rng, &out, NULL);
+    }
+    assert_int_equal(status, TEM_ERR_DAMAGED);
+    assert_int_equal(out, 77);
+    weights_free(&m.weights);
+    tem_model_free(model);
+}
+
+/* -------------------------------------------------------------- Madlib -- */
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+typedef double cdf_fn(uint32_t dimension, double x);
+
+/* KS_SAMPLES numbers against a distribution. */
+static void kolmogorov_smirnov(double *samples, cdf_fn *cdf, uint32_t dimension) {
+    comparisons++;
+    qsort(samples, KS_SAMPLES, sizeof *samples, compare_doubles);
+    double largest = 0;
+    for (int i = 0; i < KS_SAMPLES; i++) {
+        const double f = cdf(dimension, samples[i]);
+        largest = fmax(largest, fmax(f - (double)i / KS_SAMPLES, (i + 1.0) / KS_SAMPLES - f));
+    }
+    const double threshold = sqrt(log(2 / ALARM_EACH) / (2.0 * KS_SAMPLES));
+    if (!(largest <= threshold))
+        fail_msg("dimension %u: distance %.5f of %d samples; above %.5f with probability %.1e",
+                 dimension, largest, KS_SAMPLES, threshold, ALARM_EACH);
+}
+
+static const double madlib_epsilon = 2.5;
+
+static double radius_cdf(uint32_t dimension, double radius) {
+    return gamma_lower(dimension, radius * madlib_epsilon);
+}
+
+/* Which of four quadrants the first two values are in, each as likely; of the line, which
+ * half. */
+static void count_quadrant(uint64_t counts[4], const double *noise, uint32_t dimension) {
+    counts[(noise[0] < 0) + 2 * (dimension > 1 && noise[1] < 0)]++;
+}
+
+static void check_quadrants(const uint64_t counts[4], uint32_t dimension) {
+    const unsigned bins = dimension > 1 ? 4 : 2;
+    const double each = (double)KS_SAMPLES / bins;
+    const double expected[4] = {each, each, each, each};
+    chi_square(counts, expected, bins);
+}
+
+static void check_noise(uint32_t dimension) {
+    double *radius = calloc(KS_SAMPLES, sizeof *radius), *first = calloc(KS_SAMPLES, sizeof *first),
+           *last = calloc(KS_SAMPLES, sizeof *last), noise[TEM_DIMENSION_MAX];
+    uint64_t quadrants[4] = {0};
+    assert_true(radius != NULL && first != NULL && last != NULL);
+    tem_rng rng;
+    rng_init_seeded(&rng, SEED, dimension);
+    for (int i = 0; i < KS_SAMPLES; i++) {
+        madlib_noise(madlib_epsilon, dimension, &rng, noise);
+        double square = 0;
+        for (uint32_t k = 0; k < dimension; k++)
+            square += noise[k] * noise[k];
+        radius[i] = sqrt(square);
+        first[i] = noise[0] / radius[i];
+        last[i] = noise[dimension - 1] / radius[i];
+        count_quadrant(quadrants, noise, dimension);
+    }
+    kolmogorov_smirnov(radius, radius_cdf, dimension);
+    if (dimension > 1) {
+        kolmogorov_smirnov(first, direction_cdf, dimension);
+        kolmogorov_smirnov(last, direction_cdf, dimension);
+    }
+    check_quadrants(quadrants, dimension);
+    free(radius);
+    free(first);
+    free(last);
+}
+
+static void test_madlib_noise(void **state) {
+    (void)state;
+    const uint32_t dimensions[] = {1, 2, 3, 50, 300};
+    for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
+        check_noise(dimensions[i]);
+}
+
+/* Words at -4096, 2049 and 8192 steps of 2^-12. Neighbours have an odd sum, so the border
+ * between their cells lies midway between two points of the grid: rounding the noisy point
+ * to the grid never takes it to another cell, and the probabilities are those of the line. */
+static const double line_words[3] = {-1, 2049.0 / 4096, 2};
+static const double line_borders[2] = {-2047.0 / 8192, 10241.0 / 8192};
+
+static double laplace_cdf(double epsilon, double z) {
+    return z < 0 ? exp(epsilon * z) / 2 : 1 - exp(-epsilon * z) / 2;
+}
+
+static void check_line_draws(const madlib *m, uint32_t word) {
+    const double low = laplace_cdf(m->epsilon, line_borders[0] - line_words[word]);
+    const double high = laplace_cdf(m->epsilon, line_borders[1] - line_words[word]);
+    const double expected[3] = {low * DRAWS, (high - low) * DRAWS, (1 - high) * DRAWS};
+    uint64_t counts[3] = {0};
+    tem_rng rng;
+    rng_init_seeded(&rng, SEED, word);
+    for (int i = 0; i < DRAWS; i++)
+        counts[madlib_draw(m, word, &rng)]++;
+    chi_square(counts, expected, 3);
+}
+
+/* An unknown word: uniform. */
+static void check_line_unknown(const madlib *m) {
+    const double expected[3] = {DRAWS / 3.0, DRAWS / 3.0, DRAWS / 3.0};
+    uint64_t counts[3] = {0};
+    tem_rng rng;
+    rng_init_seeded(&rng, SEED, 3);
+    for (int i = 0; i < DRAWS; i++)
+        counts[madlib_draw(m, TEM_NO_WORD, &rng)]++;
+    chi_square(counts, expected, 3);
+}
+
+static void test_madlib_draws(void **state) {
+    (void)state;
+    const char *const words[] = {"a", "b", "c"};
+    const float values[] = {(float)line_words[0], (float)line_words[1], (float)line_words[2]};
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    assert_int_equal(tem_vectors_create(words, values, 3, 1, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, NULL, NULL, &model, NULL), TEM_OK);
+    assert_int_equal(model->space.step_log2, 12);
+    const double epsilons[] = {0.5, 1, 4};
+    for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
+        madlib m;
+        assert_int_equal(madlib_init(&m, &model->space, epsilons[i], NULL), TEM_OK);
+        for (uint32_t word = 0; word < 3; word++)
+            check_line_draws(&m, word);
+        if (i == 0)
+            check_line_unknown(&m);
+        madlib_free(&m);
+    }
+    tem_model_free(model);
+    tem_vectors_free(vectors);
+}
+
+/* ---------------------------------------------------- the nearest word -- */
+
+__extension__ typedef __int128 wide;
+
+enum { NEAREST_WORDS = 37 };
+
+static uint32_t nearest_by_brute_force(const space *s, const int64_t *point) {
+    uint32_t nearest = 0;
+    wide best = 0;
+    for (uint32_t id = 0; id < s->count; id++) {
+        wide square = 0;
+        for (uint32_t i = 0; i < s->dimension; i++) {
+            const wide off = (wide)point[i] - space_row(s, id)[i];
+            square += off * off;
+        }
+        if (id == 0 || square < best) {
+            best = square;
+            nearest = id;
+        }
+    }
+    return nearest;
+}
+
+/* Uniform within +-largest. */
+static int64_t around_zero(tem_rng *rng, uint64_t largest) {
+    return (int64_t)rng_below(rng, 2 * largest + 1) - (int64_t)largest;
+}
+
+/* Even values, so that points midway between two words are on the grid; the last words are
+ * copies of the first. */
+static void fill_rows(space *s, int16_t *rows, tem_rng *rng) {
+    for (uint32_t id = 0; id < s->count; id++)
+        for (uint32_t i = 0; i < s->dimension; i++)
+            rows[(size_t)id * s->row_elements + i] = (int16_t)(2 * around_zero(rng, 8191));
+    const size_t row_bytes = s->row_elements * sizeof *rows;
+    memcpy(rows + (size_t)(s->count - 3) * s->row_elements, rows, 3 * row_bytes);
+    s->rows = rows;
+}
+
+/* By turns: anywhere up to 2^50 away, near the words, midway between two of them, on one. */
+static void make_point(const space *s, int turn, tem_rng *rng, int64_t *point) {
+    const uint64_t largest = ((uint64_t)1 << (rng_below(rng, 49) + 1)) - 1;
+    const int16_t *a = space_row(s, (uint32_t)rng_below(rng, s->count));
+    const int16_t *b = space_row(s, (uint32_t)rng_below(rng, s->count));
+    for (uint32_t i = 0; i < s->dimension; i++) {
+        const int64_t kinds[] = {around_zero(rng, largest), around_zero(rng, 16383),
+                                 (a[i] + b[i]) / 2, a[i]};
+        point[i] = kinds[turn % 4];
+    }
+}
+
+static void check_nearest_in(uint32_t dimension, tem_rng *rng) {
+    space s = {.metric = TEM_EUCLIDEAN,
+               .count = NEAREST_WORDS,
+               .dimension = dimension,
+               .row_elements = space_row_elements(dimension),
+               .step_log2 = 10};
+    const size_t bytes = (size_t)s.count * s.row_elements * sizeof(int16_t);
+    int16_t *rows = aligned_alloc(64, bytes);
+    assert_non_null(rows);
+    memset(rows, 0, bytes);
+    fill_rows(&s, rows, rng);
+    madlib m;
+    assert_int_equal(madlib_init(&m, &s, 1, NULL), TEM_OK);
+    int64_t point[TEM_DIMENSION_MAX];
+    for (int i = 0; i < NEAREST_POINTS; i++) {
+        make_point(&s, i, rng, point);
+        assert_int_equal(madlib_nearest(&m, point), nearest_by_brute_force(&s, point));
+    }
+    madlib_free(&m);
+    free(rows);
+}
+
+static void test_madlib_nearest(void **state) {
+    (void)state;
+    const uint32_t dimensions[] = {1, 2, 3, 31, 32, 33, 50, 300};
+    const kernels *active = kernels_active();
+    bool available = false;
+    for (unsigned k = 0; kernels_at(k, &available) != NULL; k++) {
+        if (!available)
+            continue;
+        kernels_use(kernels_at(k, &available));
+        tem_rng rng;
+        rng_init_seeded(&rng, SEED, k);
+        for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
+            check_nearest_in(dimensions[i], &rng);
+    }
+    kernels_use(active);
+}
+
+/* ------------------------------------------------------------------------ */
+
+/* The share that each comparison has of FALSE_ALARM is right only if there are no more. */
+static void test_number_of_comparisons(void **state) {
+    (void)state;
+    assert_true(comparisons <= COMPARISONS_MAX);
+    assert_true(ALARM_EACH * COMPARISONS_MAX <= FALSE_ALARM);
+}
+
+int main(void) {
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_draws_with_secure_generator),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_broken_bound),
+        cmocka_unit_test(test_bernoulli),
+        cmocka_unit_test(test_madlib_noise),
+        cmocka_unit_test(test_madlib_draws),
+        cmocka_unit_test(test_madlib_nearest),
+    };
+    enum { OTHERS = sizeof others / sizeof *others };
+    struct CMUnitTest tests[OTHERS + CASES + 1];
+    memcpy(tests, others, sizeof others);
+    for (unsigned i = 0; i < CASES; i++)
+        tests[OTHERS + i] = (struct CMUnitTest){cases[i].name, test_draws, NULL, NULL,
+                                                (void *)(uintptr_t)&cases[i]};
+    tests[OTHERS + CASES] = (struct CMUnitTest)cmocka_unit_test(test_number_of_comparisons);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

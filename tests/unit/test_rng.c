@@ -1,0 +1,540 @@
+/* test_rng.c - random bits and uniform integers.
+ *
+ * The stream is compared with one made here, block by block, from the description in
+ * rng.h. That integers are uniform is not estimated: a tape holds every pattern of the
+ * bits that count, and each result must come out equally often. */
+#include "rng/rng.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------- helpers -- */
+
+static jmp_buf tape_ended;
+
+static void end_of_tape(void *context) {
+    longjmp(*(jmp_buf *)context, 1);
+}
+
+static tem_rng on_tape(const uint64_t *words, uint64_t count) {
+    tem_rng rng;
+    rng_init_tape(&rng, words, count, end_of_tape, &tape_ended);
+    return rng;
+}
+
+static void draw_words(tem_rng *rng, uint64_t *out, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        out[i] = rng_word(rng);
+}
+
+/* -------------------------------------------------------------- stream -- */
+
+enum { REFILLS = 4, STREAM_BLOCKS = (RNG_KEY_BYTES + 8 * RNG_BUFFER_WORDS + 63) / 64 };
+
+/* What a key gives: the bytes of ChaCha20's blocks 0, 1, ..., one call each. */
+static void key_stream(const unsigned char *key, unsigned char *out) {
+    static const unsigned char nonce[crypto_stream_chacha20_ietf_NONCEBYTES] = {0};
+    static const unsigned char zeros[64] = {0};
+    for (uint32_t block = 0; block < STREAM_BLOCKS; block++)
+        crypto_stream_chacha20_ietf_xor_ic(out + (size_t)64 * block, zeros, 64, nonce, block, key);
+}
+
+/* Fast key erasure: the first 32 bytes are the next key, then come the words. */
+static void expected_words(uint64_t seed, uint64_t stream, uint64_t *out) {
+    unsigned char key[RNG_KEY_BYTES] = {0}, bytes[64 * STREAM_BLOCKS];
+    for (int i = 0; i < 8; i++) {
+        key[i] = (unsigned char)(seed >> (8 * i));
+        key[8 + i] = (unsigned char)(stream >> (8 * i));
+    }
+    for (int refill = 0; refill < REFILLS; refill++) {
+        key_stream(key, bytes);
+        memcpy(key, bytes, sizeof key);
+        for (size_t i = 0; i < RNG_BUFFER_WORDS; i++) {
+            uint64_t word = 0;
+            for (int j = 7; j >= 0; j--)
+                word = word << 8 | bytes[sizeof key + 8 * i + (size_t)j];
+            *out++ = word;
+        }
+    }
+}
+
+static void test_seeded_stream(void **state) {
+    (void)state;
+    static const uint64_t seeds[][2] = {{0, 0}, {1, 0}, {0, 1}, {UINT64_MAX, 0x0123456789abcdef}};
+    static uint64_t expected[REFILLS * RNG_BUFFER_WORDS];
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        expected_words(seeds[i][0], seeds[i][1], expected);
+        tem_rng rng;
+        rng_init_seeded(&rng, seeds[i][0], seeds[i][1]);
+        for (size_t j = 0; j < REFILLS * RNG_BUFFER_WORDS; j++)
+            assert_true(rng_word(&rng) == expected[j]);
+    }
+}
+
+static void test_seeds_differ(void **state) {
+    (void)state;
+    enum { GENERATORS = 40, WORDS = 4 };
+    uint64_t words[GENERATORS][WORDS];
+    for (uint64_t i = 0; i < GENERATORS; i++) {
+        tem_rng rng, again;
+        uint64_t same[WORDS];
+        rng_init_seeded(&rng, i / 8, i % 8);
+        rng_init_seeded(&again, i / 8, i % 8);
+        draw_words(&rng, words[i], WORDS);
+        draw_words(&again, same, WORDS);
+        assert_memory_equal(words[i], same, sizeof same);
+        for (uint64_t j = 0; j < i; j++)
+            assert_memory_not_equal(words[i], words[j], sizeof same);
+    }
+}
+
+static void test_secure_differ(void **state) {
+    (void)state;
+    tem_rng a, b;
+    rng_init_secure(&a);
+    rng_init_secure(&b);
+    uint64_t first[2 * RNG_BUFFER_WORDS], second[2 * RNG_BUFFER_WORDS];
+    draw_words(&a, first, 2 * RNG_BUFFER_WORDS);
+    draw_words(&b, second, 2 * RNG_BUFFER_WORDS);
+    for (size_t i = 0; i < 2 * RNG_BUFFER_WORDS; i++)
+        assert_true(first[i] != second[i]);
+}
+
+static bool all_zero(const void *memory, size_t bytes) {
+    const unsigned char *p = memory;
+    for (size_t i = 0; i < bytes; i++)
+        if (p[i] != 0)
+            return false;
+    return true;
+}
+
+static void check_erased(tem_rng *rng) {
+    unsigned char key[RNG_KEY_BYTES];
+    for (unsigned round = 0; round < 2; round++) {
+        memcpy(key, rng->key, sizeof key);
+        for (unsigned i = 0; i < RNG_BUFFER_WORDS; i++) {
+            assert_true(rng_word(rng) != 0);
+            assert_true(all_zero(rng->buffer, (i + 1) * sizeof *rng->buffer));
+        }
+        assert_memory_not_equal(rng->key, key, sizeof key);
+    }
+    rng_word(rng);
+    assert_false(all_zero(rng->buffer, sizeof rng->buffer));
+    rng_wipe(rng);
+    assert_true(all_zero(rng, sizeof *rng));
+}
+
+/* A word of 0 would fail this by chance in one run of 2^53. */
+static void test_used_words_are_erased(void **state) {
+    (void)state;
+    tem_rng rng;
+    rng_init_seeded(&rng, 7, 0);
+    check_erased(&rng);
+    rng_init_secure(&rng);
+    check_erased(&rng);
+}
+
+/* ---------------------------------------------------------------- fork -- */
+
+enum { FORK_WORDS = 2 * RNG_BUFFER_WORDS };
+
+/* The words that a child of this process draws from its copy; with `depth` 2, a child
+ * of the child. */
+static void words_of_child(tem_rng *rng, int depth, uint64_t *out) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (depth > 1)
+            words_of_child(rng, depth - 1, out);
+        else
+            draw_words(rng, out, FORK_WORDS);
+        const char *from = (const char *)out;
+        for (size_t left = FORK_WORDS * sizeof *out; left > 0;) {
+            const ssize_t written = write(ends[1], from, left);
+            if (written <= 0)
+                _exit(1);
+            from += written;
+            left -= (size_t)written;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    char *to = (char *)out;
+    for (size_t left = FORK_WORDS * sizeof *out; left > 0;) {
+        const ssize_t got = read(ends[0], to, left);
+        assert_true(got > 0);
+        to += got;
+        left -= (size_t)got;
+    }
+    close(ends[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static int compare_words(const void *a, const void *b) {
+    uint64_t x = 0, y = 0;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+/* No word in common, at any place: the chance of one among these is below 2^-42. */
+static void check_disjoint(uint64_t *words, size_t count) {
+    qsort(words, count, sizeof *words, compare_words);
+    for (size_t i = 1; i < count; i++)
+        assert_true(words[i - 1] != words[i]);
+}
+
+static void test_fork_secure(void **state) {
+    (void)state;
+    static const size_t used_before[] = {0, 1, 200, RNG_BUFFER_WORDS, RNG_BUFFER_WORDS + 5};
+    for (size_t i = 0; i < sizeof used_before / sizeof *used_before; i++) {
+        static uint64_t words[4 * FORK_WORDS];
+        tem_rng rng;
+        rng_init_secure(&rng);
+        for (size_t j = 0; j < used_before[i]; j++)
+            rng_word(&rng);
+        words_of_child(&rng, 1, words);
+        words_of_child(&rng, 1, words + FORK_WORDS);
+        words_of_child(&rng, 2, words + (size_t)2 * FORK_WORDS);
+        draw_words(&rng, words + (size_t)3 * FORK_WORDS, FORK_WORDS);
+        check_disjoint(words, (size_t)4 * FORK_WORDS);
+    }
+}
+
+static void test_fork_seeded(void **state) {
+    (void)state;
+    tem_rng rng;
+    static uint64_t child[FORK_WORDS], parent[FORK_WORDS];
+    rng_init_seeded(&rng, 5, 6);
+    for (int i = 0; i < 100; i++)
+        rng_word(&rng);
+    words_of_child(&rng, 1, child);
+    draw_words(&rng, parent, FORK_WORDS);
+    assert_memory_equal(child, parent, sizeof parent);
+}
+
+/* -------------------------------------------------------------- uniform -- */
+
+static unsigned bits_of(uint64_t v) {
+    unsigned bits = 0;
+    for (; v != 0; v >>= 1)
+        bits++;
+    return bits;
+}
+
+/* A drawing of integers below a bound that fits a word, so that wrong ones can be put in
+ * the place of the right one. */
+typedef uint64_t draw_below(tem_rng *rng, uint64_t bound);
+
+static uint64_t draw_wide(tem_rng *rng, uint64_t bound) {
+    const u256 wide = {{bound, 0, 0, 0}};
+    const u256 v = rng_below256(rng, &wide);
+    assert_true((v.limb[1] | v.limb[2] | v.limb[3]) == 0);
+    return v.limb[0];
+}
+
+static uint64_t draw_modulo(tem_rng *rng, uint64_t bound) {
+    return rng_word(rng) % bound;
+}
+
+static uint64_t draw_too_few_bits(tem_rng *rng, uint64_t bound) {
+    const uint64_t mask = bound == 1 ? 0 : UINT64_MAX >> (65 - bits_of(bound));
+    return rng_word(rng) & mask;
+}
+
+static uint64_t draw_floating(tem_rng *rng, uint64_t bound) {
+    return (uint64_t)((rng_unit(rng) - 0x1p-53) * (double)bound);
+}
+
+enum { BOUND_MAX = 70, PATTERN_BITS = 7 };
+
+/* Runs over a tape with every pattern of the low 7 bits and counts the results.
+ * Whichever of these bits count, each pattern of them is there equally often. The upper
+ * bits are different in every word: they must not matter. */
+static bool is_uniform(draw_below *draw, uint64_t bound) {
+    uint64_t tape[1 << PATTERN_BITS];
+    volatile uint64_t seen[BOUND_MAX] = {0}; /* outlives the jump */
+    for (uint64_t i = 0; i < 1 << PATTERN_BITS; i++)
+        tape[i] = i | (i * 0x9e3779b97f4a7c15) << PATTERN_BITS;
+    tem_rng rng = on_tape(tape, 1 << PATTERN_BITS);
+    if (setjmp(tape_ended) == 0)
+        for (;;) {
+            const uint64_t v = draw(&rng, bound);
+            if (v >= bound)
+                return false;
+            seen[v] = seen[v] + 1;
+        }
+    for (uint64_t v = 1; v < bound; v++)
+        if (seen[v] != seen[0])
+            return false;
+    return seen[0] > 0;
+}
+
+static bool is_uniform_throughout(draw_below *draw) {
+    for (uint64_t bound = 1; bound <= BOUND_MAX; bound++)
+        if (!is_uniform(draw, bound))
+            return false;
+    return true;
+}
+
+static void test_uniform(void **state) {
+    (void)state;
+    assert_true(is_uniform_throughout(rng_below));
+    assert_true(is_uniform_throughout(draw_wide));
+}
+
+static void test_planted_faults_show(void **state) {
+    (void)state;
+    assert_false(is_uniform_throughout(draw_modulo));
+    assert_false(is_uniform_throughout(draw_too_few_bits));
+    assert_false(is_uniform_throughout(draw_floating));
+}
+
+/* Every word whose bits make a number below the bound gives that number, every other one
+ * costs a word: in the order of the tape. */
+static void test_each_word_counts_once(void **state) {
+    (void)state;
+    for (uint64_t bound = 1; bound <= BOUND_MAX; bound++) {
+        const unsigned bits = bits_of(bound - 1);
+        for (uint64_t v = 0; v < (uint64_t)1 << bits; v++) {
+            const uint64_t tape[] = {v | ~(uint64_t)0 << bits, 0};
+            tem_rng rng = on_tape(tape, 2);
+            assert_true(rng_below(&rng, bound) == (v < bound ? v : 0));
+            assert_true(rng.tape_used == (v < bound ? 1 : 2));
+        }
+    }
+}
+
+static void check_border(uint64_t bound) {
+    const unsigned bits = bits_of(bound - 1);
+    const uint64_t mask = bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
+    const uint64_t tape[] = {bound & mask, mask, bound - 1, 0};
+    tem_rng rng = on_tape(tape, 4);
+    const bool whole = mask == bound - 1; /* a power of two: nothing is drawn again */
+    assert_true(rng_below(&rng, bound) == (whole ? 0 : bound - 1));
+    assert_true(rng.tape_used == (whole ? 1 : 3));
+    rng = on_tape(tape + 3, 1);
+    assert_true(rng_below(&rng, bound) == 0);
+}
+
+static void test_borders(void **state) {
+    (void)state;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        const uint64_t power = (uint64_t)1 << bit;
+        check_border(power);
+        check_border(power + 1);
+        check_border(power - 1 == 0 ? 1 : power - 1);
+        check_border(power | power >> 1);
+    }
+    check_border(UINT64_MAX);
+    check_border(UINT64_MAX - 1);
+}
+
+/* -------------------------------------------------------- uniform, wide -- */
+
+static int top_limb(const u256 *v) {
+    int top = 3;
+    while (top > 0 && v->limb[top] == 0)
+        top--;
+    return top;
+}
+
+static bool equal256(const u256 *a, const u256 *b) {
+    return !u256_less(a, b) && !u256_less(b, a);
+}
+
+/* Puts v on the tape as rng_below256 reads it, most significant limb first, with `junk`
+ * above the bits that count. */
+static size_t put256(uint64_t *tape, const u256 *v, const u256 *bound, uint64_t junk) {
+    const int top = top_limb(bound);
+    const unsigned bits = bits_of(bound->limb[top]);
+    size_t used = 0;
+    for (int i = top; i >= 0; i--)
+        tape[used++] = v->limb[i];
+    if (bits < 64)
+        tape[0] |= junk << bits;
+    return used;
+}
+
+/* Feeds v and then 0: v comes out if it is below the bound, else it is passed over. */
+static void check_wide(const u256 *v, const u256 *bound, uint64_t junk) {
+    static const u256 zero = {{0, 0, 0, 0}};
+    uint64_t tape[8];
+    const size_t first = put256(tape, v, bound, junk);
+    const size_t both = first + put256(tape + first, &zero, bound, junk);
+    tem_rng rng = on_tape(tape, both);
+    const u256 got = rng_below256(&rng, bound);
+    const bool taken = u256_less(v, bound);
+    assert_true(equal256(&got, taken ? v : &zero));
+    assert_true(rng.tape_used == (taken ? first : both));
+}
+
+/* v with each limb replaced by 0, 1, all ones, and one off the bound's. */
+static void check_wide_around(const u256 *bound) {
+    const int top = top_limb(bound);
+    const uint64_t mask = UINT64_MAX >> (64 - bits_of(bound->limb[top]));
+    uint64_t choices[4][6];
+    for (int i = 0; i < 4; i++) {
+        const uint64_t b = bound->limb[i], all[] = {b, b - 1, b + 1, 0, 1, UINT64_MAX};
+        for (int c = 0; c < 6; c++)
+            choices[i][c] = i > top ? 0 : i == top ? all[c] & mask : all[c];
+    }
+    const int combinations = top == 0 ? 6 : top == 1 ? 36 : top == 2 ? 216 : 1296;
+    for (int c = 0; c < combinations; c++) {
+        const u256 v = {{choices[0][c % 6], choices[1][c / 6 % 6], choices[2][c / 36 % 6],
+                         choices[3][c / 216 % 6]}};
+        check_wide(&v, bound, 0);
+        check_wide(&v, bound, UINT64_MAX);
+    }
+}
+
+static const u256 wide_bounds[] = {
+    {{1, 0, 0, 0}},
+    {{UINT64_MAX, 0, 0, 0}},
+    {{0, 1, 0, 0}}, /* 2^64 */
+    {{1, 1, 0, 0}},
+    {{UINT64_MAX, 1, 0, 0}},
+    {{UINT64_MAX, UINT64_MAX, 0, 0}},
+    {{0, 0, 1, 0}}, /* 2^128 */
+    {{1, 0, 1, 0}},
+    {{0, 0, (uint64_t)1 << 63, 0}},
+    {{UINT64_MAX, UINT64_MAX, UINT64_MAX, 0}}, /* 2^192 - 1 */
+    {{0, 0, 0, 1}},
+    {{1, 0, 0, 1}},
+    {{UINT64_MAX, UINT64_MAX, UINT64_MAX, 1}},
+    {{5, 6, 7, 0x7fffffffffffffff}},
+    {{0, 0, 0, (uint64_t)1 << 63}}, /* 2^255 */
+    {{5, 0, UINT64_MAX, 0xf000000000000001}},
+    {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}}, /* 2^256 - 1 */
+};
+
+static void test_wide_borders(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof wide_bounds / sizeof *wide_bounds; i++)
+        check_wide_around(&wide_bounds[i]);
+}
+
+/* Bounds of two limbs: all values of a small upper limb, each as often as its share of
+ * the lower limb allows. */
+static void test_wide_upper_limb(void **state) {
+    (void)state;
+    for (uint64_t upper = 1; upper <= 16; upper++)
+        for (uint64_t v = 0; v < (uint64_t)1 << bits_of(upper); v++) {
+            const u256 bound = {{1000, upper, 0, 0}};
+            for (uint64_t lower = 998; lower < 1003; lower++)
+                check_wide(&(u256){{lower, v, 0, 0}}, &bound, 0x5555);
+        }
+}
+
+static void test_never_at_the_bound(void **state) {
+    (void)state;
+    tem_rng rng;
+    rng_init_seeded(&rng, 11, 0);
+    for (int i = 0; i < 100000; i++) {
+        const uint64_t bound = (rng_word(&rng) >> (rng_word(&rng) % 64)) | 1;
+        assert_true(rng_below(&rng, bound) < bound);
+        u256 wide = {{rng_word(&rng), rng_word(&rng), rng_word(&rng), rng_word(&rng)}};
+        for (uint64_t cut = rng_word(&rng) % 4, j = 0; j < cut; j++)
+            wide.limb[3 - j] = 0;
+        wide.limb[0] |= 1;
+        const u256 v = rng_below256(&rng, &wide);
+        assert_true(u256_less(&v, &wide));
+    }
+}
+
+/* ----------------------------------------------------------- unit, tape -- */
+
+static void test_unit(void **state) {
+    (void)state;
+    const uint64_t tape[] = {0,
+                             (1 << 11) - 1,
+                             1 << 11,
+                             UINT64_MAX,
+                             (uint64_t)1 << 63,
+                             UINT64_MAX >> 1,
+                             ~(uint64_t)0 << 11};
+    tem_rng rng = on_tape(tape, 7);
+    assert_true(rng_unit(&rng) == 0x1p-53); /* never 0: a logarithm is taken of it */
+    assert_true(rng_unit(&rng) == 0x1p-53);
+    assert_true(rng_unit(&rng) == 0x1p-52);
+    assert_true(rng_unit(&rng) == 1);
+    assert_true(rng_unit(&rng) == 0.5 + 0x1p-53);
+    assert_true(rng_unit(&rng) == 0.5);
+    assert_true(rng_unit(&rng) == 1);
+    assert_true(rng.tape_used == 7);
+}
+
+static void test_end_of_tape(void **state) {
+    (void)state;
+    const uint64_t tape[] = {3, 1, 4};
+    tem_rng rng = on_tape(tape, 3);
+    volatile int drawn = 0;
+    if (setjmp(tape_ended) == 0)
+        for (;;) {
+            assert_true(rng_word(&rng) == tape[drawn]);
+            drawn = drawn + 1;
+        }
+    assert_int_equal(drawn, 3);
+    assert_true(rng.tape_used == 3);
+}
+
+/* A handler that returns ends the program: no word is made up. */
+static void returning_handler(void *context) {
+    (void)context;
+}
+
+static void test_returning_handler_aborts(void **state) {
+    (void)state;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        tem_rng rng;
+        rng_init_tape(&rng, NULL, 0, returning_handler, NULL);
+        signal(SIGABRT, SIG_DFL); /* cmocka catches it */
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        rng_word(&rng);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_seeded_stream),
+        cmocka_unit_test(test_seeds_differ),
+        cmocka_unit_test(test_secure_differ),
+        cmocka_unit_test(test_used_words_are_erased),
+        cmocka_unit_test(test_fork_secure),
+        cmocka_unit_test(test_fork_seeded),
+        cmocka_unit_test(test_uniform),
+        cmocka_unit_test(test_planted_faults_show),
+        cmocka_unit_test(test_each_word_counts_once),
+        cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_wide_borders),
+        cmocka_unit_test(test_wide_upper_limb),
+        cmocka_unit_test(test_never_at_the_bound),
+        cmocka_unit_test(test_unit),
+        cmocka_unit_test(test_end_of_tape),
+        cmocka_unit_test(test_returning_handler_aborts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
