@@ -6,20 +6,16 @@
 #include "report.h"
 #include "talk.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-
-enum { INPUTS_MAX = 100000 };
+#include <unistd.h>
 
 typedef struct privatize_request {
     common_options common;
     mechanism_choice choice;
     tem_job job;
     const char *oov_name, *punctuation_name, *format_name, *report_path, *seed_text;
-    uint64_t seed;
     bool strip_tags, dry_run, force, no_verify;
 } privatize_request;
 
@@ -74,6 +70,10 @@ static int check_request(privatize_request *r) {
         return talk_usage("privatize", "--field needs --format tsv, csv or jsonl");
     if (r->seed_text != NULL && !options_number(r->seed_text, &r->job.insecure_seed))
         return talk_usage("privatize", "--insecure-seed takes a whole number");
+    if (r->report_path != NULL && !r->force && access(r->report_path, F_OK) == 0) {
+        fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", r->report_path);
+        return EXIT_FAILED;
+    }
     r->job.insecure_seeded = r->seed_text != NULL;
     r->job.text.strip_tags = r->strip_tags;
     r->job.dry_run = r->dry_run;
@@ -187,7 +187,7 @@ int command_privatize(int argc, char *const *argv) {
          "write what was done as JSON; it depends on the private text", 0, 0},
         {"output", 'o', OPTION_TEXT, &r.job.output, "OUT",
          "write to OUT, which appears when all is done", 0, 0},
-        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite OUT", 0, 0},
+        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite OUT and FILE", 0, 0},
         {"no-verify", 0, OPTION_FLAG, &r.no_verify, NULL, "do not check the model's hashes first",
          0, 0},
         {"insecure-seed", 0, OPTION_TEXT, &r.seed_text, "N",

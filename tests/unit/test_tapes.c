@@ -728,6 +728,40 @@ static void test_law_of_the_sampler(void **state) {
             check_vocabulary(&vocabularies[i], length);
 }
 
+/* Points within 2 of each other, some equal; any epsilon, gamma, weights, lists, bounds. */
+static void check_random_model(void) {
+    int16_t at[WORDS_MAX][2];
+    uint32_t values[WORDS_MAX];
+    const uint32_t count = 2 + (uint32_t)(random64() % (WORDS_MAX - 1));
+    for (uint32_t id = 0; id < count; id++) {
+        for (int i = 0; i < 2; i++)
+            at[id][i] = (int16_t)((random64() % 5) * (random64() % 500));
+        values[id] = random64() % 4 == 0 ? 0 : (uint32_t)(random64() >> (32 + random64() % 32));
+    }
+    values[random64() % count] = 3;
+    tiny t;
+    tiny_make(&t, at, count, 1 + (uint32_t)(random64() % count));
+    set_exponent(&t, ldexp(1 + (double)(random64() % 1000), -(int)(random64() % 10) - 6),
+                 ldexp(1 + (double)(random64() % 1000), -(int)(random64() % 10) - 6));
+    assert_int_equal(
+        weights_init(&t.sampler.weights, random64() % 3 == 0 ? NULL : values, count, NULL), TEM_OK);
+    neighbour_index index;
+    use_bounds(&t, &index);
+    for (uint32_t w = 0; w < count; w++) {
+        if (random64() % 2 == 0)
+            t.bounds[w] = (tem_dist)(random64() % ((uint64_t)t.bounds[w] + 1));
+        check_survey(&t.sampler, w);
+    }
+    weights_free(&t.sampler.weights);
+    tiny_free(&t);
+}
+
+static void test_law_of_random_models(void **state) {
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        check_random_model();
+}
+
 /* ------------------------------------------------------- planted faults -- */
 
 /* The law if the words of the list together had `factor` times their share. */
@@ -954,17 +988,31 @@ static void test_rest_decides(void **state) {
     }
 }
 
+static void expect_unknown(const sampler *m, const uint64_t *tape, uint64_t words,
+                           uint32_t expected) {
+    tem_rng rng = on_tape(tape, words);
+    uint32_t out = 77;
+    assert_int_equal(sampler_draw(m, TEM_NO_WORD, &rng, &out, NULL), TEM_OK);
+    assert_int_equal(out, expected);
+    assert_true(rng.tape_used == words);
+}
+
+/* By the weights alone: a_y / A. */
 static void test_unknown_word(void **state) {
     (void)state;
+    static const uint32_t values[] = {1, 1, 9, 1};
     scene s;
     scene_make(&s, NULL);
-    for (uint32_t id = 0; id < 4; id++) {
-        const uint64_t word = id | ~(uint64_t)3;
-        tem_rng rng = on_tape(&word, 1);
-        uint32_t out = 77;
-        assert_int_equal(sampler_draw(&s.tiny.sampler, TEM_NO_WORD, &rng, &out, NULL), TEM_OK);
-        assert_int_equal(out, id);
-        assert_true(rng.tape_used == 1);
+    for (uint32_t id = 0; id < 4; id++)
+        expect_unknown(&s.tiny.sampler, (uint64_t[]){id | ~(uint64_t)3}, 1, id);
+    scene_free(&s);
+    scene_make(&s, values);
+    const weights *w = &s.tiny.sampler.weights;
+    for (uint32_t c = 0; c < 4; c++) {
+        const uint64_t last = w->thresholds[c] - 1;
+        expect_unknown(&s.tiny.sampler, (uint64_t[]){c, last}, 2, c);
+        if (last + 1 < w->sum)
+            expect_unknown(&s.tiny.sampler, (uint64_t[]){c, last + 1}, 2, w->aliases[c]);
     }
     scene_free(&s);
 }

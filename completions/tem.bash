@@ -1,0 +1,32 @@
+# bash completion for tem. Commands and options come from tem's own help, so they are
+# always those of the program that is installed.
+_tem() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local command=${COMP_WORDS[1]} words=
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words="$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p') --help --version"
+    else
+        case $previous in
+        --metric) words="euclidean angular l1 linf" ;;
+        --mechanism) words="tem em madlib" ;;
+        --oov) words="uniform drop mask keep-unsafe" ;;
+        --punctuation) words="drop keep word" ;;
+        --format) words="text tsv csv jsonl" ;;
+        --epsilon | --beta | --gamma | --field | --limit | --neighbours | --threads | --top | \
+            --insecure-seed) return ;;
+        *)
+            case $current in
+            -*) words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |
+                sed -n 's/^  ...  *\(--[a-z-]*\).*/\1/p; s/^  -., \(--[a-z-]*\).*/\1/p') ;;
+            esac
+            ;;
+        esac
+    fi
+    if [ -n "$words" ]; then
+        COMPREPLY=($(compgen -W "$words" -- "$current"))
+    else
+        COMPREPLY=($(compgen -f -- "$current"))
+    fi
+}
+complete -o filenames -F _tem tem
