@@ -1,12 +1,8 @@
 /* command_build.c - tem build: an embedding file becomes a model. */
 #include "commands.h"
 #include "common_options.h"
+#include "outputs.h"
 #include "talk.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
 
 typedef struct build_request {
     const char *vectors, *output, *metric_name;
@@ -30,23 +26,6 @@ static void print_help(const option_spec *table) {
          "The model appears whole or not at all, whenever the build is stopped.");
 }
 
-/* What would fail only after all the work, told before it. */
-static int check_output(const build_request *r) {
-    if (!r->force && access(r->output, F_OK) == 0) {
-        fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", r->output);
-        return EXIT_FAILED;
-    }
-    char folder[PATH_MAX] = ".";
-    const char *slash = strrchr(r->output, '/');
-    if (slash != NULL && (size_t)(slash - r->output) + 1 < sizeof folder)
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - r->output) + 1, r->output);
-    if (access(folder, W_OK | X_OK) != 0) {
-        fprintf(stderr, "tem: %s: cannot write into its folder: %s\n", r->output, strerror(errno));
-        return EXIT_FAILED;
-    }
-    return EXIT_DONE;
-}
-
 /* Fills the request; EXIT_DONE, or the exit status to end with. */
 static int check_request(build_request *r, size_t operands) {
     tem_error error;
@@ -56,7 +35,7 @@ static int check_request(build_request *r, size_t operands) {
         return talk_usage("build", "where to? -o MODEL names the file to write");
     if (tem_metric_parse(r->metric_name, &r->metric, &error) != TEM_OK)
         return talk_usage("build", "--metric: %s", error.message);
-    return check_output(r);
+    return outputs_check(r->output, r->force) ? EXIT_DONE : EXIT_FAILED;
 }
 
 static tem_status build(const build_request *r, const tem_run *run, tem_vectors **vectors,

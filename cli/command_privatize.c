@@ -3,13 +3,14 @@
 #include "common_options.h"
 #include "default_model.h"
 #include "mechanism_options.h"
+#include "outputs.h"
 #include "report.h"
 #include "talk.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 typedef struct privatize_request {
     common_options common;
@@ -70,14 +71,15 @@ static int check_request(privatize_request *r) {
         return talk_usage("privatize", "--field needs --format tsv, csv or jsonl");
     if (r->seed_text != NULL && !options_number(r->seed_text, &r->job.insecure_seed))
         return talk_usage("privatize", "--insecure-seed takes a whole number");
-    if (r->report_path != NULL && !r->force && access(r->report_path, F_OK) == 0) {
-        fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", r->report_path);
-        return EXIT_FAILED;
-    }
     r->job.insecure_seeded = r->seed_text != NULL;
     r->job.text.strip_tags = r->strip_tags;
     r->job.dry_run = r->dry_run;
     r->job.overwrite = r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING;
+    if (r->job.output != NULL && strcmp(r->job.output, "-") != 0 && !r->dry_run &&
+        !outputs_check(r->job.output, r->force))
+        return EXIT_FAILED;
+    if (r->report_path != NULL && !outputs_check(r->report_path, r->force))
+        return EXIT_FAILED;
     return EXIT_DONE;
 }
 
@@ -132,7 +134,7 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism_in
     if (r->job.insecure_seeded && !r->dry_run)
         talk_note(false, "tem: warning: --insecure-seed: the output is NOT private");
     if (r->job.text.oov == TEM_OOV_KEEP_UNSAFE && counts->unknown > 0)
-        talk_note(false, "tem: warning: --oov keep-unsafe: %s words were released as they were",
+        talk_note(false, "tem: warning: --oov keep-unsafe: unknown words released as they were: %s",
                   talk_count(counts->unknown));
 }
 

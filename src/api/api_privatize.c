@@ -114,10 +114,11 @@ static tem_status replace_record(job *j, worker *w, const char *record, size_t s
     }
     if (status != TEM_OK || j->options->dry_run)
         return status;
+    if (span.quoting == RECORD_NOTHING)
+        return core_buffer_add(out, record, size) ? TEM_OK : core_fail_memory(error);
     if (!core_buffer_add(out, record, span.start))
         return core_fail_memory(error);
-    if (span.quoting != RECORD_NOTHING)
-        status = records_encode(span.quoting, w->private.data, w->private.size, out, error);
+    status = records_encode(span.quoting, w->private.data, w->private.size, out, error);
     if (status == TEM_OK && !core_buffer_add(out, record + span.end, size - span.end))
         return core_fail_memory(error);
     return status;
@@ -219,7 +220,7 @@ static tem_status take_header(job *j, stream_input *in, size_t whole, size_t *he
     tem_status status = records_header(&j->reader, in->data.data, content, error);
     if (status != TEM_OK) {
         if (error != NULL) {
-            strncpy(error->file, in->path, sizeof error->file - 1);
+            strncpy(error->file, j->path, sizeof error->file - 1);
             error->line = 1;
         }
         return status;

@@ -339,6 +339,23 @@ static void test_same_bytes(void **state) {
 
 /* ---- hostile files ---- */
 
+/* What users of a list rely on without looking, also when the file is damaged: ids of words, in
+ * ascending order, none beyond the bound. */
+static uint64_t use_list(const tem_model *model, uint32_t id, uint32_t count,
+                         const tem_neighbours *n) {
+    uint64_t sum = 0;
+    assert_true(n->count >= 1 && n->count <= count);
+    for (uint32_t i = 0; i < n->count; i++) {
+        const tem_neighbour *entry = &n->list[i];
+        assert_true(entry->id < count && entry->distance <= n->bound);
+        if (i > 0)
+            assert_true(entry[-1].distance < entry->distance ||
+                        (entry[-1].distance == entry->distance && entry[-1].id < entry->id));
+        sum += tem_model_distance(model, id, entry->id) + entry->distance;
+    }
+    return sum;
+}
+
 /* Everything a file can be asked; the answers, whatever they are, as one number. */
 static uint64_t use_everything(const tem_model *model) {
     tem_model_info info;
@@ -355,8 +372,7 @@ static uint64_t use_everything(const tem_model *model) {
         tem_error error;
         for (int again = 0; again < 2; again++)
             if (tem_model_neighbours(model, id, &n, &error) == TEM_OK)
-                for (uint32_t i = 0; i < n.count; i++)
-                    sum += tem_model_distance(model, id, n.list[i].id) + n.list[i].distance;
+                sum += use_list(model, id, info.words, &n);
         sum += tem_model_distance(model, id, info.words - 1 - id);
     }
     for (int i = 0; i < WORDS; i++)
@@ -834,6 +850,22 @@ static void test_hostile_content(void **state) {
     }
 }
 
+/* The search for neighbours takes an infinite distance for "nothing found", so this must be refused
+ * before it: after it, the verdict would depend on what memory happened to hold. */
+static void test_infinite_matrix(void **state) {
+    (void)state;
+    tem_model *model = NULL;
+    tem_error error;
+    bytes file = bytes_of(FUNCTION);
+    matrix_infinite(file);
+    reseal(file);
+    const file_view view = {.data = (const char *)file.data, .size = file.size, .mapped = false};
+    assert_int_equal(model_from_view(view, "hostile.tem", &model, NULL), TEM_OK);
+    assert_int_equal(tem_model_verify(model, NULL, &error), TEM_ERR_DAMAGED);
+    assert_non_null(strstr(error.message, "infinite"));
+    tem_model_free(model);
+}
+
 /* A sealed header of the file, changed: newer, older, lying about its size. */
 static tem_status judge_header(bytes file, size_t place, uint64_t value, size_t width) {
     bytes copy = new_bytes(file.data, file.size);
@@ -1157,17 +1189,29 @@ static void test_stopped_verify(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),         cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_every_length),       cmocka_unit_test(test_every_length_mapped),
-        cmocka_unit_test(test_every_bit),          cmocka_unit_test(test_every_byte_mapped),
-        cmocka_unit_test(test_every_bit_resealed), cmocka_unit_test(test_extreme_numbers),
-        cmocka_unit_test(test_hostile_content),    cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_size_lies),          cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_no_model),           cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_keep_or_overwrite),  cmocka_unit_test(test_name_taken),
-        cmocka_unit_test(test_bad_places),         cmocka_unit_test(test_read_only_folder),
-        cmocka_unit_test(test_disk_full),          cmocka_unit_test(test_stopped_save),
-        cmocka_unit_test(test_stopped_build),      cmocka_unit_test(test_stopped_verify),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_every_length_mapped),
+        cmocka_unit_test(test_every_bit),
+        cmocka_unit_test(test_every_byte_mapped),
+        cmocka_unit_test(test_every_bit_resealed),
+        cmocka_unit_test(test_extreme_numbers),
+        cmocka_unit_test(test_hostile_content),
+        cmocka_unit_test(test_infinite_matrix),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_size_lies),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_no_model),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_keep_or_overwrite),
+        cmocka_unit_test(test_name_taken),
+        cmocka_unit_test(test_bad_places),
+        cmocka_unit_test(test_read_only_folder),
+        cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_stopped_save),
+        cmocka_unit_test(test_stopped_build),
+        cmocka_unit_test(test_stopped_verify),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -236,6 +236,12 @@ static void test_bernoulli(void **state) {
 
 enum { WORDS_MAX = 5 };
 
+/* Words in two dimensions, in steps of 2^-10. */
+typedef struct vocabulary {
+    uint32_t count;
+    int16_t at[WORDS_MAX][2];
+} vocabulary;
+
 typedef struct tiny {
     space space;
     int16_t *rows;
@@ -244,8 +250,8 @@ typedef struct tiny {
     sampler sampler;
 } tiny;
 
-/* Words in two dimensions, in steps of 2^-10, with lists of `length`. */
-static void tiny_make(tiny *t, const int16_t (*at)[2], uint32_t count, uint32_t length) {
+static void tiny_make(tiny *t, const vocabulary *v, uint32_t length) {
+    const uint32_t count = v->count;
     *t = (tiny){.space = {.metric = TEM_EUCLIDEAN,
                           .count = count,
                           .dimension = 2,
@@ -256,7 +262,7 @@ static void tiny_make(tiny *t, const int16_t (*at)[2], uint32_t count, uint32_t 
     assert_non_null(t->rows);
     memset(t->rows, 0, bytes);
     for (uint32_t id = 0; id < count; id++)
-        memcpy(t->rows + (size_t)id * t->space.row_elements, at[id], sizeof at[id]);
+        memcpy(t->rows + (size_t)id * t->space.row_elements, v->at[id], sizeof v->at[id]);
     t->space.rows = t->rows;
     const tem_run alone = {.threads = 1};
     assert_int_equal(neighbours_build(&t->space, length, &alone, &t->index, NULL), TEM_OK);
@@ -662,12 +668,7 @@ static void check_survey(const sampler *m, uint32_t word) {
 
 /* ------------------------------------------------- models for the surveys -- */
 
-typedef struct vocabulary {
-    uint32_t count;
-    int16_t at[WORDS_MAX][2];
-} vocabulary;
-
-/* In steps of 2^-10: two words; all equal; equal ones near and far; a line; a plane. */
+/* Two words; all equal; equal ones near and far; a line; a plane. */
 static const vocabulary vocabularies[] = {
     {2, {{0, 0}, {700, 0}}},
     {3, {{5, 5}, {5, 5}, {5, 5}}},
@@ -706,7 +707,7 @@ static void check_bounds(tiny *t) {
 
 static void check_vocabulary(const vocabulary *v, uint32_t length) {
     tiny t;
-    tiny_make(&t, v->at, v->count, length);
+    tiny_make(&t, v, length);
     for (size_t p = 0; p < sizeof parameters / sizeof *parameters; p++) {
         set_exponent(&t, parameters[p].epsilon, parameters[p].gamma);
         for (size_t k = 0; k < WEIGHT_SETS; k++) {
@@ -730,17 +731,17 @@ static void test_law_of_the_sampler(void **state) {
 
 /* Points within 2 of each other, some equal; any epsilon, gamma, weights, lists, bounds. */
 static void check_random_model(void) {
-    int16_t at[WORDS_MAX][2];
     uint32_t values[WORDS_MAX];
     const uint32_t count = 2 + (uint32_t)(random64() % (WORDS_MAX - 1));
+    vocabulary v = {.count = count};
     for (uint32_t id = 0; id < count; id++) {
         for (int i = 0; i < 2; i++)
-            at[id][i] = (int16_t)((random64() % 5) * (random64() % 500));
+            v.at[id][i] = (int16_t)((random64() % 5) * (random64() % 500));
         values[id] = random64() % 4 == 0 ? 0 : (uint32_t)(random64() >> (32 + random64() % 32));
     }
     values[random64() % count] = 3;
     tiny t;
-    tiny_make(&t, at, count, 1 + (uint32_t)(random64() % count));
+    tiny_make(&t, &v, 1 + (uint32_t)(random64() % count));
     set_exponent(&t, ldexp(1 + (double)(random64() % 1000), -(int)(random64() % 10) - 6),
                  ldexp(1 + (double)(random64() % 1000), -(int)(random64() % 10) - 6));
     assert_int_equal(
@@ -811,7 +812,7 @@ static void test_planted_splits(void **state) {
     const vocabulary *v = &vocabularies[4];
     for (uint32_t length = 2; length < v->count; length++) {
         tiny t;
-        tiny_make(&t, v->at, v->count, length);
+        tiny_make(&t, v, length);
         set_exponent(&t, 3.3, 10);
         assert_int_equal(weights_init(&t.sampler.weights, NULL, v->count, NULL), TEM_OK);
         bracket b;
@@ -844,10 +845,10 @@ typedef struct scene {
     size_t words;
 } scene;
 
-static const int16_t scene_at[4][2] = {{0, 0}, {100, 0}, {500, 0}, {900, 0}};
+static const vocabulary scene_words = {4, {{0, 0}, {100, 0}, {500, 0}, {900, 0}}};
 
 static void scene_make(scene *s, const uint32_t *output_weights) {
-    tiny_make(&s->tiny, scene_at, 4, 2);
+    tiny_make(&s->tiny, &scene_words, 2);
     set_exponent(&s->tiny, 3.3, 10);
     assert_int_equal(weights_init(&s->tiny.sampler.weights, output_weights, 4, NULL), TEM_OK);
     survey_start(&s->survey, &s->tiny.sampler, 0);
@@ -1137,12 +1138,19 @@ static void test_no_weight_at_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bernoulli),      cmocka_unit_test(test_law_of_the_sampler),
-        cmocka_unit_test(test_planted_splits), cmocka_unit_test(test_list_entries),
-        cmocka_unit_test(test_tail),           cmocka_unit_test(test_rejections_restart),
-        cmocka_unit_test(test_rest_decides),   cmocka_unit_test(test_unknown_word),
-        cmocka_unit_test(test_broken_model),   cmocka_unit_test(test_weights_in_the_tail),
-        cmocka_unit_test(test_columns),        cmocka_unit_test(test_no_weight_at_all),
+        cmocka_unit_test(test_bernoulli),
+        cmocka_unit_test(test_law_of_the_sampler),
+        cmocka_unit_test(test_law_of_random_models),
+        cmocka_unit_test(test_planted_splits),
+        cmocka_unit_test(test_list_entries),
+        cmocka_unit_test(test_tail),
+        cmocka_unit_test(test_rejections_restart),
+        cmocka_unit_test(test_rest_decides),
+        cmocka_unit_test(test_unknown_word),
+        cmocka_unit_test(test_broken_model),
+        cmocka_unit_test(test_weights_in_the_tail),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_no_weight_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

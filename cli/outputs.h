@@ -1,0 +1,11 @@
+/* outputs.h - files to be written. */
+#ifndef CLI_OUTPUTS_H
+#define CLI_OUTPUTS_H
+
+#include <stdbool.h>
+
+/* Whether `path` can be written, as far as can be told before the work: it is not there
+ * already, or `force` is set, and its folder takes files. Says why not. */
+bool outputs_check(const char *path, bool force);
+
+#endif
