@@ -25,8 +25,9 @@ typedef struct neighbour_index {
 } neighbour_index;
 
 /* The index of a space with `length` words in each list, 1 to count. The result is
- * the same whatever the number of threads and the kernel. TEM_ERR_MEMORY or
- * TEM_ERR_CANCELLED. Free with neighbours_free. */
+ * the same whatever the number of threads and the kernel. The space must have passed
+ * space_check_range: no distance may be UINT32_MAX. TEM_ERR_MEMORY or TEM_ERR_CANCELLED.
+ * Free with neighbours_free. */
 tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
                             neighbour_index *out, tem_error *error);
 

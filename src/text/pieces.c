@@ -9,7 +9,6 @@
 #include "core/status.h"
 #include "text/ascii.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unicase.h>
 #include <unictype.h>
@@ -57,13 +56,13 @@ static tem_status fold_unicode(text_pieces *p, const char *text, size_t bytes, t
     uint8_t *folded =
         normal == NULL ? NULL
                        : u8_casefold(normal, normal_bytes, NULL, UNINORM_NFC, NULL, &folded_bytes);
-    free(normal);
+    core_free(normal);
     if (folded == NULL || !reserve_text(p, folded_bytes)) {
-        free(folded);
+        core_free(folded);
         return core_fail_memory(error);
     }
     memcpy(p->text.data, folded, folded_bytes);
-    free(folded);
+    core_free(folded);
     p->text.size = folded_bytes;
     plain_apostrophes(p);
     u8_wordbreaks((const uint8_t *)p->text.data, p->text.size, p->breaks.data);
