@@ -67,6 +67,40 @@ static bool is_blank(ucs4_t c) {
     return uc_is_property_white_space(c) || uc_is_general_category(c, UC_CATEGORY_Cc);
 }
 
+static size_t read_character(const text_pieces *p, size_t at, ucs4_t *c) {
+    return (size_t)u8_mbtouc(c, (const uint8_t *)p->text.data + at, p->text.size - at);
+}
+
+/* Whether a letter or a digit, and whether an apostrophe, comes from `at` to the next boundary. */
+static void look_at_segment(const text_pieces *p, size_t at, bool *letter, bool *apostrophe) {
+    *letter = *apostrophe = false;
+    do {
+        ucs4_t c = 0;
+        at += read_character(p, at, &c);
+        *letter |= is_letter_or_digit(c);
+        *apostrophe |= c == '\'';
+    } while (at < p->text.size && !p->breaks.data[at]);
+}
+
+/* Whether the character at `at` may be in no piece although it is not blank: a hyphen between two
+ * words, or what parts the runs of a word with an apostrophe. */
+static bool is_joint(const text_pieces *p, size_t at, ucs4_t c) {
+    bool letter = false, apostrophe = false, after = false;
+    size_t start = at;
+    while (start > 0 && !p->breaks.data[start])
+        start--;
+    look_at_segment(p, start, &letter, &apostrophe);
+    if (letter && apostrophe && c < 0x80 && !is_letter_or_digit(c))
+        return true;
+    if (c != '-' || at == 0 || at + 1 == p->text.size)
+        return false;
+    look_at_segment(p, at + 1, &after, &apostrophe);
+    for (start = at - 1; start > 0 && !p->breaks.data[start];)
+        start--;
+    look_at_segment(p, start, &letter, &apostrophe);
+    return letter && after;
+}
+
 /* PRIVACY: every letter and digit is in exactly one word; what is in no piece is blank, or the
  * joint of a word that was taken apart. Pieces are in order, apart from each other, not empty, and
  * have the id that the vocabulary gives them. */
@@ -80,11 +114,12 @@ static void check_cover(const text_pieces *p) {
         bool letters = false;
         while (at < next) {
             ucs4_t c = 0;
+            const size_t bytes = read_character(p, at, &c);
             const bool outside = at < start;
-            at += (size_t)u8_mbtouc(&c, (const uint8_t *)p->text.data + at, p->text.size - at);
             letters |= !outside && is_letter_or_digit(c);
             if (outside)
-                assert_true(is_blank(c) || (c < 0x80 && !is_letter_or_digit(c)));
+                assert_true(is_blank(c) || is_joint(p, at, c));
+            at += bytes;
             assert_true(!outside || at <= start); /* no piece begins within a character */
         }
         assert_int_equal(at, next);
@@ -268,4 +303,410 @@ static void test_unicode_vectors(void **state) {
     fclose(file);
     text_pieces_free(&p);
     assert_true(lines > 1500 && through_tem > 1000);
+}
+
+/* ---- the rules of pieces.h ---- */
+
+/* Pieces as one string: parted by |, unknown words with a ? behind, punctuation with a ~ before. */
+static void print_pieces(const text_pieces *p, char *out, size_t room) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < p->count; i++) {
+        const text_piece *piece = &p->pieces[i];
+        const int put =
+            snprintf(out + used, room - used, "%s%s%.*s%s", i > 0 ? "|" : "",
+                     piece->word ? "" : "~", (int)piece->length, p->text.data + piece->start,
+                     piece->word && piece->id == TEM_NO_WORD ? "?" : "");
+        assert_true(put > 0 && used + (size_t)put < room);
+        used += (size_t)put;
+    }
+}
+
+static void expect_bytes(const char *const *words, const char *text, size_t bytes,
+                         const char *wanted) {
+    char found[1024];
+    text_pieces p;
+    text_pieces_init(&p, find_in_list, words);
+    cut(&p, text, bytes);
+    check_folding(&p, text, bytes);
+    print_pieces(&p, found, sizeof found);
+    assert_string_equal(found, wanted);
+    assert_int_equal(text_pieces_cut_unicode(&p, text, bytes, NULL), TEM_OK);
+    check_cover(&p);
+    print_pieces(&p, found, sizeof found);
+    assert_string_equal(found, wanted);
+    text_pieces_free(&p);
+}
+
+static void expect(const char *const *words, const char *text, const char *wanted) {
+    expect_bytes(words, text, strlen(text), wanted);
+}
+
+#define VOCABULARY(...)                                                                            \
+    (const char *const[]) {                                                                        \
+        __VA_ARGS__, NULL                                                                          \
+    }
+static const char *const nothing[] = {NULL};
+
+static void test_plain(void **state) {
+    (void)state;
+    expect(nothing, "", "");
+    expect(nothing, " \t\r\n", "");
+    expect(VOCABULARY("the", "movie"), "The MOVIE, was", "the|movie|~,|was?");
+    expect(nothing, "3.14 1,000 1.a a.1", "3.14?|1,000?|1?|~.|a?|a?|~.|1?");
+    expect(VOCABULARY("3.14", "1,000"), "3.14 1,000", "3.14|1,000");
+    expect(nothing, "a_b __ u.s.a. x:y", "a_b?|~__|u.s.a?|~.|x:y?");
+    expect(VOCABULARY("?!"), "?! ?!", "~?|~!|~?|~!");
+}
+
+static void test_hyphens(void **state) {
+    (void)state;
+    expect(VOCABULARY("well-known", "well"), "Well-Known", "well-known");
+    expect(VOCABULARY("well", "known"), "well-known", "well|known");
+    expect(nothing, "well-known", "well?|known?");
+    expect(VOCABULARY("state-of-the-art"), "state-of-the-art.", "state-of-the-art|~.");
+    /* Whole or in all its parts: no part of a chain is tried. */
+    expect(VOCABULARY("state-of", "the-art", "the"), "state-of-the-art", "state?|of?|the|art?");
+    expect(VOCABULARY("e-mail"), "e-mail e-mails", "e-mail|e?|mails?");
+    expect(VOCABULARY("a--b"), "a--b", "a?|~-|~-|b?");
+    expect(VOCABULARY("-x-", "x-", "-x"), "-x-", "~-|x?|~-");
+    expect(nothing, "semi- and", "semi?|~-|and?");
+    expect(nothing, "a- b -c", "a?|~-|b?|~-|c?");
+    expect(nothing, "a-", "a?|~-");
+    expect(nothing, "1-2-3", "1?|2?|3?");
+    /* Other hyphens join nothing. */
+    expect(VOCABULARY("a\u2010b"), "a\u2010b", "a?|~\u2010|b?");
+    /* A halfwidth sound mark is a letter that extends the hyphen before it. */
+    expect(nothing, "a-\uff9eb", "a?|\uff9e?|b?");
+    expect(nothing, "-\uff9e", "-\uff9e?");
+}
+
+static void test_apostrophes(void **state) {
+    (void)state;
+    expect(VOCABULARY("don't", "do", "n't", "don", "t"), "Don't", "don't");
+    expect(VOCABULARY("do", "n't", "don", "t"), "don't", "do|n't");
+    expect(VOCABULARY("do", "don", "t"), "don't", "don|t");
+    expect(VOCABULARY("n't", "don"), "don't", "don|t?");
+    expect(VOCABULARY("it", "'s"), "it\u2019s It's", "it|'s|it|'s");
+    expect(VOCABULARY("it's"), "it\u2019s", "it's");
+    expect(VOCABULARY("it\u2019s"), "it\u2019s", "it?|s?"); /* no input can reach it */
+    expect(VOCABULARY("we", "'re", "'ve", "'ll", "'d", "i", "'m"), "we're we've we'll we'd I'm",
+           "we|'re|we|'ve|we|'ll|we|'d|i|'m");
+    expect(VOCABULARY("o'neill"), "O'Neill", "o'neill");
+    expect(nothing, "O'Neill's", "o?|neill?|s?");
+    expect(VOCABULARY("o'neill", "'s"), "O'Neill's", "o'neill|'s");
+    expect(VOCABULARY("'tis", "tis"), "'tis", "~'|tis");
+    expect(VOCABULARY("dogs", "dogs'"), "dogs' x", "dogs|~'|x?");
+    expect(VOCABULARY("n't", "'s"), "n't 's", "n?|t?|~'|s?"); /* an ending needs a stem */
+    expect(nothing, "rock-'n'-roll", "rock?|~-|~'|n?|~'|~-|roll?");
+    expect(nothing, "rock'n'roll", "rock?|n?|roll?");
+    expect(VOCABULARY("x-'s"), "x-'s", "x?|~-|~'|s?");
+    expect(VOCABULARY("do", "n't", "x"), "x-don't-x", "x|do|n't|x");
+    expect(VOCABULARY("x-don't"), "x-don\u2019t", "x-don't");
+    expect(nothing, "a_'b _'_ 'a'", "a_?|~'|b?|~_|~'|~_|~'|a?|~'");
+    expect(nothing, "c'e_3.a", "c?|e?|3?|~.|a?");
+}
+
+static void test_folding(void **state) {
+    (void)state;
+    expect(VOCABULARY("caf\u00e9"), "cafe\u0301 CAFE\u0301 caf\u00c9",
+           "caf\u00e9|caf\u00e9|caf\u00e9");
+    expect(VOCABULARY("strasse", "stra\u00dfe"), "Stra\u00dfe STRA\u1e9eE", "strasse|strasse");
+    expect(VOCABULARY("fish"), "\ufb01sh", "fish");
+    expect(VOCABULARY("i\u0307"), "\u0130", "i\u0307");
+    expect(VOCABULARY("\u03bf\u03b4\u03bf\u03c3"),
+           "\u039f\u0394\u039f\u03a3 \u03bf\u03b4\u03bf\u03c2",
+           "\u03bf\u03b4\u03bf\u03c3|\u03bf\u03b4\u03bf\u03c3");
+    expect(VOCABULARY("k", "\u00e5"), "\u212a \u212b", "k|\u00e5");
+    expect(VOCABULARY("\u02bcn"), "\u0149", "\u02bcn");
+    /* Folding may leave NFC, and is taken back to it. */
+    expect(VOCABULARY("\u0390"), "\u0390", "\u0390");
+}
+
+static void test_scripts(void **state) {
+    (void)state;
+    expect(nothing, "\u4e2d\u6587", "\u4e2d?|\u6587?");
+    expect(VOCABULARY("\ud55c\uad6d"), "\u1112\u1161\u11ab\uad6d", "\ud55c\uad6d");
+    expect(nothing, "\u30ab\u30bf\u30ab\u30ca", "\u30ab\u30bf\u30ab\u30ca?");
+    expect(nothing, "\u0643\u064e\u062a\u064e\u0628\u064e \u0661\u0662",
+           "\u0643\u064e\u062a\u064e\u0628\u064e?|\u0661\u0662?");
+    expect(nothing, "\u0e01\u0e31\u0e19", "\u0e01\u0e31?|\u0e19?");
+    expect(nothing, "\u05d0\"\u05d1 \u05d0' \u05d0\u2019", "\u05d0\"\u05d1?|\u05d0?|\u05d0?");
+    /* Numbers in all their forms are words. */
+    expect(nothing, "x\u00b2 \u00bd \u2167 \u3289", "x?|\u00b2?|\u00bd?|\u2177?|\u3289?");
+    expect(nothing, "1\ufe0f\u20e3 \U0001d7d9", "1\ufe0f\u20e3?|\U0001d7d9?");
+}
+
+/* Families, flags and skin tones are symbols, one piece each. */
+static void test_symbols(void **state) {
+    (void)state;
+    expect(nothing, "\U0001f468\u200d\U0001f469\u200d\U0001f466!",
+           "~\U0001f468\u200d\U0001f469\u200d\U0001f466|~!");
+    expect(nothing, "\U0001f44d\U0001f3fd", "~\U0001f44d\U0001f3fd");
+    expect(nothing, "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7",
+           "~\U0001f1e9\U0001f1ea|~\U0001f1eb\U0001f1f7");
+    expect(VOCABULARY("\u24d0"), "\u24b6", "~\u24d0"); /* a symbol, by its category */
+    expect(nothing, "\u0301 x", "~\u0301|x?");
+    expect(nothing, " \u0301x", "~ \u0301|x?"); /* a mark holds on to the blank before it */
+}
+
+static void test_controls(void **state) {
+    (void)state;
+    expect_bytes(nothing, "a\0b", 3, "a?|b?");
+    expect_bytes(nothing, "\0\0", 2, "");
+    expect(nothing, "a\x01\x7f\xc2\x85\u2028\u00a0\u3000z", "a?|z?");
+    expect(nothing, "a\u200bb", "a?|~\u200b|b?");           /* zero width space */
+    expect(nothing, "a\u200db\u200cc", "a\u200db\u200cc?"); /* joiners */
+    expect(nothing, "mo\u00advie", "mo\u00advie?");         /* soft hyphen */
+    expect(nothing, "\ufeffmo\ufeffvie", "~\ufeff|mo\ufeffvie?");
+    expect(nothing, "a\r\nb\rc\nd", "a?|b?|c?|d?");
+    expect(nothing, "don\u0301't don'\u0301t", "do\u0144?|t?|don?|\u0301t?");
+}
+
+/* Longer than any word of a vocabulary: one piece, and never looked up. */
+static uint32_t find_short_only(const void *vocabulary, const char *word, size_t length) {
+    (void)vocabulary, (void)word;
+    assert_true(length <= TEM_WORD_BYTES_MAX);
+    return 7;
+}
+
+static void test_long_word(void **state) {
+    (void)state;
+    enum { LENGTH = 3 * TEM_WORD_BYTES_MAX };
+    static char text[LENGTH];
+    text_pieces p;
+    text_pieces_init(&p, find_short_only, NULL);
+    memset(text, 'x', LENGTH);
+    for (size_t length = TEM_WORD_BYTES_MAX - 1; length <= LENGTH; length += 1 + length % 4096) {
+        assert_int_equal(text_pieces_cut(&p, text, length, NULL), TEM_OK);
+        assert_int_equal(p.count, 1);
+        assert_int_equal(p.pieces[0].length, length);
+        assert_int_equal(p.pieces[0].id, length <= TEM_WORD_BYTES_MAX ? 7 : TEM_NO_WORD);
+    }
+    /* A chain that is too long falls to its parts, each of which is known. */
+    for (size_t i = 1; i < LENGTH; i += 2)
+        text[i] = '-';
+    assert_int_equal(text_pieces_cut(&p, text, LENGTH - 1, NULL), TEM_OK);
+    assert_int_equal(p.count, LENGTH / 2);
+    assert_int_equal(p.pieces[0].id, 7);
+    text_pieces_free(&p);
+}
+
+/* ---- the property, on texts made to break it ---- */
+
+/* Characters that meet in some rule: letters that extend, numbers that are no digits, marks, every
+ * kind of apostrophe, joiner and blank, what folding lengthens or takes apart. */
+static const ucs4_t odd[] = {
+    'a',    'S',    'n',    't',     '1',     '\'',    '-',     '_',     '.',     ':',    ',',
+    '"',    ' ',    '\t',   '\r',    0,       '<',     0x7f,    0x85,    0xa0,    0xad,   0xb2,
+    0xbd,   0xdf,   0x130,  0x149,   0x2bc,   0x301,   0x308,   0x345,   0x390,   0x3c2,  0x5d0,
+    0x5f4,  0x627,  0x64b,  0x661,   0x66b,   0x6dd,   0x915,   0x94d,   0xe01,   0xe31,  0x1100,
+    0x1161, 0x11a8, 0x1e9e, 0x200b,  0x200c,  0x200d,  0x2019,  0x2028,  0x203f,  0x20e3, 0x2163,
+    0x24b6, 0x3000, 0x3007, 0x30a2,  0x30fc,  0x4e2d,  0xac00,  0xfb01,  0xfe0f,  0xfeff, 0xff07,
+    0xff11, 0xff9e, 0xff9f, 0x1d160, 0x1d7d9, 0x1f1e6, 0x1f3fb, 0x1f468, 0xe0020, 0xe000, 0x10ffff};
+enum { ODD = sizeof odd / sizeof *odd };
+
+static size_t append(uint8_t *text, size_t bytes, ucs4_t c) {
+    const int put = u8_uctomb(text + bytes, c, 4);
+    assert_true(put > 0);
+    return bytes + (size_t)put;
+}
+
+static void cut_and_check(text_pieces *p, const uint8_t *text, size_t bytes) {
+    cut(p, (const char *)text, bytes);
+    check_folding(p, (const char *)text, bytes);
+}
+
+static void test_cover_short(void **state) {
+    (void)state;
+    text_pieces p;
+    text_pieces_init(&p, find_a_third, NULL);
+    for (size_t a = 0; a < ODD; a++)
+        for (size_t b = 0; b < ODD; b++)
+            for (size_t c = 0; c < ODD; c++) {
+                uint8_t text[16];
+                cut_and_check(&p, text,
+                              append(text, append(text, append(text, 0, odd[a]), odd[b]), odd[c]));
+            }
+    text_pieces_free(&p);
+}
+
+static ucs4_t random_character(void) {
+    if (random_below(4) > 0)
+        return odd[random_below(ODD)];
+    const ucs4_t c = (ucs4_t)random_below(random_below(2) ? 0x3000 : 0x10ffff - 0x800);
+    return c < 0xd800 ? c : c + 0x800;
+}
+
+static void test_cover_random(void **state) {
+    (void)state;
+    text_pieces p;
+    text_pieces_init(&p, find_a_third, NULL);
+    for (int i = 0; i < 200000; i++) {
+        uint8_t text[4 * 24];
+        size_t bytes = 0;
+        for (size_t left = 1 + random_below(24); left > 0; left--)
+            bytes = append(text, bytes, random_character());
+        cut_and_check(&p, text, bytes);
+    }
+    text_pieces_free(&p);
+}
+
+/* Every character there is, alone and inside a word with an apostrophe. */
+static void test_cover_all_characters(void **state) {
+    (void)state;
+    text_pieces p;
+    text_pieces_init(&p, find_in_list, nothing);
+    for (ucs4_t c = 0; c < 0x110000; c++) {
+        uint8_t text[16];
+        if (c == 0xd800)
+            c = 0xe000;
+        cut(&p, (const char *)text, append(text, 0, c));
+        assert_true(!is_letter_or_digit(c) || p.count > 0);
+        cut(&p, (const char *)text,
+            append(text, append(text, append(text, append(text, 0, 'x'), '\''), c), 'x'));
+        assert_true(p.count > 0);
+    }
+    text_pieces_free(&p);
+}
+
+/* ---- refusals ---- */
+
+static void test_invalid_utf8(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned byte;
+    } cases[] = {
+        {"\x80", 0},         {"ab\xff", 2},         {"a\xc0\x80", 1},        {"caf\xe9 x", 3},
+        {"\xed\xa0\x80", 0}, {"\u00e9\xe2\x80", 2}, {"x\xf4\x90\x80\x80", 1}};
+    text_pieces p;
+    text_pieces_init(&p, find_in_list, nothing);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tem_error error = {.status = TEM_OK};
+        cut(&p, "left over", 9);
+        assert_int_equal(text_pieces_cut(&p, cases[i].text, strlen(cases[i].text), &error),
+                         TEM_ERR_FORMAT);
+        assert_int_equal(error.status, TEM_ERR_FORMAT);
+        assert_int_equal(error.byte, cases[i].byte);
+        assert_int_equal(p.count, 0);
+        assert_int_equal(text_pieces_cut(&p, cases[i].text, strlen(cases[i].text), NULL),
+                         TEM_ERR_FORMAT);
+    }
+    text_pieces_free(&p);
+}
+
+/* The size is refused before a byte is read: there is only one to read. */
+static void test_too_large(void **state) {
+    (void)state;
+    text_pieces p;
+    tem_error error = {.status = TEM_OK};
+    text_pieces_init(&p, find_in_list, nothing);
+    assert_int_equal(text_pieces_cut(&p, "x", (size_t)TEXT_BYTES_MAX + 1, &error), TEM_ERR_RANGE);
+    assert_int_equal(error.status, TEM_ERR_RANGE);
+    assert_int_equal(text_pieces_cut_unicode(&p, "x", SIZE_MAX, &error), TEM_ERR_RANGE);
+    assert_int_equal(p.count, 0);
+    text_pieces_free(&p);
+}
+
+/* ---- tags ---- */
+
+static void expect_stripped(const char *text, const char *wanted) {
+    char out[256];
+    const size_t bytes = tags_strip(text, strlen(text), out);
+    assert_true(bytes <= strlen(text));
+    out[bytes] = '\0';
+    assert_string_equal(out, wanted);
+}
+
+static void test_tags(void **state) {
+    (void)state;
+    expect_stripped("good<br /><br />film", "good  film");
+    expect_stripped("<B>x</B>", " x ");
+    expect_stripped("a<b", "a<b");
+    expect_stripped("a<b>c", "a c");
+    expect_stripped("I <3 it > that", "I <3 it > that");
+    expect_stripped("a < b > c", "a < b > c");
+    expect_stripped("x <a <b> y", "x   y"); /* all up to the next '>' */
+    expect_stripped("<<b>>", "< >");
+    expect_stripped("<!-- a > b -->c", "  b -->c");
+    expect_stripped("<?xml?><p", " <p");
+    expect_stripped("<a\nb>c", " c");
+    expect_stripped("> <a", "> <a");
+    expect_stripped("<", "<");
+    expect_stripped("<>", "<>");
+    expect_stripped("", "");
+    expect_stripped("<\u00e9>", "<\u00e9>");
+}
+
+/* The definition of tags.h, letter by letter. */
+static size_t strip_slowly(const char *text, size_t bytes, char *out) {
+    size_t written = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        const char *close = i + 1 < bytes ? memchr(text + i, '>', bytes - i) : NULL;
+        const bool opens = close != NULL && text[i] == '<' && text[i + 1] != '\0' &&
+                           strchr("aZ/!?", text[i + 1]) != NULL;
+        out[written++] = opens ? ' ' : text[i];
+        if (opens)
+            i = (size_t)(close - text);
+    }
+    return written;
+}
+
+static void test_tags_random(void **state) {
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        char text[16], fast[16], slow[16];
+        const size_t bytes = random_below(sizeof text + 1);
+        for (size_t k = 0; k < bytes; k++)
+            text[k] = "<<>aZ/!?3 \n"[random_below(11)];
+        const size_t wanted = strip_slowly(text, bytes, slow);
+        assert_int_equal(tags_strip(text, bytes, fast), wanted);
+        assert_memory_equal(fast, slow, wanted);
+    }
+}
+
+/* Ten million bytes in the order that makes a careless search quadratic: minutes, not the tenths
+ * of a second that are allowed for a slow machine under a sanitizer. */
+static void test_tags_linear(void **state) {
+    (void)state;
+    enum { BYTES = 10000000 };
+    static const char *const patterns[] = {"<", "<a", "><a", "<a>"};
+    char *text = malloc(BYTES), *out = malloc(BYTES);
+    assert_true(text != NULL && out != NULL);
+    for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
+        for (size_t i = 0; i < BYTES; i++)
+            text[i] = patterns[k][i % strlen(patterns[k])];
+        const clock_t start = clock();
+        assert_true(tags_strip(text, BYTES, out) <= BYTES);
+        assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
+    }
+    free(text);
+    free(out);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ascii_short),
+        cmocka_unit_test(test_ascii_random),
+        cmocka_unit_test(test_ascii_characters),
+        cmocka_unit_test(test_unicode_vectors),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_hyphens),
+        cmocka_unit_test(test_apostrophes),
+        cmocka_unit_test(test_folding),
+        cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_controls),
+        cmocka_unit_test(test_long_word),
+        cmocka_unit_test(test_cover_short),
+        cmocka_unit_test(test_cover_random),
+        cmocka_unit_test(test_cover_all_characters),
+        cmocka_unit_test(test_invalid_utf8),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_tags_random),
+        cmocka_unit_test(test_tags_linear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
