@@ -1,6 +1,7 @@
 /* fuzz_options.c - any bytes as a command line: arguments are what stands between NUL bytes. */
 #include "options.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ typedef struct targets {
     bool flag, quiet;
     const char *text, *name;
     uint64_t count, wide;
+    double positive;
 } targets;
 
 /* Splits a copy of the input, which ends in NUL, into argv[1] and on. */
@@ -35,6 +37,8 @@ static void check(bool parsed, const targets *t, const char *const *operands, si
     if (count > OPERANDS_MOST ||
         (t->count != 7 && (t->count < COUNT_LEAST || t->count > COUNT_MOST)))
         abort();
+    if (!isfinite(t->positive) || t->positive <= 0)
+        abort();
     for (size_t i = 0; i < count; i++)
         if (!is_argument(operands[i], text, size))
             abort();
@@ -47,7 +51,7 @@ static void check(bool parsed, const targets *t, const char *const *operands, si
 }
 
 static void parse(char *text, size_t size) {
-    targets t = {.count = 7};
+    targets t = {.count = 7, .positive = 1};
     const option_spec table[] = {
         {"flag", 'f', OPTION_FLAG, &t.flag, NULL, "a flag", 0, 0},
         {"quiet", 0, OPTION_FLAG, &t.quiet, NULL, "a flag without a letter", 0, 0},
@@ -55,6 +59,7 @@ static void parse(char *text, size_t size) {
         {"name", 0, OPTION_TEXT, &t.name, "NAME", "a text without a letter", 0, 0},
         {"count", 'n', OPTION_COUNT, &t.count, "N", "a number", COUNT_LEAST, COUNT_MOST},
         {"wide", 'w', OPTION_COUNT, &t.wide, "N", "any number", 0, UINT64_MAX},
+        {"positive", 'p', OPTION_POSITIVE, &t.positive, "X", "a number above 0", 0, 0},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL, 0, 0},
     };
     char *argv[ARGUMENTS_MOST + 1];

@@ -54,18 +54,25 @@ static level_run run_from(const sampler *m, const tem_neighbours *near, uint32_t
     return run;
 }
 
-static envelope make_envelope(const sampler *m, const tem_neighbours *near) {
+/* TEM_ERR_DAMAGED for a list that names a word twice: it may weigh more than all words,
+ * and then a word outside it might be looked for in vain. */
+static tem_status make_envelope(const sampler *m, const tem_neighbours *near, envelope *out,
+                                tem_error *error) {
     envelope e = {.tail_level = exponent_level(exponent_at(&m->exponent, near->bound))};
     uint64_t tail_weight = m->weights.sum;
     level_run run = {0, 0, 0};
     while (run.end < near->count) {
         run = run_from(m, near, run.end);
+        if (run.weight > tail_weight)
+            return core_fail(error, TEM_ERR_DAMAGED,
+                             "damaged model: a list names a word twice; run 'tem verify'");
         u256_add_product(&e.list, &exp_table[run.level], run.weight);
         tail_weight -= run.weight;
     }
     e.total = e.list;
     u256_add_product(&e.total, &exp_table[e.tail_level], tail_weight);
-    return e;
+    *out = e;
+    return TEM_OK;
 }
 
 /* Takes `weight` shares of E_level off u; false, and u as it was, if u is below that. */
@@ -136,10 +143,12 @@ tem_status sampler_draw(const sampler *m, uint32_t word, tem_rng *rng, uint32_t 
         return TEM_OK;
     }
     tem_neighbours near;
+    envelope e;
     tem_status status = neighbours_get(m->index, word, &near, error);
+    if (status == TEM_OK)
+        status = make_envelope(m, &near, &e, error);
     if (status != TEM_OK)
         return status;
-    const envelope e = make_envelope(m, &near);
     for (;;) {
         const u256 u = rng_below256(rng, &e.total);
         tem_neighbour y;

@@ -38,6 +38,8 @@
 #define SLOW_BUILD
 #endif
 
+/* With a sanitizer it is memory errors that are looked for: fewer draws, and some bins of
+ * Madlib are then expected fewer than BIN_LEAST times. */
 #ifdef SLOW_BUILD
 enum { DRAWS = 20000, KS_SAMPLES = 5000, NEAREST_POINTS = 50 };
 #else
