@@ -217,7 +217,7 @@ typedef double tem_distance_fn(void *context, uint32_t a, uint32_t b);
  * four million of them beyond; that is evidence, not proof, and tem_model_info
  * says so.
  * Fails with TEM_ERR_METRIC (asymmetric, or a triangle broken), TEM_ERR_RANGE
- * (negative, not finite, 2^16 or more), or as tem_model_build does. */
+ * (negative, not finite, 65535 or more), or as tem_model_build does. */
 TEM_API tem_status tem_model_build_function(const char *const *words, uint32_t count,
                                             tem_distance_fn *distance, void *context,
                                             uint32_t neighbours, const tem_run *run,

@@ -51,7 +51,7 @@ tem_status tem_model_verify(const tem_model *model, const tem_run *run, tem_erro
     if (status == TEM_OK)
         status = verify_space(model, error);
     if (status == TEM_OK)
-        status = neighbours_verify(&model->index, &model->space, run, error);
+        status = neighbours_verify(&model->index, &model->space, model->neighbours, run, error);
     /* Anything but "could not look" means that the model is not one tem would build. */
     if (status == TEM_ERR_RANGE || status == TEM_ERR_METRIC) {
         status = TEM_ERR_DAMAGED;

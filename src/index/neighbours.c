@@ -333,12 +333,14 @@ static tem_status longest_list(const neighbour_index *index, uint32_t *length, t
     return TEM_OK;
 }
 
-tem_status neighbours_verify(const neighbour_index *index, const space *s, const tem_run *run,
-                             tem_error *error) {
-    uint32_t length = 0;
-    tem_status status = longest_list(index, &length, error);
+tem_status neighbours_verify(const neighbour_index *index, const space *s, uint32_t length,
+                             const tem_run *run, tem_error *error) {
+    uint32_t longest = 0;
+    tem_status status = longest_list(index, &longest, error);
     if (status != TEM_OK)
         return status;
+    if (longest != length)
+        return core_fail(error, TEM_ERR_DAMAGED, "the lists have another length than stated");
     if (index->starts[0] != 0 || index->starts[index->count] != index->entry_count)
         return core_fail(error, TEM_ERR_DAMAGED, "the lists do not fill their section");
     neighbour_index again = {0};

@@ -40,9 +40,9 @@ void neighbours_free(neighbour_index *index);
 tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbours *out,
                           tem_error *error);
 
-/* Recomputes the whole index and compares. TEM_ERR_DAMAGED, TEM_ERR_MEMORY or
- * TEM_ERR_CANCELLED. */
-tem_status neighbours_verify(const neighbour_index *index, const space *s, const tem_run *run,
-                             tem_error *error);
+/* Recomputes the whole index, whose longest list should have `length` words, and
+ * compares. TEM_ERR_DAMAGED, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+tem_status neighbours_verify(const neighbour_index *index, const space *s, uint32_t length,
+                             const tem_run *run, tem_error *error);
 
 #endif

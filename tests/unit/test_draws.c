@@ -611,6 +611,36 @@ static void test_broken_bound(void **state) {
     tem_model_free(model);
 }
 
+/* A list that names a word twice weighs more than all words: without a check the weight of
+ * the others wraps around, and the draw looks for a word that is not there. */
+static void test_doubled_list(void **state) {
+    (void)state;
+    tem_model *model = make_model(LINE, 24);
+    tem_neighbour entries[25];
+    tem_neighbours right;
+    assert_int_equal(neighbours_get(&model->index, 0, &right, NULL), TEM_OK);
+    memcpy(entries, right.list, 24 * sizeof *entries);
+    entries[23].id = entries[1].id; /* and the last word is missing */
+    uint64_t starts[25];
+    for (int i = 0; i < 25; i++)
+        starts[i] = i == 0 ? 0 : 24;
+    tem_dist bound = UINT32_MAX;
+    uint32_t values[24];
+    for (int i = 0; i < 24; i++)
+        values[i] = (uint32_t)i == entries[1].id;
+    neighbour_index index = {
+        .count = 24, .starts = starts, .entries = entries, .entry_count = 24, .bounds = &bound};
+    sampler m = {.space = &model->space, .index = &index, .exponent = {1 << 20, 8 * TEM_DIST_ONE}};
+    assert_int_equal(weights_init(&m.weights, values, 24, NULL), TEM_OK);
+    tem_rng rng;
+    rng_init_seeded(&rng, SEED, 0);
+    uint32_t out = 77;
+    assert_int_equal(sampler_draw(&m, 0, &rng, &out, NULL), TEM_ERR_DAMAGED);
+    assert_int_equal(out, 77);
+    weights_free(&m.weights);
+    tem_model_free(model);
+}
+
 /* -------------------------------------------------------------- Madlib -- */
 
 static int compare_doubles(const void *a, const void *b) {
@@ -850,6 +880,7 @@ int main(void) {
         cmocka_unit_test(test_draws_with_secure_generator),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_broken_bound),
+        cmocka_unit_test(test_doubled_list),
         cmocka_unit_test(test_bernoulli),
         cmocka_unit_test(test_madlib_noise),
         cmocka_unit_test(test_madlib_draws),

@@ -718,7 +718,7 @@ static void test_get_hostile_bounds(void **state) {
 
 static tem_status verify(copied *c) {
     const tem_run run = {.threads = 2};
-    return neighbours_verify(&c->index, &c->space.space, &run, NULL);
+    return neighbours_verify(&c->index, &c->space.space, LENGTH, &run, NULL);
 }
 
 /* As read from a file and as built, which has no bits of what is checked. */
@@ -736,7 +736,9 @@ static void test_verify(void **state) {
     c->index.checked = NULL;
     assert_int_equal(verify(c), TEM_OK);
     restore(c);
-    assert_int_equal(neighbours_verify(&c->right, &c->space.space, NULL, NULL), TEM_OK);
+    assert_int_equal(neighbours_verify(&c->right, &c->space.space, LENGTH, NULL, NULL), TEM_OK);
+    assert_int_equal(neighbours_verify(&c->right, &c->space.space, LENGTH + 1, NULL, NULL),
+                     TEM_ERR_DAMAGED);
 }
 
 static void test_verify_entries(void **state) {
@@ -807,7 +809,8 @@ static void test_verify_cancel(void **state) {
     copied *c = *state;
     watch w = {.caller = pthread_self(), .stop_at = 1};
     const tem_run run = {2, watch_progress, &w};
-    assert_int_equal(neighbours_verify(&c->index, &c->space.space, &run, NULL), TEM_ERR_CANCELLED);
+    assert_int_equal(neighbours_verify(&c->index, &c->space.space, LENGTH, &run, NULL),
+                     TEM_ERR_CANCELLED);
 }
 
 #define WITH_KERNELS(test, set)                                                                    \
