@@ -76,6 +76,9 @@ static void print_text(const explanation *e) {
     printf("%s under %s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
            e->id == TEM_NO_WORD ? "an unknown word" : e->word, tem_kind_name(e->info.kind),
            e->info.epsilon, e->info.s, e->info.gamma, e->info.epsilon_gamma);
+    if (e->info.kind == TEM_KIND_EM)
+        printf("(cut at gamma for the integers' sake: no probability moves by more than %.1e)\n",
+               e->info.moved_mass);
     if (e->id == TEM_NO_WORD)
         puts("(not in the vocabulary: all such words have the same distribution)");
     puts("\n distance  probability");

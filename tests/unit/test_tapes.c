@@ -729,26 +729,45 @@ static void test_law_of_the_sampler(void **state) {
             check_vocabulary(&vocabularies[i], length);
 }
 
-/* Points within 2 of each other, some equal; any epsilon, gamma, weights, lists, bounds. */
-static void check_random_model(void) {
-    uint32_t values[WORDS_MAX];
-    const uint32_t count = 2 + (uint32_t)(random64() % (WORDS_MAX - 1));
-    vocabulary v = {.count = count};
+/* A number of any size up to 16. */
+static double random_size(void) {
+    const double value = 1 + (double)(random64() % 1000);
+    return ldexp(value, -(int)(random64() % 10) - 6);
+}
+
+static vocabulary random_vocabulary(void) {
+    vocabulary v = {.count = 2 + (uint32_t)(random64() % (WORDS_MAX - 1))};
+    for (uint32_t id = 0; id < v.count; id++)
+        for (int i = 0; i < 2; i++) {
+            const uint64_t reach = random64() % 5 * 100;
+            v.at[id][i] = (int16_t)(random64() % (reach + 1));
+        }
+    return v;
+}
+
+static void random_weights(uint32_t *values, uint32_t count) {
     for (uint32_t id = 0; id < count; id++) {
-        for (int i = 0; i < 2; i++)
-            v.at[id][i] = (int16_t)((random64() % 5) * (random64() % 500));
-        values[id] = random64() % 4 == 0 ? 0 : (uint32_t)(random64() >> (32 + random64() % 32));
+        const unsigned shift = (unsigned)(random64() % 44); /* 0 for a quarter of them */
+        values[id] = (uint32_t)(random64() >> 32 >> shift);
     }
     values[random64() % count] = 3;
+}
+
+/* Any points, epsilon, gamma, weights, lists and bounds. */
+static void check_random_model(void) {
+    const vocabulary v = random_vocabulary();
     tiny t;
-    tiny_make(&t, &v, 1 + (uint32_t)(random64() % count));
-    set_exponent(&t, ldexp(1 + (double)(random64() % 1000), -(int)(random64() % 10) - 6),
-                 ldexp(1 + (double)(random64() % 1000), -(int)(random64() % 10) - 6));
-    assert_int_equal(
-        weights_init(&t.sampler.weights, random64() % 3 == 0 ? NULL : values, count, NULL), TEM_OK);
+    tiny_make(&t, &v, 1 + (uint32_t)(random64() % v.count));
+    const double epsilon = random_size(), gamma = random_size();
+    set_exponent(&t, epsilon, gamma * epsilon < 100 ? gamma : 100 / epsilon);
+    uint32_t values[WORDS_MAX];
+    random_weights(values, v.count);
+    const bool equal = random64() % 3 == 0;
+    assert_int_equal(weights_init(&t.sampler.weights, equal ? NULL : values, v.count, NULL),
+                     TEM_OK);
     neighbour_index index;
     use_bounds(&t, &index);
-    for (uint32_t w = 0; w < count; w++) {
+    for (uint32_t w = 0; w < v.count; w++) {
         if (random64() % 2 == 0)
             t.bounds[w] = (tem_dist)(random64() % ((uint64_t)t.bounds[w] + 1));
         check_survey(&t.sampler, w);
@@ -1037,6 +1056,27 @@ static void test_broken_model(void **state) {
     scene_free(&s);
 }
 
+/* A list that weighs more than all words, since it names one twice. */
+static void test_broken_list(void **state) {
+    (void)state;
+    static const uint32_t values[] = {9, 1, 1, 1};
+    static const uint64_t starts[] = {0, 2, 2, 2, 2};
+    static const tem_neighbour twice[] = {{0, 0}, {0, 5}};
+    scene s;
+    scene_make(&s, values);
+    neighbour_index index = s.tiny.index;
+    index.starts = starts;
+    index.entries = twice;
+    s.tiny.sampler.index = &index;
+    tem_rng rng = on_tape(NULL, 0);
+    uint32_t out = 77;
+    tem_error error = {0};
+    assert_int_equal(sampler_draw(&s.tiny.sampler, 0, &rng, &out, &error), TEM_ERR_DAMAGED);
+    assert_int_equal(error.status, TEM_ERR_DAMAGED);
+    assert_int_equal(out, 77);
+    scene_free(&s);
+}
+
 static void test_weights_in_the_tail(void **state) {
     (void)state;
     static const uint32_t values[] = {1, 1, 9, 1};
@@ -1148,6 +1188,7 @@ int main(void) {
         cmocka_unit_test(test_rest_decides),
         cmocka_unit_test(test_unknown_word),
         cmocka_unit_test(test_broken_model),
+        cmocka_unit_test(test_broken_list),
         cmocka_unit_test(test_weights_in_the_tail),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_no_weight_at_all),

@@ -1,0 +1,103 @@
+/* soak.c - very many draws, watching memory. Not part of `make test`.
+ *
+ *   soak MODEL EPSILON DRAWS THREADS
+ *
+ * Words are drawn for in turn through the vocabulary; after each tenth of the draws the
+ * resident memory is printed. It has to stay flat. */
+#include <tem.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TENTHS = 10, THREADS_MAX = 64 };
+
+typedef struct share {
+    const tem_mechanism *mechanism;
+    uint32_t words;
+    uint64_t draws;
+    uint64_t sum; /* keeps the draws from being optimised away */
+    tem_status status;
+    pthread_t thread;
+} share;
+
+static void *draw_share(void *argument) {
+    share *s = argument;
+    tem_rng *rng = NULL;
+    tem_error error;
+    s->status = tem_rng_create(&rng, &error);
+    uint32_t word = 0;
+    for (uint64_t i = 0; i < s->draws && s->status == TEM_OK; i++) {
+        uint32_t out = 0;
+        s->status = tem_mechanism_draw(s->mechanism, rng, word, &out, &error);
+        s->sum += out;
+        word = word + 1 < s->words ? word + 1 : 0;
+    }
+    tem_rng_free(rng);
+    return NULL;
+}
+
+static long resident_kilobytes(void) {
+    char line[256];
+    long kilobytes = -1;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        if (strncmp(line, "RssAnon:", 8) == 0)
+            kilobytes = strtol(line + 8, NULL, 10);
+    if (status != NULL)
+        fclose(status);
+    return kilobytes;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int run_tenth(const tem_mechanism *mechanism, uint32_t words, uint64_t draws,
+                     unsigned threads) {
+    share shares[THREADS_MAX];
+    for (unsigned i = 0; i < threads; i++) {
+        shares[i] = (share){.mechanism = mechanism, .words = words, .draws = draws / threads};
+        if (pthread_create(&shares[i].thread, NULL, draw_share, &shares[i]) != 0)
+            exit(1);
+    }
+    int failed = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        pthread_join(shares[i].thread, NULL);
+        failed |= shares[i].status != TEM_OK;
+    }
+    return failed;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 5) {
+        fprintf(stderr, "usage: soak MODEL EPSILON DRAWS THREADS\n");
+        return 2;
+    }
+    const tem_mechanism_options options = {.epsilon = strtod(argv[2], NULL)};
+    const uint64_t draws = strtoull(argv[3], NULL, 10);
+    const unsigned threads = (unsigned)strtoul(argv[4], NULL, 10);
+    tem_model *model = NULL;
+    tem_mechanism *mechanism = NULL;
+    tem_error error;
+    tem_model_info info;
+    if (threads < 1 || threads > THREADS_MAX || tem_model_open(argv[1], &model, &error) != TEM_OK ||
+        tem_mechanism_create(model, &options, &mechanism, &error) != TEM_OK)
+        return 1;
+    tem_model_get_info(model, &info);
+    for (int tenth = 1; tenth <= TENTHS; tenth++) {
+        const double start = now();
+        if (run_tenth(mechanism, info.words, draws / TENTHS, threads) != 0)
+            return 1;
+        printf("%d/10: %ld kB of its own memory, %.2f million draws a second\n", tenth,
+               resident_kilobytes(), (double)(draws / TENTHS) / (now() - start) / 1e6);
+        fflush(stdout);
+    }
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+    return 0;
+}
