@@ -94,6 +94,7 @@ typedef struct job {
     uint64_t input_bytes; /* read so far, for progress */
     uint64_t input_total; /* 0: not known */
     bool line_open;       /* the output so far does not end with a line feed */
+    bool input_begins;    /* nothing of this input was written yet */
 } job;
 
 /* Replaces the private field of one record, and appends the whole record, `size` bytes of
@@ -118,6 +119,9 @@ static tem_status replace_record(job *j, worker *w, const char *record, size_t s
         return core_buffer_add(out, record, size) ? TEM_OK : core_fail_memory(error);
     if (!core_buffer_add(out, record, span.start))
         return core_fail_memory(error);
+    /* Where it is the only field, an empty one is quoted: a blank line would be no record. */
+    if (span.quoting == RECORD_CSV && span.end - span.start == content && w->private.size == 0)
+        span.quoting = RECORD_CSV_QUOTED;
     status = records_encode(span.quoting, w->private.data, w->private.size, out, error);
     if (status == TEM_OK && !core_buffer_add(out, record + span.end, size - span.end))
         return core_fail_memory(error);
@@ -257,6 +261,13 @@ static tem_status tell_progress(job *j, tem_error *error) {
     return core_progress(j->run, "privatizing", j->input_bytes, j->input_total, error);
 }
 
+/* The end of a file ends its last document, with or without a line feed, once another follows. */
+static tem_status end_last_input(job *j, tem_error *error) {
+    const bool due = j->line_open && j->input_begins;
+    j->input_begins = false;
+    return due ? put_output(j, "\n", 1, error) : TEM_OK;
+}
+
 static tem_status run_batches(job *j, stream_input *in, tem_error *error) {
     bool header_due = j->reader.format == TEM_FORMAT_TSV || j->reader.format == TEM_FORMAT_CSV;
     for (;;) {
@@ -268,7 +279,8 @@ static tem_status run_batches(job *j, stream_input *in, tem_error *error) {
             return status;
         if (whole == 0)
             return TEM_OK;
-        if (header_due)
+        status = end_last_input(j, error);
+        if (status == TEM_OK && header_due)
             status = take_header(j, in, whole, &header, error);
         header_due = false;
         if (status == TEM_OK && whole > header)
@@ -281,14 +293,12 @@ static tem_status run_batches(job *j, stream_input *in, tem_error *error) {
 
 static tem_status run_input(job *j, const char *path, tem_error *error) {
     stream_input in;
-    /* The end of a file ends its last document, with or without a line feed. */
-    tem_status status = j->line_open ? put_output(j, "\n", 1, error) : TEM_OK;
-    if (status == TEM_OK)
-        status = stream_input_open(&in, path, j->run, error);
+    tem_status status = stream_input_open(&in, path, j->run, error);
     if (status != TEM_OK)
         return status;
     j->path = strcmp(path, "-") == 0 ? "standard input" : path;
     j->line = 1;
+    j->input_begins = true;
     status = run_batches(j, &in, error);
     stream_input_close(&in);
     return status;

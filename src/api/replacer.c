@@ -96,14 +96,18 @@ static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size
 
 static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, size_t bytes,
                                 core_buffer *out, tem_counts *counts, tem_error *error) {
-    for (;;) {
+    for (size_t before = 0;;) {
         const char *end = bytes == 0 ? NULL : memchr(text, '\n', bytes);
         const size_t line = end == NULL ? bytes : (size_t)(end - text);
-        tem_status status = replace_line(r, rng, text, line, out, counts, error);
+        const size_t carriage = end != NULL && line > 0 && text[line - 1] == '\r';
+        tem_status status = replace_line(r, rng, text, line - carriage, out, counts, error);
+        if (status == TEM_ERR_FORMAT && error != NULL)
+            error->byte += before; /* counted from the line so far */
         if (status != TEM_OK || end == NULL)
             return status;
-        if (!r->dry_run && !core_buffer_add(out, "\n", 1))
+        if (!r->dry_run && !core_buffer_add(out, end - carriage, 1 + carriage))
             return core_fail_memory(error);
+        before += line + 1;
         text += line + 1;
         bytes -= line + 1;
     }
@@ -113,6 +117,12 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
                         tem_counts *counts, tem_error *error) {
     const size_t before = out->size;
     tem_counts added = {.documents = 1};
+    /* Before tags go, so that the byte of an error is one of the text as it was given. */
+    if (r->options.strip_tags || bytes > TEXT_BYTES_MAX) {
+        const tem_status checked = text_check(text, bytes, error);
+        if (checked != TEM_OK)
+            return checked;
+    }
     if (r->options.strip_tags && bytes > 0) {
         r->stripped.size = 0;
         if (!core_buffer_reserve(&r->stripped, bytes))

@@ -58,7 +58,8 @@ size_t records_first(const record_reader *r, const char *data, size_t size, size
     *content = end;
     if (*content > 0 && data[*content - 1] == '\n')
         --*content;
-    if (*content<end && * content> 0 && data[*content - 1] == '\r')
+    const bool ended = *content < end;
+    if (ended && *content > 0 && data[*content - 1] == '\r')
         --*content;
     return end;
 }

@@ -59,8 +59,10 @@ static tem_status read_some(stream_input *in, size_t wanted, tem_error *error) {
 
 tem_status stream_input_fill(stream_input *in, size_t wanted, tem_error *error) {
     tem_status status = TEM_OK;
-    while (status == TEM_OK && !in->at_end && in->data.size < wanted) {
-        if (in->data.size > 0 && !is_ready(in))
+    /* The first read waits: what is there already was not enough, or it would be gone. */
+    for (bool first = true; status == TEM_OK && !in->at_end && in->data.size < wanted;
+         first = false) {
+        if (!first && !is_ready(in))
             break;
         status = read_some(in, wanted, error);
     }

@@ -221,7 +221,7 @@ static tem_status add_all(text_pieces *p, tem_error *error) {
     return TEM_OK;
 }
 
-static tem_status check(const char *text, size_t bytes, tem_error *error) {
+tem_status text_check(const char *text, size_t bytes, tem_error *error) {
     if (bytes > TEXT_BYTES_MAX)
         return core_fail(error, TEM_ERR_RANGE, "a document is larger than 1 GiB");
     const uint8_t *bad = u8_check((const uint8_t *)text, bytes);
@@ -233,7 +233,7 @@ static tem_status check(const char *text, size_t bytes, tem_error *error) {
 
 tem_status text_pieces_cut_unicode(text_pieces *p, const char *text, size_t bytes,
                                    tem_error *error) {
-    tem_status status = check(text, bytes, error);
+    tem_status status = text_check(text, bytes, error);
     p->count = p->text.size = 0;
     if (status == TEM_OK && bytes > 0)
         status = fold_unicode(p, text, bytes, error);

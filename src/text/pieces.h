@@ -49,6 +49,10 @@ typedef struct text_pieces {
 void text_pieces_init(text_pieces *p, text_find *find, const void *vocabulary);
 void text_pieces_free(text_pieces *p);
 
+/* What every text must be: TEM_ERR_FORMAT with `byte` set if it is not UTF-8, TEM_ERR_RANGE if it
+ * is larger than TEXT_BYTES_MAX, before a byte of it is read. */
+tem_status text_check(const char *text, size_t bytes, tem_error *error);
+
 /* Cuts a text into p->pieces. TEM_ERR_FORMAT with `byte` set if it is not UTF-8,
  * TEM_ERR_RANGE if it is larger than TEXT_BYTES_MAX, TEM_ERR_MEMORY. */
 tem_status text_pieces_cut(text_pieces *p, const char *text, size_t bytes, tem_error *error);

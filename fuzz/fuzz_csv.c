@@ -1,0 +1,105 @@
+/* fuzz_csv.c - any bytes as a CSV or TSV stream, of which one column is private.
+ *
+ * Where a record is accepted, the spans of its fields follow each other within it. With another
+ * text in the private field the record is accepted again and has the same end, the field is that
+ * text, and the other fields are what they were. */
+#include "io/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds) {
+    if (!holds)
+        abort();
+}
+
+/* One column of a record that is known to be good. */
+static core_buffer decode(const record_reader *r, uint32_t column, const core_buffer *record) {
+    record_reader other = *r;
+    record_span span;
+    core_buffer text = {0};
+    other.column = column;
+    require(records_span(&other, record->data, record->size, &span, NULL) == TEM_OK);
+    require(span.start <= span.end && span.end <= record->size);
+    require(records_decode(&span, record->data, &text, NULL) == TEM_OK);
+    require(text.size <= span.end - span.start);
+    return text;
+}
+
+static bool equal(const core_buffer *buffer, const char *bytes, size_t size) {
+    return buffer->size == size && (size == 0 || memcmp(buffer->data, bytes, size) == 0);
+}
+
+/* The record with the marker in its private field, and a line end. */
+static core_buffer splice(const core_buffer *record, const record_span *span, const char *marker) {
+    core_buffer out = {0};
+    require(core_buffer_add(&out, record->data, span->start));
+    require(records_encode(span->quoting, marker, strlen(marker), &out, NULL) == TEM_OK);
+    require(core_buffer_add(&out, record->data + span->end, record->size - span->end));
+    require(core_buffer_add(&out, "\r\n", 2));
+    return out;
+}
+
+static void check_splice(const record_reader *r, const core_buffer *record,
+                         const record_span *span) {
+    const char *const marker = r->format == TEM_FORMAT_CSV ? "a, \"marker\"\r\n" : "a, \"marker\"";
+    core_buffer spliced = splice(record, span, marker);
+    size_t content = 0;
+    require(records_first(r, spliced.data, spliced.size, &content) == spliced.size);
+    require(content == spliced.size - 2);
+    spliced.size = content;
+    for (uint32_t column = 0; column < r->columns && column < 64; column++) {
+        core_buffer before = decode(r, column, record), after = decode(r, column, &spliced);
+        require(column == r->column ? equal(&after, marker, strlen(marker))
+                                    : equal(&after, before.data, before.size));
+        core_buffer_free(&before);
+        core_buffer_free(&after);
+    }
+    core_buffer_free(&spliced);
+}
+
+static void check_record(const record_reader *r, char *bytes, size_t size) {
+    const core_buffer record = {bytes, size, size};
+    record_span span;
+    tem_error error = {.status = TEM_OK};
+    const tem_status status = records_span(r, bytes, size, &span, &error);
+    require(status == TEM_OK || (error.status == status && error.byte <= size));
+    if (status == TEM_OK)
+        check_splice(r, &record, &span);
+}
+
+/* Takes the header; where it has no field "text", columns that the input chooses. */
+static void take_header(record_reader *r, const char *record, size_t size, uint8_t choice) {
+    if (records_header(r, record, size, NULL) == TEM_OK) {
+        require(r->column < r->columns);
+        return;
+    }
+    r->columns = 1 + choice / 2 % 4;
+    r->column = choice / 8 % r->columns;
+}
+
+/* The first byte chooses the format and the columns; the rest is the stream. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 2)
+        return 0;
+    record_reader r = {.format = data[0] % 2 ? TEM_FORMAT_CSV : TEM_FORMAT_TSV, .field = "text"};
+    char *stream = malloc(--size);
+    if (stream == NULL)
+        return 0;
+    memcpy(stream, data + 1, size);
+    require(records_whole(&r, stream, size, false) <= size);
+    for (size_t at = 0; at < size;) {
+        size_t content = 0;
+        const size_t length = records_first(&r, stream + at, size - at, &content);
+        require(length > 0 && length <= size - at && content <= length);
+        if (at == 0)
+            take_header(&r, stream, content, data[0]);
+        else
+            check_record(&r, stream + at, content);
+        at += length;
+    }
+    free(stream);
+    return 0;
+}

@@ -1,0 +1,102 @@
+/* fuzz_pieces.c - any bytes as a text to be cut into pieces.
+ *
+ * What is not UTF-8 is refused; of everything else every letter and digit is in exactly one piece
+ * that is a word, pieces are in order and apart from each other, and the shortcut for ASCII comes
+ * to the same pieces as libunistring. */
+#include "text/pieces.h"
+#include "text/tags.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unictype.h>
+#include <unistr.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds) {
+    if (!holds)
+        abort();
+}
+
+/* A word is known or not by its hash, under a key from the input: every rule that asks the
+ * vocabulary goes both ways. */
+static uint32_t find(const void *vocabulary, const char *word, size_t length) {
+    uint32_t hash = 2166136261u ^ *(const uint8_t *)vocabulary;
+    require(length > 0 && length <= TEM_WORD_BYTES_MAX);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)word[i]) * 16777619u;
+    return (hash >> 13) % 3 == 0 ? hash >> 8 : TEM_NO_WORD;
+}
+
+static bool is_letter_or_digit(ucs4_t c) {
+    return uc_is_general_category(c, UC_CATEGORY_L) || uc_is_general_category(c, UC_CATEGORY_N);
+}
+
+static void check_order(const text_pieces *p) {
+    size_t next = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const text_piece *piece = &p->pieces[i];
+        require(piece->start >= next && piece->length > 0);
+        next = (size_t)piece->start + piece->length;
+        require(next <= p->text.size);
+    }
+}
+
+/* Relies on the order. */
+static void check_letters(const text_pieces *p) {
+    size_t i = 0;
+    for (size_t at = 0; at < p->text.size;) {
+        ucs4_t c = 0;
+        const uint8_t *text = (const uint8_t *)p->text.data;
+        const size_t bytes = (size_t)u8_mbtouc(&c, text + at, p->text.size - at);
+        while (i < p->count && at >= (size_t)p->pieces[i].start + p->pieces[i].length)
+            i++;
+        if (is_letter_or_digit(c))
+            require(i < p->count && p->pieces[i].word && at >= p->pieces[i].start &&
+                    at + bytes <= (size_t)p->pieces[i].start + p->pieces[i].length);
+        at += bytes;
+    }
+}
+
+static void compare(const text_pieces *a, const text_pieces *b) {
+    require(a->text.size == b->text.size && a->count == b->count);
+    require(a->text.size == 0 || memcmp(a->text.data, b->text.data, a->text.size) == 0);
+    for (size_t i = 0; i < a->count; i++) {
+        const text_piece *x = &a->pieces[i], *y = &b->pieces[i];
+        require(x->start == y->start && x->length == y->length && x->id == y->id &&
+                x->word == y->word);
+    }
+}
+
+static void check_tags(const char *text, size_t size) {
+    char *out = malloc(size + 1);
+    if (out == NULL)
+        return;
+    const size_t bytes = size == 0 ? 0 : tags_strip(text, size, out);
+    require(bytes <= size);
+    require(memchr(text, '<', size) != NULL || memcmp(text, out, bytes) == 0);
+    free(out);
+}
+
+/* The first byte is the key of the vocabulary; the rest is the text. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 2)
+        return 0;
+    const char *text = (const char *)data + 1;
+    const size_t bytes = size - 1;
+    const bool valid = u8_check(data + 1, bytes) == NULL;
+    text_pieces fast, slow;
+    text_pieces_init(&fast, find, data);
+    text_pieces_init(&slow, find, data);
+    require((text_pieces_cut(&fast, text, bytes, NULL) == TEM_OK) == valid);
+    require((text_pieces_cut_unicode(&slow, text, bytes, NULL) == TEM_OK) == valid);
+    if (valid) {
+        check_order(&fast);
+        check_letters(&fast);
+        compare(&fast, &slow);
+    }
+    check_tags(text, bytes);
+    text_pieces_free(&fast);
+    text_pieces_free(&slow);
+    return 0;
+}
