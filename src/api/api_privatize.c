@@ -233,13 +233,22 @@ static tem_status take_header(job *j, stream_input *in, size_t whole, size_t *he
     return put_output(j, in->data.data, *header, error);
 }
 
+static tem_status tell_progress(job *j, tem_error *error) {
+    if (j->input_bytes > j->input_total) /* a pipe, or a file that grows */
+        j->input_total = 0;
+    return core_progress(j->run, "privatizing", j->input_bytes, j->input_total, error);
+}
+
 /* Reads until there is a whole record, and tells how many bytes are whole records; 0 at
  * the end. */
 static tem_status read_batch(job *j, stream_input *in, size_t *whole, tem_error *error) {
     size_t wanted = BATCH_BYTES;
     for (;;) {
         const size_t before = in->data.size;
-        tem_status status = stream_input_fill(in, wanted, error);
+        /* Asked before the waiting, which a signal that came earlier would not end. */
+        tem_status status = tell_progress(j, error);
+        if (status == TEM_OK)
+            status = stream_input_fill(in, wanted, error);
         if (status != TEM_OK)
             return status;
         j->input_bytes += in->data.size - before;
@@ -253,12 +262,6 @@ static tem_status read_batch(job *j, stream_input *in, size_t *whole, tem_error 
                                 "a record is larger than 2 GiB");
         wanted = in->data.size < BATCH_BYTES ? BATCH_BYTES : 2 * in->data.size;
     }
-}
-
-static tem_status tell_progress(job *j, tem_error *error) {
-    if (j->input_bytes > j->input_total) /* a pipe, or a file that grows */
-        j->input_total = 0;
-    return core_progress(j->run, "privatizing", j->input_bytes, j->input_total, error);
 }
 
 /* The end of a file ends its last document, with or without a line feed, once another follows. */
