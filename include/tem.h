@@ -35,7 +35,8 @@
  *  - Words are bytes, valid UTF-8, without NUL, tab or line end. They are
  *    neither folded nor normalised here. Lengths are in bytes.
  *  - Distances are integers: a tem_dist counts steps of 2^-16.
- *  - The library never prints, and opens no file but the one it is given.
+ *  - The library never prints, and opens no file but those it is given, a temporary
+ *    file beside one that it writes, and its folder.
  */
 #ifndef TEM_H
 #define TEM_H
@@ -93,12 +94,12 @@ TEM_API const char *tem_status_name(tem_status status);
 
 /* --------------------------------------------------------- long calls -- */
 
-/* Told how far a long call has come. stage: what is being done, a static
+/* Told how far a long call has come; must be quick: it may be called thousands of
+ * times a second. stage: what is being done, a static
  * string such as "reading"; done, total: in units of the stage, done <= total, or
  * total 0 where it is not known.
- * Called only from the thread that made the long call, several times a second
- * at most where the work allows it. Returning non-zero stops the call, which
- * then fails with TEM_ERR_CANCELLED. */
+ * Called only from the thread that made the long call. Returning non-zero stops the
+ * call, which then fails with TEM_ERR_CANCELLED. */
 typedef int tem_progress_fn(void *context, const char *stage, uint64_t done, uint64_t total);
 
 /* How a long call runs. Wherever one is taken, NULL means all defaults. */
@@ -146,13 +147,15 @@ typedef struct tem_vectors tem_vectors;
  *   limit      read only the first `limit` words; 0: all
  *   run        threads and progress; NULL: defaults
  *   vectors    receives the object; free with tem_vectors_free
- * Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or TEM_ERR_FORMAT
- * with the line (text) or byte (binary) for: an empty file, a row with the
+ * Fails with TEM_ERR_ARGUMENT (a limit of 1), TEM_ERR_FILE, TEM_ERR_MEMORY,
+ * TEM_ERR_CANCELLED, or TEM_ERR_FORMAT with the line (text) or byte (binary) for: an empty file, a row with the
  * wrong number of columns, a number that is none, NaN or infinite, a word that
  * is empty, longer than TEM_WORD_BYTES_MAX, not UTF-8 or equal to an earlier
- * one, fewer or more rows than the header says, a file cut short.
+ * one, fewer or more rows than the header says, a file cut short, words of more than
+ * 4 GiB together.
  * Memory: 4 bytes a value, and the whole text while it is read from a pipe or
- * unpacked. A plain file is mapped. */
+ * unpacked, also with a limit: a small gzip file may unpack to a large text. A plain
+ * file is mapped. */
 TEM_API tem_status tem_vectors_load(const char *path, uint64_t limit, const tem_run *run,
                                     tem_vectors **vectors, tem_error *error);
 
@@ -196,14 +199,15 @@ typedef struct tem_build_options {
  * The grid: int16 within +-16383 in steps of 2^-q, the largest q from 4 to 30
  * that fits. For TEM_ANGULAR each vector is first scaled to length 1.
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or
- * TEM_ERR_RANGE: values too large for the grid, distances beyond 2^16, a zero
- * vector under TEM_ANGULAR.
+ * TEM_ERR_RANGE: values too large for the grid, vectors so long that two of them could
+ * be 2^16 apart, a zero vector under TEM_ANGULAR.
  * Cost: n^2/2 distances; memory n * (row + 8 * neighbours) bytes. */
 TEM_API tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                                    const tem_run *run, tem_model **model, tem_error *error);
 
 /* The distance of words a != b, by their place in the list: finite, >= 0,
- * within 2^-16/3 of a true metric; 0 only where two words are the same point. */
+ * within 2^-16/3 of a true metric; 0 only where two words are the same point, and then
+ * their distances to every other word are the same numbers. */
 typedef double tem_distance_fn(void *context, uint32_t a, uint32_t b);
 
 /* A model over the caller's own metric. Each pair is asked for once in each
@@ -213,9 +217,9 @@ typedef double tem_distance_fn(void *context, uint32_t a, uint32_t b);
  *   distance       the function; context is handed to it
  *   neighbours     as in tem_build_options; 0: the default
  * The guarantee holds only if the function is a metric. Checked: symmetry for
- * all pairs, and the triangle inequality for all triples up to 400 words, for
- * four million of them beyond; that is evidence, not proof, and tem_model_info
- * says so.
+ * all pairs; that words at distance 0 have the same distances to all others; and the
+ * triangle inequality for all triples up to 400 words, for four million of them
+ * beyond. The last is evidence, not proof, and tem_model_info says so.
  * Fails with TEM_ERR_METRIC (asymmetric, or a triangle broken), TEM_ERR_RANGE
  * (negative, not finite, 65535 or more), or as tem_model_build does. */
 TEM_API tem_status tem_model_build_function(const char *const *words, uint32_t count,
@@ -232,7 +236,8 @@ typedef enum tem_overwrite { TEM_KEEP_EXISTING = 0, TEM_OVERWRITE = 1 } tem_over
 
 /* Writes the model to `path`: into a temporary file beside it, flushed to the
  * disk, then renamed. Whatever happens, `path` is the old file, or none, or the
- * whole new one. With TEM_KEEP_EXISTING a file that is there fails with
+ * whole new one (also after a failure, if only the flushing of its folder failed).
+ * A file that is overwritten keeps its permissions. With TEM_KEEP_EXISTING a file that is there fails with
  * TEM_ERR_EXISTS. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
 TEM_API tem_status tem_model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
                                   const tem_run *run, tem_error *error);
@@ -247,13 +252,16 @@ TEM_API tem_status tem_model_save(const tem_model *model, const char *path, tem_
 TEM_API tem_status tem_model_open(const char *path, tem_model **model, tem_error *error);
 
 /* Compares every section of an open file with its hash, and the space between
- * the sections with zero. Fails with TEM_ERR_DAMAGED, naming the section. A
+ * the sections with zero; and looks at every word, that it is UTF-8 without NUL, tab
+ * or line end. Fails with TEM_ERR_DAMAGED, naming the section. A
  * model that was built in this process and not opened passes. Cost: reads the
  * whole file, about 1 GB/s a processor. */
 TEM_API tem_status tem_model_check(const tem_model *model, const tem_run *run, tem_error *error);
 
-/* tem_model_check, and then everything recomputed: the word table, every
- * distance of every list, every list and bound against all pairs of words.
+/* tem_model_check, and then everything recomputed that the file's vectors or matrix
+ * determine: the word table, every distance of every list, every list and bound against
+ * all pairs of words. How far these vectors are from those the model was built from
+ * (`deviation`) is the builder's claim, which the file cannot prove.
  * Fails with TEM_ERR_DAMAGED. Cost: as tem_model_build. */
 TEM_API tem_status tem_model_verify(const tem_model *model, const tem_run *run, tem_error *error);
 
@@ -390,7 +398,7 @@ typedef struct tem_mechanism_info {
     int equal_weights;
 } tem_mechanism_info;
 
-/* Fills *info. Any thread. */
+/* Fills *info. Any thread. O(words) for EM, else O(1). */
 TEM_API void tem_mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *info);
 
 /* Draws the output for `word`, an id of the model, or TEM_NO_WORD for a word that it
@@ -419,7 +427,8 @@ typedef struct tem_law tem_law;
  *   digits   how many decimal digits are right, relative to each probability; 1 to
  *            TEM_LAW_DIGITS_MAX
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (Madlib: no closed form),
- * TEM_ERR_MEMORY. Cost: microseconds a word of the vocabulary. */
+ * TEM_ERR_MEMORY; should memory run out inside MPFR, which computes it, that library ends
+ * the program. Cost: microseconds a word of the vocabulary. */
 TEM_API tem_status tem_law_create(const tem_mechanism *mechanism, uint32_t word, unsigned digits,
                                   tem_law **law, tem_error *error);
 TEM_API void tem_law_free(tem_law *law);
@@ -544,7 +553,8 @@ typedef struct tem_job {
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_EXISTS, TEM_ERR_FORMAT (with file and
  * line: not UTF-8, a broken record, a header without the field), TEM_ERR_RANGE,
  * TEM_ERR_DAMAGED, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Then a file `output` is not there, or
- * as it was before; on standard output there are whole documents, the first ones. */
+ * as it was before (or whole, if all that failed was the flushing of its folder, which the
+ * message says); on standard output there are whole documents, the first ones. */
 TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
                                        const tem_run *run, tem_counts *counts, tem_error *error);
 

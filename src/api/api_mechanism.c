@@ -5,6 +5,7 @@
 #include "mech/law.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static tem_status make_rng(tem_rng **rng, tem_rng **made, tem_error *error) {
@@ -132,18 +133,19 @@ void tem_mechanism_free(tem_mechanism *m) {
     core_free(m);
 }
 
-/* Z(w) is at least the least positive weight of a word at distance 0, if w has weight;
- * the bound that always holds is Z(w) >= A exp(-s gamma'), gamma' the largest distance.
- * What moves is at most A exp(-64), as a share of Z(w) >= a_w. */
+/* Beyond gamma the weight of a word is exp(-s gamma) instead of something smaller: at most
+ * A exp(-s gamma) in all, as a share of Z(w), which is at least the weight of w itself. */
 static double moved_mass(const tem_mechanism *m) {
     if (m->kind != TEM_KIND_EM)
         return 0;
+    const exponent *e = &m->sampler.exponent;
     uint32_t least = UINT32_MAX;
     for (uint32_t id = 0; id < m->count; id++) {
         const uint32_t weight = weights_at(&m->sampler.weights, id);
         least = weight < least ? weight : least;
     }
-    return least == 0 ? INFINITY : (double)m->sampler.weights.sum * exp(-64) / least;
+    const double beyond = exp(-ldexp((double)exponent_at(e, e->gamma), -EXPONENT_BITS));
+    return least == 0 ? INFINITY : (double)m->sampler.weights.sum * beyond / least;
 }
 
 void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
@@ -233,7 +235,16 @@ static tem_status print_decimal(mpfr_srcptr value, unsigned digits, char *buffer
         buffer_bytes < digits + (size_t)32)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "1 to 1000 digits and a buffer of 32 bytes more are needed");
-    mpfr_snprintf(buffer, buffer_bytes, "%.*Re", (int)digits - 1, value);
+    /* Not mpfr_snprintf: its decimal point is the locale's. */
+    if (mpfr_zero_p(value)) {
+        strcpy(buffer, "0");
+        return TEM_OK;
+    }
+    mpfr_exp_t exponent_of_ten = 0;
+    char text[TEM_LAW_DIGITS_MAX + 2];
+    mpfr_get_str(text, &exponent_of_ten, 10, digits, value, MPFR_RNDN); /* 0.text * 10^e */
+    snprintf(buffer, buffer_bytes, "%c%s%se%+03ld", text[0], digits > 1 ? "." : "", text + 1,
+             (long)exponent_of_ten - 1);
     return TEM_OK;
 }
 

@@ -12,9 +12,14 @@ bool core_buffer_reserve(core_buffer *b, size_t more) {
     if (wanted <= b->capacity)
         return true;
     const size_t capacity = wanted + wanted / 2 + 256;
-    char *grown = core_resize(b->data, capacity);
+    char *grown = core_alloc(capacity, 1);
     if (grown == NULL)
         return false;
+    if (b->data != NULL) { /* not realloc: the old block may hold private text */
+        memcpy(grown, b->data, b->size);
+        explicit_bzero(b->data, b->capacity);
+        core_free(b->data);
+    }
     b->data = grown;
     b->capacity = capacity;
     return true;

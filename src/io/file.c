@@ -118,8 +118,7 @@ static tem_status grow(char **buffer, size_t *capacity, size_t size, tem_error *
     return TEM_OK;
 }
 
-/* Reads to the end. How much there is is not known before, so progress is told as
- * "receiving", all of what came so far. */
+/* Reads to the end. How much there is is not known before. */
 static tem_status read_all(int fd, const char *path, const tem_run *run, file_view *view,
                            tem_error *error) {
     char *buffer = NULL;
@@ -137,7 +136,7 @@ static tem_status read_all(int fd, const char *path, const tem_run *run, file_vi
             size += (size_t)got;
         if (status == TEM_OK && size - told >= TELL_BYTES) {
             told = size;
-            status = core_progress(run, "receiving", size, size, error);
+            status = core_progress(run, "receiving", size, 0, error);
         }
     }
     if (status != TEM_OK) {
@@ -184,6 +183,35 @@ tem_status file_open(const char *path, const tem_run *run, file_view *view, tem_
     if (fd < 0)
         return core_fail_os(error, path, "open", errno);
     tem_status status = view_descriptor(fd, path, run, view, error);
+    sys_close(fd);
+    return status;
+}
+
+/* A file of 0 bytes cannot be mapped; it is an empty view. */
+static tem_status map_descriptor(int fd, const char *path, file_view *view, tem_error *error) {
+    struct stat info;
+    if (fails() || fstat(fd, &info) != 0)
+        return core_fail_os(error, path, "examine", errno);
+    if (S_ISDIR(info.st_mode))
+        return core_fail_os(error, path, "read", EISDIR);
+    if (!S_ISREG(info.st_mode))
+        return core_fail_at(error, TEM_ERR_FILE, path, 0, 0, "expected a regular file");
+    *view = (file_view){.size = (size_t)info.st_size};
+    if (info.st_size == 0)
+        return TEM_OK;
+    void *data = fails() ? MAP_FAILED : mmap(NULL, view->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return core_fail_os(error, path, "map", errno);
+    view->data = data;
+    view->mapped = true;
+    return TEM_OK;
+}
+
+tem_status file_map(const char *path, file_view *view, tem_error *error) {
+    int fd = sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe must not keep us waiting */
+    if (fd < 0)
+        return core_fail_os(error, path, "open", errno);
+    tem_status status = map_descriptor(fd, path, view, error);
     sys_close(fd);
     return status;
 }
@@ -351,6 +379,14 @@ static int create_temporary(char *name) {
     return fd;
 }
 
+/* A file that is to be replaced may be private: the new one has its permissions. */
+static int copy_permissions(const char *path, int fd) {
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return 0;
+    return fails() ? -1 : fchmod(fd, info.st_mode & 07777);
+}
+
 tem_status file_writer_open(file_writer *writer, const char *path, tem_overwrite overwrite,
                             tem_error *error) {
     static const char pattern[] = ".tmp-XXXXXX";
@@ -372,6 +408,11 @@ tem_status file_writer_open(file_writer *writer, const char *path, tem_overwrite
     }
     writer->temporary = name;
     writer->descriptor = fd;
+    if (copy_permissions(path, fd) != 0) {
+        core_fail_os(error, path, "keep the permissions", errno);
+        file_writer_abandon(writer);
+        return TEM_ERR_FILE;
+    }
     return TEM_OK;
 }
 

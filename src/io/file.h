@@ -19,6 +19,9 @@ typedef struct file_view {
 tem_status file_open(const char *path, const tem_run *run, file_view *view, tem_error *error);
 void file_close(file_view *view);
 
+/* Maps a regular file and refuses everything else, TEM_ERR_FILE, before reading from it. */
+tem_status file_map(const char *path, file_view *view, tem_error *error);
+
 /* Whether the bytes start a gzip file. */
 bool file_is_gzip(const file_view *view);
 

@@ -24,7 +24,8 @@ struct tem_model {
     bool triangles_exhaustive;
 
     file_view file; /* the mapping behind the views above; data NULL if they own memory */
-    char *path;     /* for messages; NULL if not opened from a file */
+    struct model_section *table; /* as it was checked when the file was opened, or NULL */
+    char *path;                  /* for messages; NULL if not opened from a file */
     unsigned char hash[CORE_HASH_BYTES];
 };
 

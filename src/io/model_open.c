@@ -166,27 +166,22 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
     memcpy(m->hash, seal.hash, sizeof m->hash);
     attach(m, &header, table);
     m->path = core_alloc(strlen(path) + 1, 1);
+    m->table = core_alloc(SECTION_KINDS, sizeof *m->table);
     m->index.checked = core_alloc_zero((size_t)header.words / 64 + 1, sizeof *m->index.checked);
-    if (m->path == NULL || m->index.checked == NULL) {
+    if (m->path == NULL || m->table == NULL || m->index.checked == NULL) {
         model_free(m);
         return core_fail_memory(error);
     }
     memcpy(m->path, path, strlen(path) + 1);
+    memcpy(m->table, table, sizeof table);
     *out = m;
     return TEM_OK;
 }
 
 tem_status model_open(const char *path, tem_model **out, tem_error *error) {
     file_view view;
-    tem_status status = file_open(path, NULL, &view, error);
-    if (status != TEM_OK)
-        return status;
-    if (view.size > 0 && !view.mapped) {
-        file_close(&view);
-        return core_fail_at(error, TEM_ERR_FILE, path, 0, 0,
-                            "a model must be a regular file, which can be mapped");
-    }
-    return model_from_view(view, path, out, error);
+    tem_status status = file_map(path, &view, error);
+    return status == TEM_OK ? model_from_view(view, path, out, error) : status;
 }
 
 void model_free(tem_model *m) {
@@ -195,6 +190,7 @@ void model_free(tem_model *m) {
     if (m->file.data != NULL) {
         file_close(&m->file);
         core_free(m->index.checked);
+        core_free(m->table);
         core_free(m->path);
     } else {
         vocab_free(&m->words);
@@ -231,20 +227,21 @@ static void check_section(void *context, uint64_t item, unsigned thread) {
         memcmp(hash, section->hash, sizeof hash) != 0 || !all_zero(data + section->bytes, padding);
 }
 
+/* The table is the one that was checked when the file was opened: another process may have
+ * written to the file since. */
 tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error) {
     if (model->file.data == NULL)
         return TEM_OK;
-    model_header header;
-    model_section table[SECTION_KINDS];
-    memcpy(&header, model->file.data, sizeof header);
-    memcpy(table, model->file.data + sizeof header, header.sections * sizeof *table);
-    section_check check = {.model = model, .table = table};
+    const uint64_t sections = SECTION_KINDS - 1;
+    section_check check = {.model = model, .table = model->table};
     tem_status status =
-        core_parallel(run, "checking hashes", header.sections, check_section, &check, error);
-    for (uint32_t i = 0; i < header.sections && status == TEM_OK; i++)
+        core_parallel(run, "checking hashes", sections, check_section, &check, error);
+    for (uint32_t i = 0; i < sections && status == TEM_OK; i++)
         if (check.bad[i])
-            status = core_fail_at(error, TEM_ERR_DAMAGED, model->path, 0, table[i].offset,
+            status = core_fail_at(error, TEM_ERR_DAMAGED, model->path, 0, model->table[i].offset,
                                   "damaged model: the %s do not match their hash",
-                                  model_section_name(table[i].kind));
+                                  model_section_name(model->table[i].kind));
+    if (status == TEM_OK && vocab_check_words(&model->words, error) != TEM_OK)
+        status = TEM_ERR_DAMAGED;
     return status;
 }

@@ -4,7 +4,7 @@
  * of two unsigned integers is a word2vec header unless the second line shows it to
  * be GloVe text of dimension 1. One case cannot be told apart: `5 1` followed by
  * `7 1` is a header of dimension 1, or GloVe text whose first words are numbers; it
- * is taken for the header, whose row count then must fit, so a wrong guess fails. */
+ * is taken for the header, whose row count then must fit. */
 #include "io/vectors.h"
 
 #include "core/memory.h"

@@ -342,8 +342,8 @@ static tem_status tell_fault(const text_job *job, const row_fault *fault, tem_er
 }
 
 /* The rows that memory is taken for. A good row has at least two bytes a number
- * and its line end, so of one more row than fits, one is bad: no file makes this
- * take more than twice its size, and a fault is always found in a row with room. */
+ * and its line end, so of one more row than fits, one is bad: what is taken is a
+ * small multiple of the file's size, and a fault is always found in a row with room. */
 static uint64_t row_room(const text_job *job) {
     uint64_t bytes = (uint64_t)(job->end - job->start);
     uint64_t most = (bytes + 1) / (2 * (uint64_t)job->raw->dimension + 1) + 1;

@@ -14,7 +14,7 @@ tem_status exponent_s(double epsilon, uint64_t *s, tem_error *error) {
     if (steps < 1)
         return core_fail(error, TEM_ERR_RANGE, "epsilon is too small: the least is 2^-18");
     if (steps > (double)x_max)
-        return core_fail(error, TEM_ERR_RANGE, "epsilon is too large: the most is 2^23");
+        return core_fail(error, TEM_ERR_RANGE, "epsilon is too large: the most is about 2^23");
     *s = (uint64_t)steps;
     return TEM_OK;
 }
@@ -43,8 +43,11 @@ tem_status exponent_gamma_from_beta(double beta, uint32_t count, uint64_t s, tem
     if (!(bound > 0))
         return core_fail(error, TEM_ERR_RANGE,
                          "beta is too large for %u words: gamma would not be positive", count);
-    const double gamma = ldexp(bound, EXPONENT_S_BITS) / (double)s;
-    return take_gamma(ceil(gamma * TEM_DIST_ONE), s, out, error);
+    const double steps = ceil(ldexp(bound, EXPONENT_S_BITS) / (double)s * TEM_DIST_ONE);
+    if (steps > UINT32_MAX)
+        return core_fail(error, TEM_ERR_RANGE,
+                         "epsilon is too small: this beta puts gamma beyond 65536");
+    return take_gamma(steps, s, out, error);
 }
 
 tem_status exponent_gamma_largest(uint64_t s, tem_dist *out, tem_error *error) {

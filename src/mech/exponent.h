@@ -41,7 +41,7 @@ static inline uint64_t exponent_rest(uint64_t x) {
 
 /* s for an epsilon, without calibration: floor(2^19 epsilon) - 1.
  * PRIVACY: 2s <= epsilon - 2^-19. The step taken off pays for the factor 1 + 2^-99 by
- * which a weight may exceed exp(-x) (docs/PRIVACY.md, rounding). TEM_ERR_RANGE if epsilon
+ * which a weight may exceed exp(-x) (docs/PRIVACY.md, step 5). TEM_ERR_RANGE if epsilon
  * is not finite or leaves s below 1 or beyond 2^42. */
 tem_status exponent_s(double epsilon, uint64_t *s, tem_error *error);
 

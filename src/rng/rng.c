@@ -6,19 +6,38 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 _Static_assert(RNG_KEY_BYTES == crypto_stream_chacha20_ietf_KEYBYTES, "ChaCha20's key");
 
-/* Counts forks. A child has a copy of every generator; each is keyed anew before it
- * gives a word, else parent and child would hand out the same ones. */
-static atomic_uint_fast64_t fork_generation = 1;
+/* PRIVACY: a child process has a copy of every generator; each is keyed anew before it gives
+ * a word, else parent and child would hand out the same ones. The number of the process's
+ * generation is in a page that the kernel clears in a child, however that was made; where
+ * the kernel cannot do that (before Linux 4.14), fork's handler clears it. */
+static _Atomic(uint64_t) *generation_page;
+static _Atomic(uint64_t) generations = 1; /* given out so far, by this process or its parents */
 
-static void count_fork(void) {
-    atomic_fetch_add(&fork_generation, 1);
+static void forget_generation(void) {
+    atomic_store(generation_page, 0);
+}
+
+static uint64_t current_generation(void) {
+    uint64_t now = atomic_load_explicit(generation_page, memory_order_relaxed);
+    if (now != 0)
+        return now;
+    const uint64_t next = atomic_fetch_add(&generations, 1) + 1;
+    return atomic_compare_exchange_strong(generation_page, &now, next) ? next : now;
 }
 
 static void prepare_process(void) {
-    if (sodium_init() < 0 || pthread_atfork(NULL, NULL, count_fork) != 0)
+    const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (sodium_init() < 0 || page == MAP_FAILED)
+        abort();
+    generation_page = page;
+    if (madvise(page, bytes, MADV_WIPEONFORK) != 0 &&
+        pthread_atfork(NULL, NULL, forget_generation) != 0)
         abort();
 }
 
@@ -32,7 +51,7 @@ static void init(tem_rng *rng, rng_source source) {
 
 /* randombytes_buf aborts the program if the kernel fails. */
 static void key_from_kernel(tem_rng *rng) {
-    rng->generation = atomic_load(&fork_generation);
+    rng->generation = current_generation();
     randombytes_buf(rng->key, sizeof rng->key);
     sodium_memzero(rng->buffer, sizeof rng->buffer);
     rng->used = RNG_BUFFER_WORDS;
@@ -83,8 +102,7 @@ static uint64_t tape_word(tem_rng *rng) {
 uint64_t rng_word(tem_rng *rng) {
     if (rng->source == RNG_TAPE)
         return tape_word(rng);
-    if (rng->source == RNG_SECURE &&
-        rng->generation != atomic_load_explicit(&fork_generation, memory_order_relaxed))
+    if (rng->source == RNG_SECURE && rng->generation != current_generation())
         key_from_kernel(rng);
     if (rng->used == RNG_BUFFER_WORDS)
         refill(rng);

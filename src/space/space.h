@@ -72,7 +72,8 @@ tem_status space_check_rows(const space *s, tem_error *error);
 tem_status space_check_range(const space *s, tem_error *error);
 
 /* TEM_ERR_METRIC if a triangle inequality of the matrix is broken: over all triples
- * of up to 400 words, over four million pseudo-random ones beyond. *checked receives
+ * of up to 400 words, over four million pseudo-random ones beyond and over all triples
+ * with two words at distance 0. *checked receives
  * how many were looked at, *exhaustive whether these are all. */
 tem_status space_check_matrix(const space *s, uint64_t *checked, bool *exhaustive,
                               tem_error *error);

@@ -145,6 +145,19 @@ void vocab_free(vocab *v) {
     *v = (vocab){0};
 }
 
+tem_status vocab_check_words(const vocab *v, tem_error *error) {
+    for (uint32_t id = 0; id < v->count; id++) {
+        size_t length = 0;
+        const char *word = vocab_word(v, id, &length);
+        if (word == NULL)
+            return core_fail(error, TEM_ERR_DAMAGED, "word %u lies outside its section", id);
+        const char *reason = word_fault(word, length);
+        if (reason != NULL)
+            return core_fail(error, TEM_ERR_DAMAGED, "word %u %s", id, reason);
+    }
+    return TEM_OK;
+}
+
 tem_status vocab_verify(const vocab *v, tem_error *error) {
     if (v->starts[0] != 0 || v->starts[v->count] != v->byte_count)
         return core_fail(error, TEM_ERR_DAMAGED, "the words do not fill their section");
@@ -152,12 +165,9 @@ tem_status vocab_verify(const vocab *v, tem_error *error) {
     if (words == NULL)
         return core_fail_memory(error);
 
-    tem_status status = TEM_OK;
-    for (uint32_t id = 0; id < v->count && status == TEM_OK; id++) {
+    tem_status status = vocab_check_words(v, error);
+    for (uint32_t id = 0; id < v->count && status == TEM_OK; id++)
         words[id].start = vocab_word(v, id, &words[id].length);
-        if (words[id].start == NULL)
-            status = core_fail(error, TEM_ERR_DAMAGED, "word %u lies outside its section", id);
-    }
     vocab again = {0};
     vocab_fault fault = {0, 0, NULL};
     if (status == TEM_OK)

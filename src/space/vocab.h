@@ -59,6 +59,10 @@ const char *vocab_word(const vocab *v, uint32_t id, size_t *length);
 /* The id of a word, or TEM_NO_WORD. */
 uint32_t vocab_find(const vocab *v, const char *word, size_t length);
 
+/* Checks every word as vocab_make does, but for equal ones: what may be an output is text.
+ * TEM_OK or TEM_ERR_DAMAGED. */
+tem_status vocab_check_words(const vocab *v, tem_error *error);
+
 /* Checks everything a damaged view could have wrong: the starts, every word as in
  * vocab_make, and that the table is the one vocab_make would build. TEM_OK,
  * TEM_ERR_MEMORY or TEM_ERR_DAMAGED. */

@@ -49,20 +49,20 @@ static void plain_apostrophes(text_pieces *p) {
     p->text.size = out;
 }
 
-/* NFC, then case folding, then NFC of that: folding may leave it. */
+/* Case folding and NFC; libunistring's folding takes the text to its normal form by itself
+ * before and after. What it allocates for us is erased. */
 static tem_status fold_unicode(text_pieces *p, const char *text, size_t bytes, tem_error *error) {
-    size_t normal_bytes = 0, folded_bytes = 0;
-    uint8_t *normal = u8_normalize(UNINORM_NFC, (const uint8_t *)text, bytes, NULL, &normal_bytes);
+    size_t folded_bytes = 0;
     uint8_t *folded =
-        normal == NULL ? NULL
-                       : u8_casefold(normal, normal_bytes, NULL, UNINORM_NFC, NULL, &folded_bytes);
-    core_free(normal);
-    if (folded == NULL || !reserve_text(p, folded_bytes)) {
-        core_free(folded);
-        return core_fail_memory(error);
-    }
-    memcpy(p->text.data, folded, folded_bytes);
+        u8_casefold((const uint8_t *)text, bytes, NULL, UNINORM_NFC, NULL, &folded_bytes);
+    const bool done = folded != NULL && reserve_text(p, folded_bytes);
+    if (done)
+        memcpy(p->text.data, folded, folded_bytes);
+    if (folded != NULL)
+        explicit_bzero(folded, folded_bytes);
     core_free(folded);
+    if (!done)
+        return core_fail_memory(error);
     p->text.size = folded_bytes;
     plain_apostrophes(p);
     u8_wordbreaks((const uint8_t *)p->text.data, p->text.size, p->breaks.data);
