@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -537,6 +538,163 @@ static void test_everything_is_copied(void **state) {
     tem_model_free(model);
 }
 
+/* ---- mechanisms ---- */
+
+static tem_mechanism *some_mechanism(const tem_model *model, tem_mechanism_options options) {
+    tem_mechanism *mechanism = NULL;
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    return mechanism;
+}
+
+/* N_w by the quick way and by the exact law, for every word. */
+static void check_self(const tem_model *model, tem_mechanism_options options) {
+    tem_mechanism *mechanism = some_mechanism(model, options);
+    for (uint32_t word = 0; word < COUNT; word++) {
+        tem_law *law = NULL;
+        double self = 0;
+        assert_int_equal(tem_law_create(mechanism, word, 20, &law, NULL), TEM_OK);
+        assert_int_equal(tem_mechanism_self(mechanism, word, &self, NULL), TEM_OK);
+        assert_true(fabs(self - tem_law_probability(law, word)) < 1e-12);
+        tem_law_free(law);
+    }
+    tem_mechanism_free(mechanism);
+}
+
+static void test_self(void **state) {
+    (void)state;
+    static const uint32_t weights[COUNT] = {1, 7, 0, 1000000};
+    tem_model *model = some_model();
+    check_self(model, (tem_mechanism_options){.epsilon = 2});
+    check_self(model, (tem_mechanism_options){.epsilon = 2, .gamma = 0.5});
+    check_self(model, (tem_mechanism_options){.epsilon = 2, .weights = weights});
+    check_self(model, (tem_mechanism_options){.epsilon = 5, .kind = TEM_KIND_EM});
+    tem_model_free(model);
+}
+
+/* What truncation moves is at most A exp(-s gamma) over the least weight, with the gamma that
+ * is used: at a large epsilon that is far from 64/s. */
+static void test_moved_mass(void **state) {
+    (void)state;
+    static const uint32_t weights[COUNT] = {3, 7, 5, 85};
+    tem_model *model = some_model();
+    const double epsilons[] = {0.5, 3, 2000, 1e6, 4.19e6};
+    for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            tem_mechanism *mechanism = some_mechanism(
+                model, (tem_mechanism_options){.epsilon = epsilons[i],
+                                               .kind = TEM_KIND_EM,
+                                               .weights = weighted ? weights : NULL});
+            tem_mechanism_info info;
+            tem_mechanism_get_info(mechanism, &info);
+            const double bound = (weighted ? 100.0 / 3 : COUNT) * exp(-info.s * info.gamma);
+            assert_true(info.moved_mass >= bound * (1 - 1e-9));
+            assert_true(info.moved_mass <= bound * (1 + 1e-9));
+            assert_true(info.s * info.gamma <= 64);
+            assert_true(fabs(info.epsilon_gamma - info.epsilon * info.gamma) < 1e-9);
+            tem_mechanism_free(mechanism);
+        }
+    tem_mechanism_info info;
+    tem_mechanism *plain = some_mechanism(model, (tem_mechanism_options){.epsilon = 3});
+    tem_mechanism_get_info(plain, &info);
+    assert_true(info.moved_mass <= 0);
+    tem_mechanism_free(plain);
+    tem_model_free(model);
+}
+
+static void check_decimal(const tem_law *law, uint32_t y, unsigned digits, const char *expected) {
+    char text[64];
+    assert_int_equal(tem_law_decimal(law, y, digits, text, sizeof text, NULL), TEM_OK);
+    assert_string_equal(text, expected);
+}
+
+/* Weights make the law of an unknown word a set of decimal fractions. */
+static void test_decimals(void **state) {
+    (void)state;
+    static const uint32_t weights[COUNT] = {1, 124, 0, 875};
+    tem_model *model = some_model();
+    tem_mechanism *mechanism =
+        some_mechanism(model, (tem_mechanism_options){.epsilon = 2, .weights = weights});
+    tem_law *law = NULL;
+    char text[64];
+    const uint32_t last[] = {3};
+    assert_int_equal(tem_law_create(mechanism, TEM_NO_WORD, 30, &law, NULL), TEM_OK);
+    check_decimal(law, 0, 4, "1.000e-03");
+    check_decimal(law, 1, 2, "1.2e-01");
+    check_decimal(law, 1, 1, "1e-01");
+    check_decimal(law, 2, 5, "0");
+    check_decimal(law, 3, 17, "8.7500000000000000e-01");
+    assert_int_equal(tem_law_outside_decimal(law, last, 1, 3, text, sizeof text, NULL), TEM_OK);
+    assert_string_equal(text, "1.25e-01");
+    ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_decimal(law, COUNT, 3, text, sizeof text, error));
+    ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_decimal(law, 0, 0, text, sizeof text, error));
+    ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_decimal(law, 0, 40, text, sizeof text, error));
+    tem_law_free(law);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
+static void test_mechanism_arguments(void **state) {
+    (void)state;
+    tem_model *model = some_model();
+    tem_mechanism *mechanism = NULL;
+    const struct {
+        tem_status expected;
+        tem_mechanism_options options;
+    } refused[] = {
+        {TEM_ERR_RANGE, {.epsilon = 0}},
+        {TEM_ERR_RANGE, {.epsilon = NAN}},
+        {TEM_ERR_ARGUMENT, {.epsilon = 1, .beta = 0.1, .gamma = 1}},
+        {TEM_ERR_ARGUMENT, {.epsilon = 1, .gamma = 1, .kind = TEM_KIND_EM}},
+        {TEM_ERR_ARGUMENT, {.epsilon = 1, .kind = (tem_mechanism_kind)9}},
+        {TEM_ERR_RANGE, {.epsilon = 1, .beta = -1}},
+        {TEM_ERR_RANGE, {.epsilon = 1, .beta = 0.9}}, /* gamma would not be positive */
+        {TEM_ERR_RANGE, {.epsilon = 1, .gamma = -1}},
+        {TEM_ERR_RANGE, {.epsilon = 1, .gamma = NAN}},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        ASSERT_REFUSED(refused[i].expected,
+                       tem_mechanism_create(model, &refused[i].options, &mechanism, error));
+    assert_null(mechanism);
+    mechanism = some_mechanism(model, (tem_mechanism_options){.epsilon = 1});
+    tem_rng *rng = NULL;
+    uint32_t out = 77;
+    assert_int_equal(tem_rng_create(&rng, NULL), TEM_OK);
+    assert_int_equal(tem_rng_is_private(rng), 1);
+    ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_mechanism_draw(mechanism, rng, COUNT, &out, error));
+    assert_int_equal(out, 77);
+    tem_rng_free(rng);
+    tem_rng_free(NULL);
+    tem_mechanism_free(mechanism);
+    tem_mechanism_free(NULL);
+    tem_law_free(NULL);
+    tem_model_free(model);
+}
+
+/* Within 2^-18 of a metric, but two words at distance 0 see a third one differently: no
+ * sample of triangles is likely to hit it among 500 words. */
+static double nearly(void *context, uint32_t a, uint32_t b) {
+    (void)context;
+    const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    if (low == 0 && high == 1)
+        return 0;
+    return low == 0 && high == 2 ? 0.5 : low == 1 && high == 2 ? 0.5 + 0x1p-18 : 0.75;
+}
+
+static void test_equal_words_unlike(void **state) {
+    (void)state;
+    enum { MANY = 500 };
+    static char names[MANY][8];
+    const char *many[MANY];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "w%d", i);
+        many[i] = names[i];
+    }
+    tem_model *model = UNTOUCHED_MODEL;
+    ASSERT_REFUSED(TEM_ERR_METRIC,
+                   tem_model_build_function(many, MANY, nearly, NULL, 4, NULL, &model, error));
+    assert_ptr_equal(model, UNTOUCHED_MODEL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_version),
@@ -561,6 +719,11 @@ int main(void) {
         cmocka_unit_test(test_model_arguments),
         cmocka_unit_test(test_model_words),
         cmocka_unit_test(test_everything_is_copied),
+        cmocka_unit_test(test_self),
+        cmocka_unit_test(test_moved_mass),
+        cmocka_unit_test(test_decimals),
+        cmocka_unit_test(test_mechanism_arguments),
+        cmocka_unit_test(test_equal_words_unlike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,9 @@ enum { FORK_WORDS = 2 * RNG_BUFFER_WORDS };
 static void words_of_child(tem_rng *rng, int depth, uint64_t *out) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
+    /* Every second child is made without the handlers of fork. */
+    static unsigned children;
+    const pid_t child = children++ % 2 == 0 ? fork() : _Fork();
     assert_true(child >= 0);
     if (child == 0) {
         if (depth > 1)
