@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 1 << 20 };
+enum { READ_BYTES = 1 << 20, PATIENCE_MS = 10 };
 
 static bool is_standard(const char *path) {
     return path == NULL || strcmp(path, "-") == 0;
@@ -34,10 +34,12 @@ void stream_input_close(stream_input *in) {
     core_buffer_free(&in->data);
 }
 
-/* Whether a read would return at once. */
+/* Whether more comes within PATIENCE_MS. A pipe holds 64 kB, so a writer that keeps up
+ * leaves it empty for moments; not waiting for those made batches of one pipe's content,
+ * and halved the speed. */
 static bool is_ready(const stream_input *in) {
     struct pollfd poller = {.fd = in->descriptor, .events = POLLIN};
-    return poll(&poller, 1, 0) != 0;
+    return poll(&poller, 1, PATIENCE_MS) != 0;
 }
 
 static tem_status read_some(stream_input *in, size_t wanted, tem_error *error) {

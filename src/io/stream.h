@@ -21,7 +21,7 @@ tem_status stream_input_open(stream_input *in, const char *path, const tem_run *
 void stream_input_close(stream_input *in);
 
 /* Reads at least once, and on until `wanted` bytes are there, the input ends, or no more are to
- * be had at once: so that a slow pipe is served as it comes. TEM_ERR_FILE, TEM_ERR_MEMORY,
+ * be had for a moment: so that a slow pipe is served as it comes. TEM_ERR_FILE, TEM_ERR_MEMORY,
  * TEM_ERR_CANCELLED. */
 tem_status stream_input_fill(stream_input *in, size_t wanted, tem_error *error);
 
