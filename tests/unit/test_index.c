@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "index/nearest_heap.h"
 #include "index/neighbours.h"
+#include "pseudo.h"
 #include "space/kernels/kernels.h"
 #include "space/tiles.h"
 
@@ -24,16 +25,6 @@
 #include <unistd.h>
 
 /* ------------------------------------------------------------- helpers -- */
-
-static uint64_t random_state = 1;
-
-/* Marsaglia's xorshift64*: the same numbers in every run. */
-static uint64_t random64(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
 
 static int16_t random_value(uint32_t largest) {
     return (int16_t)((int64_t)(random64() % (2 * (uint64_t)largest + 1)) - (int64_t)largest);

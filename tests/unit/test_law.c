@@ -7,6 +7,7 @@
  * vocabularies; planted wrong laws show that the check can fail. */
 #include "io/model.h"
 #include "mech/law.h"
+#include "pseudo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,16 +36,6 @@
 enum { BITS = 300 }; /* of the oracle's numbers */
 
 /* ------------------------------------------------------------- helpers -- */
-
-static uint64_t random_state = 1;
-
-/* Marsaglia's xorshift64*: the same numbers in every run. */
-static uint64_t random64(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
 
 static int16_t random_value(int largest) {
     return (int16_t)((int)(random64() % (2 * (unsigned)largest + 1)) - largest);

@@ -4,6 +4,7 @@
  * and what has a proved error is compared with it. The axioms of a metric, on which
  * the privacy proof stands, are checked for all triples of small sets on which wrong
  * rounding shows; variants with wrong rounding are planted to show that it does. */
+#include "pseudo.h"
 #include "space/angle.h"
 #include "space/grid.h"
 #include "space/kernels/kernels.h"
@@ -27,16 +28,6 @@
 enum { BITS = 200 }; /* of the oracle's numbers */
 
 /* ------------------------------------------------------------- helpers -- */
-
-static uint64_t random_state = 1;
-
-/* Marsaglia's xorshift64*: the same numbers in every run. */
-static uint64_t random64(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
 
 static int64_t random_between(int64_t low, int64_t high) {
     return low + (int64_t)(random64() % (uint64_t)(high - low + 1));

@@ -4,6 +4,7 @@
  * the boundaries, and for the rules above them small vocabularies with the answer written down.
  * The property that privacy rests on, every letter and digit in exactly one word, is asked of
  * every text that any of these tests cuts. */
+#include "pseudo.h"
 #include "text/ascii.h"
 #include "text/pieces.h"
 #include "text/tags.h"
@@ -21,20 +22,6 @@
 #include <uniwbrk.h>
 
 #include <cmocka.h>
-
-/* splitmix64: the same texts in every run. */
-static uint64_t random_state = 1;
-
-static uint64_t random_word(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static size_t random_below(size_t bound) {
-    return (size_t)(random_word() % bound);
-}
 
 /* ---- vocabularies ---- */
 

@@ -10,6 +10,7 @@
 #include "api/replacer.h"
 #include "core/fault.h"
 #include "io/records.h"
+#include "pseudo.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -187,20 +188,6 @@ static tem_status run_from_pipe(const tem_mechanism *mechanism, const tem_job *j
 }
 
 /* ---- random documents ---- */
-
-/* splitmix64: the same documents in every run. */
-static uint64_t random_state = 1;
-
-static uint64_t random_word(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static size_t random_below(size_t bound) {
-    return (size_t)(random_word() % bound);
-}
 
 static void put(core_buffer *b, const char *string) {
     assert_true(core_buffer_add(b, string, strlen(string)));

@@ -6,6 +6,7 @@
  * field in two places. */
 #include "io/json_span.h"
 #include "io/records.h"
+#include "pseudo.h"
 
 #include <csv.h>
 #include <jansson.h>
@@ -16,20 +17,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* splitmix64: the same records in every run. */
-static uint64_t random_state = 1;
-
-static uint64_t random_word(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static size_t random_below(size_t bound) {
-    return (size_t)(random_word() % bound);
-}
 
 static void put(core_buffer *b, const char *bytes, size_t count) {
     assert_true(core_buffer_add(b, bytes, count));

@@ -8,6 +8,7 @@
  * the mass of the strata in which exp(-r) is undecided after DEPTH steps, below 2^-36.
  * Then tapes for single branches, and the alias table. */
 #include "mech/law.h"
+#include "pseudo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,16 +23,6 @@
 #include <string.h>
 
 /* ------------------------------------------------------------- helpers -- */
-
-static uint64_t random_state = 1;
-
-/* Marsaglia's xorshift64*: the same numbers in every run. */
-static uint64_t random64(void) {
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
 
 static void end_of_tape(void *context) {
     (void)context;
