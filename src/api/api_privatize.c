@@ -12,11 +12,14 @@
 #include "io/stream.h"
 #include "rng/rng.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
     BATCH_BYTES = 4 << 20, /* read at a time, unless one record is larger */
-    CHUNK_BYTES = 64 << 10
+    CHUNK_BYTES = 64 << 10,
+    CHUNKS_MAX = BATCH_BYTES / CHUNK_BYTES
 };
 
 /* ---- one document ---- */
@@ -44,12 +47,8 @@ tem_status tem_privatize_text(const tem_mechanism *mechanism, const tem_text_opt
     }
     *out = result.data;
     *out_bytes = result.size - 1;
-    if (counts != NULL) {
-        counts->documents += added.documents;
-        counts->words += added.words;
-        counts->unknown += added.unknown;
-        counts->punctuation += added.punctuation;
-    }
+    if (counts != NULL)
+        counts_add(counts, &added);
     return TEM_OK;
 }
 
@@ -95,6 +94,9 @@ typedef struct job {
     uint64_t input_total; /* 0: not known */
     bool line_open;       /* the output so far does not end with a line feed */
     bool input_begins;    /* nothing of this input was written yet */
+    core_buffer header;   /* of the first TSV or CSV, without its line end */
+    bool header_known;
+    atomic_bool stop; /* the progress callback asked to stop */
 } job;
 
 /* Replaces the private field of one record, and appends the whole record, `size` bytes of
@@ -135,6 +137,26 @@ static uint64_t count_lines(const char *record, size_t size) {
     return lines;
 }
 
+static tem_status tell_progress(job *j, tem_error *error) {
+    if (j->input_bytes > j->input_total) /* a pipe, or a file that grows */
+        j->input_total = 0;
+    return core_progress(j->run, "privatizing", j->input_bytes, j->input_total, error);
+}
+
+/* The place of an error, for the user. */
+static void set_place(tem_error *error, const char *path, uint64_t line) {
+    snprintf(error->file, sizeof error->file, "%s", path);
+    error->line = line;
+}
+
+/* Asked by the caller's thread at each document, so that a slow mechanism can be stopped
+ * within a batch; the others see `stop`. */
+static bool is_stopped(job *j, unsigned thread) {
+    if (thread == 0 && tell_progress(j, NULL) != TEM_OK)
+        atomic_store_explicit(&j->stop, true, memory_order_relaxed);
+    return atomic_load_explicit(&j->stop, memory_order_relaxed);
+}
+
 static void replace_chunk(void *context, uint64_t item, unsigned thread) {
     job *j = context;
     worker *w = &j->workers[thread];
@@ -147,11 +169,14 @@ static void replace_chunk(void *context, uint64_t item, unsigned thread) {
         const size_t written = c->out.size;
         if (j->options->insecure_seeded)
             rng_init_seeded(&w->rng, j->options->insecure_seed, document);
+        if (is_stopped(j, thread)) {
+            c->status = core_fail(&c->error, TEM_ERR_CANCELLED, "stopped while privatizing");
+            return;
+        }
         c->status = replace_record(j, w, record, size, content, &c->out, &c->counts, &c->error);
         if (c->status != TEM_OK) {
             c->out.size = written; /* whole documents only */
-            strncpy(c->error.file, j->path, sizeof c->error.file - 1);
-            c->error.line = line;
+            set_place(&c->error, j->path, line);
             return;
         }
         line += count_lines(record, size);
@@ -195,10 +220,7 @@ static tem_status put_chunks(job *j, tem_error *error) {
         tem_status status = put_output(j, c->out.data, c->out.size, error);
         if (status != TEM_OK)
             return status;
-        j->counts.documents += c->counts.documents;
-        j->counts.words += c->counts.words;
-        j->counts.unknown += c->counts.unknown;
-        j->counts.punctuation += c->counts.punctuation;
+        counts_add(&j->counts, &c->counts);
         if (c->status != TEM_OK) {
             if (error != NULL)
                 *error = c->error;
@@ -209,34 +231,45 @@ static tem_status put_chunks(job *j, tem_error *error) {
 }
 
 static tem_status replace_batch(job *j, const char *data, size_t size, tem_error *error) {
-    const tem_run quiet = {.threads = core_thread_count(j->run)}; /* progress is told in bytes */
+    const tem_run quiet = {.threads = j->worker_count}; /* progress is told in bytes */
     make_chunks(j, data, size);
     tem_status status =
         core_parallel(&quiet, "privatizing", j->chunk_count, replace_chunk, j, error);
     return status == TEM_OK ? put_chunks(j, error) : status;
 }
 
-/* The header of a TSV or CSV file goes through as it is. */
-static tem_status take_header(job *j, stream_input *in, size_t whole, size_t *header,
+/* The header of the first TSV or CSV goes through as it is. The others must have the same,
+ * or one table could not hold them; it is not repeated. */
+static tem_status take_header(job *j, const char *data, size_t whole, size_t *header,
                               tem_error *error) {
     size_t content = 0;
-    *header = records_first(&j->reader, in->data.data, whole, &content);
-    tem_status status = records_header(&j->reader, in->data.data, content, error);
+    *header = records_first(&j->reader, data, whole, &content);
+    const bool again = j->header_known;
+    tem_status status = TEM_OK;
+    if (again && (content != j->header.size || memcmp(data, j->header.data, content) != 0))
+        status = core_fail(error, TEM_ERR_FORMAT, "expected the same header as in the first file");
+    else if (!again)
+        status = records_header(&j->reader, data, content, error);
     if (status != TEM_OK) {
-        if (error != NULL) {
-            strncpy(error->file, j->path, sizeof error->file - 1);
-            error->line = 1;
-        }
+        if (error != NULL)
+            set_place(error, j->path, 1);
         return status;
     }
-    j->line += count_lines(in->data.data, *header);
-    return put_output(j, in->data.data, *header, error);
+    j->line += count_lines(data, *header);
+    if (again)
+        return TEM_OK;
+    j->header_known = true;
+    if (!core_buffer_add(&j->header, data, content))
+        return core_fail_memory(error);
+    return put_output(j, data, *header, error);
 }
 
-static tem_status tell_progress(job *j, tem_error *error) {
-    if (j->input_bytes > j->input_total) /* a pipe, or a file that grows */
-        j->input_total = 0;
-    return core_progress(j->run, "privatizing", j->input_bytes, j->input_total, error);
+/* A byte order mark at the beginning of the first input goes through; others are left
+ * out. It is no text. */
+static tem_status take_mark(job *j, const stream_input *in, size_t *mark, tem_error *error) {
+    static const char bytes[] = "\xef\xbb\xbf";
+    *mark = in->data.size >= 3 && memcmp(in->data.data, bytes, 3) == 0 ? 3 : 0;
+    return j->documents == 0 && !j->header_known ? put_output(j, bytes, *mark, error) : TEM_OK;
 }
 
 /* Reads until there is a whole record, and tells how many bytes are whole records; 0 at
@@ -273,19 +306,24 @@ static tem_status end_last_input(job *j, tem_error *error) {
 
 static tem_status run_batches(job *j, stream_input *in, tem_error *error) {
     bool header_due = j->reader.format == TEM_FORMAT_TSV || j->reader.format == TEM_FORMAT_CSV;
-    for (;;) {
-        size_t whole = 0, header = 0;
+    for (bool begins = true;; begins = false) {
+        size_t whole = 0, header = 0, mark = 0;
         tem_status status = read_batch(j, in, &whole, error);
         if (status == TEM_OK)
             status = tell_progress(j, error);
         if (status != TEM_OK)
             return status;
         if (whole == 0)
-            return TEM_OK;
+            return header_due ? core_fail_at(error, TEM_ERR_FORMAT, j->path, 1, 0,
+                                             "expected a header, found an empty file")
+                              : TEM_OK;
         status = end_last_input(j, error);
-        if (status == TEM_OK && header_due)
-            status = take_header(j, in, whole, &header, error);
-        header_due = false;
+        if (status == TEM_OK && begins)
+            status = take_mark(j, in, &mark, error);
+        if (status == TEM_OK && header_due && whole > mark)
+            status = take_header(j, in->data.data + mark, whole - mark, &header, error);
+        header_due &= whole <= mark;
+        header += mark;
         if (status == TEM_OK && whole > header)
             status = replace_batch(j, in->data.data + header, whole - header, error);
         if (status != TEM_OK)
@@ -320,7 +358,7 @@ static tem_status run_inputs(job *j, tem_error *error) {
 
 static tem_status make_workers(job *j, tem_error *error) {
     const unsigned threads = core_thread_count(j->run);
-    j->chunk_max = 4 * threads;
+    j->chunk_max = 4 * threads > CHUNKS_MAX ? 4 * threads : CHUNKS_MAX;
     j->workers = core_alloc_zero(threads, sizeof *j->workers);
     j->chunks = core_alloc_zero((size_t)j->chunk_max + 1, sizeof *j->chunks);
     if (j->workers == NULL || j->chunks == NULL)
@@ -347,6 +385,7 @@ static void free_workers(job *j) {
     }
     for (unsigned i = 0; j->chunks != NULL && i <= j->chunk_max; i++)
         core_buffer_free(&j->chunks[i].out);
+    core_buffer_free(&j->header);
     core_free(j->workers);
     core_free(j->chunks);
 }

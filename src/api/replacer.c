@@ -6,6 +6,13 @@
 
 #include <string.h>
 
+void counts_add(tem_counts *total, const tem_counts *added) {
+    total->documents += added->documents;
+    total->words += added->words;
+    total->unknown += added->unknown;
+    total->punctuation += added->punctuation;
+}
+
 static uint32_t find_word(const void *vocabulary, const char *word, size_t length) {
     return vocab_find(vocabulary, word, length);
 }
@@ -135,9 +142,6 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
         out->size = before;
         return status;
     }
-    counts->documents += added.documents;
-    counts->words += added.words;
-    counts->unknown += added.unknown;
-    counts->punctuation += added.punctuation;
+    counts_add(counts, &added);
     return TEM_OK;
 }

@@ -19,6 +19,9 @@ typedef struct replacer {
     core_buffer stripped; /* a document without its tags */
 } replacer;
 
+/* total += added */
+void counts_add(tem_counts *total, const tem_counts *added);
+
 /* TEM_ERR_ARGUMENT for a policy that there is not. options NULL: all defaults. */
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, bool dry_run, tem_error *error);

@@ -15,40 +15,33 @@ static size_t line_end(const char *data, size_t size) {
     return end == NULL ? size : (size_t)(end - data) + 1;
 }
 
-/* The same for CSV, where a line feed between quotes ends nothing. A quote inside an
- * unquoted field is refused later, by split_csv; here any quote opens or closes. */
-static size_t csv_end(const char *data, size_t size) {
+/* The end of the first, or of the last whole, record of CSV, where a line feed between
+ * quotes ends nothing; `none` if there is none. A quote inside an unquoted field is refused
+ * later, by field_end; here any quote opens or closes. */
+static size_t csv_end(const char *data, size_t size, bool first, size_t none) {
+    size_t end = none;
     bool quoted = false;
     for (size_t at = 0; at < size; at++) {
         if (data[at] == '"')
             quoted = !quoted;
-        else if (data[at] == '\n' && !quoted)
-            return at + 1;
+        else if (data[at] == '\n' && !quoted) {
+            end = at + 1;
+            if (first)
+                break;
+        }
     }
-    return size;
+    return end;
 }
 
 static size_t record_end(const record_reader *r, const char *data, size_t size) {
-    return r->format == TEM_FORMAT_CSV ? csv_end(data, size) : line_end(data, size);
-}
-
-static size_t whole_csv(const char *data, size_t size) {
-    size_t whole = 0;
-    bool quoted = false;
-    for (size_t at = 0; at < size; at++) {
-        if (data[at] == '"')
-            quoted = !quoted;
-        else if (data[at] == '\n' && !quoted)
-            whole = at + 1;
-    }
-    return whole;
+    return r->format == TEM_FORMAT_CSV ? csv_end(data, size, true, size) : line_end(data, size);
 }
 
 size_t records_whole(const record_reader *r, const char *data, size_t size, bool at_end) {
     if (at_end)
         return size;
     if (r->format == TEM_FORMAT_CSV)
-        return whole_csv(data, size);
+        return csv_end(data, size, false, 0);
     const char *last = memrchr(data, '\n', size);
     return last == NULL ? 0 : (size_t)(last - data) + 1;
 }
@@ -70,33 +63,50 @@ static tem_status bad(tem_error *error, size_t byte, const char *what) {
     return core_fail_at(error, TEM_ERR_FORMAT, "", 0, byte, "%s", what);
 }
 
-/* The end of the field that starts at `at`, and how it is written. */
+/* One past the quote that closes the one at `at`; size + 1 if none does. */
+static size_t quoted_end(const char *record, size_t size, size_t at) {
+    for (at++; at < size; at++) {
+        if (record[at] != '"')
+            continue;
+        if (at + 1 < size && record[at + 1] == '"')
+            at++;
+        else
+            return at + 1;
+    }
+    return size + 1;
+}
+
+static tem_status quoted_field(const char *record, size_t size, record_span *span,
+                               tem_error *error) {
+    span->quoting = RECORD_CSV_QUOTED;
+    span->end = quoted_end(record, size, span->start);
+    if (span->end > size)
+        return bad(error, span->start, "CSV: a quote is not closed");
+    if (span->end < size && record[span->end] != ',')
+        return bad(error, span->end, "CSV: expected a comma after a closing quote");
+    return TEM_OK;
+}
+
+/* The end of the field that starts at `at`, and how it is written.
+ * PRIVACY: programs differ in what a carriage return alone means, and in whether TSV has
+ * quotes. Where that would move the borders of the private field, it is refused. */
 static tem_status field_end(const record_reader *r, const char *record, size_t size, size_t at,
                             record_span *span, tem_error *error) {
-    const char separator = r->format == TEM_FORMAT_CSV ? ',' : '\t';
-    *span = (record_span){at, at, r->format == TEM_FORMAT_CSV ? RECORD_CSV : RECORD_PLAIN};
-    if (r->format == TEM_FORMAT_CSV && at < size && record[at] == '"') {
-        span->quoting = RECORD_CSV_QUOTED;
-        for (at++;; at++) {
-            if (at >= size)
-                return bad(error, span->start, "CSV: a quote is not closed");
-            if (record[at] != '"')
-                continue;
-            if (at + 1 < size && record[at + 1] == '"')
-                at++;
-            else
-                break;
-        }
-        span->end = at + 1;
-        if (span->end < size && record[span->end] != separator)
-            return bad(error, span->end, "CSV: expected a comma after a closing quote");
-        return TEM_OK;
-    }
-    while (span->end < size && record[span->end] != separator) {
-        if (r->format == TEM_FORMAT_CSV && record[span->end] == '"')
+    const bool csv = r->format == TEM_FORMAT_CSV;
+    const char separator = csv ? ',' : '\t';
+    *span = (record_span){at, at, csv ? RECORD_CSV : RECORD_PLAIN};
+    if (csv && at < size && record[at] == '"')
+        return quoted_field(record, size, span, error);
+    for (; span->end < size && record[span->end] != separator; span->end++) {
+        if (csv && record[span->end] == '"')
             return bad(error, span->end, "CSV: a quote inside a field that is not quoted");
-        span->end++;
+        if (record[span->end] == '\r')
+            return bad(error, span->end,
+                       "a carriage return without line feed: lines must end in LF or CR LF");
     }
+    if (!csv && span->end > at && record[at] == '"' &&
+        quoted_end(record, span->end, at) > span->end)
+        return bad(error, at, "TSV: a field begins with a quote that does not close in it");
     return TEM_OK;
 }
 
@@ -132,12 +142,7 @@ static tem_status look_at_name(void *context, uint32_t column, const record_span
                                tem_error *error) {
     header_search *search = context;
     core_buffer name = {0};
-    record_span trimmed = *span;
-    /* A byte order mark before the first name is not part of it. */
-    if (column == 0 && span->end - span->start >= 3 && span->quoting != RECORD_CSV_QUOTED &&
-        memcmp(search->record + span->start, "\xef\xbb\xbf", 3) == 0)
-        trimmed.start += 3;
-    tem_status status = records_decode(&trimmed, search->record, &name, error);
+    tem_status status = records_decode(span, search->record, &name, error);
     const char *wanted = search->reader->field;
     if (status == TEM_OK && name.size == strlen(wanted) &&
         memcmp(name.data == NULL ? "" : name.data, wanted, name.size) == 0) {
@@ -152,9 +157,11 @@ tem_status records_header(record_reader *r, const char *record, size_t size, tem
     header_search search = {r, record, 0};
     tem_status status = visit_fields(r, record, size, look_at_name, &search, &r->columns, error);
     if (status == TEM_OK && search.found != 1)
-        return bad(error, 0,
-                   search.found == 0 ? "the header does not have the field that --field names"
-                                     : "the header has the field that --field names twice");
+        return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
+                            "the field that --field names is %s in the header, which has %u "
+                            "field%s (names are case-sensitive; is --format right?)",
+                            search.found == 0 ? "not" : "twice", r->columns,
+                            r->columns == 1 ? "" : "s");
     return status;
 }
 

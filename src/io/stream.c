@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 1 << 20, PATIENCE_MS = 10 };
+enum { READ_BYTES = 1 << 20, PATIENCE_MS = 10, QUESTION_MS = 200 };
 
 static bool is_standard(const char *path) {
     return path == NULL || strcmp(path, "-") == 0;
@@ -39,7 +39,17 @@ void stream_input_close(stream_input *in) {
  * and halved the speed. */
 static bool is_ready(const stream_input *in) {
     struct pollfd poller = {.fd = in->descriptor, .events = POLLIN};
-    return poll(&poller, 1, PATIENCE_MS) != 0;
+    return poll(&poller, 1, PATIENCE_MS) > 0;
+}
+
+/* Waits until there is something to read, and asks in between whether to go on: a signal
+ * that comes just before a read would not end it. */
+static tem_status wait_for_input(const stream_input *in, tem_error *error) {
+    struct pollfd poller = {.fd = in->descriptor, .events = POLLIN};
+    tem_status status = TEM_OK;
+    while (status == TEM_OK && poll(&poller, 1, QUESTION_MS) <= 0)
+        status = core_progress(in->run, "reading", 0, 0, error);
+    return status;
 }
 
 static tem_status read_some(stream_input *in, size_t wanted, tem_error *error) {
@@ -66,7 +76,9 @@ tem_status stream_input_fill(stream_input *in, size_t wanted, tem_error *error) 
          first = false) {
         if (!first && !is_ready(in))
             break;
-        status = read_some(in, wanted, error);
+        status = wait_for_input(in, error);
+        if (status == TEM_OK)
+            status = read_some(in, wanted, error);
     }
     return status;
 }

@@ -20,10 +20,17 @@ void text_pieces_init(text_pieces *p, text_find *find, const void *vocabulary) {
     *p = (text_pieces){.find = find, .vocabulary = vocabulary};
 }
 
+/* The ids are as private as the text. */
+static void free_pieces(text_pieces *p) {
+    if (p->pieces != NULL)
+        explicit_bzero(p->pieces, p->capacity * sizeof *p->pieces);
+    core_free(p->pieces);
+}
+
 void text_pieces_free(text_pieces *p) {
     core_buffer_free(&p->text);
     core_buffer_free(&p->breaks);
-    core_free(p->pieces);
+    free_pieces(p);
     *p = (text_pieces){0};
 }
 
@@ -79,10 +86,14 @@ static unsigned character(const text_pieces *p, size_t at, ucs4_t *c) {
     return (unsigned)u8_mbtouc_unsafe(c, (const uint8_t *)p->text.data + at, p->text.size - at);
 }
 
+/* Letters, digits, and what may stand for them: anything alphabetic (circled letters), of
+ * private use, or newer than the tables. */
 static bool is_letter_or_digit(ucs4_t c) {
     if (c < 0x80)
         return ascii_is_letter_or_digit((char)c);
-    return uc_is_general_category_withtable(c, UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_N);
+    return uc_is_property_alphabetic(c) ||
+           uc_is_general_category_withtable(c, UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_N |
+                                                   UC_CATEGORY_MASK_Co | UC_CATEGORY_MASK_Cn);
 }
 
 /* White space and control characters are no text of their own. */
@@ -125,9 +136,12 @@ static tem_status add(text_pieces *p, size_t start, size_t end, uint32_t id, boo
                       tem_error *error) {
     if (p->count == p->capacity) {
         const size_t capacity = p->capacity + p->capacity / 2 + 256;
-        text_piece *grown = core_resize(p->pieces, capacity * sizeof *grown);
+        text_piece *grown = core_alloc(capacity, sizeof *grown);
         if (grown == NULL)
             return core_fail_memory(error);
+        if (p->count > 0)
+            memcpy(grown, p->pieces, p->count * sizeof *grown);
+        free_pieces(p);
         p->pieces = grown;
         p->capacity = capacity;
     }
