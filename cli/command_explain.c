@@ -73,9 +73,12 @@ static void print_row(const char *distance, double probability, const char *word
 static void print_text(const explanation *e) {
     char text[64], others[DECIMAL_BYTES];
     tem_error error;
-    printf("%s under %s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
-           e->id == TEM_NO_WORD ? "an unknown word" : e->word, tem_kind_name(e->info.kind),
-           e->info.epsilon, e->info.s, e->info.gamma, e->info.epsilon_gamma);
+    size_t length = 0;
+    const char *word = e->id == TEM_NO_WORD ? "" : tem_model_word(e->model, e->id, &length);
+    printf("%.*s%s under %s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
+           (int)length, word, e->id == TEM_NO_WORD ? "an unknown word" : "",
+           tem_kind_name(e->info.kind), e->info.epsilon, e->info.s, e->info.gamma,
+           e->info.epsilon_gamma);
     if (e->info.kind == TEM_KIND_EM)
         printf("(cut at gamma for the integers' sake: no probability moves by more than %.1e)\n",
                e->info.moved_mass);
@@ -83,8 +86,7 @@ static void print_text(const explanation *e) {
         puts("(not in the vocabulary: all such words have the same distribution)");
     puts("\n distance  probability");
     for (uint32_t i = 0; i < e->top; i++) {
-        size_t length = 0;
-        const char *word = tem_model_word(e->model, e->nearest[i], &length);
+        word = tem_model_word(e->model, e->nearest[i], &length);
         const double probability = tem_law_probability(e->law, e->nearest[i]);
         snprintf(text, sizeof text, "%.3f", distance_of(e, e->nearest[i]));
         print_row(text, probability, word, length);
@@ -151,7 +153,13 @@ static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top,
     tem_mechanism_get_info(mechanism, &e->info);
     e->words = model_info.words;
     e->top = top < e->words ? (uint32_t)top : e->words;
-    e->id = tem_model_find(e->model, e->word, strlen(e->word));
+    size_t pieces = 0;
+    if (tem_model_pieces(e->model, e->word, strlen(e->word), &e->id, 1, &pieces, &error) != TEM_OK)
+        return talk_error(&error);
+    if (pieces == 0) /* punctuation, which --punctuation word draws for */
+        e->id = tem_model_find(e->model, e->word, strlen(e->word));
+    else if (pieces > 1)
+        return talk_usage("explain", "that is %zu words to tem; name one at a time", pieces);
     if (tem_law_create(mechanism, e->id, DIGITS, &law, &error) != TEM_OK)
         return talk_error(&error);
     e->law = law;
@@ -204,7 +212,7 @@ int command_explain(int argc, char *const *argv) {
     if (operands == 0)
         return talk_usage("explain", "which word? tem explain --epsilon E WORD");
     if (choice.epsilon <= 0)
-        return talk_usage("explain", "which epsilon? --epsilon E has no default; 3 is a start");
+        return talk_usage("explain", "which epsilon? --epsilon E has no default; try 2 to 3");
     tem_model *model = default_model_open(common.model);
     if (model == NULL)
         return EXIT_FAILED;

@@ -7,10 +7,13 @@
 #include "report.h"
 #include "talk.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 typedef struct privatize_request {
     common_options common;
@@ -58,9 +61,34 @@ static int parse_names(privatize_request *r) {
     return EXIT_DONE;
 }
 
+static bool ends_in(const char *path, const char *ending) {
+    const size_t length = strlen(path), end = strlen(ending);
+    return length > end && strcmp(path + length - end, ending) == 0;
+}
+
+/* What can be known of the inputs before anything is released. */
+static int check_inputs(const privatize_request *r) {
+    for (size_t i = 0; i < r->job.input_count; i++) {
+        const char *path = r->job.inputs[i];
+        if (strcmp(path, "-") != 0 && access(path, R_OK) != 0) {
+            fprintf(stderr, "tem: %s: cannot open: %s\n", path, strerror(errno));
+            return EXIT_FAILED;
+        }
+        if (r->job.format == 0 &&
+            (ends_in(path, ".csv") || ends_in(path, ".tsv") || ends_in(path, ".jsonl")))
+            return talk_usage("privatize",
+                              "%s looks like a table: name its --format and --field, or say "
+                              "--format text",
+                              path);
+    }
+    return EXIT_DONE;
+}
+
 static int check_request(privatize_request *r) {
     if (r->choice.epsilon <= 0)
-        return talk_usage("privatize", "which epsilon? --epsilon E has no default; 3 is a start");
+        return talk_usage(
+            "privatize",
+            "which epsilon? --epsilon E has no default; try 2 to 3, and see tem explain");
     const int status = parse_names(r);
     if (status != EXIT_DONE)
         return status;
@@ -80,13 +108,21 @@ static int check_request(privatize_request *r) {
         return EXIT_FAILED;
     if (r->report_path != NULL && !outputs_check(r->report_path, r->force))
         return EXIT_FAILED;
-    return EXIT_DONE;
+    if (r->report_path != NULL && r->job.output != NULL &&
+        strcmp(r->report_path, r->job.output) == 0)
+        return talk_usage("privatize", "--output and --report name the same file");
+    return check_inputs(r);
 }
 
-/* Tells of what is in effect no privacy, or no text. N_w is looked at in the middle of a
- * Zipf prior: half of all words of a usual text have a smaller rank than `rank`, so each
- * quantile is one word, and their median is what a user meets. */
-static void warn_about_epsilon(const tem_model *model, const tem_mechanism *mechanism, bool quiet) {
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of N_w over a Zipf prior, the rank of a word being its place in the
+ * vocabulary: what a usual text meets. Taken at a few quantiles of the prior, each one word;
+ * negative where it is not known (Madlib). */
+static double median_self(const tem_model *model, const tem_mechanism *mechanism) {
     enum { QUANTILES = 49 };
     double selves[QUANTILES], harmonic = 0, sum = 0;
     tem_model_info info;
@@ -94,29 +130,28 @@ static void warn_about_epsilon(const tem_model *model, const tem_mechanism *mech
     tem_model_get_info(model, &info);
     for (uint32_t rank = 1; rank <= info.words; rank++)
         harmonic += 1.0 / rank;
-    uint32_t rank = 0, last = UINT32_MAX;
-    for (int i = 0; i < QUANTILES; i++) {
+    uint32_t rank = 0, last = 0;
+    for (int i = 0; i < QUANTILES; i++, last = rank) {
         while (sum < harmonic * (i + 0.5) / QUANTILES && rank < info.words)
             sum += 1.0 / ++rank;
         if (rank == last)
             selves[i] = selves[i - 1];
         else if (tem_mechanism_self(mechanism, rank - 1, &selves[i], &error) != TEM_OK)
-            return; /* Madlib: not known */
-        last = rank;
+            return -1;
     }
-    for (int i = 1; i < QUANTILES; i++) /* insertion sort */
-        for (int k = i; k > 0 && selves[k] < selves[k - 1]; k--) {
-            const double swap = selves[k];
-            selves[k] = selves[k - 1];
-            selves[k - 1] = swap;
-        }
-    const double median = selves[QUANTILES / 2];
+    qsort(selves, QUANTILES, sizeof *selves, compare_doubles);
+    return selves[QUANTILES / 2];
+}
+
+/* Tells of what is in effect no privacy, or no text. */
+static void warn_about_epsilon(const tem_model *model, const tem_mechanism *mechanism, bool quiet) {
+    const double median = median_self(model, mechanism);
     if (median > 0.95)
         talk_note(quiet,
                   "tem: warning: at this epsilon most words stay themselves (%.3f of the time): "
                   "nearly no privacy. A smaller epsilon changes more.",
                   median);
-    else if (median < 0.01)
+    else if (median >= 0 && median < 0.01)
         talk_note(quiet,
                   "tem: warning: at this epsilon most words become any word (themselves %.4f of "
                   "the time): nearly no text is left. A larger epsilon keeps more.",
@@ -126,14 +161,19 @@ static void warn_about_epsilon(const tem_model *model, const tem_mechanism *mech
 static void say_what_was_done(const privatize_request *r, const tem_mechanism_info *info,
                               const tem_counts *counts) {
     const bool quiet = r->common.quiet;
-    talk_note(quiet, "%s %s words (%s unknown) in %s documents with %s at epsilon %g; spent %.6g%s",
+    talk_note(quiet, "%s %s word%s (%s unknown) in %s document%s with %s at epsilon %g",
               r->dry_run ? "counted" : "privatized", talk_count(counts->words),
-              talk_count(counts->unknown), talk_count(counts->documents), tem_kind_name(info->kind),
-              info->epsilon, (double)counts->words * info->epsilon,
-              r->dry_run ? " if it were run" : " per unit of distance");
+              counts->words == 1 ? "" : "s", talk_count(counts->unknown),
+              talk_count(counts->documents), counts->documents == 1 ? "" : "s",
+              tem_kind_name(info->kind), info->epsilon);
+    if (info->kind != TEM_KIND_MADLIB)
+        talk_note(quiet || !(r->common.verbose || r->dry_run),
+                  "s = %.6f, gamma = %.4f; cost %s per unit of distance, %s at most", info->s,
+                  info->gamma, talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
+                  talk_count((uint64_t)ceil((double)counts->words * info->epsilon_gamma)));
     if (r->job.insecure_seeded && !r->dry_run)
         talk_note(false, "tem: warning: --insecure-seed: the output is NOT private");
-    if (r->job.text.oov == TEM_OOV_KEEP_UNSAFE && counts->unknown > 0)
+    if (r->job.text.oov == TEM_OOV_KEEP_UNSAFE && counts->unknown > 0 && !r->dry_run)
         talk_note(false, "tem: warning: --oov keep-unsafe: unknown words released as they were: %s",
                   talk_count(counts->unknown));
 }
@@ -149,12 +189,14 @@ static int run_job(privatize_request *r, const tem_model *model, const tem_mecha
     warn_about_epsilon(model, mechanism, r->common.quiet);
     const tem_status status = tem_privatize_files(mechanism, &r->job, &run, &counts, &error);
     talk_end_progress();
-    if (status != TEM_OK)
-        return talk_error(&error);
-    say_what_was_done(r, &info, &counts);
-    if (r->report_path == NULL)
-        return EXIT_DONE;
-    return report_write(r->report_path, model, &info, &r->job, &counts);
+    const bool to_file = r->job.output != NULL && strcmp(r->job.output, "-") != 0;
+    const bool released = status == TEM_OK || (!to_file && counts.documents > 0);
+    int reported = EXIT_DONE;
+    if (released)
+        say_what_was_done(r, &info, &counts);
+    if (released && r->report_path != NULL)
+        reported = report_write(r->report_path, model, &info, &r->job, &counts);
+    return status == TEM_OK ? reported : talk_error(&error);
 }
 
 static int privatize(privatize_request *r) {

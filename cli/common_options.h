@@ -29,7 +29,8 @@ enum { THREADS_MAX = 1024 };
      1,                                                                                            \
      THREADS_MAX},                                                                                 \
         {"quiet", 'q', OPTION_FLAG, &(common).quiet, NULL, "say nothing unless it fails", 0, 0},   \
-        {"verbose", 'v', OPTION_FLAG, &(common).verbose, NULL, "say more", 0, 0},                  \
+        {"verbose", 'v', OPTION_FLAG, &(common).verbose, NULL, "say more, where there is more",    \
+         0,         0},                                                                            \
         {"help", 'h', OPTION_FLAG, &(common).help, NULL, "show this", 0, 0}, {                     \
         NULL, 0, OPTION_FLAG, NULL, NULL, NULL, 0, 0                                               \
     }

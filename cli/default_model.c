@@ -3,6 +3,7 @@
 
 #include "talk.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +47,12 @@ tem_model *default_model_open(const char *named) {
               stderr);
         return NULL;
     }
-    if (tem_model_open(path, &model, &error) != TEM_OK)
+    if (tem_model_open(path, &model, &error) != TEM_OK) {
         talk_error(&error);
+        if (error.os_error == ENOENT)
+            fprintf(stderr, "%s; 'tem build VECTORS -o MODEL' makes a model\n",
+                    named != NULL ? "It was named with -m" : "It was named by $TEM_MODEL");
+    }
     return model;
 }
 

@@ -44,84 +44,110 @@ static const option_spec *find_letter(const option_spec *table, char letter) {
     return NULL;
 }
 
-static bool set_positive(const option_spec *option, const char *value, char *message) {
-    double number = 0;
-    if (!options_decimal(value, &number) || number <= 0) {
+static bool set_value(const option_spec *option, const char *value, char *message) {
+    double decimal = 0;
+    uint64_t number = 0;
+    switch (option->kind) {
+    case OPTION_POSITIVE:
+        if (options_decimal(value, &decimal) && decimal > 0) {
+            *(double *)option->target = decimal;
+            return true;
+        }
         snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number above 0, such as 3 or 0.5",
                  option->name);
         return false;
-    }
-    *(double *)option->target = number;
-    return true;
-}
-
-static bool set_value(const option_spec *option, const char *value, char *message) {
-    if (option->kind == OPTION_TEXT) {
-        *(const char **)option->target = value;
-        return true;
-    }
-    if (option->kind == OPTION_POSITIVE)
-        return set_positive(option, value, message);
-    uint64_t number = 0;
-    if (!options_number(value, &number) || number < option->minimum || number > option->maximum) {
+    case OPTION_COUNT:
+        if (options_number(value, &number) && number >= option->minimum &&
+            number <= option->maximum) {
+            *(uint64_t *)option->target = number;
+            return true;
+        }
         snprintf(message, OPTION_MESSAGE_BYTES,
                  "--%s takes a whole number from %" PRIu64 " to %" PRIu64, option->name,
                  option->minimum, option->maximum);
         return false;
+    default:
+        *(const char **)option->target = value;
+        return true;
     }
-    *(uint64_t *)option->target = number;
-    return true;
 }
 
-/* argv[*i] starts with a dash. */
-static bool parse_option(int argc, char *const *argv, int *i, const option_spec *table,
-                         char *message) {
-    const char *text = argv[*i], *value = NULL;
-    const option_spec *option = NULL;
-    if (text[1] == '-') {
-        const char *equals = strchr(text, '=');
-        option = find_long(table, text + 2,
-                           equals != NULL ? (size_t)(equals - text - 2) : strlen(text + 2));
-        value = equals != NULL ? equals + 1 : NULL;
-    } else {
-        option = find_letter(table, text[1]);
-        value = text[2] != '\0' ? text + 2 : NULL;
-    }
-    if (option == NULL) {
-        snprintf(message, OPTION_MESSAGE_BYTES, "unknown option '%s'", text);
-        return false;
-    }
+/* What options_parse is at. */
+typedef struct parser {
+    int argc;
+    char *const *argv;
+    int at;
+    const option_spec *table;
+    uint64_t seen; /* a bit for each row of the table */
+    char *message;
+} parser;
+
+static bool complain(parser *p, const char *what, const char *name) {
+    snprintf(p->message, OPTION_MESSAGE_BYTES, what, name);
+    return false;
+}
+
+/* Takes an option; `value` is what is attached to it, or NULL. An option with a value may be
+ * given once: of two fields, one would go out as it is. */
+static bool take_option(parser *p, const option_spec *option, const char *value) {
     if (option->kind == OPTION_FLAG) {
-        if (value != NULL) {
-            snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes no value", option->name);
-            return false;
-        }
+        if (value != NULL)
+            return complain(p, "--%s takes no value", option->name);
         *(bool *)option->target = true;
         return true;
     }
-    if (value == NULL && *i + 1 >= argc) {
-        snprintf(message, OPTION_MESSAGE_BYTES, "--%s needs a value: %s", option->name,
+    const uint64_t bit = (uint64_t)1 << (option - p->table);
+    if (p->seen & bit)
+        return complain(p, "--%s is given twice", option->name);
+    p->seen |= bit;
+    if (value == NULL && p->at + 1 >= p->argc) {
+        snprintf(p->message, OPTION_MESSAGE_BYTES, "--%s needs a value: %s", option->name,
                  option->value);
         return false;
     }
-    return set_value(option, value != NULL ? value : argv[++*i], message);
+    return set_value(option, value != NULL ? value : p->argv[++p->at], p->message);
+}
+
+static bool parse_long(parser *p, const char *text) {
+    const char *equals = strchr(text, '=');
+    const size_t length = equals != NULL ? (size_t)(equals - text - 2) : strlen(text + 2);
+    const option_spec *option = find_long(p->table, text + 2, length);
+    if (option == NULL)
+        return complain(p, "unknown option '%s'", text);
+    return take_option(p, option, equals != NULL ? equals + 1 : NULL);
+}
+
+/* One or more letters; the last may have a value, attached or as the next argument. */
+static bool parse_letters(parser *p, const char *text) {
+    for (const char *letter = text + 1; *letter != '\0'; letter++) {
+        const option_spec *option = find_letter(p->table, *letter);
+        if (option == NULL)
+            return complain(p, "unknown option '%s'", text);
+        const bool flag = option->kind == OPTION_FLAG;
+        if (!take_option(p, option, flag || letter[1] == '\0' ? NULL : letter + 1))
+            return false;
+        if (!flag)
+            return true;
+    }
+    return true;
 }
 
 bool options_parse(int argc, char *const *argv, const option_spec *table, const char **operands,
                    size_t operand_max, size_t *operand_count, char message[OPTION_MESSAGE_BYTES]) {
+    parser p = {.argc = argc, .argv = argv, .at = 1, .table = table, .message = message};
     bool options_ended = false;
     *operand_count = 0;
-    for (int i = 1; i < argc; i++) {
-        if (!options_ended && strcmp(argv[i], "--") == 0) {
+    for (; p.at < argc; p.at++) {
+        const char *text = argv[p.at];
+        if (!options_ended && strcmp(text, "--") == 0) {
             options_ended = true;
-        } else if (!options_ended && argv[i][0] == '-' && argv[i][1] != '\0') {
-            if (!parse_option(argc, argv, &i, table, message))
+        } else if (!options_ended && text[0] == '-' && text[1] != '\0') {
+            if (!(text[1] == '-' ? parse_long(&p, text) : parse_letters(&p, text)))
                 return false;
         } else if (*operand_count == operand_max) {
-            snprintf(message, OPTION_MESSAGE_BYTES, "one argument too many: '%s'", argv[i]);
-            return false;
+            return complain(&p, "one argument too many: '%s'", text);
         } else {
-            operands[(*operand_count)++] = argv[i];
+            operands[(*operand_count)++] = text;
         }
     }
     return true;

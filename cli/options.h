@@ -28,8 +28,9 @@ enum { OPTION_MESSAGE_BYTES = 256 };
 
 /* Reads argv[1..]: options into their targets, the rest into `operands`, at most
  * `operand_max`, *operand_count being set. "--" ends the options; "-" is an operand;
- * "--name=value" and "-ovalue" work too. A later option wins. On failure false and a
- * sentence in `message`. The table ends with a name of NULL. */
+ * "--name=value", "-ovalue" and "-fq" work too. An option with a value may be given once.
+ * On failure false and a sentence in `message`. The table has at most 64 rows and ends with
+ * a name of NULL. */
 bool options_parse(int argc, char *const *argv, const option_spec *table, const char **operands,
                    size_t operand_max, size_t *operand_count, char message[OPTION_MESSAGE_BYTES]);
 

@@ -5,9 +5,19 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool outputs_check(const char *path, bool force) {
+    struct stat info;
+    if (path[0] == '\0' || strcmp(path, "-") == 0) {
+        fprintf(stderr, "tem: '%s' is no name for a file to write\n", path);
+        return false;
+    }
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        fprintf(stderr, "tem: %s: is a folder; name a file in it\n", path);
+        return false;
+    }
     if (!force && access(path, F_OK) == 0) {
         fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", path);
         return false;

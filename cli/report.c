@@ -15,6 +15,17 @@ static json_t *number_or_null(double number) {
     return isfinite(number) ? json_real(number) : json_null();
 }
 
+/* Pieces that went out as they were, by a policy that the user named. */
+static uint64_t released_unseen(const tem_job *job, const tem_counts *counts) {
+    return (job->text.oov == TEM_OOV_KEEP_UNSAFE ? counts->unknown : 0) +
+           (job->text.punctuation == TEM_PUNCTUATION_KEEP ? counts->punctuation : 0);
+}
+
+/* Known and unknown words are told apart with certainty unless both are drawn for. */
+static bool is_bounded(const tem_job *job, const tem_counts *counts) {
+    return counts->unknown == 0 || job->text.oov == 0 || job->text.oov == TEM_OOV_UNIFORM;
+}
+
 static void set(json_t *object, const char *key, json_t *value) {
     json_object_set_new(object, key, value);
 }
@@ -33,7 +44,9 @@ static json_t *make_report(const tem_model *model, const tem_mechanism_info *inf
     json_t *report = json_object();
     set(report, "time", json_string(now));
     set(report, "mechanism", json_string(tem_kind_name(info->kind)));
-    set(report, "private", json_boolean(!job->insecure_seeded && !job->dry_run));
+    set(report, "private",
+        json_boolean(!job->insecure_seeded && !job->dry_run && released_unseen(job, counts) == 0));
+    set(report, "released_unseen", json_integer((json_int_t)released_unseen(job, counts)));
     set(report, "dry_run", json_boolean(job->dry_run));
     set(report, "epsilon", json_real(info->epsilon));
     set(report, "s", exact ? json_real(info->s) : json_null());
@@ -50,7 +63,8 @@ static json_t *make_report(const tem_model *model, const tem_mechanism_info *inf
         json_string(tem_punctuation_name(job->text.punctuation != 0 ? job->text.punctuation
                                                                     : TEM_PUNCTUATION_DROP)));
     set(report, "spent", json_real(words * info->epsilon));
-    set(report, "spent_worst", number_or_null(words * info->epsilon_gamma));
+    set(report, "spent_worst",
+        is_bounded(job, counts) ? number_or_null(words * info->epsilon_gamma) : json_null());
     set(report, "model", json_string(model_info.hash));
     set(report, "certificate", json_null());
     return report;
@@ -59,7 +73,11 @@ static json_t *make_report(const tem_model *model, const tem_mechanism_info *inf
 int report_write(const char *path, const tem_model *model, const tem_mechanism_info *info,
                  const tem_job *job, const tem_counts *counts) {
     json_t *report = make_report(model, info, job, counts);
-    const bool done = json_dump_file(report, path, JSON_INDENT(1)) == 0;
+    FILE *file = fopen(path, "w");
+    bool done =
+        file != NULL && json_dumpf(report, file, JSON_INDENT(1)) == 0 && fputc('\n', file) != EOF;
+    if (file != NULL)
+        done &= fclose(file) == 0;
     json_decref(report);
     if (!done)
         fprintf(stderr, "tem: %s: cannot write the report: %s\n", path, strerror(errno));

@@ -147,11 +147,15 @@ static void catch_signal(int number) {
 }
 
 tem_run talk_run(unsigned threads, bool quiet) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = catch_signal;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+        struct sigaction action;
+        if (sigaction(caught[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+            memset(&action, 0, sizeof action);
+            action.sa_handler = catch_signal;
+            sigaction(caught[i], &action, NULL);
+        }
+    }
     bar.shown = !quiet && isatty(STDERR_FILENO);
     return (tem_run){.threads = threads, .progress = show_progress};
 }

@@ -32,7 +32,7 @@ const char *talk_distance_up(tem_dist distance);
 double talk_clock(void);
 
 /* A run with progress on stderr if that is a terminal and the user did not ask for
- * quiet. Catches SIGINT and SIGTERM: the call in progress then ends with
+ * quiet. Catches SIGINT, SIGTERM and SIGHUP: the call in progress then ends with
  * TEM_ERR_CANCELLED, cleans up, and talk_error ends the program by the signal. */
 tem_run talk_run(unsigned threads, bool quiet);
 

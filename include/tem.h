@@ -520,6 +520,13 @@ TEM_API tem_status tem_privatize_text(const tem_mechanism *mechanism,
                                       tem_counts *counts, tem_error *error);
 TEM_API void tem_text_free(char *text);
 
+/* The pieces of a text that are words, as tem_privatize_text takes them: their ids, or
+ * TEM_NO_WORD for those the vocabulary does not have.
+ *   ids       receives the first `max` of them; *count the number of all
+ * Fails as tem_privatize_text does. Any thread. */
+TEM_API tem_status tem_model_pieces(const tem_model *model, const char *text, size_t bytes,
+                                    uint32_t *ids, size_t max, size_t *count, tem_error *error);
+
 typedef enum tem_format {
     TEM_FORMAT_TEXT = 1, /* each line is a document; the default */
     TEM_FORMAT_TSV,      /* tab-separated, without quoting; the first line names the fields */

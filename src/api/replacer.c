@@ -17,6 +17,26 @@ static uint32_t find_word(const void *vocabulary, const char *word, size_t lengt
     return vocab_find(vocabulary, word, length);
 }
 
+tem_status tem_model_pieces(const tem_model *model, const char *text, size_t bytes, uint32_t *ids,
+                            size_t max, size_t *count, tem_error *error) {
+    if (model == NULL || (text == NULL && bytes > 0) || (ids == NULL && max > 0) || count == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model, a text and places for ids are needed");
+    text_pieces pieces;
+    text_pieces_init(&pieces, find_word, &model->words);
+    tem_status status = text_pieces_cut(&pieces, text, bytes, error);
+    size_t found = 0;
+    for (size_t i = 0; i < pieces.count && status == TEM_OK; i++)
+        if (pieces.pieces[i].word) {
+            if (found < max)
+                ids[found] = pieces.pieces[i].id;
+            found++;
+        }
+    if (status == TEM_OK)
+        *count = found;
+    text_pieces_free(&pieces);
+    return status;
+}
+
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, bool dry_run, tem_error *error) {
     *r = (replacer){.mechanism = mechanism, .dry_run = dry_run};
