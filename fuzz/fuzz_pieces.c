@@ -29,7 +29,9 @@ static uint32_t find(const void *vocabulary, const char *word, size_t length) {
 }
 
 static bool is_letter_or_digit(ucs4_t c) {
-    return uc_is_general_category(c, UC_CATEGORY_L) || uc_is_general_category(c, UC_CATEGORY_N);
+    return uc_is_property_alphabetic(c) || uc_is_general_category(c, UC_CATEGORY_L) ||
+           uc_is_general_category(c, UC_CATEGORY_N) || uc_is_general_category(c, UC_CATEGORY_Co) ||
+           uc_is_general_category(c, UC_CATEGORY_Cn);
 }
 
 static void check_order(const text_pieces *p) {

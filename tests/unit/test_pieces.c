@@ -47,7 +47,9 @@ static uint32_t find_a_third(const void *vocabulary, const char *word, size_t le
 /* ---- what holds for every text ---- */
 
 static bool is_letter_or_digit(ucs4_t c) {
-    return uc_is_general_category(c, UC_CATEGORY_L) || uc_is_general_category(c, UC_CATEGORY_N);
+    return uc_is_property_alphabetic(c) || uc_is_general_category(c, UC_CATEGORY_L) ||
+           uc_is_general_category(c, UC_CATEGORY_N) || uc_is_general_category(c, UC_CATEGORY_Co) ||
+           uc_is_general_category(c, UC_CATEGORY_Cn);
 }
 
 static bool is_blank(ucs4_t c) {
@@ -433,7 +435,8 @@ static void test_symbols(void **state) {
     expect(nothing, "\U0001f44d\U0001f3fd", "~\U0001f44d\U0001f3fd");
     expect(nothing, "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7",
            "~\U0001f1e9\U0001f1ea|~\U0001f1eb\U0001f1f7");
-    expect(VOCABULARY("\u24d0"), "\u24b6", "~\u24d0"); /* a symbol, by its category */
+    expect(VOCABULARY("\u24d0"), "\u24b6", "\u24d0");    /* alphabetic, if not a letter */
+    expect(nothing, "\ue000 \u0378", "\ue000?|\u0378?"); /* whatever they stand for */
     expect(nothing, "\u0301 x", "~\u0301|x?");
     expect(nothing, " \u0301x", "~ \u0301|x?"); /* a mark holds on to the blank before it */
 }

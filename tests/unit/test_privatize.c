@@ -441,15 +441,15 @@ static void test_lines(void **state) {
     expect_format(TEM_FORMAT_TEXT, "The movie!\nGOOD", "the movie\ngood");
     expect_format(TEM_FORMAT_TEXT, "the\r\n\r\n\nmovie\r\n", "the\r\n\r\n\nmovie\r\n");
     expect_format(TEM_FORMAT_TEXT, "zyx\n zyx <b>the</b>\n", "\nthe\n");
-    expect_format(TEM_FORMAT_TEXT, "\ufeffThe", "the");
+    expect_format(TEM_FORMAT_TEXT, "\ufeffThe", "\ufeffthe");
     const tem_job job = {.format = 0};
     expect_files(&job, "the\0movie\n\0", 11, "the movie\n", 10);
 }
 
 static void test_csv(void **state) {
     (void)state;
-    expect_format(TEM_FORMAT_CSV, "", "");
     expect_format(TEM_FORMAT_CSV, "text", "text");
+    expect_format(TEM_FORMAT_CSV, "\ufeff\"text\",x\nGood,Good\n", "\ufeff\"text\",x\ngood,Good\n");
     expect_format(TEM_FORMAT_CSV,
                   "id,text,z\r\n1,\"The, movie\",x\r\n\r\n\"2\n,\", good ,\"y \"\"z\"\"\"\r\n"
                   "3,,\n4,\"\",Last",
@@ -478,6 +478,7 @@ static void test_tsv(void **state) {
 
 static void test_jsonl(void **state) {
     (void)state;
+    expect_format(TEM_FORMAT_JSONL, "\ufeff{\"text\":\"The\"}", "\ufeff{\"text\":\"the\"}");
     expect_format(TEM_FORMAT_JSONL, "", "");
     expect_format(
         TEM_FORMAT_JSONL,
@@ -506,7 +507,7 @@ static void test_several_inputs(void **state) {
     write_text(inputs[2], "was");
     assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL), TEM_OK);
     assert_file_holds(out, "the\nmovie\nwas", 13);
-    /* The header of each file is its own, and so is the place of the field. */
+    /* Tables are joined under one header, which all must have. */
     const tem_job csv = {.inputs = inputs,
                          .input_count = 2,
                          .output = out,
@@ -514,10 +515,17 @@ static void test_several_inputs(void **state) {
                          .field = "text",
                          .overwrite = TEM_OVERWRITE};
     write_text(inputs[0], "text,id\nThe,The");
-    write_text(inputs[1], "id,x,text\nThe,2,The\n");
+    write_text(inputs[1], "\ufefftext,id\r\nWas,Was\n");
     assert_int_equal(tem_privatize_files(still, &csv, NULL, &counts, NULL), TEM_OK);
-    assert_file_holds(out, "text,id\nthe,The\nid,x,text\nThe,2,the\n", 36);
+    assert_file_holds(out, "text,id\nthe,The\nwas,Was\n", 24);
     assert_int_equal(counts.documents, 2);
+    tem_error other = {.status = TEM_OK};
+    write_text(inputs[1], "id,text\nzyx,zyx\n");
+    assert_int_equal(tem_privatize_files(still, &csv, NULL, NULL, &other), TEM_ERR_FORMAT);
+    assert_true(other.line == 1 && strcmp(other.file, inputs[1]) == 0);
+    write_text(inputs[1], ""); /* a table without a header */
+    assert_int_equal(tem_privatize_files(still, &csv, NULL, NULL, &other), TEM_ERR_FORMAT);
+    assert_file_holds(out, "text,id\nthe,The\nwas,Was\n", 24);
     unlink(out);
     for (int i = 0; i < 4; i++)
         unlink(inputs[i]);
@@ -906,7 +914,8 @@ static void test_failures(void **state) {
     check_failure(TEM_FORMAT_JSONL, "{\"text\":\"zyxcanary\\ud800\"}", bad, 1, 0, "");
     check_failure(TEM_FORMAT_JSONL, "{\"text\":\"zyx\xff\"}", bad, 1, 0, "");
     check_failure(TEM_FORMAT_JSONL, "\n\n{\"text\":[\"zyxcanary\"]}", bad, 3, 0, "\n\n");
-    check_failure(TEM_FORMAT_JSONL, "\ufeff{\"text\":\"zyxcanary\"}", bad, 1, 0, "");
+    check_failure(TEM_FORMAT_JSONL, "{\"text\":\"the\"}\n\ufeff{\"text\":\"zyxcanary\"}", bad, 2, 1,
+                  "{\"text\":\"the\"}\n");
 }
 
 /* Standard input has a name as well, whatever fails. */
