@@ -7,8 +7,9 @@ TIME   = 60
 
 all:
 	@tools/packages build
+	@test -f $(BUILD)/default.tem || echo "building $(BUILD)/tem and the default model"
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >/dev/null
-	@ninja -C $(BUILD) --quiet
+	@ninja -C $(BUILD) --quiet >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
 
 run: all
 	@tools/show $(BUILD)
@@ -23,7 +24,9 @@ fuzz:
 
 install: all
 	@meson configure $(BUILD) --prefix '$(PREFIX)'
-	@ninja -C $(BUILD) --quiet
+	@ninja -C $(BUILD) --quiet >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
+	@mkdir -p '$(DESTDIR)$(PREFIX)' && test -w '$(DESTDIR)$(PREFIX)' || \
+		{ echo "cannot write to $(PREFIX): use sudo, or PREFIX=\$$HOME/.local"; exit 1; }
 	@meson install -C $(BUILD) --no-rebuild --quiet
 	@echo "installed under $(PREFIX)"
 

@@ -41,7 +41,8 @@ int main(int argc, char **argv) {
         tem_mechanism_create(model, &options, &mechanism, &error) != TEM_OK ||
         tem_rng_create(&rng, &error) != TEM_OK ||
         draw_words(model, mechanism, rng, argv + 3, argc - 3, &error) != TEM_OK) {
-        fprintf(stderr, "draw: %s\n", error.message);
+        fprintf(stderr, "draw: %s%s%s\n", error.file, error.file[0] != '\0' ? ": " : "",
+                error.message);
         status = 1;
     }
     tem_rng_free(rng);

@@ -555,13 +555,17 @@ typedef struct tem_job {
 
 /* Privatises files or a stream of any length, in memory that is bounded by the largest
  * document. Only the private field changes, every other byte is the same: blank lines
- * stay, and so does a last line without its end.
+ * stay, and so does a last line without its end. Several inputs come out one after the
+ * other; those of TSV or CSV must have the same header, which is written once. What other
+ * readers might take for other fields (a carriage return alone, a quote that stays open in
+ * a field of TSV, a JSON key that is there twice) is refused.
  *   counts    receives what was done, also after a failure
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_EXISTS, TEM_ERR_FORMAT (with file and
  * line: not UTF-8, a broken record, a header without the field), TEM_ERR_RANGE,
  * TEM_ERR_DAMAGED, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Then a file `output` is not there, or
  * as it was before (or whole, if all that failed was the flushing of its folder, which the
- * message says); on standard output there are whole documents, the first ones. */
+ * message says); on standard output there are whole documents, the first ones, unless it is
+ * the writing that failed or was interrupted. */
 TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
                                        const tem_run *run, tem_counts *counts, tem_error *error);
 
