@@ -28,10 +28,12 @@ static void print_kernels(void) {
     puts(")");
 }
 
-static void print_text(const tem_model_info *info) {
+static void print_text(const tem_model_info *info, uint32_t unreachable) {
     printf("model       %s\n", default_model_path());
     printf("size        %s\n", talk_bytes(info->file_bytes));
     printf("words       %s\n", talk_count(info->words));
+    printf("unreachable %s of them: outputs only, since no text is taken to them\n",
+           talk_count(unreachable));
     if (info->dimension > 0)
         printf("dimension   %u\n", info->dimension);
     print_metric(info);
@@ -40,16 +42,16 @@ static void print_text(const tem_model_info *info) {
     print_kernels();
 }
 
-static int print_json(const tem_model_info *info) {
+static int print_json(const tem_model_info *info, uint32_t unreachable) {
     json_t *root =
-        json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:I, s:b, s:s, s:s, s:s}", "model",
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:I, s:b, s:s, s:s, s:s}", "model",
                   default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
-                  (json_int_t)info->words, "dimension", (json_int_t)info->dimension, "metric",
-                  tem_metric_name(info->metric), "step_log2", (json_int_t)info->step_log2,
-                  "neighbours", (json_int_t)info->neighbours, "deviation",
-                  (double)info->deviation / TEM_DIST_ONE, "triangles", (json_int_t)info->triangles,
-                  "triangles_exhaustive", info->triangles_exhaustive, "hash", info->hash, "kernel",
-                  tem_kernel_name(), "version", tem_version());
+                  (json_int_t)info->words, "unreachable", (json_int_t)unreachable, "dimension",
+                  (json_int_t)info->dimension, "metric", tem_metric_name(info->metric), "step_log2",
+                  (json_int_t)info->step_log2, "neighbours", (json_int_t)info->neighbours,
+                  "deviation", (double)info->deviation / TEM_DIST_ONE, "triangles",
+                  (json_int_t)info->triangles, "triangles_exhaustive", info->triangles_exhaustive,
+                  "hash", info->hash, "kernel", tem_kernel_name(), "version", tem_version());
     if (root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0) {
         json_decref(root);
         fputs("tem: cannot write JSON (is the model's path valid UTF-8?)\n", stderr);
@@ -81,12 +83,16 @@ int command_info(int argc, char *const *argv) {
     if (model == NULL)
         return EXIT_FAILED;
     tem_model_info info;
-    tem_model_get_info(model, &info);
+    tem_error error;
+    uint32_t unreachable = 0;
     int status = EXIT_DONE;
-    if (json)
-        status = print_json(&info);
+    tem_model_get_info(model, &info);
+    if (tem_model_count_unreachable(model, &unreachable, &error) != TEM_OK)
+        status = talk_error(&error);
+    else if (json)
+        status = print_json(&info, unreachable);
     else
-        print_text(&info);
+        print_text(&info, unreachable);
     tem_model_free(model);
     return status;
 }

@@ -527,6 +527,14 @@ TEM_API void tem_text_free(char *text);
 TEM_API tem_status tem_model_pieces(const tem_model *model, const char *text, size_t bytes,
                                     uint32_t *ids, size_t max, size_t *count, tem_error *error);
 
+/* How many words of the model no text can be taken to: those that folding changes ("ß"
+ * becomes "ss") or word boundaries cut. They are outputs like any other, and never an input.
+ *   count     receives their number
+ * Fails with TEM_ERR_MEMORY or TEM_ERR_DAMAGED. Any thread. Cost: about a microsecond a
+ * word. */
+TEM_API tem_status tem_model_count_unreachable(const tem_model *model, uint32_t *count,
+                                               tem_error *error);
+
 typedef enum tem_format {
     TEM_FORMAT_TEXT = 1, /* each line is a document; the default */
     TEM_FORMAT_TSV,      /* tab-separated, without quoting; the first line names the fields */

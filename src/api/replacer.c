@@ -37,6 +37,29 @@ tem_status tem_model_pieces(const tem_model *model, const char *text, size_t byt
     return status;
 }
 
+tem_status tem_model_count_unreachable(const tem_model *model, uint32_t *count, tem_error *error) {
+    if (model == NULL || count == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the count are needed");
+    text_pieces pieces;
+    tem_status status = TEM_OK;
+    uint32_t unreachable = 0;
+    text_pieces_init(&pieces, find_word, &model->words);
+    for (uint32_t id = 0; id < model->words.count && status == TEM_OK; id++) {
+        size_t length = 0;
+        const char *word = vocab_word(&model->words, id, &length);
+        status = word == NULL
+                     ? core_fail(error, TEM_ERR_DAMAGED, "damaged model: a word is missing")
+                     : text_pieces_cut(&pieces, word, length, error);
+        unreachable += pieces.count != 1 || pieces.pieces[0].id != id;
+    }
+    text_pieces_free(&pieces);
+    if (status == TEM_ERR_FORMAT)
+        return core_fail(error, TEM_ERR_DAMAGED, "damaged model: a word is not UTF-8");
+    if (status == TEM_OK)
+        *count = unreachable;
+    return status;
+}
+
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, bool dry_run, tem_error *error) {
     *r = (replacer){.mechanism = mechanism, .dry_run = dry_run};

@@ -670,6 +670,35 @@ static void test_mechanism_arguments(void **state) {
     tem_model_free(model);
 }
 
+/* What a text is taken to: folded, cut, looked up; and which words it never is. */
+static void test_pieces_of_text(void **state) {
+    (void)state;
+    static const char *const odd[COUNT] = {"movie", "\u00df", "Two", "a b"};
+    static const char text[] = "The MOVIE, a b; movie-movie";
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    uint32_t ids[3] = {77, 77, 77}, unreachable = 77;
+    size_t count = 77;
+    assert_int_equal(tem_vectors_create(odd, values, COUNT, DIMENSION, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, NULL, NULL, &model, NULL), TEM_OK);
+    assert_int_equal(tem_model_count_unreachable(model, &unreachable, NULL), TEM_OK);
+    assert_int_equal(unreachable, 3);
+    assert_int_equal(tem_model_pieces(model, text, strlen(text), ids, 3, &count, NULL), TEM_OK);
+    assert_int_equal(count, 6);
+    assert_int_equal(ids[0], TEM_NO_WORD);
+    assert_int_equal(ids[1], 0);
+    assert_int_equal(ids[2], TEM_NO_WORD);
+    assert_int_equal(tem_model_pieces(model, "?!", 2, NULL, 0, &count, NULL), TEM_OK);
+    assert_int_equal(count, 0);
+    count = 77;
+    ASSERT_REFUSED(TEM_ERR_FORMAT, tem_model_pieces(model, "\xff", 1, ids, 3, &count, error));
+    ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_model_pieces(NULL, "a", 1, ids, 3, &count, error));
+    ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_model_count_unreachable(model, NULL, error));
+    assert_int_equal(count, 77);
+    tem_model_free(model);
+    tem_vectors_free(vectors);
+}
+
 /* Within 2^-18 of a metric, but two words at distance 0 see a third one differently: no
  * sample of triangles is likely to hit it among 500 words. */
 static double nearly(void *context, uint32_t a, uint32_t b) {
@@ -723,6 +752,7 @@ int main(void) {
         cmocka_unit_test(test_moved_mass),
         cmocka_unit_test(test_decimals),
         cmocka_unit_test(test_mechanism_arguments),
+        cmocka_unit_test(test_pieces_of_text),
         cmocka_unit_test(test_equal_words_unlike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
