@@ -1,9 +1,8 @@
 /* api_privatize.c - whole texts, files and streams: the calls of tem.h.
  *
  * A run reads a batch of whole records, cuts it into chunks, lets the threads replace the
- * chunks, writes the results in order, and starts again. Reading and writing wait for
- * each other, which costs little: they take a few percent of what the drawing takes, and
- * memory stays at one batch. */
+ * chunks, writes the results in order, and starts again. Reading and writing wait for the
+ * threads: simpler than a pipeline, and memory stays at one batch. */
 #include "api/replacer.h"
 #include "core/memory.h"
 #include "core/status.h"
@@ -161,7 +160,7 @@ static void replace_chunk(void *context, uint64_t item, unsigned thread) {
     job *j = context;
     worker *w = &j->workers[thread];
     chunk *c = &j->chunks[item];
-    uint64_t document = c->first_document, line = c->first_line;
+    uint64_t document = c->first_document;
     for (size_t at = 0; at < c->size; document++) {
         size_t content = 0;
         const char *record = c->data + at;
@@ -176,10 +175,9 @@ static void replace_chunk(void *context, uint64_t item, unsigned thread) {
         c->status = replace_record(j, w, record, size, content, &c->out, &c->counts, &c->error);
         if (c->status != TEM_OK) {
             c->out.size = written; /* whole documents only */
-            set_place(&c->error, j->path, line);
+            set_place(&c->error, j->path, c->first_line + count_lines(c->data, at));
             return;
         }
-        line += count_lines(record, size);
         at += size;
     }
 }

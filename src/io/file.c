@@ -162,15 +162,21 @@ static tem_status map_or_read(int fd, size_t size, const char *path, const tem_r
     return TEM_OK;
 }
 
+/* What the descriptor is; a folder is refused. */
+static tem_status examine(int fd, const char *path, struct stat *info, tem_error *error) {
+    if (fails() || fstat(fd, info) != 0)
+        return core_fail_os(error, path, "examine", errno);
+    return S_ISDIR(info->st_mode) ? core_fail_os(error, path, "read", EISDIR) : TEM_OK;
+}
+
 /* A regular file of 0 bytes is read too: those under /proc have content. So is
  * standard input that another program has read a part of. */
 static tem_status view_descriptor(int fd, const char *path, const tem_run *run, file_view *view,
                                   tem_error *error) {
     struct stat info;
-    if (fails() || fstat(fd, &info) != 0)
-        return core_fail_os(error, path, "examine", errno);
-    if (S_ISDIR(info.st_mode))
-        return core_fail_os(error, path, "read", EISDIR);
+    tem_status status = examine(fd, path, &info, error);
+    if (status != TEM_OK)
+        return status;
     if (S_ISREG(info.st_mode) && info.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0)
         return map_or_read(fd, (size_t)info.st_size, path, run, view, error);
     return read_all(fd, path, run, view, error);
@@ -190,10 +196,9 @@ tem_status file_open(const char *path, const tem_run *run, file_view *view, tem_
 /* A file of 0 bytes cannot be mapped; it is an empty view. */
 static tem_status map_descriptor(int fd, const char *path, file_view *view, tem_error *error) {
     struct stat info;
-    if (fails() || fstat(fd, &info) != 0)
-        return core_fail_os(error, path, "examine", errno);
-    if (S_ISDIR(info.st_mode))
-        return core_fail_os(error, path, "read", EISDIR);
+    tem_status status = examine(fd, path, &info, error);
+    if (status != TEM_OK)
+        return status;
     if (!S_ISREG(info.st_mode))
         return core_fail_at(error, TEM_ERR_FILE, path, 0, 0, "expected a regular file");
     *view = (file_view){.size = (size_t)info.st_size};

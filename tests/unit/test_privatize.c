@@ -760,6 +760,31 @@ static void test_cancel(void **state) {
     unlink(in);
 }
 
+static int stop_at_tenth(void *context, const char *stage, uint64_t done, uint64_t total) {
+    (void)stage, (void)done, (void)total;
+    return ++*(int *)context >= 10;
+}
+
+/* A slow mechanism can be stopped within a batch, not only between two of them. */
+static void test_cancel_within_batch(void **state) {
+    (void)state;
+    enum { LINES = 1000 };
+    const char *const in = path_of("in");
+    const tem_job job = {.inputs = &in, .input_count = 1, .output = path_of("out")};
+    int calls = 0;
+    const tem_run run = {.threads = 1, .progress = stop_at_tenth, .progress_context = &calls};
+    core_buffer text = {0};
+    tem_counts counts;
+    for (int i = 0; i < LINES; i++)
+        put(&text, "the movie\n");
+    write_bytes(in, text.data, text.size);
+    assert_int_equal(tem_privatize_files(still, &job, &run, &counts, NULL), TEM_ERR_CANCELLED);
+    assert_true(counts.documents < 10);
+    assert_int_equal(file_count(), 1);
+    core_buffer_free(&text);
+    unlink(in);
+}
+
 /* Goes on when the first line is there, and asks to stop at the next opportunity. */
 static int stop_after_a_line(void *context, const char *stage, uint64_t done, uint64_t total) {
     unsigned *calls = context;
@@ -1167,6 +1192,7 @@ int main(void) {
         cmocka_unit_test(test_dry_run),
         cmocka_unit_test(test_output_file),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_within_batch),
         cmocka_unit_test(test_cancel_before_waiting),
         cmocka_unit_test(test_job_refusals),
         cmocka_unit_test(test_canary),
