@@ -17,19 +17,18 @@ static void sink(uint64_t *keys, uint32_t count, uint32_t at, uint64_t key) {
     keys[at] = key;
 }
 
-bool nearest_offer(uint64_t *keys, uint32_t *used, uint32_t capacity, uint64_t key) {
+uint64_t nearest_offer(uint64_t *keys, uint32_t *used, uint32_t capacity, uint64_t key) {
     if (*used < capacity) {
         keys[(*used)++] = key;
-        if (*used < capacity)
-            return false;
-        for (uint32_t at = capacity / 2; at-- > 0;)
+        for (uint32_t at = *used < capacity ? 0 : capacity / 2; at-- > 0;)
             sink(keys, capacity, at, keys[at]);
-        return true;
+        return NEAREST_NONE;
     }
-    if (key >= keys[0])
-        return false;
+    const uint64_t largest = keys[0];
+    if (key >= largest)
+        return key;
     sink(keys, capacity, 0, key);
-    return true;
+    return largest;
 }
 
 void nearest_sort(uint64_t *keys, uint32_t capacity) {

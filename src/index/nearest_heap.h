@@ -9,16 +9,16 @@
 #ifndef INDEX_NEAREST_HEAP_H
 #define INDEX_NEAREST_HEAP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 static inline uint64_t nearest_key(uint32_t id, uint32_t distance) {
     return (uint64_t)distance << 32 | id;
 }
 
-/* Offers a key to a heap of *used out of `capacity` keys, all different. Returns
- * whether the heap is full and its largest key has changed. */
-bool nearest_offer(uint64_t *keys, uint32_t *used, uint32_t capacity, uint64_t key);
+/* Offers a key to a heap of *used out of `capacity` keys, all different. Returns the key
+ * that is left out: the one offered, the one it replaced, or NEAREST_NONE. */
+#define NEAREST_NONE UINT64_MAX
+uint64_t nearest_offer(uint64_t *keys, uint32_t *used, uint32_t capacity, uint64_t key);
 
 /* Sorts a full heap, smallest first. */
 void nearest_sort(uint64_t *keys, uint32_t capacity);

@@ -7,9 +7,10 @@
  * The words are cut into blocks that fit the cache. Each pair of blocks is visited
  * once, by one thread, and serves both sides, since d(x, y) = d(y, x). Within a pair
  * of blocks, tiles report only pairs that may still enter one of the two words'
- * heaps: those below the word's limit, which falls as its heap fills with nearer
- * words. Limits are read without a lock; one that is out of date is too large, and
- * costs a candidate that the heap then rejects. Which keys a heap ends with depends
+ * heaps or lower its bound on the other's part: those below the word's limit, which
+ * falls as its heap fills with nearer words and nearer ones are left out of it. Limits
+ * are read without a lock; one that is out of date is too large, and costs a candidate
+ * that is then rejected. Which keys a heap ends with depends
  * only on the set of keys offered or rejected, never on their order: the result is
  * the same for any number of threads. */
 #include "index/neighbours.h"
@@ -55,7 +56,8 @@ typedef struct builder {
     uint64_t blocks;
     uint64_t *keys; /* space->count heaps of `capacity` */
     uint32_t *used;
-    _Atomic(uint32_t) *limits;
+    _Atomic(tem_dist) *farthest; /* of the words in each full heap; else UINT32_MAX */
+    _Atomic(tem_dist) *bounds;   /* space->count * NEIGHBOUR_PARTS: of those left out so far */
     pthread_mutex_t *locks; /* one a block, for its heaps */
     uint64_t lock_count;
     scratch *scratches;
@@ -68,17 +70,43 @@ static uint32_t block_words_for(const space *s) {
     return words < BLOCK_MIN ? BLOCK_MIN : words > BLOCK_MAX ? BLOCK_MAX : words;
 }
 
+static _Atomic(tem_dist) *bound_of(const builder *b, uint32_t word, uint32_t other) {
+    const uint32_t part = other / neighbours_part_words(b->space->count);
+    return &b->bounds[(size_t)word * NEIGHBOUR_PARTS + part];
+}
+
 /* Offers `id` to the heap of `word`, whose block is locked. */
 static void offer(builder *b, uint32_t word, uint32_t id, tem_dist distance) {
     uint64_t *heap = b->keys + (uint64_t)word * b->capacity;
-    if (nearest_offer(heap, &b->used[word], b->capacity, nearest_key(id, distance)))
-        atomic_store_explicit(&b->limits[word], tiles_limit(&b->tiles, (tem_dist)(heap[0] >> 32)),
-                              memory_order_relaxed);
+    const uint64_t out = nearest_offer(heap, &b->used[word], b->capacity, nearest_key(id, distance));
+    if (b->used[word] == b->capacity)
+        atomic_store_explicit(&b->farthest[word], (tem_dist)(heap[0] >> 32), memory_order_relaxed);
+    if (out == NEAREST_NONE)
+        return;
+    _Atomic(tem_dist) *bound = bound_of(b, word, (uint32_t)out);
+    if ((tem_dist)(out >> 32) < atomic_load_explicit(bound, memory_order_relaxed))
+        atomic_store_explicit(bound, (tem_dist)(out >> 32), memory_order_relaxed);
 }
 
-static void copy_limits(const builder *b, tile_side *side) {
+/* The distance from which on a word of `others` changes nothing for `word`. */
+static tem_dist limit_of(const builder *b, uint32_t word, const tile_side *others) {
+    tem_dist limit = atomic_load_explicit(&b->farthest[word], memory_order_relaxed);
+    const _Atomic(tem_dist) *last = bound_of(b, word, others->first + others->count - 1);
+    for (const _Atomic(tem_dist) *part = bound_of(b, word, others->first); part <= last; part++) {
+        const tem_dist bound = atomic_load_explicit(part, memory_order_relaxed);
+        limit = bound > limit ? bound : limit;
+    }
+    return limit;
+}
+
+static void copy_limits(const builder *b, tile_side *side, const tile_side *others) {
     for (uint32_t i = 0; i < side->count; i++)
-        side->limits[i] = atomic_load_explicit(&b->limits[side->first + i], memory_order_relaxed);
+        side->limits[i] = tiles_limit(&b->tiles, limit_of(b, side->first + i, others));
+}
+
+static void update_limits(const builder *b, scratch *s) {
+    copy_limits(b, &s->rows, &s->columns);
+    copy_limits(b, &s->columns, &s->rows);
 }
 
 /* Offers what was found to both sides and looks up the limits anew. */
@@ -88,21 +116,19 @@ static void settle(builder *b, scratch *s) {
     pthread_mutex_lock(row_lock);
     for (uint32_t i = 0; i < s->found_count; i++) {
         const found_pair *f = &s->found[i];
-        if (f->raw < atomic_load_explicit(&b->limits[f->row], memory_order_relaxed))
+        if (f->raw < s->rows.limits[f->row - s->rows.first])
             offer(b, f->row, f->column, tiles_distance(&b->tiles, f->raw));
     }
     pthread_mutex_unlock(row_lock);
     pthread_mutex_lock(column_lock);
     for (uint32_t i = 0; i < s->found_count; i++) {
         const found_pair *f = &s->found[i];
-        if (f->row != f->column &&
-            f->raw < atomic_load_explicit(&b->limits[f->column], memory_order_relaxed))
+        if (f->row != f->column && f->raw < s->columns.limits[f->column - s->columns.first])
             offer(b, f->column, f->row, tiles_distance(&b->tiles, f->raw));
     }
     pthread_mutex_unlock(column_lock);
     s->found_count = 0;
-    copy_limits(b, &s->rows);
-    copy_limits(b, &s->columns);
+    update_limits(b, s);
 }
 
 /* Collects a tile's hits. On the diagonal each pair appears twice, and is taken
@@ -128,8 +154,7 @@ static uint32_t block_size(const builder *b, uint64_t block) {
 static void visit_pair(builder *b, scratch *s, uint64_t row_block) {
     tile_side_set_rows(&s->rows, &b->tiles, (uint32_t)row_block * b->block_words,
                        block_size(b, row_block));
-    copy_limits(b, &s->rows);
-    copy_limits(b, &s->columns);
+    update_limits(b, s);
     tile t;
     for (uint32_t column = 0; column < s->columns.count; column += TILE_COLUMNS)
         for (uint32_t row = 0; row < s->rows.count; row += TILE_ROWS)
@@ -175,7 +200,8 @@ static void builder_free(builder *b) {
     for (uint64_t i = 0; i < b->lock_count; i++)
         pthread_mutex_destroy(&b->locks[i]);
     core_free(b->locks);
-    core_free(b->limits);
+    core_free(b->farthest);
+    core_free(b->bounds);
     core_free(b->used);
     core_free(b->keys);
     tiles_free(&b->tiles);
@@ -206,57 +232,50 @@ static tem_status builder_init(builder *b, const space *s, uint32_t capacity, un
         return status;
     b->keys = core_alloc((size_t)s->count * capacity, sizeof *b->keys);
     b->used = core_alloc_zero(s->count, sizeof *b->used);
-    b->limits = core_alloc(s->count, sizeof *b->limits);
+    b->farthest = core_alloc(s->count, sizeof *b->farthest);
+    b->bounds = core_alloc((size_t)s->count * NEIGHBOUR_PARTS, sizeof *b->bounds);
     b->locks = core_alloc(b->blocks, sizeof *b->locks);
-    if (b->keys == NULL || b->used == NULL || b->limits == NULL || b->locks == NULL)
+    if (b->keys == NULL || b->used == NULL || b->farthest == NULL || b->bounds == NULL ||
+        b->locks == NULL)
         return core_fail_memory(error);
     for (uint32_t id = 0; id < s->count; id++)
-        atomic_init(&b->limits[id], UINT32_MAX);
+        atomic_init(&b->farthest[id], UINT32_MAX);
+    for (size_t i = 0; i < (size_t)s->count * NEIGHBOUR_PARTS; i++)
+        atomic_init(&b->bounds[i], UINT32_MAX);
     for (; b->lock_count < b->blocks; b->lock_count++)
         if (pthread_mutex_init(&b->locks[b->lock_count], NULL) != 0)
             return core_fail_memory(error);
     return make_scratches(b, threads, error);
 }
 
-/* Turns the sorted heaps into lists in place: the first `length` keys of each heap
- * move up, a further one gives the bound. The memory of the heaps becomes the lists'. */
-static tem_status take_lists(builder *b, uint32_t length, neighbour_index *out, tem_error *error) {
+/* The sorted heaps are the lists, and their memory becomes the lists'. */
+static tem_status take_lists(builder *b, neighbour_index *out, tem_error *error) {
     const uint32_t count = b->space->count;
     uint64_t *starts = core_alloc((size_t)count + 1, sizeof *starts);
-    tem_dist *bounds = core_alloc(count, sizeof *bounds);
-    if (starts == NULL || bounds == NULL) {
-        core_free(starts);
-        core_free(bounds);
+    if (starts == NULL)
         return core_fail_memory(error);
-    }
-    for (uint64_t id = 0; id < count; id++) {
-        const uint64_t *heap = b->keys + id * b->capacity;
-        starts[id] = id * length;
-        bounds[id] = b->capacity > length ? (tem_dist)(heap[length] >> 32) : UINT32_MAX;
-        memmove(b->keys + starts[id], heap, length * sizeof *heap);
-    }
-    starts[count] = (uint64_t)count * length;
+    for (uint64_t id = 0; id <= count; id++)
+        starts[id] = id * b->capacity;
     *out = (neighbour_index){.count = count,
                              .starts = starts,
                              .entries = (const tem_neighbour *)(const void *)b->keys,
                              .entry_count = starts[count],
-                             .bounds = bounds};
+                             .bounds = (const tem_dist *)(const void *)b->bounds};
     b->keys = NULL;
+    b->bounds = NULL;
     return TEM_OK;
 }
 
 tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
                             neighbour_index *out, tem_error *error) {
     builder b;
-    /* One more than the list holds: it gives the bound. */
-    const uint32_t capacity = length < s->count ? length + 1 : length;
-    tem_status status = builder_init(&b, s, capacity, core_thread_count(run), error);
+    tem_status status = builder_init(&b, s, length, core_thread_count(run), error);
     if (status == TEM_OK)
         status = core_parallel(run, "comparing", (b.blocks + 1) / 2, visit_columns, &b, error);
     if (status == TEM_OK)
         status = core_parallel(run, "sorting", b.blocks, sort_block, &b, error);
     if (status == TEM_OK)
-        status = take_lists(&b, length, out, error);
+        status = take_lists(&b, out, error);
     builder_free(&b);
     return status;
 }
@@ -283,13 +302,21 @@ static bool list_in_order(const neighbour_index *index, const tem_neighbours *n)
            (n->count < index->count || n->bound == UINT32_MAX);
 }
 
+static tem_dist least_of(const tem_dist bounds[NEIGHBOUR_PARTS]) {
+    tem_dist least = UINT32_MAX;
+    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++)
+        least = bounds[part] < least ? bounds[part] : least;
+    return least;
+}
+
 tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbours *out,
                           tem_error *error) {
     const uint64_t start = index->starts[id], end = index->starts[id + 1];
     if (start >= end || end > index->entry_count || end - start > index->count)
         return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u lies outside its section",
                          id);
-    const tem_neighbours n = {index->entries + start, (uint32_t)(end - start), index->bounds[id]};
+    const tem_neighbours n = {index->entries + start, (uint32_t)(end - start),
+                              least_of(neighbours_bounds(index, id))};
     if (index->checked != NULL) {
         const uint64_t bit = (uint64_t)1 << id % 64;
         if ((atomic_load_explicit(&index->checked[id / 64], memory_order_relaxed) & bit) == 0) {
@@ -302,8 +329,18 @@ tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbo
     return TEM_OK;
 }
 
-/* Whether list `id` of `index` is the beginning of the list of `again`, and the bound
- * the distance of what follows it. */
+/* The bounds of a list that ends after `kept` of its entries. */
+static void bounds_of_cut(const neighbour_index *index, uint32_t id, const tem_neighbours *whole,
+                          uint32_t kept, tem_dist bounds[NEIGHBOUR_PARTS]) {
+    memcpy(bounds, neighbours_bounds(index, id), NEIGHBOUR_PARTS * sizeof *bounds);
+    for (uint32_t i = kept; i < whole->count; i++) {
+        tem_dist *bound = &bounds[whole->list[i].id / neighbours_part_words(index->count)];
+        *bound = whole->list[i].distance < *bound ? whole->list[i].distance : *bound;
+    }
+}
+
+/* Whether list `id` of `index` is the beginning of the list of `again`, and its bounds
+ * those of the words outside it. */
 static tem_status compare_list(const neighbour_index *index, const neighbour_index *again,
                                uint32_t id, tem_error *error) {
     tem_neighbours stored = {0}, right = {0};
@@ -312,9 +349,10 @@ static tem_status compare_list(const neighbour_index *index, const neighbour_ind
         status = neighbours_get(again, id, &right, error);
     if (status != TEM_OK)
         return status;
-    const tem_dist bound =
-        stored.count < right.count ? right.list[stored.count].distance : right.bound;
-    if (stored.count > right.count || stored.bound != bound ||
+    tem_dist bounds[NEIGHBOUR_PARTS];
+    bounds_of_cut(again, id, &right, stored.count, bounds);
+    if (stored.count > right.count ||
+        memcmp(neighbours_bounds(index, id), bounds, sizeof bounds) != 0 ||
         memcmp(stored.list, right.list, stored.count * sizeof *stored.list) != 0)
         return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u is not its nearest words",
                          id);

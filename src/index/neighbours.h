@@ -1,11 +1,16 @@
 /* neighbours.h - every word's nearest words, exactly.
  *
  * The list of word w holds the K_w first words in the order (distance, id), w
- * itself among them, and its bound is the distance of the next one: the least
- * distance of any word outside the list, or UINT32_MAX where there is none.
+ * itself among them. The words outside it are known by their bounds: for each part of
+ * the vocabulary, the least distance of a word of that part that is not in the list, or
+ * UINT32_MAX where there is none.
+ *
+ * Parts are ranges of ids. A vocabulary is in order of frequency, and rare words are far
+ * from the others: with one bound for all words the sampler looks at two to three times
+ * as many in vain (docs/BENCHMARKS.md).
  *
  * PRIVACY: the sampler draws from the words outside the list by an envelope that is
- * right only if none of them is nearer than the bound. */
+ * right only if none of them is nearer than the bound of its part. */
 #ifndef INDEX_NEIGHBOURS_H
 #define INDEX_NEIGHBOURS_H
 
@@ -13,16 +18,29 @@
 
 #include <stdatomic.h>
 
+/* A word's bounds fill one line of the cache. */
+enum { NEIGHBOUR_PARTS = 16 };
+
 /* A view, in memory or in a mapped file that may be damaged. */
 typedef struct neighbour_index {
     uint32_t count;         /* words */
     const uint64_t *starts; /* count + 1 offsets into entries, ascending */
     const tem_neighbour *entries;
     uint64_t entry_count;
-    const tem_dist *bounds;
+    const tem_dist *bounds; /* count * NEIGHBOUR_PARTS */
     /* One bit a word, set once its list has been found in order; NULL: all are. */
     _Atomic(uint64_t) *checked;
 } neighbour_index;
+
+/* Words in each part but the last ones, which may have fewer or none: word `id` is in part
+ * id / neighbours_part_words(count). */
+static inline uint32_t neighbours_part_words(uint32_t count) {
+    return (count + NEIGHBOUR_PARTS - 1) / NEIGHBOUR_PARTS;
+}
+
+static inline const tem_dist *neighbours_bounds(const neighbour_index *index, uint32_t id) {
+    return index->bounds + (size_t)id * NEIGHBOUR_PARTS;
+}
 
 /* The index of a space with `length` words in each list, 1 to count. The result is
  * the same whatever the number of threads and the kernel. The space must have passed
@@ -35,8 +53,8 @@ tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
 void neighbours_free(neighbour_index *index);
 
 /* The list of word `id`, below count; checked when it is first asked for: inside its
- * section, ids below count, ordered by (distance, id), none beyond the bound.
- * TEM_OK or TEM_ERR_DAMAGED. Any thread. */
+ * section, ids below count, ordered by (distance, id), none beyond a bound; out->bound is
+ * the least of its bounds. TEM_OK or TEM_ERR_DAMAGED. Any thread. */
 tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbours *out,
                           tem_error *error);
 

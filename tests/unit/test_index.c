@@ -146,6 +146,16 @@ static int free_large_sorted(void **state) {
     return 0;
 }
 
+/* The bounds of the list that is the first `length` of all words. */
+static void check_bounds(const sorted *all, uint32_t id, uint32_t length, const tem_dist *bounds) {
+    const uint64_t *keys = all->keys + (size_t)id * all->count;
+    tem_dist right[NEIGHBOUR_PARTS];
+    memset(right, 0xff, sizeof right);
+    for (uint32_t i = all->count; i-- > length;)
+        right[(uint32_t)keys[i] / ((all->count + 15) / 16)] = (tem_dist)(keys[i] >> 32);
+    assert_memory_equal(bounds, right, sizeof right);
+}
+
 static void check_list(const sorted *all, uint32_t id, uint32_t length, const tem_neighbours *n) {
     const uint64_t *keys = all->keys + (size_t)id * all->count;
     assert_int_equal(n->count, length);
@@ -165,6 +175,7 @@ static void check_index(const sorted *all, uint32_t length, const neighbour_inde
         assert_true(index->starts[id] == (uint64_t)id * length);
         assert_int_equal(neighbours_get(index, id, &n, NULL), TEM_OK);
         check_list(all, id, length, &n);
+        check_bounds(all, id, length, neighbours_bounds(index, id));
     }
 }
 
@@ -374,7 +385,7 @@ static void test_largest_blocks(void **state) {
 static void same_bytes(const neighbour_index *a, const neighbour_index *b) {
     assert_true(a->entry_count == b->entry_count);
     assert_memory_equal(a->entries, b->entries, a->entry_count * sizeof *a->entries);
-    assert_memory_equal(a->bounds, b->bounds, a->count * sizeof *a->bounds);
+    assert_memory_equal(a->bounds, b->bounds, a->count * NEIGHBOUR_PARTS * sizeof *a->bounds);
     assert_memory_equal(a->starts, b->starts, (a->count + (size_t)1) * sizeof *a->starts);
 }
 
@@ -454,10 +465,10 @@ static void test_heap(void **state) {
         uint32_t used = 0;
         for (uint32_t i = 0; i < OFFERED; i++) {
             offered[i] = nearest_key(i, (uint32_t)(random64() % 20));
-            const uint64_t before = used < capacity ? UINT64_MAX : keys[0];
-            const bool changed = nearest_offer(keys, &used, capacity, offered[i]);
+            const uint64_t before = used < capacity ? NEAREST_NONE : keys[0];
+            const uint64_t out = nearest_offer(keys, &used, capacity, offered[i]);
             assert_int_equal(used, i < capacity ? i + 1 : capacity);
-            assert_int_equal(changed, used == capacity && keys[0] != before);
+            assert_true(out == (before > offered[i] ? before : offered[i]));
             if (used < capacity)
                 continue;
             for (uint32_t k = 1; k < capacity; k++) /* the largest is first */
@@ -565,24 +576,31 @@ typedef struct copied {
     neighbour_index index, right;
     uint64_t *starts;
     tem_neighbour *entries;
-    tem_dist *bounds;
+    tem_dist (*bounds)[NEIGHBOUR_PARTS];
     _Atomic(uint64_t) checked[4];
 } copied;
 
 enum { WORDS = 200, LENGTH = 10 };
 
+static tem_dist least(const tem_dist *bounds) {
+    tem_dist least = UINT32_MAX;
+    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++)
+        least = bounds[part] < least ? bounds[part] : least;
+    return least;
+}
+
 /* Fresh from `right`, nothing checked yet. */
 static void restore(copied *c) {
     memcpy(c->starts, c->right.starts, (WORDS + 1) * sizeof *c->starts);
     memcpy(c->entries, c->right.entries, WORDS * LENGTH * sizeof *c->entries);
-    memcpy(c->bounds, c->right.bounds, WORDS * sizeof *c->bounds);
+    memcpy(c->bounds, c->right.bounds, sizeof *c->bounds * WORDS);
     for (size_t i = 0; i < 4; i++)
         atomic_store(&c->checked[i], 0);
     c->index = (neighbour_index){.count = WORDS,
                                  .starts = c->starts,
                                  .entries = c->entries,
                                  .entry_count = WORDS * LENGTH,
-                                 .bounds = c->bounds,
+                                 .bounds = *c->bounds,
                                  .checked = c->checked};
 }
 
@@ -631,7 +649,7 @@ static void test_get(void **state) {
             tem_neighbours n = {0};
             assert_int_equal(neighbours_get(&c->index, id, &n, NULL), TEM_OK);
             assert_true(n.list == c->entries + (size_t)id * LENGTH && n.count == LENGTH);
-            assert_int_equal(n.bound, c->right.bounds[id]);
+            assert_int_equal(n.bound, least(c->bounds[id]));
         }
     restore(c);
 }
@@ -655,7 +673,7 @@ static void test_get_hostile_starts(void **state) {
     check_refused(c, WORDS - 1);
     for (uint32_t i = 0; i <= WORDS; i++) /* more entries than words, inside and in order */
         c->entries[i] = (tem_neighbour){i % WORDS, i};
-    c->bounds[0] = UINT32_MAX;
+    memset(c->bounds[0], 0xff, sizeof c->bounds[0]);
     c->starts[1] = WORDS + 1;
     check_refused(c, 0);
 }
@@ -672,7 +690,7 @@ static void test_get_hostile_lists(void **state) {
             list[at].id = UINT32_MAX;
             check_refused(c, id);
             list[at].distance = UINT32_MAX; /* beyond the next one, or the bound */
-            c->bounds[id] = UINT32_MAX - 1;
+            c->bounds[id][at] = UINT32_MAX - 1;
             check_refused(c, id);
             if (at == 0)
                 continue;
@@ -690,20 +708,22 @@ static void test_get_hostile_lists(void **state) {
 
 static void test_get_hostile_bounds(void **state) {
     copied *c = *state;
-    c->bounds[7] = c->entries[7 * LENGTH + LENGTH - 1].distance - 1;
-    check_refused(c, 7);
-    c->bounds[7] = 0;
-    check_refused(c, 7);
+    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++) {
+        c->bounds[7][part] = c->entries[7 * LENGTH + LENGTH - 1].distance - 1;
+        check_refused(c, 7);
+        c->bounds[7][part] = 0;
+        check_refused(c, 7);
+    }
     /* A list of all words has no bound. */
     for (uint32_t i = 0; i < WORDS; i++)
         c->entries[i] = (tem_neighbour){i, i};
     c->starts[1] = WORDS;
-    c->bounds[0] = UINT32_MAX;
+    memset(c->bounds[0], 0xff, sizeof c->bounds[0]);
     tem_neighbours n = {0};
     assert_int_equal(neighbours_get(&c->index, 0, &n, NULL), TEM_OK);
     assert_int_equal(n.count, WORDS);
     atomic_store(&c->checked[0], 0);
-    c->bounds[0] = WORDS;
+    c->bounds[0][15] = WORDS;
     check_refused(c, 0);
 }
 
@@ -756,28 +776,34 @@ static void test_verify_bounds(void **state) {
     copied *c = *state;
     for (uint32_t id = 0; id < WORDS; id += 33)
         for (int by = -1; by <= 1; by += 2) {
-            c->bounds[id] += (tem_dist)by;
+            c->bounds[id][id % NEIGHBOUR_PARTS] += (tem_dist)by;
             check_verify_refuses(c);
         }
-    c->bounds[5] = UINT32_MAX;
+    c->bounds[5][3] = UINT32_MAX;
     check_verify_refuses(c);
 }
 
-/* Lists may be shorter, if the bound says so, and must fill the section between them. */
+/* The last word's bounds without that entry of its list. */
+static void shorten(copied *c, const tem_neighbour *entry) {
+    tem_dist *bound = &c->bounds[WORDS - 1][entry->id / neighbours_part_words(WORDS)];
+    *bound = entry->distance < *bound ? entry->distance : *bound;
+}
+
+/* Lists may be shorter, if the bounds say so, and must fill the section between them. */
 static void test_verify_cut(void **state) {
     copied *c = *state;
     const size_t last = WORDS * LENGTH - 1;
     c->index.entry_count--; /* the last list ends early, its bound is not what follows */
     c->starts[WORDS]--;
-    c->bounds[WORDS - 1]++;
+    c->bounds[WORDS - 1][0]++;
     check_verify_refuses(c);
     c->index.entry_count--;
     c->starts[WORDS]--;
-    c->bounds[WORDS - 1] = c->entries[last].distance; /* a shorter list, and right */
+    shorten(c, &c->entries[last]); /* right for the shorter list */
     assert_int_equal(verify(c), TEM_OK);
     restore(c);
     c->starts[WORDS]--; /* an entry that is nobody's */
-    c->bounds[WORDS - 1] = c->entries[last].distance;
+    shorten(c, &c->entries[last]);
     check_verify_refuses(c);
     c->starts[0]++;
     c->entries[1] = c->entries[0];
