@@ -4,11 +4,14 @@
  * bit: for every metric, kernel and number of threads, where ties decide and where
  * blocks and tiles end. Then what may be wrong with an index from a file. */
 #include "core/memory.h"
-#include "index/nearest_heap.h"
+#include "index/blocks.h"
+#include "index/clusters.h"
+#include "index/nearest.h"
 #include "index/neighbours.h"
 #include "pseudo.h"
+#include "space/codes.h"
 #include "space/kernels/kernels.h"
-#include "space/tiles.h"
+#include "space/root.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,7 +132,7 @@ static sorted brute_force(const space *s) {
 
 /* Of the large spaces, which every set of kernels is asked for: sorted once. The random
  * numbers begin anew in each test, so the spaces are the same. */
-enum { LARGE_SPACES = 9 };
+enum { OUTLIERS = 9, LARGE_SPACES };
 static sorted large_sorted[LARGE_SPACES];
 
 static const sorted *brute_force_once(const space *s, size_t slot) {
@@ -238,7 +241,7 @@ static int use_best(void **state) {
 static const tem_metric all_metrics[] = {TEM_EUCLIDEAN, TEM_ANGULAR, TEM_L1, TEM_LINF, TEM_MATRIX};
 enum { METRICS = 5 };
 
-/* Around the ends of tiles (12 rows, 32 columns) and of the smallest block (192). */
+/* Around the ends of tiles (12 rows, 32 columns). A block lies in a sixteenth of the words. */
 static void test_sizes(void **state) {
     require_kernels(state);
     static const uint32_t counts[] = {2, 3, 11, 12, 13, 24, 31, 32, 33, 64, 65, 191, 192, 193};
@@ -326,10 +329,6 @@ static void test_length_limit(void **state) {
                 row(&g, id)[i] = id >> i & 1 ? 16383 : -16383;
             row(&g, id)[4] = (int16_t)(id >> 4 & 1 ? last : -last);
         }
-        tiles t;
-        assert_int_equal(tiles_init(&t, &g.space, NULL), TEM_OK);
-        assert_int_equal(t.norms != NULL, last == 362);
-        tiles_free(&t);
         check_lengths(&g, 1);
         guarded_free(&g);
     }
@@ -378,6 +377,24 @@ static void test_largest_blocks(void **state) {
             check_build(&g.space, all, 1700, 2);
         guarded_free(&g);
     }
+}
+
+/* Dense groups, words far outside, whose codes are cut, and the longest vectors there are. */
+static void test_outliers(void **state) {
+    require_kernels(state);
+    guarded g = guarded_make(TEM_EUCLIDEAN, 11, 40, 1700);
+    for (uint32_t id = 0; id < 1700; id++)
+        for (uint32_t i = 0; i < 40; i++) {
+            const int16_t group = (int16_t)(id % 7 * 300 * (i % 3)), near = random_value(60);
+            row(&g, id)[i] = id % 100 == 99   ? random_value(16383)
+                             : id % 100 == 98 ? (int16_t)(random64() % 2 ? 16383 : -16383)
+                                              : (int16_t)(group + near);
+        }
+    const sorted *all = brute_force_once(&g.space, OUTLIERS);
+    static const uint32_t lengths[] = {1, 10, 64, 300};
+    for (size_t i = 0; i < 4; i++)
+        check_build(&g.space, all, lengths[i], i == 2 ? 5 : 1 + (unsigned)i % 2);
+    guarded_free(&g);
 }
 
 /* -------------------------------------------------------------- threads -- */
@@ -455,115 +472,196 @@ static void test_cancel(void **state) {
     guarded_free(&g);
 }
 
-/* ----------------------------------------------------------------- heap -- */
+/* ------------------------------------------------- the K least of keys -- */
 
-static void test_heap(void **state) {
+/* In random, rising, falling order, and in that of an organ's pipes. */
+static void test_nearest(void **state) {
     (void)state;
-    for (uint32_t capacity = 1; capacity <= 40; capacity++) {
-        enum { OFFERED = 200 };
-        uint64_t keys[40], offered[OFFERED];
-        uint32_t used = 0;
-        for (uint32_t i = 0; i < OFFERED; i++) {
-            offered[i] = nearest_key(i, (uint32_t)(random64() % 20));
-            const uint64_t before = used < capacity ? NEAREST_NONE : keys[0];
-            const uint64_t out = nearest_offer(keys, &used, capacity, offered[i]);
-            assert_int_equal(used, i < capacity ? i + 1 : capacity);
-            assert_true(out == (before > offered[i] ? before : offered[i]));
-            if (used < capacity)
-                continue;
-            for (uint32_t k = 1; k < capacity; k++) /* the largest is first */
-                assert_true(keys[k] <= keys[(k - 1) / 2]);
+    enum { MOST = 300 };
+    uint64_t keys[MOST], right[MOST];
+    for (uint32_t count = 1; count <= MOST; count += count < 40 ? 1 : 13)
+        for (uint32_t kind = 0; kind < 4; kind++) {
+            for (uint32_t i = 0; i < count; i++) {
+                const uint32_t pipe = i < count / 2 ? i : count - i;
+                const uint32_t by[4] = {(uint32_t)(random64() % 20), i, count - i, pipe};
+                keys[i] = right[i] = nearest_key(i, by[kind]);
+            }
+            qsort(right, count, sizeof *right, compare_keys);
+            for (uint32_t least = 1; least <= count; least += 1 + count / 20) {
+                assert_true(nearest_select(keys, count, least) == right[least - 1]);
+                uint64_t front[MOST];
+                memcpy(front, keys, least * sizeof *front);
+                qsort(front, least, sizeof *front, compare_keys);
+                assert_memory_equal(front, right, least * sizeof *front);
+            }
+            nearest_sort(keys, count);
+            assert_memory_equal(keys, right, count * sizeof *keys);
         }
-        nearest_sort(keys, capacity);
-        qsort(offered, OFFERED, sizeof *offered, compare_keys);
-        assert_memory_equal(keys, offered, capacity * sizeof *keys);
-    }
 }
 
-/* ---------------------------------------------------- limits of a tile -- */
+/* --------------------------------------------------------------- codes -- */
 
-/* The limit is the least raw value whose distance is larger: one too small loses ties,
- * one too large only costs time, and is a mistake too. */
-static void test_limits(void **state) {
-    (void)state;
-    static const uint32_t steps[] = {4, 12, 16, 17, 22};
-    for (size_t q = 0; q < 5; q++) {
-        guarded g = guarded_make(TEM_EUCLIDEAN, steps[q], 4, 2);
-        row(&g, 0)[0] = 1;
-        tiles t;
-        assert_int_equal(tiles_init(&t, &g.space, NULL), TEM_OK);
-        assert_non_null(t.norms);
-        for (int i = 0; i < 20000; i++) {
-            const uint32_t raw = (uint32_t)(random64() >> 32 >> random64() % 32);
-            const tem_dist d = tiles_distance(&t, raw);
-            const uint32_t limit = tiles_limit(&t, d);
-            assert_true(raw < limit || raw == UINT32_MAX);
-            assert_true(tiles_distance(&t, limit - 1) <= d);
-            assert_true(limit == UINT32_MAX || tiles_distance(&t, limit) > d);
+/* At the distance of a pair, with both errors, it is a hit; an empty slot never is. */
+static void check_codes(const guarded *g) {
+    const uint32_t n = g->space.count, slots = (n + 31) / 32 * 32;
+    codes c;
+    assert_int_equal(codes_init(&c, &g->space, slots, NULL), TEM_OK);
+    for (uint32_t id = 0; id < n; id++)
+        codes_put(&c, id, id);
+    uint8_t *rows = malloc((size_t)slots / 12 * 12 * 4 * c.quads);
+    uint32_t hits[96];
+    assert_non_null(rows);
+    assert_true(n <= 96);
+    codes_rows(&c, 0, slots / 12 * 12, rows);
+    for (uint32_t column = 0; column < slots; column += TILE_COLUMNS) {
+        int32_t row_limit[96], column_limit[TILE_COLUMNS];
+        for (uint32_t y = column; y < column + TILE_COLUMNS && y < n; y++) {
+            for (uint32_t x = 0; x < 96; x++)
+                row_limit[x] = x < n
+                                   ? codes_limit(codes_reach(&c, space_distance(&g->space, x, y)) +
+                                                 c.errors[x] + c.errors[y])
+                                   : codes_limit(CODES_REACH_MAX);
+            for (uint32_t i = 0; i < TILE_COLUMNS; i++)
+                column_limit[i] = INT32_MAX;
+            const tile_codes tile = {.rows = rows,
+                                     .columns = c.packed + (size_t)column * 4 * c.quads,
+                                     .strips = slots / 12,
+                                     .quads = c.quads,
+                                     .row_base = c.row_base,
+                                     .row_limit = row_limit,
+                                     .column_base = c.column_base + column,
+                                     .column_limit = column_limit};
+            kernels_active()->tile_codes(&tile, hits);
+            for (uint32_t x = 0; x < slots / 12 * 12; x++)
+                assert_int_equal(hits[x] >> (y - column) & 1, x < n);
         }
-        tiles_free(&t);
-        guarded_free(&g);
     }
-    guarded g = matrix_make(2, 5);
-    tiles t;
-    assert_int_equal(tiles_init(&t, &g.space, NULL), TEM_OK);
-    assert_true(t.norms == NULL && tiles_distance(&t, 7) == 7);
-    assert_true(tiles_limit(&t, 0) == 1 && tiles_limit(&t, UINT32_MAX - 2) == UINT32_MAX - 1);
-    assert_true(tiles_limit(&t, UINT32_MAX - 1) == UINT32_MAX &&
-                tiles_limit(&t, UINT32_MAX) == UINT32_MAX);
-    tiles_free(&t);
+    free(rows);
+    codes_free(&c);
+}
+
+/* PRIVACY: (*) of codes.h for every pair of many spaces. */
+static void test_codes_reach_all(void **state) {
+    require_kernels(state);
+    static const uint32_t dimensions[] = {1, 2, 3, 4, 5, 31, 100, 301, 4096};
+    static const uint32_t steps[] = {4, 11, 16, 18, 30};
+    for (size_t d = 0; d < 9; d++)
+        for (int kind = 0; kind < 5; kind++) {
+            guarded g = guarded_make(TEM_EUCLIDEAN, steps[kind], dimensions[d], 90);
+            for (uint32_t id = 0; id < 90; id++)
+                for (uint32_t i = 0; i < dimensions[d]; i++) {
+                    const int16_t wide = random_value(16383), sign = random64() % 2 ? 1 : -1;
+                    const int16_t values[5] = {
+                        wide, random_value(100), (int16_t)(16383 * sign),
+                        (int16_t)(random64() % 3000 == 0 ? wide : random_value(900)),
+                        (int16_t)(15000 + random_value(600))};
+                    row(&g, id)[i] = values[kind];
+                }
+            check_codes(&g);
+            guarded_free(&g);
+        }
+}
+
+/* Vectors within 127 units of their mean are their codes. */
+static void test_codes_exact(void **state) {
+    (void)state;
+    guarded g = guarded_make(TEM_EUCLIDEAN, 11, 10, 64);
+    for (uint32_t id = 0; id < 64; id++)
+        for (uint32_t i = 0; i < 10; i++)
+            row(&g, id)[i] = (int16_t)(5000 + random_value(60));
+    codes c;
+    assert_int_equal(codes_init(&c, &g.space, 64, NULL), TEM_OK);
+    assert_int_equal(c.step, 1);
+    for (uint32_t id = 0; id < 64; id++) {
+        codes_put(&c, id, id);
+        assert_int_equal(c.errors[id], 0);
+    }
+    codes_free(&c);
     guarded_free(&g);
 }
 
-/* Every pair of a tile: the ones inside are hits with the right distance, and what only
- * pads it is none. Returns how many are inside. */
-static uint32_t check_tile(const tiles *t, const tile_side *rows, uint32_t r,
-                           const tile_side *columns, uint32_t c) {
-    tile out;
-    uint32_t inside = 0;
-    assert_true(tiles_compute(t, rows, r, columns, c, &out));
-    for (uint32_t i = 0; i < TILE_ROWS; i++)
-        for (uint32_t k = 0; k < TILE_COLUMNS; k++) {
-            const bool is_pair = r + i < rows->count && c + k < columns->count;
-            assert_int_equal(out.hits[i] >> k & 1, is_pair);
-            if (is_pair)
-                assert_int_equal(
-                    tiles_distance(t, out.raw[i][k]),
-                    space_distance(t->space, rows->first + r + i, columns->first + c + k));
-            inside += is_pair;
-        }
-    return inside;
-}
-
-/* `count` words at the end of the space against as many at its begin. */
-static void check_sides(const space *s, uint32_t count) {
-    tiles t;
-    tile_side rows, columns;
-    assert_int_equal(tiles_init(&t, s, NULL), TEM_OK);
-    assert_int_equal(tile_side_init(&rows, &t, s->count, NULL), TEM_OK);
-    assert_int_equal(tile_side_init(&columns, &t, s->count, NULL), TEM_OK);
-    memset(rows.limits, 0xff, s->count * sizeof *rows.limits);
-    memset(columns.limits, 0xff, s->count * sizeof *columns.limits);
-    tile_side_set_rows(&rows, &t, 0, s->count); /* what is left of these must not show */
-    tile_side_set_columns(&columns, &t, 0, s->count);
-    tile_side_set_rows(&rows, &t, s->count - count, count);
-    tile_side_set_columns(&columns, &t, 0, count);
-    uint32_t seen = 0;
-    for (uint32_t r = 0; r < count; r += TILE_ROWS)
-        for (uint32_t c = 0; c < count; c += TILE_COLUMNS)
-            seen += check_tile(&t, &rows, r, &columns, c);
-    assert_int_equal(seen, count * count);
-    tile_side_free(&rows);
-    tile_side_free(&columns);
-    tiles_free(&t);
-}
-
-static void test_tile_padding(void **state) {
+/* The limits: not below what they are meant to reach, and at most a step above. */
+static void test_codes_limits(void **state) {
     (void)state;
-    for (size_t m = 0; m < METRICS; m++)
-        for (uint32_t count = 1; count <= 70; count++) {
-            guarded g = random_space(all_metrics[m], 6, 70, 3);
-            check_sides(&g.space, count);
+    for (uint32_t q = 4; q <= 30; q += 13)
+        for (uint32_t step = 1; step <= 129; step += 128) {
+            guarded g = guarded_make(TEM_EUCLIDEAN, q, 2, 100);
+            row(&g, 0)[0] = (int16_t)(step == 1 ? 50 : 16383);
+            row(&g, 1)[0] = (int16_t)(step == 1 ? -50 : -16383);
+            codes c;
+            assert_int_equal(codes_init(&c, &g.space, 128, NULL), TEM_OK);
+            assert_int_equal(c.step, step == 1 ? 1 : 129);
+            for (int i = 0; i < 2000; i++) {
+                const tem_dist d = (tem_dist)(random64() >> 32 >> random64() % 32);
+                /* d * 2^(q - 16) / step, in 2^-8: rounded up, or one more */
+                const uint128 exact = (uint128)d << q << 8;
+                const uint64_t unit = (uint64_t)c.step << 16;
+                const uint64_t least = (uint64_t)((exact + unit - 1) / unit);
+                const uint32_t reach = codes_reach(&c, d);
+                if (least >= CODES_REACH_MAX)
+                    assert_int_equal(reach, CODES_REACH_MAX);
+                else
+                    assert_true(reach >= least && reach <= least + 1 + least / (1 << 28));
+            }
+            codes_free(&c);
+            guarded_free(&g);
+        }
+    for (uint64_t reach = 0; reach <= CODES_REACH_MAX; reach += 1 + reach / 100) {
+        /* A score is -square / 2: the largest square within the reach has one above. */
+        const int64_t square = (int64_t)(reach * reach >> 16);
+        const int64_t limit = codes_limit((uint32_t)reach);
+        assert_true(-square > 2 * limit && -square <= 2 * limit + 4);
+    }
+    assert_int_equal(codes_limit(UINT32_MAX), codes_limit(CODES_REACH_MAX));
+}
+
+/* ----------------------------------------------------- blocks, clusters -- */
+
+static void test_blocks_cover(void **state) {
+    (void)state;
+    static const uint32_t counts[] = {2, 15, 16, 17, 33, 500, 1537, 20000, 341479, 2000000000};
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
+        for (uint32_t dimension = 0; dimension <= 4096; dimension += dimension < 4 ? 1 : 1023) {
+            const space s = {.count = counts[n], .dimension = dimension};
+            const blocks b = blocks_of(&s);
+            uint64_t next = 0;
+            for (uint32_t block = 0; block < b.count; block++) {
+                const uint32_t size = blocks_size(&b, block), part = blocks_part(&b, block);
+                assert_true(size <= b.capacity);
+                if (size == 0)
+                    continue;
+                assert_true(blocks_first(&b, block) == next);
+                assert_int_equal(next / b.part_words, part);
+                next += size;
+                assert_int_equal((next - 1) / b.part_words, part);
+            }
+            assert_true(next == counts[n]);
+        }
+}
+
+/* Every word in one cluster, none too large, also where all vectors are equal. */
+static void test_clusters(void **state) {
+    (void)state;
+    static const uint32_t counts[] = {2, 63, 64, 65, 700, 3000};
+    for (size_t n = 0; n < 6; n++)
+        for (uint32_t kinds = 0; kinds < 3; kinds++) {
+            guarded g = random_space(TEM_EUCLIDEAN, 7, counts[n], kinds == 0 ? 900 : kinds);
+            if (kinds == 2)
+                memset(g.rows, 0, (size_t)counts[n] * g.space.row_elements * sizeof *g.rows);
+            bool *seen = calloc(counts[n], sizeof *seen);
+            clusters c;
+            assert_non_null(seen);
+            assert_int_equal(clusters_init(&c, &g.space, 64, 1 + kinds, NULL), TEM_OK);
+            assert_int_equal(c.starts[0], 0);
+            assert_int_equal(c.starts[c.count], counts[n]);
+            for (uint32_t i = 0; i < c.count; i++)
+                assert_in_range(c.starts[i + 1] - c.starts[i], 1, 64);
+            for (uint32_t i = 0; i < counts[n]; i++) {
+                assert_false(seen[c.ids[i]]);
+                seen[c.ids[i]] = true;
+            }
+            clusters_free(&c);
+            free(seen);
             guarded_free(&g);
         }
 }
@@ -849,11 +947,15 @@ int main(void) {
         WITH_EACH_SET(test_length_at_limit),
         WITH_EACH_SET(test_blocks),
         WITH_EACH_SET(test_largest_blocks),
+        WITH_EACH_SET(test_outliers),
         cmocka_unit_test_setup_teardown(test_threads, use_best, use_reference),
         cmocka_unit_test_setup_teardown(test_cancel, use_best, use_reference),
-        cmocka_unit_test(test_heap),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_tile_padding),
+        cmocka_unit_test(test_nearest),
+        WITH_EACH_SET(test_codes_reach_all),
+        cmocka_unit_test(test_codes_exact),
+        cmocka_unit_test(test_codes_limits),
+        cmocka_unit_test(test_blocks_cover),
+        cmocka_unit_test(test_clusters),
         WITH_COPY(test_get),
         WITH_COPY(test_get_hostile_starts),
         WITH_COPY(test_get_hostile_lists),

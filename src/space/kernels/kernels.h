@@ -1,4 +1,4 @@
-/* kernels.h - the inner loops over int16 vectors, one set per instruction set.
+/* kernels.h - the inner loops over vectors, one set per instruction set.
  *
  * A row is `elements` int16 within +-16383 (KERNEL_VALUE_MAX), padded with zeros
  * to a multiple of KERNEL_ROW_UNIT and aligned to 64 bytes. Differences then fit
@@ -26,18 +26,21 @@ enum {
     TILE_COLUMNS = 32
 };
 
-/* TILE_ROWS rows against TILE_COLUMNS columns, a column being a row of the other
- * side in packed form: packed[(p * TILE_COLUMNS + c) * 2 + h] is element 2p + h
- * of column c. One 32-bit lane thus holds two neighbouring elements, which is
- * what the multiply-add instructions take. */
-typedef struct tile_l2 {
-    const int16_t *rows;   /* row r starts at rows + r * row_stride; 4-byte aligned */
-    size_t row_stride;     /* in elements, even */
-    const int16_t *packed; /* 64-byte aligned */
-    size_t pairs;          /* of elements: (dimension + 1) / 2 */
-    const uint32_t *row_norms, *column_norms;   /* squared lengths, mod 2^32 */
-    const uint32_t *row_limits, *column_limits; /* TILE_ROWS and TILE_COLUMNS of them */
-} tile_l2;
+/* All rows against TILE_COLUMNS columns, both of 8-bit codes, four to a lane of 32 bits,
+ * which is what the multiply-add instructions take: one side unsigned, the other signed.
+ *
+ *   rows[((s * quads + q) * TILE_ROWS + r) * 4 + e]     element 4q + e of row s * TILE_ROWS + r
+ *   columns[(q * TILE_COLUMNS + c) * 4 + e]             element 4q + e of column c
+ *
+ * Rows come in strips of TILE_ROWS, whose sums fit the registers. */
+typedef struct tile_codes {
+    const uint8_t *rows;
+    const int8_t *columns;                     /* 64-byte aligned */
+    size_t strips;                             /* of rows */
+    size_t quads;                              /* of elements, at most 1024 */
+    const int32_t *row_base, *row_limit;       /* strips * TILE_ROWS */
+    const int32_t *column_base, *column_limit; /* TILE_COLUMNS */
+} tile_codes;
 
 typedef struct kernels {
     const char *name;
@@ -53,13 +56,10 @@ typedef struct kernels {
     /* Scalar product. Exact. */
     int64_t (*dot_i16)(const int16_t *a, const int16_t *b, size_t elements);
 
-    /* Squared distances of a whole tile, as norm + norm - 2 * dot modulo 2^32:
-     * exact wherever the squared distance is below 2^32. Bit c of hits[r] is set
-     * if squares[r][c] < row_limits[r] or squares[r][c] < column_limits[c].
-     * Returns whether any bit is set; `squares` and `hits` are written in full in
-     * that case and unspecified otherwise. squares is 64-byte aligned. */
-    bool (*tile_l2_i16)(const tile_l2 *tile, uint32_t squares[TILE_ROWS][TILE_COLUMNS],
-                        uint32_t hits[TILE_ROWS]);
+    /* The score of row r and column c is row_base[r] + column_base[c] + the sum of the
+     * products of their elements, and must fit int32. Bit c of hits[r] is set if it is
+     * above row_limit[r] or above column_limit[c]. */
+    void (*tile_codes)(const tile_codes *tile, uint32_t *hits);
 } kernels;
 
 /* The set in use. */

@@ -77,77 +77,87 @@ static int64_t dot_i16_avx2(const int16_t *a, const int16_t *b, size_t elements)
     return reduce_add_i64(sum);
 }
 
-/* A tile is made of blocks of 6 rows and 16 columns: 12 sums, 2 registers of columns, one of a row
- * and one for the product are all 16 registers. Blocks of 4 rows are 4 % slower with clang 14. */
-enum { BLOCK_ROWS = 6, BLOCK_COLUMNS = 16 };
+/* A tile is made of blocks of 4 rows and 16 columns: 8 sums, 4 registers of columns, 2 of a row and
+ * one for the product. */
+enum { BLOCK_ROWS = 4, BLOCK_COLUMNS = 16 };
 _Static_assert(TILE_ROWS % BLOCK_ROWS == 0 && TILE_COLUMNS % BLOCK_COLUMNS == 0, "whole blocks");
 
 /* The type of what is added to a sum, wrapping: with __m256i, gcc 12 needs twice the registers, and
- * spills (15 multiplications a cycle on Zen 4, 24 so). */
+ * spills. */
 typedef uint32_t u32x8 __attribute__((vector_size(32)));
 
-/* The scalar products, modulo 2^32, of the block whose first row and packed column these are. */
-static inline void block_dots(const tile_l2 *tile, const int16_t *rows, const int16_t *packed,
-                              u32x8 dots[BLOCK_ROWS][2]) {
-#pragma GCC unroll 6
+/* Elements 0 and 2 of each quad as int16, and elements 1 and 3. The instruction that multiplies
+ * 8-bit elements (vpmaddubsw) saturates at 16 bits; widened, nothing does. */
+static inline __m256i even_signed(__m256i quads) {
+    return _mm256_srai_epi16(_mm256_slli_epi16(quads, 8), 8);
+}
+
+static inline __m256i odd_signed(__m256i quads) {
+    return _mm256_srai_epi16(quads, 8);
+}
+
+static inline __m256i even_unsigned(__m256i quads) {
+    return _mm256_and_si256(quads, _mm256_set1_epi16(0xff));
+}
+
+static inline __m256i odd_unsigned(__m256i quads) {
+    return _mm256_srli_epi16(quads, 8);
+}
+
+/* The sums of products of the block whose first row and column these are. */
+static inline void block_sums(size_t quads, const uint8_t *rows, const int8_t *columns,
+                              u32x8 sums[BLOCK_ROWS][2]) {
+#pragma GCC unroll 4
     for (size_t r = 0; r < BLOCK_ROWS; r++)
-        dots[r][0] = dots[r][1] = (u32x8){0};
-    for (size_t p = 0; p < tile->pairs; p++, rows += 2, packed += 2 * TILE_COLUMNS) {
-        const __m256i left = load(packed);
-        const __m256i right = load(packed + BLOCK_COLUMNS);
-#pragma GCC unroll 6
+        sums[r][0] = sums[r][1] = (u32x8){0};
+    for (size_t q = 0; q < quads; q++, rows += 4 * TILE_ROWS, columns += 4 * TILE_COLUMNS) {
+        const __m256i left = load(columns), right = load(columns + 32);
+        const __m256i left_even = even_signed(left), left_odd = odd_signed(left);
+        const __m256i right_even = even_signed(right), right_odd = odd_signed(right);
+#pragma GCC unroll 4
         for (size_t r = 0; r < BLOCK_ROWS; r++) {
-            int32_t pair; /* by memcpy, for there is no int32_t object to read */
-            memcpy(&pair, rows + r * tile->row_stride, sizeof pair);
-            const __m256i row = _mm256_set1_epi32(pair);
-            dots[r][0] += (u32x8)_mm256_madd_epi16(left, row);
-            dots[r][1] += (u32x8)_mm256_madd_epi16(right, row);
+            int32_t quad; /* by memcpy, for there is no int32_t object to read */
+            memcpy(&quad, rows + 4 * r, sizeof quad);
+            const __m256i row = _mm256_set1_epi32(quad);
+            const __m256i even = even_unsigned(row), odd = odd_unsigned(row);
+            sums[r][0] += (u32x8)_mm256_madd_epi16(left_even, even);
+            sums[r][1] += (u32x8)_mm256_madd_epi16(right_even, even);
+            sums[r][0] += (u32x8)_mm256_madd_epi16(left_odd, odd);
+            sums[r][1] += (u32x8)_mm256_madd_epi16(right_odd, odd);
         }
     }
 }
 
-/* Stores the squares of row r and the 8 columns from `column` on; returns their hits, in their
- * places. Below one limit or the other is below the larger, and AVX2 compares no unsigned numbers:
- * a square is not below a limit if it is the larger of the two. */
-static inline uint32_t store_squares(const tile_l2 *tile, size_t r, size_t column, __m256i dots,
-                                     uint32_t squares[TILE_COLUMNS]) {
-    const __m256i norms = _mm256_add_epi32(_mm256_set1_epi32((int32_t)tile->row_norms[r]),
-                                           load(tile->column_norms + column));
-    const __m256i limits = _mm256_max_epu32(_mm256_set1_epi32((int32_t)tile->row_limits[r]),
-                                            load(tile->column_limits + column));
-    const __m256i square = _mm256_sub_epi32(norms, _mm256_slli_epi32(dots, 1));
-    const __m256i missed = _mm256_cmpeq_epi32(_mm256_max_epu32(square, limits), square);
-    _mm256_storeu_si256((__m256i *)(squares + column), square);
-    return (~(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(missed)) & 0xff) << column;
+/* The hits of row r and the 8 columns from `column` on, in their places. Above one limit or the
+ * other is above the lesser. */
+static inline uint32_t block_hits(const tile_codes *tile, size_t r, size_t column, __m256i sums) {
+    const __m256i base =
+        _mm256_add_epi32(_mm256_set1_epi32(tile->row_base[r]), load(tile->column_base + column));
+    const __m256i limit =
+        _mm256_min_epi32(_mm256_set1_epi32(tile->row_limit[r]), load(tile->column_limit + column));
+    const __m256i above = _mm256_cmpgt_epi32(_mm256_add_epi32(base, sums), limit);
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(above)) << column;
 }
 
-/* Stores are made whether or not anything is hit: no registers are left to keep a block in. */
-static uint32_t tile_block(const tile_l2 *tile, size_t first_row, size_t first_column,
-                           uint32_t squares[TILE_ROWS][TILE_COLUMNS], uint32_t hits[TILE_ROWS]) {
-    u32x8 dots[BLOCK_ROWS][2];
-    block_dots(tile, tile->rows + first_row * tile->row_stride, tile->packed + 2 * first_column,
-               dots);
-    uint32_t any = 0;
-#pragma GCC unroll 6
+static void tile_block(const tile_codes *tile, const uint8_t *strip, size_t first_row,
+                       size_t row_in_strip, size_t column, uint32_t *hits) {
+    u32x8 sums[BLOCK_ROWS][2];
+    block_sums(tile->quads, strip + 4 * row_in_strip, tile->columns + 4 * column, sums);
+#pragma GCC unroll 4
     for (size_t i = 0; i < BLOCK_ROWS; i++) {
-        const size_t r = first_row + i;
-        const uint32_t hit =
-            store_squares(tile, r, first_column, (__m256i)dots[i][0], squares[r]) |
-            store_squares(tile, r, first_column + 8, (__m256i)dots[i][1], squares[r]);
-        hits[r] |= hit;
-        any |= hit;
+        const size_t r = first_row + row_in_strip + i;
+        hits[r] |= block_hits(tile, r, column, (__m256i)sums[i][0]) |
+                   block_hits(tile, r, column + 8, (__m256i)sums[i][1]);
     }
-    return any;
 }
 
-static bool tile_l2_i16_avx2(const tile_l2 *tile, uint32_t squares[TILE_ROWS][TILE_COLUMNS],
-                             uint32_t hits[TILE_ROWS]) {
-    uint32_t any = 0;
-    memset(hits, 0, TILE_ROWS * sizeof *hits);
-    for (size_t r = 0; r < TILE_ROWS; r += BLOCK_ROWS)
-        for (size_t c = 0; c < TILE_COLUMNS; c += BLOCK_COLUMNS)
-            any |= tile_block(tile, r, c, squares, hits);
-    return any != 0;
+static void tile_codes_avx2(const tile_codes *tile, uint32_t *hits) {
+    memset(hits, 0, tile->strips * TILE_ROWS * sizeof *hits);
+    for (size_t s = 0; s < tile->strips; s++)
+        for (size_t r = 0; r < TILE_ROWS; r += BLOCK_ROWS)
+            for (size_t c = 0; c < TILE_COLUMNS; c += BLOCK_COLUMNS)
+                tile_block(tile, tile->rows + s * tile->quads * 4 * TILE_ROWS, s * TILE_ROWS, r, c,
+                           hits);
 }
 
 const kernels kernels_avx2 = {
@@ -156,5 +166,5 @@ const kernels kernels_avx2 = {
     .l1_i16 = l1_i16_avx2,
     .linf_i16 = linf_i16_avx2,
     .dot_i16 = dot_i16_avx2,
-    .tile_l2_i16 = tile_l2_i16_avx2,
+    .tile_codes = tile_codes_avx2,
 };

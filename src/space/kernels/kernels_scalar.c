@@ -40,33 +40,26 @@ static int64_t dot_i16_scalar(const int16_t *a, const int16_t *b, size_t element
     return sum;
 }
 
-/* The scalar product of row r and column c, modulo 2^32. */
-static uint32_t tile_dot(const tile_l2 *tile, size_t r, size_t c) {
-    const int16_t *row = tile->rows + r * tile->row_stride;
-    uint32_t sum = 0;
-    for (size_t p = 0; p < tile->pairs; p++) {
-        const int16_t *column = tile->packed + (p * TILE_COLUMNS + c) * 2;
-        sum += (uint32_t)(row[2 * p] * column[0]);
-        sum += (uint32_t)(row[2 * p + 1] * column[1]);
-    }
+static int32_t score(const tile_codes *tile, size_t row, size_t column) {
+    const uint8_t *a =
+        tile->rows + (row / TILE_ROWS * tile->quads * TILE_ROWS + row % TILE_ROWS) * 4;
+    const int8_t *b = tile->columns + column * 4;
+    int32_t sum = tile->row_base[row] + tile->column_base[column];
+    for (size_t q = 0; q < tile->quads; q++, a += 4 * TILE_ROWS, b += 4 * TILE_COLUMNS)
+        for (size_t e = 0; e < 4; e++)
+            sum += a[e] * b[e];
     return sum;
 }
 
-static bool tile_l2_i16_scalar(const tile_l2 *tile, uint32_t squares[TILE_ROWS][TILE_COLUMNS],
-                               uint32_t hits[TILE_ROWS]) {
-    uint32_t any = 0;
-    for (size_t r = 0; r < TILE_ROWS; r++) {
+static void tile_codes_scalar(const tile_codes *tile, uint32_t *hits) {
+    for (size_t r = 0; r < tile->strips * TILE_ROWS; r++) {
         hits[r] = 0;
         for (size_t c = 0; c < TILE_COLUMNS; c++) {
-            const uint32_t square =
-                tile->row_norms[r] + tile->column_norms[c] - 2 * tile_dot(tile, r, c);
-            const bool hit = square < tile->row_limits[r] || square < tile->column_limits[c];
-            squares[r][c] = square;
+            const int32_t found = score(tile, r, c);
+            const bool hit = found > tile->row_limit[r] || found > tile->column_limit[c];
             hits[r] |= (uint32_t)hit << c;
         }
-        any |= hits[r];
     }
-    return any != 0;
 }
 
 const kernels kernels_scalar = {
@@ -75,5 +68,5 @@ const kernels kernels_scalar = {
     .l1_i16 = l1_i16_scalar,
     .linf_i16 = linf_i16_scalar,
     .dot_i16 = dot_i16_scalar,
-    .tile_l2_i16 = tile_l2_i16_scalar,
+    .tile_codes = tile_codes_scalar,
 };

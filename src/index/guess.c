@@ -1,0 +1,158 @@
+/* guess.c - limits before the first comparison. */
+#include "index/guess.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "index/nearest.h"
+#include "space/kernels/kernels.h"
+
+#include <string.h>
+
+enum {
+    WANTED = 384, /* words to look at, and twice the length of a list */
+    SCOUTS = 8,   /* words of each part, if the clusters around have so many */
+    NEAR = 64,    /* clusters that are asked for them */
+    SAMPLE = 64   /* words of a part of which none is near */
+};
+
+tem_status guesser_init(guesser *g, const space *s, const clusters *c, lists *l, tem_error *error) {
+    const uint64_t most = WANTED + 2 * (uint64_t)l->length;
+    const uint32_t wanted = most < s->count ? (uint32_t)most : s->count;
+    const size_t room = (size_t)wanted + c->most + SCOUTS * NEIGHBOUR_PARTS;
+    *g = (guesser){.space = s,
+                   .clusters = c,
+                   .lists = l,
+                   .wanted = wanted,
+                   .ids = core_alloc(room, sizeof *g->ids),
+                   .parts = core_alloc(room, sizeof *g->parts),
+                   .rows = core_alloc(room * s->row_elements, sizeof *g->rows),
+                   .squares = core_alloc(room, sizeof *g->squares),
+                   .keys = core_alloc(room > c->count ? room : c->count, sizeof *g->keys)};
+    const bool failed = g->ids == NULL || g->parts == NULL || g->rows == NULL ||
+                        g->squares == NULL || g->keys == NULL;
+    return failed ? core_fail_memory(error) : TEM_OK;
+}
+
+void guesser_free(guesser *g) {
+    core_free(g->ids);
+    core_free(g->parts);
+    core_free(g->rows);
+    core_free(g->squares);
+    core_free(g->keys);
+    *g = (guesser){0};
+}
+
+static uint64_t square_of(const guesser *g, const int16_t *a, const int16_t *b) {
+    return kernels_active()->l2_i16(a, b, g->space->row_elements);
+}
+
+/* The order of squares, which have up to 42 bits, is good enough without the last ten. */
+static uint64_t rough_key(uint32_t place, uint64_t square) {
+    return nearest_key(place, (uint32_t)(square >> 10));
+}
+
+/* Fills `keys` with the clusters, the nearest of them first and in order: this one, then
+ * others. Returns how many are in order. */
+static uint32_t order_clusters(guesser *g, uint32_t cluster) {
+    const clusters *c = g->clusters;
+    const size_t elements = g->space->row_elements;
+    for (uint32_t i = 0; i < c->count; i++)
+        g->keys[i] =
+            rough_key(i, square_of(g, c->centres + i * elements, c->centres + cluster * elements));
+    g->keys[cluster] = cluster; /* whatever its number, before others with the same centre */
+    const uint64_t wanted = NEAR + 4 * (uint64_t)g->wanted / c->most;
+    const uint32_t near = wanted < c->count ? (uint32_t)wanted : c->count;
+    nearest_select(g->keys, c->count, near);
+    nearest_sort(g->keys, near);
+    return near;
+}
+
+static void look_at(guesser *g, uint32_t id, uint32_t part) {
+    const size_t elements = g->space->row_elements;
+    memcpy(g->rows + g->count * elements, space_row(g->space, id), elements * sizeof *g->rows);
+    g->parts[g->count] = (uint8_t)part;
+    g->ids[g->count++] = id;
+}
+
+/* The words of the nearest clusters, then those of parts that have few among them. */
+static void choose_words(guesser *g, uint32_t cluster) {
+    const clusters *c = g->clusters;
+    const uint32_t near = order_clusters(g, cluster);
+    uint32_t in_part[NEIGHBOUR_PARTS] = {0};
+    g->count = 0;
+    for (uint32_t n = 0; n < near; n++) {
+        const uint32_t other = (uint32_t)g->keys[n];
+        const bool all = g->count < g->wanted;
+        for (uint32_t i = c->starts[other]; i < c->starts[other + 1]; i++) {
+            const uint32_t part = c->ids[i] / g->lists->part_words;
+            if (!all && in_part[part] >= SCOUTS)
+                continue;
+            look_at(g, c->ids[i], part);
+            in_part[part]++;
+        }
+    }
+}
+
+/* The farthest of the K nearest of the words that are looked at. */
+static tem_dist guess_farthest(guesser *g) {
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < g->count; i++)
+        g->keys[i] = rough_key(i, g->squares[i]);
+    nearest_select(g->keys, g->count, g->lists->length);
+    for (uint32_t i = 0; i < g->lists->length; i++) {
+        const uint64_t square = g->squares[(uint32_t)g->keys[i]];
+        last = square > last ? square : last;
+    }
+    return space_distance_of_square(g->space->step_log2, last);
+}
+
+/* The least square beyond `last` of some words from all over a part; UINT64_MAX if none. */
+static uint64_t sample_part(const guesser *g, const int16_t *row, uint32_t part, uint64_t last) {
+    const uint64_t words = g->lists->part_words;
+    uint64_t least = UINT64_MAX;
+    for (uint64_t i = 0; i < SAMPLE; i++) {
+        const uint64_t id = part * words + i * words / SAMPLE;
+        if (id >= g->space->count)
+            break;
+        const uint64_t square = square_of(g, row, space_row(g->space, (uint32_t)id));
+        least = square > last && square < least ? square : least;
+    }
+    return least;
+}
+
+/* PRIVACY: only words beyond `farthest`, which are in no list, may lower a bound. */
+static void guess_bounds(const guesser *g, const int16_t *row, tem_dist farthest,
+                         tem_dist bounds[NEIGHBOUR_PARTS]) {
+    const uint32_t q = g->space->step_log2;
+    const uint64_t last = space_square_of_distance(q, farthest);
+    uint64_t least[NEIGHBOUR_PARTS];
+    memset(least, 0xff, sizeof least);
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->squares[i] > last && g->squares[i] < least[g->parts[i]])
+            least[g->parts[i]] = g->squares[i];
+    for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++) {
+        if (least[part] == UINT64_MAX)
+            least[part] = sample_part(g, row, part, last);
+        bounds[part] =
+            least[part] == UINT64_MAX ? UINT32_MAX : space_distance_of_square(q, least[part]);
+    }
+}
+
+static void guess_limits(guesser *g, uint32_t id) {
+    const int16_t *row = space_row(g->space, id);
+    for (uint32_t i = 0; i < g->count; i++)
+        g->squares[i] = square_of(g, row, g->rows + (size_t)i * g->space->row_elements);
+    tem_dist bounds[NEIGHBOUR_PARTS];
+    const tem_dist farthest = guess_farthest(g);
+    guess_bounds(g, row, farthest, bounds);
+    lists_expect(g->lists, id, farthest, bounds);
+}
+
+void guesser_run(guesser *g, uint32_t cluster) {
+    const clusters *c = g->clusters;
+    choose_words(g, cluster);
+    if (g->count < g->lists->length)
+        return;
+    for (uint32_t i = c->starts[cluster]; i < c->starts[cluster + 1]; i++)
+        guess_limits(g, c->ids[i]);
+}

@@ -1,0 +1,140 @@
+/* lists.c - the lists and bounds of all words while they grow. */
+#include "index/lists.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "index/nearest.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(tem_neighbour) == sizeof(uint64_t) &&
+                   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "a key is read as a tem_neighbour");
+
+/* Room beyond the length. With less of it lists are cut more often, with more the limits
+ * are older; from a quarter to a half of the length the time is the same. */
+enum { SPARE_MIN = 16 };
+
+static uint32_t capacity_for(uint32_t length, uint32_t words) {
+    const uint32_t spare = length / 2 > SPARE_MIN ? length / 2 : SPARE_MIN;
+    return words - length < spare ? words : length + spare;
+}
+
+static void fill(_Atomic(tem_dist) *distances, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        atomic_init(&distances[i], UINT32_MAX);
+}
+
+tem_status lists_init(lists *l, const blocks *b, uint32_t length, tem_error *error) {
+    const size_t words = b->words;
+    *l = (lists){.words = b->words,
+                 .part_words = b->part_words,
+                 .length = length,
+                 .capacity = capacity_for(length, b->words)};
+    l->keys = core_alloc(words * l->capacity, sizeof *l->keys);
+    l->used = core_alloc_zero(words, sizeof *l->used);
+    l->farthest = core_alloc(words, sizeof *l->farthest);
+    l->bounds = core_alloc(words * NEIGHBOUR_PARTS, sizeof *l->bounds);
+    l->locks = core_alloc(b->count, sizeof *l->locks);
+    if (l->keys == NULL || l->used == NULL || l->farthest == NULL || l->bounds == NULL ||
+        l->locks == NULL)
+        return core_fail_memory(error);
+    fill(l->farthest, words);
+    fill(l->bounds, words * NEIGHBOUR_PARTS);
+    for (; l->lock_count < b->count; l->lock_count++)
+        if (pthread_mutex_init(&l->locks[l->lock_count], NULL) != 0)
+            return core_fail_memory(error);
+    return TEM_OK;
+}
+
+void lists_free(lists *l) {
+    for (uint32_t i = 0; i < l->lock_count; i++)
+        pthread_mutex_destroy(&l->locks[i]);
+    core_free(l->locks);
+    core_free(l->bounds);
+    core_free(l->farthest);
+    core_free(l->used);
+    core_free(l->keys);
+    *l = (lists){0};
+}
+
+void lists_lock(lists *l, uint32_t block) {
+    pthread_mutex_lock(&l->locks[block]);
+}
+
+void lists_unlock(lists *l, uint32_t block) {
+    pthread_mutex_unlock(&l->locks[block]);
+}
+
+/* PRIVACY: every word that is left out of a list passes through here, but for those at or
+ * beyond the bound already. */
+static void leave_out(lists *l, uint32_t id, uint64_t key) {
+    const uint32_t part = (uint32_t)key / l->part_words;
+    _Atomic(tem_dist) *bound = &l->bounds[(size_t)part * l->words + id];
+    if ((tem_dist)(key >> 32) < atomic_load_explicit(bound, memory_order_relaxed))
+        atomic_store_explicit(bound, (tem_dist)(key >> 32), memory_order_relaxed);
+}
+
+static void cut(lists *l, uint32_t id) {
+    uint64_t *keys = l->keys + (size_t)id * l->capacity;
+    const tem_dist last = (tem_dist)(nearest_select(keys, l->used[id], l->length) >> 32);
+    for (uint32_t i = l->length; i < l->used[id]; i++)
+        leave_out(l, id, keys[i]);
+    l->used[id] = l->length;
+    if (last < atomic_load_explicit(&l->farthest[id], memory_order_relaxed))
+        atomic_store_explicit(&l->farthest[id], last, memory_order_relaxed);
+}
+
+void lists_offer(lists *l, uint32_t id, uint32_t other, tem_dist distance) {
+    const uint64_t key = nearest_key(other, distance);
+    if (distance > atomic_load_explicit(&l->farthest[id], memory_order_relaxed)) {
+        leave_out(l, id, key);
+        return;
+    }
+    l->keys[(size_t)id * l->capacity + l->used[id]++] = key;
+    /* At its length for the first time there is nothing to cut, but a limit to gain. */
+    if (l->used[id] == l->length || l->used[id] == l->capacity)
+        cut(l, id);
+}
+
+void lists_expect(lists *l, uint32_t id, tem_dist farthest,
+                  const tem_dist bounds[NEIGHBOUR_PARTS]) {
+    atomic_store_explicit(&l->farthest[id], farthest, memory_order_relaxed);
+    for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++)
+        atomic_store_explicit(&l->bounds[(size_t)part * l->words + id], bounds[part],
+                              memory_order_relaxed);
+}
+
+void lists_finish(lists *l, uint32_t id) {
+    cut(l, id);
+    nearest_sort(l->keys + (size_t)id * l->capacity, l->length);
+}
+
+static void copy_bounds(const lists *l, tem_dist *out) {
+    for (size_t id = 0; id < l->words; id++)
+        for (size_t part = 0; part < NEIGHBOUR_PARTS; part++)
+            *out++ = atomic_load_explicit(&l->bounds[part * l->words + id], memory_order_relaxed);
+}
+
+tem_status lists_take(lists *l, neighbour_index *out, tem_error *error) {
+    const uint32_t count = l->words, length = l->length;
+    uint64_t *starts = core_alloc((size_t)count + 1, sizeof *starts);
+    tem_dist *bounds = core_alloc((size_t)count * NEIGHBOUR_PARTS, sizeof *bounds);
+    if (starts == NULL || bounds == NULL) {
+        core_free(starts);
+        core_free(bounds);
+        return core_fail_memory(error);
+    }
+    copy_bounds(l, bounds);
+    for (uint64_t id = 0; id <= count; id++)
+        starts[id] = id * length;
+    for (size_t id = 1; id < count; id++) /* the spare room goes */
+        memmove(l->keys + id * length, l->keys + id * l->capacity, length * sizeof *l->keys);
+    *out = (neighbour_index){.count = count,
+                             .starts = starts,
+                             .entries = (const tem_neighbour *)(const void *)l->keys,
+                             .entry_count = starts[count],
+                             .bounds = bounds};
+    l->keys = NULL;
+    return TEM_OK;
+}

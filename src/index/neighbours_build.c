@@ -1,0 +1,169 @@
+/* neighbours_build.c - every word's nearest words, exactly.
+ *
+ * Brute force, well arranged. At 100 to 300 dimensions no tree or clustering prunes an exact
+ * search of word vectors to less than a large part of all pairs, and a matrix product's inner
+ * loop does the pairs at the machine's arithmetic limit: in 8 bits (space/codes.h) for
+ * euclidean spaces, where a few hundred pairs a word are then looked at exactly.
+ *
+ * The words are cut into blocks that fit the cache. Each pair of blocks is compared once, by
+ * one thread, and serves both sides, since d(x, y) = d(y, x). A pair of words is passed over
+ * only if it is farther apart than both limits, beyond which nothing changes a word's list or
+ * its bound for the other's part. Limits fall as lists fill; a first guess comes from
+ * clusters of near words. */
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "index/clusters.h"
+#include "index/compare.h"
+#include "index/guess.h"
+
+enum {
+    ITEMS_A_BLOCK = 8,  /* pieces of the work of one block: for progress, and for many threads */
+    CLUSTER_WORDS = 256 /* at most */
+};
+
+typedef struct builder {
+    const space *space;
+    unsigned threads;
+    blocks blocks;
+    codes codes;          /* of a euclidean space; else nothing */
+    uint16_t *error_most; /* comparison.error_most */
+    lists lists;
+    comparison comparison;
+    comparer *comparers; /* one a thread */
+    clusters clusters;
+    guesser *guessers; /* one a thread */
+} builder;
+
+/* ---- codes and limits of a euclidean space ---- */
+
+static void put_codes(void *context, uint64_t item, unsigned thread) {
+    builder *b = context;
+    (void)thread;
+    const uint32_t block = (uint32_t)item, first = blocks_first(&b->blocks, block);
+    for (uint32_t i = 0; i < blocks_size(&b->blocks, block); i++) {
+        const size_t slot = blocks_slot(&b->blocks, block, i);
+        codes_put(&b->codes, slot, first + i);
+        if (b->codes.errors[slot] > b->error_most[block])
+            b->error_most[block] = b->codes.errors[slot];
+    }
+}
+
+static tem_status make_codes(builder *b, tem_error *error) {
+    const tem_run quiet = {.threads = b->threads}; /* a second for 100 million elements */
+    b->error_most = core_alloc_zero(b->blocks.count, sizeof *b->error_most);
+    if (b->error_most == NULL)
+        return core_fail_memory(error);
+    const tem_status status = codes_init(&b->codes, b->space, blocks_slots(&b->blocks), error);
+    if (status != TEM_OK)
+        return status;
+    return core_parallel(&quiet, "coding", b->blocks.count, put_codes, b, error);
+}
+
+static void guess_cluster(void *context, uint64_t cluster, unsigned thread) {
+    builder *b = context;
+    guesser_run(&b->guessers[thread], (uint32_t)cluster);
+}
+
+static void free_guess(builder *b) {
+    for (unsigned i = 0; b->guessers != NULL && i < b->threads; i++)
+        guesser_free(&b->guessers[i]);
+    core_free(b->guessers);
+    b->guessers = NULL;
+    clusters_free(&b->clusters);
+}
+
+static tem_status guess_limits(builder *b, const tem_run *run, tem_error *error) {
+    tem_status status = clusters_init(&b->clusters, b->space, CLUSTER_WORDS, b->threads, error);
+    if (status != TEM_OK)
+        return status;
+    b->guessers = core_alloc_zero(b->threads, sizeof *b->guessers);
+    if (b->guessers == NULL)
+        return core_fail_memory(error);
+    for (unsigned i = 0; i < b->threads && status == TEM_OK; i++)
+        status = guesser_init(&b->guessers[i], b->space, &b->clusters, &b->lists, error);
+    if (status == TEM_OK)
+        status = core_parallel(run, "preparing", b->clusters.count, guess_cluster, b, error);
+    return status;
+}
+
+/* ---- comparing ---- */
+
+/* A block and a piece of the half of all blocks that follow it in a ring; the first piece
+ * begins with the block itself. So each pair of blocks is in one item, items are alike in
+ * cost, and threads, which are at different blocks, seldom want the same lock. */
+static void compare_item(void *context, uint64_t item, unsigned thread) {
+    builder *b = context;
+    comparer *c = &b->comparers[thread];
+    const uint32_t count = b->blocks.count, block = (uint32_t)(item % count);
+    const uint64_t half = count / 2, piece = item / count;
+    const uint64_t first = piece == 0 ? 0 : half * piece / ITEMS_A_BLOCK + 1;
+    const uint64_t last = half * (piece + 1) / ITEMS_A_BLOCK;
+    comparer_set_rows(c, block);
+    for (uint64_t ahead = first; ahead <= last; ahead++)
+        if (2 * ahead < count || block < half) /* opposite blocks: once */
+            comparer_run(c, (uint32_t)((block + ahead) % count));
+}
+
+static void finish_block(void *context, uint64_t item, unsigned thread) {
+    builder *b = context;
+    (void)thread;
+    const uint32_t block = (uint32_t)item, first = blocks_first(&b->blocks, block);
+    for (uint32_t i = 0; i < blocks_size(&b->blocks, block); i++)
+        lists_finish(&b->lists, first + i);
+}
+
+static tem_status make_comparers(builder *b, tem_error *error) {
+    b->comparison = (comparison){.space = b->space,
+                                 .blocks = &b->blocks,
+                                 .codes = b->codes.packed == NULL ? NULL : &b->codes,
+                                 .error_most = b->error_most,
+                                 .lists = &b->lists};
+    b->comparers = core_alloc_zero(b->threads, sizeof *b->comparers);
+    if (b->comparers == NULL)
+        return core_fail_memory(error);
+    tem_status status = TEM_OK;
+    for (unsigned i = 0; i < b->threads && status == TEM_OK; i++)
+        status = comparer_init(&b->comparers[i], &b->comparison, error);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static void builder_free(builder *b) {
+    free_guess(b);
+    for (unsigned i = 0; b->comparers != NULL && i < b->threads; i++)
+        comparer_free(&b->comparers[i]);
+    core_free(b->comparers);
+    lists_free(&b->lists);
+    core_free(b->error_most);
+    codes_free(&b->codes);
+}
+
+static tem_status prepare(builder *b, uint32_t length, const tem_run *run, tem_error *error) {
+    const bool euclidean = b->space->metric == TEM_EUCLIDEAN;
+    tem_status status = lists_init(&b->lists, &b->blocks, length, error);
+    if (status == TEM_OK && euclidean)
+        status = guess_limits(b, run, error);
+    free_guess(b);
+    if (status == TEM_OK && euclidean)
+        status = make_codes(b, error);
+    if (status == TEM_OK)
+        status = make_comparers(b, error);
+    return status;
+}
+
+tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
+                            neighbour_index *out, tem_error *error) {
+    builder b = {.space = s, .threads = core_thread_count(run), .blocks = blocks_of(s)};
+    const uint64_t items = (uint64_t)b.blocks.count * ITEMS_A_BLOCK;
+    tem_status status = prepare(&b, length, run, error);
+    if (status == TEM_OK)
+        status = core_parallel(run, "comparing", items, compare_item, &b, error);
+    if (status == TEM_OK)
+        status = core_parallel(run, "sorting", b.blocks.count, finish_block, &b, error);
+    if (status == TEM_OK)
+        status = lists_take(&b.lists, out, error);
+    builder_free(&b);
+    return status;
+}
