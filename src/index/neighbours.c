@@ -58,7 +58,7 @@ typedef struct builder {
     uint32_t *used;
     _Atomic(tem_dist) *farthest; /* of the words in each full heap; else UINT32_MAX */
     _Atomic(tem_dist) *bounds;   /* space->count * NEIGHBOUR_PARTS: of those left out so far */
-    pthread_mutex_t *locks; /* one a block, for its heaps */
+    pthread_mutex_t *locks;      /* one a block, for its heaps */
     uint64_t lock_count;
     scratch *scratches;
     unsigned scratch_count;
@@ -78,7 +78,8 @@ static _Atomic(tem_dist) *bound_of(const builder *b, uint32_t word, uint32_t oth
 /* Offers `id` to the heap of `word`, whose block is locked. */
 static void offer(builder *b, uint32_t word, uint32_t id, tem_dist distance) {
     uint64_t *heap = b->keys + (uint64_t)word * b->capacity;
-    const uint64_t out = nearest_offer(heap, &b->used[word], b->capacity, nearest_key(id, distance));
+    const uint64_t out =
+        nearest_offer(heap, &b->used[word], b->capacity, nearest_key(id, distance));
     if (b->used[word] == b->capacity)
         atomic_store_explicit(&b->farthest[word], (tem_dist)(heap[0] >> 32), memory_order_relaxed);
     if (out == NEAREST_NONE)
