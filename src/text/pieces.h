@@ -57,7 +57,7 @@ tem_status text_check(const char *text, size_t bytes, tem_error *error);
  * TEM_ERR_RANGE if it is larger than TEXT_BYTES_MAX, TEM_ERR_MEMORY. */
 tem_status text_pieces_cut(text_pieces *p, const char *text, size_t bytes, tem_error *error);
 
-/* The same without the shortcut for ASCII, for tests. */
+/* The same without the shortcuts for ASCII, for tests. */
 tem_status text_pieces_cut_unicode(text_pieces *p, const char *text, size_t bytes,
                                    tem_error *error);
 
