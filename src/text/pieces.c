@@ -27,6 +27,10 @@
 #include <unistr.h>
 #include <uniwbrk.h>
 
+/* When recent words begin to be kept. Making and erasing their places takes as long as some
+ * hundred look-ups, of which a short text does not have many more. */
+enum { RECENT_AFTER_BYTES = 16 << 10 };
+
 void text_pieces_init(text_pieces *p, text_find *find, const void *vocabulary) {
     *p = (text_pieces){.find = find, .vocabulary = vocabulary};
 }
@@ -41,6 +45,7 @@ static void free_pieces(text_pieces *p) {
 void text_pieces_free(text_pieces *p) {
     core_buffer_free(&p->text);
     core_buffer_free(&p->breaks);
+    recent_free(p->recent);
     free_pieces(p);
     *p = (text_pieces){0};
 }
@@ -109,8 +114,9 @@ static bool fold(text_pieces *p, const char *text, size_t bytes) {
     return true;
 }
 
-/* Zeros behind the text, as ascii_segment wants it, and no breaks yet. */
+/* Zeros behind the text, as ascii_segment and recent_find want it, and no breaks yet. */
 static bool end_text(text_pieces *p) {
+    _Static_assert((int)ASCII_PADDING >= (int)RECENT_READS, "room to read at the last word");
     p->breaks.size = 0;
     if (!core_buffer_reserve(&p->text, ASCII_PADDING) ||
         !core_buffer_reserve(&p->breaks, p->text.size))
@@ -210,7 +216,9 @@ static segment segment_at(const text_pieces *p, const stretch *t, size_t start) 
 static uint32_t find(const text_pieces *p, size_t start, size_t end) {
     if (end - start > TEM_WORD_BYTES_MAX)
         return TEM_NO_WORD;
-    return p->find(p->vocabulary, p->text.data + start, end - start);
+    if (p->recent == NULL)
+        return p->find(p->vocabulary, p->text.data + start, end - start);
+    return recent_find(p->recent, p->find, p->vocabulary, p->text.data + start, end - start);
 }
 
 /* Rare, and kept out of the functions that every word goes through: inlined, this and add_parts
@@ -356,6 +364,14 @@ tem_status text_pieces_cut_unicode(text_pieces *p, const char *text, size_t byte
     return add_stretch(p, &all) ? TEM_OK : core_fail_memory(error);
 }
 
+/* Keeps words once a text is long enough for it to pay. */
+static bool keep_recent(text_pieces *p, size_t bytes) {
+    if (p->recent != NULL || (p->bytes_cut += bytes) < RECENT_AFTER_BYTES)
+        return true;
+    p->recent = recent_new();
+    return p->recent != NULL;
+}
+
 /* The folded text, a stretch at a time. */
 static bool add_all(text_pieces *p) {
     for (size_t at = 0; at < p->text.size;) {
@@ -374,6 +390,6 @@ tem_status text_pieces_cut(text_pieces *p, const char *text, size_t bytes, tem_e
     p->count = p->text.size = 0;
     if (status != TEM_OK || bytes == 0)
         return status;
-    const bool done = fold(p, text, bytes) && end_text(p) && add_all(p);
+    const bool done = keep_recent(p, bytes) && fold(p, text, bytes) && end_text(p) && add_all(p);
     return done ? TEM_OK : core_fail_memory(error);
 }

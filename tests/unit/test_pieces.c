@@ -332,6 +332,53 @@ static void test_mixed_random(void **state) {
     text_pieces_free(&slow);
 }
 
+/* ---- words looked up lately ---- */
+
+static unsigned asked;
+
+static uint32_t find_and_count(const void *vocabulary, const char *word, size_t length) {
+    asked++;
+    return find_a_third(vocabulary, word, length);
+}
+
+/* Of all lengths around those that are kept, with zeros in them, and with bytes behind them that are
+ * none of theirs. */
+static void test_recent(void **state) {
+    (void)state;
+    enum { WORDS = 1000000 };
+    recent_word *places = recent_new();
+    assert_non_null(places);
+    asked = 0;
+    for (int i = 0; i < WORDS; i++) {
+        char word[RECENT_BYTES + 24];
+        const size_t length = 1 + random_below(RECENT_BYTES + 8);
+        for (size_t k = 0; k < sizeof word; k++)
+            word[k] = "\0\xff"
+                      "a"[random_below(32) < 30 ? 2 : random_below(2)];
+        assert_int_equal(recent_find(places, find_and_count, NULL, word, length),
+                         find_a_third(NULL, word, length));
+    }
+    assert_true(asked < WORDS * 9 / 10);
+    recent_free(places);
+}
+
+/* A text that is cut twice has its words looked up once. */
+static void test_recent_in_texts(void **state) {
+    (void)state;
+    enum { BYTES = 1 << 16 };
+    static char text[BYTES];
+    text_pieces p;
+    text_pieces_init(&p, find_and_count, NULL);
+    for (size_t i = 0; i < BYTES; i++)
+        text[i] = i % 8 == 7 ? ' ' : (char)('a' + (i / 8) % 20);
+    cut(&p, text, BYTES);
+    asked = 0;
+    assert_int_equal(text_pieces_cut(&p, text, BYTES, NULL), TEM_OK);
+    assert_int_equal(p.count, BYTES / 8);
+    assert_true(asked < 20);
+    text_pieces_free(&p);
+}
+
 /* ---- the boundaries of Unicode ---- */
 
 /* One line of WordBreakTest.txt, "÷ 0001 × 0308 ÷ # ...", ÷ being a boundary. */
@@ -789,6 +836,8 @@ int main(void) {
         cmocka_unit_test(test_mixed_divided),
         cmocka_unit_test(test_mixed_all_characters),
         cmocka_unit_test(test_mixed_random),
+        cmocka_unit_test(test_recent),
+        cmocka_unit_test(test_recent_in_texts),
         cmocka_unit_test(test_unicode_vectors),
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_hyphens),
