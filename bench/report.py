@@ -115,7 +115,7 @@ def index(section):
 def index_details(shape, r):
     stages = ", ".join(f"{name} {number(f['median'])} s" for name, f in r["tem"]["stages"].items())
     text = (f"- {shape}: {stages}; reading the vectors {number(r['tem']['load_s']['median'])} s, "
-            f"saving {number(r['save_s'])} s; peak memory {megabytes(r['tem']['peak_bytes'])}, "
+            f"saving {number(r['save_s']['median'])} s; peak memory {megabytes(r['tem']['peak_bytes'])}, "
             f"model file {megabytes(r['file_bytes'])}.")
     if "faiss" in r:
         f = r["faiss"]
