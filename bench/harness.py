@@ -91,7 +91,7 @@ class Rival:
         return answer["answer"]
 
     def close(self):
-        self.process.stdin.close()
+        self.process.kill()  # between two questions, or no one waits for the answer any more
         self.process.wait()
 
 

@@ -241,8 +241,8 @@ def packages(section):
 
 def gnuplot(path, title, axes, curves):
     """curves: [(title, [(x, y, low, high)])]; axes: gnuplot commands."""
-    script = [f"set terminal svg size 760,460 font 'sans,13' background 'white'",
-              f"set output '{path}'", f"set title '{title}'", "set grid", "set key outside right",
+    script = ["set terminal svg size 760,460 font 'sans,13' background 'white'",
+              f"set output '{path}'", f"set title '{title}'", "set grid", "set key outside below",
               *axes]
     parts = []
     for i, (name, points) in enumerate(curves):
@@ -250,9 +250,9 @@ def gnuplot(path, title, axes, curves):
         script += [" ".join(f"{value:.6g}" for value in point) for point in points]
         script.append("EOD")
         colour = COLOURS[i % len(COLOURS)]
+        parts.append(f"$c{i} using 1:2:3:4 with yerrorbars pt 0 lc rgb '{colour}' notitle")
         parts.append(f"$c{i} using 1:2 with linespoints lw 2 pt 7 ps 0.6 lc rgb '{colour}' "
                      f"title '{name}'")
-        parts.append(f"$c{i} using 1:2:3:4 with yerrorbars pt -1 lc rgb '{colour}' notitle")
     script.append("plot " + ", ".join(parts))
     subprocess.run(["gnuplot"], input="\n".join(script) + "\n", text=True, check=True)
 
@@ -276,7 +276,7 @@ def plot_sampling(section, folder):
     if curves:
         gnuplot(folder / "sampling.svg", "Words drawn a second, by epsilon",
                 ["set logscale xy", "set xlabel 'epsilon'", "set ylabel 'million words a second'",
-                 "set xtics (0.5, 1, 2, 3, 4, 6, 8, 12)"], curves)
+                 "set xrange [0.4:15]", "set xtics (0.5, 1, 2, 3, 4, 6, 8, 12)"], curves)
 
 
 def plot_growth(section, folder):

@@ -243,7 +243,8 @@ def numpy_tem(files, ids, count, epsilon, batch=64):
         distances = squares[part][:, None] + squares - 2 * (rows[part] @ rows.T)
         np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
         far = distances > gamma
-        noise = np.log(generator.standard_exponential(distances.shape, dtype=np.float32))
+        noise = generator.standard_exponential(distances.shape, dtype=np.float32)
+        np.log(np.maximum(noise, 1e-37, out=noise), out=noise)  # 0 would win whatever its score
         noise *= -scale
         scores = noise - distances
         scores[far] = -np.inf
