@@ -54,6 +54,8 @@ def note(section):
 # -------------------------------------------------------------------- the tables --
 
 def machine(data):
+    if "machine" not in data:
+        return "Not measured."
     m = data["machine"]
     caches = "; ".join(f"{name} {size}" for name, size in m["caches"].items())
     rows = [("processor", f"{m['processor']} (family {m['family']}), {m['cores']} cores"),
