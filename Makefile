@@ -3,7 +3,7 @@ BUILD  = build
 PREFIX = /usr/local
 TIME   = 60
 
-.PHONY: all run test fuzz install clean help format
+.PHONY: all run test fuzz bench install clean help format
 
 all:
 	@tools/packages build
@@ -21,6 +21,17 @@ test: all
 fuzz:
 	@tools/packages test
 	@fuzz/run $(TIME)
+
+# IMDB: the unpacked aclImdb folder, for what is measured on real text. VECTORS: where
+# tools/fetch-vectors left its files. BENCH: options of bench/run, such as --resume.
+bench: all
+	@tools/packages bench
+	@meson setup --reconfigure $(BUILD) -Dbench=true >/dev/null
+	@ninja -C $(BUILD) --quiet >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
+	@bench/make-venv $(BUILD)/bench-venv
+	@bench/run --build $(BUILD) --python $(BUILD)/bench-venv/bin/python3 $(BENCH)
+	@bench/run --build $(BUILD) --write
+	@echo "wrote docs/BENCHMARKS.md"
 
 install: all
 	@meson configure $(BUILD) --prefix '$(PREFIX)'
@@ -41,6 +52,7 @@ help:
 	@echo "make run              the same, then show what tem does"
 	@echo "make test             run every test"
 	@echo "make fuzz TIME=60     fuzz each target for TIME seconds"
+	@echo "make bench IMDB=DIR   measure tem beside the alternatives, write docs/BENCHMARKS.md"
 	@echo "make install PREFIX=  install under PREFIX ($(PREFIX)), with pkg-config"
 	@echo "make format           run clang-format over the sources"
 	@echo "make clean            remove what was built"

@@ -77,8 +77,8 @@ static tem_status check_options(const tem_mechanism_options *o, tem_error *error
     return TEM_OK;
 }
 
-static tem_status choose_gamma(tem_mechanism *m, const tem_mechanism_options *o, tem_error *error) {
-    exponent *e = &m->sampler.exponent;
+static tem_status choose_gamma(tem_mechanism *m, const tem_mechanism_options *o, exponent *e,
+                               tem_error *error) {
     if (m->kind == TEM_KIND_EM)
         return exponent_gamma_largest(e->s, &e->gamma, error);
     if (o->gamma < 0 || o->gamma > 0 || isnan(o->gamma))
@@ -89,13 +89,12 @@ static tem_status choose_gamma(tem_mechanism *m, const tem_mechanism_options *o,
 
 static tem_status make_sampler(tem_mechanism *m, const tem_model *model,
                                const tem_mechanism_options *o, tem_error *error) {
-    m->sampler.space = &model->space;
-    m->sampler.index = &model->index;
-    tem_status status = exponent_s(o->epsilon, &m->sampler.exponent.s, error);
+    exponent e = {0, 0};
+    tem_status status = exponent_s(o->epsilon, &e.s, error);
     if (status == TEM_OK)
-        status = choose_gamma(m, o, error);
+        status = choose_gamma(m, o, &e, error);
     if (status == TEM_OK)
-        status = weights_init(&m->sampler.weights, o->weights, m->count, error);
+        status = sampler_init(&m->sampler, &model->space, &model->index, e, o->weights, error);
     return status;
 }
 
@@ -128,7 +127,7 @@ tem_status tem_mechanism_create(const tem_model *model, const tem_mechanism_opti
 void tem_mechanism_free(tem_mechanism *m) {
     if (m == NULL)
         return;
-    weights_free(&m->sampler.weights);
+    sampler_free(&m->sampler);
     madlib_free(&m->madlib);
     core_free(m);
 }
@@ -138,18 +137,18 @@ void tem_mechanism_free(tem_mechanism *m) {
 static double moved_mass(const tem_mechanism *m) {
     if (m->kind != TEM_KIND_EM)
         return 0;
-    const exponent *e = &m->sampler.exponent;
+    const exponent *e = &m->sampler.envelopes.exponent;
     uint32_t least = UINT32_MAX;
     for (uint32_t id = 0; id < m->count; id++) {
-        const uint32_t weight = weights_at(&m->sampler.weights, id);
+        const uint32_t weight = weights_at(&m->sampler.envelopes.weights, id);
         least = weight < least ? weight : least;
     }
     const double beyond = exp(-ldexp((double)exponent_at(e, e->gamma), -EXPONENT_BITS));
-    return least == 0 ? INFINITY : (double)m->sampler.weights.sum * beyond / least;
+    return least == 0 ? INFINITY : (double)m->sampler.envelopes.weights.sum * beyond / least;
 }
 
 void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
-    const exponent *e = &m->sampler.exponent;
+    const exponent *e = &m->sampler.envelopes.exponent;
     const bool exact = m->kind != TEM_KIND_MADLIB;
     *info = (tem_mechanism_info){
         .kind = m->kind,
@@ -161,7 +160,7 @@ void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
         .gamma = (double)e->gamma / TEM_DIST_ONE,
         .epsilon_gamma = exact ? m->epsilon * ((double)e->gamma / TEM_DIST_ONE) : INFINITY,
         .moved_mass = moved_mass(m),
-        .equal_weights = m->sampler.weights.values == NULL,
+        .equal_weights = m->sampler.envelopes.weights.values == NULL,
     };
 }
 
@@ -171,23 +170,28 @@ static bool word_exists(const tem_mechanism *m, uint32_t word) {
 
 tem_status tem_mechanism_draw(const tem_mechanism *m, tem_rng *rng, uint32_t word, uint32_t *out,
                               tem_error *error) {
-    if (m == NULL || rng == NULL || out == NULL || !word_exists(m, word))
-        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
-    if (m->kind == TEM_KIND_MADLIB) {
-        *out = madlib_draw(&m->madlib, word, rng);
-        return TEM_OK;
-    }
-    return sampler_draw(&m->sampler, word, rng, out, error);
+    uint32_t drawn = 0;
+    if (out == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a place for the output is needed");
+    const tem_status status = tem_mechanism_draw_many(m, rng, &word, &drawn, 1, error);
+    if (status == TEM_OK)
+        *out = drawn;
+    return status;
 }
 
 tem_status tem_mechanism_draw_many(const tem_mechanism *m, tem_rng *rng, const uint32_t *words,
                                    uint32_t *out, size_t count, tem_error *error) {
-    if (words == NULL || out == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "words and a place for the output are needed");
-    tem_status status = TEM_OK;
-    for (size_t i = 0; i < count && status == TEM_OK; i++)
-        status = tem_mechanism_draw(m, rng, words[i], &out[i], error);
-    return status;
+    if (m == NULL || rng == NULL || (count > 0 && (words == NULL || out == NULL)))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism, a generator, words and a place for the output are needed");
+    for (size_t i = 0; i < count; i++)
+        if (!word_exists(m, words[i]))
+            return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    if (m->kind != TEM_KIND_MADLIB)
+        return sampler_draw(&m->sampler, words, count, rng, out, error);
+    for (size_t i = 0; i < count; i++)
+        out[i] = madlib_draw(&m->madlib, words[i], rng);
+    return TEM_OK;
 }
 
 tem_status tem_mechanism_self(const tem_mechanism *m, uint32_t word, double *self,
@@ -201,10 +205,11 @@ tem_status tem_mechanism_self(const tem_mechanism *m, uint32_t word, double *sel
     double total = 0;
     for (uint32_t y = 0; y < m->count; y++) {
         const uint64_t x =
-            exponent_at(&m->sampler.exponent, space_distance(m->sampler.space, word, y));
-        total += weights_at(&m->sampler.weights, y) * exp(-ldexp((double)x, -EXPONENT_BITS));
+            exponent_at(&m->sampler.envelopes.exponent, space_distance(m->sampler.space, word, y));
+        total +=
+            weights_at(&m->sampler.envelopes.weights, y) * exp(-ldexp((double)x, -EXPONENT_BITS));
     }
-    *self = weights_at(&m->sampler.weights, word) / total;
+    *self = weights_at(&m->sampler.envelopes.weights, word) / total;
     return TEM_OK;
 }
 

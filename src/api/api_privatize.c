@@ -130,9 +130,10 @@ static tem_status replace_record(job *j, worker *w, const char *record, size_t s
 }
 
 static uint64_t count_lines(const char *record, size_t size) {
+    const char *end = record + size;
     uint64_t lines = 0;
-    for (size_t i = 0; i < size; i++)
-        lines += record[i] == '\n';
+    for (; (record = memchr(record, '\n', (size_t)(end - record))) != NULL; record++)
+        lines++;
     return lines;
 }
 

@@ -81,6 +81,7 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
 void replacer_free(replacer *r) {
     text_pieces_free(&r->pieces);
     core_buffer_free(&r->stripped);
+    core_buffer_free(&r->drawn);
 }
 
 /* A word of output, with a space before it unless it begins a line. */
@@ -92,13 +93,31 @@ static tem_status put(core_buffer *out, bool *line_begins, const char *word, siz
     return TEM_OK;
 }
 
-static tem_status put_drawn(const replacer *r, tem_rng *rng, uint32_t id, core_buffer *out,
-                            bool *line_begins, tem_error *error) {
-    uint32_t drawn = 0;
+/* Whether the mechanism draws for a piece. */
+static bool is_drawn_for(const replacer *r, const text_piece *piece) {
+    const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
+    return word && (piece->id != TEM_NO_WORD || r->options.oov == TEM_OOV_UNIFORM);
+}
+
+/* Draws for all the pieces of a line at once, which is faster than one by one. */
+static tem_status draw_line(replacer *r, tem_rng *rng, tem_error *error) {
+    r->drawn.size = 0;
+    for (size_t i = 0; i < r->pieces.count; i++) {
+        const text_piece *piece = &r->pieces.pieces[i];
+        if (is_drawn_for(r, piece) &&
+            !core_buffer_add(&r->drawn, (const char *)&piece->id, sizeof piece->id))
+            return core_fail_memory(error);
+    }
+    uint32_t *words = (uint32_t *)(void *)r->drawn.data;
+    return tem_mechanism_draw_many(r->mechanism, rng, words, words, r->drawn.size / sizeof *words,
+                                   error);
+}
+
+/* The `at`-th word drawn for the line. */
+static tem_status put_drawn(const replacer *r, size_t at, core_buffer *out, bool *line_begins,
+                            tem_error *error) {
     size_t length = 0;
-    tem_status status = tem_mechanism_draw(r->mechanism, rng, id, &drawn, error);
-    if (status != TEM_OK)
-        return status;
+    const uint32_t drawn = ((const uint32_t *)(const void *)r->drawn.data)[at];
     const char *word = tem_model_word(r->mechanism->model, drawn, &length);
     if (word == NULL)
         return core_fail(error, TEM_ERR_DAMAGED,
@@ -106,10 +125,9 @@ static tem_status put_drawn(const replacer *r, tem_rng *rng, uint32_t id, core_b
     return put(out, line_begins, word, length, error);
 }
 
-static tem_status put_word(const replacer *r, tem_rng *rng, const text_piece *piece,
-                           core_buffer *out, bool *line_begins, tem_error *error) {
-    if (piece->id != TEM_NO_WORD || r->options.oov == TEM_OOV_UNIFORM)
-        return put_drawn(r, rng, piece->id, out, line_begins, error);
+/* A word that is not drawn for: an unknown one. */
+static tem_status put_unknown(const replacer *r, const text_piece *piece, core_buffer *out,
+                              bool *line_begins, tem_error *error) {
     if (r->options.oov == TEM_OOV_DROP)
         return TEM_OK;
     if (r->options.oov == TEM_OOV_MASK)
@@ -118,19 +136,21 @@ static tem_status put_word(const replacer *r, tem_rng *rng, const text_piece *pi
     return put(out, line_begins, r->pieces.text.data + piece->start, piece->length, error);
 }
 
-static tem_status put_piece(const replacer *r, tem_rng *rng, const text_piece *piece,
-                            core_buffer *out, bool *line_begins, tem_counts *counts,
-                            tem_error *error) {
-    const tem_punctuation policy = r->options.punctuation;
-    const bool word = piece->word || policy == TEM_PUNCTUATION_WORD;
+static void count_piece(const replacer *r, const text_piece *piece, tem_counts *counts) {
+    const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
     counts->punctuation += !piece->word;
     counts->words += word;
     counts->unknown += word && piece->id == TEM_NO_WORD;
-    if (r->dry_run)
-        return TEM_OK;
-    if (word)
-        return put_word(r, rng, piece, out, line_begins, error);
-    if (policy == TEM_PUNCTUATION_DROP)
+}
+
+/* *drawn: how many of the words drawn for the line are written already. */
+static tem_status put_piece(const replacer *r, const text_piece *piece, size_t *drawn,
+                            core_buffer *out, bool *line_begins, tem_error *error) {
+    if (is_drawn_for(r, piece))
+        return put_drawn(r, (*drawn)++, out, line_begins, error);
+    if (piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD)
+        return put_unknown(r, piece, out, line_begins, error);
+    if (r->options.punctuation == TEM_PUNCTUATION_DROP)
         return TEM_OK;
     return put(out, line_begins, r->pieces.text.data + piece->start, piece->length, error);
 }
@@ -138,9 +158,15 @@ static tem_status put_piece(const replacer *r, tem_rng *rng, const text_piece *p
 static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size_t bytes,
                                core_buffer *out, tem_counts *counts, tem_error *error) {
     bool line_begins = true;
+    size_t drawn = 0;
     tem_status status = text_pieces_cut(&r->pieces, line, bytes, error);
     for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++)
-        status = put_piece(r, rng, &r->pieces.pieces[i], out, &line_begins, counts, error);
+        count_piece(r, &r->pieces.pieces[i], counts);
+    if (status != TEM_OK || r->dry_run)
+        return status;
+    status = draw_line(r, rng, error);
+    for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++)
+        status = put_piece(r, &r->pieces.pieces[i], &drawn, out, &line_begins, error);
     return status;
 }
 

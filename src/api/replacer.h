@@ -17,6 +17,7 @@ typedef struct replacer {
     bool dry_run;
     text_pieces pieces;
     core_buffer stripped; /* a document without its tags */
+    core_buffer drawn;    /* uint32_t: the words to be drawn for in a line, then those drawn */
 } replacer;
 
 /* total += added */

@@ -22,6 +22,37 @@ static inline bool u256_is_zero(const u256 *a) {
     return (a->limb[0] | a->limb[1] | a->limb[2] | a->limb[3]) == 0;
 }
 
+/* The number of bits of a, a > 0. */
+static inline unsigned u256_bits(const u256 *a) {
+    unsigned top = 3;
+    while (top > 0 && a->limb[top] == 0)
+        top--;
+    return 64 * top + 64 - (unsigned)__builtin_clzll(a->limb[top]);
+}
+
+/* The lowest 64 bits of a >> by; by < 256. */
+static inline uint64_t u256_shifted(const u256 *a, unsigned by) {
+    const unsigned limb = by / 64, bit = by % 64;
+    const uint64_t high = limb < 3 && bit > 0 ? a->limb[limb + 1] << (64 - bit) : 0;
+    return a->limb[limb] >> bit | high;
+}
+
+/* Whether digit * a + rest < 2^64 * b, rest < a. */
+static inline bool u256_product_less(uint64_t digit, const u256 *a, const u256 *rest,
+                                     const u256 *b) {
+    uint64_t left[5], carry = 0;
+    for (int i = 0; i < 4; i++) {
+        const u256_wide t = (u256_wide)a->limb[i] * digit + rest->limb[i] + carry;
+        left[i] = (uint64_t)t;
+        carry = (uint64_t)(t >> 64);
+    }
+    left[4] = carry;
+    for (int i = 4; i > 0; i--)
+        if (left[i] != b->limb[i - 1])
+            return left[i] < b->limb[i - 1];
+    return false; /* the lowest digit of 2^64 * b is 0 */
+}
+
 /* sum += a * factor. The result must be below 2^256. */
 static inline void u256_add_product(u256 *sum, const u256 *a, uint64_t factor) {
     uint64_t carry = 0;

@@ -80,13 +80,6 @@ static void look_up_columns(comparer *c) {
     c->offered = 0;
 }
 
-/* The rows of a block stay in the cache while it meets all others; the columns do not. */
-static void prefetch_row(const space *s, uint32_t id) {
-    const char *row = (const char *)space_row(s, id);
-    for (size_t i = 0; i < 2 * (size_t)s->dimension; i += 64)
-        __builtin_prefetch(row + i);
-}
-
 /* Leaves the pairs whose exact square is within a limit, with their distances. Half of them
  * are, in no order: a branch would often be guessed wrong. */
 static void refine(comparer *c) {
@@ -94,7 +87,8 @@ static void refine(comparer *c) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < c->pair_count; i++) {
         const word_pair pair = c->pairs[i];
-        prefetch_row(s, c->columns.first + c->pairs[i + PREFETCH].column);
+        /* The rows stay in the cache while their block meets all others; columns do not. */
+        space_prefetch(s, c->columns.first + c->pairs[i + PREFETCH].column);
         const uint64_t square =
             c->kernels->l2_i16(space_row(s, c->rows.first + pair.row),
                                space_row(s, c->columns.first + pair.column), s->row_elements);

@@ -200,23 +200,28 @@ tem_status records_span(const record_reader *r, const char *record, size_t size,
 
 /* ---- quoting ---- */
 
+/* What stands between the quotes of a field, each quote in it doubled. */
+static bool decode_csv(const char *text, size_t bytes, core_buffer *out) {
+    if (!core_buffer_reserve(out, bytes))
+        return false;
+    for (size_t at = 0; at < bytes; at++) {
+        out->data[out->size++] = text[at];
+        at += text[at] == '"';
+    }
+    return true;
+}
+
 tem_status records_decode(const record_span *span, const char *record, core_buffer *out,
                           tem_error *error) {
     if (span->quoting == RECORD_JSON)
         return json_decode(record + span->start, span->end - span->start, out, error);
-    size_t start = span->start, end = span->end;
-    if (span->quoting == RECORD_CSV_QUOTED) {
-        start++;
-        end--;
-    }
-    if (!core_buffer_reserve(out, end - start))
-        return core_fail_memory(error);
-    for (size_t at = start; at < end; at++) {
-        out->data[out->size++] = record[at];
-        if (span->quoting == RECORD_CSV_QUOTED && record[at] == '"')
-            at++; /* doubled */
-    }
-    return TEM_OK;
+    const size_t bytes = span->end - span->start;
+    if (bytes == 0) /* of a record that is perhaps nowhere */
+        return TEM_OK;
+    const char *text = record + span->start;
+    const bool done = span->quoting == RECORD_CSV_QUOTED ? decode_csv(text + 1, bytes - 2, out)
+                                                         : core_buffer_add(out, text, bytes);
+    return done ? TEM_OK : core_fail_memory(error);
 }
 
 static bool needs_quotes(const char *text, size_t bytes) {

@@ -30,10 +30,11 @@ static void set_weight(mpfr_t out, mpfr_t scratch, uint64_t x, uint32_t weight) 
 static void set_weights(const sampler *m, tem_law *law, mpfr_t total, mpfr_t scratch) {
     mpfr_set_ui(total, 0, MPFR_RNDN);
     for (uint32_t y = 0; y < law->count; y++) {
-        law->distances[y] =
-            law->word == TEM_NO_WORD ? m->exponent.gamma : space_distance(m->space, law->word, y);
-        set_weight(law->probabilities[y], scratch, exponent_at(&m->exponent, law->distances[y]),
-                   weights_at(&m->weights, y));
+        law->distances[y] = law->word == TEM_NO_WORD ? m->envelopes.exponent.gamma
+                                                     : space_distance(m->space, law->word, y);
+        set_weight(law->probabilities[y], scratch,
+                   exponent_at(&m->envelopes.exponent, law->distances[y]),
+                   weights_at(&m->envelopes.weights, y));
         mpfr_add(total, total, law->probabilities[y], MPFR_RNDN);
     }
 }
@@ -77,7 +78,7 @@ tem_status law_make(const sampler *m, uint32_t word, unsigned digits, tem_law **
                     tem_error *error) {
     const mpfr_prec_t wanted = (mpfr_prec_t)ceil(digits * 3.3219280948873623) + 48;
     const mpfr_prec_t precision = wanted < 256 ? 256 : wanted;
-    tem_law *law = allocate(word, m->weights.count, precision);
+    tem_law *law = allocate(word, m->envelopes.weights.count, precision);
     if (law == NULL)
         return core_fail_memory(error);
     mpfr_t total, scratch;

@@ -1,102 +1,87 @@
-/* sampler.c - one word drawn from the exact law.
+/* sampler.c - words drawn from the exact law.
  *
- * Rejection from an envelope that needs the list of near words only. With j the levels of
- * exponents and b the bound on the words outside the list:
+ * Rejection from the envelope of envelope.h. A round for a word:
  *
- *     S = sum over the list of a_i E_(j_i)        T = A_tail E_(j_b)
- *     U uniform on [0, S + T)
- *       U < S:  the entry of the list that U falls on
- *       else:   a word outside the list with probability a_y / A_tail, kept with
- *               probability E_(j_y) / E_(j_b)
+ *     a share of the envelope, with the probability of its size
+ *       of the list:  its entry
+ *       of a part:    a word y of the part with probability a_y / A_p; rejected if the list
+ *                     has it, else kept with probability E_(j_y) / E_(j_p)
  *     the word is released with probability exp(-r), r the rest of its exponent
  *     any rejection starts the whole again
  *
- * One round releases y with probability a_y E_(j_y) exp(-r_y) / (S + T), for words of the
- * list and others alike; so what is released has the law of sampler.h.
+ * With Z the total of the envelope, one round releases y with probability
+ * a_y E_(j_y) exp(-r_y) / Z, for words of the list and others alike; so what is released
+ * has the law of sampler.h.
  *
- * PRIVACY: "the whole again" is the point. Retrying within the list only, or giving the
- * tail another total than the one it is drawn from, changes the odds between list and
- * tail by word, and breaks the guarantee by a factor of several (the tests plant these
- * faults). No number of rounds is too many: a fallback would be another law. */
+ * PRIVACY: "the whole again" is the point. Retrying within the list only, or giving a part
+ * another total than the one it is drawn from, changes the odds between list and tail by
+ * word, and breaks the guarantee by a factor of several (the tests plant these faults). No
+ * number of rounds is too many: a fallback would be another law.
+ *
+ * Most of the time goes into waiting for the vectors of words of the tail, which are
+ * anywhere in memory. So many words are under way at once: each round that meets such a
+ * word asks for its vector and is taken up again after the others had their turn. */
 #include "mech/sampler.h"
 
 #include "core/status.h"
 
-typedef struct envelope {
-    u256 list;  /* S */
-    u256 total; /* S + T */
-    unsigned tail_level;
-} envelope;
+/* By how much a digit must differ from the first 64 bits of a ratio to be on one side of it. */
+enum { DIGIT_MARGIN = 2 };
 
 bool sampler_bernoulli_exp(uint64_t rest, tem_rng *rng) {
     uint64_t k = 1;
-    while (rng_below(rng, k << EXPONENT_BITS) < rest)
+    while (rest > 0 && rng_below(rng, k << EXPONENT_BITS) < rest)
         k++;
     return k % 2 == 1;
 }
 
-/* Entries of a list that have the same level. Lists are sorted by distance, so a level's
- * entries stand together. */
-typedef struct level_run {
-    uint32_t end; /* one past its last entry */
-    unsigned level;
-    uint64_t weight; /* of its entries together */
-} level_run;
-
-static level_run run_from(const sampler *m, const tem_neighbours *near, uint32_t first) {
-    level_run run = {first, exponent_level(exponent_at(&m->exponent, near->list[first].distance)),
-                     0};
-    do {
-        run.weight += weights_at(&m->weights, near->list[run.end].id);
-        run.end++;
-    } while (run.end < near->count &&
-             exponent_level(exponent_at(&m->exponent, near->list[run.end].distance)) == run.level);
-    return run;
+/* The largest number that space_raw gives for a word below a level. */
+static uint64_t largest_below(const sampler *m, unsigned level) {
+    const exponent *x = &m->envelopes.exponent;
+    const uint64_t first = (uint64_t)level << EXPONENT_REST_BITS; /* of the level's exponents */
+    const uint64_t distance = (first + x->s - 1) / x->s;
+    if (distance == 0 || distance > x->gamma)
+        return distance == 0 ? 0 : UINT64_MAX;
+    return space_raw_of_distance(m->space, (tem_dist)(distance - 1));
 }
 
-/* TEM_ERR_DAMAGED for a list that names a word twice: it may weigh more than all words,
- * and then a word outside it might be looked for in vain. */
-static tem_status make_envelope(const sampler *m, const tem_neighbours *near, envelope *out,
-                                tem_error *error) {
-    envelope e = {.tail_level = exponent_level(exponent_at(&m->exponent, near->bound))};
-    uint64_t tail_weight = m->weights.sum;
-    level_run run = {0, 0, 0};
-    while (run.end < near->count) {
-        run = run_from(m, near, run.end);
-        if (run.weight > tail_weight)
-            return core_fail(error, TEM_ERR_DAMAGED,
-                             "damaged model: a list names a word twice; run 'tem verify'");
-        u256_add_product(&e.list, &exp_table[run.level], run.weight);
-        tail_weight -= run.weight;
+static void make_gaps(sampler *m) {
+    unsigned gap = EXP_LEVELS;
+    for (unsigned k = 0; k < 1u << SAMPLER_GAP_BITS; k++) {
+        const uint64_t least = (uint64_t)k << (64 - SAMPLER_GAP_BITS);
+        while (gap > 0 && least > exp_table[gap].limb[2] + DIGIT_MARGIN)
+            gap--;
+        m->gaps[k] = (uint16_t)gap;
     }
-    e.total = e.list;
-    u256_add_product(&e.total, &exp_table[e.tail_level], tail_weight);
-    *out = e;
+}
+
+tem_status sampler_init(sampler *m, const space *s, const neighbour_index *index, exponent x,
+                        const uint32_t *values, tem_error *error) {
+    *m = (sampler){.space = s};
+    const tem_status status = envelopes_init(&m->envelopes, index, x, values, error);
+    if (status != TEM_OK)
+        return status;
+    for (unsigned level = 0; level <= EXP_LEVELS; level++)
+        m->nearer[level] = largest_below(m, level);
+    m->nearer[EXP_LEVELS + 1] = UINT64_MAX;
+    make_gaps(m);
     return TEM_OK;
 }
 
-/* Takes `weight` shares of E_level off u; false, and u as it was, if u is below that. */
-static bool pass_over(u256 *u, unsigned level, uint64_t weight) {
-    u256 share = {{0, 0, 0, 0}};
-    u256_add_product(&share, &exp_table[level], weight);
-    if (u256_less(u, &share))
-        return false;
-    u256_subtract(u, &share);
-    return true;
+void sampler_free(sampler *m) {
+    envelopes_free(&m->envelopes);
 }
 
-/* The entry of the list that u, below e.list, falls on: first the run, then the entry. */
-static const tem_neighbour *pick_from_list(const sampler *m, const tem_neighbours *near, u256 u) {
-    uint32_t first = 0;
-    level_run run = run_from(m, near, first);
-    while (pass_over(&u, run.level, run.weight)) {
-        first = run.end;
-        run = run_from(m, near, first);
-    }
-    while (pass_over(&u, run.level, weights_at(&m->weights, near->list[first].id)))
-        first++;
-    return &near->list[first];
-}
+/* A word that is being drawn for. */
+typedef struct turn {
+    uint32_t word;
+    size_t place; /* in the output */
+
+    bool waits; /* for the vector of `candidate`, a word of `part` */
+    uint32_t candidate;
+    unsigned part;
+    uint64_t digit; /* decides whether it is kept */
+} turn;
 
 static bool list_has(const tem_neighbours *near, const tem_neighbour *y) {
     uint32_t low = 0, high = near->count;
@@ -113,58 +98,122 @@ static bool list_has(const tem_neighbours *near, const tem_neighbour *y) {
     return false;
 }
 
-/* A word outside the list with probability a_y / A_tail. On average at most one word is
- * drawn in vain for each round, since A E_(j_b) <= S + T. */
-static tem_status draw_outside(const sampler *m, uint32_t word, const tem_neighbours *near,
-                               tem_rng *rng, tem_neighbour *y, tem_error *error) {
-    do {
-        y->id = weights_draw(&m->weights, rng);
-        y->distance = space_distance(m->space, word, y->id);
-    } while (list_has(near, y));
+/* True with probability E_level / E_part, given the first digit of a number uniform below
+ * 2^64 E_part (as in envelope.h); level >= part. The ratio of two levels is that of E_0 =
+ * 2^192 and E_(level - part) but for a factor within 1 +- 2^-98, so the latter's first 64
+ * bits decide, unless the digit is next to them. */
+static bool keep_from_tail(unsigned level, unsigned part, uint64_t digit, tem_rng *rng) {
+    const u256 *whole = &exp_table[part], *kept = &exp_table[level];
+    const uint64_t ratio = exp_table[level - part].limb[2];
+    if (level == part || (digit < ratio && ratio - digit > DIGIT_MARGIN))
+        return true;
+    if (digit > ratio && digit - ratio > DIGIT_MARGIN)
+        return false;
+    const u256 rest = rng_below256(rng, whole);
+    return u256_product_less(digit, whole, &rest, kept);
+}
+
+/* Whether the candidate of a turn is kept; *y receives it if so. */
+static tem_status weigh_candidate(const sampler *m, const turn *t, tem_rng *rng, tem_neighbour *y,
+                                  bool *kept, tem_error *error) {
+    const envelopes *e = &m->envelopes;
+    const tem_dist bound = neighbours_bounds(e->index, t->word)[t->part];
+    const unsigned part = exponent_level(exponent_at(&e->exponent, bound));
+    const unsigned highest = part + m->gaps[t->digit >> (64 - SAMPLER_GAP_BITS)];
+    const uint64_t raw = space_raw(m->space, t->word, t->candidate);
+    *kept = false;
+    if (highest < EXP_LEVELS && raw > m->nearer[highest + 1])
+        return TEM_OK; /* as keep_from_tail would say */
+    *y = (tem_neighbour){t->candidate, space_distance_of_raw(m->space, raw)};
+    if (y->distance <= bound) { /* no word of the list is farther than a bound */
+        tem_neighbours near;
+        const tem_status status = neighbours_get(e->index, t->word, &near, error);
+        if (status != TEM_OK || list_has(&near, y))
+            return status;
+    }
     /* PRIVACY: the envelope is above the law only if no word outside the list is nearer
-     * than the bound. */
-    if (y->distance < near->bound)
+     * than the bound of its part. */
+    if (y->distance < bound)
         return core_fail(error, TEM_ERR_DAMAGED,
                          "damaged model: a word is nearer than the bound on it; run 'tem verify'");
+    const unsigned level = exponent_level(exponent_at(&e->exponent, y->distance));
+    *kept = keep_from_tail(level, part, t->digit, rng);
     return TEM_OK;
 }
 
-/* True with probability E_level / E_tail_level. */
-static bool keep_from_tail(unsigned level, unsigned tail_level, tem_rng *rng) {
-    const u256 v = rng_below256(rng, &exp_table[tail_level]);
-    return u256_less(&v, &exp_table[level]);
+static bool released(const sampler *m, const tem_neighbour *y, tem_rng *rng) {
+    return sampler_bernoulli_exp(exponent_rest(exponent_at(&m->envelopes.exponent, y->distance)),
+                                 rng);
 }
 
-tem_status sampler_draw(const sampler *m, uint32_t word, tem_rng *rng, uint32_t *out,
-                        tem_error *error) {
-    if (word == TEM_NO_WORD) {
+static void await_candidate(const sampler *m, turn *t, unsigned part, tem_rng *rng) {
+    t->part = part;
+    t->candidate = weights_draw_part(&m->envelopes.weights, part, rng);
+    t->digit = rng_word(rng);
+    t->waits = true;
+    space_prefetch(m->space, t->candidate);
+}
+
+/* Goes on with a turn until it waits or is over. */
+static tem_status take_turn(const sampler *m, turn *t, tem_rng *rng, uint32_t *out, bool *over,
+                            tem_error *error) {
+    *over = true;
+    if (t->word == TEM_NO_WORD) {
         /* PRIVACY: at distance gamma from every word, exp(-s gamma) cancels. */
-        *out = weights_draw(&m->weights, rng);
+        out[t->place] = weights_draw(&m->envelopes.weights, rng);
         return TEM_OK;
     }
-    tem_neighbours near;
-    envelope e;
-    tem_status status = neighbours_get(m->index, word, &near, error);
-    if (status == TEM_OK)
-        status = make_envelope(m, &near, &e, error);
-    if (status != TEM_OK)
-        return status;
     for (;;) {
-        const u256 u = rng_below256(rng, &e.total);
-        tem_neighbour y;
-        if (u256_less(&u, &e.list)) {
-            y = *pick_from_list(m, &near, u);
+        tem_neighbour y = {0, 0};
+        bool kept = true;
+        tem_status status = TEM_OK;
+        if (t->waits) {
+            t->waits = false;
+            status = weigh_candidate(m, t, rng, &y, &kept, error);
         } else {
-            status = draw_outside(m, word, &near, rng, &y, error);
-            if (status != TEM_OK)
-                return status;
-            const unsigned level = exponent_level(exponent_at(&m->exponent, y.distance));
-            if (!keep_from_tail(level, e.tail_level, rng))
-                continue;
+            uint32_t share = 0;
+            status = envelopes_draw(&m->envelopes, t->word, rng, &share, error);
+            if (status == TEM_OK && share < NEIGHBOUR_PARTS) {
+                await_candidate(m, t, share, rng);
+                *over = false;
+                return TEM_OK;
+            }
+            if (status == TEM_OK)
+                y = envelopes_entry(&m->envelopes, t->word, share);
         }
-        if (sampler_bernoulli_exp(exponent_rest(exponent_at(&m->exponent, y.distance)), rng)) {
-            *out = y.id;
+        if (status != TEM_OK)
+            return status;
+        if (kept && released(m, &y, rng)) {
+            out[t->place] = y.id;
             return TEM_OK;
         }
     }
+}
+
+enum { TURNS = 16, AHEAD = 24 };
+
+static turn next_turn(const sampler *m, const uint32_t *words, size_t count, size_t place) {
+    if (place + AHEAD < count && words[place + AHEAD] != TEM_NO_WORD)
+        envelopes_prefetch(&m->envelopes, words[place + AHEAD]);
+    return (turn){.word = words[place], .place = place};
+}
+
+tem_status sampler_draw(const sampler *m, const uint32_t *words, size_t count, tem_rng *rng,
+                        uint32_t *out, tem_error *error) {
+    turn turns[TURNS];
+    size_t begun = 0;
+    unsigned active = 0;
+    while (active < TURNS && begun < count)
+        turns[active++] = next_turn(m, words, count, begun++);
+    for (unsigned i = 0; active > 0; i = i + 1 < active ? i + 1 : 0) {
+        bool over = false;
+        tem_status status = take_turn(m, &turns[i], rng, out, &over, error);
+        if (status != TEM_OK)
+            return status;
+        if (over && begun < count)
+            turns[i] = next_turn(m, words, count, begun++);
+        else if (over)
+            turns[i] = turns[--active];
+    }
+    return TEM_OK;
 }

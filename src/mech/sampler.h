@@ -1,4 +1,4 @@
-/* sampler.h - one word drawn from the exact law.
+/* sampler.h - words drawn from the exact law.
  *
  * The law of input w, over all words y:
  *
@@ -9,29 +9,40 @@
  * words beyond gamma together carry the weight that the paper gives to its symbol
  * "bottom", and each of them the same share of it.
  *
- * The draw (sampler.c) uses the list of w's nearest words and the bound b on all the
+ * The draw (sampler.c) uses the list of w's nearest words and the bounds on all the
  * others, whatever their length: the law does not depend on the index. */
 #ifndef MECH_SAMPLER_H
 #define MECH_SAMPLER_H
 
-#include "index/neighbours.h"
-#include "mech/exponent.h"
-#include "mech/weights.h"
-#include "rng/rng.h"
+#include "mech/envelope.h"
 #include "space/space.h"
 
-/* Everything a draw depends on, all of it public and frozen. */
+enum { SAMPLER_GAP_BITS = 10 };
+
+/* Everything a draw depends on, all of it public. Any number of threads may draw at once,
+ * each with its own generator. */
 typedef struct sampler {
     const space *space;
-    const neighbour_index *index;
-    exponent exponent;
-    weights weights;
+    envelopes envelopes;
+
+    /* Most words of the tail are too far away, and that shows before their exponent is
+     * known. A word is at level j or beyond if its space_raw exceeds nearer[j]; and with a
+     * first digit that begins with the 10 bits k it is not kept more than gaps[k] levels
+     * above the level of its part. */
+    uint64_t nearer[EXP_LEVELS + 2];
+    uint16_t gaps[1 << SAMPLER_GAP_BITS];
 } sampler;
 
-/* Draws the output for `word`, or for an unknown word if it is TEM_NO_WORD.
- * TEM_ERR_DAMAGED if the model contradicts itself: nothing is released then. */
-tem_status sampler_draw(const sampler *m, uint32_t word, tem_rng *rng, uint32_t *out,
-                        tem_error *error);
+/* The arguments of envelopes_init, and the space of the index. Free with sampler_free. */
+tem_status sampler_init(sampler *m, const space *s, const neighbour_index *index, exponent x,
+                        const uint32_t *values, tem_error *error);
+void sampler_free(sampler *m);
+
+/* Draws an output for each of `count` words, TEM_NO_WORD being an unknown word. out may be
+ * `words` itself. TEM_ERR_DAMAGED if the model contradicts itself: nothing is to be
+ * released then, and what out holds is unspecified. */
+tem_status sampler_draw(const sampler *m, const uint32_t *words, size_t count, tem_rng *rng,
+                        uint32_t *out, tem_error *error);
 
 /* True with probability exp(-rest / 2^36), exactly; rest <= 2^36 (Canonne, Kamath,
  * Steinke 2020, algorithm 1). */

@@ -6,19 +6,23 @@
 #ifndef MECH_WEIGHTS_H
 #define MECH_WEIGHTS_H
 
+#include "index/neighbours.h"
 #include "rng/rng.h"
-#include "tem.h"
+
+/* A column of Walker's alias method in integers. The columns of a part hold its sum of
+ * units each; `own` of them belong to the column's word and the rest to `alias`. A word
+ * has its weight times the number of the part's words in units. */
+typedef struct weight_column {
+    uint64_t own;
+    uint32_t alias;
+} weight_column;
 
 typedef struct weights {
     uint32_t count;
-    uint64_t sum;     /* A; above 0, below 2^63 */
-    uint32_t *values; /* a copy; NULL: all are 1 */
-
-    /* Walker's alias method in integers: column c holds `sum` units, thresholds[c] of
-     * them belong to word c and the rest to word aliases[c]; word i has values[i] *
-     * count units in all. NULL if all weights are 1. */
-    uint64_t *thresholds;
-    uint32_t *aliases;
+    uint64_t sum;                        /* A; above 0, below 2^63 */
+    uint64_t part_sums[NEIGHBOUR_PARTS]; /* A_p of the index's parts */
+    uint32_t *values;                    /* a copy; NULL: all are 1 */
+    weight_column *columns;              /* NULL: all are 1 */
 } weights;
 
 /* Copies the weights of `count` words; values NULL: all 1. TEM_ERR_RANGE if they are
@@ -30,7 +34,9 @@ static inline uint32_t weights_at(const weights *w, uint32_t id) {
     return w->values == NULL ? 1 : w->values[id];
 }
 
-/* A word drawn with probability a_y / A, exactly. O(1). */
+/* A word drawn with probability a_y / A, or, from a part whose sum is not 0, a_y / A_p.
+ * Exactly; O(1). */
 uint32_t weights_draw(const weights *w, tem_rng *rng);
+uint32_t weights_draw_part(const weights *w, unsigned part, tem_rng *rng);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <sodium.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,19 +14,19 @@ _Static_assert(RNG_KEY_BYTES == crypto_stream_chacha20_ietf_KEYBYTES, "ChaCha20'
  * a word, else parent and child would hand out the same ones. The number of the process's
  * generation is in a page that the kernel clears in a child, however that was made; where
  * the kernel cannot do that (before Linux 4.14), fork's handler clears it. */
-static _Atomic(uint64_t) *generation_page;
+_Atomic(uint64_t) *rng_generation;
 static _Atomic(uint64_t) generations = 1; /* given out so far, by this process or its parents */
 
 static void forget_generation(void) {
-    atomic_store(generation_page, 0);
+    atomic_store(rng_generation, 0);
 }
 
 static uint64_t current_generation(void) {
-    uint64_t now = atomic_load_explicit(generation_page, memory_order_relaxed);
+    uint64_t now = atomic_load_explicit(rng_generation, memory_order_relaxed);
     if (now != 0)
         return now;
     const uint64_t next = atomic_fetch_add(&generations, 1) + 1;
-    return atomic_compare_exchange_strong(generation_page, &now, next) ? next : now;
+    return atomic_compare_exchange_strong(rng_generation, &now, next) ? next : now;
 }
 
 static void prepare_process(void) {
@@ -35,7 +34,7 @@ static void prepare_process(void) {
     void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (sodium_init() < 0 || page == MAP_FAILED)
         abort();
-    generation_page = page;
+    rng_generation = page;
     if (madvise(page, bytes, MADV_WIPEONFORK) != 0 &&
         pthread_atfork(NULL, NULL, forget_generation) != 0)
         abort();
@@ -52,8 +51,8 @@ static void init(tem_rng *rng, rng_source source) {
 /* randombytes_buf aborts the program if the kernel fails. */
 static void key_from_kernel(tem_rng *rng) {
     rng->generation = current_generation();
-    randombytes_buf(rng->key, sizeof rng->key);
-    sodium_memzero(rng->buffer, sizeof rng->buffer);
+    randombytes_buf(rng->stream.key, sizeof rng->stream.key);
+    sodium_memzero(rng->stream.buffer, sizeof rng->stream.buffer);
     rng->used = RNG_BUFFER_WORDS;
 }
 
@@ -64,8 +63,8 @@ void rng_init_secure(tem_rng *rng) {
 
 void rng_init_seeded(tem_rng *rng, uint64_t seed, uint64_t stream) {
     init(rng, RNG_SEEDED);
-    memcpy(rng->key, &seed, sizeof seed);
-    memcpy(rng->key + sizeof seed, &stream, sizeof stream);
+    memcpy(rng->stream.key, &seed, sizeof seed);
+    memcpy(rng->stream.key + sizeof seed, &stream, sizeof stream);
 }
 
 void rng_init_tape(tem_rng *rng, const uint64_t *words, uint64_t count, void (*end)(void *context),
@@ -84,11 +83,10 @@ void rng_wipe(tem_rng *rng) {
 /* A key is used for one buffer only, so the nonce may be constant. */
 static void refill(tem_rng *rng) {
     static const unsigned char nonce[crypto_stream_chacha20_ietf_NONCEBYTES] = {0};
-    unsigned char stream[RNG_KEY_BYTES + sizeof rng->buffer];
-    crypto_stream_chacha20_ietf(stream, sizeof stream, nonce, rng->key);
-    memcpy(rng->key, stream, RNG_KEY_BYTES);
-    memcpy(rng->buffer, stream + RNG_KEY_BYTES, sizeof rng->buffer);
-    sodium_memzero(stream, sizeof stream);
+    unsigned char key[RNG_KEY_BYTES];
+    memcpy(key, rng->stream.key, sizeof key);
+    crypto_stream_chacha20_ietf((unsigned char *)&rng->stream, sizeof rng->stream, nonce, key);
+    sodium_memzero(key, sizeof key);
     rng->used = 0;
 }
 
@@ -99,30 +97,31 @@ static uint64_t tape_word(tem_rng *rng) {
     abort(); /* a made-up word would be a made-up law */
 }
 
-uint64_t rng_word(tem_rng *rng) {
+uint64_t rng_next_word(tem_rng *rng) {
     if (rng->source == RNG_TAPE)
         return tape_word(rng);
     if (rng->source == RNG_SECURE && rng->generation != current_generation())
         key_from_kernel(rng);
     if (rng->used == RNG_BUFFER_WORDS)
         refill(rng);
-    const uint64_t word = rng->buffer[rng->used];
-    rng->buffer[rng->used++] = 0;
-    return word;
+    return rng_word(rng);
+}
+
+/* word * bound = result * 2^64 + low. Each result has floor(2^64 / bound) words or one more;
+ * to take off the more, those with low < 2^64 mod bound are drawn again (Lemire 2019). */
+uint64_t rng_below(tem_rng *rng, uint64_t bound) {
+    u256_wide product = (u256_wide)rng_word(rng) * bound;
+    if ((uint64_t)product < bound) {
+        const uint64_t more = -bound % bound;
+        while ((uint64_t)product < more)
+            product = (u256_wide)rng_word(rng) * bound;
+    }
+    return (uint64_t)(product >> 64);
 }
 
 /* The least 2^k - 1 that is not below v. */
 static uint64_t mask_for(uint64_t v) {
     return v == 0 ? 0 : UINT64_MAX >> __builtin_clzll(v);
-}
-
-uint64_t rng_below(tem_rng *rng, uint64_t bound) {
-    const uint64_t mask = mask_for(bound - 1);
-    uint64_t word = 0;
-    do {
-        word = rng_word(rng) & mask;
-    } while (word >= bound);
-    return word;
 }
 
 u256 rng_below256(tem_rng *rng, const u256 *bound) {

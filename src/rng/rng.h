@@ -16,6 +16,8 @@
 #include "core/u256.h"
 #include "tem.h"
 
+#include <stdatomic.h>
+
 enum { RNG_KEY_BYTES = 32, RNG_BUFFER_WORDS = 508 };
 
 typedef enum rng_source { RNG_SECURE = 1, RNG_SEEDED, RNG_TAPE } rng_source;
@@ -25,8 +27,10 @@ typedef enum rng_source { RNG_SECURE = 1, RNG_SEEDED, RNG_TAPE } rng_source;
  * nothing of what was drawn before. */
 struct tem_rng {
     rng_source source;
-    unsigned char key[RNG_KEY_BYTES];
-    uint64_t buffer[RNG_BUFFER_WORDS];
+    struct { /* as ChaCha20 makes it */
+        unsigned char key[RNG_KEY_BYTES];
+        uint64_t buffer[RNG_BUFFER_WORDS];
+    } stream;
     unsigned used;       /* words of the buffer that were handed out */
     uint64_t generation; /* secure: of the process this was keyed in */
 
@@ -35,6 +39,12 @@ struct tem_rng {
     void (*tape_end)(void *context);
     void *tape_context;
 };
+
+/* Of this process; 0 in a child that has drawn nothing yet. */
+extern _Atomic(uint64_t) *rng_generation;
+
+/* rng_word when the buffer is used up or must not be used. */
+uint64_t rng_next_word(tem_rng *rng);
 
 /* Keyed by the kernel. If the kernel has no entropy to give, the program ends: there
  * is nothing safe to go on with. */
@@ -52,10 +62,18 @@ void rng_init_tape(tem_rng *rng, const uint64_t *words, uint64_t count, void (*e
 void rng_wipe(tem_rng *rng);
 
 /* 64 uniform bits. */
-uint64_t rng_word(tem_rng *rng);
+static inline uint64_t rng_word(tem_rng *rng) {
+    /* A tape's buffer is never filled. */
+    if (rng->used == RNG_BUFFER_WORDS ||
+        (rng->source == RNG_SECURE &&
+         rng->generation != atomic_load_explicit(rng_generation, memory_order_relaxed)))
+        return rng_next_word(rng);
+    const uint64_t word = rng->stream.buffer[rng->used];
+    rng->stream.buffer[rng->used++] = 0;
+    return word;
+}
 
-/* Uniform on 0 to bound - 1, exactly; bound > 0. Draws the bits that bound - 1 has and
- * draws again while the result is too large. */
+/* Uniform on 0 to bound - 1, exactly; bound > 0. */
 uint64_t rng_below(tem_rng *rng, uint64_t bound);
 u256 rng_below256(tem_rng *rng, const u256 *bound);
 

@@ -63,6 +63,20 @@ static tem_dist angular(const space *s, const int16_t *a, const int16_t *b) {
     return (tem_dist)((angle + ((uint64_t)1 << down) - 1) >> down) + 1;
 }
 
+uint64_t space_raw(const space *s, uint32_t a, uint32_t b) {
+    if (s->metric == TEM_EUCLIDEAN)
+        return kernels_active()->l2_i16(space_row(s, a), space_row(s, b), s->row_elements);
+    return space_distance(s, a, b);
+}
+
+tem_dist space_distance_of_raw(const space *s, uint64_t raw) {
+    return s->metric == TEM_EUCLIDEAN ? space_distance_of_square(s->step_log2, raw) : (tem_dist)raw;
+}
+
+uint64_t space_raw_of_distance(const space *s, tem_dist d) {
+    return s->metric == TEM_EUCLIDEAN ? space_square_of_distance(s->step_log2, d) : d;
+}
+
 tem_dist space_distance(const space *s, uint32_t a, uint32_t b) {
     if (s->metric == TEM_MATRIX)
         return a == b ? 0 : s->matrix[space_pair_index(a, b)];
@@ -76,7 +90,7 @@ tem_dist space_distance(const space *s, uint32_t a, uint32_t b) {
     case TEM_LINF:
         return distance_of_length(s->step_log2, k->linf_i16(x, y, s->row_elements));
     default:
-        return space_distance_of_square(s->step_log2, k->l2_i16(x, y, s->row_elements));
+        return space_distance_of_raw(s, space_raw(s, a, b));
     }
 }
 

@@ -45,8 +45,27 @@ static inline const int16_t *space_row(const space *s, uint32_t id) {
     return s->rows + (size_t)id * s->row_elements;
 }
 
+/* Has the vector of a word ready in the cache. Other metrics' distances cost more than
+ * waiting for it. */
+static inline void space_prefetch(const space *s, uint32_t id) {
+    if (s->rows == NULL)
+        return;
+    const char *row = (const char *)space_row(s, id);
+    for (size_t byte = 0; byte < s->row_elements * sizeof *s->rows; byte += 64)
+        __builtin_prefetch(row + byte);
+}
+
 /* The exact distance of words a and b, both below count. */
 tem_dist space_distance(const space *s, uint32_t a, uint32_t b);
+
+/* The same in two steps: a number that orders pairs as their distances do, and what it
+ * stands for. Under the euclidean metric it is the squared distance on the grid, and saves
+ * the root where a comparison is all that is wanted. */
+uint64_t space_raw(const space *s, uint32_t a, uint32_t b);
+tem_dist space_distance_of_raw(const space *s, uint64_t raw);
+
+/* The largest of these numbers whose distance is at most d. */
+uint64_t space_raw_of_distance(const space *s, tem_dist d);
 
 /* A squared euclidean distance in units of 4^-q as a tem_dist, and back: the
  * largest square whose distance is at most d, cut to 64 bits. */

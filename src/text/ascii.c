@@ -4,62 +4,73 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The word break properties that occur in ASCII (UAX #29, table 3). */
-typedef enum break_class {
-    OTHER,
-    LETTER,
-    DIGIT,
-    CONNECTOR,  /* ExtendNumLet: _ */
-    MID_LETTER, /* MidLetter: : */
-    MID_DIGIT,  /* MidNum: , ; */
-    MID_EITHER, /* MidNumLet and Single_Quote: . ' */
-    SPACE,      /* WSegSpace */
-    CR,
-    LF
-} break_class;
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the first of eight characters is the lowest byte of a word");
 
-static break_class class_of(char c) {
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-        return LETTER;
-    if (c >= '0' && c <= '9')
-        return DIGIT;
-    switch (c) {
-    case '_':
-        return CONNECTOR;
-    case ':':
-        return MID_LETTER;
-    case ',':
-    case ';':
-        return MID_DIGIT;
-    case '.':
-    case '\'':
-        return MID_EITHER;
-    case ' ':
-        return SPACE;
-    case '\r':
-        return CR;
-    case '\n':
-        return LF;
-    default:
-        return OTHER;
+/* The word break properties that occur in ASCII (UAX #29, table 3), and what is blank. */
+enum {
+    OTHER = 0,
+    LETTER = 1,
+    DIGIT = 2,
+    CONNECTOR = 4, /* ExtendNumLet: _ */
+    /* Stay together whatever follows (WB5, WB8 to WB10, WB13). */
+    OF_WORD = LETTER | DIGIT | CONNECTOR,
+    MID_LETTER = 8,                  /* MidLetter: : */
+    MID_DIGIT = 16,                  /* MidNum: , ; */
+    MIDDLE = MID_LETTER | MID_DIGIT, /* MidNumLet and Single_Quote are both: . ' */
+    CONTROL = 32,                    /* blank; the breaks of OTHER, but for CR LF */
+    SPACE = 64                       /* WSegSpace */
+};
+
+/* Indexed by any byte; those beyond ASCII are OTHER. */
+/* clang-format off */
+#define FIVE(c) c, c, c, c, c
+#define TEN(c) FIVE(c), FIVE(c)
+static const uint8_t classes[256] = {
+    /* 00 */ TEN(CONTROL), TEN(CONTROL), TEN(CONTROL), CONTROL, CONTROL,
+    /* ' ' to ' */ SPACE, OTHER, FIVE(OTHER), MIDDLE,
+    /* ( to / */ OTHER, OTHER, OTHER, OTHER, MID_DIGIT, OTHER, MIDDLE, OTHER,
+    /* 0 to ? */ TEN(DIGIT), MID_LETTER, MID_DIGIT, OTHER, OTHER, OTHER, OTHER,
+    /* @ to Z */ OTHER, TEN(LETTER), TEN(LETTER), FIVE(LETTER), LETTER,
+    /* [ to _ */ OTHER, OTHER, OTHER, OTHER, CONNECTOR,
+    /* ` to z */ OTHER, TEN(LETTER), TEN(LETTER), FIVE(LETTER), LETTER,
+    /* { to 7f */ OTHER, OTHER, OTHER, OTHER, CONTROL,
+};
+#undef FIVE
+#undef TEN
+/* clang-format on */
+
+static unsigned class_of(char c) {
+    return classes[(unsigned char)c];
+}
+
+static uint64_t load_eight(const char *text) {
+    uint64_t eight = 0;
+    memcpy(&eight, text, sizeof eight);
+    return eight;
+}
+
+static const uint64_t ones = 0x0101010101010101u, high_bits = 0x8080808080808080u;
+
+size_t ascii_length(const char *text, size_t bytes) {
+    size_t i = 0;
+    for (; i + 32 <= bytes; i += 32) {
+        const uint64_t any = load_eight(text + i) | load_eight(text + i + 8) |
+                             load_eight(text + i + 16) | load_eight(text + i + 24);
+        if ((any & high_bits) != 0)
+            break;
     }
+    while (i < bytes && (unsigned char)text[i] < 0x80)
+        i++;
+    return i;
 }
 
 bool ascii_is_all(const char *text, size_t bytes) {
-    uint64_t all = 0, word = 0;
-    size_t i = 0;
-    for (; i + sizeof word <= bytes; i += sizeof word) {
-        memcpy(&word, text + i, sizeof word);
-        all |= word;
-    }
-    for (; i < bytes; i++)
-        all |= (unsigned char)text[i];
-    return (all & 0x8080808080808080u) == 0;
+    return ascii_length(text, bytes) == bytes;
 }
 
 bool ascii_is_letter_or_digit(char c) {
-    const break_class k = class_of(c);
-    return k == LETTER || k == DIGIT;
+    return (class_of(c) & (LETTER | DIGIT)) != 0;
 }
 
 void ascii_fold(const char *text, size_t bytes, char *folded) {
@@ -70,30 +81,61 @@ void ascii_fold(const char *text, size_t bytes, char *folded) {
 }
 
 /* Whether a and b stay together with `middle` between them (WB6, WB7, WB11, WB12). */
-static bool joins(break_class a, break_class middle, break_class b) {
-    if (a == LETTER && b == LETTER)
-        return middle == MID_LETTER || middle == MID_EITHER;
-    if (a == DIGIT && b == DIGIT)
-        return middle == MID_DIGIT || middle == MID_EITHER;
-    return false;
+static bool joins(unsigned a, unsigned middle, unsigned b) {
+    return a == b && ((a == LETTER && (middle & MID_LETTER) != 0) ||
+                      (a == DIGIT && (middle & MID_DIGIT) != 0));
 }
 
-/* Whether a and b stay together (WB3, WB3d, WB5, WB8 to WB10, WB13). */
-static bool stays(break_class a, break_class b) {
-    const bool a_word = a == LETTER || a == DIGIT || a == CONNECTOR;
-    const bool b_word = b == LETTER || b == DIGIT || b == CONNECTOR;
-    return (a_word && b_word) || (a == SPACE && b == SPACE) || (a == CR && b == LF);
+/* How many of the eight bytes at `text` are small letters before another comes. The sums have
+ * the high bit of a byte where it is at least 'a', and where it is beyond 'z'; a carry out of
+ * a byte beyond ASCII spoils only those after it. Most words end within eight letters, and
+ * this finds their end without a branch for each. */
+static size_t count_letters(const char *text) {
+    const uint64_t eight = load_eight(text);
+    const uint64_t at_least_a = eight + ones * (0x80 - 'a');
+    const uint64_t beyond_z = eight + ones * (0x7f - 'z');
+    const uint64_t others = ~(at_least_a & ~beyond_z) & high_bits;
+    return others == 0 ? 8 : (size_t)__builtin_ctzll(others) / 8;
 }
 
-void ascii_breaks(const char *text, size_t bytes, char *breaks) {
-    break_class before = OTHER, last = OTHER; /* of the characters at i - 2 and i - 1 */
-    for (size_t i = 0; i < bytes; i++) {
-        const break_class now = class_of(text[i]);
-        const break_class next = i + 1 < bytes ? class_of(text[i + 1]) : OTHER;
-        const bool together =
-            i > 0 && (stays(last, now) || joins(last, now, next) || joins(before, last, now));
-        breaks[i] = (char)!together;
-        before = last;
-        last = now;
+/* The end of the segment that begins with a letter, a digit or a connector. */
+static size_t word_end(const char *text, size_t at) {
+    for (;;) {
+        size_t letters = 0;
+        do {
+            letters = count_letters(text + at);
+            at += letters;
+        } while (letters == 8);
+        while ((class_of(text[at]) & OF_WORD) != 0)
+            at++;
+        const unsigned middle = class_of(text[at]);
+        if ((middle & MIDDLE) == 0 ||
+            !joins(class_of(text[at - 1]), middle, class_of(text[at + 1])))
+            return at;
+        at++;
     }
+}
+
+/* Connectors alone are no word. */
+static segment_kind kind_of_word(const char *text, size_t start, size_t end) {
+    while (start < end && !ascii_is_letter_or_digit(text[start]))
+        start++;
+    return start < end ? SEGMENT_WORD : SEGMENT_PUNCTUATION;
+}
+
+segment ascii_segment(const char *text, size_t start) {
+    const unsigned first = class_of(text[start]);
+    segment s = {start, start + 1, SEGMENT_PUNCTUATION};
+    if ((first & OF_WORD) != 0) {
+        s.end = word_end(text, start);
+        s.kind = kind_of_word(text, start, s.end);
+    } else if (first == SPACE) { /* WB3d */
+        while (text[s.end] == ' ')
+            s.end++;
+        s.kind = SEGMENT_BLANK;
+    } else if (first == CONTROL) {
+        s.end += text[start] == '\r' && text[s.end] == '\n'; /* WB3 */
+        s.kind = SEGMENT_BLANK;
+    }
+    return s;
 }

@@ -1,8 +1,19 @@
 /* pieces.c - from a text to the pieces that a mechanism replaces.
  *
- * Two ways lead to the folded text and its breaks: libunistring's for any text, and a
- * shortcut for ASCII, which is most of English and several times as fast. Everything after
- * the breaks is the same code. */
+ * libunistring folds any text and finds its word boundaries; ASCII, which is most of English,
+ * is done here, many times as fast. One letter with an accent must not cost a whole document
+ * that, so a text is divided twice:
+ *
+ *  - For folding, before characters of ASCII. None of them ever composes with what stands
+ *    before it, and folding looks at one character at a time, so the parts can be folded
+ *    apart. Characters beyond ASCII go to libunistring together with the one before them,
+ *    with which they may compose.
+ *  - For boundaries, the folded text is divided into stretches, before a space that follows
+ *    another character of ASCII. There always is a boundary, and no rule of UAX #29 looks
+ *    across it: those that look further than the next character want a letter or a digit
+ *    there, or a middle between two (WB6, WB7, WB11, WB12), and a space is none of them.
+ *
+ * Everything after the boundaries is the same code. */
 #include "text/pieces.h"
 
 #include "core/memory.h"
@@ -15,6 +26,10 @@
 #include <uninorm.h>
 #include <unistr.h>
 #include <uniwbrk.h>
+
+/* When recent words begin to be kept. Making and erasing their places takes as long as some
+ * hundred look-ups, of which a short text does not have many more. */
+enum { RECENT_AFTER_BYTES = 16 << 10 };
 
 void text_pieces_init(text_pieces *p, text_find *find, const void *vocabulary) {
     *p = (text_pieces){.find = find, .vocabulary = vocabulary};
@@ -30,22 +45,17 @@ static void free_pieces(text_pieces *p) {
 void text_pieces_free(text_pieces *p) {
     core_buffer_free(&p->text);
     core_buffer_free(&p->breaks);
+    recent_free(p->recent);
     free_pieces(p);
     *p = (text_pieces){0};
 }
 
-/* Room for a folded text of so many bytes. */
-static bool reserve_text(text_pieces *p, size_t bytes) {
-    p->text.size = p->breaks.size = 0;
-    return core_buffer_reserve(&p->text, bytes) && core_buffer_reserve(&p->breaks, bytes);
-}
-
-/* ---- the folded text and its breaks ---- */
+/* ---- the folded text ---- */
 
 /* U+2019, the typographer's apostrophe, in place: three bytes become one. */
-static void plain_apostrophes(text_pieces *p) {
-    size_t out = 0;
-    for (size_t i = 0; i < p->text.size;) {
+static void plain_apostrophes(text_pieces *p, size_t from) {
+    size_t out = from;
+    for (size_t i = from; i < p->text.size;) {
         if (p->text.size - i >= 3 && memcmp(p->text.data + i, "\xe2\x80\x99", 3) == 0) {
             p->text.data[out++] = '\'';
             i += 3;
@@ -58,22 +68,101 @@ static void plain_apostrophes(text_pieces *p) {
 
 /* Case folding and NFC; libunistring's folding takes the text to its normal form by itself
  * before and after. What it allocates for us is erased. */
-static tem_status fold_unicode(text_pieces *p, const char *text, size_t bytes, tem_error *error) {
+static bool fold_unicode(text_pieces *p, const char *text, size_t bytes) {
     size_t folded_bytes = 0;
+    const size_t before = p->text.size;
     uint8_t *folded =
         u8_casefold((const uint8_t *)text, bytes, NULL, UNINORM_NFC, NULL, &folded_bytes);
-    const bool done = folded != NULL && reserve_text(p, folded_bytes);
-    if (done)
-        memcpy(p->text.data, folded, folded_bytes);
+    const bool done = folded != NULL && core_buffer_add(&p->text, folded, folded_bytes);
     if (folded != NULL)
         explicit_bzero(folded, folded_bytes);
     core_free(folded);
-    if (!done)
-        return core_fail_memory(error);
-    p->text.size = folded_bytes;
-    plain_apostrophes(p);
-    u8_wordbreaks((const uint8_t *)p->text.data, p->text.size, p->breaks.data);
-    return TEM_OK;
+    if (done)
+        plain_apostrophes(p, before);
+    return done;
+}
+
+static bool fold_ascii(text_pieces *p, const char *text, size_t bytes) {
+    if (!core_buffer_reserve(&p->text, bytes))
+        return false;
+    ascii_fold(text, bytes, p->text.data + p->text.size);
+    p->text.size += bytes;
+    return true;
+}
+
+/* The end of what is not ASCII from `at` on. */
+static size_t end_of_unicode(const char *text, size_t bytes, size_t at) {
+    while (at < bytes && (unsigned char)text[at] >= 0x80)
+        at++;
+    return at;
+}
+
+static bool fold(text_pieces *p, const char *text, size_t bytes) {
+    if (!core_buffer_reserve(&p->text, bytes)) /* at once what most texts need */
+        return false;
+    for (size_t at = 0; at < bytes;) {
+        size_t ascii = ascii_length(text + at, bytes - at);
+        const size_t end = end_of_unicode(text, bytes, at + ascii);
+        ascii -= ascii > 0 && at + ascii < end; /* the last may compose with what follows */
+        if (!fold_ascii(p, text + at, ascii))
+            return false;
+        at += ascii;
+        if (at < end && !fold_unicode(p, text + at, end - at))
+            return false;
+        at = end;
+    }
+    return true;
+}
+
+/* Zeros behind the text, as ascii_segment and recent_find want it, and no breaks yet. */
+static bool end_text(text_pieces *p) {
+    _Static_assert((int)ASCII_PADDING >= (int)RECENT_READS, "room to read at the last word");
+    p->breaks.size = 0;
+    if (!core_buffer_reserve(&p->text, ASCII_PADDING) ||
+        !core_buffer_reserve(&p->breaks, p->text.size))
+        return false;
+    memset(p->text.data + p->text.size, 0, ASCII_PADDING);
+    memset(p->breaks.data, 0, p->text.size);
+    return true;
+}
+
+/* ---- stretches ---- */
+
+/* A part of the folded text that is cut for itself. One of ASCII ends with the text, or before
+ * a space that follows another character. */
+typedef struct stretch {
+    size_t start, end;
+    bool ascii;
+} stretch;
+
+/* Whether a stretch may end before `at`, which is not 0. Not after a hyphen: what begins with a
+ * space is a word where a letter extends the space (U+FF9E), and hyphens join words. */
+static bool divides(const char *text, size_t at) {
+    const unsigned char before = (unsigned char)text[at - 1];
+    return text[at] == ' ' && before < 0x80 && before != ' ' && before != '-';
+}
+
+/* The stretch that starts at `start`: all up to the last place that divides it from what is not
+ * ASCII, or else all up to the first that divides it from ASCII again. */
+static stretch stretch_at(const text_pieces *p, size_t start) {
+    const char *text = p->text.data;
+    size_t end = start + ascii_length(text + start, p->text.size - start);
+    if (end == p->text.size)
+        return (stretch){start, end, true};
+    size_t divide = end;
+    while (divide > start && !divides(text, divide))
+        divide--;
+    if (divide > start)
+        return (stretch){start, divide, true};
+    do
+        end++;
+    while (end < p->text.size && !divides(text, end));
+    return (stretch){start, end, false};
+}
+
+static void find_breaks(const text_pieces *p, const stretch *t) {
+    u8_wordbreaks((const uint8_t *)p->text.data + t->start, t->end - t->start,
+                  p->breaks.data + t->start);
 }
 
 /* ---- segments ---- */
@@ -103,15 +192,7 @@ static bool is_blank(ucs4_t c) {
                           uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cc)));
 }
 
-typedef enum segment_kind { SEGMENT_BLANK, SEGMENT_PUNCTUATION, SEGMENT_WORD } segment_kind;
-
-typedef struct segment {
-    size_t start, end;
-    segment_kind kind;
-} segment;
-
-/* The segment that starts at `start`, which is before the end of the text. */
-static segment segment_at(const text_pieces *p, size_t start) {
+static segment unicode_segment(const text_pieces *p, size_t start, size_t text_end) {
     segment s = {start, start, SEGMENT_BLANK};
     do {
         ucs4_t c = 0;
@@ -120,8 +201,14 @@ static segment segment_at(const text_pieces *p, size_t start) {
             s.kind = SEGMENT_WORD;
         else if (s.kind == SEGMENT_BLANK && !is_blank(c))
             s.kind = SEGMENT_PUNCTUATION;
-    } while (s.end < p->text.size && !p->breaks.data[s.end]);
+    } while (s.end < text_end && !p->breaks.data[s.end]);
     return s;
+}
+
+/* The segment that starts at `start`, which is before the end of the stretch. */
+static segment segment_at(const text_pieces *p, const stretch *t, size_t start) {
+    p->breaks.data[start] = 1;
+    return t->ascii ? ascii_segment(p->text.data, start) : unicode_segment(p, start, t->end);
 }
 
 /* ---- pieces ---- */
@@ -129,24 +216,34 @@ static segment segment_at(const text_pieces *p, size_t start) {
 static uint32_t find(const text_pieces *p, size_t start, size_t end) {
     if (end - start > TEM_WORD_BYTES_MAX)
         return TEM_NO_WORD;
-    return p->find(p->vocabulary, p->text.data + start, end - start);
+    if (p->recent == NULL)
+        return p->find(p->vocabulary, p->text.data + start, end - start);
+    return recent_find(p->recent, p->find, p->vocabulary, p->text.data + start, end - start);
 }
 
-static tem_status add(text_pieces *p, size_t start, size_t end, uint32_t id, bool word,
-                      tem_error *error) {
-    if (p->count == p->capacity) {
-        const size_t capacity = p->capacity + p->capacity / 2 + 256;
-        text_piece *grown = core_alloc(capacity, sizeof *grown);
-        if (grown == NULL)
-            return core_fail_memory(error);
-        if (p->count > 0)
-            memcpy(grown, p->pieces, p->count * sizeof *grown);
-        free_pieces(p);
-        p->pieces = grown;
-        p->capacity = capacity;
-    }
+/* Rare, and kept out of the functions that every word goes through: inlined, this and add_parts
+ * made them save all registers for nothing, an eighth of all instructions. */
+#define RARE __attribute__((noinline)) static
+
+RARE bool grow_pieces(text_pieces *p) {
+    const size_t capacity = p->capacity + p->capacity / 2 + 256;
+    text_piece *grown = core_alloc(capacity, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    if (p->count > 0)
+        memcpy(grown, p->pieces, p->count * sizeof *grown);
+    free_pieces(p);
+    p->pieces = grown;
+    p->capacity = capacity;
+    return true;
+}
+
+/* False, as all that add pieces, if there is no memory. */
+static bool add(text_pieces *p, size_t start, size_t end, uint32_t id, bool word) {
+    if (p->count == p->capacity && !grow_pieces(p))
+        return false;
     p->pieces[p->count++] = (text_piece){(uint32_t)start, (uint32_t)(end - start), id, word};
-    return TEM_OK;
+    return true;
 }
 
 /* Where the Penn Treebank cuts a word: before "n't", "'s" and the like; `end` if
@@ -162,86 +259,95 @@ static size_t treebank_cut(const text_pieces *p, size_t start, size_t end) {
 }
 
 /* Each run of letters and digits (and the marks on them) becomes a piece. */
-static tem_status add_runs(text_pieces *p, size_t start, size_t end, tem_error *error) {
-    tem_status status = TEM_OK;
+static bool add_runs(text_pieces *p, size_t start, size_t end) {
     size_t run = start;
     bool in_run = false;
-    for (size_t at = start; at < end && status == TEM_OK;) {
+    for (size_t at = start; at < end;) {
         ucs4_t c = 0;
         const unsigned bytes = character(p, at, &c);
         const bool separator = c == '\'' || (c < 0x80 && !is_letter_or_digit(c));
-        if (separator && in_run)
-            status = add(p, run, at, find(p, run, at), true, error);
-        else if (!separator && !in_run)
+        if (separator && in_run && !add(p, run, at, find(p, run, at), true))
+            return false;
+        if (!separator && !in_run)
             run = at;
         in_run = !separator;
         at += bytes;
     }
-    if (in_run && status == TEM_OK)
-        status = add(p, run, end, find(p, run, end), true, error);
-    return status;
+    return !in_run || add(p, run, end, find(p, run, end), true);
 }
 
-/* One word without hyphens. */
-static tem_status add_word(text_pieces *p, size_t start, size_t end, tem_error *error) {
-    const uint32_t id = find(p, start, end);
-    if (id != TEM_NO_WORD || memchr(p->text.data + start, '\'', end - start) == NULL)
-        return add(p, start, end, id, true, error);
+/* A word that the vocabulary does not have, with an apostrophe in it. */
+RARE bool add_parts(text_pieces *p, size_t start, size_t end) {
     const size_t cut = treebank_cut(p, start, end);
     if (cut < end) {
         const uint32_t stem = find(p, start, cut), ending = find(p, cut, end);
-        if (stem != TEM_NO_WORD && ending != TEM_NO_WORD) {
-            tem_status status = add(p, start, cut, stem, true, error);
-            return status == TEM_OK ? add(p, cut, end, ending, true, error) : status;
-        }
+        if (stem != TEM_NO_WORD && ending != TEM_NO_WORD)
+            return add(p, start, cut, stem, true) && add(p, cut, end, ending, true);
     }
-    return add_runs(p, start, end, error);
+    return add_runs(p, start, end);
 }
 
-/* Words joined by single hyphens, beginning with the word `first`; *end receives where
+/* One word without hyphens. */
+static bool add_word(text_pieces *p, size_t start, size_t end) {
+    const uint32_t id = find(p, start, end);
+    if (id != TEM_NO_WORD || memchr(p->text.data + start, '\'', end - start) == NULL)
+        return add(p, start, end, id, true);
+    return add_parts(p, start, end);
+}
+
+/* Words joined by single hyphens, of which the first ends at `first_end`; *end receives where
  * they end. */
-static tem_status add_chain(text_pieces *p, segment first, size_t *end, tem_error *error) {
-    *end = first.end;
-    while (*end + 1 < p->text.size && p->text.data[*end] == '-') {
-        const segment next = segment_at(p, *end + 1);
+static bool add_chain(text_pieces *p, const stretch *t, size_t start, size_t first_end,
+                      size_t *end) {
+    *end = first_end;
+    while (*end + 1 < t->end && p->text.data[*end] == '-') {
+        p->breaks.data[*end] = 1;
+        const segment next = segment_at(p, t, *end + 1);
         if (next.kind != SEGMENT_WORD)
             break;
         *end = next.end;
     }
-    const uint32_t id = *end > first.end ? find(p, first.start, *end) : TEM_NO_WORD;
+    const uint32_t id = *end > first_end ? find(p, start, *end) : TEM_NO_WORD;
     if (id != TEM_NO_WORD)
-        return add(p, first.start, *end, id, true, error);
-    tem_status status = add_word(p, first.start, first.end, error);
-    for (size_t at = first.end; at < *end && status == TEM_OK;) {
-        const segment part = segment_at(p, at + 1);
-        status = add_word(p, part.start, part.end, error);
+        return add(p, start, *end, id, true);
+    bool done = add_word(p, start, first_end);
+    for (size_t at = first_end; at < *end && done;) {
+        const segment part = segment_at(p, t, at + 1);
+        done = add_word(p, part.start, part.end);
         at = part.end;
     }
-    return status;
+    return done;
 }
 
-static tem_status add_all(text_pieces *p, tem_error *error) {
-    for (size_t at = 0; at < p->text.size;) {
-        const segment s = segment_at(p, at);
-        tem_status status = TEM_OK;
+static bool add_stretch(text_pieces *p, const stretch *t) {
+    for (size_t at = t->start; at < t->end;) {
+        const segment s = segment_at(p, t, at);
+        bool done = true;
         at = s.end;
-        if (s.kind == SEGMENT_WORD)
-            status = add_chain(p, s, &at, error);
+        if (s.kind == SEGMENT_WORD && p->text.data[at] == '-')
+            done = add_chain(p, t, s.start, s.end, &at);
+        else if (s.kind == SEGMENT_WORD)
+            done = add_word(p, s.start, s.end);
         else if (s.kind == SEGMENT_PUNCTUATION)
-            status = add(p, s.start, s.end, find(p, s.start, s.end), false, error);
-        if (status != TEM_OK)
-            return status;
+            done = add(p, s.start, s.end, find(p, s.start, s.end), false);
+        if (!done)
+            return false;
     }
-    return TEM_OK;
+    return true;
 }
 
 tem_status text_check(const char *text, size_t bytes, tem_error *error) {
     if (bytes > TEXT_BYTES_MAX)
         return core_fail(error, TEM_ERR_RANGE, "a document is larger than 1 GiB");
-    const uint8_t *bad = u8_check((const uint8_t *)text, bytes);
-    if (bad != NULL)
-        return core_fail_at(error, TEM_ERR_FORMAT, "", 0, (uint64_t)(bad - (const uint8_t *)text),
-                            "not valid UTF-8; 'iconv' converts other encodings");
+    for (size_t at = 0; at < bytes;) {
+        const size_t start = at + ascii_length(text + at, bytes - at);
+        at = end_of_unicode(text, bytes, start);
+        const uint8_t *bad = u8_check((const uint8_t *)text + start, at - start);
+        if (bad != NULL)
+            return core_fail_at(error, TEM_ERR_FORMAT, "", 0,
+                                (uint64_t)(bad - (const uint8_t *)text),
+                                "not valid UTF-8; 'iconv' converts other encodings");
+    }
     return TEM_OK;
 }
 
@@ -249,19 +355,41 @@ tem_status text_pieces_cut_unicode(text_pieces *p, const char *text, size_t byte
                                    tem_error *error) {
     tem_status status = text_check(text, bytes, error);
     p->count = p->text.size = 0;
-    if (status == TEM_OK && bytes > 0)
-        status = fold_unicode(p, text, bytes, error);
-    return status == TEM_OK ? add_all(p, error) : status;
+    if (status != TEM_OK || bytes == 0)
+        return status;
+    if (!fold_unicode(p, text, bytes) || !end_text(p))
+        return core_fail_memory(error);
+    const stretch all = {0, p->text.size, false};
+    find_breaks(p, &all);
+    return add_stretch(p, &all) ? TEM_OK : core_fail_memory(error);
+}
+
+/* Keeps words once a text is long enough for it to pay. */
+static bool keep_recent(text_pieces *p, size_t bytes) {
+    if (p->recent != NULL || (p->bytes_cut += bytes) < RECENT_AFTER_BYTES)
+        return true;
+    p->recent = recent_new();
+    return p->recent != NULL;
+}
+
+/* The folded text, a stretch at a time. */
+static bool add_all(text_pieces *p) {
+    for (size_t at = 0; at < p->text.size;) {
+        const stretch t = stretch_at(p, at);
+        if (!t.ascii)
+            find_breaks(p, &t);
+        if (!add_stretch(p, &t))
+            return false;
+        at = t.end;
+    }
+    return true;
 }
 
 tem_status text_pieces_cut(text_pieces *p, const char *text, size_t bytes, tem_error *error) {
-    if (bytes > TEXT_BYTES_MAX || !ascii_is_all(text, bytes))
-        return text_pieces_cut_unicode(p, text, bytes, error);
-    p->count = 0;
-    if (!reserve_text(p, bytes))
-        return core_fail_memory(error);
-    ascii_fold(text, bytes, p->text.data);
-    ascii_breaks(p->text.data, bytes, p->breaks.data);
-    p->text.size = bytes;
-    return add_all(p, error);
+    const tem_status status = text_check(text, bytes, error);
+    p->count = p->text.size = 0;
+    if (status != TEM_OK || bytes == 0)
+        return status;
+    const bool done = keep_recent(p, bytes) && fold(p, text, bytes) && end_text(p) && add_all(p);
+    return done ? TEM_OK : core_fail_memory(error);
 }

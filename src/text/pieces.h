@@ -19,15 +19,12 @@
 #define TEXT_PIECES_H
 
 #include "core/buffer.h"
-#include "tem.h"
+#include "text/recent.h"
 
 #include <stdbool.h>
 
 /* A document may be this large; offsets are 32 bits. */
 enum { TEXT_BYTES_MAX = 1 << 30 };
-
-/* The id of a word, or TEM_NO_WORD. */
-typedef uint32_t text_find(const void *vocabulary, const char *word, size_t length);
 
 typedef struct text_piece {
     uint32_t start, length; /* in text_pieces.text.data */
@@ -40,8 +37,10 @@ typedef struct text_pieces {
     text_find *find;
     const void *vocabulary;
 
-    core_buffer text;   /* folded */
-    core_buffer breaks; /* for each byte of text, whether a segment starts there */
+    core_buffer text;    /* folded */
+    core_buffer breaks;  /* for each byte of text, whether a segment starts there */
+    recent_word *recent; /* NULL while so little was cut that it would not pay */
+    size_t bytes_cut;    /* so far, up to where it pays */
     text_piece *pieces;
     size_t count, capacity;
 } text_pieces;
@@ -57,7 +56,7 @@ tem_status text_check(const char *text, size_t bytes, tem_error *error);
  * TEM_ERR_RANGE if it is larger than TEXT_BYTES_MAX, TEM_ERR_MEMORY. */
 tem_status text_pieces_cut(text_pieces *p, const char *text, size_t bytes, tem_error *error);
 
-/* The same without the shortcut for ASCII, for tests. */
+/* The same without the shortcuts for ASCII, for tests. */
 tem_status text_pieces_cut_unicode(text_pieces *p, const char *text, size_t bytes,
                                    tem_error *error);
 

@@ -8,18 +8,31 @@ static bool opens_tag(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '!' || c == '?';
 }
 
-size_t tags_strip(const char *text, size_t bytes, char *out) {
-    size_t written = 0;
-    const char *last_close = memrchr(text, '>', bytes); /* keeps unclosed '<' from O(n^2) */
-    for (size_t i = 0; i < bytes;) {
-        if (text[i] == '<' && i + 1 < bytes && opens_tag(text[i + 1]) && last_close != NULL &&
-            text + i < last_close) {
-            const char *close = memchr(text + i, '>', bytes - i);
-            out[written++] = ' ';
-            i = (size_t)(close - text) + 1;
-        } else {
-            out[written++] = text[i++];
-        }
+/* The first tag that begins in text, or `end`. `last_close` is the last '>' before the end. */
+static const char *find_tag(const char *text, const char *end, const char *last_close) {
+    while (text < last_close) {
+        const char *open = memchr(text, '<', (size_t)(last_close - text));
+        if (open == NULL)
+            break;
+        if (opens_tag(open[1]))
+            return open;
+        text = open + 1;
     }
-    return written;
+    return end;
+}
+
+/* Between the tags memchr and memcpy do the work. The last '>' keeps a '<' that is not closed
+ * from being searched for its end again and again. */
+size_t tags_strip(const char *text, size_t bytes, char *out) {
+    const char *end = text + bytes, *last_close = memrchr(text, '>', bytes);
+    char *put = out;
+    for (;;) {
+        const char *tag = last_close == NULL ? end : find_tag(text, end, last_close);
+        memcpy(put, text, (size_t)(tag - text));
+        put += tag - text;
+        if (tag == end)
+            return (size_t)(put - out);
+        *put++ = ' ';
+        text = (const char *)memchr(tag, '>', (size_t)(end - tag)) + 1;
+    }
 }

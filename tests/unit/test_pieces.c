@@ -1,6 +1,6 @@
 /* test_pieces.c - from a text to its pieces, and texts without their tags.
  *
- * Three oracles: libunistring for the ASCII shortcut, the Unicode consortium's own test file for
+ * Three oracles: libunistring for the ASCII shortcuts, the Unicode consortium's own test file for
  * the boundaries, and for the rules above them small vocabularies with the answer written down.
  * The property that privacy rests on, every letter and digit in exactly one word, is asked of
  * every text that any of these tests cuts. */
@@ -146,7 +146,7 @@ static void cut(text_pieces *p, const char *text, size_t bytes) {
     check_cover(p);
 }
 
-/* ---- the shortcut for ASCII ---- */
+/* ---- the shortcuts for ASCII ---- */
 
 static void check_equal(text_pieces *fast, text_pieces *slow, const char *text, size_t bytes) {
     cut(fast, text, bytes);
@@ -155,9 +155,9 @@ static void check_equal(text_pieces *fast, text_pieces *slow, const char *text, 
     assert_int_equal(fast->count, slow->count);
     if (bytes == 0)
         return;
-    assert_memory_equal(fast->text.data, slow->text.data, bytes);
+    assert_memory_equal(fast->text.data, slow->text.data, slow->text.size);
     /* Whether a text begins with a boundary is not asked by anyone: libunistring says no. */
-    assert_memory_equal(fast->breaks.data + 1, slow->breaks.data + 1, bytes - 1);
+    assert_memory_equal(fast->breaks.data + 1, slow->breaks.data + 1, slow->text.size - 1);
     for (size_t i = 0; i < fast->count; i++) {
         const text_piece *a = &fast->pieces[i], *b = &slow->pieces[i];
         assert_true(a->start == b->start && a->length == b->length && a->id == b->id &&
@@ -226,6 +226,157 @@ static void test_ascii_characters(void **state) {
         }
     text_pieces_free(&fast);
     text_pieces_free(&slow);
+}
+
+/* ---- ASCII and other characters in one text ---- */
+
+/* What the shortcuts must not get wrong next to what is not ASCII: one or more of each class of
+ * ASCII, and of the others what composes with a letter before it, extends anything, joins, is a
+ * blank that stays with blanks, or folds to ASCII (U+212A to k, U+037E to ;, U+2019 to '). */
+static const char *const mixed[] = {
+    "a",      "S",      "7",      "_",      ":",      ",",          ".",      "'",
+    "\"",     "-",      " ",      "\r",     "\n",     "#",          "\u0301", "\u00e9",
+    "\u2019", "\u212a", "\u037e", "\uff9e", "\u200d", "\U0001f468", "\u3000", "\u00ad",
+    "\u05d0", "\u00b7", "\u2028", "\u0661", "\u30a2", "\u0130",     "\u03a3", "\U0001f1e6"};
+enum { MIXED = sizeof mixed / sizeof *mixed };
+
+static size_t add_mixed(char *text, size_t bytes, size_t which) {
+    const size_t length = strlen(mixed[which]);
+    memcpy(text + bytes, mixed[which], length);
+    return bytes + length;
+}
+
+/* Every text of up to four of them. */
+static void test_mixed_short(void **state) {
+    (void)state;
+    text_pieces fast, slow;
+    text_pieces_init(&fast, find_a_third, NULL);
+    text_pieces_init(&slow, find_a_third, NULL);
+    size_t total = 1;
+    for (size_t length = 0; length <= SHORT_TEXT; length++, total *= MIXED)
+        for (size_t number = 0; number < total; number++) {
+            char text[4 * SHORT_TEXT];
+            size_t bytes = 0;
+            for (size_t i = 0, rest = number; i < length; i++, rest /= MIXED)
+                bytes = add_mixed(text, bytes, rest % MIXED);
+            check_equal(&fast, &slow, text, bytes);
+        }
+    text_pieces_free(&fast);
+    text_pieces_free(&slow);
+}
+
+/* Two of them, a place where a text is divided, and two more: no rule reaches across it. */
+static void test_mixed_divided(void **state) {
+    (void)state;
+    static const char *const divides[] = {"a ", ". ", "- "};
+    text_pieces fast, slow;
+    text_pieces_init(&fast, find_a_third, NULL);
+    text_pieces_init(&slow, find_a_third, NULL);
+    for (size_t number = 0; number < (size_t)MIXED * MIXED * MIXED * MIXED; number++) {
+        char text[4 * 4 + 2];
+        size_t bytes = add_mixed(text, 0, number % MIXED);
+        bytes = add_mixed(text, bytes, number / MIXED % MIXED);
+        memcpy(text + bytes, divides[number % 3], 2);
+        bytes = add_mixed(text, bytes + 2, number / MIXED / MIXED % MIXED);
+        bytes = add_mixed(text, bytes, number / MIXED / MIXED / MIXED);
+        check_equal(&fast, &slow, text, bytes);
+    }
+    text_pieces_free(&fast);
+    text_pieces_free(&slow);
+}
+
+/* Every character there is, between letters, between spaces, and with a space on one side. */
+static void test_mixed_all_characters(void **state) {
+    (void)state;
+    text_pieces fast, slow;
+    text_pieces_init(&fast, find_a_third, NULL);
+    text_pieces_init(&slow, find_a_third, NULL);
+    for (ucs4_t c = 0; c < 0x110000; c++) {
+        uint8_t text[32];
+        size_t bytes = 0;
+        if (c == 0xd800)
+            c = 0xe000;
+        for (size_t i = 0; i < 4; i++) {
+            text[bytes++] = (uint8_t)((i < 2 ? 'a' : 'A') + random_below(26));
+            if (i % 2 == 1)
+                text[bytes++] = ' ';
+            bytes += (size_t)u8_uctomb(text + bytes, c, 4);
+            if (i > 1)
+                text[bytes++] = ' ';
+        }
+        check_equal(&fast, &slow, (const char *)text, bytes);
+    }
+    text_pieces_free(&fast);
+    text_pieces_free(&slow);
+}
+
+/* Lines as they are: words, blanks, and now and then something else. */
+static void test_mixed_random(void **state) {
+    (void)state;
+    text_pieces fast, slow;
+    text_pieces_init(&fast, find_a_third, NULL);
+    text_pieces_init(&slow, find_a_third, NULL);
+    for (int i = 0; i < 300000; i++) {
+        char text[4 * 40];
+        size_t bytes = 0;
+        const uint64_t ascii = random_below(100);
+        for (size_t left = 1 + random_below(40); left > 0; left--) {
+            if (random_below(100) < ascii)
+                text[bytes++] = "et n7-'. "[random_below(9)];
+            else
+                bytes = add_mixed(text, bytes, random_below(MIXED));
+        }
+        check_equal(&fast, &slow, text, bytes);
+    }
+    text_pieces_free(&fast);
+    text_pieces_free(&slow);
+}
+
+/* ---- words looked up lately ---- */
+
+static unsigned asked;
+
+static uint32_t find_and_count(const void *vocabulary, const char *word, size_t length) {
+    asked++;
+    return find_a_third(vocabulary, word, length);
+}
+
+/* Of all lengths around those that are kept, with zeros in them, and with bytes behind them that are
+ * none of theirs. */
+static void test_recent(void **state) {
+    (void)state;
+    enum { WORDS = 1000000 };
+    recent_word *places = recent_new();
+    assert_non_null(places);
+    asked = 0;
+    for (int i = 0; i < WORDS; i++) {
+        char word[RECENT_BYTES + 24];
+        const size_t length = 1 + random_below(RECENT_BYTES + 8);
+        for (size_t k = 0; k < sizeof word; k++)
+            word[k] = "\0\xff"
+                      "a"[random_below(32) < 30 ? 2 : random_below(2)];
+        assert_int_equal(recent_find(places, find_and_count, NULL, word, length),
+                         find_a_third(NULL, word, length));
+    }
+    assert_true(asked < WORDS * 9 / 10);
+    recent_free(places);
+}
+
+/* A text that is cut twice has its words looked up once. */
+static void test_recent_in_texts(void **state) {
+    (void)state;
+    enum { BYTES = 1 << 16 };
+    static char text[BYTES];
+    text_pieces p;
+    text_pieces_init(&p, find_and_count, NULL);
+    for (size_t i = 0; i < BYTES; i++)
+        text[i] = i % 8 == 7 ? ' ' : (char)('a' + (i / 8) % 20);
+    cut(&p, text, BYTES);
+    asked = 0;
+    assert_int_equal(text_pieces_cut(&p, text, BYTES, NULL), TEM_OK);
+    assert_int_equal(p.count, BYTES / 8);
+    assert_true(asked < 20);
+    text_pieces_free(&p);
 }
 
 /* ---- the boundaries of Unicode ---- */
@@ -681,6 +832,12 @@ int main(void) {
         cmocka_unit_test(test_ascii_short),
         cmocka_unit_test(test_ascii_random),
         cmocka_unit_test(test_ascii_characters),
+        cmocka_unit_test(test_mixed_short),
+        cmocka_unit_test(test_mixed_divided),
+        cmocka_unit_test(test_mixed_all_characters),
+        cmocka_unit_test(test_mixed_random),
+        cmocka_unit_test(test_recent),
+        cmocka_unit_test(test_recent_in_texts),
         cmocka_unit_test(test_unicode_vectors),
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_hyphens),

@@ -1,0 +1,105 @@
+/* bench_draw.c - words drawn a second, in steady state.
+ *
+ *   bench_draw MODEL KIND EPSILON THREADS SECONDS IDS [WEIGHTS]
+ *
+ * IDS: a file of 32-bit word ids, drawn for in order, each thread through its own part and
+ * from the start again, in batches as a user would. WEIGHTS: a file of 32-bit output
+ * weights. A warm-up of a tenth of SECONDS is not counted: a word's list is checked when it
+ * is first used. */
+#include "bench_common.h"
+
+#include <pthread.h>
+
+enum { BATCH = 4096 };
+
+typedef struct share {
+    const tem_mechanism *mechanism;
+    const uint32_t *ids;
+    size_t count, at; /* its part of the stream, and where it is in it */
+    double seconds;   /* to run for; then: how long it did */
+    uint64_t words;
+    pthread_t thread;
+} share;
+
+static void draw_batch(share *s, tem_rng *rng, uint32_t *out) {
+    tem_error error;
+    const size_t count = s->count - s->at < BATCH ? s->count - s->at : BATCH;
+    bench_need(tem_mechanism_draw_many(s->mechanism, rng, s->ids + s->at, out, count, &error),
+               &error);
+    s->at = s->at + count < s->count ? s->at + count : 0;
+    s->words += count;
+}
+
+static void *draw_share(void *argument) {
+    share *s = argument;
+    tem_rng *rng = NULL;
+    tem_error error;
+    uint32_t out[BATCH];
+    bench_need(tem_rng_create(&rng, &error), &error);
+    const double start = bench_now();
+    do
+        draw_batch(s, rng, out);
+    while (bench_now() - start < s->seconds);
+    s->seconds = bench_now() - start;
+    tem_rng_free(rng);
+    return NULL;
+}
+
+/* Runs all shares for about `seconds`; returns words a second of all together. */
+static double draw_all(share *shares, unsigned threads, double seconds) {
+    double rate = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        shares[i].seconds = seconds;
+        shares[i].words = 0;
+        if (pthread_create(&shares[i].thread, NULL, draw_share, &shares[i]) != 0)
+            bench_die("thread", "cannot be started");
+    }
+    for (unsigned i = 0; i < threads; i++) {
+        pthread_join(shares[i].thread, NULL);
+        rate += (double)shares[i].words / shares[i].seconds;
+    }
+    return rate;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 7 && argc != 8)
+        bench_die("usage", "bench_draw MODEL KIND EPSILON THREADS SECONDS IDS [WEIGHTS]");
+    tem_model *model = NULL;
+    tem_mechanism *mechanism = NULL;
+    tem_error error;
+    tem_mechanism_options options = {.epsilon = bench_real(argv[3])};
+    bench_need(tem_kind_parse(argv[2], &options.kind, &error), &error);
+    const unsigned threads = (unsigned)bench_number(argv[4], BENCH_THREADS_MAX);
+    const double seconds = bench_real(argv[5]);
+    size_t count = 0, weights = 0;
+    uint32_t *ids = bench_read_u32(argv[6], &count);
+    uint32_t *given = argc > 7 ? bench_read_u32(argv[7], &weights) : NULL;
+    if (count < threads)
+        bench_die(argv[6], "has fewer words than there are threads");
+
+    const double start = bench_now();
+    bench_need(tem_model_open(argv[1], &model, &error), &error);
+    const double opened = bench_now();
+    tem_model_info info;
+    tem_model_get_info(model, &info);
+    if (given != NULL && weights != info.words)
+        bench_die(argv[7], "expected one weight a word");
+    options.weights = given;
+    bench_need(tem_mechanism_create(model, &options, &mechanism, &error), &error);
+    const double ready = bench_now();
+
+    share shares[BENCH_THREADS_MAX];
+    for (unsigned i = 0; i < threads; i++) {
+        const size_t from = count * i / threads, to = count * (i + 1) / threads;
+        shares[i] = (share){.mechanism = mechanism, .ids = ids + from, .count = to - from};
+    }
+    (void)draw_all(shares, threads, seconds / 10);
+    const double rate = draw_all(shares, threads, seconds);
+    printf("{\"words_per_s\": %.3f, \"open_s\": %.6f, \"create_s\": %.6f, \"peak_bytes\": %llu}\n",
+           rate, opened - start, ready - opened, (unsigned long long)bench_memory_line("VmHWM:"));
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+    free(given);
+    free(ids);
+    return 0;
+}

@@ -1,0 +1,69 @@
+/* bench_tail.c - how many words outside the list a draw has to look at, computed.
+ *
+ *   bench_tail MODEL IDS SAMPLE EPSILON...
+ *
+ * A trial of the envelope (docs/PRIVACY.md) proposes a word outside the list with
+ * probability T/(S+T) and ends the draw with probability Z/(S+T), so a draw looks at T/Z of
+ * them on average: T = (n - count) exp(-s min(bound, gamma)), Z the sum over all words.
+ * Equal weights. The mean over SAMPLE words of IDS, known ones, evenly spaced. */
+#include "bench_common.h"
+
+#include <math.h>
+
+enum { EPSILONS_MAX = 32 };
+
+static double tail_per_draw(const tem_mechanism_info *m, const tem_neighbours *list,
+                            const tem_dist *distances, uint32_t n) {
+    double z = 0;
+    for (uint32_t y = 0; y < n; y++) {
+        const tem_dist d = distances[y] < m->gamma_steps ? distances[y] : m->gamma_steps;
+        z += exp(-m->s * d / TEM_DIST_ONE);
+    }
+    const tem_dist bound = list->bound < m->gamma_steps ? list->bound : m->gamma_steps;
+    return (n - list->count) * exp(-m->s * bound / TEM_DIST_ONE) / z;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 5 || argc > 4 + EPSILONS_MAX)
+        bench_die("usage", "bench_tail MODEL IDS SAMPLE EPSILON...");
+    const int epsilons = argc - 4;
+    tem_model *model = NULL;
+    tem_error error;
+    tem_model_info info;
+    tem_mechanism_info mechanisms[EPSILONS_MAX];
+    double sums[EPSILONS_MAX] = {0};
+    bench_need(tem_model_open(argv[1], &model, &error), &error);
+    tem_model_get_info(model, &info);
+    for (int e = 0; e < epsilons; e++) {
+        tem_mechanism *mechanism = NULL;
+        const tem_mechanism_options options = {.epsilon = bench_real(argv[4 + e])};
+        bench_need(tem_mechanism_create(model, &options, &mechanism, &error), &error);
+        tem_mechanism_get_info(mechanism, &mechanisms[e]);
+        tem_mechanism_free(mechanism);
+    }
+    size_t count = 0;
+    uint32_t *ids = bench_read_u32(argv[2], &count);
+    const size_t wanted = bench_number(argv[3], count);
+    tem_dist *distances = bench_memory(info.words * sizeof *distances);
+    unsigned used = 0;
+    for (size_t i = 0; i < wanted; i++) {
+        const uint32_t word = ids[i * (count / wanted)];
+        tem_neighbours list;
+        if (word == TEM_NO_WORD)
+            continue;
+        bench_need(tem_model_neighbours(model, word, &list, &error), &error);
+        for (uint32_t y = 0; y < info.words; y++)
+            distances[y] = tem_model_distance(model, word, y);
+        for (int e = 0; e < epsilons; e++)
+            sums[e] += tail_per_draw(&mechanisms[e], &list, distances, info.words);
+        used++;
+    }
+    printf("{\"sample\": %u, \"evaluations\": {", used);
+    for (int e = 0; e < epsilons; e++)
+        printf("%s\"%s\": %.4f", e > 0 ? ", " : "", argv[4 + e], sums[e] / used);
+    printf("}}\n");
+    free(distances);
+    free(ids);
+    tem_model_free(model);
+    return 0;
+}

@@ -1,0 +1,323 @@
+"""docs/BENCHMARKS.md and its plots, from build/bench.json and bench/report.md.in.
+
+The text is written by hand in report.md.in; `{{name}}` on a line of its own is replaced by
+the table of that name below. A section that was not measured says so.
+"""
+import pathlib
+import re
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+DOCS = HERE.parent / "docs"
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]  # told apart by all
+
+
+# ------------------------------------------------------------------- formatting --
+
+def number(value, digits=3):
+    """Significant digits, with thousands separated; no exponents."""
+    if value == 0:
+        return "0"
+    size = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    if size >= digits:
+        return f"{round(value, digits - size):,.0f}"
+    places = digits - size
+    while abs(value) < 10 ** (-(places - digits + 1)) and places < 12:
+        places += 1
+    return f"{value:,.{places}f}"
+
+
+def spread(fig, scale=1.0, digits=3):
+    """Median, and from the least to the most."""
+    if fig is None:
+        return "-"
+    middle, least, most = (number(fig[key] * scale, digits) for key in ("median", "min", "max"))
+    return f"{middle} ({least} to {most})" if len(fig["runs"]) > 1 else middle
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
+
+
+def megabytes(value):
+    return f"{value / 1e6:,.0f} MB"
+
+
+def note(section):
+    """Why a section has no table, or None."""
+    if not section:
+        return "Not measured."
+    return f"Left out: {section['left out']}." if "left out" in section else None
+
+
+# -------------------------------------------------------------------- the tables --
+
+def machine(data):
+    if "machine" not in data:
+        return "Not measured."
+    m = data["machine"]
+    caches = "; ".join(f"{name} {size}" for name, size in m["caches"].items())
+    rows = [("processor", f"{m['processor']} (family {m['family']}), {m['cores']} cores"),
+            ("instructions", " ".join(m["flags"])), ("caches", caches),
+            ("memory", f"{m['memory_bytes'] / 2**30:.0f} GiB"), ("system", m["system"]),
+            ("compiler", m["compiler"]), ("commit", m["commit"]), ("date", m["date"]),
+            ("threads", f"{m['threads']}, of tem and of every other"),
+            ("load before", f"{m['load_at_start']:.2f}")]
+    for name, hello in sorted(data.get("versions", {}).items()):
+        rows.append((f"{name} packages", ", ".join(f"{k} {v}" for k, v in hello.items())))
+    return table(("", ""), rows)
+
+
+PEAK_ROWS = [("int8", "int8 multiply-adds, vpdpbusd", 1e-9, "thousand million/s"),
+             ("int16", "int16 multiply-adds, vpdpwssd", 1e-9, "thousand million/s"),
+             ("fp32", "fp32 multiply-adds, vfmadd", 1e-9, "thousand million/s"),
+             ("read-22MB", "reading 22 MB in order", 1e-9, "GB/s"),
+             ("read-256MB", "reading 256 MB in order", 1e-9, "GB/s"),
+             ("chase-22MB", "dependent loads in 22 MB", 1e-6, "million/s"),
+             ("chase-256MB", "dependent loads in 256 MB", 1e-6, "million/s"),
+             ("gather-22MB", "independent loads in 22 MB, prefetched", 1e-6, "million/s"),
+             ("gather-256MB", "independent loads in 256 MB, prefetched", 1e-6, "million/s")]
+
+
+def peak(section):
+    rows = []
+    for key, title, scale, unit in PEAK_ROWS:
+        if key in section and "missing" not in section[key]:
+            rows.append((title, unit, spread(section[key]["one_thread"], scale),
+                         spread(section[key]["all_threads"], scale)))
+    for key, value in section.items():
+        if key.startswith("sgemm"):
+            for blas in value:
+                where = "NumPy's BLAS" if blas == "numpy" else "the BLAS that FAISS calls"
+                _, source, columns = key.split("-")
+                rows.append((f"sgemm, 8192 x {columns[:-1]} x 8192, {where} ({source})", "GFLOP/s",
+                             "", spread(value[blas])))
+    return table(("", "unit", "one thread", "all threads"), rows)
+
+
+def index(section):
+    rows, details = [], []
+    for case, r in section.items():
+        shape = f"{r['rows']:,} x {r['columns']}, K = {r['neighbours']}"
+        faiss = r.get("faiss")
+        void = " **void**" if r.get("void") else ""
+        rows.append((shape, spread(r["tem"]["build_s"]),
+                     spread(faiss["seconds"]) + void if faiss else "-",
+                     spread(r["ratio_faiss"]) if faiss else "-",
+                     spread(r["sgemm"]["seconds"]) if faiss else "-",
+                     spread(r["ratio_sgemm"]) if faiss else "-",
+                     spread(r.get("share_int8"), 100), spread(r.get("share_int16"), 100)))
+        details.append(index_details(shape, r))
+    head = ("", "tem, s", "FAISS, s", "FAISS / tem", "sgemm alone, s", "sgemm / tem",
+            "% of int8 peak", "% of int16 peak")
+    return table(head, rows) + "\n\n" + "\n".join(details)
+
+
+def index_details(shape, r):
+    stages = ", ".join(f"{name} {number(f['median'])} s" for name, f in r["tem"]["stages"].items())
+    text = (f"- {shape}: {stages}; reading the vectors {number(r['tem']['load_s']['median'])} s, "
+            f"saving {number(r['save_s']['median'])} s; peak memory {megabytes(r['tem']['peak_bytes'])}, "
+            f"model file {megabytes(r['file_bytes'])}.")
+    if "faiss" in r:
+        f = r["faiss"]
+        scaled = ("all rows" if f["queries"] == r["rows"] else
+                  f"{f['queries']:,} queries, scaled to all {r['rows']:,}")
+        text += (f" FAISS {f['version']} ({f['which']}, {f['options']}): {scaled}, blocks of "
+                 f"{f['blocks'][0]} x {f['blocks'][1]}, {spread(f['gflops'])} GFLOP/s; sgemm "
+                 f"{spread(r['sgemm']['gflops'])} GFLOP/s. Ids in common with tem's lists: "
+                 f"{100 * r['agreement']['common']:.2f} %.")
+    return text
+
+
+def sampling(section):
+    epsilons = sorted({r["epsilon"] for r in section.values() if "epsilon" in r})
+    parts = []
+    for model in ("default", "glove-6b-100d"):
+        rows = []
+        for epsilon in epsilons:
+            equal, weighted = (section.get(f"{model}-{kind}-{epsilon:g}", {})
+                               for kind in ("equal", "weighted"))
+            tail = section.get(f"{model}-tail", {}).get("evaluations", {}).get(f"{epsilon:g}")
+            rows.append((f"{epsilon:g}", spread(equal.get("words_per_s"), 1e-6),
+                         spread(equal.get("share_of_probe"), 100),
+                         spread(weighted.get("words_per_s"), 1e-6),
+                         "-" if tail is None else f"{tail:.2f}"))
+        parts.append(f"### {model}\n\n" + table(
+            ("epsilon", "million words/s", "% of the limit probe", "million words/s, unequal weights",
+             "tail words a draw"), rows))
+        parts.append(sampling_beside(section, model))
+    return "\n\n".join(parts)
+
+
+def sampling_beside(section, model):
+    some = [r for key, r in section.items() if key.startswith(model) and "probe_per_s" in r]
+    text = ""
+    if some:
+        text += (f"Limit probe: {spread(some[0]['probe_per_s'], 1e-6)} million words/s. Set-up: "
+                 f"opening {number(1e3 * some[0]['open_s']['median'])} ms, mechanism "
+                 f"{number(1e3 * some[0]['create_s']['median'])} ms, with unequal weights "
+                 f"{number(1e3 * some[-1]['create_s']['median'])} ms.")
+    if f"{model}-numpy" in section:
+        r = section[f"{model}-numpy"]
+        text += (f" NumPy at epsilon 3: {spread(r['words_per_s'])} words/s; tem in the same minutes "
+                 f"{spread(r['tem_per_s'], 1e-6)} million, {spread(r['ratio'])} times as many.")
+    return text
+
+
+def madlib(section):
+    rows = []
+    for r in section.values():
+        void = " **void**" if r.get("void") else ""
+        rows.append((f"{r['rows']:,} x {r['columns']}", f"{r['epsilon']:g}", spread(r["tem_per_s"]),
+                     spread(r.get("faiss_per_s")) + void, spread(r.get("ratio")),
+                     spread(r.get("share_int8"), 100), spread(r.get("faiss_gflops")),
+                     spread(r.get("sgemm_gflops"))))
+    return table(("", "epsilon", "tem, queries/s", "FAISS, queries/s", "tem / FAISS",
+                  "% of int8 peak", "FAISS, GFLOP/s", "sgemm, GFLOP/s"), rows)
+
+
+def endtoend(section):
+    rows, opens = [], []
+    for key, r in section.items():
+        if "open_ms" in r:
+            opens.append(f"{key[:-5]} {spread(r['open_ms'])} ms")
+        elif key != "stream":
+            model, _, what = key.rpartition("-")
+            if what == "run":
+                model, what = key[:-8], "--dry-run"
+            else:
+                what = f"--epsilon {what}"
+            rows.append((f"{what}, {model}", spread(r["seconds"]), spread(r["megabytes_per_s"]),
+                         megabytes(r["peak_bytes"])))
+    text = table(("`tem privatize --strip-tags`", "s", "MB/s", "peak memory"), rows)
+    text += "\n\nOpening a model (`tem_model_open`): " + "; ".join(opens) + "."
+    if "stream" in section:
+        text += "\n\n" + stream(section["stream"])
+    return text
+
+
+def stream(r):
+    rows = [(f"{p['bytes'] / 1e6:,.0f} MB", megabytes(p["VmRSS"]), megabytes(p["RssAnon"]),
+             megabytes(p["VmHWM"])) for p in r["points"]]
+    return (f"A stream of {r['bytes'] / 1e9:.2f} GB through a pipe at epsilon 6: "
+            f"{number(r['seconds'])} s, {number(r['megabytes_per_s'])} MB/s. Memory on the way:\n\n"
+            + table(("read", "resident", "of it not mapped files", "peak so far"), rows))
+
+
+def growth(section):
+    results = sorted(section.values(), key=lambda r: (r["columns"], r["rows"], r["neighbours"]))
+    threads = sorted({r["threads"] for r in results})
+    shapes = {}
+    for key, r in section.items():
+        columns = int(key.split("d-")[0])
+        shapes.setdefault((columns, r["rows"], r["neighbours"]), {})[r["threads"]] = r
+    rows = []
+    for (columns, n, k), by_threads in sorted(shapes.items()):
+        rows.append((columns, f"{n:,}", k, *(spread(by_threads[t]["build_s"])
+                                             if t in by_threads else "-" for t in threads),
+                     megabytes(max(r["peak_bytes"] for r in by_threads.values()))))
+    return table(("columns", "words", "K", *(f"{t} thread{'s' * (t > 1)}, s" for t in threads),
+                  "peak memory"), rows)
+
+
+def packages(section):
+    rows, unknown = [], []
+    for key, r in section.items():
+        if "package_s" in r:
+            package, _, epsilon = key.rpartition("-")
+            rows.append((f"{package} {r['version']}", epsilon, spread(r["package_s"], 1e3),
+                         spread(r["tem_s"], 1e6), spread(r["ratio"])))
+            unknown.append(f"{package} at epsilon {epsilon}: "
+                           f"{100 * r['unknown_verbatim']:.0f} %")
+    text = table(("", "epsilon", "ms a word", "tem, microseconds a word", "ratio"), rows)
+    text += "\n\nUnknown words that came out as they went in: " + "; ".join(unknown) + "."
+    if "loss" in section:
+        text += "\n\n" + table(
+            ("epsilon asked for", "realised, score of the paper", "realised, score of mldp-text"),
+            [(e, number(r["paper"]), number(r["mldp"])) for e, r in section["loss"].items()])
+    return text
+
+
+# --------------------------------------------------------------------- the plots --
+
+def gnuplot(path, title, axes, curves):
+    """curves: [(title, [(x, y, low, high)])]; axes: gnuplot commands."""
+    script = ["set terminal svg size 760,460 font 'sans,13' background 'white'",
+              f"set output '{path}'", f"set title '{title}'", "set grid", "set key outside below",
+              *axes]
+    parts = []
+    for i, (name, points) in enumerate(curves):
+        script.append(f"$c{i} << EOD")
+        script += [" ".join(f"{value:.6g}" for value in point) for point in points]
+        script.append("EOD")
+        colour = COLOURS[i % len(COLOURS)]
+        parts.append(f"$c{i} using 1:2:3:4 with yerrorbars pt 0 lc rgb '{colour}' notitle")
+        parts.append(f"$c{i} using 1:2 with linespoints lw 2 pt 7 ps 0.6 lc rgb '{colour}' "
+                     f"title '{name}'")
+    script.append("plot " + ", ".join(parts))
+    subprocess.run(["gnuplot"], input="\n".join(script) + "\n", text=True, check=True)
+
+
+def point(x, fig, scale=1.0):
+    return x, fig["median"] * scale, fig["min"] * scale, fig["max"] * scale
+
+
+def plot_sampling(section, folder):
+    curves = []
+    for model in ("default", "glove-6b-100d"):
+        for kind in ("equal", "weighted"):
+            some = [r for key, r in section.items() if key.startswith(f"{model}-{kind}-")]
+            some.sort(key=lambda r: r["epsilon"])
+            if some:
+                curves.append((f"{model}, {kind}", [point(r["epsilon"], r["words_per_s"], 1e-6)
+                                                    for r in some]))
+            if some and kind == "equal":
+                curves.append((f"{model}, limit probe", [point(r["epsilon"], r["probe_per_s"], 1e-6)
+                                                         for r in some]))
+    if curves:
+        gnuplot(folder / "sampling.svg", "Words drawn a second, by epsilon",
+                ["set logscale xy", "set xlabel 'epsilon'", "set ylabel 'million words a second'",
+                 "set xrange [0.4:15]", "set xtics (0.5, 1, 2, 3, 4, 6, 8, 12)"], curves)
+
+
+def plot_growth(section, folder):
+    threads = max((r["threads"] for r in section.values()), default=0)
+    by_curve = {}
+    for key, r in section.items():
+        if r["threads"] == threads and r["neighbours"] in (64, 1024):
+            name = f"{key.split('-')[0]}, K = {r['neighbours']}"
+            by_curve.setdefault(name, []).append(point(r["rows"], r["build_s"]))
+    if by_curve:
+        gnuplot(folder / "growth.svg", f"Building the index, {threads} threads",
+                ["set logscale xy", "set xlabel 'words'", "set ylabel 'seconds'"],
+                sorted((name, sorted(points)) for name, points in by_curve.items()))
+
+
+# -------------------------------------------------------------------- everything --
+
+TABLES = {"peak": peak, "index": index, "sampling": sampling, "madlib": madlib,
+          "endtoend": endtoend, "growth": growth, "python-packages": packages}
+
+
+def write(data, docs=DOCS):
+    docs = pathlib.Path(docs)
+    plots = docs / "benchmarks"
+    plots.mkdir(parents=True, exist_ok=True)
+    sections = data["sections"]
+
+    def fill(match):
+        name = match.group(1)
+        if name == "machine":
+            return machine(data)
+        section = sections.get(name)
+        return note(section) or TABLES[name](section)
+
+    text = re.sub(r"^\{\{([a-z-]+)\}\}$", fill, (HERE / "report.md.in").read_text(), flags=re.M)
+    for name, plot in (("sampling", plot_sampling), ("growth", plot_growth)):
+        if not note(sections.get(name)):
+            plot(sections[name], plots)
+        else:  # no picture of what the table does not have
+            text = re.sub(rf"^!\[.*{name}\.svg\)\n", "", text, flags=re.M)
+            (plots / f"{name}.svg").unlink(missing_ok=True)
+    (docs / "BENCHMARKS.md").write_text(text)

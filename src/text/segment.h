@@ -1,0 +1,18 @@
+/* segment.h - what stands between two word boundaries. */
+#ifndef TEXT_SEGMENT_H
+#define TEXT_SEGMENT_H
+
+#include <stddef.h>
+
+typedef enum segment_kind {
+    SEGMENT_BLANK,       /* white space and control characters */
+    SEGMENT_PUNCTUATION, /* neither */
+    SEGMENT_WORD         /* has a letter or a digit */
+} segment_kind;
+
+typedef struct segment {
+    size_t start, end;
+    segment_kind kind;
+} segment;
+
+#endif
