@@ -1549,6 +1549,36 @@ static void test_rejections_restart(void **state) {
     scene_free(&s);
 }
 
+/* No number of rounds is too many: after ever so many rejections the next round is like the
+ * first. */
+static void test_many_rounds(void **state) {
+    (void)state;
+    enum { ROUNDS = 10000 };
+    const uint32_t word = 0;
+    scene s;
+    scene_make(&s, NULL);
+    put_share(&s, 1, false); /* word 2, of the list, from its part */
+    put_below(&s, 0, 2);
+    put_word(&s, 0);
+    const size_t round = s.words;
+    uint64_t *tape = malloc((ROUNDS * round + PATH_WORDS) * sizeof *tape);
+    assert_non_null(tape);
+    for (size_t i = 0; i < ROUNDS; i++)
+        memcpy(tape + i * round, s.tape, round * sizeof *tape);
+    s.words = 0;
+    put_share(&s, 5, false);
+    put_candidate(&s, 10, true);
+    put_accepted(&s);
+    assert_true(s.words <= PATH_WORDS);
+    memcpy(tape + ROUNDS * round, s.tape, s.words * sizeof *tape);
+    tem_rng rng = on_tape(tape, ROUNDS * round + s.words);
+    uint32_t out = 77;
+    assert_int_equal(sampler_draw(&s.tiny.sampler, &word, 1, &rng, &out, NULL), TEM_OK);
+    assert_true(out == 10 && rng.tape_used == ROUNDS * round + s.words);
+    free(tape);
+    scene_free(&s);
+}
+
 static void test_rest_decides(void **state) {
     (void)state;
     const uint64_t rest = 1000;
@@ -1644,19 +1674,21 @@ static void test_broken_model(void **state) {
     }
 }
 
-/* A list that weighs more than its part, since it names a word twice; or one that misses a
- * word of a part without a bound. */
+/* A list that weighs more than its part, since it names a word again and again; or one that
+ * misses a word of a part without a bound. */
 static void test_broken_list(void **state) {
     (void)state;
-    static const uint64_t starts[SCENE_WORDS + 1] = {0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
-                                                     3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
+    enum { ENTRIES = 5 };
+    uint64_t starts[SCENE_WORDS + 1] = {0};
+    for (uint32_t id = 0; id < SCENE_WORDS; id++)
+        starts[id + 1] = ENTRIES;
     for (uint32_t id = 0; id < SCENE_WORDS; id++) {
-        const tem_neighbour twice[] = {{id, 0}, {id, 5}, {id, 6}};
+        const tem_neighbour again[ENTRIES] = {{0, 0}, {1, 1}, {id, 5}, {id, 6}, {id, 7}};
         scene s;
         scene_make(&s, NULL);
         s.tiny.index.starts = starts;
-        s.tiny.index.entries = twice;
-        s.tiny.index.entry_count = 3;
+        s.tiny.index.entries = again;
+        s.tiny.index.entry_count = ENTRIES;
         put_word(&s, 0); /* the first digit is all that is drawn */
         expect_damaged(&s);
         s.tiny.index = s.tiny.built;
@@ -1844,6 +1876,7 @@ int main(void) {
         cmocka_unit_test(test_list_entries),
         cmocka_unit_test(test_tail),
         cmocka_unit_test(test_rejections_restart),
+        cmocka_unit_test(test_many_rounds),
         cmocka_unit_test(test_rest_decides),
         cmocka_unit_test(test_unknown_word),
         cmocka_unit_test(test_broken_model),
