@@ -189,9 +189,7 @@ tem_status tem_mechanism_draw_many(const tem_mechanism *m, tem_rng *rng, const u
             return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
     if (m->kind != TEM_KIND_MADLIB)
         return sampler_draw(&m->sampler, words, count, rng, out, error);
-    for (size_t i = 0; i < count; i++)
-        out[i] = madlib_draw(&m->madlib, words[i], rng);
-    return TEM_OK;
+    return madlib_draw(&m->madlib, words, count, rng, out, error);
 }
 
 tem_status tem_mechanism_self(const tem_mechanism *m, uint32_t word, double *self,

@@ -8,18 +8,16 @@
 #ifndef MECH_MADLIB_H
 #define MECH_MADLIB_H
 
-#include "mech/weights.h"
+#include "mech/point_search.h"
 #include "rng/rng.h"
-#include "space/space.h"
 
 typedef struct madlib {
-    const space *space; /* euclidean */
     double epsilon;
-    uint64_t *norms; /* squared lengths of all rows */
+    point_search search;
 } madlib;
 
 /* TEM_ERR_UNSUPPORTED if the metric is not euclidean, TEM_ERR_RANGE if the noise of this
- * epsilon could leave the range of madlib_nearest, TEM_ERR_MEMORY. Free with madlib_free. */
+ * epsilon could leave the range of point_search_run, TEM_ERR_MEMORY. Free with madlib_free. */
 tem_status madlib_init(madlib *m, const space *s, double epsilon, tem_error *error);
 void madlib_free(madlib *m);
 
@@ -27,12 +25,10 @@ void madlib_free(madlib *m);
  * direction. */
 void madlib_noise(double epsilon, uint32_t dimension, tem_rng *rng, double *noise);
 
-/* The nearest word to `point`, in units of the grid, |values| below 2^50; ties by id.
- * Exact. O(count * dimension). */
-uint32_t madlib_nearest(const madlib *m, const int64_t *point);
-
-/* The output for `word`. An unknown word, TEM_NO_WORD, has no vector to add noise to: its
- * output is uniform over all words, and no bound is stated between it and a known word. */
-uint32_t madlib_draw(const madlib *m, uint32_t word, tem_rng *rng);
+/* The outputs for `count` words; out may be `words` itself. An unknown word, TEM_NO_WORD, has
+ * no vector to add noise to: its output is uniform over all words, and no bound is stated
+ * between it and a known word. TEM_ERR_MEMORY. */
+tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem_rng *rng,
+                       uint32_t *out, tem_error *error);
 
 #endif

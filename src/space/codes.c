@@ -140,6 +140,20 @@ void codes_put(codes *c, size_t slot, uint32_t id) {
     c->column_base[slot] = -(norm / 2) - CODE_OFFSET * sum;
 }
 
+code_parts codes_parts(const codes *c, size_t slot, uint32_t id) {
+    const int16_t *row = space_row(c->space, id);
+    const int8_t *code = packed_at(c, slot);
+    code_parts parts = {0, 0, 0};
+    for (uint32_t i = 0; i < c->space->dimension; i++) {
+        const int64_t whole = row[i] - c->centre[i];
+        const int64_t coded = (int64_t)code[i / 4 * 4 * TILE_COLUMNS + i % 4] * c->step;
+        parts.whole += (uint64_t)(whole * whole);
+        parts.code += (uint64_t)(coded * coded);
+        parts.rest += (uint64_t)((whole - coded) * (whole - coded));
+    }
+    return parts;
+}
+
 void codes_rows(const codes *c, size_t first, size_t count, uint8_t *rows) {
     const size_t strip = 4 * c->quads * TILE_ROWS;
     for (size_t i = 0; i < count; i++) {

@@ -45,6 +45,14 @@ void codes_free(codes *c);
 /* Puts the word `id` into a slot. */
 void codes_put(codes *c, size_t slot, uint32_t id);
 
+/* The squares of |x - centre|, of step |c(x)|, and of what is left, |x - centre - step c(x)|,
+ * of the word `id` in a slot. */
+typedef struct code_parts {
+    uint64_t whole, code, rest;
+} code_parts;
+
+code_parts codes_parts(const codes *c, size_t slot, uint32_t id);
+
 /* Copies `count` slots, a multiple of TILE_COLUMNS of them from a multiple of it on, into
  * the form of tile_codes.rows. */
 void codes_rows(const codes *c, size_t first, size_t count, uint8_t *rows);

@@ -45,7 +45,7 @@
 #ifdef SLOW_BUILD
 enum { DRAWS = 20000, KS_SAMPLES = 5000, NEAREST_POINTS = 50 };
 #else
-enum { DRAWS = 1000000, KS_SAMPLES = 100000, NEAREST_POINTS = 1000 };
+enum { DRAWS = 1000000, KS_SAMPLES = 100000, NEAREST_POINTS = 200 };
 #endif
 
 enum { SEED = 20210707, BIN_LEAST = 50, BATCH_MAX = 1000, COMPARISONS_MAX = 128 };
@@ -968,6 +968,23 @@ static double laplace_cdf(double epsilon, double z) {
     return z < 0 ? exp(epsilon * z) / 2 : 1 - exp(-epsilon * z) / 2;
 }
 
+/* DRAWS draws, in batches of several sizes. */
+static void count_madlib(const madlib *m, uint32_t word, tem_rng *rng, uint64_t counts[3]) {
+    const size_t sizes[] = {1, 7, 192, 193, 2000};
+    uint32_t drawn[2000];
+    size_t done = 0;
+    for (size_t turn = 0; done < DRAWS; turn++) {
+        size_t some = sizes[turn % 5];
+        some = some < DRAWS - done ? some : DRAWS - done;
+        for (size_t i = 0; i < some; i++)
+            drawn[i] = word;
+        assert_int_equal(madlib_draw(m, drawn, some, rng, drawn, NULL), TEM_OK);
+        for (size_t i = 0; i < some; i++)
+            counts[drawn[i]]++;
+        done += some;
+    }
+}
+
 static void check_line_draws(const madlib *m, uint32_t word) {
     const double low = laplace_cdf(m->epsilon, line_borders[0] - line_words[word]);
     const double high = laplace_cdf(m->epsilon, line_borders[1] - line_words[word]);
@@ -975,8 +992,7 @@ static void check_line_draws(const madlib *m, uint32_t word) {
     uint64_t counts[3] = {0};
     tem_rng rng;
     rng_init_seeded(&rng, SEED, word);
-    for (int i = 0; i < DRAWS; i++)
-        counts[madlib_draw(m, word, &rng)]++;
+    count_madlib(m, word, &rng, counts);
     chi_square(counts, expected, 3);
 }
 
@@ -986,8 +1002,7 @@ static void check_line_unknown(const madlib *m) {
     uint64_t counts[3] = {0};
     tem_rng rng;
     rng_init_seeded(&rng, SEED, 3);
-    for (int i = 0; i < DRAWS; i++)
-        counts[madlib_draw(m, TEM_NO_WORD, &rng)]++;
+    count_madlib(m, TEM_NO_WORD, &rng, counts);
     chi_square(counts, expected, 3);
 }
 
@@ -1017,8 +1032,6 @@ static void test_madlib_draws(void **state) {
 /* ---------------------------------------------------- the nearest word -- */
 
 __extension__ typedef __int128 wide;
-
-enum { NEAREST_WORDS = 37 };
 
 static uint32_t nearest_by_brute_force(const space *s, const int64_t *point) {
     uint32_t nearest = 0;
@@ -1065,9 +1078,28 @@ static void make_point(const space *s, int turn, tem_rng *rng, int64_t *point) {
     }
 }
 
-static void check_nearest_in(uint32_t dimension, tem_rng *rng) {
+/* Points of all kinds together, whose codes then fit none of them well, and of one kind, where
+ * most words are ruled out by them. */
+static void check_points(const space *s, const point_search *n, int kind, tem_rng *rng) {
+    int64_t *points = malloc((size_t)NEAREST_POINTS * s->dimension * sizeof *points);
+    uint32_t found[NEAREST_POINTS];
+    assert_non_null(points);
+    for (int i = 0; i < NEAREST_POINTS; i++)
+        make_point(s, kind < 4 ? kind : i, rng, points + (size_t)i * s->dimension);
+    assert_int_equal(point_search_run(n, points, NEAREST_POINTS, found, NULL), TEM_OK);
+    for (int i = 0; i < NEAREST_POINTS; i++) {
+        const int64_t *point = points + (size_t)i * s->dimension;
+        uint32_t alone = 0;
+        assert_int_equal(found[i], nearest_by_brute_force(s, point));
+        assert_int_equal(point_search_run(n, point, 1, &alone, NULL), TEM_OK);
+        assert_int_equal(alone, found[i]);
+    }
+    free(points);
+}
+
+static void check_nearest_in(uint32_t dimension, uint32_t words, tem_rng *rng) {
     space s = {.metric = TEM_EUCLIDEAN,
-               .count = NEAREST_WORDS,
+               .count = words,
                .dimension = dimension,
                .row_elements = space_row_elements(dimension),
                .step_log2 = 10};
@@ -1076,14 +1108,11 @@ static void check_nearest_in(uint32_t dimension, tem_rng *rng) {
     assert_non_null(rows);
     memset(rows, 0, bytes);
     fill_rows(&s, rows, rng);
-    madlib m;
-    assert_int_equal(madlib_init(&m, &s, 1, NULL), TEM_OK);
-    int64_t point[TEM_DIMENSION_MAX];
-    for (int i = 0; i < NEAREST_POINTS; i++) {
-        make_point(&s, i, rng, point);
-        assert_int_equal(madlib_nearest(&m, point), nearest_by_brute_force(&s, point));
-    }
-    madlib_free(&m);
+    point_search n;
+    assert_int_equal(point_search_init(&n, &s, NULL), TEM_OK);
+    for (int kind = 0; kind <= 4; kind++)
+        check_points(&s, &n, kind, rng);
+    point_search_free(&n);
     free(rows);
 }
 
@@ -1099,7 +1128,8 @@ static void test_madlib_nearest(void **state) {
         tem_rng rng;
         rng_init_seeded(&rng, SEED, k);
         for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
-            check_nearest_in(dimensions[i], &rng);
+            for (int large = 0; large < 2; large++)
+                check_nearest_in(dimensions[i], large ? 700 : 37, &rng);
     }
     kernels_use(active);
 }

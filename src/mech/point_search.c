@@ -1,0 +1,270 @@
+/* point_search.c - the nearest word of points anywhere, exactly. */
+#include "mech/point_search.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A point's values are cut into digits of 14 bits, which fit the int16 kernels: value =
+ * sum of digit[i] * 2^(14 i), the highest digit signed. */
+enum { DIGIT_BITS = 14, DIGITS_MAX = 4 };
+
+enum {
+    BATCH_STRIPS = 16, /* of points: a batch's codes stay in the cache */
+    BATCH_POINTS = BATCH_STRIPS * TILE_ROWS,
+    POINT_CODE_MAX = 127,
+    POINT_CODE_OFFSET = 128,
+    BASE_LEAST = -(1 << 29), /* products of codes are below 2^27 in size */
+    BASE_MOST = 1 << 29
+};
+
+/* Doubles carry the bounds; each is moved by this part of itself to the safe side, far more
+ * than the rounding of the few operations that make it. */
+static const double slack = 0x1p-40;
+
+__extension__ typedef __int128 wide;
+
+typedef struct batch {
+    const point_search *of;
+    size_t count, strips;
+    const int64_t *points;
+    int16_t *digits; /* DIGITS_MAX padded rows for each point */
+    unsigned digit_counts[BATCH_POINTS];
+    uint8_t *rows; /* tile_codes.rows */
+    double unit;   /* scale * step */
+    int32_t row_base[BATCH_POINTS], row_limit[BATCH_POINTS];
+    int32_t *column_base;
+    wide centred[BATCH_POINTS]; /* 2g is this less the score */
+    wide best[BATCH_POINTS];    /* least score so far */
+    bool found[BATCH_POINTS];
+    uint32_t *words;
+} batch;
+
+/* ------------------------------------------------------------ the words -- */
+
+static searched_word word_of(const codes *c, const space *s, uint32_t id) {
+    const int16_t *row = space_row(s, id);
+    const code_parts parts = codes_parts(c, id, id);
+    return (searched_word){
+        .square = (uint64_t)kernels_active()->dot_i16(row, row, s->row_elements),
+        .half_square = (double)parts.whole / 2, /* below 2^53: exact */
+        .code_length = (float)(sqrt((double)parts.code) * (1 + 0x1p-20)),
+        .rest = (float)(sqrt((double)parts.rest) * (1 + 0x1p-20)),
+    };
+}
+
+tem_status point_search_init(point_search *n, const space *s, tem_error *error) {
+    *n = (point_search){.space = s};
+    tem_status status = codes_init(&n->codes, s, core_round_up(s->count, TILE_COLUMNS), error);
+    if (status != TEM_OK)
+        return status;
+    n->words = core_alloc(s->count, sizeof *n->words);
+    if (n->words == NULL) {
+        point_search_free(n);
+        return core_fail_memory(error);
+    }
+    for (uint32_t id = 0; id < s->count; id++) {
+        codes_put(&n->codes, id, id);
+        n->words[id] = word_of(&n->codes, s, id);
+    }
+    return TEM_OK;
+}
+
+void point_search_free(point_search *n) {
+    codes_free(&n->codes);
+    core_free(n->words);
+    *n = (point_search){0};
+}
+
+/* ------------------------------------------------------- exact distances -- */
+
+/* Cuts a point into digits, each a padded row; returns how many it took. */
+static unsigned cut_digits(const space *s, const int64_t *point, int16_t *digits) {
+    int64_t rest[TEM_DIMENSION_MAX];
+    memcpy(rest, point, s->dimension * sizeof *rest);
+    memset(digits, 0, (size_t)DIGITS_MAX * s->row_elements * sizeof *digits);
+    for (unsigned used = 1;; used++) {
+        bool last = true;
+        for (uint32_t i = 0; i < s->dimension; i++)
+            last &= rest[i] >= -KERNEL_VALUE_MAX && rest[i] <= KERNEL_VALUE_MAX;
+        int16_t *row = digits + (size_t)(used - 1) * s->row_elements;
+        for (uint32_t i = 0; i < s->dimension; i++) {
+            row[i] = (int16_t)(last ? rest[i] : rest[i] & ((1 << DIGIT_BITS) - 1));
+            rest[i] >>= DIGIT_BITS; /* towards minus infinity: the digit is not negative */
+        }
+        if (last || used == DIGITS_MAX)
+            return used;
+    }
+}
+
+/* |point - row|^2 less |point|^2, which is the same for all words. */
+static wide score_of(const batch *b, size_t at, uint32_t id) {
+    const space *s = b->of->space;
+    const int16_t *digits = b->digits + at * DIGITS_MAX * s->row_elements;
+    wide score = (wide)b->of->words[id].square;
+    for (unsigned i = 0; i < b->digit_counts[at]; i++)
+        score -= (wide)2 *
+                 kernels_active()->dot_i16(digits + (size_t)i * s->row_elements, space_row(s, id),
+                                           s->row_elements) *
+                 ((wide)1 << (DIGIT_BITS * i));
+    return score;
+}
+
+/* ---------------------------------------------------------- the points -- */
+
+/* The point less the centre. */
+static double centred_value(const batch *b, size_t at, uint32_t i) {
+    return (double)(b->points[at * b->of->space->dimension + i] - b->of->codes.centre[i]);
+}
+
+static void set_centred(batch *b, size_t at) {
+    wide centred = 0;
+    for (uint32_t i = 0; i < b->of->space->dimension; i++) {
+        const wide centre = b->of->codes.centre[i];
+        centred += centre * (centre - 2 * (wide)b->points[at * b->of->space->dimension + i]);
+    }
+    b->centred[at] = centred;
+}
+
+/* The codes of a point, and |q|^2 and |z|^2. */
+static void put_codes(batch *b, size_t at, double scale, double *error, double *length) {
+    const size_t quads = b->of->codes.quads;
+    uint8_t *row = b->rows + at / TILE_ROWS * TILE_ROWS * 4 * quads + at % TILE_ROWS * 4;
+    *error = *length = 0;
+    for (uint32_t i = 0; i < b->of->space->dimension; i++) {
+        const double value = centred_value(b, at, i);
+        const double code = nearbyint(value / scale), left = value - code * scale;
+        row[i / 4 * 4 * TILE_ROWS + i % 4] = (uint8_t)((int)code + POINT_CODE_OFFSET);
+        *error += left * left;
+        *length += value * value;
+    }
+}
+
+static double largest_value(const batch *b) {
+    double largest = 1;
+    for (size_t at = 0; at < b->count; at++)
+        for (uint32_t i = 0; i < b->of->space->dimension; i++)
+            largest = fmax(largest, fabs(centred_value(b, at, i)));
+    return largest;
+}
+
+/* The bound (*) over `unit`, less the product of the codes, for every word. Codes of points are
+ * stored POINT_CODE_OFFSET larger, which adds that times the sum of the word's code. */
+static void set_column_bases(batch *b, double error, double length) {
+    const point_search *n = b->of;
+    for (uint32_t id = 0; id < n->space->count; id++) {
+        const searched_word *w = &n->words[id];
+        const double above = error * (double)w->code_length + length * (double)w->rest;
+        const double base = (above * (1 + slack) - w->half_square) / b->unit;
+        const int32_t whole = base < BASE_LEAST  ? BASE_LEAST
+                              : base > BASE_MOST ? BASE_MOST
+                                                 : (int32_t)ceil(base) + 1;
+        b->column_base[id] = whole + n->codes.column_base[id] - n->codes.row_base[id];
+    }
+}
+
+/* What the bound of a word must exceed for it to be looked at. A limit too low is safe, and
+ * bounds beyond BASE_MOST are above all limits. */
+static int32_t limit_of(const batch *b, size_t at) {
+    const double g = (double)(b->centred[at] - b->best[at]) / 2 / b->unit;
+    const double limit = floor(g - slack * fabs(g)) - 1;
+    return limit < BASE_LEAST * 2.0 ? INT32_MIN
+           : limit > BASE_MOST / 2  ? BASE_MOST / 2
+                                    : (int32_t)limit;
+}
+
+static void prepare(batch *b) {
+    const space *s = b->of->space;
+    const double scale = largest_value(b) / POINT_CODE_MAX * (1 + slack);
+    double error = 0, length = 0;
+    b->strips = (b->count + TILE_ROWS - 1) / TILE_ROWS;
+    b->unit = scale * b->of->codes.step;
+    for (size_t at = 0; at < b->strips * TILE_ROWS; at++) {
+        b->found[at] = false;
+        b->row_limit[at] = at < b->count ? INT32_MIN : INT32_MAX;
+    }
+    for (size_t at = 0; at < b->count; at++) {
+        double error_square, length_square;
+        put_codes(b, at, scale, &error_square, &length_square);
+        error = fmax(error, sqrt(error_square));
+        length = fmax(length, sqrt(length_square));
+        set_centred(b, at);
+        b->digit_counts[at] = cut_digits(s, b->points + at * s->dimension,
+                                         b->digits + at * DIGITS_MAX * s->row_elements);
+    }
+    set_column_bases(b, error * (1 + slack), length * (1 + slack));
+}
+
+/* ---------------------------------------------------------- the search -- */
+
+static void consider(batch *b, size_t at, uint32_t id) {
+    const wide score = score_of(b, at, id);
+    if (b->found[at] && score >= b->best[at])
+        return; /* ties by id, and ids ascend */
+    b->found[at] = true;
+    b->best[at] = score;
+    b->words[at] = id;
+    b->row_limit[at] = limit_of(b, at);
+}
+
+static void consider_hits(batch *b, uint32_t first, const uint32_t *hits) {
+    const uint32_t left = b->of->space->count - first;
+    const uint32_t words = left >= TILE_COLUMNS ? UINT32_MAX : ((uint32_t)1 << left) - 1;
+    for (size_t at = 0; at < b->count; at++)
+        for (uint32_t bits = hits[at] & words; bits != 0; bits &= bits - 1)
+            consider(b, at, first + (uint32_t)__builtin_ctz(bits));
+}
+
+static void search(batch *b) {
+    const codes *c = &b->of->codes;
+    _Alignas(64) int32_t never[TILE_COLUMNS];
+    uint32_t hits[BATCH_POINTS];
+    for (unsigned i = 0; i < TILE_COLUMNS; i++)
+        never[i] = INT32_MAX;
+    for (uint32_t first = 0; first < b->of->space->count; first += TILE_COLUMNS) {
+        const tile_codes tile = {.rows = b->rows,
+                                 .columns = c->packed + (size_t)first * 4 * c->quads,
+                                 .strips = b->strips,
+                                 .quads = c->quads,
+                                 .row_base = b->row_base,
+                                 .row_limit = b->row_limit,
+                                 .column_base = b->column_base + first,
+                                 .column_limit = never};
+        kernels_active()->tile_codes(&tile, hits);
+        consider_hits(b, first, hits);
+    }
+}
+
+static tem_status batch_init(batch *b, const point_search *n, tem_error *error) {
+    const size_t slots = core_round_up(n->space->count, TILE_COLUMNS);
+    *b = (batch){.of = n};
+    b->digits =
+        core_alloc((size_t)BATCH_POINTS * DIGITS_MAX * n->space->row_elements, sizeof *b->digits);
+    b->rows = core_alloc_zero(BATCH_POINTS, 4 * n->codes.quads);
+    b->column_base = core_alloc_zero(slots, sizeof *b->column_base);
+    const bool failed = b->digits == NULL || b->rows == NULL || b->column_base == NULL;
+    return failed ? core_fail_memory(error) : TEM_OK;
+}
+
+static void batch_free(batch *b) {
+    core_free(b->digits);
+    core_free(b->rows);
+    core_free(b->column_base);
+}
+
+tem_status point_search_run(const point_search *n, const int64_t *points, size_t count,
+                            uint32_t *words, tem_error *error) {
+    batch b;
+    tem_status status = batch_init(&b, n, error);
+    for (size_t done = 0; done < count && status == TEM_OK; done += b.count) {
+        b.count = count - done < BATCH_POINTS ? count - done : BATCH_POINTS;
+        b.points = points + done * n->space->dimension;
+        b.words = words + done;
+        prepare(&b);
+        search(&b);
+    }
+    batch_free(&b);
+    return status;
+}
