@@ -4,7 +4,7 @@
  *
  * IDS: a file of 32-bit word ids, drawn for in order, each thread through its own part and
  * from the start again, in batches as a user would. WEIGHTS: a file of 32-bit output
- * weights. A warm-up of a tenth of SECONDS is not counted: a word's list is checked when it
+ * weights. A warm-up of a fifth of SECONDS is not counted: a word's list is checked when it
  * is first used. */
 #include "bench_common.h"
 
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
         const size_t from = count * i / threads, to = count * (i + 1) / threads;
         shares[i] = (share){.mechanism = mechanism, .ids = ids + from, .count = to - from};
     }
-    (void)draw_all(shares, threads, seconds / 10);
+    (void)draw_all(shares, threads, seconds / 5);
     const double rate = draw_all(shares, threads, seconds);
     printf("{\"words_per_s\": %.3f, \"open_s\": %.6f, \"create_s\": %.6f, \"peak_bytes\": %llu}\n",
            rate, opened - start, ready - opened, (unsigned long long)bench_memory_line("VmHWM:"));

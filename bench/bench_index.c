@@ -43,7 +43,8 @@ static void print_stages(const stages *s) {
     printf("}, ");
 }
 
-static void write_lists(const tem_model *model, const char *path, uint32_t count) {
+static void write_lists(const tem_model *model, const char *path, uint32_t count,
+                        uint32_t neighbours) {
     FILE *file = fopen(path, "wb");
     if (file == NULL)
         bench_die(path, "cannot be written");
@@ -51,7 +52,7 @@ static void write_lists(const tem_model *model, const char *path, uint32_t count
         tem_neighbours n;
         tem_error error;
         bench_need(tem_model_neighbours(model, id, &n, &error), &error);
-        if (fwrite(n.list, sizeof *n.list, n.count, file) != n.count)
+        if (fwrite(n.list, sizeof *n.list, neighbours, file) != neighbours) /* some have more */
             bench_die(path, "cannot be written");
     }
     if (fclose(file) != 0)
@@ -87,7 +88,8 @@ int main(int argc, char **argv) {
         bench_need(tem_model_save(model, argv[5], TEM_OVERWRITE, &silent, &error), &error);
     const double saved = bench_now();
     if (argc > 6)
-        write_lists(model, argv[6], (uint32_t)bench_number(argv[7], TEM_WORDS_MAX));
+        write_lists(model, argv[6], (uint32_t)bench_number(argv[7], TEM_WORDS_MAX),
+                    options.neighbours);
 
     tem_model_info info;
     tem_model_get_info(model, &info);

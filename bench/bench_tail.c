@@ -2,25 +2,44 @@
  *
  *   bench_tail MODEL IDS SAMPLE EPSILON...
  *
- * A trial of the envelope (docs/PRIVACY.md) proposes a word outside the list with
+ * A round of the envelope (docs/PRIVACY.md) proposes a word of a part of the vocabulary with
  * probability T/(S+T) and ends the draw with probability Z/(S+T), so a draw looks at T/Z of
- * them on average: T = (n - count) exp(-s min(bound, gamma)), Z the sum over all words.
- * Equal weights. The mean over SAMPLE words of IDS, known ones, evenly spaced. */
+ * them on average: T = sum of (words of the part) exp(-s min(bound, gamma)) over the parts
+ * (docs/FORMAT.md), Z the sum over all words. Equal weights. The mean over SAMPLE words of IDS, known ones, evenly spaced. */
 #include "bench_common.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { EPSILONS_MAX = 32 };
+enum { EPSILONS_MAX = 32, PARTS = 16 };
 
-static double tail_per_draw(const tem_mechanism_info *m, const tem_neighbours *list,
-                            const tem_dist *distances, uint32_t n) {
-    double z = 0;
+static double weight(const tem_mechanism_info *m, tem_dist d) {
+    return exp(-m->s * (d < m->gamma_steps ? d : m->gamma_steps) / TEM_DIST_ONE);
+}
+
+/* The least distance of a word of each part that the list does not have. */
+static void find_bounds(const tem_neighbours *list, const tem_dist *distances, uint32_t n,
+                        unsigned char *listed, tem_dist bounds[PARTS]) {
+    memset(listed, 0, n);
+    for (uint32_t i = 0; i < list->count; i++)
+        listed[list->list[i].id] = 1;
+    memset(bounds, 0xff, PARTS * sizeof *bounds);
     for (uint32_t y = 0; y < n; y++) {
-        const tem_dist d = distances[y] < m->gamma_steps ? distances[y] : m->gamma_steps;
-        z += exp(-m->s * d / TEM_DIST_ONE);
+        tem_dist *bound = &bounds[y / ((n + PARTS - 1) / PARTS)];
+        if (!listed[y] && distances[y] < *bound)
+            *bound = distances[y];
     }
-    const tem_dist bound = list->bound < m->gamma_steps ? list->bound : m->gamma_steps;
-    return (n - list->count) * exp(-m->s * bound / TEM_DIST_ONE) / z;
+}
+
+static double tail_per_draw(const tem_mechanism_info *m, const tem_dist bounds[PARTS],
+                            const tem_dist *distances, uint32_t n) {
+    double z = 0, t = 0;
+    for (uint32_t y = 0; y < n; y++) {
+        const tem_dist bound = bounds[y / ((n + PARTS - 1) / PARTS)];
+        z += weight(m, distances[y]);
+        t += bound == UINT32_MAX ? 0 : weight(m, bound);
+    }
+    return t / z;
 }
 
 int main(int argc, char **argv) {
@@ -44,7 +63,8 @@ int main(int argc, char **argv) {
     size_t count = 0;
     uint32_t *ids = bench_read_u32(argv[2], &count);
     const size_t wanted = bench_number(argv[3], count);
-    tem_dist *distances = bench_memory(info.words * sizeof *distances);
+    tem_dist *distances = bench_memory(info.words * sizeof *distances), bounds[PARTS];
+    unsigned char *listed = bench_memory(info.words);
     unsigned used = 0;
     for (size_t i = 0; i < wanted; i++) {
         const uint32_t word = ids[i * (count / wanted)];
@@ -54,8 +74,9 @@ int main(int argc, char **argv) {
         bench_need(tem_model_neighbours(model, word, &list, &error), &error);
         for (uint32_t y = 0; y < info.words; y++)
             distances[y] = tem_model_distance(model, word, y);
+        find_bounds(&list, distances, info.words, listed, bounds);
         for (int e = 0; e < epsilons; e++)
-            sums[e] += tail_per_draw(&mechanisms[e], &list, distances, info.words);
+            sums[e] += tail_per_draw(&mechanisms[e], bounds, distances, info.words);
         used++;
     }
     printf("{\"sample\": %u, \"evaluations\": {", used);
@@ -63,6 +84,7 @@ int main(int argc, char **argv) {
         printf("%s\"%s\": %.4f", e > 0 ? ", " : "", argv[4 + e], sums[e] / used);
     printf("}}\n");
     free(distances);
+    free(listed);
     free(ids);
     tem_model_free(model);
     return 0;

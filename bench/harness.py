@@ -270,12 +270,12 @@ class Bench:
         return str(path)
 
     def weights(self, name):
-        """Unequal output weights, log-uniform from 1 to 1000, in a file."""
+        """Unequal output weights, log-uniform from 1000 to 4000, in a file."""
         path = self.data / f"{'grid' if self.quick else name}.weights"
         if not path.exists():
             generator = random.Random(3)
             words = self.model_shape(name)[0]
-            path.write_bytes(array.array("I", (int(1000 ** generator.random())
+            path.write_bytes(array.array("I", (int(1000 * 4 ** generator.random())
                                                for _ in range(words))).tobytes())
         return str(path)
 

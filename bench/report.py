@@ -136,16 +136,15 @@ def sampling(section):
     for model in ("default", "glove-6b-100d"):
         rows = []
         for epsilon in epsilons:
-            equal, weighted = (section.get(f"{model}-{kind}-{epsilon:g}", {})
-                               for kind in ("equal", "weighted"))
+            r = section.get(f"{model}-{epsilon:g}", {})
             tail = section.get(f"{model}-tail", {}).get("evaluations", {}).get(f"{epsilon:g}")
-            rows.append((f"{epsilon:g}", spread(equal.get("words_per_s"), 1e-6),
-                         spread(equal.get("share_of_probe"), 100),
-                         spread(weighted.get("words_per_s"), 1e-6),
+            rows.append((f"{epsilon:g}", spread(r.get("words_per_s"), 1e-6),
+                         spread(r.get("share_of_probe"), 100),
+                         spread(r.get("weighted_per_s"), 1e-6), spread(r.get("ratio_weighted")),
                          "-" if tail is None else f"{tail:.2f}"))
         parts.append(f"### {model}\n\n" + table(
             ("epsilon", "million words/s", "% of the limit probe", "million words/s, unequal weights",
-             "tail words a draw"), rows))
+             "unequal / equal", "tail words a draw"), rows))
         parts.append(sampling_beside(section, model))
     return "\n\n".join(parts)
 
@@ -157,7 +156,7 @@ def sampling_beside(section, model):
         text += (f"Limit probe: {spread(some[0]['probe_per_s'], 1e-6)} million words/s. Set-up: "
                  f"opening {number(1e3 * some[0]['open_s']['median'])} ms, mechanism "
                  f"{number(1e3 * some[0]['create_s']['median'])} ms, with unequal weights "
-                 f"{number(1e3 * some[-1]['create_s']['median'])} ms.")
+                 f"{number(1e3 * some[0]['create_weighted_s']['median'])} ms.")
     if f"{model}-numpy" in section:
         r = section[f"{model}-numpy"]
         text += (f" NumPy at epsilon 3: {spread(r['words_per_s'])} words/s; tem in the same minutes "
@@ -266,15 +265,12 @@ def point(x, fig, scale=1.0):
 def plot_sampling(section, folder):
     curves = []
     for model in ("default", "glove-6b-100d"):
-        for kind in ("equal", "weighted"):
-            some = [r for key, r in section.items() if key.startswith(f"{model}-{kind}-")]
-            some.sort(key=lambda r: r["epsilon"])
+        some = [r for r in section.values() if r.get("model") == model]
+        some.sort(key=lambda r: r["epsilon"])
+        for name, key in (("", "words_per_s"), (", unequal weights", "weighted_per_s"),
+                          (", limit probe", "probe_per_s")):
             if some:
-                curves.append((f"{model}, {kind}", [point(r["epsilon"], r["words_per_s"], 1e-6)
-                                                    for r in some]))
-            if some and kind == "equal":
-                curves.append((f"{model}, limit probe", [point(r["epsilon"], r["probe_per_s"], 1e-6)
-                                                         for r in some]))
+                curves.append((model + name, [point(r["epsilon"], r[key], 1e-6) for r in some]))
     if curves:
         gnuplot(folder / "sampling.svg", "Words drawn a second, by epsilon",
                 ["set logscale xy", "set xlabel 'epsilon'", "set ylabel 'million words a second'",

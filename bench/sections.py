@@ -162,22 +162,29 @@ def index(bench):
 
 # ------------------------------------------------------------------ sampling --
 
-def sampling_step(bench, model, epsilon, weighted):
-    ids = bench.ids(model)
-    weights = [bench.weights(model)] if weighted else []
+def sampling_step(bench, model, epsilon):
+    ids, weights = bench.ids(model), bench.weights(model)
     words, neighbours = bench.model_shape(model)
+
+    def draw(*weights):
+        return bench.program("draw", bench.model(model), "tem", epsilon, bench.threads,
+                             bench.seconds(10), ids, *weights)
+
     seen = in_turn(bench.runs(3), {
-        "tem": lambda: bench.program("draw", bench.model(model), "tem", epsilon, bench.threads,
-                                     bench.seconds(10), ids, *weights),
+        "tem": draw,
+        "weighted": lambda: draw(weights),
         "probe": lambda: bench.program("probe", words, neighbours, bench.threads,
                                        bench.seconds(2))})
     rates = {name: [run["words_per_s"] for run in runs] for name, runs in seen.items()}
-    return {"model": model, "epsilon": float(epsilon), "weighted": weighted, "words": words,
+    return {"model": model, "epsilon": float(epsilon), "words": words,
             "neighbours": neighbours, "words_per_s": figure(rates["tem"]),
+            "weighted_per_s": figure(rates["weighted"]),
+            "ratio_weighted": ratios(rates["weighted"], rates["tem"]),
             "probe_per_s": figure(rates["probe"]),
             "share_of_probe": ratios(rates["tem"], rates["probe"]),
             "open_s": figure(run["open_s"] for run in seen["tem"]),
-            "create_s": figure(run["create_s"] for run in seen["tem"])}
+            "create_s": figure(run["create_s"] for run in seen["tem"]),
+            "create_weighted_s": figure(run["create_s"] for run in seen["weighted"])}
 
 
 def numpy_step(bench, model, epsilon):
@@ -200,10 +207,9 @@ def sampling(bench):
     for model in MODELS:
         yield Step(f"{model}-tail", 30, lambda m=model: bench.program(
             "tail", bench.model(m), bench.ids(m), 20 if bench.quick else 200, *EPSILONS))
-        for weighted in (False, True):
-            for epsilon in EPSILONS[::10] if bench.quick else EPSILONS:
-                yield Step(f"{model}-{'weighted' if weighted else 'equal'}-{epsilon}", 45,
-                           lambda m=model, e=epsilon, w=weighted: sampling_step(bench, m, e, w))
+        for epsilon in EPSILONS[::10] if bench.quick else EPSILONS:
+            yield Step(f"{model}-{epsilon}", 80,
+                       lambda m=model, e=epsilon: sampling_step(bench, m, e))
         if bench.has_rival():
             yield Step(f"{model}-numpy", 60, lambda m=model: numpy_step(bench, m, "3"))
 
