@@ -130,7 +130,8 @@ static uint32_t share_exactly(const shares *s, const u256 *total, uint64_t digit
 
 /* ----------------------------------------------------- by the first digit -- */
 
-enum { END_MARGIN = 2, UNDECIDED = UINT32_MAX };
+enum { END_MARGIN = 2 };
+static const uint32_t UNDECIDED = UINT32_MAX; /* more than an enum can hold */
 
 static uint32_t *ends_of(const envelopes *e, uint32_t word) {
     return e->ends + e->index->starts[word] + (size_t)word * NEIGHBOUR_PARTS;
