@@ -377,7 +377,8 @@ TEM_API tem_status tem_kind_parse(const char *name, tem_mechanism_kind *kind, te
  * Fails with TEM_ERR_ARGUMENT (both beta and gamma, or either where it has no meaning),
  * TEM_ERR_RANGE (epsilon or gamma not positive or beyond the integers above, s gamma
  * beyond 64, all weights 0), TEM_ERR_UNSUPPORTED (Madlib without vectors),
- * TEM_ERR_MEMORY. Cost: O(words) with weights or Madlib, else O(1). */
+ * TEM_ERR_DAMAGED (lists of the model that overlap), TEM_ERR_MEMORY. Cost: O(words). The
+ * first draw for a word has it keep 64 bytes, and 4 for each word of its list. */
 TEM_API tem_status tem_mechanism_create(const tem_model *model,
                                         const tem_mechanism_options *options,
                                         tem_mechanism **mechanism, tem_error *error);

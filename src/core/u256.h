@@ -18,10 +18,6 @@ static inline bool u256_less(const u256 *a, const u256 *b) {
     return false;
 }
 
-static inline bool u256_is_zero(const u256 *a) {
-    return (a->limb[0] | a->limb[1] | a->limb[2] | a->limb[3]) == 0;
-}
-
 /* The number of bits of a, a > 0. */
 static inline unsigned u256_bits(const u256 *a) {
     unsigned top = 3;
@@ -60,16 +56,6 @@ static inline void u256_add_product(u256 *sum, const u256 *a, uint64_t factor) {
         const u256_wide t = (u256_wide)a->limb[i] * factor + sum->limb[i] + carry;
         sum->limb[i] = (uint64_t)t;
         carry = (uint64_t)(t >> 64);
-    }
-}
-
-/* a -= b, where b <= a. */
-static inline void u256_subtract(u256 *a, const u256 *b) {
-    uint64_t borrow = 0;
-    for (int i = 0; i < 4; i++) {
-        const u256_wide t = (u256_wide)a->limb[i] - b->limb[i] - borrow;
-        a->limb[i] = (uint64_t)t;
-        borrow = (uint64_t)(t >> 64) & 1;
     }
 }
 

@@ -149,12 +149,12 @@ static void choose_words(guesser *g, uint32_t cluster) {
 }
 
 /* The farthest of the K nearest of the words that are looked at. */
-static tem_dist guess_farthest(guesser *g) {
+static tem_dist guess_farthest(guesser *g, uint32_t length) {
     uint64_t last = 0;
     for (uint32_t i = 0; i < g->count; i++)
         g->keys[i] = rough_key(i, g->squares[i]);
-    nearest_select(g->keys, g->count, g->lists->length);
-    for (uint32_t i = 0; i < g->lists->length; i++) {
+    nearest_select(g->keys, g->count, length);
+    for (uint32_t i = 0; i < length; i++) {
         const uint64_t square = g->squares[(uint32_t)g->keys[i]];
         last = square > last ? square : last;
     }
@@ -193,12 +193,16 @@ static void guess_bounds(const guesser *g, const int16_t *row, tem_dist farthest
     }
 }
 
+/* Frequent words have to do without: their lists are longer than what is looked at. */
 static void guess_limits(guesser *g, uint32_t id) {
+    const uint32_t length = lists_length(g->lists, id);
+    if (g->count < length)
+        return;
     const int16_t *row = space_row(g->space, id);
     for (uint32_t i = 0; i < g->count; i++)
         g->squares[i] = square_of(g, row, g->rows + (size_t)i * g->space->row_elements);
     tem_dist bounds[NEIGHBOUR_PARTS];
-    const tem_dist farthest = guess_farthest(g);
+    const tem_dist farthest = guess_farthest(g, length);
     guess_bounds(g, row, farthest, bounds);
     lists_expect(g->lists, id, farthest, bounds);
 }
@@ -206,8 +210,6 @@ static void guess_limits(guesser *g, uint32_t id) {
 void guesser_run(guesser *g, uint32_t cluster) {
     const clusters *c = g->clusters;
     choose_words(g, cluster);
-    if (g->count < g->lists->length)
-        return;
     for (uint32_t i = c->starts[cluster]; i < c->starts[cluster + 1]; i++)
         guess_limits(g, c->ids[i]);
 }

@@ -27,11 +27,14 @@ static void fill(_Atomic(tem_dist) *distances, size_t count) {
 
 tem_status lists_init(lists *l, const blocks *b, uint32_t length, tem_error *error) {
     const size_t words = b->words;
-    *l = (lists){.words = b->words,
-                 .part_words = b->part_words,
-                 .length = length,
-                 .capacity = capacity_for(length, b->words)};
-    l->keys = core_alloc(words * l->capacity, sizeof *l->keys);
+    *l = (lists){.words = b->words, .part_words = b->part_words, .length = length};
+    l->starts = core_alloc(words + 1, sizeof *l->starts);
+    if (l->starts == NULL)
+        return core_fail_memory(error);
+    l->starts[0] = 0;
+    for (uint32_t id = 0; id < b->words; id++)
+        l->starts[id + 1] = l->starts[id] + capacity_for(lists_length(l, id), b->words);
+    l->keys = core_alloc(l->starts[words], sizeof *l->keys);
     l->used = core_alloc_zero(words, sizeof *l->used);
     l->farthest = core_alloc(words, sizeof *l->farthest);
     l->bounds = core_alloc(words * NEIGHBOUR_PARTS, sizeof *l->bounds);
@@ -55,6 +58,7 @@ void lists_free(lists *l) {
     core_free(l->farthest);
     core_free(l->used);
     core_free(l->keys);
+    core_free(l->starts);
     *l = (lists){0};
 }
 
@@ -76,11 +80,12 @@ static void leave_out(lists *l, uint32_t id, uint64_t key) {
 }
 
 static void cut(lists *l, uint32_t id) {
-    uint64_t *keys = l->keys + (size_t)id * l->capacity;
-    const tem_dist last = (tem_dist)(nearest_select(keys, l->used[id], l->length) >> 32);
-    for (uint32_t i = l->length; i < l->used[id]; i++)
+    uint64_t *keys = l->keys + l->starts[id];
+    const uint32_t length = lists_length(l, id);
+    const tem_dist last = (tem_dist)(nearest_select(keys, l->used[id], length) >> 32);
+    for (uint32_t i = length; i < l->used[id]; i++)
         leave_out(l, id, keys[i]);
-    l->used[id] = l->length;
+    l->used[id] = length;
     if (last < atomic_load_explicit(&l->farthest[id], memory_order_relaxed))
         atomic_store_explicit(&l->farthest[id], last, memory_order_relaxed);
 }
@@ -91,9 +96,9 @@ void lists_offer(lists *l, uint32_t id, uint32_t other, tem_dist distance) {
         leave_out(l, id, key);
         return;
     }
-    l->keys[(size_t)id * l->capacity + l->used[id]++] = key;
+    l->keys[l->starts[id] + l->used[id]++] = key;
     /* At its length for the first time there is nothing to cut, but a limit to gain. */
-    if (l->used[id] == l->length || l->used[id] == l->capacity)
+    if (l->used[id] == lists_length(l, id) || l->used[id] == l->starts[id + 1] - l->starts[id])
         cut(l, id);
 }
 
@@ -107,7 +112,7 @@ void lists_expect(lists *l, uint32_t id, tem_dist farthest,
 
 void lists_finish(lists *l, uint32_t id) {
     cut(l, id);
-    nearest_sort(l->keys + (size_t)id * l->capacity, l->length);
+    nearest_sort(l->keys + l->starts[id], lists_length(l, id));
 }
 
 static void copy_bounds(const lists *l, tem_dist *out) {
@@ -116,25 +121,30 @@ static void copy_bounds(const lists *l, tem_dist *out) {
             *out++ = atomic_load_explicit(&l->bounds[part * l->words + id], memory_order_relaxed);
 }
 
-tem_status lists_take(lists *l, neighbour_index *out, tem_error *error) {
-    const uint32_t count = l->words, length = l->length;
-    uint64_t *starts = core_alloc((size_t)count + 1, sizeof *starts);
-    tem_dist *bounds = core_alloc((size_t)count * NEIGHBOUR_PARTS, sizeof *bounds);
-    if (starts == NULL || bounds == NULL) {
-        core_free(starts);
-        core_free(bounds);
-        return core_fail_memory(error);
+/* Moves the lists together: the spare room goes. */
+static void close_up(lists *l) {
+    uint64_t end = 0;
+    for (uint32_t id = 0; id < l->words; id++) {
+        const uint32_t length = lists_length(l, id);
+        memmove(l->keys + end, l->keys + l->starts[id], length * sizeof *l->keys);
+        l->starts[id] = end;
+        end += length;
     }
+    l->starts[l->words] = end;
+}
+
+tem_status lists_take(lists *l, neighbour_index *out, tem_error *error) {
+    tem_dist *bounds = core_alloc((size_t)l->words * NEIGHBOUR_PARTS, sizeof *bounds);
+    if (bounds == NULL)
+        return core_fail_memory(error);
     copy_bounds(l, bounds);
-    for (uint64_t id = 0; id <= count; id++)
-        starts[id] = id * length;
-    for (size_t id = 1; id < count; id++) /* the spare room goes */
-        memmove(l->keys + id * length, l->keys + id * l->capacity, length * sizeof *l->keys);
-    *out = (neighbour_index){.count = count,
-                             .starts = starts,
+    close_up(l);
+    *out = (neighbour_index){.count = l->words,
+                             .starts = l->starts,
                              .entries = (const tem_neighbour *)(const void *)l->keys,
-                             .entry_count = starts[count],
+                             .entry_count = l->starts[l->words],
                              .bounds = bounds};
     l->keys = NULL;
+    l->starts = NULL;
     return TEM_OK;
 }

@@ -16,8 +16,10 @@
 #include <pthread.h>
 
 typedef struct lists {
-    uint32_t words, part_words, length, capacity;
-    uint64_t *keys; /* words * capacity */
+    uint32_t words, part_words;
+    uint32_t length;  /* of the lists of words that are not frequent */
+    uint64_t *starts; /* words + 1: where the keys of each have their room */
+    uint64_t *keys;
     uint32_t *used;
     _Atomic(tem_dist) *farthest; /* no word beyond it will be in the list */
     _Atomic(tem_dist) *bounds;   /* all words for the first part, for the second, ... */
@@ -39,6 +41,11 @@ void lists_offer(lists *l, uint32_t id, uint32_t other, tem_dist distance);
 /* Sets what is known from elsewhere before the first offer: a distance that the list will
  * not exceed, and distances that the bounds will not. */
 void lists_expect(lists *l, uint32_t id, tem_dist farthest, const tem_dist bounds[NEIGHBOUR_PARTS]);
+
+/* The words that a list will have. */
+static inline uint32_t lists_length(const lists *l, uint32_t id) {
+    return neighbours_length(l->words, l->length, id);
+}
 
 /* Words of `part` that are farther away than this change nothing for the word `id`. */
 static inline tem_dist lists_limit(const lists *l, uint32_t id, uint32_t part) {

@@ -104,7 +104,7 @@ tem_status neighbours_verify(const neighbour_index *index, const space *s, uint3
     tem_status status = longest_list(index, &longest, error);
     if (status != TEM_OK)
         return status;
-    if (longest != length)
+    if (longest != neighbours_length(index->count, length, 0))
         return core_fail(error, TEM_ERR_DAMAGED, "the lists have another length than stated");
     if (index->starts[0] != 0 || index->starts[index->count] != index->entry_count)
         return core_fail(error, TEM_ERR_DAMAGED, "the lists do not fill their section");

@@ -21,6 +21,18 @@
 /* A word's bounds fill one line of the cache. */
 enum { NEIGHBOUR_PARTS = 16 };
 
+/* The first of NEIGHBOUR_FREQUENT words, the frequent ones, have lists NEIGHBOUR_LONGER times
+ * as long as the others. They are what most of a text consists of: for a quarter more memory
+ * the sampler looks at half as many words in vain or fewer (docs/BENCHMARKS.md). */
+enum { NEIGHBOUR_FREQUENT = 64, NEIGHBOUR_LONGER = 16 };
+
+static inline uint32_t neighbours_length(uint32_t count, uint32_t length, uint32_t id) {
+    const uint64_t longer = (uint64_t)length * NEIGHBOUR_LONGER;
+    if (id >= count / NEIGHBOUR_FREQUENT)
+        return length;
+    return longer < count ? (uint32_t)longer : count;
+}
+
 /* A view, in memory or in a mapped file that may be damaged. */
 typedef struct neighbour_index {
     uint32_t count;         /* words */
@@ -42,7 +54,7 @@ static inline const tem_dist *neighbours_bounds(const neighbour_index *index, ui
     return index->bounds + (size_t)id * NEIGHBOUR_PARTS;
 }
 
-/* The index of a space with `length` words in each list, 1 to count. The result is
+/* The index of a space with lists of neighbours_length words, `length` being 1 to count. The result is
  * the same whatever the number of threads and the kernel. The space must have passed
  * space_check_range: no distance may be UINT32_MAX. TEM_ERR_MEMORY or TEM_ERR_CANCELLED.
  * Free with neighbours_free. */
@@ -58,8 +70,8 @@ void neighbours_free(neighbour_index *index);
 tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbours *out,
                           tem_error *error);
 
-/* Recomputes the whole index, whose longest list should have `length` words, and
- * compares. TEM_ERR_DAMAGED, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+/* Recomputes the whole index, whose lists should have neighbours_length words or fewer, the
+ * longest just as many, and compares. TEM_ERR_DAMAGED, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
 tem_status neighbours_verify(const neighbour_index *index, const space *s, uint32_t length,
                              const tem_run *run, tem_error *error);
 

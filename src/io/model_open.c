@@ -52,8 +52,8 @@ static tem_status check_header(const file_view *view, const char *path, model_he
                             h->version, MODEL_VERSION);
     if (h->version != MODEL_VERSION)
         return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
-                            "model format %u is older than %d: build the model again",
-                            h->version, MODEL_VERSION);
+                            "model format %u is older than %d: build the model again", h->version,
+                            MODEL_VERSION);
     if (h->file_bytes != view->size)
         return damaged(error, path, "the file is shorter or longer than its header says");
     return check_numbers(h, path, error);

@@ -4,6 +4,8 @@
 #include "core/memory.h"
 #include "core/status.h"
 
+#include <string.h>
+
 /* One word's envelope, share by share. */
 typedef struct shares {
     const envelopes *of;
@@ -72,49 +74,58 @@ static void add_share(const shares *s, uint32_t share, u256 *sum) {
     u256_add_product(sum, &exp_table[exponent_level(exponent_at(&e->exponent, distance))], weight);
 }
 
-/* A list that names words twice may weigh more than there is, and a sum overflow. */
-static tem_status total_of(const shares *s, u256 *total, tem_error *error) {
-    uint64_t left = s->of->weights.sum;
-    *total = (u256){{0, 0, 0, 0}};
-    for (uint32_t share = 0; share < s->count; share++) {
-        if (share >= NEIGHBOUR_PARTS) {
-            const uint32_t id = s->near.list[share - NEIGHBOUR_PARTS].id;
-            const uint64_t weight = weights_at(&s->of->weights, id);
-            if (weight > left)
-                return core_fail(error, TEM_ERR_DAMAGED,
-                                 "damaged model: a list names a word twice; run 'tem verify'");
-            left -= weight;
-        }
-        add_share(s, share, total);
+/* A damaged list may name a word twice, and then a sum overflow.
+ * PRIVACY: or it may miss words of a part that has no share, which would never come out. */
+static tem_status check_list(const shares *s, tem_error *error) {
+    const weights *w = &s->of->weights;
+    const uint32_t part_words = neighbours_part_words(w->count);
+    uint64_t left[NEIGHBOUR_PARTS]; /* of each part's weight, outside the list */
+    memcpy(left, w->part_sums, sizeof left);
+    for (uint32_t i = 0; i < s->near.count; i++) {
+        const uint32_t id = s->near.list[i].id, weight = weights_at(w, id);
+        if (weight > left[id / part_words])
+            return core_fail(error, TEM_ERR_DAMAGED,
+                             "damaged model: a list names a word twice; run 'tem verify'");
+        left[id / part_words] -= weight;
     }
-    return u256_is_zero(total) ? core_fail(error, TEM_ERR_DAMAGED,
-                                           "damaged model: a list misses words; run 'tem verify'")
-                               : TEM_OK;
+    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++)
+        if (s->bounds[part] == UINT32_MAX && left[part] > 0)
+            return core_fail(error, TEM_ERR_DAMAGED,
+                             "damaged model: a list misses words; run 'tem verify'");
+    return TEM_OK;
+}
+
+/* At least E_512 > 2^99: some word has a weight, and it is in the list or its part has a
+ * share. Below 2^256: the weights add up to less than 2^63 in the parts, and to no more in
+ * the list. */
+static u256 total_of(const shares *s) {
+    u256 total = {{0, 0, 0, 0}};
+    for (uint32_t share = 0; share < s->count; share++)
+        add_share(s, share, &total);
+    return total;
 }
 
 static tem_status shares_and_total(const envelopes *e, uint32_t word, shares *s, u256 *total,
                                    tem_error *error) {
-    const tem_status status = shares_of(e, word, s, error);
-    return status == TEM_OK ? total_of(s, total, error) : status;
+    tem_status status = shares_of(e, word, s, error);
+    if (status == TEM_OK)
+        status = check_list(s, error);
+    if (status == TEM_OK)
+        *total = total_of(s);
+    return status;
 }
 
 /* ------------------------------------------------------ by all the digits -- */
 
 /* The share that digit * Z + rest falls on, rest uniform below the total Z: the first whose
  * end times 2^64 is above. */
-static tem_status share_exactly(const envelopes *e, uint32_t word, uint64_t digit, tem_rng *rng,
-                                uint32_t *share, tem_error *error) {
-    shares s;
-    u256 total, end = {{0, 0, 0, 0}};
-    const tem_status status = shares_and_total(e, word, &s, &total, error);
-    if (status != TEM_OK)
-        return status;
-    const u256 rest = rng_below256(rng, &total);
-    uint32_t i = 0;
-    for (add_share(&s, i, &end); !u256_product_less(digit, &total, &rest, &end);)
-        add_share(&s, ++i, &end); /* the last end is the total */
-    *share = i;
-    return TEM_OK;
+static uint32_t share_exactly(const shares *s, const u256 *total, uint64_t digit, tem_rng *rng) {
+    const u256 rest = rng_below256(rng, total);
+    u256 end = {{0, 0, 0, 0}};
+    uint32_t share = 0;
+    for (add_share(s, share, &end); !u256_product_less(digit, total, &rest, &end);)
+        add_share(s, ++share, &end); /* the last end is the total */
+    return share;
 }
 
 /* ----------------------------------------------------- by the first digit -- */
@@ -151,7 +162,7 @@ static tem_status make_ends(const envelopes *e, uint32_t word, tem_error *error)
 }
 
 /* Whether a word's ends are there. The thread that first wants them works them out;
- * another that comes meanwhile does without. */
+ * another that comes meanwhile does without (share_slowly). */
 static tem_status ready_ends(const envelopes *e, uint32_t word, bool *ready, tem_error *error) {
     *ready = false;
     if (e->states == NULL)
@@ -199,15 +210,41 @@ static uint32_t share_quickly(const envelopes *e, uint32_t word, uint32_t t) {
     return t < ends[share] && ends[share - 1] + END_MARGIN < t ? share : UNDECIDED;
 }
 
+/* The same without kept ends. It is UNDECIDED for the same t, so that a draw takes as many
+ * random words whichever of the two it was made by: what is drawn must not depend on what
+ * other threads have drawn for. */
+static uint32_t share_slowly(const shares *s, const u256 *total, uint32_t t) {
+    u256 sum = {{0, 0, 0, 0}};
+    for (uint32_t share = 0; share < s->count; share++) {
+        add_share(s, share, &sum);
+        const uint32_t end = end_of(&sum, total);
+        if (t <= end + END_MARGIN)
+            return t < end ? share : UNDECIDED;
+    }
+    return UNDECIDED;
+}
+
 tem_status envelopes_draw(const envelopes *e, uint32_t word, tem_rng *rng, uint32_t *share,
                           tem_error *error) {
     bool ready = false;
-    const tem_status status = ready_ends(e, word, &ready, error);
+    tem_status status = ready_ends(e, word, &ready, error);
     if (status != TEM_OK)
         return status;
     const uint64_t digit = rng_word(rng);
-    *share = ready ? share_quickly(e, word, (uint32_t)(digit >> 32)) : UNDECIDED;
-    return *share == UNDECIDED ? share_exactly(e, word, digit, rng, share, error) : TEM_OK;
+    const uint32_t t = (uint32_t)(digit >> 32);
+    *share = ready ? share_quickly(e, word, t) : UNDECIDED;
+    if (*share != UNDECIDED)
+        return TEM_OK;
+    shares s;
+    u256 total;
+    status = shares_and_total(e, word, &s, &total, error);
+    if (status != TEM_OK)
+        return status;
+    if (!ready && e->states != NULL)
+        *share = share_slowly(&s, &total, t);
+    if (*share == UNDECIDED)
+        *share = share_exactly(&s, &total, digit, rng);
+    return TEM_OK;
 }
 
 tem_neighbour envelopes_entry(const envelopes *e, uint32_t word, uint32_t share) {
@@ -216,7 +253,8 @@ tem_neighbour envelopes_entry(const envelopes *e, uint32_t word, uint32_t share)
 
 void envelopes_prefetch(const envelopes *e, uint32_t word) {
     const uint32_t *ends = ends_of(e, word);
-    __builtin_prefetch(&e->states[word]);
+    if (e->states != NULL)
+        __builtin_prefetch(&e->states[word]);
     __builtin_prefetch(ends);
     __builtin_prefetch(ends + NEIGHBOUR_PARTS);
     __builtin_prefetch(e->index->entries + e->index->starts[word]);

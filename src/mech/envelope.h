@@ -15,7 +15,8 @@
  * shares, times 2^64, say which it falls on. Nearly always the digit alone decides; the
  * rest is drawn only if the digit is next to an end, about once in 2^24 draws. The ends,
  * as fractions of Z in 32 bits, are worked out when a word is first drawn for.
- * PRIVACY: either way the share is the one that the number falls on (test_tapes). */
+ * PRIVACY: either way the share is the one that the number falls on (test_tapes). The bits
+ * drawn are the same too, whichever thread worked out the ends. */
 #ifndef MECH_ENVELOPE_H
 #define MECH_ENVELOPE_H
 
@@ -42,8 +43,8 @@ typedef struct envelopes {
 
 typedef enum ends_state { ENDS_NONE = 0, ENDS_BEGUN, ENDS_READY } ends_state;
 
-/* Copies the weights `values` (NULL: all 1). TEM_ERR_RANGE if they are all 0, TEM_ERR_MEMORY. Free
- * with envelopes_free. */
+/* Copies the weights `values` (NULL: all 1). TEM_ERR_RANGE if they are all 0, TEM_ERR_DAMAGED
+ * if lists overlap, TEM_ERR_MEMORY. Free with envelopes_free. */
 tem_status envelopes_init(envelopes *e, const neighbour_index *index, exponent x,
                           const uint32_t *values, tem_error *error);
 void envelopes_free(envelopes *e);

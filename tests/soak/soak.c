@@ -2,8 +2,9 @@
  *
  *   soak MODEL EPSILON DRAWS THREADS
  *
- * Words are drawn for in turn through the vocabulary; after each tenth of the draws the
- * resident memory is printed. It has to stay flat. */
+ * Words are drawn for in turn through the vocabulary, a line of them at a time; after each
+ * tenth of the draws the resident memory is printed. Once every word has been drawn for, it
+ * has to stay flat. */
 #include <tem.h>
 
 #include <pthread.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TENTHS = 10, THREADS_MAX = 64 };
+enum { TENTHS = 10, THREADS_MAX = 64, LINE_WORDS = 100 };
 
 typedef struct share {
     const tem_mechanism *mechanism;
@@ -29,11 +30,17 @@ static void *draw_share(void *argument) {
     tem_error error;
     s->status = tem_rng_create(&rng, &error);
     uint32_t word = 0;
-    for (uint64_t i = 0; i < s->draws && s->status == TEM_OK; i++) {
-        uint32_t out = 0;
-        s->status = tem_mechanism_draw(s->mechanism, rng, word, &out, &error);
-        s->sum += out;
-        word = word + 1 < s->words ? word + 1 : 0;
+    for (uint64_t left = s->draws; left > 0 && s->status == TEM_OK;) {
+        uint32_t words[LINE_WORDS];
+        const size_t count = left < LINE_WORDS ? (size_t)left : LINE_WORDS;
+        for (size_t i = 0; i < count; i++) {
+            words[i] = word;
+            word = word + 1 < s->words ? word + 1 : 0;
+        }
+        s->status = tem_mechanism_draw_many(s->mechanism, rng, words, words, count, &error);
+        for (size_t i = 0; i < count; i++)
+            s->sum += words[i];
+        left -= count;
     }
     tem_rng_free(rng);
     return NULL;

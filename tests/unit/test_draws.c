@@ -5,7 +5,8 @@
  * fail the whole file with probability FALSE_ALARM at most (Bonferroni: each comparison has
  * an equal share of it). tests/check-planted shows that wrong programs do fail.
  *
- * Chi-square: 10^6 draws a case. The bins come from the law, never from what appeared:
+ * Chi-square: 10^6 draws a case, in batches of all sizes that matter: one word, as many as
+ * are under way at once, one less, one more, very many. The bins come from the law, never from what appeared:
  * a word that is expected BIN_LEAST times or more has a bin of its own, all others of
  * positive probability share one; if that one is expected fewer times, it joins the least
  * likely of the others. Degrees of freedom: bins less one. A word of probability 0 must not
@@ -26,6 +27,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +48,7 @@ enum { DRAWS = 20000, KS_SAMPLES = 5000, NEAREST_POINTS = 50 };
 enum { DRAWS = 1000000, KS_SAMPLES = 100000, NEAREST_POINTS = 1000 };
 #endif
 
-enum { SEED = 20210707, BIN_LEAST = 50, BATCH = 1000, COMPARISONS_MAX = 128 };
+enum { SEED = 20210707, BIN_LEAST = 50, BATCH_MAX = 1000, COMPARISONS_MAX = 128 };
 
 #define FALSE_ALARM 1e-6 /* of the whole file */
 static const double ALARM_EACH = FALSE_ALARM / COMPARISONS_MAX;
@@ -224,38 +226,64 @@ static binning make_bins(const tem_law *law, uint32_t words) {
     return b;
 }
 
-static void draw_batch(const tem_mechanism *mechanism, tem_rng *rng, uint32_t word, uint32_t *out) {
+/* The sizes of batches, one after the other. */
+static int batch_size(int batch, int most) {
+    static const int sizes[] = {1, 2, 15, BATCH_MAX, 16, 17};
+    const int size = sizes[batch % 6];
+    return size < most ? size : most;
+}
+
+static void draw_batch(const tem_mechanism *mechanism, tem_rng *rng, uint32_t *words, int count) {
     tem_error error;
-    for (int i = 0; i < BATCH; i++)
-        out[i] = word;
-    if (tem_mechanism_draw_many(mechanism, rng, out, out, BATCH, &error) != TEM_OK)
+    if (tem_mechanism_draw_many(mechanism, rng, words, words, (size_t)count, &error) != TEM_OK)
         fail_msg("no draw: %s", error.message);
+}
+
+/* DRAWS outputs that are to be compared with a law. */
+typedef struct tally {
+    binning bins;
+    uint64_t *counts;
+} tally;
+
+static tally tally_make(const tem_mechanism *mechanism, uint32_t word, uint32_t words) {
+    tem_law *law = NULL;
+    assert_int_equal(tem_law_create(mechanism, word, 17, &law, NULL), TEM_OK);
+    tally t = {.bins = make_bins(law, words)};
+    tem_law_free(law);
+    t.counts = calloc(t.bins.bins, sizeof *t.counts);
+    assert_non_null(t.counts);
+    return t;
+}
+
+static void tally_add(tally *t, uint32_t drawn) {
+    assert_true(drawn < t->bins.words);
+    const uint32_t bin = t->bins.bin_of[drawn];
+    if (bin == UINT32_MAX)
+        fail_msg("word %u was drawn, whose probability is 0", drawn);
+    t->counts[bin]++;
+}
+
+static void tally_end(tally *t) {
+    chi_square(t->counts, t->bins.expected, t->bins.bins);
+    free(t->counts);
+    free(t->bins.bin_of);
+    free(t->bins.expected);
 }
 
 /* DRAWS outputs for `word` against its law. */
 static void check_draws(const tem_mechanism *mechanism, tem_rng *rng, uint32_t word,
                         uint32_t words) {
-    tem_law *law = NULL;
-    assert_int_equal(tem_law_create(mechanism, word, 17, &law, NULL), TEM_OK);
-    binning b = make_bins(law, words);
-    tem_law_free(law);
-    uint64_t *counts = calloc(b.bins, sizeof *counts);
-    assert_non_null(counts);
-    for (int drawn = 0; drawn < DRAWS; drawn += BATCH) {
-        uint32_t out[BATCH];
-        draw_batch(mechanism, rng, word, out);
-        for (int i = 0; i < BATCH; i++) {
-            assert_true(out[i] < words);
-            const uint32_t bin = b.bin_of[out[i]];
-            if (bin == UINT32_MAX)
-                fail_msg("word %u was drawn, whose probability is 0", out[i]);
-            counts[bin]++;
-        }
+    tally t = tally_make(mechanism, word, words);
+    for (int drawn = 0, batch = 0, size = 0; drawn < DRAWS; drawn += size, batch++) {
+        uint32_t out[BATCH_MAX];
+        size = batch_size(batch, DRAWS - drawn);
+        for (int i = 0; i < size; i++)
+            out[i] = word;
+        draw_batch(mechanism, rng, out, size);
+        for (int i = 0; i < size; i++)
+            tally_add(&t, out[i]);
     }
-    chi_square(counts, b.expected, b.bins);
-    free(counts);
-    free(b.bin_of);
-    free(b.expected);
+    tally_end(&t);
 }
 
 /* -------------------------------------------------------------- models -- */
@@ -493,6 +521,140 @@ static void test_draws_with_secure_generator(void **state) {
     tem_model_free(model);
 }
 
+/* Words that are drawn for together: each has its own law, wherever it stands. */
+static void test_mixed_draws(void **state) {
+    (void)state;
+    enum { WORDS = 4 };
+    static const uint32_t words[WORDS] = {100, TEM_NO_WORD, 7, 250};
+    const draw_case c = TEM_CASE(HUNDREDS, 8, 0, 2, 0, UNEVEN);
+    tem_model *model = make_model(c.from, c.neighbours);
+    tem_mechanism *mechanism = make_mechanism(&c, model);
+    tem_rng *rng = NULL;
+    tally tallies[WORDS];
+    int drawn[WORDS] = {0};
+    assert_int_equal(tem_rng_create_insecure(SEED, 1000, &rng, NULL), TEM_OK);
+    for (int k = 0; k < WORDS; k++)
+        tallies[k] = tally_make(mechanism, words[k], model->words.count);
+    for (int batch = 0;
+         drawn[0] < DRAWS || drawn[1] < DRAWS || drawn[2] < DRAWS || drawn[3] < DRAWS; batch++) {
+        uint32_t out[BATCH_MAX];
+        const int size = batch_size(batch, BATCH_MAX);
+        for (int i = 0; i < size; i++)
+            out[i] = words[(batch + i * i) % WORDS];
+        draw_batch(mechanism, rng, out, size);
+        for (int i = 0; i < size; i++) {
+            const int k = (batch + i * i) % WORDS;
+            if (drawn[k]++ < DRAWS)
+                tally_add(&tallies[k], out[i]);
+        }
+    }
+    for (int k = 0; k < WORDS; k++)
+        tally_end(&tallies[k]);
+    tem_rng_free(rng);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
+/* With an epsilon so large that every word stays what it is: but for one draw in 10^25. */
+static void test_places(void **state) {
+    (void)state;
+    enum { MOST = 200 };
+    tem_model *model = make_model(LINE, 4);
+    const tem_mechanism_options options = {.epsilon = 399, .gamma = 0.32};
+    tem_mechanism *mechanism = NULL;
+    tem_rng *rng = NULL;
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    assert_int_equal(tem_rng_create_insecure(SEED, 1001, &rng, NULL), TEM_OK);
+    for (uint32_t count = 0; count <= MOST; count++) {
+        uint32_t words[MOST + 1], out[MOST + 1], same[MOST + 1];
+        for (uint32_t i = 0; i <= MOST; i++) {
+            words[i] = i % 7 == 3 ? TEM_NO_WORD : (i * i + count) % 24;
+            out[i] = same[i] = i < count ? words[i] : 77;
+        }
+        draw_batch(mechanism, rng, same, (int)count);
+        assert_int_equal(tem_mechanism_draw_many(mechanism, rng, words, out, count, NULL), TEM_OK);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_true(words[i] == TEM_NO_WORD ? out[i] < 24 : out[i] == words[i]);
+            assert_true(words[i] == TEM_NO_WORD ? same[i] < 24 : same[i] == words[i]);
+        }
+        assert_true(out[count] == 77 || count > MOST);
+        assert_true(same[count] == 77 || count > MOST);
+    }
+    tem_rng_free(rng);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
+/* ------------------------------------------------------------- threads -- */
+
+enum { THREADS = 5, THREAD_DRAWS = 900 };
+
+typedef struct drawer {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    const tem_mechanism *mechanism;
+    uint64_t stream;
+    uint32_t out[THREAD_DRAWS];
+    tem_status status;
+} drawer;
+
+/* All words once each, and again; a line at a time. */
+static void *draw_lines(void *argument) {
+    drawer *d = argument;
+    tem_rng *rng = NULL;
+    d->status = tem_rng_create_insecure(SEED, d->stream, &rng, NULL);
+    for (uint32_t i = 0; i < THREAD_DRAWS; i++)
+        d->out[i] = i % 300;
+    if (d->start != NULL)
+        pthread_barrier_wait(d->start);
+    for (uint32_t i = 0; i < THREAD_DRAWS && d->status == TEM_OK; i += 30)
+        d->status = tem_mechanism_draw_many(d->mechanism, rng, d->out + i, d->out + i, 30, NULL);
+    tem_rng_free(rng);
+    return NULL;
+}
+
+/* From a mechanism that has drawn nothing yet, which all threads want the same of. */
+static void draw_together(const draw_case *c, const tem_model *model, unsigned threads,
+                          drawer *drawers) {
+    tem_mechanism *mechanism = make_mechanism(c, model);
+    pthread_barrier_t start;
+    assert_int_equal(pthread_barrier_init(&start, NULL, threads), 0);
+    for (unsigned i = 0; i < threads; i++) {
+        drawers[i] = (drawer){.start = &start, .mechanism = mechanism, .stream = i};
+        assert_int_equal(pthread_create(&drawers[i].thread, NULL, draw_lines, &drawers[i]), 0);
+    }
+    for (unsigned i = 0; i < threads; i++)
+        assert_int_equal(pthread_join(drawers[i].thread, NULL), 0);
+    pthread_barrier_destroy(&start);
+    tem_mechanism_free(mechanism);
+}
+
+/* What a seed gives is the same whether other threads draw for the same words or not. */
+static void test_threads(void **state) {
+    (void)state;
+    const draw_case c = TEM_CASE(HUNDREDS, 100, 0, 1, 0, UNEVEN);
+    tem_model *model = make_model(c.from, c.neighbours);
+    static drawer alone[THREADS], together[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        tem_mechanism *mechanism = make_mechanism(&c, model);
+        alone[i] = (drawer){.mechanism = mechanism, .stream = i};
+        draw_lines(&alone[i]);
+        assert_int_equal(alone[i].status, TEM_OK);
+        tem_mechanism_free(mechanism);
+    }
+    for (unsigned round = 0; round < 20; round++) {
+        const unsigned threads = round % 2 == 0 ? 2 : THREADS;
+        draw_together(&c, model, threads, together);
+        for (unsigned i = 0; i < threads; i++) {
+            assert_int_equal(together[i].status, TEM_OK);
+            assert_memory_equal(together[i].out, alone[i].out, sizeof alone[i].out);
+        }
+    }
+    tem_model_free(model);
+}
+
+/* ---------------------------------------------------------------- laws -- */
+
 /* The exponent of tem.h in double precision: -s min(d, gamma). */
 static double exponent_in_words(const draw_case *c, const tem_model *model, uint32_t y) {
     const uint32_t words = model->words.count;
@@ -586,58 +748,135 @@ static void test_bernoulli(void **state) {
         assert_true(sampler_bernoulli_exp(0, &rng));
 }
 
-/* A word outside the list that is nearer than the bound: no draw may come of it. */
-static void test_broken_bound(void **state) {
-    (void)state;
-    tem_model *model = make_model(LINE, 4);
-    tem_dist bounds[24];
-    for (int i = 0; i < 24; i++)
-        bounds[i] = 3 * TEM_DIST_ONE; /* the word after the fourth is nearer */
-    neighbour_index index = model->index;
-    index.bounds = bounds;
-    sampler m = {.space = &model->space, .index = &index, .exponent = {1 << 20, 8 * TEM_DIST_ONE}};
-    assert_int_equal(weights_init(&m.weights, NULL, 24, NULL), TEM_OK);
+/* -------------------------------------------------------- broken models -- */
+
+enum { LINE_WORDS = 24, LINE_BOUNDS = LINE_WORDS * NEIGHBOUR_PARTS };
+
+/* A sampler for what is left of the index of LINE. */
+static sampler make_line_sampler(const tem_model *model, const neighbour_index *index,
+                                 const uint32_t *values) {
+    sampler m;
+    const exponent x = {1 << 20, 8 * TEM_DIST_ONE};
+    assert_int_equal(sampler_init(&m, &model->space, index, x, values, NULL), TEM_OK);
+    return m;
+}
+
+/* Draws for a word until it fails, at most 10000 times. */
+static tem_status draw_until_it_fails(const sampler *m, uint32_t word) {
     tem_rng rng;
     rng_init_seeded(&rng, SEED, 0);
     tem_status status = TEM_OK;
     uint32_t out = 77;
     for (int i = 0; i < 10000 && status == TEM_OK; i++) {
         out = 77;
-        status = sampler_draw(&m, 12, &rng, &out, NULL);
+        status = sampler_draw(m, &word, 1, &rng, &out, NULL);
     }
-    assert_int_equal(status, TEM_ERR_DAMAGED);
-    assert_int_equal(out, 77);
-    weights_free(&m.weights);
+    assert_true(status == TEM_OK || out == 77);
+    return status;
+}
+
+/* A word outside the list that is nearer than the bound of its part, whichever part that is:
+ * no draw may come of it. */
+static void test_broken_bound(void **state) {
+    (void)state;
+    const uint32_t word = 12;
+    tem_model *model = make_model(LINE, 4);
+    tem_dist bounds[LINE_BOUNDS];
+    neighbour_index index = model->index;
+    index.bounds = bounds;
+    unsigned broken = 0;
+    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++) {
+        memcpy(bounds, model->index.bounds, sizeof bounds);
+        tem_dist *bound = &bounds[word * NEIGHBOUR_PARTS + part];
+        if (*bound == UINT32_MAX)
+            continue;
+        ++*bound;
+        broken++;
+        sampler m = make_line_sampler(model, &index, NULL);
+        assert_int_equal(draw_until_it_fails(&m, word), TEM_ERR_DAMAGED);
+        assert_int_equal(draw_until_it_fails(&m, word + 3), TEM_OK);
+        sampler_free(&m);
+    }
+    assert_int_equal(broken, 10); /* of 12: the list has words 10 to 13, two parts */
     tem_model_free(model);
 }
 
-/* A list that names a word twice weighs more than all words: without a check the weight of
- * the others wraps around, and the draw looks for a word that is not there. */
-static void test_doubled_list(void **state) {
+/* A part that has words outside the list and yet no bound: they would never come out. */
+static void test_missing_bound(void **state) {
     (void)state;
-    tem_model *model = make_model(LINE, 24);
-    tem_neighbour entries[25];
+    static const uint32_t word = 12;
+    tem_model *model = make_model(LINE, 4);
+    tem_dist bounds[LINE_BOUNDS];
+    neighbour_index index = model->index;
+    index.bounds = bounds;
+    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++) {
+        memcpy(bounds, model->index.bounds, sizeof bounds);
+        bounds[word * NEIGHBOUR_PARTS + part] = UINT32_MAX;
+        const bool broken = model->index.bounds[word * NEIGHBOUR_PARTS + part] != UINT32_MAX;
+        sampler m = make_line_sampler(model, &index, NULL);
+        assert_int_equal(draw_until_it_fails(&m, word), broken ? TEM_ERR_DAMAGED : TEM_OK);
+        assert_int_equal(draw_until_it_fails(&m, word), broken ? TEM_ERR_DAMAGED : TEM_OK);
+        sampler_free(&m);
+    }
+    tem_model_free(model);
+}
+
+/* A list that names a word twice weighs more than its part: without a check the total may
+ * overflow, and the word come out more often than it should. */
+static void check_doubled_list(const tem_model *model, uint32_t doubled) {
+    tem_neighbour entries[LINE_WORDS];
+    uint64_t starts[LINE_WORDS + 1] = {0};
+    tem_dist bounds[LINE_BOUNDS];
+    uint32_t values[LINE_WORDS];
     tem_neighbours right;
     assert_int_equal(neighbours_get(&model->index, 0, &right, NULL), TEM_OK);
-    memcpy(entries, right.list, 24 * sizeof *entries);
-    entries[23].id = entries[1].id; /* and the last word is missing */
-    uint64_t starts[25];
-    for (int i = 0; i < 25; i++)
-        starts[i] = i == 0 ? 0 : 24;
-    tem_dist bound = UINT32_MAX;
-    uint32_t values[24];
-    for (int i = 0; i < 24; i++)
-        values[i] = (uint32_t)i == entries[1].id;
-    neighbour_index index = {
-        .count = 24, .starts = starts, .entries = entries, .entry_count = 24, .bounds = &bound};
-    sampler m = {.space = &model->space, .index = &index, .exponent = {1 << 20, 8 * TEM_DIST_ONE}};
-    assert_int_equal(weights_init(&m.weights, values, 24, NULL), TEM_OK);
-    tem_rng rng;
-    rng_init_seeded(&rng, SEED, 0);
-    uint32_t out = 77;
-    assert_int_equal(sampler_draw(&m, 0, &rng, &out, NULL), TEM_ERR_DAMAGED);
-    assert_int_equal(out, 77);
-    weights_free(&m.weights);
+    memcpy(entries, right.list, sizeof entries);
+    entries[LINE_WORDS - 1].id = doubled; /* and the last word is missing */
+    for (uint32_t i = 0; i < LINE_WORDS; i++) {
+        starts[i + 1] = LINE_WORDS;
+        values[i] = i == doubled;
+    }
+    memset(bounds, 0xff, sizeof bounds);
+    const neighbour_index index = {.count = LINE_WORDS,
+                                   .starts = starts,
+                                   .entries = entries,
+                                   .entry_count = LINE_WORDS,
+                                   .bounds = bounds};
+    sampler m = make_line_sampler(model, &index, values);
+    assert_int_equal(draw_until_it_fails(&m, 0), TEM_ERR_DAMAGED);
+    sampler_free(&m);
+    for (uint32_t i = 0; i < LINE_WORDS; i++) /* others outweigh it, in other parts */
+        values[i] = i == doubled ? 2 : i / 2 == doubled / 2 ? 1 : 1000;
+    m = make_line_sampler(model, &index, values);
+    assert_int_equal(draw_until_it_fails(&m, 0), TEM_ERR_DAMAGED);
+    sampler_free(&m);
+}
+
+static void test_doubled_list(void **state) {
+    (void)state;
+    tem_model *model = make_model(LINE, LINE_WORDS);
+    for (uint32_t doubled = 0; doubled < LINE_WORDS - 1; doubled++)
+        check_doubled_list(model, doubled);
+    tem_model_free(model);
+}
+
+/* Lists that overlap: the ends of one would be written over those of another. */
+static void test_overlapping_lists(void **state) {
+    (void)state;
+    tem_model *model = make_model(LINE, 4);
+    uint64_t starts[LINE_WORDS + 1];
+    neighbour_index index = model->index;
+    index.starts = starts;
+    const exponent x = {1 << 20, 8 * TEM_DIST_ONE};
+    for (uint32_t id = 0; id <= LINE_WORDS; id++) {
+        memcpy(starts, model->index.starts, sizeof starts);
+        sampler m;
+        tem_error error = {0};
+        starts[id] += 5; /* past the next, or past the end */
+        assert_int_equal(sampler_init(&m, &model->space, &index, x, NULL, &error), TEM_ERR_DAMAGED);
+        assert_int_equal(error.status, TEM_ERR_DAMAGED);
+        sampler_free(&m);
+    }
     tem_model_free(model);
 }
 
@@ -880,7 +1119,12 @@ int main(void) {
         cmocka_unit_test(test_draws_with_secure_generator),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_broken_bound),
+        cmocka_unit_test(test_missing_bound),
         cmocka_unit_test(test_doubled_list),
+        cmocka_unit_test(test_overlapping_lists),
+        cmocka_unit_test(test_mixed_draws),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_bernoulli),
         cmocka_unit_test(test_madlib_noise),
         cmocka_unit_test(test_madlib_draws),

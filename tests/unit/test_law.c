@@ -303,9 +303,9 @@ enum { LAW_WORDS = 24 };
 
 /* a_y exp(-x): the ideal weight, or, with `exact`, a_y ceil(2^192 e^(-j/8)) e^(-r). */
 static void oracle_weight(mpfr_t out, const sampler *m, uint32_t word, uint32_t y, bool exact) {
-    const tem_dist far = m->exponent.gamma;
+    const tem_dist far = m->envelopes.exponent.gamma;
     const tem_dist d = word == TEM_NO_WORD ? far : space_distance(m->space, word, y);
-    const uint64_t x = m->exponent.s * (d < far ? d : far);
+    const uint64_t x = m->envelopes.exponent.s * (d < far ? d : far);
     const uint64_t level = x / ((uint64_t)1 << 33), rest = x % ((uint64_t)1 << 33);
     mpfr_set_uj_2exp(out, exact ? rest : x, -36, MPFR_RNDN);
     mpfr_neg(out, out, MPFR_RNDN);
@@ -317,7 +317,8 @@ static void oracle_weight(mpfr_t out, const sampler *m, uint32_t word, uint32_t 
         mpfr_mul_z(out, out, e, MPFR_RNDN);
         mpz_clear(e);
     }
-    mpfr_mul_ui(out, out, m->weights.values == NULL ? 1 : m->weights.values[y], MPFR_RNDN);
+    mpfr_mul_ui(out, out, m->envelopes.weights.values == NULL ? 1 : m->envelopes.weights.values[y],
+                MPFR_RNDN);
 }
 
 /* The law by the oracle, and its entropy. */
@@ -398,8 +399,9 @@ static void check_law(const sampler *m, uint32_t word) {
         assert_true(within(law->probabilities[y], exact[y], -200));
         /* N_w among them, the probability that w stays as it is */
         assert_true(tem_law_probability(law, y) == mpfr_get_d(exact[y], MPFR_RNDN));
-        assert_true(tem_law_distance(law, y) ==
-                    (word == TEM_NO_WORD ? m->exponent.gamma : space_distance(m->space, word, y)));
+        assert_true(tem_law_distance(law, y) == (word == TEM_NO_WORD
+                                                     ? m->envelopes.exponent.gamma
+                                                     : space_distance(m->space, word, y)));
     }
     check_sum(law);
     check_summary(law, entropy);
@@ -439,19 +441,19 @@ static points law_points(bool collinear) {
 
 static void check_laws(const points *p, double epsilon) {
     sampler m = {.space = &p->space};
-    assert_int_equal(exponent_s(epsilon, &m.exponent.s, NULL), TEM_OK);
+    assert_int_equal(exponent_s(epsilon, &m.envelopes.exponent.s, NULL), TEM_OK);
     tem_dist largest = 0;
-    assert_int_equal(exponent_gamma_largest(m.exponent.s, &largest, NULL), TEM_OK);
+    assert_int_equal(exponent_gamma_largest(m.envelopes.exponent.s, &largest, NULL), TEM_OK);
     const tem_dist gammas[] = {1, largest < 300000 ? largest / 2 + 1 : 300000, largest};
     for (unsigned kind = 0; kind < WEIGHT_KINDS; kind++) {
-        make_weights(&m.weights, kind, p->space.count);
+        make_weights(&m.envelopes.weights, kind, p->space.count);
         for (int g = 0; g < 3; g++) {
-            m.exponent.gamma = gammas[g];
+            m.envelopes.exponent.gamma = gammas[g];
             check_law(&m, (uint32_t)(random64() % LAW_WORDS));
             if (g == 1)
                 check_law(&m, TEM_NO_WORD);
         }
-        weights_free(&m.weights);
+        weights_free(&m.envelopes.weights);
     }
 }
 
@@ -612,17 +614,17 @@ static void set_epsilon(promise *p, double epsilon) {
 
 /* The logarithms used here are those of the law that the library states. */
 static void check_logs(const promise *p, const space *s, uint32_t word) {
-    sampler m = {.space = s, .exponent = p->exponent};
-    assert_int_equal(weights_init(&m.weights, p->weights, s->count, NULL), TEM_OK);
+    sampler m = {.space = s, .envelopes = {.exponent = p->exponent}};
+    assert_int_equal(weights_init(&m.envelopes.weights, p->weights, s->count, NULL), TEM_OK);
     tem_law *law = NULL;
     const uint32_t id = word == p->count ? TEM_NO_WORD : word;
     assert_int_equal(law_make(&m, id, 60, &law, NULL), TEM_OK);
     mpfr_t v;
     mpfr_init2(v, BITS);
     for (uint32_t y = 0; y < s->count; y++) {
-        if (weights_at(&m.weights, y) == 0)
+        if (weights_at(&m.envelopes.weights, y) == 0)
             continue;
-        mpfr_div_ui(v, law->probabilities[y], weights_at(&m.weights, y), MPFR_RNDN);
+        mpfr_div_ui(v, law->probabilities[y], weights_at(&m.envelopes.weights, y), MPFR_RNDN);
         mpfr_log(v, v, MPFR_RNDN);
         mpfr_mul_2ui(v, v, LOG_BITS, MPFR_RNDN);
         const int64_t off = mpfr_get_sj(v, MPFR_RNDN) - p->logs[(size_t)word * p->count + y];
@@ -630,7 +632,7 @@ static void check_logs(const promise *p, const space *s, uint32_t word) {
     }
     mpfr_clear(v);
     law_free(law);
-    weights_free(&m.weights);
+    weights_free(&m.envelopes.weights);
 }
 
 /* Word 0 outweighs all others together, and some are never an output. */

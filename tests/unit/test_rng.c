@@ -1,8 +1,12 @@
 /* test_rng.c - random bits and uniform integers.
  *
  * The stream is compared with one made here, block by block, from the description in
- * rng.h. That integers are uniform is not estimated: a tape holds every pattern of the
- * bits that count, and each result must come out equally often. */
+ * rng.h. That integers are uniform is not estimated. rng_below256: a tape holds every
+ * pattern of the bits that count, and each result must come out equally often. rng_below:
+ * the words that give a value lie side by side; each value must have 2^64 / bound of them,
+ * rounded down, and the words between those of two values must give none. */
+#include "below.h"
+#include "pseudo.h"
 #include "rng/rng.h"
 
 #include <setjmp.h>
@@ -124,15 +128,15 @@ static bool all_zero(const void *memory, size_t bytes) {
 static void check_erased(tem_rng *rng) {
     unsigned char key[RNG_KEY_BYTES];
     for (unsigned round = 0; round < 2; round++) {
-        memcpy(key, rng->key, sizeof key);
+        memcpy(key, rng->stream.key, sizeof key);
         for (unsigned i = 0; i < RNG_BUFFER_WORDS; i++) {
             assert_true(rng_word(rng) != 0);
-            assert_true(all_zero(rng->buffer, (i + 1) * sizeof *rng->buffer));
+            assert_true(all_zero(rng->stream.buffer, (i + 1) * sizeof *rng->stream.buffer));
         }
-        assert_memory_not_equal(rng->key, key, sizeof key);
+        assert_memory_not_equal(rng->stream.key, key, sizeof key);
     }
     rng_word(rng);
-    assert_false(all_zero(rng->buffer, sizeof rng->buffer));
+    assert_false(all_zero(rng->stream.buffer, sizeof rng->stream.buffer));
     rng_wipe(rng);
     assert_true(all_zero(rng, sizeof *rng));
 }
@@ -234,16 +238,120 @@ static void test_fork_seeded(void **state) {
 
 /* -------------------------------------------------------------- uniform -- */
 
+/* A drawing of integers below a bound that fits a word, so that wrong ones can be put in
+ * the place of the right one. */
+typedef uint64_t draw_below(tem_rng *rng, uint64_t bound);
+
+static uint64_t draw_multiplied(tem_rng *rng, uint64_t bound) {
+    return (uint64_t)((u256_wide)rng_word(rng) * bound >> 64);
+}
+
+/* All words are passed over that may have to be, not only those that have to. */
+static uint64_t draw_multiplied_less(tem_rng *rng, uint64_t bound) {
+    for (;;) {
+        const u256_wide product = (u256_wide)rng_word(rng) * bound;
+        if ((uint64_t)product >= bound)
+            return (uint64_t)(product >> 64);
+    }
+}
+
+static uint64_t draw_modulo(tem_rng *rng, uint64_t bound) {
+    return rng_word(rng) % bound;
+}
+
+static uint64_t draw_floating(tem_rng *rng, uint64_t bound) {
+    return (uint64_t)((rng_unit(rng) - 0x1p-53) * (double)bound);
+}
+
+/* Whether a word gives `value`, and whether it gives nothing: the next word, which stands
+ * for 0 with a word to spare, is then taken. */
+static bool gives(draw_below *draw, uint64_t word, uint64_t value, uint64_t bound) {
+    tem_rng rng = on_tape(&word, 1);
+    return setjmp(tape_ended) == 0 && draw(&rng, bound) == value;
+}
+
+static bool is_passed_over(draw_below *draw, uint64_t word, uint64_t bound) {
+    const uint64_t tape[] = {word, below_words_of(0, bound).last};
+    tem_rng rng = on_tape(tape, 2);
+    return draw(&rng, bound) == 0 && rng.tape_used == 2;
+}
+
+/* Whether `value` has its share of words. The words in between have larger fractions than
+ * the first two and are taken without a question. */
+static bool has_its_words(draw_below *draw, uint64_t value, uint64_t bound) {
+    const below_words w = below_words_of(value, bound);
+    if ((u256_wide)w.last - w.first + 1 != ((u256_wide)1 << 64) / bound)
+        return false;
+    const uint64_t inner =
+        w.first + random64() % (w.last - w.first + (w.last - w.first < UINT64_MAX));
+    const uint64_t second = w.first + (w.first < w.last);
+    if (!gives(draw, w.first, value, bound) || !gives(draw, w.last, value, bound) ||
+        !gives(draw, inner, value, bound) || !gives(draw, second, value, bound))
+        return false;
+    const uint64_t end = value == 0 ? 0 : below_words_of(value - 1, bound).last + 1;
+    for (uint64_t word = end; word < w.first; word++)
+        if (!is_passed_over(draw, word, bound))
+            return false;
+    return w.first - end <= 1 && (value < bound - 1 || w.last == UINT64_MAX);
+}
+
+enum { BOUND_MAX = 300, BORDER_VALUES = 40 };
+
+static bool all_have_their_words(draw_below *draw) {
+    for (uint64_t bound = 1; bound <= BOUND_MAX; bound++)
+        for (uint64_t value = 0; value < bound; value++)
+            if (!has_its_words(draw, value, bound))
+                return false;
+    return true;
+}
+
+static void test_uniform(void **state) {
+    (void)state;
+    assert_true(all_have_their_words(rng_below));
+}
+
+static void check_border(uint64_t bound) {
+    for (uint64_t i = 0; i < BORDER_VALUES; i++) {
+        const uint64_t values[] = {i / 4, bound - 1 - i / 4, bound / 2 + i / 4, random64() % bound};
+        if (values[i % 4] < bound)
+            assert_true(has_its_words(rng_below, values[i % 4], bound));
+    }
+}
+
+static void test_borders(void **state) {
+    (void)state;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        const uint64_t power = (uint64_t)1 << bit;
+        check_border(power);
+        check_border(power + 1);
+        check_border(power - 1 == 0 ? 1 : power - 1);
+        check_border(power | power >> 1);
+        check_border(power | random64() >> (63 - bit) >> (bit < 63));
+    }
+    check_border(UINT64_MAX);
+    check_border(UINT64_MAX - 1);
+}
+
+/* Several words are passed over, one after the other. */
+static void test_passed_over_again(void **state) {
+    (void)state;
+    const uint64_t bound = ((uint64_t)1 << 63) + 1; /* nearly every second word is */
+    const uint64_t tape[] = {0, 2, 4, 6, 7, 0};
+    for (size_t i = 0; i < 4; i++)
+        assert_true(is_passed_over(rng_below, tape[i], bound));
+    tem_rng rng = on_tape(tape, 6);
+    assert_true(rng_below(&rng, bound) == 3);
+    assert_true(rng.tape_used == 5);
+}
+
+/* -------------------------------------------------------- uniform, wide -- */
+
 static unsigned bits_of(uint64_t v) {
     unsigned bits = 0;
     for (; v != 0; v >>= 1)
         bits++;
     return bits;
 }
-
-/* A drawing of integers below a bound that fits a word, so that wrong ones can be put in
- * the place of the right one. */
-typedef uint64_t draw_below(tem_rng *rng, uint64_t bound);
 
 static uint64_t draw_wide(tem_rng *rng, uint64_t bound) {
     const u256 wide = {{bound, 0, 0, 0}};
@@ -252,27 +360,19 @@ static uint64_t draw_wide(tem_rng *rng, uint64_t bound) {
     return v.limb[0];
 }
 
-static uint64_t draw_modulo(tem_rng *rng, uint64_t bound) {
-    return rng_word(rng) % bound;
-}
-
 static uint64_t draw_too_few_bits(tem_rng *rng, uint64_t bound) {
     const uint64_t mask = bound == 1 ? 0 : UINT64_MAX >> (65 - bits_of(bound));
     return rng_word(rng) & mask;
 }
 
-static uint64_t draw_floating(tem_rng *rng, uint64_t bound) {
-    return (uint64_t)((rng_unit(rng) - 0x1p-53) * (double)bound);
-}
-
-enum { BOUND_MAX = 70, PATTERN_BITS = 7 };
+enum { PATTERN_BOUND_MAX = 70, PATTERN_BITS = 7 };
 
 /* Runs over a tape with every pattern of the low 7 bits and counts the results.
  * Whichever of these bits count, each pattern of them is there equally often. The upper
  * bits are different in every word: they must not matter. */
 static bool is_uniform(draw_below *draw, uint64_t bound) {
     uint64_t tape[1 << PATTERN_BITS];
-    volatile uint64_t seen[BOUND_MAX] = {0}; /* outlives the jump */
+    volatile uint64_t seen[PATTERN_BOUND_MAX] = {0}; /* outlives the jump */
     for (uint64_t i = 0; i < 1 << PATTERN_BITS; i++)
         tape[i] = i | (i * 0x9e3779b97f4a7c15) << PATTERN_BITS;
     tem_rng rng = on_tape(tape, 1 << PATTERN_BITS);
@@ -290,66 +390,27 @@ static bool is_uniform(draw_below *draw, uint64_t bound) {
 }
 
 static bool is_uniform_throughout(draw_below *draw) {
-    for (uint64_t bound = 1; bound <= BOUND_MAX; bound++)
+    for (uint64_t bound = 1; bound <= PATTERN_BOUND_MAX; bound++)
         if (!is_uniform(draw, bound))
             return false;
     return true;
 }
 
-static void test_uniform(void **state) {
+static void test_uniform_wide(void **state) {
     (void)state;
-    assert_true(is_uniform_throughout(rng_below));
     assert_true(is_uniform_throughout(draw_wide));
 }
 
 static void test_planted_faults_show(void **state) {
     (void)state;
+    assert_false(all_have_their_words(draw_multiplied));
+    assert_false(all_have_their_words(draw_multiplied_less));
+    assert_false(all_have_their_words(draw_modulo));
+    assert_false(all_have_their_words(draw_floating));
     assert_false(is_uniform_throughout(draw_modulo));
     assert_false(is_uniform_throughout(draw_too_few_bits));
     assert_false(is_uniform_throughout(draw_floating));
 }
-
-/* Every word whose bits make a number below the bound gives that number, every other one
- * costs a word: in the order of the tape. */
-static void test_each_word_counts_once(void **state) {
-    (void)state;
-    for (uint64_t bound = 1; bound <= BOUND_MAX; bound++) {
-        const unsigned bits = bits_of(bound - 1);
-        for (uint64_t v = 0; v < (uint64_t)1 << bits; v++) {
-            const uint64_t tape[] = {v | ~(uint64_t)0 << bits, 0};
-            tem_rng rng = on_tape(tape, 2);
-            assert_true(rng_below(&rng, bound) == (v < bound ? v : 0));
-            assert_true(rng.tape_used == (v < bound ? 1 : 2));
-        }
-    }
-}
-
-static void check_border(uint64_t bound) {
-    const unsigned bits = bits_of(bound - 1);
-    const uint64_t mask = bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
-    const uint64_t tape[] = {bound & mask, mask, bound - 1, 0};
-    tem_rng rng = on_tape(tape, 4);
-    const bool whole = mask == bound - 1; /* a power of two: nothing is drawn again */
-    assert_true(rng_below(&rng, bound) == (whole ? 0 : bound - 1));
-    assert_true(rng.tape_used == (whole ? 1 : 3));
-    rng = on_tape(tape + 3, 1);
-    assert_true(rng_below(&rng, bound) == 0);
-}
-
-static void test_borders(void **state) {
-    (void)state;
-    for (unsigned bit = 0; bit < 64; bit++) {
-        const uint64_t power = (uint64_t)1 << bit;
-        check_border(power);
-        check_border(power + 1);
-        check_border(power - 1 == 0 ? 1 : power - 1);
-        check_border(power | power >> 1);
-    }
-    check_border(UINT64_MAX);
-    check_border(UINT64_MAX - 1);
-}
-
-/* -------------------------------------------------------- uniform, wide -- */
 
 static int top_limb(const u256 *v) {
     int top = 3;
@@ -528,9 +589,10 @@ int main(void) {
         cmocka_unit_test(test_fork_secure),
         cmocka_unit_test(test_fork_seeded),
         cmocka_unit_test(test_uniform),
-        cmocka_unit_test(test_planted_faults_show),
-        cmocka_unit_test(test_each_word_counts_once),
         cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_passed_over_again),
+        cmocka_unit_test(test_uniform_wide),
+        cmocka_unit_test(test_planted_faults_show),
         cmocka_unit_test(test_wide_borders),
         cmocka_unit_test(test_wide_upper_limb),
         cmocka_unit_test(test_never_at_the_bound),

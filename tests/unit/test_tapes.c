@@ -6,7 +6,10 @@
  * becomes of it, by the word it releases and by how much tape it used. The sizes of the
  * strata are exact rationals, and so is the law they add up to. All that stays open is
  * the mass of the strata in which exp(-r) is undecided after DEPTH steps, below 2^-36.
- * Then tapes for single branches, and the alias table. */
+ * These surveys are made with no ends kept, so that the rest of the number that chooses a
+ * share is always drawn; that the first digit alone decides the same way has tests that
+ * go around every end. Then tapes for single branches, and the alias tables. */
+#include "below.h"
 #include "mech/law.h"
 #include "pseudo.h"
 
@@ -21,6 +24,18 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SLOW 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define SLOW 1
+#endif
+#ifndef SLOW
+#define SLOW 0
+#endif
 
 /* ------------------------------------------------------------- helpers -- */
 
@@ -46,7 +61,7 @@ static void mpz_set_level(mpz_t z, unsigned level) {
 /* ---------------------------------------------------------------- paths -- */
 
 enum { LOW, HIGH, INNER, CORNERS };
-enum { PATH_WORDS = 64, DEPTH = 8 };
+enum { PATH_WORDS = 32, DEPTH = 8 };
 
 /* A stratum: the same draws in each corner, and the probability of it. */
 typedef struct path {
@@ -72,34 +87,43 @@ static void path_end(path *p) {
     mpq_clear(p->mass);
 }
 
-/* How a draw is laid out on the tape: limbs, and the bits of the first one that count. */
+/* How rng_below256 reads a number from the tape: limbs, the most significant one first, and
+ * the bits of that one that count. */
 typedef struct layout {
     size_t limbs;
     unsigned top_bits;
 } layout;
 
-/* rng_below256 takes the limbs and bits of the bound, rng_below the bits of bound - 1. */
-static layout layout_of(const mpz_t bound, bool wide) {
-    mpz_t last;
-    mpz_init_set(last, bound);
-    if (!wide)
-        mpz_sub_ui(last, last, 1);
-    const size_t bits = mpz_sgn(last) == 0 ? 0 : mpz_sizeinbase(last, 2);
-    mpz_clear(last);
-    const size_t limbs = bits == 0 ? 1 : (bits + 63) / 64;
+static layout layout_of(const mpz_t bound) {
+    const size_t bits = mpz_sizeinbase(bound, 2), limbs = (bits + 63) / 64;
     return (layout){limbs, (unsigned)(bits - 64 * (limbs - 1))};
 }
 
-/* Most significant limb first; `junk` fills the bits that do not count. */
-static void put(uint64_t *tape, const mpz_t value, layout l, uint64_t junk) {
-    memset(tape, 0, l.limbs * sizeof *tape);
+/* Puts a number below `bound` on the tape; `junk` fills the bits that do not count. Returns
+ * the number of words. */
+static size_t put(uint64_t *tape, const mpz_t value, const mpz_t bound, uint64_t junk) {
+    const layout l = layout_of(bound);
     uint64_t limbs[4] = {0};
-    assert_true(mpz_sizeinbase(value, 2) <= 256);
+    assert_true(mpz_sgn(value) >= 0 && mpz_sizeinbase(value, 2) <= 256);
     mpz_export(limbs, NULL, -1, sizeof *limbs, 0, 0, value);
     for (size_t i = 0; i < l.limbs; i++)
         tape[i] = limbs[l.limbs - 1 - i];
     if (l.top_bits < 64)
         tape[0] |= junk << l.top_bits;
+    return l.limbs;
+}
+
+/* Puts a number below 2^64 whole on the tape: a first digit and a rest. */
+static size_t put_number(uint64_t *tape, const mpz_t number, const mpz_t whole, uint64_t junk) {
+    mpz_t digit, rest;
+    mpz_inits(digit, rest, NULL);
+    mpz_fdiv_qr(digit, rest, number, whole);
+    assert_true(mpz_sgn(digit) >= 0 && mpz_sizeinbase(digit, 2) <= 64);
+    tape[0] = 0;
+    mpz_export(tape, NULL, -1, sizeof *tape, 0, 0, digit);
+    const size_t words = 1 + put(tape + 1, rest, whole, junk);
+    mpz_clears(digit, rest, NULL);
+    return words;
 }
 
 /* A random number of [low, high). */
@@ -116,36 +140,63 @@ static void between(mpz_t out, const mpz_t low, const mpz_t high) {
     mpz_clear(width);
 }
 
-/* Extends a path by a draw below `bound` that falls into [low, high), not empty. */
-static void extend(path *p, const mpz_t low, const mpz_t high, const mpz_t bound, bool wide) {
-    const layout l = layout_of(bound, wide);
-    assert_true(p->words + l.limbs <= PATH_WORDS);
-    mpz_t value;
+static void multiply_mass(path *p, const mpz_t low, const mpz_t high, const mpz_t bound) {
     mpq_t share;
-    mpz_init(value);
     mpq_init(share);
-    put(p->tape[LOW] + p->words, low, l, 0);
-    mpz_sub_ui(value, high, 1);
-    put(p->tape[HIGH] + p->words, value, l, UINT64_MAX);
-    between(value, low, high);
-    put(p->tape[INNER] + p->words, value, l, random64());
-    p->words += l.limbs;
     mpz_sub(mpq_numref(share), high, low);
     mpz_set(mpq_denref(share), bound);
     mpq_canonicalize(share);
     mpq_mul(p->mass, p->mass, share);
     mpq_clear(share);
+}
+
+/* Extends a path by a number below 2^64 whole that falls into [low, high), not empty. */
+static void extend_number(path *p, const mpz_t low, const mpz_t high, const mpz_t whole) {
+    mpz_t value;
+    mpz_init(value);
+    assert_true(mpz_cmp(low, high) < 0);
+    put_number(p->tape[LOW] + p->words, low, whole, 0);
+    mpz_sub_ui(value, high, 1);
+    put_number(p->tape[HIGH] + p->words, value, whole, UINT64_MAX);
+    between(value, low, high);
+    p->words += put_number(p->tape[INNER] + p->words, value, whole, random64());
+    assert_true(p->words <= PATH_WORDS);
+    mpz_mul_2exp(value, whole, 64);
+    multiply_mass(p, low, high, value);
     mpz_clear(value);
 }
 
-/* The same for numbers of 64 bits, drawn by rng_below. */
+/* By a draw of rng_below that falls into [low, high). */
 static void extend64(path *p, uint64_t low, uint64_t high, uint64_t bound) {
+    assert_true(low < high && high <= bound && p->words < PATH_WORDS);
+    const below_words inner = below_words_of(low + random64() % (high - low), bound);
+    const uint64_t more = inner.last - inner.first;
+    p->tape[LOW][p->words] = below_words_of(low, bound).first;
+    p->tape[HIGH][p->words] = below_words_of(high - 1, bound).last;
+    p->tape[INNER][p->words++] = inner.first + random64() % (more + (more < UINT64_MAX));
     mpz_t l, h, b;
     mpz_inits(l, h, b, NULL);
     mpz_set_u64(l, low);
     mpz_set_u64(h, high);
     mpz_set_u64(b, bound);
-    extend(p, l, h, b, false);
+    multiply_mass(p, l, h, b);
+    mpz_clears(l, h, b, NULL);
+}
+
+/* By a word from `low` to `last`. */
+static void extend_digit(path *p, uint64_t low, uint64_t last) {
+    assert_true(low <= last && p->words < PATH_WORDS);
+    p->tape[LOW][p->words] = low;
+    p->tape[HIGH][p->words] = last;
+    p->tape[INNER][p->words++] = low + random64() % (last - low + (last - low < UINT64_MAX));
+    mpz_t l, h, b;
+    mpz_inits(l, h, b, NULL);
+    mpz_set_u64(l, low);
+    mpz_set_u64(h, last);
+    mpz_add_ui(h, h, 1);
+    mpz_set_ui(b, 1);
+    mpz_mul_2exp(b, b, 64);
+    multiply_mass(p, l, h, b);
     mpz_clears(l, h, b, NULL);
 }
 
@@ -183,6 +234,12 @@ static void check_bernoulli(uint64_t rest) {
     mpq_inits(accepted, all, NULL);
     path open;
     path_start(&open);
+    if (rest == 0) { /* certain: nothing is drawn */
+        assert_true(bernoulli_answer(&open, rest));
+        mpq_set_ui(accepted, 1, 1);
+        mpq_set_ui(all, 1, 1);
+        mpq_set_ui(open.mass, 0, 1);
+    }
     for (uint64_t k = 1; k <= STEPS && mpq_sgn(open.mass) > 0; k++) {
         if (rest < k << 36) {
             path p;
@@ -193,10 +250,7 @@ static void check_bernoulli(uint64_t rest) {
             mpq_add(all, all, p.mass);
             path_end(&p);
         }
-        if (rest == 0)
-            mpq_set_ui(open.mass, 0, 1);
-        else
-            extend64(&open, 0, rest, k << 36);
+        extend64(&open, 0, rest, k << 36);
     }
     mpq_add(all, all, open.mass);
     assert_int_equal(mpq_cmp_ui(all, 1, 1), 0);
@@ -225,7 +279,7 @@ static void test_bernoulli(void **state) {
 
 /* ----------------------------------------------------------- tiny models -- */
 
-enum { WORDS_MAX = 5 };
+enum { WORDS_MAX = 40, PAIRS_MAX = WORDS_MAX * (WORDS_MAX - 1) / 2 };
 
 /* Words in two dimensions, in steps of 2^-10. */
 typedef struct vocabulary {
@@ -236,14 +290,17 @@ typedef struct vocabulary {
 typedef struct tiny {
     space space;
     int16_t *rows;
-    neighbour_index index;
-    tem_dist bounds[WORDS_MAX]; /* the index's; a test may lower or raise them */
+    uint32_t matrix[PAIRS_MAX];
+    neighbour_index built;
+    tem_dist bounds[WORDS_MAX * NEIGHBOUR_PARTS]; /* as built; a test may change them */
+    neighbour_index index;                        /* as built, with these bounds */
     sampler sampler;
+    _Atomic(uint8_t) *states; /* the sampler's, while it has none */
 } tiny;
 
-static void tiny_make(tiny *t, const vocabulary *v, uint32_t length) {
+static void tiny_make(tiny *t, const vocabulary *v, tem_metric metric, uint32_t length) {
     const uint32_t count = v->count;
-    *t = (tiny){.space = {.metric = TEM_EUCLIDEAN,
+    *t = (tiny){.space = {.metric = metric == TEM_MATRIX ? TEM_EUCLIDEAN : metric,
                           .count = count,
                           .dimension = 2,
                           .row_elements = space_row_elements(2),
@@ -255,59 +312,75 @@ static void tiny_make(tiny *t, const vocabulary *v, uint32_t length) {
     for (uint32_t id = 0; id < count; id++)
         memcpy(t->rows + (size_t)id * t->space.row_elements, v->at[id], sizeof v->at[id]);
     t->space.rows = t->rows;
+    if (metric == TEM_MATRIX) {
+        for (uint32_t a = 1; a < count; a++)
+            for (uint32_t b = 0; b < a; b++)
+                t->matrix[space_pair_index(a, b)] = space_distance(&t->space, a, b);
+        t->space.metric = TEM_MATRIX;
+        t->space.rows = NULL;
+        t->space.matrix = t->matrix;
+    }
     const tem_run alone = {.threads = 1};
-    assert_int_equal(neighbours_build(&t->space, length, &alone, &t->index, NULL), TEM_OK);
-    memcpy(t->bounds, t->index.bounds, count * sizeof *t->bounds);
-    t->sampler.space = &t->space;
-    t->sampler.index = &t->index;
+    assert_int_equal(neighbours_build(&t->space, length, &alone, &t->built, NULL), TEM_OK);
+    memcpy(t->bounds, t->built.bounds, count * NEIGHBOUR_PARTS * sizeof *t->bounds);
+    t->index = t->built;
+    t->index.bounds = t->bounds;
 }
 
 static void tiny_free(tiny *t) {
-    neighbours_free(&t->index);
+    neighbours_free(&t->built);
     free(t->rows);
 }
 
-/* The sampler with another bound for every word outside the list. */
-static void use_bounds(tiny *t, neighbour_index *index) {
-    *index = t->index;
-    index->bounds = t->bounds;
-    t->sampler.index = index;
+static exponent exponent_make(double epsilon, double gamma) {
+    exponent e;
+    assert_int_equal(exponent_s(epsilon, &e.s, NULL), TEM_OK);
+    assert_int_equal(exponent_gamma_given(gamma, e.s, &e.gamma, NULL), TEM_OK);
+    return e;
 }
 
-static void set_exponent(tiny *t, double epsilon, double gamma) {
-    exponent *e = &t->sampler.exponent;
-    assert_int_equal(exponent_s(epsilon, &e->s, NULL), TEM_OK);
-    assert_int_equal(exponent_gamma_given(gamma, e->s, &e->gamma, NULL), TEM_OK);
+/* The sampler of a tiny model. With no ends kept, the rest of a number is always drawn. */
+static void start_sampler(tiny *t, exponent e, const uint32_t *values) {
+    assert_int_equal(sampler_init(&t->sampler, &t->space, &t->index, e, values, NULL), TEM_OK);
+    t->states = NULL;
+}
+
+static void keep_no_ends(tiny *t) {
+    t->states = t->sampler.envelopes.states;
+    t->sampler.envelopes.states = NULL;
+}
+
+static void keep_ends(tiny *t) {
+    t->sampler.envelopes.states = t->states;
+    t->states = NULL;
+}
+
+static void end_sampler(tiny *t) {
+    if (t->states != NULL)
+        keep_ends(t);
+    sampler_free(&t->sampler);
 }
 
 /* -------------------------------------------------------------- surveys -- */
 
-/* What became of the strata that went to the list, or to the words outside it. */
-typedef struct part {
-    mpq_t released[WORDS_MAX];
-    mpq_t restarted;
-    mpq_t open; /* deeper than DEPTH */
-} part;
-
+/* What became of the strata of one round. */
 typedef struct survey {
     const sampler *m;
     uint32_t word;
     tem_neighbours near;
-    mpz_t list, total; /* S, S + T */
-    unsigned tail_level;
-    part parts[2]; /* list, tail */
-    mpq_t redrawn; /* of the tail: a word of the list came up */
+    const tem_dist *bounds;
+    mpz_t total; /* Z */
+    mpq_t released[WORDS_MAX];
+    mpq_t restarted;
+    mpq_t open; /* deeper than DEPTH */
 
-    /* What is put behind a stratum: draws that end a round that begins anew, or that
-     * finds another word outside the list, with a word known in advance. */
-    path new_round, new_word;
-    uint32_t new_round_out, new_word_out;
+    /* What is put behind a stratum: the draws of a round that releases a known word. */
+    path ending;
+    uint32_t ending_out;
 } survey;
 
-enum { LIST, TAIL };
-
 static uint64_t exponent_of(const survey *v, tem_dist d) {
-    const exponent *e = &v->m->exponent;
+    const exponent *e = &v->m->envelopes.exponent;
     return e->s * (d < e->gamma ? d : e->gamma);
 }
 
@@ -319,8 +392,13 @@ static uint64_t rest_of(const survey *v, tem_dist d) {
     return exponent_of(v, d) & (((uint64_t)1 << 33) - 1);
 }
 
+static uint32_t count_of(const survey *v) {
+    return v->m->space->count;
+}
+
 static uint32_t weight_of(const survey *v, uint32_t id) {
-    return v->m->weights.values == NULL ? 1 : v->m->weights.values[id];
+    const uint32_t *values = v->m->envelopes.weights.values;
+    return values == NULL ? 1 : values[id];
 }
 
 static bool in_list(const survey *v, uint32_t id) {
@@ -330,257 +408,290 @@ static bool in_list(const survey *v, uint32_t id) {
     return false;
 }
 
-static uint64_t weight_outside(const survey *v) {
+/* The words of a part: those from *first to before the result. */
+static uint32_t part_end(const survey *v, unsigned part, uint32_t *first) {
+    const uint32_t size = (count_of(v) + 15) / 16, count = count_of(v);
+    *first = part * size < count ? part * size : count;
+    return *first + size < count ? *first + size : count;
+}
+
+static uint64_t part_weight(const survey *v, unsigned part) {
+    uint32_t first = 0;
     uint64_t sum = 0;
-    for (uint32_t id = 0; id < v->m->weights.count; id++)
-        sum += in_list(v, id) ? 0 : weight_of(v, id);
+    for (uint32_t end = part_end(v, part, &first); first < end; first++)
+        sum += weight_of(v, first);
     return sum;
 }
 
-/* S and S + T as the description has them. */
-static void survey_totals(survey *v) {
-    mpz_t e;
-    mpz_inits(e, v->list, v->total, NULL);
-    for (uint32_t i = 0; i < v->near.count; i++) {
-        mpz_set_level(e, level_of(v, v->near.list[i].distance));
-        mpz_addmul_ui(v->list, e, weight_of(v, v->near.list[i].id));
+/* The size of a share of the envelope, as envelope.h has it: none for a part all of whose
+ * words are in the list, else E at the bound for every word of the part. */
+static void set_share(const survey *v, uint32_t share, mpz_t size) {
+    if (share >= NEIGHBOUR_PARTS) {
+        const tem_neighbour *entry = &v->near.list[share - NEIGHBOUR_PARTS];
+        mpz_set_level(size, level_of(v, entry->distance));
+        mpz_mul_ui(size, size, weight_of(v, entry->id));
+        return;
     }
-    v->tail_level = level_of(v, v->near.bound);
-    mpz_set_level(e, v->tail_level);
-    mpz_set(v->total, v->list);
-    mpz_addmul_ui(v->total, e, weight_outside(v));
-    mpz_clear(e);
+    uint32_t id = 0;
+    uint64_t outside = 0;
+    for (uint32_t end = part_end(v, share, &id); id < end; id++)
+        outside += !in_list(v, id);
+    mpz_set_level(size, level_of(v, v->bounds[share]));
+    mpz_mul_ui(size, size, outside == 0 ? 0 : part_weight(v, share));
 }
 
-/* Calls visit for each way to draw a word by the weights: column c, and its own or its
- * alias's units. */
-typedef void visit_word(survey *v, const path *p, uint32_t id);
+static uint32_t share_count(const survey *v) {
+    return NEIGHBOUR_PARTS + v->near.count;
+}
 
-static void each_column(survey *v, const path *from, visit_word *visit) {
-    const weights *w = &v->m->weights;
-    for (uint32_t c = 0; c < w->count; c++) {
+/* The interval of a share, times 2^64; false if it is empty. */
+static bool set_interval(const survey *v, uint32_t share, mpz_t low, mpz_t high) {
+    mpz_t size;
+    mpz_init(size);
+    mpz_set_ui(high, 0);
+    for (uint32_t i = 0; i <= share; i++) {
+        mpz_set(low, high);
+        set_share(v, i, size);
+        mpz_add(high, high, size);
+    }
+    mpz_clear(size);
+    mpz_mul_2exp(low, low, 64);
+    mpz_mul_2exp(high, high, 64);
+    return mpz_cmp(low, high) < 0;
+}
+
+/* Calls visit for each way to draw a word of a part: column c, and its own or its alias's
+ * units. */
+typedef void visit_word(survey *v, const path *p, unsigned part, uint32_t id);
+
+static void each_column(survey *v, const path *from, unsigned part, visit_word *visit) {
+    const weights *w = &v->m->envelopes.weights;
+    uint32_t first = 0;
+    const uint32_t end = part_end(v, part, &first);
+    const uint64_t sum = part_weight(v, part);
+    for (uint32_t c = first; c < end; c++) {
         path p, q;
         path_copy(&p, from);
-        extend64(&p, c, (uint64_t)c + 1, w->count);
+        extend64(&p, c - first, c - first + 1, end - first);
         if (w->values == NULL) {
-            visit(v, &p, c);
+            visit(v, &p, part, c);
             path_end(&p);
             continue;
         }
         path_copy(&q, &p);
-        if (w->thresholds[c] > 0) {
-            extend64(&p, 0, w->thresholds[c], w->sum);
-            visit(v, &p, c);
+        if (w->columns[c].own > 0) {
+            extend64(&p, 0, w->columns[c].own, sum);
+            visit(v, &p, part, c);
         }
-        if (w->thresholds[c] < w->sum) {
-            extend64(&q, w->thresholds[c], w->sum, w->sum);
-            visit(v, &q, w->aliases[c]);
+        if (w->columns[c].own < sum) {
+            extend64(&q, w->columns[c].own, sum, sum);
+            visit(v, &q, part, w->columns[c].alias);
         }
         path_end(&p);
         path_end(&q);
     }
 }
 
+/* A number uniform below 2^64 E_part is compared with 2^64 E_level. Its first digit, alone,
+ * is clearly below the ratio, or with the rest below, not below, or clearly not below. */
+typedef enum keeping { SURELY_KEPT, KEPT, LOST, SURELY_LOST, KEEPINGS } keeping;
+
+enum { DIGIT_MARGIN = 2 }; /* as sampler.c has it */
+
+/* The first 64 bits of E_gap / E_0. */
+static uint64_t ratio_of(unsigned gap) {
+    return exp_table[gap].limb[2];
+}
+
+/* Extends a path by this comparison; false if it cannot come out so. */
+static bool extend_keeping(path *p, unsigned part, unsigned level, keeping how) {
+    if (level == part) { /* certain, whatever the digit */
+        if (how == SURELY_KEPT)
+            extend_digit(p, 0, UINT64_MAX);
+        return how == SURELY_KEPT;
+    }
+    const uint64_t ratio = ratio_of(level - part);
+    const uint64_t low = ratio < DIGIT_MARGIN ? 0 : ratio - DIGIT_MARGIN; /* of the unsure */
+    const uint64_t high = ratio + DIGIT_MARGIN + 1;
+    if (how == SURELY_KEPT && low > 0)
+        extend_digit(p, 0, low - 1);
+    if (how == SURELY_LOST)
+        extend_digit(p, high, UINT64_MAX);
+    if (how == SURELY_KEPT || how == SURELY_LOST)
+        return how == SURELY_LOST || low > 0;
+    mpz_t whole, first, border, last;
+    mpz_inits(whole, first, border, last, NULL);
+    mpz_set_level(whole, part);
+    mpz_set_level(border, level);
+    mpz_mul_2exp(border, border, 64);
+    mpz_set_u64(first, low);
+    mpz_mul(first, first, whole);
+    mpz_set_u64(last, high);
+    mpz_mul(last, last, whole);
+    assert_true(mpz_cmp(first, border) < 0 && mpz_cmp(border, last) < 0);
+    if (how == KEPT)
+        extend_number(p, first, border, whole);
+    else
+        extend_number(p, border, last, whole);
+    mpz_clears(whole, first, border, last, NULL);
+    return true;
+}
+
 static void extend_accepted(survey *v, path *p, uint32_t id) {
     const uint64_t rest = rest_of(v, space_distance(v->m->space, v->word, id));
-    extend64(p, rest, (uint64_t)1 << 36, (uint64_t)1 << 36);
+    if (rest > 0)
+        extend64(p, rest, (uint64_t)1 << 36, (uint64_t)1 << 36);
 }
 
-/* V below E_level, or from there up to E of the tail. */
-static void extend_kept(survey *v, path *p, unsigned level, bool kept) {
-    mpz_t low, high, bound;
-    mpz_inits(low, high, bound, NULL);
-    mpz_set_level(bound, v->tail_level);
-    mpz_set_level(kept ? high : low, level);
-    if (!kept)
-        mpz_set(high, bound);
-    extend(p, low, high, bound, true);
-    mpz_clears(low, high, bound, NULL);
-}
-
-static void take_new_word(survey *v, const path *p, uint32_t id) {
-    if (in_list(v, id) || v->new_word.words > 0)
+/* The ending of the surveys: the first entry of the list that can be drawn, else a word
+ * outside it. */
+static void end_with_word(survey *v, const path *p, unsigned part, uint32_t id) {
+    if (in_list(v, id) || v->ending.words > 0)
         return;
-    path_end(&v->new_word);
-    path_copy(&v->new_word, p);
-    extend_kept(v, &v->new_word, level_of(v, space_distance(v->m->space, v->word, id)), true);
-    extend_accepted(v, &v->new_word, id);
-    v->new_word_out = id;
+    const unsigned level = level_of(v, space_distance(v->m->space, v->word, id));
+    path_end(&v->ending);
+    path_copy(&v->ending, p);
+    if (!extend_keeping(&v->ending, level_of(v, v->bounds[part]), level, SURELY_KEPT))
+        extend_keeping(&v->ending, level_of(v, v->bounds[part]), level, KEPT);
+    extend_accepted(v, &v->ending, id);
+    v->ending_out = id;
 }
 
-/* The known endings: the first entry of the list that can be drawn, else a word outside. */
-static void survey_endings(survey *v) {
-    path start;
-    path_start(&start);
-    path_start(&v->new_word);
-    path_start(&v->new_round);
-    each_column(v, &start, take_new_word);
-    mpz_t zero, e;
-    mpz_inits(zero, e, NULL);
-    for (uint32_t i = 0; i < v->near.count && v->new_round.words == 0; i++) {
-        const uint32_t id = v->near.list[i].id;
-        if (weight_of(v, id) == 0)
-            continue;
-        mpz_set_level(e, level_of(v, v->near.list[i].distance));
-        mpz_mul_ui(e, e, weight_of(v, id));
-        extend(&v->new_round, zero, e, v->total, true);
-        extend_accepted(v, &v->new_round, id);
-        v->new_round_out = id;
+static void survey_ending(survey *v) {
+    mpz_t low, high;
+    mpz_inits(low, high, NULL);
+    path_start(&v->ending);
+    for (uint32_t i = share_count(v); i-- > 0 && v->ending.words == 0;) {
+        path p;
+        path_start(&p);
+        if (set_interval(v, i, low, high)) {
+            extend_number(&p, low, high, v->total);
+            if (i < NEIGHBOUR_PARTS) {
+                each_column(v, &p, i, end_with_word);
+            } else {
+                path_end(&v->ending);
+                path_copy(&v->ending, &p);
+                v->ending_out = v->near.list[i - NEIGHBOUR_PARTS].id;
+                extend_accepted(v, &v->ending, v->ending_out);
+            }
+        }
+        path_end(&p);
     }
-    if (v->new_round.words == 0) {
-        extend(&v->new_round, v->list, v->total, v->total, true);
-        for (int c = 0; c < CORNERS; c++)
-            memcpy(v->new_round.tape[c] + v->new_round.words, v->new_word.tape[c],
-                   v->new_word.words * sizeof(uint64_t));
-        v->new_round.words += v->new_word.words;
-        v->new_round_out = v->new_word_out;
-    }
-    mpz_clears(zero, e, NULL);
-    path_end(&start);
+    assert_true(v->ending.words > 0);
+    mpz_clears(low, high, NULL);
 }
 
 static void survey_start(survey *v, const sampler *m, uint32_t word) {
     *v = (survey){.m = m, .word = word};
-    assert_int_equal(neighbours_get(m->index, word, &v->near, NULL), TEM_OK);
-    for (int i = 0; i < 2; i++) {
-        mpq_inits(v->parts[i].restarted, v->parts[i].open, NULL);
-        for (int y = 0; y < WORDS_MAX; y++)
-            mpq_init(v->parts[i].released[y]);
+    const neighbour_index *index = m->envelopes.index;
+    assert_int_equal(neighbours_get(index, word, &v->near, NULL), TEM_OK);
+    v->bounds = neighbours_bounds(index, word);
+    mpq_inits(v->restarted, v->open, NULL);
+    for (int y = 0; y < WORDS_MAX; y++)
+        mpq_init(v->released[y]);
+    mpz_t size;
+    mpz_inits(v->total, size, NULL);
+    for (uint32_t i = 0; i < share_count(v); i++) {
+        set_share(v, i, size);
+        mpz_add(v->total, v->total, size);
     }
-    mpq_init(v->redrawn);
-    survey_totals(v);
-    survey_endings(v);
+    mpz_clear(size);
+    survey_ending(v);
 }
 
 static void survey_end(survey *v) {
-    for (int i = 0; i < 2; i++) {
-        mpq_clears(v->parts[i].restarted, v->parts[i].open, NULL);
-        for (int y = 0; y < WORDS_MAX; y++)
-            mpq_clear(v->parts[i].released[y]);
-    }
-    mpq_clear(v->redrawn);
-    mpz_clears(v->list, v->total, NULL);
-    path_end(&v->new_round);
-    path_end(&v->new_word);
+    mpq_clears(v->restarted, v->open, NULL);
+    for (int y = 0; y < WORDS_MAX; y++)
+        mpq_clear(v->released[y]);
+    mpz_clear(v->total);
+    path_end(&v->ending);
 }
 
-/* Runs a stratum with a known ending behind it. Returns the word that was released, or
+/* Runs a stratum with the known ending behind it. Returns the word that was released, or
  * TEM_NO_WORD if the sampler went on into the ending and through it. */
-static uint32_t run_stratum(const survey *v, const path *p, const path *ending,
-                            uint32_t ending_out) {
+static uint32_t run_stratum(const survey *v, const path *p) {
     uint32_t results[CORNERS];
     for (int c = 0; c < CORNERS; c++) {
         uint64_t tape[2 * PATH_WORDS];
         memcpy(tape, p->tape[c], p->words * sizeof *tape);
-        memcpy(tape + p->words, ending->tape[c], ending->words * sizeof *tape);
-        tem_rng rng = on_tape(tape, p->words + ending->words);
+        memcpy(tape + p->words, v->ending.tape[c], v->ending.words * sizeof *tape);
+        tem_rng rng = on_tape(tape, p->words + v->ending.words);
         uint32_t out = TEM_NO_WORD;
-        assert_int_equal(sampler_draw(v->m, v->word, &rng, &out, NULL), TEM_OK);
+        assert_int_equal(sampler_draw(v->m, &v->word, 1, &rng, &out, NULL), TEM_OK);
         results[c] = out;
         if (rng.tape_used == p->words)
             continue;
-        assert_true(rng.tape_used == p->words + ending->words && out == ending_out);
+        assert_true(rng.tape_used == p->words + v->ending.words && out == v->ending_out);
         results[c] = TEM_NO_WORD;
     }
     assert_true(results[LOW] == results[HIGH] && results[LOW] == results[INNER]);
     return results[LOW];
 }
 
-static void count_stratum(survey *v, const path *p, int part_of) {
-    const uint32_t out = run_stratum(v, p, &v->new_round, v->new_round_out);
-    part *t = &v->parts[part_of];
-    assert_true(out == TEM_NO_WORD || out < v->m->weights.count);
-    mpq_ptr sum = out == TEM_NO_WORD ? t->restarted : t->released[out];
+static void count_stratum(survey *v, const path *p) {
+    const uint32_t out = run_stratum(v, p);
+    assert_true(out == TEM_NO_WORD || out < count_of(v));
+    mpq_ptr sum = out == TEM_NO_WORD ? v->restarted : v->released[out];
     mpq_add(sum, sum, p->mass);
 }
 
 /* All that may follow once a word with this rest is chosen. */
-static void survey_rest(survey *v, const path *from, uint64_t rest, int part_of) {
+static void survey_rest(survey *v, const path *from, uint64_t rest) {
+    if (rest == 0) {
+        count_stratum(v, from);
+        return;
+    }
     path open;
     path_copy(&open, from);
     for (uint64_t k = 1; k <= DEPTH; k++) {
         path p;
         path_copy(&p, &open);
         extend64(&p, rest, k << 36, k << 36);
-        count_stratum(v, &p, part_of);
+        count_stratum(v, &p);
         path_end(&p);
-        if (rest == 0) {
-            path_end(&open);
-            return;
-        }
         extend64(&open, 0, rest, k << 36);
     }
-    mpq_add(v->parts[part_of].open, v->parts[part_of].open, open.mass);
+    mpq_add(v->open, v->open, open.mass);
     path_end(&open);
 }
 
-static void survey_list(survey *v) {
-    mpz_t low, high, e;
-    mpz_inits(low, high, e, NULL);
-    for (uint32_t i = 0; i < v->near.count; i++) {
-        const tem_neighbour *entry = &v->near.list[i];
-        if (weight_of(v, entry->id) == 0)
-            continue;
-        mpz_set_level(e, level_of(v, entry->distance));
-        mpz_set(low, high);
-        mpz_addmul_ui(high, e, weight_of(v, entry->id));
+static void survey_candidate(survey *v, const path *from, unsigned part, uint32_t id) {
+    const tem_dist d = space_distance(v->m->space, v->word, id);
+    const unsigned at_bound = level_of(v, v->bounds[part]);
+    for (keeping how = SURELY_KEPT; how < KEEPINGS; how++) {
         path p;
-        path_start(&p);
-        extend(&p, low, high, v->total, true);
-        survey_rest(v, &p, rest_of(v, entry->distance), LIST);
+        path_copy(&p, from);
+        if (in_list(v, id)) { /* rejected, whatever the digit that was drawn with it */
+            if (how == LOST) {
+                extend_digit(&p, 0, UINT64_MAX);
+                count_stratum(v, &p);
+            }
+        } else if (extend_keeping(&p, at_bound, level_of(v, d), how)) {
+            if (how == SURELY_KEPT || how == KEPT)
+                survey_rest(v, &p, rest_of(v, d));
+            else
+                count_stratum(v, &p);
+        }
         path_end(&p);
     }
-    mpz_clears(low, high, e, NULL);
 }
 
-static void survey_outside(survey *v, const path *from, uint32_t id) {
-    if (in_list(v, id)) {
-        assert_true(run_stratum(v, from, &v->new_word, v->new_word_out) == TEM_NO_WORD);
-        mpq_add(v->redrawn, v->redrawn, from->mass);
-        return;
+static void survey_shares(survey *v) {
+    mpz_t low, high;
+    mpz_inits(low, high, NULL);
+    for (uint32_t i = 0; i < share_count(v); i++) {
+        if (!set_interval(v, i, low, high))
+            continue;
+        path p;
+        path_start(&p);
+        extend_number(&p, low, high, v->total);
+        if (i < NEIGHBOUR_PARTS)
+            each_column(v, &p, i, survey_candidate);
+        else
+            survey_rest(v, &p, rest_of(v, v->near.list[i - NEIGHBOUR_PARTS].distance));
+        path_end(&p);
     }
-    const tem_dist d = space_distance(v->m->space, v->word, id);
-    path p;
-    path_copy(&p, from);
-    extend_kept(v, &p, level_of(v, d), true);
-    survey_rest(v, &p, rest_of(v, d), TAIL);
-    path_end(&p);
-    if (level_of(v, d) == v->tail_level)
-        return;
-    path_copy(&p, from);
-    extend_kept(v, &p, level_of(v, d), false);
-    count_stratum(v, &p, TAIL);
-    path_end(&p);
-}
-
-static void survey_tail(survey *v) {
-    if (mpz_cmp(v->list, v->total) == 0)
-        return;
-    path p;
-    path_start(&p);
-    extend(&p, v->list, v->total, v->total, true);
-    each_column(v, &p, survey_outside);
-    path_end(&p);
-}
-
-/* The strata in which a word of the list came up are as if they had not been: the others
- * of the tail share their mass. */
-static void spread_redrawn(survey *v) {
-    part *t = &v->parts[TAIL];
-    mpq_t factor, rest;
-    mpq_inits(factor, rest, NULL);
-    mpq_add(rest, t->restarted, t->open);
-    for (int y = 0; y < WORDS_MAX; y++)
-        mpq_add(rest, rest, t->released[y]);
-    if (mpq_sgn(rest) > 0) {
-        mpq_add(factor, rest, v->redrawn);
-        mpq_div(factor, factor, rest);
-        mpq_mul(t->restarted, t->restarted, factor);
-        mpq_mul(t->open, t->open, factor);
-        for (int y = 0; y < WORDS_MAX; y++)
-            mpq_mul(t->released[y], t->released[y], factor);
-    }
-    mpq_clears(factor, rest, NULL);
+    mpz_clears(low, high, NULL);
 }
 
 /* ------------------------------------------------- what a survey adds up to -- */
@@ -598,35 +709,31 @@ static void bracket_end(bracket *b) {
 }
 
 static void bracket_make(bracket *b, survey *v) {
-    mpq_t open, released, all;
-    mpq_inits(open, released, all, NULL);
-    b->count = v->m->weights.count;
-    mpq_add(open, v->parts[LIST].open, v->parts[TAIL].open);
+    mpq_t released, all;
+    mpq_inits(released, all, NULL);
+    b->count = count_of(v);
+    mpq_set(released, v->open);
     for (int y = 0; y < WORDS_MAX; y++) {
         mpq_inits(b->low[y], b->high[y], NULL);
-        mpq_add(b->low[y], v->parts[LIST].released[y], v->parts[TAIL].released[y]);
-        mpq_add(b->high[y], b->low[y], open);
+        mpq_set(b->low[y], v->released[y]);
+        mpq_add(b->high[y], b->low[y], v->open);
         mpq_add(released, released, b->low[y]);
     }
-    mpq_add(released, released, open);
-    mpq_add(all, released, v->parts[LIST].restarted);
-    mpq_add(all, all, v->parts[TAIL].restarted);
+    mpq_add(all, released, v->restarted);
     assert_int_equal(mpq_cmp_ui(all, 1, 1), 0); /* no stratum was forgotten */
     for (int y = 0; y < WORDS_MAX; y++) {
         mpq_div(b->low[y], b->low[y], released);
         mpq_div(b->high[y], b->high[y], released);
     }
-    mpq_div(open, open, released);
-    assert_true(mpq_get_d(open) < 0x1p-36);
-    mpq_clears(open, released, all, NULL);
+    mpq_div(all, v->open, released);
+    assert_true(mpq_get_d(all) < 0x1p-36);
+    mpq_clears(released, all, NULL);
 }
 
 static void survey_all(bracket *b, const sampler *m, uint32_t word) {
     survey v;
     survey_start(&v, m, word);
-    survey_list(&v);
-    survey_tail(&v);
-    spread_redrawn(&v);
+    survey_shares(&v);
     bracket_make(b, &v);
     survey_end(&v);
 }
@@ -659,65 +766,106 @@ static void check_survey(const sampler *m, uint32_t word) {
 
 /* ------------------------------------------------- models for the surveys -- */
 
-/* Two words; all equal; equal ones near and far; a line; a plane. */
+/* Two words; all equal; equal ones near and far; a line; a plane: each word is a part of its
+ * own. Then parts of two words, the last ones of one or none, and parts of three. */
 static const vocabulary vocabularies[] = {
     {2, {{0, 0}, {700, 0}}},
     {3, {{5, 5}, {5, 5}, {5, 5}}},
     {4, {{0, 0}, {0, 0}, {900, 100}, {900, 100}}},
     {5, {{0, 0}, {1, 0}, {300, 0}, {900, 0}, {2500, 0}}},
     {5, {{0, 0}, {400, 300}, {400, -300}, {-50, 1200}, {400, 300}}},
+    {17,
+     {{0, 0},
+      {500, 0},
+      {9, 0},
+      {800, 0},
+      {0, 0},
+      {950, 0},
+      {70, 0},
+      {80, 0},
+      {2000, 0},
+      {300, 0},
+      {301, 0},
+      {1500, 0},
+      {40, 0},
+      {1700, 0},
+      {900, 0},
+      {7, 0},
+      {600, 0}}},
+    {33, {{0, 0},     {100, 0},   {250, 0},   {0, 400},  {300, 300},  {7, 7},      {900, 10},
+          {50, 50},   {60, 50},   {50, 60},   {0, 0},    {1200, 9},   {1300, 8},   {5, 5},
+          {400, 0},   {0, 400},   {800, 800}, {20, 0},   {1, 1},      {2, 2},      {1000, 1000},
+          {600, 600}, {601, 600}, {31, 30},   {90, 900}, {700, 1},    {2000, 900}, {3, 500},
+          {11, 222},  {222, 11},  {333, 3},   {40, 40},  {1500, 1500}}},
 };
+enum { VOCABULARIES = sizeof vocabularies / sizeof *vocabularies, SMALL_WORDS = 5 };
 
 /* s gamma from next to nothing to 64, the tail flat or steep. */
 static const struct {
     double epsilon, gamma;
 } parameters[] = {{2, 0x1p-16}, {3.3, 0.5}, {3.3, 10}, {40, 3.199}};
+enum { PARAMETERS = sizeof parameters / sizeof *parameters };
 
-static const uint32_t weight_sets[][WORDS_MAX] = {{1, 2, 3, 4, 5},
-                                                  {0, 3, 0, 1, 0},
-                                                  {7, 0, 0, 0, 0},
-                                                  {UINT32_MAX, 1, UINT32_MAX, 1, 0},
-                                                  {0, 1, 0, 0, 0}};
+/* Of the first words; those after them have the same again. */
+static const uint32_t weight_sets[][SMALL_WORDS] = {{1, 2, 3, 4, 5},
+                                                    {0, 3, 0, 1, 0},
+                                                    {7, 0, 0, 0, 0},
+                                                    {UINT32_MAX, 1, UINT32_MAX, 1, 0},
+                                                    {0, 1, 0, 0, 0}};
 enum { WEIGHT_SETS = 1 + sizeof weight_sets / sizeof *weight_sets }; /* equal ones first */
 
-/* With the bound as built, a lower one, and none at all: all are right. */
-static void check_bounds(tiny *t) {
-    neighbour_index index;
-    const uint32_t count = t->space.count;
-    for (uint32_t w = 0; w < count; w++)
-        check_survey(&t->sampler, w);
-    use_bounds(t, &index);
-    for (tem_dist divisor = 2; divisor < 20; divisor += 11) {
-        for (uint32_t w = 0; w < count; w++)
-            t->bounds[w] = divisor == 2 ? t->index.bounds[w] / 2 : 0;
-        for (uint32_t w = 0; w < count; w++)
-            check_survey(&t->sampler, w);
-    }
-    t->sampler.index = &t->index;
+/* NULL for the first set. */
+static const uint32_t *set_weights(size_t set, uint32_t values[WORDS_MAX]) {
+    for (uint32_t id = 0; id < WORDS_MAX && set > 0; id++)
+        values[id] = weight_sets[set - 1][id % SMALL_WORDS];
+    return set == 0 ? NULL : values;
 }
 
-static void check_vocabulary(const vocabulary *v, uint32_t length) {
-    tiny t;
-    tiny_make(&t, v, length);
-    for (size_t p = 0; p < sizeof parameters / sizeof *parameters; p++) {
-        set_exponent(&t, parameters[p].epsilon, parameters[p].gamma);
-        for (size_t k = 0; k < WEIGHT_SETS; k++) {
-            assert_int_equal(weights_init(&t.sampler.weights, k == 0 ? NULL : weight_sets[k - 1],
-                                          v->count, NULL),
-                             TEM_OK);
-            check_bounds(&t);
-            weights_free(&t.sampler.weights);
+/* A bound may be anything from the distance of the last word of the list to what was built. */
+static tem_dist lowest_bound(const tiny *t, uint32_t word) {
+    return t->built.entries[t->built.starts[word + 1] - 1].distance;
+}
+
+/* Surveys every `step`th word, with the bounds as built, halfway down, and lowest: all are
+ * right. */
+static void check_bounds(tiny *t, exponent e, const uint32_t *values, uint32_t step) {
+    for (tem_dist divisor = 1; divisor <= 3; divisor++) {
+        for (uint32_t i = 0; i < t->space.count * NEIGHBOUR_PARTS; i++) {
+            const tem_dist built = t->built.bounds[i],
+                           lowest = lowest_bound(t, i / NEIGHBOUR_PARTS);
+            if (built != UINT32_MAX)
+                t->bounds[i] = divisor == 3 ? lowest : lowest + (built - lowest) / divisor;
         }
+        start_sampler(t, e, values);
+        keep_no_ends(t);
+        for (uint32_t w = 0; w < t->space.count; w += step)
+            check_survey(&t->sampler, w);
+        end_sampler(t);
     }
+}
+
+static void check_vocabulary(const vocabulary *v, uint32_t length, uint32_t step) {
+    tiny t;
+    uint32_t values[WORDS_MAX];
+    tiny_make(&t, v, TEM_EUCLIDEAN, length);
+    for (size_t p = 0; p < PARAMETERS; p++)
+        for (size_t k = 0; k < WEIGHT_SETS; k++)
+            if (step == 1 || (p + k) % 4 == 2)
+                check_bounds(&t, exponent_make(parameters[p].epsilon, parameters[p].gamma),
+                             set_weights(k, values), step);
     tiny_free(&t);
 }
 
 /* The law of the sampler is the law of law.h, for every length of the lists. */
 static void test_law_of_the_sampler(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof vocabularies / sizeof *vocabularies; i++)
-        for (uint32_t length = 1; length <= vocabularies[i].count; length++)
-            check_vocabulary(&vocabularies[i], length);
+    for (size_t i = 0; i < VOCABULARIES; i++) {
+        const uint32_t count = vocabularies[i].count;
+        const bool small = count <= SMALL_WORDS;
+        for (uint32_t length = 1; length <= count; length++)
+            if (small || length == 1 || length % 8 == 3 || length + 1 >= count)
+                check_vocabulary(&vocabularies[i], length, small ? 1 : 13);
+    }
 }
 
 /* A number of any size up to 16. */
@@ -726,14 +874,19 @@ static double random_size(void) {
     return ldexp(value, -(int)(random64() % 10) - 6);
 }
 
-static vocabulary random_vocabulary(void) {
-    vocabulary v = {.count = 2 + (uint32_t)(random64() % (WORDS_MAX - 1))};
+static vocabulary random_vocabulary(uint32_t most) {
+    vocabulary v = {.count = 2 + (uint32_t)(random64() % (most - 1))};
     for (uint32_t id = 0; id < v.count; id++)
         for (int i = 0; i < 2; i++) {
             const uint64_t reach = random64() % 5 * 100;
             v.at[id][i] = (int16_t)(random64() % (reach + 1));
         }
     return v;
+}
+
+static exponent random_exponent(void) {
+    const double epsilon = random_size(), gamma = random_size();
+    return exponent_make(epsilon, gamma * epsilon < 100 ? gamma : 100 / epsilon);
 }
 
 static void random_weights(uint32_t *values, uint32_t count) {
@@ -745,48 +898,45 @@ static void random_weights(uint32_t *values, uint32_t count) {
 }
 
 /* Any points, epsilon, gamma, weights, lists and bounds. */
-static void check_random_model(void) {
-    const vocabulary v = random_vocabulary();
+static void check_random_model(uint32_t most) {
+    const vocabulary v = random_vocabulary(most);
     tiny t;
-    tiny_make(&t, &v, 1 + (uint32_t)(random64() % v.count));
-    const double epsilon = random_size(), gamma = random_size();
-    set_exponent(&t, epsilon, gamma * epsilon < 100 ? gamma : 100 / epsilon);
+    tiny_make(&t, &v, TEM_EUCLIDEAN, 1 + (uint32_t)(random64() % v.count));
     uint32_t values[WORDS_MAX];
     random_weights(values, v.count);
-    const bool equal = random64() % 3 == 0;
-    assert_int_equal(weights_init(&t.sampler.weights, equal ? NULL : values, v.count, NULL),
-                     TEM_OK);
-    neighbour_index index;
-    use_bounds(&t, &index);
-    for (uint32_t w = 0; w < v.count; w++) {
-        if (random64() % 2 == 0)
-            t.bounds[w] = (tem_dist)(random64() % ((uint64_t)t.bounds[w] + 1));
+    for (uint32_t i = 0; i < v.count * NEIGHBOUR_PARTS; i++)
+        if (t.bounds[i] != UINT32_MAX && random64() % 2 == 0)
+            t.bounds[i] -=
+                (tem_dist)(random64() %
+                           (t.bounds[i] - lowest_bound(&t, i / NEIGHBOUR_PARTS) + (uint64_t)1));
+    start_sampler(&t, random_exponent(), random64() % 3 == 0 ? NULL : values);
+    keep_no_ends(&t);
+    for (uint32_t w = 0; w < v.count && most == SMALL_WORDS; w++)
         check_survey(&t.sampler, w);
-    }
-    weights_free(&t.sampler.weights);
+    if (most > SMALL_WORDS)
+        check_survey(&t.sampler, (uint32_t)(random64() % v.count));
+    end_sampler(&t);
     tiny_free(&t);
 }
 
 static void test_law_of_random_models(void **state) {
     (void)state;
     for (int i = 0; i < 1000; i++)
-        check_random_model();
+        check_random_model(SMALL_WORDS);
+    for (int i = 0; i < (SLOW ? 50 : 1000); i++)
+        check_random_model(WORDS_MAX);
 }
 
 /* ------------------------------------------------------- planted faults -- */
 
-/* The law if the words of the list together had `factor` times their share. */
-static bool bracket_has_law(const bracket *b, const tem_law *law, const tem_neighbours *near,
-                            double factor) {
+/* Whether the law with each word's share times its factor is within what was measured. */
+static bool bracket_has_law(const bracket *b, const tem_law *law, const double *factors) {
     mpfr_t sum, p[WORDS_MAX];
     mpfr_init2(sum, 256);
     mpfr_set_ui(sum, 0, MPFR_RNDN);
     for (uint32_t y = 0; y < b->count; y++) {
         mpfr_init2(p[y], 256);
-        bool listed = false;
-        for (uint32_t i = 0; i < near->count; i++)
-            listed |= near->list[i].id == y;
-        mpfr_mul_d(p[y], law->probabilities[y], listed ? factor : 1, MPFR_RNDN);
+        mpfr_mul_d(p[y], law->probabilities[y], factors[y], MPFR_RNDN);
         mpfr_add(sum, sum, p[y], MPFR_RNDN);
     }
     bool result = true;
@@ -799,75 +949,480 @@ static bool bracket_has_law(const bracket *b, const tem_law *law, const tem_neig
     return result;
 }
 
-/* S over what the list has after the draws of exp(-r), and over its real-valued total:
- * the two are one number. */
-static double list_excess(const sampler *m, const tem_neighbours *near) {
+/* The share of the list by levels over what it has after the draws of exp(-r), which is its
+ * real-valued total. */
+static double list_excess(const survey *v) {
     double with = 0, without = 0;
-    for (uint32_t i = 0; i < near->count; i++) {
-        const uint64_t x = exponent_at(&m->exponent, near->list[i].distance);
-        const double e = exp(-(double)exponent_level(x) / 8);
+    for (uint32_t i = 0; i < v->near.count; i++) {
+        const tem_dist d = v->near.list[i].distance;
+        const double e = exp(-(double)level_of(v, d) / 8);
         with += e;
-        without += e * exp(-ldexp((double)exponent_rest(x), -36));
+        without += e * exp(-ldexp((double)rest_of(v, d), -36));
     }
     return with / without;
 }
 
-/* The shortcuts that look right all change the odds of the list against the rest: by
- * (n - K) / n if the tail's total is taken over all words; by n / (n - K) if the tail
- * draws over all words and starts again where it meets the list; by S over the real total
+/* The shortcuts that look right all change the odds of the list against the words of a
+ * part: by the part of its words that are outside the list, if the part's total is taken
+ * over these and the word drawn from all, or over all and drawn from these; by list_excess
  * if a rejected entry is drawn again within the list; by its inverse if the real total
  * stands in the split. None of these lies within what was measured. */
+typedef enum shortcut { NONE, TOTAL_OF_OUTSIDE, TOTAL_OF_ALL, RETRY, REAL_SPLIT } shortcut;
+
+static void set_factors(const survey *v, shortcut taken, double *factors) {
+    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++) {
+        uint32_t first = 0, outside = 0;
+        const uint32_t end = part_end(v, part, &first);
+        for (uint32_t y = first; y < end; y++)
+            outside += !in_list(v, y);
+        for (uint32_t y = first; y < end; y++) {
+            const double all[] = {[NONE] = 1,
+                                  [TOTAL_OF_OUTSIDE] = (double)outside / (end - first),
+                                  [TOTAL_OF_ALL] = (double)(end - first) / (outside + 1e-9),
+                                  [RETRY] = 1 / list_excess(v),
+                                  [REAL_SPLIT] = list_excess(v)};
+            factors[y] = in_list(v, y) ? 1 : all[taken];
+        }
+    }
+}
+
 static void test_planted_splits(void **state) {
     (void)state;
-    const vocabulary *v = &vocabularies[4];
-    for (uint32_t length = 2; length < v->count; length++) {
+    const vocabulary *words = &vocabularies[VOCABULARIES - 1];
+    for (uint32_t length = 4; length < words->count; length += 7) {
         tiny t;
-        tiny_make(&t, v, length);
-        set_exponent(&t, 3.3, 10);
-        assert_int_equal(weights_init(&t.sampler.weights, NULL, v->count, NULL), TEM_OK);
+        tiny_make(&t, words, TEM_EUCLIDEAN, length);
+        start_sampler(&t, exponent_make(3.3, 10), NULL);
+        keep_no_ends(&t);
         bracket b;
+        survey v;
         tem_law *law = NULL;
-        tem_neighbours near;
         survey_all(&b, &t.sampler, 0);
+        survey_start(&v, &t.sampler, 0);
         assert_int_equal(law_make(&t.sampler, 0, 60, &law, NULL), TEM_OK);
-        assert_int_equal(neighbours_get(&t.index, 0, &near, NULL), TEM_OK);
-        const double outside = (double)(v->count - length) / v->count;
-        const double excess = list_excess(&t.sampler, &near);
-        assert_true(excess > 1.001);
-        assert_true(bracket_has_law(&b, law, &near, 1));
-        assert_false(bracket_has_law(&b, law, &near, outside));
-        assert_false(bracket_has_law(&b, law, &near, 1 / outside));
-        assert_false(bracket_has_law(&b, law, &near, excess));
-        assert_false(bracket_has_law(&b, law, &near, 1 / excess));
+        assert_true(list_excess(&v) > 1.001);
+        for (shortcut taken = NONE; taken <= REAL_SPLIT; taken++) {
+            double factors[WORDS_MAX];
+            set_factors(&v, taken, factors);
+            assert_true(bracket_has_law(&b, law, factors) == (taken == NONE));
+        }
         law_free(law);
+        survey_end(&v);
         bracket_end(&b);
+        end_sampler(&t);
         tiny_free(&t);
     }
 }
 
+/* ------------------------------------------------ by the first digit alone -- */
+
+enum { END_MARGIN = 2, TAPE_WORDS = 5 }; /* a digit and four limbs */
+
+/* What a first digit and a rest give: the share, and the words it took. */
+typedef struct drawn {
+    uint32_t share;
+    uint64_t words;
+} drawn;
+
+static drawn draw_share(const envelopes *e, uint32_t word, const uint64_t *tape) {
+    drawn d = {0, 0};
+    tem_rng rng = on_tape(tape, TAPE_WORDS);
+    assert_int_equal(envelopes_draw(e, word, &rng, &d.share, NULL), TEM_OK);
+    d.words = rng.tape_used;
+    return d;
+}
+
+/* A word's envelope with its ends kept, with another thread at work on them, and with none:
+ * and numbers with these first digits fall on the same share. */
+typedef struct comparison {
+    tiny *tiny;
+    survey survey;
+    const uint32_t *ends;
+    uint64_t undecided;
+} comparison;
+
+static bool is_next_to_an_end(const comparison *c, uint32_t t) {
+    for (uint32_t i = 0; i < share_count(&c->survey); i++)
+        if (t >= c->ends[i] && t - c->ends[i] <= END_MARGIN)
+            return true;
+    return false;
+}
+
+static void compare_digit(comparison *c, uint64_t digit) {
+    const uint32_t word = c->survey.word;
+    _Atomic(uint8_t) *states = c->tiny->sampler.envelopes.states;
+    mpz_t rest, zero;
+    mpz_inits(rest, zero, NULL);
+    const bool undecided = is_next_to_an_end(c, (uint32_t)(digit >> 32));
+    c->undecided += undecided;
+    for (int i = 0; i < 3; i++) {
+        uint64_t tape[TAPE_WORDS] = {digit};
+        if (i == 1)
+            mpz_sub_ui(rest, c->survey.total, 1);
+        if (i == 2)
+            between(rest, zero, c->survey.total);
+        const uint64_t all = 1 + put(tape + 1, rest, c->survey.total, random64());
+        const drawn kept = draw_share(&c->tiny->sampler.envelopes, word, tape);
+        states[word] = ENDS_BEGUN;
+        const drawn slow = draw_share(&c->tiny->sampler.envelopes, word, tape);
+        states[word] = ENDS_READY;
+        keep_no_ends(c->tiny);
+        const drawn exact = draw_share(&c->tiny->sampler.envelopes, word, tape);
+        keep_ends(c->tiny);
+        assert_true(exact.words == all && kept.words == (undecided ? all : 1));
+        assert_true(slow.words == kept.words);
+        assert_true(kept.share == exact.share && slow.share == exact.share);
+    }
+    mpz_clears(rest, zero, NULL);
+}
+
+/* With the lower half of the digit 0, all ones, and anything. */
+static void compare_upper_half(comparison *c, uint64_t t) {
+    if (t > UINT32_MAX)
+        return;
+    compare_digit(c, t << 32);
+    compare_digit(c, t << 32 | UINT32_MAX);
+    compare_digit(c, t << 32 | random64() >> 32);
+}
+
+/* Around all ends of a word, and elsewhere. */
+static void compare_word(tiny *t, uint32_t word) {
+    const envelopes *e = &t->sampler.envelopes;
+    comparison c = {.tiny = t, .ends = e->ends + e->index->starts[word] + (size_t)word * 16};
+    survey_start(&c.survey, &t->sampler, word);
+    draw_share(e, word, (uint64_t[TAPE_WORDS]){(uint64_t)1 << 63}); /* has them worked out */
+    assert_int_equal(e->states[word], ENDS_READY);
+    for (uint32_t i = 0; i < share_count(&c.survey); i++)
+        for (uint64_t off = 0; off <= 10; off++) /* an end is up to 2 below the right one */
+            compare_upper_half(&c, (uint64_t)c.ends[i] + off - (c.ends[i] < 4 ? 0 : 4));
+    assert_true(c.undecided >= 6);
+    for (int i = 0; i < 50; i++)
+        compare_digit(&c, random64());
+    compare_digit(&c, 0);
+    compare_digit(&c, UINT64_MAX);
+    survey_end(&c.survey);
+}
+
+static const tem_metric metrics[] = {TEM_EUCLIDEAN, TEM_ANGULAR, TEM_L1, TEM_LINF, TEM_MATRIX};
+enum { METRICS = sizeof metrics / sizeof *metrics };
+
+/* The same words, none of them at 0, where an angle has no meaning. */
+static vocabulary moved(const vocabulary *v) {
+    vocabulary m = *v;
+    for (uint32_t id = 0; id < m.count; id++)
+        m.at[id][0] = (int16_t)(m.at[id][0] + 60);
+    return m;
+}
+
+static void compare_model(const vocabulary *v, tem_metric metric, uint32_t length, size_t turn) {
+    tiny t;
+    uint32_t values[WORDS_MAX];
+    const vocabulary m = moved(v);
+    tiny_make(&t, &m, metric, length);
+    for (size_t p = 0; p < PARAMETERS; p++) {
+        const uint32_t *output_weights = set_weights((turn + p) % WEIGHT_SETS, values);
+        start_sampler(&t, exponent_make(parameters[p].epsilon, parameters[p].gamma),
+                      output_weights);
+        for (uint32_t w = (uint32_t)turn % 3; w < v->count; w += SLOW ? 16 : 8)
+            compare_word(&t, w);
+        end_sampler(&t);
+    }
+    tiny_free(&t);
+}
+
+/* The first digit decides as the whole number does, and leaves no random word behind. */
+static void test_first_digit(void **state) {
+    (void)state;
+    size_t turn = 0;
+    for (size_t i = 0; i < VOCABULARIES; i++)
+        for (size_t k = 0; k < METRICS; k++) {
+            const uint32_t count = vocabularies[i].count;
+            const uint32_t lengths[] = {1, count, count / 2 + 1, count - 1};
+            for (size_t l = 0; l < 4; l++)
+                compare_model(&vocabularies[i], metrics[k], lengths[l], turn++);
+        }
+}
+
+/* Ends that were worked out by one thread while another drew: the same words come out. */
+static void test_ends_of_other_threads(void **state) {
+    (void)state;
+    enum { DRAWS = 1000 };
+    const vocabulary *v = &vocabularies[VOCABULARIES - 1];
+    tiny t;
+    tiny_make(&t, v, TEM_EUCLIDEAN, 9);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        uint32_t words[DRAWS], out[2][DRAWS];
+        tem_rng rngs[2];
+        start_sampler(&t, exponent_make(3.3, 10), NULL);
+        for (uint32_t i = 0; i < DRAWS; i++)
+            words[i] = (uint32_t)(random64() % v->count);
+        for (int i = 0; i < 2; i++) {
+            rng_init_seeded(&rngs[i], seed, 0);
+            for (uint32_t w = 0; w < v->count; w++)
+                t.sampler.envelopes.states[w] =
+                    i == 1 && random64() % 2 == 0 ? ENDS_BEGUN : ENDS_NONE;
+            assert_int_equal(sampler_draw(&t.sampler, words, DRAWS, &rngs[i], out[i], NULL),
+                             TEM_OK);
+        }
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+        assert_true(rng_word(&rngs[0]) == rng_word(&rngs[1]));
+        end_sampler(&t);
+    }
+    tiny_free(&t);
+}
+
+/* ---------------------------------------------------------- kept or not -- */
+
+/* Two words, whose distance and bound are set by level: s takes a step of distance to the
+ * next level. The list of word 0 has itself alone. */
+typedef struct pair {
+    tiny tiny;
+    unsigned part, level;
+    mpz_t total, whole, border; /* Z, E_part, 2^64 E_level */
+} pair;
+
+static const vocabulary pair_words = {2, {{1, 0}, {0, 1}}};
+static const exponent level_a_step = {(uint64_t)1 << 33, EXP_LEVELS};
+
+static void pair_make(pair *p) {
+    tiny_make(&p->tiny, &pair_words, TEM_MATRIX, 1);
+    start_sampler(&p->tiny, level_a_step, NULL);
+    keep_no_ends(&p->tiny);
+    mpz_inits(p->total, p->whole, p->border, NULL);
+}
+
+static void pair_free(pair *p) {
+    end_sampler(&p->tiny);
+    tiny_free(&p->tiny);
+    mpz_clears(p->total, p->whole, p->border, NULL);
+}
+
+static void pair_set(pair *p, unsigned part, unsigned level) {
+    p->part = part;
+    p->level = level;
+    p->tiny.matrix[0] = level;
+    p->tiny.bounds[1] = part;
+    mpz_set_level(p->whole, part);
+    mpz_set_level(p->border, level);
+    mpz_mul_2exp(p->border, p->border, 64);
+    mpz_set_level(p->total, 0);
+    mpz_add(p->total, p->total, p->whole);
+}
+
+/* Whether word 1 is kept, by a digit and, unless NULL, a rest, which must then be used. */
+static bool pair_keeps(pair *p, uint64_t digit, mpz_srcptr rest) {
+    uint64_t tape[PATH_WORDS];
+    const uint32_t word = 0;
+    uint32_t out = 77;
+    mpz_t number;
+    mpz_init(number);
+    size_t words = put_number(tape, number, p->total, 0); /* 0: of the part */
+    tape[words++] = random64();                           /* its only word */
+    tape[words++] = digit;
+    if (rest != NULL)
+        words += put(tape + words, rest, p->whole, random64());
+    mpz_mul_2exp(number, p->total, 64);
+    mpz_sub_ui(number, number, 1); /* if not kept: word 0, of the list */
+    const size_t all = words + put_number(tape + words, number, p->total, 0);
+    tem_rng rng = on_tape(tape, all);
+    assert_int_equal(sampler_draw(&p->tiny.sampler, &word, 1, &rng, &out, NULL), TEM_OK);
+    assert_true(out < 2 && rng.tape_used == (out == 1 ? words : all));
+    mpz_clear(number);
+    return out == 1;
+}
+
+/* Numbers with this first digit, against the border: the two at the ends, those at the
+ * border, and one between, if the rest is asked for; else all of them at once. */
+static void check_digit(pair *p, uint64_t digit) {
+    const uint64_t ratio = ratio_of(p->level - p->part);
+    const bool unsure =
+        p->level > p->part && (digit < ratio ? ratio - digit : digit - ratio) <= DIGIT_MARGIN;
+    mpz_t low, high, rest, zero;
+    mpz_inits(low, high, rest, zero, NULL);
+    mpz_set_u64(low, digit);
+    mpz_mul(low, low, p->whole);
+    mpz_add(high, low, p->whole);
+    if (!unsure && pair_keeps(p, digit, NULL))
+        assert_true(mpz_cmp(high, p->border) <= 0);
+    else if (!unsure)
+        assert_true(mpz_cmp(low, p->border) >= 0);
+    for (int i = 0; i < 5 && unsure; i++) {
+        between(rest, zero, p->whole);
+        if (i == 0)
+            mpz_set_ui(rest, 0);
+        if (i == 1)
+            mpz_sub_ui(rest, p->whole, 1);
+        if (i == 2 || i == 3) {
+            mpz_sub(rest, p->border, low);
+            mpz_sub_ui(rest, rest, i == 3);
+        }
+        if (mpz_sgn(rest) < 0 || mpz_cmp(rest, p->whole) >= 0)
+            continue;
+        const bool kept = pair_keeps(p, digit, rest);
+        mpz_add(rest, rest, low);
+        assert_true(kept == (mpz_cmp(rest, p->border) < 0));
+    }
+    mpz_clears(low, high, rest, zero, NULL);
+}
+
+static void check_pair(pair *p, unsigned part, unsigned level) {
+    const uint64_t ratio = ratio_of(level - part);
+    pair_set(p, part, level);
+    for (uint64_t off = 0; off <= 8; off++)
+        if (ratio + off >= 4)
+            check_digit(p, ratio + off - 4);
+    check_digit(p, 0);
+    check_digit(p, UINT64_MAX);
+    check_digit(p, random64());
+    /* where the table of gaps changes from one entry to the next */
+    const uint64_t k = ratio >> (64 - SAMPLER_GAP_BITS);
+    check_digit(p, k << (64 - SAMPLER_GAP_BITS));
+    check_digit(p, (k + 1) << (64 - SAMPLER_GAP_BITS));
+    check_digit(p, ((k + 1) << (64 - SAMPLER_GAP_BITS)) - 1);
+}
+
+/* All levels of a word, for parts of many levels. */
+static void test_kept_from_the_tail(void **state) {
+    (void)state;
+    pair p;
+    pair_make(&p);
+    for (unsigned part = 0; part <= EXP_LEVELS; part += part < 9 ? 1 : SLOW ? 101 : 5)
+        for (unsigned level = part; level <= EXP_LEVELS; level++)
+            check_pair(&p, part, level);
+    check_pair(&p, EXP_LEVELS - 1, EXP_LEVELS);
+    check_pair(&p, EXP_LEVELS, EXP_LEVELS);
+    pair_free(&p);
+}
+
+/* A gap is rejected by the first bits of a digit only if keep_from_tail rejects it with all
+ * digits that begin so, at every level and whatever the rest; and no gap is passed by. */
+static void test_gaps(void **state) {
+    (void)state;
+    pair p;
+    pair_make(&p);
+    const uint16_t *gaps = p.tiny.sampler.gaps;
+    static const u256 no_rest = {{0, 0, 0, 0}};
+    for (uint64_t k = 0; k < 1 << SAMPLER_GAP_BITS; k++) {
+        const uint64_t least = k << (64 - SAMPLER_GAP_BITS);
+        const unsigned gap = gaps[k];
+        assert_true(gap <= EXP_LEVELS && (k == 0 || gap <= gaps[k - 1]));
+        for (unsigned part = 0; part + gap < EXP_LEVELS; part++)
+            assert_false(
+                u256_product_less(least, &exp_table[part], &no_rest, &exp_table[part + gap + 1]));
+        assert_true(gap == 0 || least <= ratio_of(gap) + DIGIT_MARGIN);
+    }
+    pair_free(&p);
+}
+
+/* Where the levels begin, in the numbers that space_raw gives: one below, and at, each. */
+static void check_nearer(const sampler *m) {
+    const exponent *e = &m->envelopes.exponent;
+    const unsigned highest = exponent_level(exponent_at(e, UINT32_MAX));
+    for (unsigned level = 1; level <= EXP_LEVELS; level++) {
+        const uint64_t below = m->nearer[level];
+        const tem_dist last = space_distance_of_raw(m->space, below);
+        if (below == UINT64_MAX) { /* nothing is, or nothing that fits */
+            assert_true(level > highest || m->space->step_log2 > 16);
+            continue;
+        }
+        const tem_dist next = space_distance_of_raw(m->space, below + 1);
+        assert_true(exponent_level(exponent_at(e, last)) < level);
+        assert_true(exponent_level(exponent_at(e, next)) >= level);
+    }
+    assert_true(m->nearer[EXP_LEVELS + 1] == UINT64_MAX);
+}
+
+static void test_levels_of_raw_distances(void **state) {
+    (void)state;
+    static const uint64_t steps[] = {1,
+                                     2,
+                                     1000,
+                                     (1 << 20) - 1,
+                                     1 << 20,
+                                     (1 << 20) + 1,
+                                     12345678,
+                                     ((uint64_t)1 << 33) - 1,
+                                     (uint64_t)1 << 33,
+                                     ((uint64_t)1 << 41) + 1,
+                                     (uint64_t)1 << 42};
+    for (size_t k = 0; k < METRICS; k++)
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+            for (uint32_t q = SPACE_STEP_LOG2_MIN; q <= SPACE_STEP_LOG2_MAX; q++) {
+                tiny t;
+                const vocabulary v = moved(&vocabularies[0]);
+                tiny_make(&t, &v, metrics[k], 1);
+                t.space.step_log2 = q;
+                tem_dist gamma = 0;
+                assert_int_equal(exponent_gamma_largest(steps[i], &gamma, NULL), TEM_OK);
+                for (int g = 0; g < 3; g++) {
+                    const tem_dist all[] = {gamma, gamma / 2 + 1, 1};
+                    start_sampler(&t, (exponent){steps[i], all[g]}, NULL);
+                    check_nearer(&t.sampler);
+                    end_sampler(&t);
+                }
+                tiny_free(&t);
+            }
+}
+
+/* The same seed with and without the quick rejection. */
+static void check_quick_rejection(const vocabulary *v, tem_metric metric, uint64_t seed) {
+    enum { DRAWS = 400 };
+    tiny t;
+    uint32_t values[WORDS_MAX], words[DRAWS], out[2][DRAWS];
+    tiny_make(&t, v, metric, 1 + (uint32_t)(random64() % v->count));
+    random_weights(values, v->count);
+    start_sampler(&t, random_exponent(), random64() % 2 == 0 ? NULL : values);
+    for (int i = 0; i < DRAWS; i++)
+        words[i] = (uint32_t)(random64() % v->count);
+    tem_rng rngs[2];
+    for (int i = 0; i < 2; i++) {
+        rng_init_seeded(&rngs[i], seed, 0);
+        for (size_t k = 0; k < 1 << SAMPLER_GAP_BITS && i == 1; k++)
+            t.sampler.gaps[k] = EXP_LEVELS;
+        assert_int_equal(sampler_draw(&t.sampler, words, DRAWS, &rngs[i], out[i], NULL), TEM_OK);
+    }
+    assert_memory_equal(out[0], out[1], sizeof out[0]);
+    assert_true(rng_word(&rngs[0]) == rng_word(&rngs[1]));
+    end_sampler(&t);
+    tiny_free(&t);
+}
+
+static void test_quick_rejection(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < (SLOW ? 20 : 1000); seed++)
+        for (size_t k = 0; k < METRICS; k++) {
+            const vocabulary any = random_vocabulary(WORDS_MAX), v = moved(&any);
+            check_quick_rejection(&v, metrics[k], seed);
+        }
+}
+
 /* -------------------------------------------------------- single branches -- */
 
-/* Four words on a line, w = 0 with the list {0, 1}; 2 and 3 are outside. */
+/* Twenty words on a line, two in a part, w = 0 with the list {0, 1, 2}: the first part has
+ * no share, word 2 is in the list and 3, the other one of its part, is not. */
+enum { SCENE_WORDS = 20, SCENE_LIST = 3 };
+
 typedef struct scene {
     tiny tiny;
     survey survey;
-    uint64_t tape[PATH_WORDS];
+    uint64_t tape[2 * PATH_WORDS];
     size_t words;
 } scene;
 
-static const vocabulary scene_words = {4, {{0, 0}, {100, 0}, {500, 0}, {900, 0}}};
-
 static void scene_make(scene *s, const uint32_t *output_weights) {
-    tiny_make(&s->tiny, &scene_words, 2);
-    set_exponent(&s->tiny, 3.3, 10);
-    assert_int_equal(weights_init(&s->tiny.sampler.weights, output_weights, 4, NULL), TEM_OK);
+    vocabulary v = {.count = SCENE_WORDS};
+    for (uint32_t id = 0; id < SCENE_WORDS; id++)
+        v.at[id][0] = (int16_t)(id * 101);
+    tiny_make(&s->tiny, &v, TEM_EUCLIDEAN, SCENE_LIST);
+    start_sampler(&s->tiny, exponent_make(3.3, 10), output_weights);
+    keep_no_ends(&s->tiny);
     survey_start(&s->survey, &s->tiny.sampler, 0);
     s->words = 0;
 }
 
 static void scene_free(scene *s) {
     survey_end(&s->survey);
-    weights_free(&s->tiny.sampler.weights);
+    end_sampler(&s->tiny);
     tiny_free(&s->tiny);
 }
 
@@ -875,66 +1430,77 @@ static void put_word(scene *s, uint64_t word) {
     s->tape[s->words++] = word;
 }
 
-/* U, as `base` and an offset. */
-static void put_u(scene *s, const mpz_t base, long offset) {
-    mpz_t u;
-    mpz_init(u);
-    if (offset < 0)
-        mpz_sub_ui(u, base, (unsigned long)-offset);
-    else
-        mpz_add_ui(u, base, (unsigned long)offset);
-    const layout l = layout_of(s->survey.total, true);
-    put(s->tape + s->words, u, l, 0);
-    s->words += l.limbs;
-    mpz_clear(u);
+/* A draw by rng_below. */
+static void put_below(scene *s, uint64_t value, uint64_t bound) {
+    const below_words w = below_words_of(value, bound);
+    put_word(s, random64() % 2 == 0 ? w.first : w.last);
 }
 
-/* V: E of a word outside the list, less 1 to keep it. */
-static void put_v(scene *s, uint32_t id, bool kept) {
-    mpz_t e, bound;
-    mpz_inits(e, bound, NULL);
-    mpz_set_level(bound, s->survey.tail_level);
-    mpz_set_level(e, level_of(&s->survey, space_distance(&s->tiny.space, 0, id)));
-    if (kept)
-        mpz_sub_ui(e, e, 1);
-    const layout l = layout_of(bound, true);
-    put(s->tape + s->words, e, l, 0);
-    s->words += l.limbs;
-    mpz_clears(e, bound, NULL);
+/* The first or the last number of a share. */
+static void put_share(scene *s, uint32_t share, bool last) {
+    mpz_t low, high;
+    mpz_inits(low, high, NULL);
+    assert_true(set_interval(&s->survey, share, low, high));
+    mpz_sub_ui(high, high, 1);
+    s->words += put_number(s->tape + s->words, last ? high : low, s->survey.total, 0);
+    mpz_clears(low, high, NULL);
+}
+
+static unsigned scene_level(const scene *s, uint32_t id) {
+    return level_of(&s->survey, space_distance(&s->tiny.space, 0, id));
+}
+
+/* A word of a part, and the number that just keeps it, or just does not. */
+static void put_candidate(scene *s, uint32_t id, bool kept) {
+    const unsigned at_bound = level_of(&s->survey, s->survey.bounds[id / 2]);
+    put_below(s, id % 2, 2);
+    if (scene_level(s, id) == at_bound) {
+        assert_true(kept);
+        put_word(s, UINT64_MAX);
+        return;
+    }
+    mpz_t number, whole;
+    mpz_inits(number, whole, NULL);
+    mpz_set_level(whole, at_bound);
+    mpz_set_level(number, scene_level(s, id));
+    mpz_mul_2exp(number, number, 64);
+    mpz_sub_ui(number, number, kept);
+    s->words += put_number(s->tape + s->words, number, whole, 0);
+    mpz_clears(number, whole, NULL);
+}
+
+/* Step k of exp(-r): a value below r goes on. */
+static void put_step(scene *s, uint64_t value, uint64_t k) {
+    put_below(s, value, k << 36);
+}
+
+/* exp(-r) accepts at once. */
+static void put_accepted(scene *s) {
+    put_word(s, UINT64_MAX);
 }
 
 /* The tape gives `expected` and is then used up. */
 static void expect(scene *s, uint32_t expected) {
+    const uint32_t word = 0;
     tem_rng rng = on_tape(s->tape, s->words);
     uint32_t out = 77;
-    assert_int_equal(sampler_draw(&s->tiny.sampler, 0, &rng, &out, NULL), TEM_OK);
+    assert_int_equal(sampler_draw(&s->tiny.sampler, &word, 1, &rng, &out, NULL), TEM_OK);
     assert_int_equal(out, expected);
     assert_true(rng.tape_used == s->words);
     s->words = 0;
 }
 
-#define ACCEPT UINT64_MAX /* of exp(-r): no rest reaches 2^36 - 1 */
-
 static void test_list_entries(void **state) {
     (void)state;
     scene s;
     scene_make(&s, NULL);
-    mpz_t first;
-    mpz_init_set_ui(first, 0);
-    put_u(&s, first, 0);
-    put_word(&s, ACCEPT);
-    expect(&s, 0);
-    mpz_set_level(first, 0); /* E_0: the share of w itself */
-    put_u(&s, first, -1);
-    put_word(&s, ACCEPT);
-    expect(&s, 0);
-    put_u(&s, first, 0);
-    put_word(&s, ACCEPT);
-    expect(&s, 1);
-    put_u(&s, s.survey.list, -1);
-    put_word(&s, ACCEPT);
-    expect(&s, 1);
-    mpz_clear(first);
+    for (uint32_t i = 0; i < SCENE_LIST; i++)
+        for (int last = 0; last < 2; last++) {
+            put_share(&s, NEIGHBOUR_PARTS + i, last == 1);
+            if (i > 0) /* at distance 0 there is nothing left to draw */
+                put_accepted(&s);
+            expect(&s, i);
+        }
     scene_free(&s);
 }
 
@@ -942,22 +1508,13 @@ static void test_tail(void **state) {
     (void)state;
     scene s;
     scene_make(&s, NULL);
-    for (uint32_t id = 2; id < 4; id++) {
-        put_u(&s, s.survey.list, 0);
-        put_word(&s, id);
-        put_v(&s, id, true);
-        put_word(&s, ACCEPT);
-        expect(&s, id);
-    }
-    put_u(&s, s.survey.total, 0); /* too large: drawn again */
-    put_u(&s, s.survey.total, -1);
-    put_word(&s, 0); /* words of the list: drawn again, this draw only */
-    put_word(&s, 1);
-    put_word(&s, 0);
-    put_word(&s, 3);
-    put_v(&s, 3, true);
-    put_word(&s, ACCEPT);
-    expect(&s, 3);
+    for (uint32_t id = SCENE_LIST; id < SCENE_WORDS; id++)
+        for (int last = 0; last < 2; last++) {
+            put_share(&s, id / 2, last == 1);
+            put_candidate(&s, id, true);
+            put_accepted(&s);
+            expect(&s, id);
+        }
     scene_free(&s);
 }
 
@@ -969,31 +1526,68 @@ static void test_rejections_restart(void **state) {
     scene_make(&s, NULL);
     const uint64_t rest = rest_of(&s.survey, space_distance(&s.tiny.space, 0, 1));
     assert_true(rest > 0);
-    put_u(&s, s.survey.list, 0); /* the tail, not kept */
-    put_word(&s, 3);
-    put_v(&s, 3, false);
-    put_u(&s, s.survey.list, -1); /* the list, exp(-r) rejects at the second step */
-    put_word(&s, rest - 1);
-    put_word(&s, rest);
-    put_u(&s, s.survey.list, 0); /* the tail again, kept, exp(-r) rejects */
-    put_word(&s, 2);
-    put_v(&s, 2, true);
+    put_share(&s, 7, false); /* the tail, not kept */
+    put_candidate(&s, 15, false);
+    put_share(&s, NEIGHBOUR_PARTS + 1, true); /* the list, exp(-r) rejects at the second step */
+    put_step(&s, rest - 1, 1);
+    put_step(&s, rest, 2);
+    put_share(&s, 1, false); /* a word of the list, drawn from its part */
+    put_below(&s, 0, 2);
     put_word(&s, 0);
-    put_word(&s, ACCEPT);
-    put_u(&s, s.survey.list, -1); /* the list, accepted at the third step */
-    put_word(&s, 0);
-    put_word(&s, 0);
-    put_word(&s, rest);
+    put_share(&s, 1, true); /* the tail again, kept, exp(-r) rejects */
+    put_candidate(&s, 3, true);
+    put_step(&s, 0, 1);
+    put_word(&s, UINT64_MAX);
+    put_share(&s, 9, true); /* the tail, too far by the first bits of the digit */
+    put_below(&s, 1, 2);
+    put_word(&s, UINT64_MAX);
+    put_share(&s, NEIGHBOUR_PARTS + 1, false); /* the list, accepted at the third step */
+    put_step(&s, 0, 1);
+    put_step(&s, 0, 2);
+    put_step(&s, rest, 3);
     expect(&s, 1);
+    scene_free(&s);
+}
+
+/* No number of rounds is too many: after ever so many rejections the next round is like the
+ * first. */
+static void test_many_rounds(void **state) {
+    (void)state;
+    enum { ROUNDS = 10000 };
+    const uint32_t word = 0;
+    scene s;
+    scene_make(&s, NULL);
+    put_share(&s, 1, false); /* word 2, of the list, from its part */
+    put_below(&s, 0, 2);
+    put_word(&s, 0);
+    const size_t round = s.words;
+    uint64_t *tape = malloc((ROUNDS * round + PATH_WORDS) * sizeof *tape);
+    assert_non_null(tape);
+    for (size_t i = 0; i < ROUNDS; i++)
+        memcpy(tape + i * round, s.tape, round * sizeof *tape);
+    s.words = 0;
+    put_share(&s, 5, false);
+    put_candidate(&s, 10, true);
+    put_accepted(&s);
+    assert_true(s.words <= PATH_WORDS);
+    memcpy(tape + ROUNDS * round, s.tape, s.words * sizeof *tape);
+    tem_rng rng = on_tape(tape, ROUNDS * round + s.words);
+    uint32_t out = 77;
+    assert_int_equal(sampler_draw(&s.tiny.sampler, &word, 1, &rng, &out, NULL), TEM_OK);
+    assert_true(out == 10 && rng.tape_used == ROUNDS * round + s.words);
+    free(tape);
     scene_free(&s);
 }
 
 static void test_rest_decides(void **state) {
     (void)state;
     const uint64_t rest = 1000;
-    const uint64_t tape[] = {999, 999, 999, 999, 1000};
     for (uint64_t steps = 1; steps <= 5; steps++) {
-        tem_rng rng = on_tape(tape + 5 - steps, steps);
+        uint64_t tape[5];
+        for (uint64_t k = 1; k <= steps; k++)
+            tape[k - 1] =
+                k < steps ? below_words_of(999, k << 36).last : below_words_of(1000, k << 36).first;
+        tem_rng rng = on_tape(tape, steps);
         assert_true(sampler_bernoulli_exp(rest, &rng) == (steps % 2 == 1));
         assert_true(rng.tape_used == steps);
     }
@@ -1001,138 +1595,216 @@ static void test_rest_decides(void **state) {
 
 static void expect_unknown(const sampler *m, const uint64_t *tape, uint64_t words,
                            uint32_t expected) {
+    const uint32_t word = TEM_NO_WORD;
     tem_rng rng = on_tape(tape, words);
     uint32_t out = 77;
-    assert_int_equal(sampler_draw(m, TEM_NO_WORD, &rng, &out, NULL), TEM_OK);
+    assert_int_equal(sampler_draw(m, &word, 1, &rng, &out, NULL), TEM_OK);
     assert_int_equal(out, expected);
     assert_true(rng.tape_used == words);
 }
 
+/* Word 4 outweighs the other one of its part. */
+static const uint32_t scene_weights[SCENE_WORDS] = {1, 1, 3, 1, 9, 1, 1, 1, 0, 0,
+                                                    1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+
 /* By the weights alone: a_y / A. */
 static void test_unknown_word(void **state) {
     (void)state;
-    static const uint32_t values[] = {1, 1, 9, 1};
     scene s;
     scene_make(&s, NULL);
-    for (uint32_t id = 0; id < 4; id++)
-        expect_unknown(&s.tiny.sampler, (uint64_t[]){id | ~(uint64_t)3}, 1, id);
-    scene_free(&s);
-    scene_make(&s, values);
-    const weights *w = &s.tiny.sampler.weights;
-    for (uint32_t c = 0; c < 4; c++) {
-        const uint64_t last = w->thresholds[c] - 1;
-        expect_unknown(&s.tiny.sampler, (uint64_t[]){c, last}, 2, c);
-        if (last + 1 < w->sum)
-            expect_unknown(&s.tiny.sampler, (uint64_t[]){c, last + 1}, 2, w->aliases[c]);
+    for (uint32_t id = 0; id < SCENE_WORDS; id++) {
+        const below_words w = below_words_of(id, SCENE_WORDS);
+        expect_unknown(&s.tiny.sampler, &w.first, 1, id);
+        expect_unknown(&s.tiny.sampler, &w.last, 1, id);
     }
     scene_free(&s);
+    scene_make(&s, scene_weights);
+    const weights *w = &s.tiny.sampler.envelopes.weights;
+    uint64_t before = 0; /* the weight of the parts before */
+    for (uint32_t c = 0; c < SCENE_WORDS; c++) {
+        const uint64_t sum = part_weight(&s.survey, c / 2), own = w->columns[c].own;
+        const uint64_t first = below_words_of(before, w->sum).first;
+        const uint64_t last = below_words_of(before + sum - 1, w->sum).last;
+        const uint64_t column = below_words_of(c % 2, 2).last;
+        if (own > 0)
+            expect_unknown(&s.tiny.sampler,
+                           (uint64_t[]){first, column, below_words_of(own - 1, sum).last}, 3, c);
+        if (own < sum)
+            expect_unknown(&s.tiny.sampler,
+                           (uint64_t[]){last, column, below_words_of(own, sum).first}, 3,
+                           w->columns[c].alias);
+        before += c % 2 == 1 ? sum : 0;
+    }
+    assert_true(before == w->sum);
+    scene_free(&s);
 }
 
-/* A bound beyond a word that is not in the list: the model is broken, nothing comes out. */
+static void expect_damaged(scene *s) {
+    const uint32_t word = 0;
+    tem_rng rng = on_tape(s->tape, s->words);
+    uint32_t out = 77;
+    tem_error error = {0};
+    assert_int_equal(sampler_draw(&s->tiny.sampler, &word, 1, &rng, &out, &error), TEM_ERR_DAMAGED);
+    assert_int_equal(error.status, TEM_ERR_DAMAGED);
+    assert_int_equal(out, 77);
+    assert_true(rng.tape_used == s->words);
+    s->words = 0;
+}
+
+/* A bound beyond a word that is not in the list, in any part: the model is broken, nothing
+ * comes out. Its other word, at the bound or beyond, is drawn as ever. */
 static void test_broken_model(void **state) {
     (void)state;
-    scene s;
-    scene_make(&s, NULL);
-    neighbour_index index;
-    use_bounds(&s.tiny, &index);
-    s.tiny.bounds[0]++;
-    put_u(&s, s.survey.list, 0);
-    put_word(&s, 2);
-    tem_rng rng = on_tape(s.tape, s.words);
-    uint32_t out = 77;
-    tem_error error = {0};
-    assert_int_equal(sampler_draw(&s.tiny.sampler, 0, &rng, &out, &error), TEM_ERR_DAMAGED);
-    assert_int_equal(error.status, TEM_ERR_DAMAGED);
-    assert_int_equal(out, 77);
-    scene_free(&s);
+    for (uint32_t part = 1; part < SCENE_WORDS / 2; part++) {
+        const uint32_t nearer = part == 1 ? 3 : 2 * part;
+        scene s;
+        scene_make(&s, NULL);
+        assert_true(s.tiny.bounds[part] == space_distance(&s.tiny.space, 0, nearer));
+        s.tiny.bounds[part]++;
+        put_share(&s, part, false);
+        put_below(&s, nearer % 2, 2);
+        put_word(&s, UINT64_MAX);
+        expect_damaged(&s);
+        s.tiny.bounds[part]--;
+        put_share(&s, part, false);
+        put_candidate(&s, nearer, true);
+        put_accepted(&s);
+        expect(&s, nearer);
+        scene_free(&s);
+    }
 }
 
-/* A list that weighs more than all words, since it names one twice. */
+/* A list that weighs more than its part, since it names a word again and again; or one that
+ * misses a word of a part without a bound. */
 static void test_broken_list(void **state) {
     (void)state;
-    static const uint32_t values[] = {9, 1, 1, 1};
-    static const uint64_t starts[] = {0, 2, 2, 2, 2};
-    static const tem_neighbour twice[] = {{0, 0}, {0, 5}};
-    scene s;
-    scene_make(&s, values);
-    neighbour_index index = s.tiny.index;
-    index.starts = starts;
-    index.entries = twice;
-    s.tiny.sampler.index = &index;
-    tem_rng rng = on_tape(NULL, 0);
-    uint32_t out = 77;
-    tem_error error = {0};
-    assert_int_equal(sampler_draw(&s.tiny.sampler, 0, &rng, &out, &error), TEM_ERR_DAMAGED);
-    assert_int_equal(error.status, TEM_ERR_DAMAGED);
-    assert_int_equal(out, 77);
-    scene_free(&s);
+    enum { ENTRIES = 5 };
+    uint64_t starts[SCENE_WORDS + 1] = {0};
+    for (uint32_t id = 0; id < SCENE_WORDS; id++)
+        starts[id + 1] = ENTRIES;
+    for (uint32_t id = 0; id < SCENE_WORDS; id++) {
+        const tem_neighbour again[ENTRIES] = {{0, 0}, {1, 1}, {id, 5}, {id, 6}, {id, 7}};
+        scene s;
+        scene_make(&s, NULL);
+        s.tiny.index.starts = starts;
+        s.tiny.index.entries = again;
+        s.tiny.index.entry_count = ENTRIES;
+        put_word(&s, 0); /* the first digit is all that is drawn */
+        expect_damaged(&s);
+        s.tiny.index = s.tiny.built;
+        s.tiny.index.bounds = s.tiny.bounds;
+        if (id / 2 > 0) {
+            s.tiny.bounds[id / 2] = UINT32_MAX;
+            put_word(&s, 0);
+            expect_damaged(&s);
+        }
+        scene_free(&s);
+    }
 }
 
 static void test_weights_in_the_tail(void **state) {
     (void)state;
-    static const uint32_t values[] = {1, 1, 9, 1};
     scene s;
-    scene_make(&s, values);
-    const weights *w = &s.tiny.sampler.weights;
-    assert_true(w->thresholds[3] < w->sum && w->aliases[3] == 2);
-    put_u(&s, s.survey.list, 0); /* column 3, its own units */
-    put_word(&s, 3);
-    put_word(&s, w->thresholds[3] - 1);
-    put_v(&s, 3, true);
-    put_word(&s, ACCEPT);
-    expect(&s, 3);
-    put_u(&s, s.survey.list, 0); /* column 3, the units of its alias */
-    put_word(&s, 3);
-    put_word(&s, w->thresholds[3]);
-    put_v(&s, 2, true);
-    put_word(&s, ACCEPT);
-    expect(&s, 2);
+    scene_make(&s, scene_weights);
+    const weights *w = &s.tiny.sampler.envelopes.weights;
+    assert_true(w->columns[5].own < 10 && w->columns[5].alias == 4);
+    put_share(&s, 2, false); /* column 5, its own units */
+    put_below(&s, 1, 2);
+    put_below(&s, w->columns[5].own - 1, 10);
+    put_word(&s, 0);
+    put_accepted(&s);
+    expect(&s, 5);
+    put_share(&s, 2, true); /* column 5, the units of its alias */
+    put_below(&s, 1, 2);
+    put_below(&s, w->columns[5].own, 10);
+    put_word(&s, 0);
+    put_accepted(&s);
+    expect(&s, 4);
+    scene_free(&s);
+}
+
+/* Words that are drawn for together take turns: what each is given are the words of the
+ * tape in the order of the turns. Here both have a word of the tail to wait for. */
+static void test_turns(void **state) {
+    (void)state;
+    scene s;
+    scene_make(&s, NULL);
+    const uint32_t words[] = {0, 0, TEM_NO_WORD};
+    uint32_t out[] = {77, 77, 77};
+    put_share(&s, 1, false); /* the first: word 3 */
+    put_below(&s, 1, 2);
+    put_word(&s, 0);
+    put_share(&s, NEIGHBOUR_PARTS + 1, false); /* the second: word 1, not released */
+    put_step(&s, 0, 1);
+    put_word(&s, UINT64_MAX);
+    put_share(&s, 4, false); /* and then word 8 */
+    put_below(&s, 0, 2);
+    put_word(&s, 0);
+    put_below(&s, 13, SCENE_WORDS); /* the third is over at once */
+    put_accepted(&s);               /* the first again: released */
+    put_accepted(&s);               /* the second too */
+    tem_rng rng = on_tape(s.tape, s.words);
+    assert_int_equal(sampler_draw(&s.tiny.sampler, words, 3, &rng, out, NULL), TEM_OK);
+    assert_true(rng.tape_used == s.words);
+    assert_true(out[0] == 3 && out[1] == 8 && out[2] == 13);
     scene_free(&s);
 }
 
 /* -------------------------------------------------------------- weights -- */
 
-/* Column by column, the units of each word: values[i] * count in all. */
-static void check_columns(const uint32_t *values, uint32_t count) {
-    weights w;
-    assert_int_equal(weights_init(&w, values, count, NULL), TEM_OK);
-    uint64_t *units = calloc(count, sizeof *units);
-    assert_non_null(units);
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++)
-        sum += values[i];
-    assert_true(w.sum == sum && w.count == count);
-    for (uint32_t c = 0; c < count; c++) {
-        assert_true(w.thresholds[c] <= sum && w.aliases[c] < count);
-        units[c] += w.thresholds[c];
-        units[w.aliases[c]] += sum - w.thresholds[c];
+/* Column by column, the units of each word: its weight times the words of its part. */
+static void check_columns(const weights *w, const uint32_t *values, uint32_t count) {
+    const uint32_t size = (count + 15) / 16;
+    uint64_t units[256] = {0}, sum = 0;
+    assert_true(count <= 256);
+    for (uint32_t first = 0; first < count; first += size) {
+        const uint32_t end = first + size < count ? first + size : count;
+        uint64_t part = 0;
+        for (uint32_t i = first; i < end; i++)
+            part += values[i];
+        assert_true(w->part_sums[first / size] == part);
+        for (uint32_t c = first; c < end; c++) {
+            const weight_column *column = &w->columns[c];
+            assert_true(column->own <= part && column->alias >= first && column->alias < end);
+            units[c] += column->own;
+            units[column->alias] += part - column->own;
+        }
+        for (uint32_t i = first; i < end; i++)
+            assert_true(units[i] == (uint64_t)values[i] * (end - first));
+        sum += part;
     }
+    for (uint32_t part = (count + size - 1) / size; part < NEIGHBOUR_PARTS; part++)
+        assert_true(w->part_sums[part] == 0);
     for (uint32_t i = 0; i < count; i++)
-        assert_true(units[i] == (uint64_t)values[i] * count && weights_at(&w, i) == values[i]);
-    free(units);
-    weights_free(&w);
+        assert_true(weights_at(w, i) == values[i]);
+    assert_true(w->sum == sum && w->count == count);
 }
 
-/* What weights_draw makes of a column: its own word up to the threshold, then the alias. */
-static void check_column_draws(const uint32_t *values, uint32_t count) {
-    weights w;
-    assert_int_equal(weights_init(&w, values, count, NULL), TEM_OK);
+/* What weights_draw_part makes of a column: its own word, then the alias. */
+static void check_column_draws(const weights *w, uint32_t count) {
+    const uint32_t size = (count + 15) / 16;
     for (uint32_t c = 0; c < count; c++)
         for (int side = 0; side < 2; side++) {
-            const uint64_t unit = w.thresholds[c] - 1 + (uint64_t)side;
-            if (unit >= w.sum) /* below 0, or beyond a full column */
+            const uint32_t part = c / size, left = count - part * size;
+            const uint64_t unit = w->columns[c].own - 1 + (uint64_t)side;
+            if (unit >= w->part_sums[part]) /* below 0, or beyond a full column */
                 continue;
-            const uint64_t tape[] = {c, unit};
+            const below_words column = below_words_of(c % size, left < size ? left : size);
+            const below_words of_unit = below_words_of(unit, w->part_sums[part]);
+            const uint64_t tape[] = {side == 0 ? column.first : column.last,
+                                     side == 0 ? of_unit.last : of_unit.first};
             tem_rng rng = on_tape(tape, 2);
-            assert_int_equal(weights_draw(&w, &rng), side == 0 ? c : w.aliases[c]);
+            assert_int_equal(weights_draw_part(w, part, &rng), side == 0 ? c : w->columns[c].alias);
             assert_true(rng.tape_used == 2);
         }
-    weights_free(&w);
 }
 
 static void check_weights(const uint32_t *values, uint32_t count) {
-    check_columns(values, count);
-    check_column_draws(values, count);
+    weights w;
+    assert_int_equal(weights_init(&w, values, count, NULL), TEM_OK);
+    check_columns(&w, values, count);
+    check_column_draws(&w, count);
+    weights_free(&w);
 }
 
 static void test_columns(void **state) {
@@ -1158,6 +1830,28 @@ static void test_columns(void **state) {
     check_weights(values, MOST);
 }
 
+/* Equal weights: the words of a part, and none of them stored. */
+static void test_equal_weights(void **state) {
+    (void)state;
+    for (uint32_t count = 1; count <= 70; count++) {
+        weights w;
+        assert_int_equal(weights_init(&w, NULL, count, NULL), TEM_OK);
+        const uint32_t size = (count + 15) / 16;
+        uint64_t sum = 0;
+        for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++)
+            sum += w.part_sums[part];
+        assert_true(w.sum == count && sum == count && w.columns == NULL);
+        for (uint32_t id = 0; id < count; id++) {
+            const below_words words = below_words_of(id % size, w.part_sums[id / size]);
+            const uint64_t tape[] = {words.first, words.last};
+            tem_rng rng = on_tape(tape, 2);
+            assert_int_equal(weights_draw_part(&w, id / size, &rng), id);
+            assert_int_equal(weights_draw_part(&w, id / size, &rng), id);
+        }
+        weights_free(&w);
+    }
+}
+
 static void test_no_weight_at_all(void **state) {
     (void)state;
     static const uint32_t zeros[3] = {0};
@@ -1173,15 +1867,24 @@ int main(void) {
         cmocka_unit_test(test_law_of_the_sampler),
         cmocka_unit_test(test_law_of_random_models),
         cmocka_unit_test(test_planted_splits),
+        cmocka_unit_test(test_first_digit),
+        cmocka_unit_test(test_ends_of_other_threads),
+        cmocka_unit_test(test_kept_from_the_tail),
+        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_levels_of_raw_distances),
+        cmocka_unit_test(test_quick_rejection),
         cmocka_unit_test(test_list_entries),
         cmocka_unit_test(test_tail),
         cmocka_unit_test(test_rejections_restart),
+        cmocka_unit_test(test_many_rounds),
         cmocka_unit_test(test_rest_decides),
         cmocka_unit_test(test_unknown_word),
         cmocka_unit_test(test_broken_model),
         cmocka_unit_test(test_broken_list),
         cmocka_unit_test(test_weights_in_the_tail),
+        cmocka_unit_test(test_turns),
         cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_equal_weights),
         cmocka_unit_test(test_no_weight_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
