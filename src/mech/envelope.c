@@ -63,7 +63,7 @@ static void add_share(const shares *s, uint32_t share, u256 *sum) {
     uint64_t weight = 0;
     if (share < NEIGHBOUR_PARTS) {
         distance = s->bounds[share];
-        /* PRIVACY: the weight of the words that weights_draw_part chooses from, all of the
+        /* PRIVACY: the weight of the words that weights_draw_column chooses from, all of the
          * part. A smaller one, of the words outside the list only, is another law. */
         weight = distance == UINT32_MAX ? 0 : e->weights.part_sums[share];
     } else {

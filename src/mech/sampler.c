@@ -72,15 +72,18 @@ void sampler_free(sampler *m) {
     envelopes_free(&m->envelopes);
 }
 
+/* What a turn waits for, if for anything. */
+typedef enum turn_stage { TURN_BEGINS, TURN_AWAITS_COLUMN, TURN_AWAITS_VECTOR } turn_stage;
+
 /* A word that is being drawn for. */
 typedef struct turn {
     uint32_t word;
     size_t place; /* in the output */
 
-    bool waits; /* for the vector of `candidate`, a word of `part` */
-    uint32_t candidate;
-    unsigned part;
-    uint64_t digit; /* decides whether it is kept */
+    turn_stage stage;
+    unsigned part;      /* that a candidate is drawn from */
+    uint32_t candidate; /* or, before it is drawn, the column of the weights to draw it by */
+    uint64_t digit;     /* decides whether it is kept */
 } turn;
 
 static bool list_has(const tem_neighbours *near, const tem_neighbour *y) {
@@ -146,36 +149,47 @@ static bool released(const sampler *m, const tem_neighbour *y, tem_rng *rng) {
                                  rng);
 }
 
+static void await_vector(const sampler *m, turn *t, tem_rng *rng) {
+    t->candidate = weights_draw_word(&m->envelopes.weights, t->part, t->candidate, rng);
+    t->digit = rng_word(rng);
+    t->stage = TURN_AWAITS_VECTOR;
+    space_prefetch(m->space, t->candidate);
+}
+
 static void await_candidate(const sampler *m, turn *t, unsigned part, tem_rng *rng) {
     t->part = part;
-    t->candidate = weights_draw_part(&m->envelopes.weights, part, rng);
-    t->digit = rng_word(rng);
-    t->waits = true;
-    space_prefetch(m->space, t->candidate);
+    t->candidate = weights_draw_column(&m->envelopes.weights, part, rng);
+    t->stage = TURN_AWAITS_COLUMN;
+    if (m->envelopes.weights.columns == NULL)
+        await_vector(m, t, rng);
 }
 
 /* Goes on with a turn until it waits or is over. */
 static tem_status take_turn(const sampler *m, turn *t, tem_rng *rng, uint32_t *out, bool *over,
                             tem_error *error) {
-    *over = true;
+    *over = false;
     if (t->word == TEM_NO_WORD) {
         /* PRIVACY: at distance gamma from every word, exp(-s gamma) cancels. */
         out[t->place] = weights_draw(&m->envelopes.weights, rng);
+        *over = true;
+        return TEM_OK;
+    }
+    if (t->stage == TURN_AWAITS_COLUMN) {
+        await_vector(m, t, rng);
         return TEM_OK;
     }
     for (;;) {
         tem_neighbour y = {0, 0};
         bool kept = true;
         tem_status status = TEM_OK;
-        if (t->waits) {
-            t->waits = false;
+        if (t->stage == TURN_AWAITS_VECTOR) {
+            t->stage = TURN_BEGINS;
             status = weigh_candidate(m, t, rng, &y, &kept, error);
         } else {
             uint32_t share = 0;
             status = envelopes_draw(&m->envelopes, t->word, rng, &share, error);
             if (status == TEM_OK && share < NEIGHBOUR_PARTS) {
                 await_candidate(m, t, share, rng);
-                *over = false;
                 return TEM_OK;
             }
             if (status == TEM_OK)
@@ -185,6 +199,7 @@ static tem_status take_turn(const sampler *m, turn *t, tem_rng *rng, uint32_t *o
             return status;
         if (kept && released(m, &y, rng)) {
             out[t->place] = y.id;
+            *over = true;
             return TEM_OK;
         }
     }

@@ -91,13 +91,23 @@ void weights_free(weights *w) {
     *w = (weights){0};
 }
 
-uint32_t weights_draw_part(const weights *w, unsigned part, tem_rng *rng) {
+uint32_t weights_draw_column(const weights *w, unsigned part, tem_rng *rng) {
     const part_range range = range_of(w, part);
-    const uint32_t word = range.first + (uint32_t)rng_below(rng, range.count);
+    const uint32_t column = range.first + (uint32_t)rng_below(rng, range.count);
+    if (w->columns != NULL)
+        __builtin_prefetch(&w->columns[column]);
+    return column;
+}
+
+uint32_t weights_draw_word(const weights *w, unsigned part, uint32_t column, tem_rng *rng) {
     if (w->columns == NULL)
-        return word;
-    const weight_column *column = &w->columns[word];
-    return rng_below(rng, w->part_sums[part]) < column->own ? word : column->alias;
+        return column;
+    const weight_column *c = &w->columns[column];
+    return rng_below(rng, w->part_sums[part]) < c->own ? column : c->alias;
+}
+
+uint32_t weights_draw_part(const weights *w, unsigned part, tem_rng *rng) {
+    return weights_draw_word(w, part, weights_draw_column(w, part, rng), rng);
 }
 
 uint32_t weights_draw(const weights *w, tem_rng *rng) {

@@ -34,9 +34,13 @@ static inline uint32_t weights_at(const weights *w, uint32_t id) {
     return w->values == NULL ? 1 : w->values[id];
 }
 
-/* A word drawn with probability a_y / A, or, from a part whose sum is not 0, a_y / A_p.
- * Exactly; O(1). */
+/* A word drawn with probability a_y / A, exactly. O(1). */
 uint32_t weights_draw(const weights *w, tem_rng *rng);
+
+/* The same with a_y / A_p from a part whose sum is not 0; and in two steps, since the column
+ * may have to come from far away: the first asks for it. */
 uint32_t weights_draw_part(const weights *w, unsigned part, tem_rng *rng);
+uint32_t weights_draw_column(const weights *w, unsigned part, tem_rng *rng);
+uint32_t weights_draw_word(const weights *w, unsigned part, uint32_t column, tem_rng *rng);
 
 #endif

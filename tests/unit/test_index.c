@@ -174,7 +174,7 @@ static void check_index(const sorted *all, uint32_t length, const neighbour_inde
     assert_true(index->starts[0] == 0 && index->starts[all->count] == index->entry_count);
     for (uint32_t id = 0; id < all->count; id++) {
         tem_neighbours n = {0};
-        const uint32_t listed = id >= all->count / 64 ? length
+        const uint32_t listed = id >= all->count / 64      ? length
                                 : 16 * length < all->count ? 16 * length
                                                            : all->count;
         assert_true(index->starts[id + 1] - index->starts[id] == listed);
@@ -750,7 +750,8 @@ static void test_get(void **state) {
         for (uint32_t id = 0; id < WORDS; id++) {
             tem_neighbours n = {0};
             assert_int_equal(neighbours_get(&c->index, id, &n, NULL), TEM_OK);
-            assert_true(n.list == c->entries + c->starts[id] && n.count == (id < 3 ? LONG : LENGTH));
+            assert_true(n.list == c->entries + c->starts[id] &&
+                        n.count == (id < 3 ? LONG : LENGTH));
             assert_int_equal(n.bound, least(c->bounds[id]));
         }
     restore(c);
@@ -758,9 +759,8 @@ static void test_get(void **state) {
 
 static void test_get_hostile_starts(void **state) {
     copied *c = *state;
-    static const uint64_t wrong[] = {LIST_5,      LIST_5 - 1,        0,
-                                     ENTRIES + 1, (uint64_t)1 << 32, UINT64_MAX,
-                                     (uint64_t)1 << 61};
+    static const uint64_t wrong[] = {
+        LIST_5, LIST_5 - 1, 0, ENTRIES + 1, (uint64_t)1 << 32, UINT64_MAX, (uint64_t)1 << 61};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         c->starts[6] = wrong[i]; /* the end of list 5: empty, negative, beyond */
         check_refused(c, 5);
