@@ -30,8 +30,8 @@ typedef struct guesser {
     const clusters *clusters;
     const hubs *hubs;
     lists *lists;
-    uint32_t wanted; /* words to look at, or a few more */
-    uint32_t count;  /* words that are looked at, each of them once */
+    uint32_t count; /* words to look at, each of them once */
+    uint32_t usual; /* so many of them, the first, unless a word's list is long */
     uint32_t *ids;
     uint8_t *parts;
     bool *is_looked_at; /* by id */
