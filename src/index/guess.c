@@ -3,39 +3,97 @@
 
 #include "core/memory.h"
 #include "core/status.h"
-#include "index/nearest.h"
+#include "index/nearest_keys.h"
 #include "space/kernels/kernels.h"
 
 #include <string.h>
 
 enum {
     WANTED = 384, /* words to look at, and twice the length of a list */
-    SCOUTS = 8,   /* words of each part, if the clusters around have so many */
+    HUBS = 16,    /* of each part; 8 or 24 are as good */
+    SCOUTS = 8,   /* words of each part that are not hubs, if the clusters around have so many */
     NEAR = 64,    /* clusters that are asked for them */
     SAMPLE = 64   /* words of a part of which none is near */
 };
 
-tem_status guesser_init(guesser *g, const space *s, const clusters *c, lists *l, tem_error *error) {
-    const uint64_t most = WANTED + 2 * (uint64_t)l->length;
-    const uint32_t wanted = most < s->count ? (uint32_t)most : s->count;
-    const size_t room = (size_t)wanted + c->most + SCOUTS * NEIGHBOUR_PARTS;
+/* The order of squares, which have up to 42 bits, is good enough without the last ten. */
+static uint64_t rough_key(uint32_t place, uint64_t square) {
+    return nearest_key(place, (uint32_t)(square >> 10));
+}
+
+/* About the mean of all words: that of the clusters' means. */
+static void mean_of_clusters(const space *s, const clusters *c, int16_t *mean) {
+    for (uint32_t e = 0; e < s->dimension; e++) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < c->count; i++)
+            sum += c->centres[i * s->row_elements + e];
+        mean[e] = (int16_t)(sum / c->count);
+    }
+}
+
+/* Appends the hubs of a part; `keys` has room for one a word. */
+static void find_hubs(hubs *h, const space *s, uint32_t part, const int16_t *mean, uint64_t *keys) {
+    const uint64_t words = neighbours_part_words(s->count);
+    uint32_t count = 0;
+    for (uint64_t id = part * words; id < (part + 1) * words && id < s->count; id++)
+        keys[count++] = rough_key((uint32_t)id, kernels_active()->l2_i16(space_row(s, (uint32_t)id),
+                                                                         mean, s->row_elements));
+    const uint32_t taken = count < HUBS ? count : HUBS;
+    if (taken > 0)
+        nearest_select(keys, count, taken);
+    for (uint32_t i = 0; i < taken; i++)
+        h->ids[h->count++] = (uint32_t)keys[i];
+}
+
+tem_status hubs_init(hubs *h, const space *s, const clusters *c, tem_error *error) {
+    int16_t *mean = core_alloc_zero(s->row_elements, sizeof *mean);
+    uint64_t *keys = core_alloc(neighbours_part_words(s->count), sizeof *keys);
+    *h = (hubs){.ids = core_alloc(HUBS * NEIGHBOUR_PARTS, sizeof *h->ids)};
+    const bool failed = mean == NULL || keys == NULL || h->ids == NULL;
+    if (!failed) {
+        mean_of_clusters(s, c, mean);
+        for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++)
+            find_hubs(h, s, part, mean, keys);
+    }
+    core_free(keys);
+    core_free(mean);
+    return failed ? core_fail_memory(error) : TEM_OK;
+}
+
+void hubs_free(hubs *h) {
+    core_free(h->ids);
+    *h = (hubs){0};
+}
+
+/* Words wanted for a list of some length, all that are near taken together. */
+static uint32_t wanted_for(const space *s, uint32_t length) {
+    const uint64_t wanted = WANTED + 2 * (uint64_t)length;
+    return wanted < s->count ? (uint32_t)wanted : s->count;
+}
+
+tem_status guesser_init(guesser *g, const space *s, const clusters *c, const hubs *h, lists *l,
+                        tem_error *error) {
+    const size_t room =
+        (size_t)wanted_for(s, lists_length(l, 0)) + c->most + (HUBS + SCOUTS) * NEIGHBOUR_PARTS;
     *g = (guesser){.space = s,
                    .clusters = c,
+                   .hubs = h,
                    .lists = l,
-                   .wanted = wanted,
                    .ids = core_alloc(room, sizeof *g->ids),
                    .parts = core_alloc(room, sizeof *g->parts),
+                   .is_looked_at = core_alloc_zero(s->count, sizeof *g->is_looked_at),
                    .rows = core_alloc(room * s->row_elements, sizeof *g->rows),
                    .squares = core_alloc(room, sizeof *g->squares),
                    .keys = core_alloc(room > c->count ? room : c->count, sizeof *g->keys)};
-    const bool failed = g->ids == NULL || g->parts == NULL || g->rows == NULL ||
-                        g->squares == NULL || g->keys == NULL;
+    const bool failed = g->ids == NULL || g->parts == NULL || g->is_looked_at == NULL ||
+                        g->rows == NULL || g->squares == NULL || g->keys == NULL;
     return failed ? core_fail_memory(error) : TEM_OK;
 }
 
 void guesser_free(guesser *g) {
     core_free(g->ids);
     core_free(g->parts);
+    core_free(g->is_looked_at);
     core_free(g->rows);
     core_free(g->squares);
     core_free(g->keys);
@@ -46,59 +104,80 @@ static uint64_t square_of(const guesser *g, const int16_t *a, const int16_t *b) 
     return kernels_active()->l2_i16(a, b, g->space->row_elements);
 }
 
-/* The order of squares, which have up to 42 bits, is good enough without the last ten. */
-static uint64_t rough_key(uint32_t place, uint64_t square) {
-    return nearest_key(place, (uint32_t)(square >> 10));
-}
-
-/* Fills `keys` with the clusters, the nearest of them first and in order: this one, then
- * others. Returns how many are in order. */
-static uint32_t order_clusters(guesser *g, uint32_t cluster) {
+/* Fills `keys` with the clusters, so many of the nearest first and in order that they have
+ * `wanted` words: this one, then others. Returns how many are in order. */
+static uint32_t order_clusters(guesser *g, uint32_t cluster, uint32_t wanted) {
     const clusters *c = g->clusters;
     const size_t elements = g->space->row_elements;
     for (uint32_t i = 0; i < c->count; i++)
         g->keys[i] =
             rough_key(i, square_of(g, c->centres + i * elements, c->centres + cluster * elements));
     g->keys[cluster] = cluster; /* whatever its number, before others with the same centre */
-    const uint64_t wanted = NEAR + 4 * (uint64_t)g->wanted / c->most;
-    const uint32_t near = wanted < c->count ? (uint32_t)wanted : c->count;
+    const uint64_t asked = NEAR + 4 * (uint64_t)wanted / c->most;
+    const uint32_t near = asked < c->count ? (uint32_t)asked : c->count;
     nearest_select(g->keys, c->count, near);
     nearest_sort(g->keys, near);
     return near;
 }
 
+/* Once each: two of the K nearest words must not be one. */
 static void look_at(guesser *g, uint32_t id, uint32_t part) {
     const size_t elements = g->space->row_elements;
     memcpy(g->rows + g->count * elements, space_row(g->space, id), elements * sizeof *g->rows);
+    g->is_looked_at[id] = true;
     g->parts[g->count] = (uint8_t)part;
     g->ids[g->count++] = id;
 }
 
-/* The words of the nearest clusters, then those of parts that have few among them. */
-static void choose_words(guesser *g, uint32_t cluster) {
+/* The words of the nearest clusters, until there are `wanted`, but at least all of the first,
+ * then those of parts with fewer than `scouts`. */
+static void look_around(guesser *g, uint32_t near, uint32_t wanted, uint32_t scouts) {
     const clusters *c = g->clusters;
-    const uint32_t near = order_clusters(g, cluster);
     uint32_t in_part[NEIGHBOUR_PARTS] = {0};
-    g->count = 0;
     for (uint32_t n = 0; n < near; n++) {
-        const uint32_t other = (uint32_t)g->keys[n];
-        const bool all = g->count < g->wanted;
-        for (uint32_t i = c->starts[other]; i < c->starts[other + 1]; i++) {
-            const uint32_t part = c->ids[i] / g->lists->part_words;
-            if (!all && in_part[part] >= SCOUTS)
+        const uint32_t cluster = (uint32_t)g->keys[n];
+        const bool all = n == 0 || g->count < wanted;
+        for (uint32_t i = c->starts[cluster]; i < c->starts[cluster + 1]; i++) {
+            const uint32_t id = c->ids[i], part = id / g->lists->part_words;
+            if (g->is_looked_at[id] || (!all && in_part[part] >= scouts))
                 continue;
-            look_at(g, c->ids[i], part);
+            look_at(g, id, part);
             in_part[part]++;
         }
     }
 }
 
-/* The farthest of the K nearest of the words that are looked at. */
-static tem_dist guess_farthest(guesser *g, uint32_t length) {
-    uint64_t last = 0;
+static uint32_t longest_list(const guesser *g, uint32_t cluster) {
+    const clusters *c = g->clusters;
+    uint32_t longest = 0;
+    for (uint32_t i = c->starts[cluster]; i < c->starts[cluster + 1]; i++) {
+        const uint32_t length = lists_length(g->lists, c->ids[i]);
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+static void choose_words(guesser *g, uint32_t cluster) {
+    const uint32_t usual = wanted_for(g->space, g->lists->length);
+    const uint32_t most = wanted_for(g->space, longest_list(g, cluster));
+    const uint32_t near = order_clusters(g, cluster, most);
+    g->count = 0;
+    for (uint32_t i = 0; i < g->hubs->count; i++)
+        look_at(g, g->hubs->ids[i], g->hubs->ids[i] / g->lists->part_words);
+    look_around(g, near, usual, SCOUTS);
+    g->usual = g->count;
+    if (most > usual)
+        look_around(g, near, most, 0);
     for (uint32_t i = 0; i < g->count; i++)
+        g->is_looked_at[g->ids[i]] = false;
+}
+
+/* The farthest of the `length` nearest of the first `count` words. */
+static tem_dist guess_farthest(guesser *g, uint32_t count, uint32_t length) {
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < count; i++)
         g->keys[i] = rough_key(i, g->squares[i]);
-    nearest_select(g->keys, g->count, length);
+    nearest_select(g->keys, count, length);
     for (uint32_t i = 0; i < length; i++) {
         const uint64_t square = g->squares[(uint32_t)g->keys[i]];
         last = square > last ? square : last;
@@ -121,13 +200,13 @@ static uint64_t sample_part(const guesser *g, const int16_t *row, uint32_t part,
 }
 
 /* PRIVACY: only words beyond `farthest`, which are in no list, may lower a bound. */
-static void guess_bounds(const guesser *g, const int16_t *row, tem_dist farthest,
+static void guess_bounds(const guesser *g, uint32_t count, const int16_t *row, tem_dist farthest,
                          tem_dist bounds[NEIGHBOUR_PARTS]) {
     const uint32_t q = g->space->step_log2;
     const uint64_t last = space_square_of_distance(q, farthest);
     uint64_t least[NEIGHBOUR_PARTS];
     memset(least, 0xff, sizeof least);
-    for (uint32_t i = 0; i < g->count; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (g->squares[i] > last && g->squares[i] < least[g->parts[i]])
             least[g->parts[i]] = g->squares[i];
     for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++) {
@@ -138,17 +217,17 @@ static void guess_bounds(const guesser *g, const int16_t *row, tem_dist farthest
     }
 }
 
-/* Frequent words have to do without: their lists are longer than what is looked at. */
 static void guess_limits(guesser *g, uint32_t id) {
     const uint32_t length = lists_length(g->lists, id);
-    if (g->count < length)
+    const uint32_t count = length > g->lists->length ? g->count : g->usual;
+    if (count < length)
         return;
     const int16_t *row = space_row(g->space, id);
-    for (uint32_t i = 0; i < g->count; i++)
+    for (uint32_t i = 0; i < count; i++)
         g->squares[i] = square_of(g, row, g->rows + (size_t)i * g->space->row_elements);
     tem_dist bounds[NEIGHBOUR_PARTS];
-    const tem_dist farthest = guess_farthest(g, length);
-    guess_bounds(g, row, farthest, bounds);
+    const tem_dist farthest = guess_farthest(g, count, length);
+    guess_bounds(g, count, row, farthest, bounds);
     lists_expect(g->lists, id, farthest, bounds);
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/memory.h"
 #include "core/status.h"
-#include "index/nearest.h"
+#include "index/nearest_keys.h"
 
 #include <string.h>
 

@@ -32,6 +32,7 @@ typedef struct builder {
     comparison comparison;
     comparer *comparers; /* one a thread */
     clusters clusters;
+    hubs hubs;
     guesser *guessers; /* one a thread */
 } builder;
 
@@ -70,18 +71,21 @@ static void free_guess(builder *b) {
         guesser_free(&b->guessers[i]);
     core_free(b->guessers);
     b->guessers = NULL;
+    hubs_free(&b->hubs);
     clusters_free(&b->clusters);
 }
 
 static tem_status guess_limits(builder *b, const tem_run *run, tem_error *error) {
     tem_status status = clusters_init(&b->clusters, b->space, CLUSTER_WORDS, b->threads, error);
+    if (status == TEM_OK)
+        status = hubs_init(&b->hubs, b->space, &b->clusters, error);
     if (status != TEM_OK)
         return status;
     b->guessers = core_alloc_zero(b->threads, sizeof *b->guessers);
     if (b->guessers == NULL)
         return core_fail_memory(error);
     for (unsigned i = 0; i < b->threads && status == TEM_OK; i++)
-        status = guesser_init(&b->guessers[i], b->space, &b->clusters, &b->lists, error);
+        status = guesser_init(&b->guessers[i], b->space, &b->clusters, &b->hubs, &b->lists, error);
     if (status == TEM_OK)
         status = core_parallel(run, "preparing", b->clusters.count, guess_cluster, b, error);
     return status;

@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "index/blocks.h"
 #include "index/clusters.h"
-#include "index/nearest.h"
+#include "index/nearest_keys.h"
 #include "index/neighbours.h"
 #include "pseudo.h"
 #include "space/codes.h"

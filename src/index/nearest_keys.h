@@ -1,4 +1,4 @@
-/* nearest.h - the K least of many keys, for one word.
+/* nearest_keys.h - the K least of many keys, for one word.
  *
  * A candidate is one 64-bit key, distance << 32 | id, so that comparing keys compares
  * (distance, id). In memory a key is exactly a tem_neighbour {id, distance}: sorted keys ARE
@@ -6,8 +6,8 @@
  *
  * Keys are collected in any order; now and then nearest_select throws out all but the K
  * least. A binary heap of K keys costs five times as much for each key that enters. */
-#ifndef INDEX_NEAREST_H
-#define INDEX_NEAREST_H
+#ifndef INDEX_NEAREST_KEYS_H
+#define INDEX_NEAREST_KEYS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* nearest.c - the K least of many keys, by Hoare's quickselect and quicksort. */
-#include "index/nearest.h"
+/* nearest_keys.c - the K least of many keys, by Hoare's quickselect and quicksort. */
+#include "index/nearest_keys.h"
 
 enum { SMALL = 16 }; /* keys that are sorted by insertion */
 
