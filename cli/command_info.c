@@ -28,7 +28,16 @@ static void print_kernels(void) {
     puts(")");
 }
 
-static void print_text(const tem_model_info *info, uint32_t unreachable) {
+/* The first word has one of the longest lists. */
+static void print_neighbours(const tem_model *model, const tem_model_info *info) {
+    tem_neighbours first = {0};
+    printf("neighbours  %u a word, ", info->neighbours);
+    if (tem_model_neighbours(model, 0, &first, NULL) == TEM_OK && first.count > info->neighbours)
+        printf("%s for the frequent ones, ", talk_count(first.count));
+    puts("exact");
+}
+
+static void print_text(const tem_model *model, const tem_model_info *info, uint32_t unreachable) {
     printf("model       %s\n", default_model_path());
     printf("size        %s\n", talk_bytes(info->file_bytes));
     printf("words       %s\n", talk_count(info->words));
@@ -37,7 +46,7 @@ static void print_text(const tem_model_info *info, uint32_t unreachable) {
     if (info->dimension > 0)
         printf("dimension   %u\n", info->dimension);
     print_metric(info);
-    printf("neighbours  %u a word, exact\n", info->neighbours);
+    print_neighbours(model, info);
     printf("hash        %s\n", info->hash);
     print_kernels();
 }
@@ -92,7 +101,7 @@ int command_info(int argc, char *const *argv) {
     else if (json)
         status = print_json(&info, unreachable);
     else
-        print_text(&info, unreachable);
+        print_text(model, &info, unreachable);
     tem_model_free(model);
     return status;
 }

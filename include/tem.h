@@ -190,7 +190,9 @@ typedef struct tem_model tem_model;
 typedef struct tem_build_options {
     tem_metric metric;   /* default TEM_EUCLIDEAN; TEM_MATRIX has its own call */
     uint32_t neighbours; /* length of each word's list, itself included; default
-                          * TEM_NEIGHBOURS_DEFAULT; more than the words there are: all */
+                          * TEM_NEIGHBOURS_DEFAULT; more than the words there are: all.
+                          * The first 64th of the words, which in most files are the
+                          * frequent ones, get 16 times as many */
 } tem_build_options;
 
 /* Rounds the vectors to the grid and finds every word's nearest neighbours,
@@ -201,7 +203,7 @@ typedef struct tem_build_options {
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or
  * TEM_ERR_RANGE: values too large for the grid, vectors so long that two of them could
  * be 2^16 apart, a zero vector under TEM_ANGULAR.
- * Cost: n^2/2 distances; memory n * (row + 8 * neighbours) bytes. */
+ * Cost: n^2/2 distances; memory about n * (row + 15 * neighbours) bytes. */
 TEM_API tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                                    const tem_run *run, tem_model **model, tem_error *error);
 
@@ -272,7 +274,7 @@ typedef struct tem_model_info {
     uint32_t dimension; /* 0 under TEM_MATRIX */
     tem_metric metric;
     uint32_t step_log2;       /* q: vectors are stored in steps of 2^-q */
-    uint32_t neighbours;      /* length of the lists */
+    uint32_t neighbours;      /* length of the lists, as in tem_build_options */
     tem_dist deviation;       /* no distance is further than this from that of the vectors given */
     uint64_t triangles;       /* TEM_MATRIX: triples that were checked; else 0 */
     int triangles_exhaustive; /* TEM_MATRIX: 1 if these are all triples there are */
