@@ -35,9 +35,9 @@ static bool reads_as(amount value, unsigned decimals, double number) {
     char text[AMOUNT_TEXT_BYTES];
     double found = 0;
     const uint64_t power = power_of_ten(decimals);
-    const int length = snprintf(text, sizeof text, "%" PRIu64 ".%0*" PRIu64 "0",
-                                (uint64_t)(value / power), (int)decimals,
-                                (uint64_t)(value % power));
+    const int length =
+        snprintf(text, sizeof text, "%" PRIu64 ".%0*" PRIu64 "0", (uint64_t)(value / power),
+                 (int)decimals, (uint64_t)(value % power));
     return number_parse(text, text + length, &found) == NUMBER_OK && !(found < number) &&
            !(found > number);
 }

@@ -203,6 +203,8 @@ static bool is_field_value(const scanner *s, size_t start, record_quoting *quoti
         *quoting = RECORD_NOTHING;
     else if (s->person && (first == '-' || is_digit(first))) {
         *quoting = RECORD_PLAIN;
+        if (first == '-' && s->data[start + 1] == '0')
+            return false; /* another 0 */
         for (size_t at = start + 1; at < s->at; at++)
             if (!is_digit(s->data[at]))
                 return false;

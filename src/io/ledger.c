@@ -178,8 +178,8 @@ bool ledger_is(const ledger *l, const char *path, int standard) {
     struct stat info;
     if (l->descriptor < 0)
         return false;
-    const int found = path == NULL || strcmp(path, "-") == 0 ? fstat(standard, &info)
-                                                             : stat(path, &info);
+    const int found =
+        path == NULL || strcmp(path, "-") == 0 ? fstat(standard, &info) : stat(path, &info);
     return found == 0 && (uint64_t)info.st_dev == l->device && (uint64_t)info.st_ino == l->inode;
 }
 

@@ -22,7 +22,7 @@
 typedef struct ledger {
     const char *path;
     const tem_run *run;
-    int descriptor;         /* -1: there is no ledger (dry runs only) */
+    int descriptor; /* -1: there is no ledger (dry runs only) */
     bool read_only, locked;
     bool created;           /* by ledger_open */
     uint64_t device, inode; /* of the descriptor */

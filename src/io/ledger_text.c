@@ -78,7 +78,8 @@ void ledger_person(const unsigned char salt[LEDGER_SALT_BYTES], const char *name
 
 /* ---- the header ---- */
 
-static const char header_begins[] = "{\"ledger\":\"tem 1\",\"salt\":\"", header_middle[] = "\",\"bytes\":";
+static const char header_begins[] = "{\"ledger\":\"tem 1\",\"salt\":\"",
+                  header_middle[] = "\",\"bytes\":";
 enum {
     HEADER_BEGINS = sizeof header_begins - 1,
     HEADER_MIDDLE = sizeof header_middle - 1,
