@@ -218,7 +218,7 @@ static void say_what_is_left(const privatize_request *r) {
     if (r->job.by == NULL)
         talk_note(quiet, "%s: %.15g spent before%s", r->job.ledger, b->spent_before, left);
     else
-        talk_note(quiet, "%s: %s %s %s; the most that one of them had spent before is %.15g%s",
+        talk_note(quiet, "%s: %s %s %s; the one who has spent most had spent %.15g before%s",
                   r->job.ledger, talk_count(b->people), b->people == 1 ? "person" : "people",
                   r->dry_run ? "to be charged" : "charged", b->spent_before, left);
 }
@@ -252,7 +252,7 @@ static int run_job(privatize_request *r, const tem_model *model, const tem_mecha
     if (released)
         say_what_was_done(r, &info, &counts);
     /* A stream that stopped at its budget has released what was charged, to the word. */
-    if (status == TEM_OK || (status == TEM_ERR_BUDGET && !to_file && counts.documents > 0))
+    if (status == TEM_OK || (status == TEM_ERR_BUDGET && !to_file && r->balance.spent > 0))
         say_what_is_left(r);
     else
         say_what_was_charged(r, !to_file);
