@@ -388,9 +388,9 @@ const char *ledger_read_charge(const char *line, size_t size, char check[LEDGER_
 }
 
 bool ledger_next_person(ledger_entry *entry, unsigned char person[PERSON_BYTES], uint64_t *words) {
-    line_reader r = {entry->people, entry->people + entry->people_bytes};
     if (entry->people_bytes == 0)
         return false;
+    line_reader r = {entry->people, entry->people + entry->people_bytes};
     take(&r, ",");
     const bool found = take_person(&r, person, words);
     entry->people_bytes = found ? (size_t)(r.end - r.at) : 0;
