@@ -748,6 +748,16 @@ static void test_budget_is_reached(void **state) {
     }
 }
 
+/* What has no end in decimal is rounded up: three thirds are more than 1. */
+static void test_cost_is_rounded_up(void **state) {
+    (void)state;
+    tem_mechanism *third = mechanism_of(TEM_KIND_TEM, 1.0 / 3);
+    assert_int_equal(run_text(third, job_of(1), "the movie was\n", false, NULL), TEM_ERR_BUDGET);
+    assert_int_equal(run_text(third, job_of(1.000000000002), "the movie was\n", false, NULL),
+                     TEM_OK);
+    tem_mechanism_free(third);
+}
+
 /* A file: nothing is written, nothing charged. A pipe: whole documents up to the limit. */
 static void test_budget_is_exceeded(void **state) {
     (void)state;
@@ -1126,6 +1136,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_replaced, clear),
         cmocka_unit_test(test_people),
         cmocka_unit_test_teardown(test_budget_is_reached, clear),
+        cmocka_unit_test_teardown(test_cost_is_rounded_up, clear),
         cmocka_unit_test_teardown(test_budget_is_exceeded, clear),
         cmocka_unit_test_teardown(test_charged_before_release, clear),
         cmocka_unit_test_teardown(test_broken_text, clear),
