@@ -17,7 +17,8 @@
 
 enum { LOCK_RETRY_NS = 2000000 };
 
-static const char advice[] = "restore it from a copy, or start another ledger, which knows "
+/* An older copy would say less than was spent. */
+static const char advice[] = "restore a copy made after the last run; another ledger would know "
                              "nothing of what was spent";
 
 /* ---- system calls, each of which tests can make fail ---- */
