@@ -143,8 +143,8 @@ tem_status ledger_open(ledger *l, const char *path, const char *by,
                        const tem_run *run, tem_error *error) {
     struct stat info;
     *l = (ledger){.path = path, .run = run, .descriptor = -1, .read_only = read_only};
-    if (path[0] == '\0')
-        return core_fail(error, TEM_ERR_ARGUMENT, "the ledger needs a name");
+    if (path[0] == '\0' || strcmp(path, "-") == 0)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the ledger needs the name of a file");
     tem_status status = by == NULL ? TEM_OK : json_encode(by, strlen(by), &l->by, error);
     if (status == TEM_OK)
         status = open_or_start(l, salt, error);

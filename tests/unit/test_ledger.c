@@ -911,7 +911,7 @@ static void test_job_refused(void **state) {
     (void)state;
     tem_mechanism *published = mechanism_of(TEM_KIND_MADLIB, 2);
     write_text(input, "the\n");
-    for (int i = 0; i < 11; i++) {
+    for (int i = 0; i < 12; i++) {
         tem_job job = job_of(10);
         tem_status wanted = TEM_ERR_ARGUMENT;
         const tem_mechanism *mechanism = two;
@@ -949,6 +949,9 @@ static void test_job_refused(void **state) {
         case 9:
             job = people_job(TEM_FORMAT_CSV, 10);
             job.by = "text";
+            break;
+        case 10:
+            job.ledger = "-";
             break;
         default:
             job.ledger = "";
