@@ -301,7 +301,7 @@ int command_privatize(int argc, char *const *argv) {
          "with --ledger: a budget for each person, whom this field names", 0, 0},
         {"output", 'o', OPTION_TEXT, &r.job.output, "OUT",
          "write to OUT, which appears when all is done", 0, 0},
-        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite OUT and FILE", 0, 0},
+        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite OUT and the report", 0, 0},
         {"no-verify", 0, OPTION_FLAG, &r.no_verify, NULL, "do not check the model's hashes first",
          0, 0},
         {"insecure-seed", 0, OPTION_TEXT, &r.seed_text, "N",

@@ -576,7 +576,8 @@ typedef struct tem_job {
     double budget;        /* with a ledger: the most that may be spent, by all runs together */
     const char *by;       /* with a ledger and a field: the field that names people. Each of them
                            * is charged for their own records and has the budget to themselves */
-    tem_balance *balance; /* receives what the ledger says, also after a failure */
+    tem_balance *balance; /* receives what the ledger says, also after a failure, unless the
+                           * ledger could not be opened; or NULL */
 } tem_job;
 
 /* Whether `spent`, words * epsilon, bounds what a run of this job tells about its text: 1 under TEM
@@ -597,7 +598,8 @@ TEM_API int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *jo
  * the budget does not suffice nothing is written. Otherwise each batch of documents is
  * charged as it comes, and the run stops before the document that would exceed the budget. A run
  * that fails or is killed after that has spent what it charged, whatever was released.
- * A budget needs a run that is bounded, and a ledger whose charges all are. With `by` each record
+ * A budget needs a run that is bounded, a model that was opened from a file, and a ledger whose
+ * charges are all bounded and with this model: epsilon is per unit of its distance. With `by` each record
  * must name a person: by a string that is not empty, in JSON also a whole number; two names are
  * one person if they are the same bytes. The ledger has a hash of the name under a salt of
  * its own. Charges that name nobody, or by another field, count for everybody.

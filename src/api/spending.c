@@ -25,6 +25,16 @@ static bool is_given(double number) {
     return number < 0 || number > 0 || isnan(number);
 }
 
+/* epsilon is per unit of a model's distance, so that a sum is one of a single model. */
+static tem_status check_model(const tem_mechanism *mechanism, tem_error *error) {
+    tem_model_info info;
+    tem_model_get_info(mechanism->model, &info);
+    return info.hash[0] != '\0' ? TEM_OK
+                                : core_fail(error, TEM_ERR_ARGUMENT,
+                                            "a budget needs a model that was opened from a file, "
+                                            "which the ledger can know again");
+}
+
 static tem_status check_people(const tem_job *job, tem_error *error) {
     if (job->by != NULL && (job->field == NULL || job->by[0] == '\0'))
         return core_fail(error, TEM_ERR_ARGUMENT,
@@ -50,7 +60,8 @@ tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, te
                          "no budget can be kept where words are not all drawn by tem or em from a "
                          "secure source: not with madlib, a seed, other policies for unknown words "
                          "than uniform, or kept punctuation");
-    return check_people(job, error);
+    tem_status status = is_given(job->budget) ? check_model(mechanism, error) : TEM_OK;
+    return status == TEM_OK ? check_people(job, error) : status;
 }
 
 /* ---- opening and closing ---- */
@@ -82,8 +93,10 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
     amount_from_number(job->budget, AMOUNT_DOWN, &s->budget);
     amount_from_number(mechanism->epsilon, AMOUNT_UP, &s->epsilon);
     s->limited = is_given(job->budget);
-    tem_status status =
-        ledger_open(&s->ledger, job->ledger, job->by, salt, job->dry_run != 0, run, error);
+    tem_model_info model;
+    tem_model_get_info(mechanism->model, &model);
+    tem_status status = ledger_open(&s->ledger, job->ledger, job->by, model.hash, salt,
+                                    job->dry_run != 0, run, error);
     s->active = status == TEM_OK;
     return status == TEM_OK ? check_files(s, error) : status;
 }
@@ -201,12 +214,10 @@ static amount from_steps(amount steps, unsigned bits) {
 
 static tem_status charge(spending *s, tem_error *error) {
     tem_mechanism_info info;
-    tem_model_info model;
     char now[32];
     struct tm parts;
     const time_t seconds = time(NULL);
     tem_mechanism_get_info(s->mechanism, &info);
-    tem_model_get_info(s->mechanism->model, &model);
     strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
     const bool exact = info.kind != TEM_KIND_MADLIB;
     const tem_text_options *text = &s->job->text;
@@ -231,7 +242,7 @@ static tem_status charge(spending *s, tem_error *error) {
         .oov = tem_oov_name(text->oov != 0 ? text->oov : TEM_OOV_UNIFORM),
         .punctuation =
             tem_punctuation_name(text->punctuation != 0 ? text->punctuation : TEM_PUNCTUATION_DROP),
-        .model = model.hash,
+        .model = s->ledger.model,
         .by = &s->ledger.by,
         .people = &s->ledger.people,
         .charged = (const uint32_t *)(const void *)s->due.data,
@@ -256,7 +267,13 @@ static tem_status charge_due(spending *s, bool keep, tem_error *error) {
 
 /* ---- the budget ---- */
 
-static tem_status check_bounded(const spending *s, tem_error *error) {
+/* Whether the charges in the ledger add up to anything. */
+static tem_status check_charges(const spending *s, tem_error *error) {
+    if (s->limited && s->ledger.foreign_line != 0)
+        return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.foreign_line, 0,
+                            "this charge was with another model: what is lost per unit of its "
+                            "distances cannot be added to that of this one; start another ledger "
+                            "for this model");
     if (!s->limited || s->ledger.unbounded_line == 0)
         return TEM_OK;
     return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.unbounded_line, 0,
@@ -304,7 +321,7 @@ tem_status spending_settle(spending *s, tem_error *error) {
     tem_status status = ledger_lock(&s->ledger, error);
     if (status != TEM_OK)
         return status;
-    status = check_bounded(s, error);
+    status = check_charges(s, error);
     if (status == TEM_OK)
         status = check_budget(s, error);
     if (status == TEM_OK && !s->job->dry_run)
@@ -319,7 +336,7 @@ tem_status spending_begin(spending *s, tem_error *error) {
         return TEM_OK;
     tem_status status = ledger_lock(&s->ledger, error);
     if (status == TEM_OK)
-        status = check_bounded(s, error);
+        status = check_charges(s, error);
     if (status != TEM_OK)
         ledger_unlock(&s->ledger);
     return status;

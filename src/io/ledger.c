@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -138,11 +139,12 @@ static tem_status read_header(ledger *l, tem_error *error) {
     return TEM_OK;
 }
 
-tem_status ledger_open(ledger *l, const char *path, const char *by,
+tem_status ledger_open(ledger *l, const char *path, const char *by, const char *model,
                        const unsigned char salt[LEDGER_SALT_BYTES], bool read_only,
                        const tem_run *run, tem_error *error) {
     struct stat info;
     *l = (ledger){.path = path, .run = run, .descriptor = -1, .read_only = read_only};
+    snprintf(l->model, sizeof l->model, "%s", model);
     if (path[0] == '\0' || strcmp(path, "-") == 0)
         return core_fail(error, TEM_ERR_ARGUMENT, "the ledger needs the name of a file");
     tem_status status = by == NULL ? TEM_OK : json_encode(by, strlen(by), &l->by, error);
@@ -221,6 +223,9 @@ static tem_status take_line(ledger *l, const char *line, size_t size, tem_error 
                             fault, advice);
     if (!entry.bounded && l->unbounded_line == 0)
         l->unbounded_line = l->lines;
+    if (l->foreign_line == 0 && (entry.model_bytes != strlen(l->model) ||
+                                 memcmp(entry.model, l->model, entry.model_bytes) != 0))
+        l->foreign_line = l->lines;
     if (is_by_this_field(l, &entry))
         return add_people(l, &entry, error);
     return amount_add(&l->common, entry.spent) ? TEM_OK : too_much(l, error);

@@ -31,21 +31,24 @@ typedef struct ledger {
     uint64_t lines; /* in these */
     char check[LEDGER_CHECK_DIGITS];
     core_buffer line; /* memory for the lines that are read and written */
+    char model[65];   /* the hash of the model of this run */
 
     /* What the lines say. */
     core_buffer by;          /* the field that names people, as a JSON string; empty: none */
     amount common;           /* spent by nobody in particular, as far as `by` can tell */
     accounts people;         /* spent by people that `by` names */
     uint64_t unbounded_line; /* of a charge that bounds nothing; 0: there is none */
+    uint64_t foreign_line;   /* of a charge with another model; 0: there is none */
 } ledger;
 
 /* Opens a ledger, or starts one, readable by its owner alone.
  *   by         the field that names people, or NULL
+ *   model      the hash of the run's model
  *   salt       of a ledger that is started
  *   read_only  changes nothing, and takes a missing file for an empty ledger
  * TEM_ERR_FILE: what is there is no regular file, or cannot be read, written or locked.
  * TEM_ERR_FORMAT: it is no ledger. TEM_ERR_MEMORY. Close with ledger_close. */
-tem_status ledger_open(ledger *l, const char *path, const char *by,
+tem_status ledger_open(ledger *l, const char *path, const char *by, const char *model,
                        const unsigned char salt[LEDGER_SALT_BYTES], bool read_only,
                        const tem_run *run, tem_error *error);
 void ledger_close(ledger *l);

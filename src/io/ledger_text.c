@@ -325,19 +325,32 @@ static const struct {
             {",\"spent_worst\":", AMOUNT_OR_NULL},
             {",\"model\":", NAME},
             {",\"certificate\":", NOTHING}};
-enum { KEYS = sizeof keys / sizeof *keys, EPSILON = 4, WORDS = 10, SPENT = 15, SPENT_WORST = 16 };
+enum {
+    KEYS = sizeof keys / sizeof *keys,
+    EPSILON = 4,
+    WORDS = 10,
+    SPENT = 15,
+    SPENT_WORST = 16,
+    MODEL = 17
+};
 
 /* What a value is, as far as it matters here. */
 typedef struct value {
     amount number;
     uint64_t count;
     bool is_null;
+    const char *text; /* of a string, quotes included */
+    size_t bytes;
 } value;
 
 static bool take_value(line_reader *r, value_kind kind, value *v) {
+    v->text = r->at;
     switch (kind) {
     case NAME:
-        return take_string(r);
+        if (!take_string(r))
+            return false;
+        v->bytes = (size_t)(r->at - v->text);
+        return true;
     case FLAG:
         return take(r, "true") || take(r, "false");
     case COUNT:
@@ -360,7 +373,9 @@ static const char *read_content(const char *line, size_t size, ledger_entry *ent
     ledger_entry e = {.words = values[WORDS].count,
                       .epsilon = values[EPSILON].number,
                       .spent = values[SPENT].number,
-                      .bounded = !values[SPENT_WORST].is_null};
+                      .bounded = !values[SPENT_WORST].is_null,
+                      .model = values[MODEL].text + 1,
+                      .model_bytes = values[MODEL].bytes - 2};
     amount product = 0;
     if (!take(&r, ",\"by\":") || !take_whom(&r, &e) || r.at != r.end)
         return "expected the people that are charged, with the words of the line";

@@ -69,6 +69,8 @@ typedef struct ledger_entry {
     uint64_t words;
     amount epsilon, spent; /* spent = words * epsilon, checked */
     bool bounded;
+    const char *model; /* its hash */
+    size_t model_bytes;
     const char *by; /* a JSON string, quotes included; NULL: no person is told */
     size_t by_bytes;
     const char *people; /* for ledger_next_person */

@@ -69,7 +69,8 @@ static bool is_there(const char *name) {
 
 static const char *const words[] = {"the", "movie", "was", "good"};
 enum { WORDS = sizeof words / sizeof *words, SPACING = 300 };
-static tem_model *model;
+static tem_model *model; /* from a file: the ledger knows it by its hash */
+static tem_model_info model_info;
 static tem_mechanism *tenth, *two; /* epsilon 0.1 and 2 */
 
 static tem_mechanism *mechanism_of(tem_mechanism_kind kind, double epsilon) {
@@ -85,6 +86,7 @@ static int set_up(void **state) {
     (void)state;
     float values[WORDS];
     tem_vectors *vectors = NULL;
+    tem_model *built = NULL;
     const char *base = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%.36s/tem-ledger-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(folder) == NULL)
@@ -95,7 +97,12 @@ static int set_up(void **state) {
     for (int i = 0; i < WORDS; i++)
         values[i] = (float)(SPACING * i);
     assert_int_equal(tem_vectors_create(words, values, WORDS, 1, &vectors, NULL), TEM_OK);
-    assert_int_equal(tem_model_build(vectors, NULL, NULL, &model, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, NULL, NULL, &built, NULL), TEM_OK);
+    assert_int_equal(tem_model_save(built, output, TEM_OVERWRITE, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_model_open(output, &model, NULL), TEM_OK);
+    tem_model_get_info(model, &model_info);
+    unlink(output);
+    tem_model_free(built);
     tem_vectors_free(vectors);
     tenth = mechanism_of(TEM_KIND_TEM, 0.1);
     two = mechanism_of(TEM_KIND_TEM, 2);
@@ -301,7 +308,7 @@ static void make_sample(sample *s, uint64_t word_count, const char *by, unsigned
                              .weights = "equal",
                              .oov = "uniform",
                              .punctuation = "drop",
-                             .model = "abcd",
+                             .model = model_info.hash,
                              .is_private = true,
                              .epsilon = 3 * AMOUNT_ONE,
                              .s = &sample_s,
@@ -432,7 +439,7 @@ static void test_hostile_lines(void **state) {
 /* ---- the file ---- */
 
 static tem_status open_ledger(ledger *l, const char *by, tem_error *error) {
-    return ledger_open(l, path, by, salt, false, NULL, error);
+    return ledger_open(l, path, by, model_info.hash, salt, false, NULL, error);
 }
 
 /* Writes a charge as a run would. */
@@ -519,7 +526,7 @@ static void test_lock(void **state) {
     int asked = 0;
     const tem_run run = {.progress = stop_at_once, .progress_context = &asked};
     assert_int_equal(open_ledger(&a, NULL, NULL), TEM_OK);
-    assert_int_equal(ledger_open(&b, path, NULL, salt, false, &run, NULL), TEM_OK);
+    assert_int_equal(ledger_open(&b, path, NULL, "", salt, false, &run, NULL), TEM_OK);
     assert_int_equal(ledger_lock(&a, NULL), TEM_OK);
     assert_int_equal(ledger_lock(&b, NULL), TEM_ERR_CANCELLED);
     assert_int_equal(asked, 1);
@@ -1012,6 +1019,28 @@ static void test_unbounded(void **state) {
     }
 }
 
+/* Another model has other distances: its charges are no part of a sum. One that has no file cannot
+ * be told from others. */
+static void test_another_model(void **state) {
+    (void)state;
+    tem_error error;
+    tem_model *other = NULL;
+    tem_mechanism *mechanism = NULL;
+    const tem_mechanism_options options = {.epsilon = 2};
+    const double distances[] = {0, 1, 1, 0};
+    assert_int_equal(tem_model_build_matrix(words, 2, distances, 0, NULL, &other, NULL), TEM_OK);
+    assert_int_equal(tem_mechanism_create(other, &options, &mechanism, NULL), TEM_OK);
+    assert_int_equal(run_text(mechanism, job_of(100), "the\n", false, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(run_text(two, job_of(0), "the\n", false, NULL), TEM_OK);
+    assert_int_equal(run_text(mechanism, job_of(0), "the\n", false, NULL), TEM_OK);
+    for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
+        assert_int_equal(run_text(two, job_of(100), "the\n", from_pipe, &error), TEM_ERR_BUDGET);
+        assert_int_equal(error.line, 3);
+    }
+    tem_mechanism_free(mechanism);
+    tem_model_free(other);
+}
+
 /* A file that grows between the counting and the release: what was not counted stays in. */
 typedef struct growth {
     uint64_t told;
@@ -1150,6 +1179,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_job_refused, clear),
         cmocka_unit_test_teardown(test_ledger_is_another_file, clear),
         cmocka_unit_test_teardown(test_unbounded, clear),
+        cmocka_unit_test_teardown(test_another_model, clear),
         cmocka_unit_test_teardown(test_growing_file, clear),
         cmocka_unit_test_teardown(test_many_runs, clear),
 #ifdef TEM_FAULTS
