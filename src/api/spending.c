@@ -91,6 +91,9 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
         salt[i] = (unsigned char)rng_below(&rng, 256);
     rng_wipe(&rng);
     amount_from_number(job->budget, AMOUNT_DOWN, &s->budget);
+    /* PRIVACY: the decimal may be below epsilon by half a unit in its last place, 2^-30 at
+     * most; 2s is at least 2^-19 below it (exponent_s). An exponent that leaves less room must
+     * be charged for by its own bound, rounded up. */
     amount_from_number(mechanism->epsilon, AMOUNT_UP, &s->epsilon);
     s->limited = is_given(job->budget);
     tem_model_info model;
