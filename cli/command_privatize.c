@@ -19,6 +19,7 @@ typedef struct privatize_request {
     common_options common;
     mechanism_choice choice;
     tem_job job;
+    tem_balance balance;
     const char *oov_name, *punctuation_name, *format_name, *report_path, *seed_text;
     bool strip_tags, dry_run, force, no_verify;
 } privatize_request;
@@ -34,6 +35,7 @@ static void print_help(const option_spec *table) {
          "  tem privatize --epsilon 3 reviews.txt -o private.txt --report report.json\n"
          "  tem privatize --epsilon 3 --format csv --field text in.csv -o out.csv\n"
          "  tem privatize --epsilon 3 --format jsonl --field body < in.jsonl > out.jsonl\n"
+         "  tem privatize --epsilon 3 --ledger spent.jsonl --budget 1000 in.txt -o out.txt\n"
          "\n"
          "epsilon is the privacy lost per unit of distance between words: two words at distance\n"
          "d are told apart by a factor of exp(E d) at most. 'tem explain --epsilon E WORD' shows\n"
@@ -84,6 +86,24 @@ static int check_inputs(const privatize_request *r) {
     return EXIT_DONE;
 }
 
+static int check_ledger(const privatize_request *r, bool fields) {
+    const tem_job *job = &r->job;
+    if (job->ledger == NULL && job->budget > 0)
+        return talk_usage("privatize", "--budget needs --ledger FILE, which says what was spent");
+    if (job->ledger == NULL && job->by != NULL)
+        return talk_usage("privatize", "--by needs --ledger FILE, in which people are charged");
+    if (job->by != NULL && !fields)
+        return talk_usage("privatize", "--by needs --format tsv, csv or jsonl, and --field");
+    if (job->by != NULL && strcmp(job->by, job->field) == 0)
+        return talk_usage("privatize", "--by names the private field: whose records are they?");
+    if (job->ledger != NULL && (job->ledger[0] == '\0' || strcmp(job->ledger, "-") == 0))
+        return talk_usage("privatize", "--ledger takes the name of a file");
+    if (job->ledger != NULL && (outputs_are_same(job->ledger, r->report_path) ||
+                                outputs_are_same(job->ledger, job->output)))
+        return talk_usage("privatize", "--ledger names the same file as --output or --report");
+    return EXIT_DONE;
+}
+
 static int check_request(privatize_request *r) {
     if (r->choice.epsilon <= 0)
         return talk_usage(
@@ -97,6 +117,9 @@ static int check_request(privatize_request *r) {
         return talk_usage("privatize", "which field is private? --field NAME");
     if (!fields && r->job.field != NULL)
         return talk_usage("privatize", "--field needs --format tsv, csv or jsonl");
+    const int refused = check_ledger(r, fields);
+    if (refused != EXIT_DONE)
+        return refused;
     if (r->seed_text != NULL && !options_number(r->seed_text, &r->job.insecure_seed))
         return talk_usage("privatize", "--insecure-seed takes a whole number");
     r->job.insecure_seeded = r->seed_text != NULL;
@@ -181,12 +204,43 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism_in
                   talk_count(counts->unknown));
 }
 
+/* What the ledger says now. Numbers as they are read: 15 digits are always right. */
+static void say_what_is_left(const privatize_request *r) {
+    const tem_balance *b = &r->balance;
+    const bool quiet = r->common.quiet;
+    char left[96] = "";
+    if (r->job.ledger == NULL)
+        return;
+    talk_note(quiet || !b->created, "started a new ledger, %s", r->job.ledger);
+    if (r->job.budget > 0)
+        snprintf(left, sizeof left, "; %.15g of the budget of %.15g %s left", b->left,
+                 r->job.budget, r->dry_run ? "would be" : "is");
+    if (r->job.by == NULL)
+        talk_note(quiet, "%s: %.15g spent before%s", r->job.ledger, b->spent_before, left);
+    else
+        talk_note(quiet, "%s: %s %s %s; the one who has spent most had spent %.15g before%s",
+                  r->job.ledger, talk_count(b->people), b->people == 1 ? "person" : "people",
+                  r->dry_run ? "to be charged" : "charged", b->spent_before, left);
+}
+
+/* A run that failed after it was charged. */
+static void say_what_was_charged(const privatize_request *r, bool kept) {
+    if (r->balance.spent > 0)
+        fprintf(stderr, "tem: %s: stays charged with %.15g for this run%s\n", r->job.ledger,
+                r->balance.spent, kept ? "" : ", of which nothing is kept");
+}
+
 static int run_job(privatize_request *r, const tem_model *model, const tem_mechanism *mechanism) {
     const tem_run run = talk_run((unsigned)r->common.threads, r->common.quiet);
     tem_counts counts = {0};
     tem_mechanism_info info;
     tem_error error;
     tem_mechanism_get_info(mechanism, &info);
+    r->job.balance = &r->balance;
+    if (r->job.budget > 0 && !tem_job_is_bounded(mechanism, &r->job))
+        return talk_usage("privatize",
+                          "--budget bounds nothing here: it needs the mechanism tem or em, --oov "
+                          "uniform, --punctuation drop or word, and no seed");
     if (!r->no_verify && tem_model_check(model, &run, &error) != TEM_OK)
         return talk_error(&error);
     warn_about_epsilon(model, mechanism, r->common.quiet);
@@ -197,8 +251,13 @@ static int run_job(privatize_request *r, const tem_model *model, const tem_mecha
     int reported = EXIT_DONE;
     if (released)
         say_what_was_done(r, &info, &counts);
+    /* A stream that stopped at its budget has released what was charged, to the word. */
+    if (status == TEM_OK || (status == TEM_ERR_BUDGET && !to_file && r->balance.spent > 0))
+        say_what_is_left(r);
+    else
+        say_what_was_charged(r, !to_file);
     if (released && r->report_path != NULL)
-        reported = report_write(r->report_path, model, &info, &r->job, &counts);
+        reported = report_write(r->report_path, mechanism, model, &r->job, &counts);
     return status == TEM_OK ? reported : talk_error(&error);
 }
 
@@ -232,9 +291,17 @@ int command_privatize(int argc, char *const *argv) {
         {"dry-run", 0, OPTION_FLAG, &r.dry_run, NULL, "count words and costs, write nothing", 0, 0},
         {"report", 0, OPTION_TEXT, &r.report_path, "FILE",
          "write what was done as JSON; it depends on the private text", 0, 0},
+        {"ledger", 0, OPTION_TEXT, &r.job.ledger, "FILE",
+         "write what is spent into FILE, before it is spent; runs share it", 0, 0},
+        {"budget", 0, OPTION_POSITIVE, &r.job.budget, "E",
+         "with --ledger: refuse what would make the sum of all runs, each words\n"
+         "times epsilon, exceed E",
+         0, 0},
+        {"by", 0, OPTION_TEXT, &r.job.by, "FIELD",
+         "with --ledger: a budget for each person, whom this field names", 0, 0},
         {"output", 'o', OPTION_TEXT, &r.job.output, "OUT",
          "write to OUT, which appears when all is done", 0, 0},
-        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite OUT and FILE", 0, 0},
+        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite OUT and the report", 0, 0},
         {"no-verify", 0, OPTION_FLAG, &r.no_verify, NULL, "do not check the model's hashes first",
          0, 0},
         {"insecure-seed", 0, OPTION_TEXT, &r.seed_text, "N",

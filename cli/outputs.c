@@ -32,3 +32,13 @@ bool outputs_check(const char *path, bool force) {
     }
     return true;
 }
+
+bool outputs_are_same(const char *a, const char *b) {
+    struct stat first, second;
+    if (a == NULL || b == NULL)
+        return false;
+    if (strcmp(a, b) == 0)
+        return true;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}

@@ -21,17 +21,28 @@ static uint64_t released_unseen(const tem_job *job, const tem_counts *counts) {
            (job->text.punctuation == TEM_PUNCTUATION_KEEP ? counts->punctuation : 0);
 }
 
-/* Known and unknown words are told apart with certainty unless both are drawn for. */
-static bool is_bounded(const tem_job *job, const tem_counts *counts) {
-    return counts->unknown == 0 || job->text.oov == 0 || job->text.oov == TEM_OOV_UNIFORM;
-}
-
 static void set(json_t *object, const char *key, json_t *value) {
     json_object_set_new(object, key, value);
 }
 
-static json_t *make_report(const tem_model *model, const tem_mechanism_info *info,
+/* What the ledger says, if there is one. */
+static void set_ledger(json_t *report, const tem_job *job) {
+    if (job->ledger == NULL || job->balance == NULL)
+        return;
+    set(report, "ledger", json_string(job->ledger));
+    set(report, "by", job->by != NULL ? json_string(job->by) : json_null());
+    set(report, "people",
+        job->by != NULL ? json_integer((json_int_t)job->balance->people) : json_null());
+    set(report, "spent_before", json_real(job->balance->spent_before));
+    set(report, "budget", job->budget > 0 ? json_real(job->budget) : json_null());
+    set(report, "left", number_or_null(job->balance->left));
+}
+
+static json_t *make_report(const tem_mechanism *mechanism, const tem_model *model,
                            const tem_job *job, const tem_counts *counts) {
+    tem_mechanism_info info_of_mechanism;
+    const tem_mechanism_info *info = &info_of_mechanism;
+    tem_mechanism_get_info(mechanism, &info_of_mechanism);
     const bool exact = info->kind != TEM_KIND_MADLIB;
     const double words = (double)counts->words;
     tem_model_info model_info;
@@ -64,15 +75,16 @@ static json_t *make_report(const tem_model *model, const tem_mechanism_info *inf
                                                                     : TEM_PUNCTUATION_DROP)));
     set(report, "spent", json_real(words * info->epsilon));
     set(report, "spent_worst",
-        is_bounded(job, counts) ? number_or_null(words * info->epsilon_gamma) : json_null());
+        tem_job_is_bounded(mechanism, job) ? json_real(words * info->epsilon_gamma) : json_null());
     set(report, "model", json_string(model_info.hash));
     set(report, "certificate", json_null());
+    set_ledger(report, job);
     return report;
 }
 
-int report_write(const char *path, const tem_model *model, const tem_mechanism_info *info,
+int report_write(const char *path, const tem_mechanism *mechanism, const tem_model *model,
                  const tem_job *job, const tem_counts *counts) {
-    json_t *report = make_report(model, info, job, counts);
+    json_t *report = make_report(mechanism, model, job, counts);
     FILE *file = fopen(path, "w");
     bool done =
         file != NULL && json_dumpf(report, file, JSON_INDENT(1)) == 0 && fputc('\n', file) != EOF;

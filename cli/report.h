@@ -7,7 +7,7 @@
 /* Writes the report to the file `path`. Returns an exit status, after saying what went
  * wrong. There is no text in it, but counts that depend on
  * the text: it is for the owner of the text. */
-int report_write(const char *path, const tem_model *model, const tem_mechanism_info *info,
+int report_write(const char *path, const tem_mechanism *mechanism, const tem_model *model,
                  const tem_job *job, const tem_counts *counts);
 
 #endif

@@ -125,7 +125,7 @@ static int show_progress(void *context, const char *stage, uint64_t done, uint64
         bar.last_drawn = now; /* stages shorter than a tenth of a second show nothing */
     }
     if (bar.shown && total == 0 && now > bar.last_drawn + 0.1) {
-        fprintf(stderr, "\r%-20s %s\033[K", stage, talk_bytes(done));
+        fprintf(stderr, "\r%-20s %s\033[K", stage, done > 0 ? talk_bytes(done) : "");
         bar.last_drawn = now;
     } else if (bar.shown && now > bar.last_drawn + 0.1) {
         draw_bar(stage, (double)done / (double)total, now);

@@ -70,11 +70,12 @@ typedef enum tem_status {
     TEM_ERR_EXISTS,      /* the file to write is there already */
     TEM_ERR_FORMAT,      /* a file's content is not what was expected */
     TEM_ERR_VERSION,     /* a model file of a newer format */
-    TEM_ERR_DAMAGED,     /* a model file that contradicts itself */
+    TEM_ERR_DAMAGED,     /* a model file or ledger that contradicts itself */
     TEM_ERR_RANGE,       /* values that the exact grid cannot hold */
     TEM_ERR_METRIC,      /* the distances are no metric */
     TEM_ERR_UNSUPPORTED, /* this machine cannot do it */
-    TEM_ERR_CANCELLED    /* the progress callback asked to stop */
+    TEM_ERR_CANCELLED,   /* the progress callback asked to stop */
+    TEM_ERR_BUDGET       /* the budget does not suffice */
 } tem_status;
 
 /* What went wrong, in the caller's memory. `message` says what was expected and
@@ -547,6 +548,17 @@ typedef enum tem_format {
 
 TEM_API tem_status tem_format_parse(const char *name, tem_format *format, tem_error *error);
 
+/* What a ledger says once a run is over. Numbers are rounded; the ledger's own are exact. With
+ * `by`, spent_before and left are those of the person of this run who has the least left. */
+typedef struct tem_balance {
+    double spent_before; /* without this run */
+    double spent;        /* charged by this run, over all people; 0 for a dry run */
+    double left;         /* of the budget, after this run (for a dry run: if it were one); infinity
+                          * without a budget */
+    uint64_t people;     /* with `by`: how many people this run is charged to */
+    int created;         /* 1: there was no ledger, and one was started */
+} tem_balance;
+
 /* A run over files. A field of 0 or NULL means the default. */
 typedef struct tem_job {
     tem_text_options text;
@@ -562,7 +574,19 @@ typedef struct tem_job {
     int insecure_seeded; /* 1: draw from tem_rng_create_insecure(seed, document's number):
                                 * the same output for any number of threads. NOT private */
     uint64_t insecure_seed;
+
+    const char *ledger;   /* a file in which what is spent is written down, before it is spent */
+    double budget;        /* with a ledger: the most that may be spent, by all runs together */
+    const char *by;       /* with a ledger and a field: the field that names people. Each of them
+                           * is charged for their own records and has the budget to themselves */
+    tem_balance *balance; /* receives what the ledger says, also after a failure, unless the
+                           * ledger could not be opened; or NULL */
 } tem_job;
+
+/* Whether `spent`, words * epsilon, bounds what a run of this job tells about its text: 1 under TEM
+ * and EM unless something goes around the mechanism (insecure_seeded, an `oov` other than
+ * TEM_OOV_UNIFORM, TEM_PUNCTUATION_KEEP), else 0. Depends on no text. Any thread. */
+TEM_API int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *job);
 
 /* Privatises files or a stream of any length, in memory that is bounded by the largest
  * document. Only the private field changes, every other byte is the same: blank lines
@@ -570,10 +594,24 @@ typedef struct tem_job {
  * other; those of TSV or CSV must have the same header, which is written once. What other
  * readers might take for other fields (a carriage return alone, a quote that stays open in
  * a field of TSV, a JSON key that is there twice) is refused.
+ *
+ * With a ledger, what the words cost (epsilon each, in exact decimals of 12 places) is on the disk
+ * in that file before the first of them is written anywhere; any number of runs may share a
+ * ledger. If all inputs are regular files, they are read twice: counted, and charged at once; if
+ * the budget does not suffice nothing is written. Otherwise each batch of documents is
+ * charged as it comes, and the run stops before the document that would exceed the budget. A run
+ * that fails or is killed after that has spent what it charged, whatever was released.
+ * A budget needs a run that is bounded, a model that was opened from a file, and a ledger whose
+ * charges are all bounded and with this model: epsilon is per unit of its distance. With `by` each record
+ * must name a person: by a string that is not empty, in JSON also a whole number; two names are
+ * one person if they are the same bytes. The ledger has a hash of the name under a salt of
+ * its own. Charges that name nobody, or by another field, count for everybody.
+ * A dry run charges nothing, and fails with TEM_ERR_BUDGET if a run would.
  *   counts    receives what was done, also after a failure
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_EXISTS, TEM_ERR_FORMAT (with file and
- * line: not UTF-8, a broken record, a header without the field), TEM_ERR_RANGE,
- * TEM_ERR_DAMAGED, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Then a file `output` is not there, or
+ * line: not UTF-8, a broken record, a header without the field, no ledger), TEM_ERR_RANGE,
+ * TEM_ERR_DAMAGED (the model or the ledger), TEM_ERR_BUDGET, TEM_ERR_MEMORY,
+ * TEM_ERR_CANCELLED. Then a file `output` is not there, or
  * as it was before (or whole, if all that failed was the flushing of its folder, which the
  * message says); on standard output there are whole documents, the first ones, unless it is
  * the writing that failed or was interrupted. */

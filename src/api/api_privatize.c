@@ -1,9 +1,12 @@
 /* api_privatize.c - whole texts, files and streams: the calls of tem.h.
  *
  * A run reads a batch of whole records, cuts it into chunks, lets the threads replace the
- * chunks, writes the results in order, and starts again. Reading and writing wait for the
- * threads: simpler than a pipeline, and memory stays at one batch. */
+ * chunks, pays for them if there is a ledger (spending.h), writes the results in order, and
+ * starts again. Reading and writing wait for the threads: simpler than a pipeline, and memory
+ * stays at one batch. A dry run, and the first reading of files that a ledger pays for, go the same
+ * way and draw and write nothing. */
 #include "api/replacer.h"
+#include "api/spending.h"
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -63,6 +66,7 @@ typedef struct chunk {
     size_t size;
     uint64_t first_document, first_line;
     core_buffer out;
+    core_buffer documents; /* spending_document, with a ledger: what is to be paid */
     tem_counts counts;
     tem_status status;
     tem_error error;
@@ -72,14 +76,16 @@ typedef struct chunk {
 typedef struct worker {
     replacer replacer;
     tem_rng rng;
-    core_buffer plain, private;
+    core_buffer plain, private, person;
 } worker;
 
 typedef struct job {
     const tem_mechanism *mechanism;
     const tem_job *options;
     const tem_run *run;
-    record_reader reader;
+    record_reader reader, person_reader; /* the latter without a field: nobody is named */
+    spending spending;
+    bool counting; /* nothing is drawn or written */
     worker *workers;
     unsigned worker_count;
     chunk *chunks;
@@ -114,7 +120,7 @@ static tem_status replace_record(job *j, worker *w, const char *record, size_t s
             status = replacer_run(&w->replacer, &w->rng, w->plain.data, w->plain.size, &w->private,
                                   counts, error);
     }
-    if (status != TEM_OK || j->options->dry_run)
+    if (status != TEM_OK || j->counting)
         return status;
     if (span.quoting == RECORD_NOTHING)
         return core_buffer_add(out, record, size) ? TEM_OK : core_fail_memory(error);
@@ -129,6 +135,47 @@ static tem_status replace_record(job *j, worker *w, const char *record, size_t s
     return status;
 }
 
+/* Whose record it is. A record that names nobody could not be charged to anybody. */
+static tem_status find_person(job *j, worker *w, const char *record, size_t content,
+                              unsigned char person[PERSON_BYTES], tem_error *error) {
+    record_span span = {0, 0, RECORD_NOTHING};
+    if (j->person_reader.field == NULL || content == 0)
+        return TEM_OK;
+    tem_status status = records_span(&j->person_reader, record, content, &span, error);
+    w->person.size = 0;
+    if (status == TEM_OK)
+        status = records_decode(&span, record, &w->person, error);
+    if (status == TEM_OK && w->person.size == 0)
+        return core_fail(error, TEM_ERR_FORMAT,
+                         "the field that --by names is empty: whose record is it?");
+    if (status == TEM_OK)
+        spending_person(&j->spending, w->person.data, w->person.size, person);
+    return status;
+}
+
+/* Replaces a record, and notes what it costs. */
+static tem_status replace_and_note(job *j, worker *w, chunk *c, const char *record, size_t size,
+                                   size_t content, tem_error *error) {
+    tem_counts counts = {0};
+    spending_document note = {.out_end = 0};
+    tem_status status = find_person(j, w, record, content, note.person, error);
+    if (status == TEM_OK)
+        status = replace_record(j, w, record, size, content, &c->out, &counts, error);
+    if (status != TEM_OK)
+        return status;
+    if (j->spending.active) {
+        note.out_end = c->out.size;
+        note.words = (uint32_t)counts.words; /* a document has less than 2^30 bytes */
+        note.unknown = (uint32_t)counts.unknown;
+        note.punctuation = (uint32_t)counts.punctuation;
+        note.counted = counts.documents > 0;
+        if (!core_buffer_add(&c->documents, &note, sizeof note))
+            return core_fail_memory(error);
+    }
+    counts_add(&c->counts, &counts);
+    return TEM_OK;
+}
+
 static uint64_t count_lines(const char *record, size_t size) {
     const char *end = record + size;
     uint64_t lines = 0;
@@ -140,7 +187,8 @@ static uint64_t count_lines(const char *record, size_t size) {
 static tem_status tell_progress(job *j, tem_error *error) {
     if (j->input_bytes > j->input_total) /* a pipe, or a file that grows */
         j->input_total = 0;
-    return core_progress(j->run, "privatizing", j->input_bytes, j->input_total, error);
+    return core_progress(j->run, j->counting ? "counting" : "privatizing", j->input_bytes,
+                         j->input_total, error);
 }
 
 /* The place of an error, for the user. */
@@ -173,7 +221,7 @@ static void replace_chunk(void *context, uint64_t item, unsigned thread) {
             c->status = core_fail(&c->error, TEM_ERR_CANCELLED, "stopped while privatizing");
             return;
         }
-        c->status = replace_record(j, w, record, size, content, &c->out, &c->counts, &c->error);
+        c->status = replace_and_note(j, w, c, record, size, content, &c->error);
         if (c->status != TEM_OK) {
             c->out.size = written; /* whole documents only */
             set_place(&c->error, j->path, c->first_line + count_lines(c->data, at));
@@ -193,7 +241,8 @@ static void make_chunks(job *j, const char *data, size_t size) {
         *c = (chunk){.data = data + at,
                      .first_document = j->documents,
                      .first_line = j->line,
-                     .out = {c->out.data, 0, c->out.capacity}};
+                     .out = {c->out.data, 0, c->out.capacity},
+                     .documents = {c->documents.data, 0, c->documents.capacity}};
         while (at < size && c->size < target) {
             size_t content = 0;
             const size_t record = records_first(&j->reader, data + at, size - at, &content);
@@ -206,7 +255,7 @@ static void make_chunks(job *j, const char *data, size_t size) {
 }
 
 static tem_status put_output(job *j, const char *bytes, size_t count, tem_error *error) {
-    if (j->options->dry_run || count == 0)
+    if (j->counting || count == 0)
         return TEM_OK;
     j->line_open = bytes[count - 1] != '\n';
     return stream_output_put(&j->output, bytes, count, error);
@@ -229,11 +278,68 @@ static tem_status put_chunks(job *j, tem_error *error) {
     return TEM_OK;
 }
 
+/* The number of bytes of the first records of a chunk. */
+static size_t bytes_of(const job *j, const chunk *c, size_t records) {
+    size_t at = 0, content = 0;
+    while (records-- > 0)
+        at += records_first(&j->reader, c->data + at, c->size - at, &content);
+    return at;
+}
+
+/* Cuts a chunk off before a document that is not paid for: it failed there. */
+static void cut_chunk(const job *j, chunk *c, size_t paid, const tem_error *why) {
+    const spending_document *documents = (const void *)c->documents.data;
+    c->counts = (tem_counts){0};
+    c->out.size = paid == 0 ? 0 : documents[paid - 1].out_end;
+    for (size_t i = 0; i < paid; i++) {
+        const spending_document *d = &documents[i];
+        counts_add(&c->counts, &(tem_counts){d->counted, d->words, d->unknown, d->punctuation});
+    }
+    c->status = why->status;
+    c->error = *why;
+    set_place(&c->error, j->path, c->first_line + count_lines(c->data, bytes_of(j, c, paid)));
+}
+
+/* Takes the documents of a chunk into account, up to the first that cannot be paid. */
+static void pay_chunk(job *j, chunk *c) {
+    const spending_document *documents = (const void *)c->documents.data;
+    const size_t count = c->documents.size / sizeof *documents;
+    tem_error error;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t record = c->first_document + i + 1;
+        const tem_status status = j->counting
+                                      ? spending_count(&j->spending, &documents[i], record, &error)
+                                      : spending_take(&j->spending, &documents[i], record, &error);
+        if (status != TEM_OK) {
+            cut_chunk(j, c, i, &error);
+            return;
+        }
+    }
+}
+
+/* PRIVACY: the charge is on the disk when this returns TEM_OK, and covers what put_chunks
+ * then writes: the chunks up to the first that failed. */
+static tem_status pay_batch(job *j, tem_error *error) {
+    if (!j->spending.active)
+        return TEM_OK;
+    tem_status status = j->counting ? TEM_OK : spending_begin(&j->spending, error);
+    if (status != TEM_OK)
+        return status;
+    for (unsigned i = 0; i < j->chunk_count; i++) {
+        pay_chunk(j, &j->chunks[i]);
+        if (j->chunks[i].status != TEM_OK)
+            break;
+    }
+    return j->counting ? TEM_OK : spending_end(&j->spending, error);
+}
+
 static tem_status replace_batch(job *j, const char *data, size_t size, tem_error *error) {
     const tem_run quiet = {.threads = j->worker_count}; /* progress is told in bytes */
     make_chunks(j, data, size);
     tem_status status =
         core_parallel(&quiet, "privatizing", j->chunk_count, replace_chunk, j, error);
+    if (status == TEM_OK)
+        status = pay_batch(j, error);
     return status == TEM_OK ? put_chunks(j, error) : status;
 }
 
@@ -249,6 +355,8 @@ static tem_status take_header(job *j, const char *data, size_t whole, size_t *he
         status = core_fail(error, TEM_ERR_FORMAT, "expected the same header as in the first file");
     else if (!again)
         status = records_header(&j->reader, data, content, error);
+    if (status == TEM_OK && !again && j->person_reader.field != NULL)
+        status = records_header(&j->person_reader, data, content, error);
     if (status != TEM_OK) {
         if (error != NULL)
             set_place(error, j->path, 1);
@@ -364,8 +472,8 @@ static tem_status make_workers(job *j, tem_error *error) {
         return core_fail_memory(error);
     for (; j->worker_count < threads; j->worker_count++) {
         worker *w = &j->workers[j->worker_count];
-        tem_status status = replacer_init(&w->replacer, j->mechanism, &j->options->text,
-                                          j->options->dry_run != 0, error);
+        tem_status status =
+            replacer_init(&w->replacer, j->mechanism, &j->options->text, false, error);
         if (status != TEM_OK)
             return status;
         if (!j->options->insecure_seeded)
@@ -381,9 +489,12 @@ static void free_workers(job *j) {
         rng_wipe(&w->rng);
         core_buffer_free(&w->plain);
         core_buffer_free(&w->private);
+        core_buffer_free(&w->person);
     }
-    for (unsigned i = 0; j->chunks != NULL && i <= j->chunk_max; i++)
+    for (unsigned i = 0; j->chunks != NULL && i <= j->chunk_max; i++) {
         core_buffer_free(&j->chunks[i].out);
+        core_buffer_free(&j->chunks[i].documents);
+    }
     core_buffer_free(&j->header);
     core_free(j->workers);
     core_free(j->chunks);
@@ -401,28 +512,70 @@ static tem_status check_job(const tem_job *options, record_reader *reader, tem_e
     return TEM_OK;
 }
 
+/* Reads all inputs once, from the beginning. */
+static tem_status run_once(job *j, bool counting, tem_error *error) {
+    j->counting = counting;
+    for (unsigned i = 0; i < j->worker_count; i++)
+        j->workers[i].replacer.dry_run = counting;
+    j->counts = (tem_counts){0};
+    j->documents = j->input_bytes = 0;
+    j->header.size = 0;
+    j->header_known = j->line_open = false;
+    j->input_total = stream_total_bytes(j->options->inputs, j->options->input_count);
+    return run_inputs(j, error);
+}
+
+/* Counts, and pays for all at once; then the inputs stand at their beginning again. */
+static tem_status count_and_pay(job *j, int64_t start, tem_error *error) {
+    const tem_job *o = j->options;
+    tem_status status = run_once(j, true, error);
+    if (status == TEM_OK)
+        status = spending_settle(&j->spending, error);
+    if (status == TEM_OK && !o->dry_run)
+        status = stream_rewind(o->inputs, o->input_count, start, error);
+    if (!o->dry_run)
+        j->counts = (tem_counts){0}; /* nothing of it was done yet */
+    return status;
+}
+
+static tem_status run_job(job *j, tem_error *error) {
+    const tem_job *o = j->options;
+    int64_t start = 0;
+    if (o->dry_run)
+        return count_and_pay(j, start, error);
+    tem_status status = stream_output_open(&j->output, o->output, o->overwrite, j->run, error);
+    if (status != TEM_OK)
+        return status;
+    if (j->spending.active && stream_can_reread(o->inputs, o->input_count, &start))
+        status = count_and_pay(j, start, error);
+    if (status == TEM_OK)
+        status = run_once(j, false, error);
+    const tem_status closed = stream_output_close(&j->output, status == TEM_OK, error);
+    return status == TEM_OK ? closed : status;
+}
+
 tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *options,
                                const tem_run *run, tem_counts *counts, tem_error *error) {
     if (mechanism == NULL || options == NULL ||
         (options->input_count > 0 && options->inputs == NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "a mechanism and a job are needed");
-    job j = {.mechanism = mechanism, .options = options, .run = run};
+    job j = {.mechanism = mechanism,
+             .options = options,
+             .run = run,
+             .spending = {.ledger = {.descriptor = -1}}};
     tem_status status = check_job(options, &j.reader, error);
+    if (status == TEM_OK)
+        status = spending_check(mechanism, options, error);
     if (status != TEM_OK)
         return status;
+    j.person_reader =
+        (record_reader){.format = j.reader.format, .field = options->by, .person = true};
     status = make_workers(&j, error);
-    bool output_open = false;
-    if (status == TEM_OK && !options->dry_run) {
-        status = stream_output_open(&j.output, options->output, options->overwrite, run, error);
-        output_open = status == TEM_OK;
-    }
-    j.input_total = stream_total_bytes(options->inputs, options->input_count);
     if (status == TEM_OK)
-        status = run_inputs(&j, error);
-    if (output_open) {
-        const tem_status closed = stream_output_close(&j.output, status == TEM_OK, error);
-        status = status == TEM_OK ? closed : status;
-    }
+        status = spending_open(&j.spending, mechanism, options, run, error);
+    if (status == TEM_OK)
+        status = run_job(&j, error);
+    spending_close(&j.spending);
     free_workers(&j);
     if (counts != NULL)
         *counts = j.counts;

@@ -14,10 +14,18 @@ typedef struct scanner {
     const char *data;
     size_t size, at;
     tem_error *error;
+    bool person; /* the field is the one that names people */
 } scanner;
 
 static tem_status expected(const scanner *s, const char *what) {
     return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at, "JSON: expected %s", what);
+}
+
+/* The field is missing, or twice. */
+static tem_status expected_field(const scanner *s, const char *how) {
+    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at,
+                        "JSON: expected the field that %s names%s", s->person ? "--by" : "--field",
+                        how);
 }
 
 static int peek(const scanner *s) {
@@ -184,6 +192,27 @@ static tem_status key_equals(const scanner *s, size_t start, const char *field, 
     return status;
 }
 
+/* How the value from `start` to s->at is written, if it is one that the field may have. A
+ * person may also be a whole number; a number with a point or an exponent could be written in other
+ * ways, and would be another person each time. */
+static bool is_field_value(const scanner *s, size_t start, record_quoting *quoting) {
+    const char first = s->data[start];
+    if (first == '"')
+        *quoting = RECORD_JSON;
+    else if (first == 'n' && !s->person)
+        *quoting = RECORD_NOTHING;
+    else if (s->person && (first == '-' || is_digit(first))) {
+        *quoting = RECORD_PLAIN;
+        if (first == '-' && s->data[start + 1] == '0')
+            return false; /* another 0 */
+        for (size_t at = start + 1; at < s->at; at++)
+            if (!is_digit(s->data[at]))
+                return false;
+    } else
+        return false;
+    return true;
+}
+
 /* One member of the top-level object. */
 static tem_status scan_member(scanner *s, const char *field, record_span *span, unsigned *found) {
     bool equal = false;
@@ -201,18 +230,20 @@ static tem_status scan_member(scanner *s, const char *field, record_span *span, 
         status = skip_value(s);
     if (status != TEM_OK || !equal)
         return status;
-    if (s->data[value] != '"' && s->data[value] != 'n') {
+    record_quoting quoting = RECORD_NOTHING;
+    if (!is_field_value(s, value, &quoting)) {
         s->at = value;
-        return expected(s, "a string or null in the field that --field names");
+        return expected(s, s->person ? "a string or a whole number in the field that --by names"
+                                     : "a string or null in the field that --field names");
     }
-    *span = (record_span){value, s->at, s->data[value] == '"' ? RECORD_JSON : RECORD_NOTHING};
+    *span = (record_span){value, s->at, quoting};
     ++*found;
     return TEM_OK;
 }
 
-tem_status json_span(const char *record, size_t size, const char *field, record_span *span,
-                     tem_error *error) {
-    scanner s = {record, size, 0, error};
+static tem_status find_field(const char *record, size_t size, const char *field, bool person,
+                             record_span *span, tem_error *error) {
+    scanner s = {record, size, 0, error, person};
     record_span at = {0, 0, RECORD_NOTHING};
     unsigned found = 0;
     const uint8_t *bad = u8_check((const uint8_t *)record, size);
@@ -238,10 +269,19 @@ tem_status json_span(const char *record, size_t size, const char *field, record_
     if (s.at < size)
         return expected(&s, "nothing after the object");
     if (found != 1)
-        return expected(&s, found == 0 ? "the field that --field names"
-                                       : "the field that --field names once, not twice");
+        return expected_field(&s, found == 0 ? "" : " once, not twice");
     *span = at;
     return TEM_OK;
+}
+
+tem_status json_span(const char *record, size_t size, const char *field, record_span *span,
+                     tem_error *error) {
+    return find_field(record, size, field, false, span, error);
+}
+
+tem_status json_person(const char *record, size_t size, const char *field, record_span *span,
+                       tem_error *error) {
+    return find_field(record, size, field, true, span, error);
 }
 
 /* ---- strings ---- */

@@ -15,6 +15,11 @@ enum { JSON_DEPTH_MAX = 1024 };
 tem_status json_span(const char *record, size_t size, const char *field, record_span *span,
                      tem_error *error);
 
+/* The same for the field that names a person: a string, or a whole number, of which the span
+ * is plain. */
+tem_status json_person(const char *record, size_t size, const char *field, record_span *span,
+                       tem_error *error);
+
 /* The characters of a JSON string that json_span found, quotes included, appended to
  * out. TEM_ERR_FORMAT for an escaped surrogate without its other half. */
 tem_status json_decode(const char *string, size_t size, core_buffer *out, tem_error *error);

@@ -158,10 +158,10 @@ tem_status records_header(record_reader *r, const char *record, size_t size, tem
     tem_status status = visit_fields(r, record, size, look_at_name, &search, &r->columns, error);
     if (status == TEM_OK && search.found != 1)
         return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
-                            "the field that --field names is %s in the header, which has %u "
+                            "the field that %s names is %s in the header, which has %u "
                             "field%s (names are case-sensitive; is --format right?)",
-                            search.found == 0 ? "not" : "twice", r->columns,
-                            r->columns == 1 ? "" : "s");
+                            r->person ? "--by" : "--field", search.found == 0 ? "not" : "twice",
+                            r->columns, r->columns == 1 ? "" : "s");
     return status;
 }
 
@@ -186,7 +186,8 @@ tem_status records_span(const record_reader *r, const char *record, size_t size,
         return TEM_OK;
     }
     if (r->format == TEM_FORMAT_JSONL)
-        return json_span(record, size, r->field, span, error);
+        return r->person ? json_person(record, size, r->field, span, error)
+                         : json_span(record, size, r->field, span, error);
     column_search search = {r->column, {0, 0, RECORD_PLAIN}};
     uint32_t columns = 0;
     tem_status status = visit_fields(r, record, size, look_at_column, &search, &columns, error);

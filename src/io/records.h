@@ -6,7 +6,9 @@
  *
  * PRIVACY: what is not understood in full is refused, since a field that is not found is
  * a field that is not replaced: an unclosed quote, a record with another number of
- * fields than the header, a JSON key that occurs twice, however it is escaped. */
+ * fields than the header, a JSON key that occurs twice, however it is escaped.
+ *
+ * A second reader, with `person` set, finds the field that tells whose record it is. */
 #ifndef IO_RECORDS_H
 #define IO_RECORDS_H
 
@@ -18,6 +20,7 @@
 typedef struct record_reader {
     tem_format format;
     const char *field; /* its name; NULL for text */
+    bool person;       /* the field is not the private one but that which names a person */
 
     /* TSV, CSV: from the header. */
     uint32_t columns, column;

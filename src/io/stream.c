@@ -94,6 +94,32 @@ uint64_t stream_total_bytes(const char *const *paths, size_t count) {
     return total;
 }
 
+bool stream_can_reread(const char *const *paths, size_t count, int64_t *start) {
+    const char *const standard = "-";
+    if (count == 0)
+        return stream_can_reread(&standard, 1, start);
+    for (size_t i = 0; i < count; i++) {
+        struct stat info;
+        const bool is_stdin = is_standard(paths[i]);
+        if ((is_stdin ? fstat(STDIN_FILENO, &info) : stat(paths[i], &info)) != 0 ||
+            !S_ISREG(info.st_mode))
+            return false;
+        if (is_stdin && (*start = lseek(STDIN_FILENO, 0, SEEK_CUR)) < 0)
+            return false;
+    }
+    return true;
+}
+
+tem_status stream_rewind(const char *const *paths, size_t count, int64_t start, tem_error *error) {
+    bool is_read = count == 0;
+    for (size_t i = 0; i < count; i++)
+        is_read |= is_standard(paths[i]);
+    errno = EIO;
+    if (is_read && (core_fault() || lseek(STDIN_FILENO, start, SEEK_SET) < 0))
+        return core_fail_os(error, "standard input", "go back to the beginning", errno);
+    return TEM_OK;
+}
+
 void stream_input_drop(stream_input *in, size_t bytes) {
     in->data.size -= bytes;
     if (in->data.size > 0)

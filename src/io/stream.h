@@ -28,6 +28,13 @@ tem_status stream_input_fill(stream_input *in, size_t wanted, tem_error *error);
 /* The sizes of regular files added up; 0 if one of them is something else. */
 uint64_t stream_total_bytes(const char *const *paths, size_t count);
 
+/* Whether all inputs (none: standard input) are regular files, so that they can be read twice.
+ * *start receives where standard input is, for stream_rewind. */
+bool stream_can_reread(const char *const *paths, size_t count, int64_t *start);
+
+/* Puts standard input, if it is among the inputs, back to where it was. TEM_ERR_FILE. */
+tem_status stream_rewind(const char *const *paths, size_t count, int64_t start, tem_error *error);
+
 /* Forgets the first `bytes`. */
 void stream_input_drop(stream_input *in, size_t bytes);
 

@@ -1,0 +1,1190 @@
+/* test_ledger.c - what is spent: amounts, the ledger file, and runs that are charged to it.
+ *
+ * One invariant is behind most of it: whatever happens, the ledger says at least what was released.
+ * In the model of the runs all words are so far apart that a word stays itself, so what a run must
+ * write can be written down. */
+#include "api/spending.h"
+#include "core/fault.h"
+#include "io/ledger.h"
+#include "pseudo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gmp.h>
+#include <jansson.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+static char path[128];   /* of the ledger */
+static char input[128];  /* of a text */
+static char output[128]; /* of what comes out */
+
+/* ---- files ---- */
+
+static void write_bytes(const char *name, const char *bytes, size_t size) {
+    FILE *file = fopen(name, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void write_text(const char *name, const char *text) {
+    write_bytes(name, text, strlen(text));
+}
+
+/* The content of a file, NUL-terminated; an empty one if there is none. Free the data. */
+static core_buffer read_bytes(const char *name) {
+    core_buffer content = {0};
+    FILE *file = fopen(name, "rb");
+    assert_true(core_buffer_reserve(&content, 1 << 20));
+    if (file != NULL) {
+        content.size = fread(content.data, 1, (1 << 20) - 1, file);
+        fclose(file);
+    }
+    content.data[content.size] = '\0';
+    return content;
+}
+
+static void assert_file_holds(const char *name, const char *wanted) {
+    core_buffer content = read_bytes(name);
+    assert_string_equal(content.data, wanted);
+    core_buffer_free(&content);
+}
+
+static bool is_there(const char *name) {
+    return access(name, F_OK) == 0;
+}
+
+/* ---- set up ---- */
+
+static const char *const words[] = {"the", "movie", "was", "good"};
+enum { WORDS = sizeof words / sizeof *words, SPACING = 300 };
+static tem_model *model; /* from a file: the ledger knows it by its hash */
+static tem_model_info model_info;
+static tem_mechanism *tenth, *two; /* epsilon 0.1 and 2 */
+
+static tem_mechanism *mechanism_of(tem_mechanism_kind kind, double epsilon) {
+    /* Another word comes out with a probability of 3e-7 at epsilon 0.1, 1e-26 at 2. */
+    const double gamma = kind != TEM_KIND_TEM ? 0 : epsilon < 1 ? SPACING : 60;
+    const tem_mechanism_options options = {.kind = kind, .epsilon = epsilon, .gamma = gamma};
+    tem_mechanism *mechanism = NULL;
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    return mechanism;
+}
+
+static int set_up(void **state) {
+    (void)state;
+    float values[WORDS];
+    tem_vectors *vectors = NULL;
+    tem_model *built = NULL;
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.36s/tem-ledger-XXXXXX", base != NULL ? base : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/ledger", folder);
+    snprintf(input, sizeof input, "%s/input", folder);
+    snprintf(output, sizeof output, "%s/output", folder);
+    for (int i = 0; i < WORDS; i++)
+        values[i] = (float)(SPACING * i);
+    assert_int_equal(tem_vectors_create(words, values, WORDS, 1, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, NULL, NULL, &built, NULL), TEM_OK);
+    assert_int_equal(tem_model_save(built, output, TEM_OVERWRITE, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_model_open(output, &model, NULL), TEM_OK);
+    tem_model_get_info(model, &model_info);
+    unlink(output);
+    tem_model_free(built);
+    tem_vectors_free(vectors);
+    tenth = mechanism_of(TEM_KIND_TEM, 0.1);
+    two = mechanism_of(TEM_KIND_TEM, 2);
+    return 0;
+}
+
+static int clear(void **state) {
+    (void)state;
+    unlink(path);
+    unlink(input);
+    unlink(output);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    clear(state);
+    tem_mechanism_free(tenth);
+    tem_mechanism_free(two);
+    tem_model_free(model);
+    return rmdir(folder); /* fails if something was left behind */
+}
+
+/* ---- amounts ---- */
+
+static amount up(double number) {
+    amount a = 0;
+    assert_true(amount_from_number(number, AMOUNT_UP, &a));
+    return a;
+}
+
+static amount down(double number) {
+    amount a = 0;
+    assert_true(amount_from_number(number, AMOUNT_DOWN, &a));
+    return a;
+}
+
+static void test_amounts_of_numbers(void **state) {
+    (void)state;
+    static const struct {
+        double number;
+        uint64_t up, down;
+    } cases[] = {{0, 0, 0},
+                 {0.1, 100000000000, 100000000000},
+                 {0.3, 300000000000, 300000000000},
+                 {3, 3000000000000, 3000000000000},
+                 {1e-12, 1, 1},
+                 {1e-13, 1, 0},
+                 {5e-324, 1, 0},
+                 {1.0 / 3, 333333333334, 333333333333},
+                 {0.1 + 0.2, 300000000001, 300000000000}, /* 0.30000000000000004 */
+                 {0x1p-18, 3814698, 3814697},             /* 0.000003814697265625 */
+                 {20000.1, 20000100000000000, 20000100000000000},
+                 {8388607.7, 8388607700000000000, 8388607700000000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(up(cases[i].number) == cases[i].up);
+        assert_true(down(cases[i].number) == cases[i].down);
+    }
+    assert_true(up(1e22) == (amount)10000000000 * 1000000000000 * 1000000000000);
+    amount a = 7;
+    static const double refused[] = {-1, -5e-324, 1.1e25, INFINITY, NAN};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_false(amount_from_number(refused[i], AMOUNT_UP, &a));
+    assert_true(a == 7);
+}
+
+/* Against GMP's exact fractions: either the decimal reads as the number, or it is the next step
+ * of 10^-12 on the right side. */
+static void test_amounts_are_safe(void **state) {
+    (void)state;
+    mpq_t exact, decimal;
+    mpq_inits(exact, decimal, NULL);
+    for (int i = 0; i < 20000; i++) {
+        const double number =
+            ldexp((double)(random_below((uint64_t)1 << 53) + 1), -(int)random_below(100) - 20);
+        for (amount_rounding r = AMOUNT_UP; r <= AMOUNT_DOWN; r++) {
+            amount a = 0;
+            char text[AMOUNT_TEXT_BYTES];
+            assert_true(amount_from_number(number, r, &a));
+            amount_write(a, text);
+            if (strtod(text, NULL) == number)
+                continue;
+            mpq_set_d(exact, number);
+            mpq_set_ui(decimal, 0, 1);
+            mpz_set_ui(mpq_numref(decimal), (unsigned long)(a >> 64));
+            mpz_mul_2exp(mpq_numref(decimal), mpq_numref(decimal), 64);
+            mpz_add_ui(mpq_numref(decimal), mpq_numref(decimal), (unsigned long)a);
+            mpz_set_ui(mpq_denref(decimal), 1000000000000);
+            mpq_canonicalize(decimal);
+            assert_true(r == AMOUNT_UP ? mpq_cmp(decimal, exact) >= 0
+                                       : mpq_cmp(decimal, exact) <= 0);
+            mpq_sub(decimal, decimal, exact);
+            mpq_abs(decimal, decimal);
+            assert_true(mpq_cmp_ui(decimal, 1, 1000000000000) < 0);
+        }
+    }
+    mpq_clears(exact, decimal, NULL);
+}
+
+static void test_amounts_as_text(void **state) {
+    (void)state;
+    amount a = 0, again = 0;
+    char text[AMOUNT_TEXT_BYTES];
+    static const char *const fine[] = {"0",
+                                       "1",
+                                       "39",
+                                       "0.3",
+                                       "0.000000000001",
+                                       "10.05",
+                                       "340282366920938463463374607.431768211455"};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        assert_true(amount_read(fine[i], strlen(fine[i]), &a));
+        assert_int_equal(amount_write(a, text), strlen(fine[i]));
+        assert_string_equal(text, fine[i]);
+    }
+    static const char *const refused[] = {
+        "",
+        ".",
+        ".5",
+        "5.",
+        "00",
+        "01",
+        "1.0",
+        "0.10",
+        "1.0000000000001",
+        "-1",
+        "+1",
+        "1e3",
+        "1 ",
+        " 1",
+        "1..2",
+        "1.2.3",
+        "0x1",
+        "340282366920938463463374607.431768211456",
+        "99999999999999999999999999999999999999999999999999999999999999999999"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_false(amount_read(refused[i], strlen(refused[i]), &a));
+    for (int i = 0; i < 10000; i++) {
+        a = ((amount)random_below(UINT64_MAX) << 64 | random_below(UINT64_MAX)) >>
+            random_below(128);
+        assert_true(amount_read(text, amount_write(a, text), &again));
+        assert_true(a == again);
+    }
+}
+
+static void test_accounts(void **state) {
+    (void)state;
+    enum { PEOPLE = 5000 };
+    accounts all = {0};
+    for (uint64_t round = 0; round < 2; round++)
+        for (uint64_t i = 0; i < PEOPLE; i++) {
+            /* Half of them begin their search in the same place. */
+            unsigned char person[PERSON_BYTES] = {0};
+            const uint64_t first = i % 2 == 0 ? i : 0;
+            memcpy(person, &first, 8);
+            memcpy(person + 8, &i, 8);
+            const size_t index = accounts_find(&all, person);
+            assert_int_equal(index, i);
+            assert_int_equal(all.items[index].own_words, round * i);
+            all.items[index].own_words = i;
+        }
+    assert_int_equal(all.count, PEOPLE);
+    accounts_free(&all);
+}
+
+/* ---- lines ---- */
+
+static const unsigned char salt[LEDGER_SALT_BYTES] = "0123456789abcde";
+
+static void test_header(void **state) {
+    (void)state;
+    char text[LEDGER_HEADER_BYTES];
+    ledger_header header = {.bytes = INT64_MAX}, again;
+    memcpy(header.salt, salt, sizeof salt);
+    ledger_write_header(&header, text);
+    assert_true(ledger_read_header(text, sizeof text, &again));
+    assert_memory_equal(&again, &header, sizeof header);
+    json_t *parsed = json_loadb(text, sizeof text, 0, NULL); /* other programs can read it */
+    assert_string_equal(json_string_value(json_object_get(parsed, "ledger")), "tem 1");
+    json_decref(parsed);
+    for (size_t i = 0; i < sizeof text; i++) {
+        assert_false(ledger_read_header(text, i, &again));
+        for (int bit = 0; bit < 8; bit++) {
+            text[i] ^= (char)(1 << bit);
+            assert_false(ledger_read_header(text, sizeof text, &again));
+            text[i] ^= (char)(1 << bit);
+        }
+    }
+}
+
+/* A charge of some words at epsilon 3; to people, each for `words`, if there are any. */
+typedef struct sample {
+    ledger_charge charge;
+    accounts people;
+    uint32_t charged[4];
+    core_buffer by;
+} sample;
+
+static const amount sample_s = 1499999046326, sample_gamma = 11557830810547;
+
+static void make_sample(sample *s, uint64_t word_count, const char *by, unsigned people) {
+    *s = (sample){.charge = {.time = "2026-11-15T12:00:00Z",
+                             .mechanism = "tem",
+                             .weights = "equal",
+                             .oov = "uniform",
+                             .punctuation = "drop",
+                             .model = model_info.hash,
+                             .is_private = true,
+                             .epsilon = 3 * AMOUNT_ONE,
+                             .s = &sample_s,
+                             .gamma = &sample_gamma,
+                             .epsilon_gamma = &sample_gamma,
+                             .bounded = true,
+                             .counts = {.documents = 2, .words = word_count}}};
+    if (by != NULL)
+        assert_true(core_buffer_add(&s->by, by, strlen(by)));
+    for (unsigned i = 0; i < people; i++) {
+        const unsigned char person[PERSON_BYTES] = {(unsigned char)(i + 1)};
+        s->charged[i] = (uint32_t)accounts_find(&s->people, person);
+        s->people.items[i].words = word_count / people;
+    }
+    s->charge.by = &s->by;
+    s->charge.people = &s->people;
+    s->charge.charged = s->charged;
+    s->charge.charged_count = people;
+}
+
+static void free_sample(sample *s) {
+    accounts_free(&s->people);
+    core_buffer_free(&s->by);
+}
+
+static void test_charge(void **state) {
+    (void)state;
+    sample s;
+    core_buffer line = {0};
+    char before[LEDGER_CHECK_DIGITS], check[LEDGER_CHECK_DIGITS];
+    ledger_entry entry;
+    memset(before, 'a', sizeof before);
+    make_sample(&s, 12, "\"us\\\"er\"", 3);
+    assert_int_equal(ledger_write_charge(&s.charge, before, &line, NULL), TEM_OK);
+
+    json_t *parsed = json_loadb(line.data, line.size, 0, NULL);
+    assert_int_equal(json_integer_value(json_object_get(parsed, "words")), 12);
+    assert_int_equal(json_number_value(json_object_get(parsed, "spent")), 36);
+    assert_string_equal(json_string_value(json_object_get(parsed, "by")), "us\"er");
+    assert_int_equal(json_object_size(json_object_get(parsed, "people")), 3);
+    json_decref(parsed);
+
+    memcpy(check, before, sizeof check);
+    assert_null(ledger_read_charge(line.data, line.size - 1, check, &entry));
+    assert_memory_not_equal(check, before, sizeof check);
+    assert_true(entry.bounded && entry.words == 12 && entry.spent == 36 * AMOUNT_ONE);
+    unsigned char person[PERSON_BYTES];
+    uint64_t count = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(ledger_next_person(&entry, person, &count));
+        assert_true(person[0] == i + 1 && count == 4);
+    }
+    assert_false(ledger_next_person(&entry, person, &count));
+
+    /* After another line, cut, or with any bit changed, it is refused. */
+    memset(check, 'b', sizeof check);
+    assert_non_null(ledger_read_charge(line.data, line.size - 1, check, &entry));
+    for (size_t i = 0; i + 1 < line.size; i++) {
+        memcpy(check, before, sizeof check);
+        assert_non_null(ledger_read_charge(line.data, i, check, &entry));
+        for (int bit = 0; bit < 8; bit++) {
+            line.data[i] ^= (char)(1 << bit);
+            assert_non_null(ledger_read_charge(line.data, line.size - 1, check, &entry));
+            line.data[i] ^= (char)(1 << bit);
+        }
+        assert_memory_equal(check, before, sizeof check);
+    }
+    core_buffer_free(&line);
+    free_sample(&s);
+}
+
+/* A line whose check is right, with a part of it replaced: what a hostile writer can do. */
+static bool accepts(const char *part, const char *by) {
+    sample s;
+    core_buffer line = {0}, changed = {0};
+    char before[LEDGER_CHECK_DIGITS];
+    ledger_entry entry;
+    memset(before, 'a', sizeof before);
+    make_sample(&s, 12, "\"user\"", 3);
+    assert_int_equal(ledger_write_charge(&s.charge, before, &line, NULL), TEM_OK);
+    line.size -= LEDGER_CHECK_DIGITS + 13; /* ,"check":"..."} and the line feed */
+    assert_true(core_buffer_add(&line, "", 1));
+    const char *found = strstr(line.data, part);
+    assert_non_null(found);
+    const size_t start = (size_t)(found - line.data);
+    assert_true(
+        core_buffer_add(&changed, line.data, start) && core_buffer_add(&changed, by, strlen(by)) &&
+        core_buffer_add(&changed, found + strlen(part), line.size - 1 - start - strlen(part)) &&
+        ledger_seal(&changed, before));
+    const bool accepted = ledger_read_charge(changed.data, changed.size, before, &entry) == NULL;
+    core_buffer_free(&line);
+    core_buffer_free(&changed);
+    free_sample(&s);
+    return accepted;
+}
+
+static void test_hostile_lines(void **state) {
+    (void)state;
+    static const char *const refused[][2] = {{"\"spent\":36", "\"spent\":35"},
+                                             {"\"spent\":36", "\"spent\":-36"},
+                                             {"\"words\":12", "\"words\":11"},
+                                             {"\"words\":12", "\"words\":12.0"},
+                                             {"\"words\":12", "\"words\":1e1"},
+                                             {"\"words\":12", "\"words\":18446744073709551628"},
+                                             {"\"epsilon\":3,", "\"epsilon\":3.0,"},
+                                             {"\"epsilon\":3,", "\"epsilon\":null,"},
+                                             {"\"epsilon\":3,", ""},
+                                             {"\"time\"", "\"Time\""},
+                                             {"\"tem\"", "tem"},
+                                             {"\"private\":true", "\"private\":1"},
+                                             {":4,", ":5,"},
+                                             {":4,", ":18446744073709551612,"},
+                                             {":4,", ":4,,"},
+                                             {":4}", ":4,}"},
+                                             {":4}", ":4} "},
+                                             {"{\"01", "{\"0x"},
+                                             {"\"by\":\"user\"", "\"by\":null"},
+                                             {"\"user\"", "\"us\ner\""},
+                                             {"\"user\"", "\"user\\\""},
+                                             {"\"certificate\":null", "\"certificate\":3"}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (accepts(refused[i][0], refused[i][1]))
+            fail_msg("accepted: %s for %s", refused[i][1], refused[i][0]);
+    assert_true(accepts("\"user\"", "\"us\\\"er\""));
+    assert_true(accepts("\"spent_worst\":", "\"spent_worst\":9"));
+}
+
+/* ---- the file ---- */
+
+static tem_status open_ledger(ledger *l, const char *by, tem_error *error) {
+    return ledger_open(l, path, by, model_info.hash, salt, false, NULL, error);
+}
+
+/* Writes a charge as a run would. */
+static void charge(const char *by, uint64_t word_count, unsigned people) {
+    ledger l;
+    sample s;
+    assert_int_equal(open_ledger(&l, by, NULL), TEM_OK);
+    make_sample(&s, word_count, NULL, people);
+    if (by != NULL)
+        s.charge.by = &l.by;
+    assert_int_equal(ledger_lock(&l, NULL), TEM_OK);
+    assert_int_equal(ledger_add(&l, &s.charge, NULL), TEM_OK);
+    ledger_unlock(&l);
+    ledger_close(&l);
+    free_sample(&s);
+}
+
+/* What is left of 1000 for the first person that samples have; -1 if the ledger is refused. */
+static double left_of_1000(const char *by, tem_error *error) {
+    ledger l;
+    tem_status status = open_ledger(&l, by, error);
+    if (status != TEM_OK)
+        return -1;
+    double left = -1;
+    status = ledger_lock(&l, error);
+    if (status == TEM_OK) {
+        const unsigned char person[PERSON_BYTES] = {1};
+        const size_t index = accounts_find(&l.people, person);
+        left = amount_to_number(ledger_left(&l, &l.people.items[index], 1000 * AMOUNT_ONE));
+    }
+    ledger_close(&l);
+    return left;
+}
+
+static void test_file(void **state) {
+    (void)state;
+    struct stat info;
+    assert_true(left_of_1000(NULL, NULL) == 1000); /* which starts it */
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0600);
+    assert_int_equal(info.st_size, LEDGER_HEADER_BYTES);
+    charge(NULL, 10, 0);
+    assert_true(left_of_1000(NULL, NULL) == 970);
+    charge("user", 12, 3);
+    charge("user", 8, 1);
+    charge("account", 5, 1);
+    assert_true(left_of_1000(NULL, NULL) == 1000 - 3 * 35);
+    /* Their own 12, and the 10 and 5 that may be theirs. */
+    assert_true(left_of_1000("user", NULL) == 1000 - 3 * (4 + 8 + 10 + 5));
+    assert_true(left_of_1000("account", NULL) == 1000 - 3 * (5 + 10 + 12 + 8));
+    assert_true(left_of_1000("other", NULL) == 1000 - 3 * 35);
+}
+
+/* Two handles: each sees what the other added since. */
+static void test_two_handles(void **state) {
+    (void)state;
+    ledger a, b;
+    sample s;
+    make_sample(&s, 10, NULL, 0);
+    assert_int_equal(open_ledger(&a, NULL, NULL), TEM_OK);
+    assert_int_equal(open_ledger(&b, NULL, NULL), TEM_OK);
+    for (unsigned i = 1; i <= 20; i++) {
+        ledger *l = i % 3 == 0 ? &a : &b;
+        assert_int_equal(ledger_lock(l, NULL), TEM_OK);
+        assert_int_equal(ledger_add(l, &s.charge, NULL), TEM_OK);
+        assert_true(l->common == 30 * i * AMOUNT_ONE);
+        ledger_unlock(l);
+    }
+    ledger_close(&a);
+    ledger_close(&b);
+    free_sample(&s);
+}
+
+static int stop_at_once(void *context, const char *stage, uint64_t done, uint64_t total) {
+    (void)stage, (void)done, (void)total;
+    ++*(int *)context;
+    return 1;
+}
+
+/* Who does not have the lock waits, asks whether to go on, and reads nothing. */
+static void test_lock(void **state) {
+    (void)state;
+    ledger a, b;
+    int asked = 0;
+    const tem_run run = {.progress = stop_at_once, .progress_context = &asked};
+    assert_int_equal(open_ledger(&a, NULL, NULL), TEM_OK);
+    assert_int_equal(ledger_open(&b, path, NULL, "", salt, false, &run, NULL), TEM_OK);
+    assert_int_equal(ledger_lock(&a, NULL), TEM_OK);
+    assert_int_equal(ledger_lock(&b, NULL), TEM_ERR_CANCELLED);
+    assert_int_equal(asked, 1);
+    ledger_unlock(&a);
+    assert_int_equal(ledger_lock(&b, NULL), TEM_OK);
+    ledger_close(&a);
+    ledger_close(&b);
+}
+
+/* A run that was killed while it charged: bytes beyond what the header counts. They go. */
+static void test_torn_line(void **state) {
+    (void)state;
+    charge(NULL, 10, 0);
+    core_buffer before = read_bytes(path);
+    charge(NULL, 20, 0);
+    core_buffer after = read_bytes(path);
+    for (size_t size = before.size; size <= after.size; size += 7) {
+        core_buffer torn = {0};
+        assert_true(core_buffer_add(&torn, before.data, before.size) &&
+                    core_buffer_add(&torn, after.data + before.size, size - before.size));
+        write_bytes(path, torn.data, torn.size);
+        assert_true(left_of_1000(NULL, NULL) == 970);
+        charge(NULL, 1, 0);
+        assert_true(left_of_1000(NULL, NULL) == 967);
+        core_buffer_free(&torn);
+    }
+    core_buffer_free(&before);
+    core_buffer_free(&after);
+}
+
+/* A file that lost its end is refused, wherever it was cut. */
+static void test_cut(void **state) {
+    (void)state;
+    tem_error error;
+    charge(NULL, 10, 0);
+    charge("user", 9, 3);
+    core_buffer whole = read_bytes(path);
+    for (size_t size = 0; size < whole.size; size++) {
+        write_bytes(path, whole.data, size);
+        assert_true(left_of_1000(NULL, &error) < 0);
+        assert_true(error.status == TEM_ERR_DAMAGED || error.status == TEM_ERR_FORMAT);
+        assert_string_equal(error.file, path);
+        core_buffer left = read_bytes(path); /* refused, not repaired */
+        assert_int_equal(left.size, size);
+        core_buffer_free(&left);
+    }
+    core_buffer_free(&whole);
+}
+
+static void test_changed(void **state) {
+    (void)state;
+    tem_error error;
+    charge(NULL, 10, 0);
+    charge("user", 9, 3);
+    charge(NULL, 11, 0);
+    core_buffer whole = read_bytes(path);
+    for (size_t i = 0; i < whole.size; i++) {
+        whole.data[i] ^= 1;
+        write_bytes(path, whole.data, whole.size);
+        assert_true(left_of_1000(NULL, &error) < 0);
+        assert_true(error.status == TEM_ERR_DAMAGED || error.status == TEM_ERR_FORMAT);
+        whole.data[i] ^= 1;
+    }
+    core_buffer_free(&whole);
+}
+
+/* Whole lines taken away or moved, the header made to fit: the checks are a chain. */
+static void test_lines_moved(void **state) {
+    (void)state;
+    tem_error error;
+    charge(NULL, 10, 0);
+    charge(NULL, 20, 0);
+    charge(NULL, 30, 0);
+    core_buffer whole = read_bytes(path);
+    char *line[5] = {whole.data};
+    for (int i = 1; i < 5; i++)
+        line[i] = strchr(line[i - 1], '\n') + 1;
+    static const int orders[][3] = {{1, 3, 0}, {2, 3, 0}, {2, 1, 3}, {1, 1, 2}, {1, 2, 2}};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        core_buffer moved = {0};
+        assert_true(core_buffer_add(&moved, whole.data, LEDGER_HEADER_BYTES));
+        for (int j = 0; j < 3 && orders[i][j] > 0; j++) {
+            const int n = orders[i][j];
+            assert_true(core_buffer_add(&moved, line[n], (size_t)(line[n + 1] - line[n])));
+        }
+        ledger_header header = {.bytes = moved.size};
+        memcpy(header.salt, salt, sizeof salt);
+        ledger_write_header(&header, moved.data);
+        write_bytes(path, moved.data, moved.size);
+        assert_true(left_of_1000(NULL, &error) < 0);
+        assert_int_equal(error.status, TEM_ERR_DAMAGED);
+        assert_true(error.line >= 2);
+        core_buffer_free(&moved);
+    }
+    core_buffer_free(&whole);
+}
+
+static void test_not_a_ledger(void **state) {
+    (void)state;
+    tem_error error;
+    write_text(path, "");
+    assert_true(left_of_1000(NULL, &error) < 0 && error.status == TEM_ERR_FORMAT);
+    write_text(path, "{\"spent\": 3}\n{\"spent\": 4}\n");
+    assert_true(left_of_1000(NULL, &error) < 0 && error.status == TEM_ERR_FORMAT);
+    assert_file_holds(path, "{\"spent\": 3}\n{\"spent\": 4}\n");
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_true(left_of_1000(NULL, &error) < 0 && error.status == TEM_ERR_FILE);
+    unlink(path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_true(left_of_1000(NULL, &error) < 0 && error.status == TEM_ERR_FILE);
+    rmdir(path);
+    assert_int_equal(symlink("/dev/null", path), 0);
+    assert_true(left_of_1000(NULL, &error) < 0 && error.status == TEM_ERR_FILE);
+}
+
+/* A ledger that is replaced while it is open is another one. */
+static void test_replaced(void **state) {
+    (void)state;
+    ledger l;
+    tem_error error;
+    charge(NULL, 10, 0);
+    assert_int_equal(open_ledger(&l, NULL, NULL), TEM_OK);
+    unlink(path);
+    assert_int_equal(ledger_lock(&l, &error), TEM_ERR_FILE);
+    charge(NULL, 10, 0);
+    assert_int_equal(ledger_lock(&l, &error), TEM_ERR_FILE);
+    assert_false(l.locked);
+    ledger_close(&l);
+}
+
+static void test_people(void **state) {
+    (void)state;
+    unsigned char a[PERSON_BYTES], b[PERSON_BYTES];
+    const unsigned char other[LEDGER_SALT_BYTES] = "another";
+    ledger_person(salt, "ann", 3, a);
+    ledger_person(salt, "ann", 3, b);
+    assert_memory_equal(a, b, sizeof a);
+    ledger_person(salt, "anna", 4, b);
+    assert_memory_not_equal(a, b, sizeof a);
+    ledger_person(other, "ann", 3, b);
+    assert_memory_not_equal(a, b, sizeof a);
+}
+
+/* ---- runs ---- */
+
+static tem_balance balance;
+
+static tem_job job_of(double budget) {
+    static const char *inputs[1];
+    inputs[0] = input;
+    return (tem_job){.inputs = inputs,
+                     .input_count = 1,
+                     .output = output,
+                     .overwrite = TEM_OVERWRITE,
+                     .ledger = path,
+                     .budget = budget,
+                     .balance = &balance};
+}
+
+/* A run with `text` as a file, or from a pipe; on standard output, or into a file. */
+static tem_status run_text(const tem_mechanism *mechanism, tem_job job, const char *text,
+                           bool from_pipe, tem_error *error) {
+    balance = (tem_balance){.left = -1};
+    if (!from_pipe) {
+        write_text(input, text);
+        return tem_privatize_files(mechanism, &job, NULL, NULL, error);
+    }
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), (ssize_t)strlen(text)); /* below 64 kB */
+    close(ends[1]);
+    char name[32];
+    const char *pipe_name = name;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", ends[0]);
+    job.inputs = &pipe_name;
+    const tem_status status = tem_privatize_files(mechanism, &job, NULL, NULL, error);
+    close(ends[0]);
+    return status;
+}
+
+/* The same with standard output in the file `to`. */
+static tem_status run_to_stdout(const tem_mechanism *mechanism, tem_job job, const char *text,
+                                bool from_pipe, const char *to, tem_error *error) {
+    const int file = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    fflush(stdout);
+    const int saved = dup(STDOUT_FILENO);
+    assert_true(file >= 0 && saved >= 0 && dup2(file, STDOUT_FILENO) >= 0);
+    job.output = NULL;
+    const tem_status status = run_text(mechanism, job, text, from_pipe, error);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    close(file);
+    return status;
+}
+
+/* What the ledger holds, in total. */
+static double spent_in_ledger(void) {
+    tem_error error;
+    const double left = left_of_1000(NULL, &error);
+    if (left < 0)
+        fail_msg("%s", error.message);
+    return 1000 - left;
+}
+
+/* Ten words at a tenth cost 1, exactly. */
+static void test_budget_is_reached(void **state) {
+    (void)state;
+    tem_error error;
+    static const char nine[] = "the movie was good\nthe movie was good the\n";
+    for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
+        clear(NULL);
+        assert_int_equal(run_text(tenth, job_of(1), nine, from_pipe, NULL), TEM_OK);
+        assert_file_holds(output, nine);
+        assert_true(balance.created && balance.spent_before == 0 && balance.spent == 0.9);
+        assert_true(balance.left > 0.0999 && balance.left < 0.1001);
+        assert_int_equal(run_text(tenth, job_of(1), "good", from_pipe, NULL), TEM_OK);
+        assert_file_holds(output, "good");
+        assert_true(!balance.created && balance.spent_before == 0.9 && balance.left == 0);
+        unlink(output);
+        assert_int_equal(run_text(tenth, job_of(1), "good", from_pipe, &error), TEM_ERR_BUDGET);
+        assert_false(is_there(output));
+        assert_true(balance.spent == 0 && balance.left == 0);
+        assert_int_equal(run_text(tenth, job_of(1), "\n\n", from_pipe, NULL), TEM_OK);
+        assert_true(spent_in_ledger() == 1);
+    }
+}
+
+/* What has no end in decimal is rounded up: three thirds are more than 1. */
+static void test_cost_is_rounded_up(void **state) {
+    (void)state;
+    tem_mechanism *third = mechanism_of(TEM_KIND_TEM, 1.0 / 3);
+    assert_int_equal(run_text(third, job_of(1), "the movie was\n", false, NULL), TEM_ERR_BUDGET);
+    assert_int_equal(run_text(third, job_of(1.000000000002), "the movie was\n", false, NULL),
+                     TEM_OK);
+    tem_mechanism_free(third);
+}
+
+/* A file: nothing is written, nothing charged. A pipe: whole documents up to the limit. */
+static void test_budget_is_exceeded(void **state) {
+    (void)state;
+    tem_error error;
+    static const char text[] = "the movie\n\nwas\ngood the movie\nwas\n"; /* 2, 0, 1, 3, 1 words */
+    assert_int_equal(run_to_stdout(two, job_of(11.9), text, false, output, &error), TEM_ERR_BUDGET);
+    assert_file_holds(output, "");
+    assert_true(spent_in_ledger() == 0);
+    assert_int_equal(run_to_stdout(two, job_of(11.9), text, true, output, &error), TEM_ERR_BUDGET);
+    assert_file_holds(output, "the movie\n\nwas\n");
+    assert_int_equal(error.line, 4);
+    assert_true(spent_in_ledger() == 6);
+    assert_true(balance.spent == 6 && balance.left == 5.9);
+    assert_int_equal(run_to_stdout(two, job_of(20), text, true, output, &error), TEM_OK);
+    assert_file_holds(output, text);
+    assert_true(spent_in_ledger() == 20 && balance.left == 0);
+}
+
+/* Nothing can be written to /dev/full. The charge was there before. */
+static void test_charged_before_release(void **state) {
+    (void)state;
+    for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
+        clear(NULL);
+        assert_int_equal(
+            run_to_stdout(two, job_of(100), "the movie\nwas\n", from_pipe, "/dev/full", NULL),
+            TEM_ERR_FILE);
+        assert_true(spent_in_ledger() == 6);
+    }
+}
+
+/* A document that cannot be read ends a run. A file costs nothing then; a pipe what came out. */
+static void test_broken_text(void **state) {
+    (void)state;
+    assert_int_equal(run_to_stdout(two, job_of(100), "the\n\xff\nwas\n", false, output, NULL),
+                     TEM_ERR_FORMAT);
+    assert_true(spent_in_ledger() == 0);
+    assert_int_equal(run_to_stdout(two, job_of(100), "the\n\xff\nwas\n", true, output, NULL),
+                     TEM_ERR_FORMAT);
+    assert_file_holds(output, "the\n");
+    assert_true(spent_in_ledger() == 2);
+}
+
+static void test_dry_run(void **state) {
+    (void)state;
+    tem_job job = job_of(8);
+    job.dry_run = 1;
+    assert_int_equal(run_text(two, job, "the movie\n", false, NULL), TEM_OK);
+    assert_false(is_there(path));
+    assert_true(balance.left == 4 && balance.spent == 0 && balance.spent_before == 0);
+    assert_int_equal(run_text(two, job_of(8), "the movie\n", false, NULL), TEM_OK);
+    core_buffer before = read_bytes(path);
+    for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
+        assert_int_equal(run_text(two, job, "the movie\n", from_pipe, NULL), TEM_OK);
+        assert_true(balance.left == 0 && balance.spent_before == 4);
+        assert_int_equal(run_text(two, job, "the movie was\n", from_pipe, NULL), TEM_ERR_BUDGET);
+    }
+    assert_file_holds(path, before.data);
+    core_buffer_free(&before);
+}
+
+/* Each person has a budget of 6, three words. */
+static const char *const people_streams[] = {
+    NULL, NULL, "who\ttext\nann\tthe movie\nbob\twas\nann\tgood\nbob\tthe\n",
+    "text,who\nthe movie,ann\nwas,\"bob\"\ngood,\"ann\"\nthe,bob\n",
+    "{\"who\":\"ann\",\"text\":\"the movie\"}\n{\"text\":\"was\",\"who\":\"b\\u006fb\"}\n"
+    "{\"who\":\"ann\",\"text\":\"good\"}\n{\"who\":\"bob\",\"text\":\"the\"}\n"};
+
+static tem_job people_job(tem_format format, double budget) {
+    tem_job job = job_of(budget);
+    job.format = format;
+    job.field = "text";
+    job.by = "who";
+    return job;
+}
+
+static void test_by_person(void **state) {
+    (void)state;
+    tem_error error;
+    for (tem_format format = TEM_FORMAT_TSV; format <= TEM_FORMAT_JSONL; format++) {
+        const char *stream = people_streams[format];
+        const tem_job job = people_job(format, 6);
+        clear(NULL);
+        assert_int_equal(run_text(two, job, stream, false, NULL), TEM_OK);
+        assert_file_holds(output, stream);
+        assert_true(balance.people == 2 && balance.left == 0 && balance.spent == 10);
+        /* Ann has nothing left. */
+        unlink(output);
+        assert_int_equal(run_text(two, job, stream, false, &error), TEM_ERR_BUDGET);
+        assert_false(is_there(output));
+        assert_non_null(strstr(error.message, "for 2 of 2 people"));
+        assert_non_null(strstr(error.message, "record 1 "));
+        assert_true(spent_in_ledger() == 10);
+    }
+}
+
+/* A pipe stops at the person who has none left; what comes before is out and charged. */
+static void test_by_person_in_a_pipe(void **state) {
+    (void)state;
+    tem_error error;
+    for (tem_format format = TEM_FORMAT_TSV; format <= TEM_FORMAT_JSONL; format++) {
+        const char *stream = people_streams[format], *third = stream;
+        for (int lines = format == TEM_FORMAT_JSONL ? 2 : 3; lines > 0; lines--)
+            third = strchr(third, '\n') + 1;
+        clear(NULL);
+        assert_int_equal(run_to_stdout(two, people_job(format, 5), stream, true, output, &error),
+                         TEM_ERR_BUDGET);
+        core_buffer out = read_bytes(output);
+        assert_int_equal(out.size, third - stream);
+        assert_memory_equal(out.data, stream, out.size);
+        core_buffer_free(&out);
+        assert_int_equal(error.line, format == TEM_FORMAT_JSONL ? 3 : 4);
+        assert_true(spent_in_ledger() == 6 && balance.people == 2);
+    }
+}
+
+static void test_nobody(void **state) {
+    (void)state;
+    static const struct {
+        tem_format format;
+        const char *text;
+        unsigned line;
+    } refused[] = {{TEM_FORMAT_JSONL, "{\"text\":\"the\"}\n", 1},
+                   {TEM_FORMAT_JSONL, "{\"text\":\"the\",\"who\":null}\n", 1},
+                   {TEM_FORMAT_JSONL, "{\"text\":\"the\",\"who\":\"\"}\n", 1},
+                   {TEM_FORMAT_JSONL, "{\"text\":\"the\",\"who\":1.0}\n", 1},
+                   {TEM_FORMAT_JSONL, "{\"text\":\"the\",\"who\":1e2}\n", 1},
+                   {TEM_FORMAT_JSONL, "{\"text\":\"the\",\"who\":-0}\n", 1},
+                   {TEM_FORMAT_JSONL, "{\"text\":\"the\",\"who\":[1]}\n", 1},
+                   {TEM_FORMAT_JSONL, "{\"text\":\"the\",\"who\":1,\"who\":2}\n", 1},
+                   {TEM_FORMAT_JSONL, "{\"text\":\"the\",\"who\":\"\\ud800\"}\n", 1},
+                   {TEM_FORMAT_CSV, "text,who\nthe,\n", 2},
+                   {TEM_FORMAT_CSV, "text,who\nthe,\"\"\n", 2},
+                   {TEM_FORMAT_CSV, "text,whom\nthe,ann\n", 1},
+                   {TEM_FORMAT_TSV, "who\ttext\n\tthe\n", 2}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
+            tem_error error;
+            assert_int_equal(run_text(two, people_job(refused[i].format, 100), refused[i].text,
+                                      from_pipe, &error),
+                             TEM_ERR_FORMAT);
+            assert_int_equal(error.line, refused[i].line);
+            assert_true(spent_in_ledger() == 0);
+        }
+    /* A number and the same digits are one person. */
+    static const char same[] = "{\"text\":\"the\",\"who\":17}\n{\"text\":\"the\",\"who\":\"17\"}\n";
+    assert_int_equal(run_text(two, people_job(TEM_FORMAT_JSONL, 3), same, false, NULL),
+                     TEM_ERR_BUDGET);
+}
+
+static void test_job_refused(void **state) {
+    (void)state;
+    tem_mechanism *published = mechanism_of(TEM_KIND_MADLIB, 2);
+    write_text(input, "the\n");
+    for (int i = 0; i < 12; i++) {
+        tem_job job = job_of(10);
+        tem_status wanted = TEM_ERR_ARGUMENT;
+        const tem_mechanism *mechanism = two;
+        switch (i) {
+        case 0:
+            job.ledger = NULL;
+            break;
+        case 1:
+            job.budget = -1;
+            wanted = TEM_ERR_RANGE;
+            break;
+        case 2:
+            job.budget = NAN;
+            wanted = TEM_ERR_RANGE;
+            break;
+        case 3:
+            job.budget = 1e26;
+            wanted = TEM_ERR_RANGE;
+            break;
+        case 4:
+            job.by = "who";
+            break; /* of plain text */
+        case 5:
+            job.insecure_seeded = 1;
+            break;
+        case 6:
+            job.text.oov = TEM_OOV_MASK;
+            break;
+        case 7:
+            job.text.punctuation = TEM_PUNCTUATION_KEEP;
+            break;
+        case 8:
+            mechanism = published;
+            break;
+        case 9:
+            job = people_job(TEM_FORMAT_CSV, 10);
+            job.by = "text";
+            break;
+        case 10:
+            job.ledger = "-";
+            break;
+        default:
+            job.ledger = "";
+            break;
+        }
+        assert_int_equal(tem_privatize_files(mechanism, &job, NULL, NULL, NULL), wanted);
+        assert_false(is_there(path));
+        assert_false(is_there(output));
+    }
+    tem_mechanism_free(published);
+}
+
+/* The ledger as input, as output, and as what standard output leads to. */
+static void test_ledger_is_another_file(void **state) {
+    (void)state;
+    charge(NULL, 10, 0);
+    core_buffer before = read_bytes(path);
+    tem_job job = job_of(100);
+    const char *const itself[] = {input, path};
+    write_text(input, "the\n");
+    job.inputs = itself;
+    job.input_count = 2;
+    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
+    job = job_of(100);
+    job.output = path;
+    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
+    const int file = open(path, O_WRONLY | O_APPEND);
+    fflush(stdout);
+    const int saved = dup(STDOUT_FILENO);
+    assert_true(file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
+    job.output = NULL;
+    const tem_status status = tem_privatize_files(two, &job, NULL, NULL, NULL);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    close(file);
+    assert_int_equal(status, TEM_ERR_ARGUMENT);
+    assert_file_holds(path, before.data);
+    core_buffer_free(&before);
+}
+
+/* Runs that nothing bounds are written down, and end the keeping of budgets. */
+static void test_unbounded(void **state) {
+    (void)state;
+    tem_error error;
+    for (int i = 0; i < 4; i++) {
+        tem_job job = job_of(0);
+        clear(NULL);
+        job.insecure_seeded = i == 0;
+        job.text.oov = i == 1 ? TEM_OOV_KEEP_UNSAFE : 0;
+        job.text.punctuation = i == 2 ? TEM_PUNCTUATION_KEEP : 0;
+        assert_int_equal(run_text(two, job, "the\n", false, NULL), TEM_OK);
+        assert_true(isinf(balance.left) && balance.spent == 2);
+        assert_int_equal(run_text(two, job_of(100), "the\n", false, &error),
+                         i < 3 ? TEM_ERR_BUDGET : TEM_OK);
+        assert_int_equal(run_text(two, job_of(100), "the\n", true, &error),
+                         i < 3 ? TEM_ERR_BUDGET : TEM_OK);
+        assert_true(i == 3 || error.line == 2);
+    }
+}
+
+/* Another model has other distances: its charges are no part of a sum. One that has no file cannot
+ * be told from others. */
+static void test_another_model(void **state) {
+    (void)state;
+    tem_error error;
+    tem_model *other = NULL;
+    tem_mechanism *mechanism = NULL;
+    const tem_mechanism_options options = {.epsilon = 2};
+    const double distances[] = {0, 1, 1, 0};
+    assert_int_equal(tem_model_build_matrix(words, 2, distances, 0, NULL, &other, NULL), TEM_OK);
+    assert_int_equal(tem_mechanism_create(other, &options, &mechanism, NULL), TEM_OK);
+    assert_int_equal(run_text(mechanism, job_of(100), "the\n", false, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(run_text(two, job_of(0), "the\n", false, NULL), TEM_OK);
+    assert_int_equal(run_text(mechanism, job_of(0), "the\n", false, NULL), TEM_OK);
+    for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
+        assert_int_equal(run_text(two, job_of(100), "the\n", from_pipe, &error), TEM_ERR_BUDGET);
+        assert_int_equal(error.line, 3);
+    }
+    tem_mechanism_free(mechanism);
+    tem_model_free(other);
+}
+
+/* A file that grows between the counting and the release: what was not counted stays in. */
+typedef struct growth {
+    uint64_t told;
+} growth;
+
+static int grow_input(void *context, const char *stage, uint64_t done, uint64_t total) {
+    growth *g = context;
+    (void)done, (void)total;
+    if (strcmp(stage, "privatizing") == 0 && g->told++ == 0) {
+        FILE *file = fopen(input, "ab");
+        fputs("the movie was good\n", file);
+        fclose(file);
+    }
+    return 0;
+}
+
+static void test_growing_file(void **state) {
+    (void)state;
+    growth g = {0};
+    const tem_run run = {.progress = grow_input, .progress_context = &g};
+    const tem_job job = job_of(100);
+    tem_error error;
+    write_text(input, "the movie\n");
+    assert_int_equal(tem_privatize_files(two, &job, &run, NULL, &error), TEM_ERR_FILE);
+    assert_non_null(strstr(error.message, "changed"));
+    assert_false(is_there(output));
+    assert_true(spent_in_ledger() == 4);
+}
+
+/* Many runs on many threads share a budget of 100 words; each has 7 or, from a pipe, 7 lines. */
+enum { RUNNERS = 8, RUNS = 6 };
+static atomic_uint_fast64_t released;
+
+static void *run_often(void *context) {
+    (void)context;
+    for (int i = 0; i < RUNS; i++) {
+        tem_job job = job_of(200);
+        tem_counts counts = {0};
+        char name[160];
+        const char *const inputs[] = {input};
+        snprintf(name, sizeof name, "%s-%lx", output, (unsigned long)pthread_self());
+        job.inputs = inputs;
+        job.output = name;
+        job.balance = NULL;
+        const tem_run run = {.threads = 1};
+        if (tem_privatize_files(two, &job, &run, &counts, NULL) == TEM_OK)
+            atomic_fetch_add(&released, counts.words);
+        unlink(name);
+    }
+    return NULL;
+}
+
+static void test_many_runs(void **state) {
+    (void)state;
+    pthread_t runners[RUNNERS];
+    atomic_store(&released, 0);
+    write_text(input, "the movie was good\nthe movie was\n");
+    for (int i = 0; i < RUNNERS; i++)
+        assert_int_equal(pthread_create(&runners[i], NULL, run_often, NULL), 0);
+    for (int i = 0; i < RUNNERS; i++)
+        pthread_join(runners[i], NULL);
+    assert_int_equal(atomic_load(&released), 98); /* 14 runs of 7 words; 48 tried */
+    assert_true(spent_in_ledger() == 196);
+}
+
+#ifdef TEM_FAULTS
+/* The words that came out, each 2. */
+static double cost_of_output(void) {
+    core_buffer out = read_bytes(output);
+    double cost = 0;
+    for (char *word = strtok(out.data, " \n"); word != NULL; word = strtok(NULL, " \n"))
+        cost += 2;
+    core_buffer_free(&out);
+    return cost;
+}
+
+/* The nth allocation or system call fails: the ledger never says less than came out, and can
+ * still be read. */
+static void fail_everywhere(bool from_pipe, bool exists) {
+    static const char text[] = "the movie\nwas\ngood\n";
+    for (uint64_t n = 1;; n++) {
+        clear(NULL);
+        if (exists)
+            charge(NULL, 2, 0);
+        core_fault_arm(n);
+        const tem_status status = run_to_stdout(two, job_of(100), text, from_pipe, output, NULL);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        const double before = exists ? 6 : 0, spent = spent_in_ledger() - before;
+        assert_true(spent >= cost_of_output());
+        assert_true(spent == 0 || spent == 8);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(spent == 8 && n > 20);
+            return;
+        }
+        assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE);
+    }
+}
+
+static void test_faults(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        fail_everywhere(i % 2 == 0, i / 2 == 0);
+}
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_amounts_of_numbers),
+        cmocka_unit_test(test_amounts_are_safe),
+        cmocka_unit_test(test_amounts_as_text),
+        cmocka_unit_test(test_accounts),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_charge),
+        cmocka_unit_test(test_hostile_lines),
+        cmocka_unit_test_teardown(test_file, clear),
+        cmocka_unit_test_teardown(test_two_handles, clear),
+        cmocka_unit_test_teardown(test_lock, clear),
+        cmocka_unit_test_teardown(test_torn_line, clear),
+        cmocka_unit_test_teardown(test_cut, clear),
+        cmocka_unit_test_teardown(test_changed, clear),
+        cmocka_unit_test_teardown(test_lines_moved, clear),
+        cmocka_unit_test_teardown(test_not_a_ledger, clear),
+        cmocka_unit_test_teardown(test_replaced, clear),
+        cmocka_unit_test(test_people),
+        cmocka_unit_test_teardown(test_budget_is_reached, clear),
+        cmocka_unit_test_teardown(test_cost_is_rounded_up, clear),
+        cmocka_unit_test_teardown(test_budget_is_exceeded, clear),
+        cmocka_unit_test_teardown(test_charged_before_release, clear),
+        cmocka_unit_test_teardown(test_broken_text, clear),
+        cmocka_unit_test_teardown(test_dry_run, clear),
+        cmocka_unit_test_teardown(test_by_person, clear),
+        cmocka_unit_test_teardown(test_by_person_in_a_pipe, clear),
+        cmocka_unit_test_teardown(test_nobody, clear),
+        cmocka_unit_test_teardown(test_job_refused, clear),
+        cmocka_unit_test_teardown(test_ledger_is_another_file, clear),
+        cmocka_unit_test_teardown(test_unbounded, clear),
+        cmocka_unit_test_teardown(test_another_model, clear),
+        cmocka_unit_test_teardown(test_growing_file, clear),
+        cmocka_unit_test_teardown(test_many_runs, clear),
+#ifdef TEM_FAULTS
+        cmocka_unit_test_teardown(test_faults, clear),
+#endif
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
