@@ -209,9 +209,9 @@ static void compare_range(comparer *c) {
     }
 }
 
-/* The limits of columns are looked up again where that pays: two words of different parts of
- * the vocabulary that meet the other's part for the first time have poor limits, and 1344 rows
- * at once with the same limits found four times as many pairs. */
+/* The limits of columns are looked up again where that pays: words that meet a part of the
+ * vocabulary for the first time have poor ones. Looked up once a block, 1040 pairs a word were
+ * found instead of 616 (80,000 words, ranges of 192). */
 static void compare_codes(comparer *c) {
     const uint32_t end = whole_strips(c->rows.size);
     for (c->row_first = 0; c->row_first < end; c->row_first = c->row_end) {

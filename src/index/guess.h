@@ -2,8 +2,8 @@
  *
  * Whatever K words one looks at, the farthest of them is at least as far as the last word
  * of the list; and a word beyond that is not in the list, so that its distance is at least
- * the bound of its part. Such limits save most of the later work, which is to look at words
- * that turn out to change nothing.
+ * the bound of its part. The better these limits, the fewer words are looked at later that
+ * turn out to change nothing.
  *
  * Looked at are the words of a word's own cluster and of the nearest ones, and hubs: the
  * words of each part that are nearest to the mean of all. Of vectors with many dimensions

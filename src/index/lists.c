@@ -12,7 +12,7 @@ _Static_assert(sizeof(tem_neighbour) == sizeof(uint64_t) &&
                "a key is read as a tem_neighbour");
 
 /* Room beyond the length. With less of it lists are cut more often, with more the limits
- * are older; from a quarter to a half of the length the time is the same. */
+ * are older; a quarter and a half of the length differ by less than the noise. */
 enum { SPARE_MIN = 16 };
 
 static uint32_t capacity_for(uint32_t length, uint32_t words) {

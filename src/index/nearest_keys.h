@@ -5,7 +5,7 @@
  * the word's list. (Little-endian; the model file is too.)
  *
  * Keys are collected in any order; now and then nearest_select throws out all but the K
- * least. A binary heap of K keys costs five times as much for each key that enters. */
+ * least. */
 #ifndef INDEX_NEAREST_KEYS_H
 #define INDEX_NEAREST_KEYS_H
 

@@ -51,7 +51,7 @@ static void put_codes(void *context, uint64_t item, unsigned thread) {
 }
 
 static tem_status make_codes(builder *b, tem_error *error) {
-    const tem_run quiet = {.threads = b->threads}; /* a second for 100 million elements */
+    const tem_run quiet = {.threads = b->threads};
     b->error_most = core_alloc_zero(b->blocks.count, sizeof *b->error_most);
     if (b->error_most == NULL)
         return core_fail_memory(error);

@@ -40,7 +40,8 @@ static tem_status find_centre(codes *c, tem_error *error) {
 
 /* The step at which one element of CUT is cut off. A smaller one cuts more of them and makes
  * far words look near, a larger one has larger errors: both leave more pairs to look at
- * again. 1024 to 4096 are best, with 256 or 65536 it is 5 to 15 % more. */
+ * again. Of 33,860 words: 593 pairs a word with 256, 362 with 1024, 355 with 4096, 414 with
+ * 65536, once there are limits. */
 static tem_status find_step(codes *c, tem_error *error) {
     const space *s = c->space;
     uint32_t *counts = core_alloc_zero(MAGNITUDES, sizeof *counts);
