@@ -74,7 +74,8 @@ def peak(bench):
 
 # case: set, neighbours, queries FAISS is measured on, seconds of one run in all, about
 INDEX_CASES = {"glove-6b-100d": ("glove-6b-100d", 64, 20480, 90),
-               "default": ("glove-840b-300d", 256, 33860, 20),
+               "default": ("glove-840b-300d", 64, 33860, 20),
+               "default-256": ("glove-840b-300d", 256, 33860, 20),
                "noisy-400k-300d": ("noisy-300d", 64, 16384, 300)}
 
 

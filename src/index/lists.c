@@ -16,7 +16,7 @@ _Static_assert(sizeof(tem_neighbour) == sizeof(uint64_t) &&
 enum { SPARE_MIN = 16 };
 
 static uint32_t capacity_for(uint32_t length, uint32_t words) {
-    const uint32_t spare = length / 2 > SPARE_MIN ? length / 2 : SPARE_MIN;
+    const uint32_t spare = length / 4 > SPARE_MIN ? length / 4 : SPARE_MIN;
     return words - length < spare ? words : length + spare;
 }
 
