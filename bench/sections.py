@@ -167,15 +167,15 @@ def sampling_step(bench, model, epsilon):
     ids, weights = bench.ids(model), bench.weights(model)
     words, neighbours = bench.model_shape(model)
 
-    def draw(*weights):
+    def draw(seconds, *weights):
         return bench.program("draw", bench.model(model), "tem", epsilon, bench.threads,
-                             bench.seconds(10), ids, *weights)
+                             bench.seconds(seconds), ids, *weights)
 
     seen = in_turn(bench.runs(3), {
-        "tem": draw,
-        "weighted": lambda: draw(weights),
+        "tem": lambda: draw(10),
+        "weighted": lambda: draw(5, weights),
         "probe": lambda: bench.program("probe", words, neighbours, bench.threads,
-                                       bench.seconds(2))})
+                                       bench.seconds(1))})
     rates = {name: [run["words_per_s"] for run in runs] for name, runs in seen.items()}
     return {"model": model, "epsilon": float(epsilon), "words": words,
             "neighbours": neighbours, "words_per_s": figure(rates["tem"]),
