@@ -53,6 +53,9 @@ class Store:
     def forget(self, section):
         self.data["sections"].pop(section, None)
 
+    def remove(self, section, key):
+        self.data["sections"].get(section, {}).pop(key, None)
+
     def put(self, section, key, value):
         self.data["sections"].setdefault(section, {})[key] = value
         self.write()
@@ -267,6 +270,13 @@ class Bench:
                                                range(20000))).tobytes())
         elif not path.exists():
             self.program("pieces", self.model(name), self.reviews(tags=False), path)
+        return str(path)
+
+    def known_ids(self, name):
+        """The words of the reviews that the vocabulary has, as ids, in a file."""
+        path = self.data / f"{'grid' if self.quick else name}.known"
+        ids = array.array("I", pathlib.Path(self.ids(name)).read_bytes())
+        path.write_bytes(array.array("I", (i for i in ids if i != 0xffffffff)).tobytes())
         return str(path)
 
     def weights(self, name):

@@ -189,7 +189,7 @@ def sampling_step(bench, model, epsilon):
 
 
 def numpy_step(bench, model, epsilon):
-    ids, count = bench.ids(model), 64 if bench.quick else 512
+    ids, count = bench.known_ids(model), 64 if bench.quick else 512
     files = bench.vectors(MODELS[model])
     seen = in_turn(bench.runs(3), {
         "tem": lambda: bench.program("draw", bench.model(model), "tem", epsilon, bench.threads,
@@ -218,7 +218,7 @@ def sampling(bench):
 # -------------------------------------------------------------------- madlib --
 
 def madlib_step(bench, model, epsilon):
-    files, ids = bench.vectors(MODELS[model]), bench.ids(model)
+    files, ids = bench.vectors(MODELS[model]), bench.known_ids(model)
     count = 256 if bench.quick else 8192
     work = files["rows"] * files["columns"]  # multiply-adds of one exact search
     measures = {

@@ -131,8 +131,7 @@ static int check_request(privatize_request *r) {
         return EXIT_FAILED;
     if (r->report_path != NULL && !outputs_check(r->report_path, r->force))
         return EXIT_FAILED;
-    if (r->report_path != NULL && r->job.output != NULL &&
-        strcmp(r->report_path, r->job.output) == 0)
+    if (outputs_are_same(r->report_path, r->job.output))
         return talk_usage("privatize", "--output and --report name the same file");
     return check_inputs(r);
 }

@@ -8,6 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The folder of a path, and the name in it. */
+static const char *split_folder(const char *path, char folder[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, PATH_MAX, ".");
+    if (slash != NULL && (size_t)(slash - path) + 1 < PATH_MAX)
+        snprintf(folder, PATH_MAX, "%.*s", (int)(slash - path) + 1, path);
+    return slash == NULL ? path : slash + 1;
+}
+
 bool outputs_check(const char *path, bool force) {
     struct stat info;
     if (path[0] == '\0' || strcmp(path, "-") == 0) {
@@ -22,10 +31,8 @@ bool outputs_check(const char *path, bool force) {
         fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", path);
         return false;
     }
-    char folder[PATH_MAX] = ".";
-    const char *slash = strrchr(path, '/');
-    if (slash != NULL && (size_t)(slash - path) + 1 < sizeof folder)
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+    char folder[PATH_MAX];
+    split_folder(path, folder);
     if (access(folder, W_OK | X_OK) != 0) {
         fprintf(stderr, "tem: %s: cannot write into its folder: %s\n", path, strerror(errno));
         return false;
@@ -33,12 +40,18 @@ bool outputs_check(const char *path, bool force) {
     return true;
 }
 
-bool outputs_are_same(const char *a, const char *b) {
+static bool are_one(const char *a, const char *b) {
     struct stat first, second;
-    if (a == NULL || b == NULL)
-        return false;
-    if (strcmp(a, b) == 0)
-        return true;
     return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
            first.st_ino == second.st_ino;
+}
+
+bool outputs_are_same(const char *a, const char *b) {
+    char folder_a[PATH_MAX], folder_b[PATH_MAX];
+    if (a == NULL || b == NULL)
+        return false;
+    if (are_one(a, b))
+        return true;
+    const char *name_a = split_folder(a, folder_a), *name_b = split_folder(b, folder_b);
+    return strcmp(name_a, name_b) == 0 && are_one(folder_a, folder_b);
 }

@@ -8,7 +8,7 @@
  * already, or `force` is set, and its folder takes files. Says why not. */
 bool outputs_check(const char *path, bool force);
 
-/* Whether both names, neither NULL, are of one file, be it there or not. */
+/* Whether both names are of one file, be it there or not; false if one is NULL. */
 bool outputs_are_same(const char *a, const char *b);
 
 #endif

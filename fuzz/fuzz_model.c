@@ -73,6 +73,23 @@ static void use_word(const tem_model *model, uint32_t id) {
             n.list[i].distance + (i < USED_MOST ? tem_model_distance(model, id, n.list[i].id) : 0);
 }
 
+/* Draws for the first words; gamma keeps rounds few, whatever the bounds are. */
+static void use_draws(const tem_model *model, uint32_t words) {
+    const tem_mechanism_options options = {.epsilon = 1, .gamma = 2};
+    tem_mechanism *mechanism = NULL;
+    tem_rng *rng = NULL;
+    if (tem_mechanism_create(model, &options, &mechanism, NULL) != TEM_OK)
+        return;
+    if (tem_rng_create_insecure(1, 1, &rng, NULL) == TEM_OK)
+        for (uint32_t id = 0; id < words; id++) {
+            uint32_t drawn = 0;
+            if (tem_mechanism_draw(mechanism, rng, id, &drawn, NULL) == TEM_OK)
+                sink += drawn;
+        }
+    tem_rng_free(rng);
+    tem_mechanism_free(mechanism);
+}
+
 /* What a verified model promises about one word. */
 static void check_word(const tem_model *model, uint32_t id) {
     size_t length = 0;
@@ -97,6 +114,7 @@ static void use_model(const tem_model *model, size_t size) {
         use_word(model, info.words - 1 - i);
     }
     sink += tem_model_find(model, "absent", 6);
+    use_draws(model, words);
     if (size > VERIFIED_MOST || tem_model_verify(model, &run, NULL) != TEM_OK)
         return;
     for (uint32_t i = 0; i < words; i++)

@@ -69,7 +69,7 @@ typedef enum tem_status {
     TEM_ERR_FILE,        /* the system refused to open, read, map or write */
     TEM_ERR_EXISTS,      /* the file to write is there already */
     TEM_ERR_FORMAT,      /* a file's content is not what was expected */
-    TEM_ERR_VERSION,     /* a model file of a newer format */
+    TEM_ERR_VERSION,     /* a model file of a newer or older format */
     TEM_ERR_DAMAGED,     /* a model file or ledger that contradicts itself */
     TEM_ERR_RANGE,       /* values that the exact grid cannot hold */
     TEM_ERR_METRIC,      /* the distances are no metric */

@@ -116,8 +116,11 @@ static uint32_t pieces_for(const work *w, uint32_t count) {
     return pieces < SPLIT_MAX ? pieces : SPLIT_MAX;
 }
 
-/* Words that k-means does not tell apart: clusters of any of them. */
+/* Words that k-means does not tell apart, or of which it takes only a few at a time (one long
+ * vector among equally long ones at right angles does that): clusters of any of them. So a
+ * range has at most three quarters of the one it comes from, and recursion is not deep. */
 static void cut_anywhere(work *w, uint32_t first, uint32_t end) {
+    w->is_end[end] = 1;
     for (uint64_t at = (uint64_t)first + w->clusters->most; at < end; at += w->clusters->most)
         w->is_end[at] = 1;
 }
@@ -134,8 +137,8 @@ static void split(work *w, centres *c, uint32_t first, uint32_t end) {
         w->labels[first + i] = (uint8_t)nearest_centre(c, ids[i]);
     sort_by_label(ids, w->labels + first, count, w->sorted + first, ends);
     for (uint32_t i = 0, from = 0; i < SPLIT_MAX; from = ends[i++])
-        if (ends[i] - from == count)
-            cut_anywhere(w, first, end);
+        if (ends[i] - from > count / 4 * 3)
+            cut_anywhere(w, first + from, first + ends[i]);
         else if (ends[i] > from)
             split(w, c, first + from, first + ends[i]);
 }

@@ -56,18 +56,6 @@ tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbo
     return TEM_OK;
 }
 
-/* The bounds of a list that ends after `kept` of its entries. */
-static void bounds_of_cut(const neighbour_index *index, uint32_t id, const tem_neighbours *whole,
-                          uint32_t kept, tem_dist bounds[NEIGHBOUR_PARTS]) {
-    memcpy(bounds, neighbours_bounds(index, id), NEIGHBOUR_PARTS * sizeof *bounds);
-    for (uint32_t i = kept; i < whole->count; i++) {
-        tem_dist *bound = &bounds[whole->list[i].id / neighbours_part_words(index->count)];
-        *bound = whole->list[i].distance < *bound ? whole->list[i].distance : *bound;
-    }
-}
-
-/* Whether list `id` of `index` is the beginning of the list of `again`, and its bounds
- * those of the words outside it. */
 static tem_status compare_list(const neighbour_index *index, const neighbour_index *again,
                                uint32_t id, tem_error *error) {
     tem_neighbours stored = {0}, right = {0};
@@ -76,38 +64,25 @@ static tem_status compare_list(const neighbour_index *index, const neighbour_ind
         status = neighbours_get(again, id, &right, error);
     if (status != TEM_OK)
         return status;
-    tem_dist bounds[NEIGHBOUR_PARTS];
-    bounds_of_cut(again, id, &right, stored.count, bounds);
-    if (stored.count > right.count ||
-        memcmp(neighbours_bounds(index, id), bounds, sizeof bounds) != 0 ||
+    if (stored.count != right.count ||
+        memcmp(neighbours_bounds(index, id), neighbours_bounds(again, id),
+               NEIGHBOUR_PARTS * sizeof(tem_dist)) != 0 ||
         memcmp(stored.list, right.list, stored.count * sizeof *stored.list) != 0)
         return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u is not its nearest words",
                          id);
     return TEM_OK;
 }
 
-static tem_status longest_list(const neighbour_index *index, uint32_t *length, tem_error *error) {
-    *length = 1;
-    for (uint32_t id = 0; id < index->count; id++) {
-        tem_neighbours n = {0};
-        tem_status status = neighbours_get(index, id, &n, error);
-        if (status != TEM_OK)
-            return status;
-        *length = n.count > *length ? n.count : *length;
-    }
-    return TEM_OK;
-}
-
 tem_status neighbours_verify(const neighbour_index *index, const space *s, uint32_t length,
                              const tem_run *run, tem_error *error) {
-    uint32_t longest = 0;
-    tem_status status = longest_list(index, &longest, error);
-    if (status != TEM_OK)
-        return status;
-    if (longest != neighbours_length(index->count, length, 0))
-        return core_fail(error, TEM_ERR_DAMAGED, "the lists have another length than stated");
-    if (index->starts[0] != 0 || index->starts[index->count] != index->entry_count)
+    /* Before anything is built: what is claimed decides how much memory that takes. */
+    uint64_t entries = 0;
+    for (uint32_t id = 0; id < index->count; id++)
+        entries += neighbours_length(index->count, length, id);
+    if (index->starts[0] != 0 || index->starts[index->count] != entries ||
+        index->entry_count != entries)
         return core_fail(error, TEM_ERR_DAMAGED, "the lists do not fill their section");
+    tem_status status = TEM_OK;
     neighbour_index again = {0};
     status = neighbours_build(s, length, run, &again, error);
     for (uint32_t id = 0; id < index->count && status == TEM_OK; id++)

@@ -70,8 +70,7 @@ void neighbours_free(neighbour_index *index);
 tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbours *out,
                           tem_error *error);
 
-/* Recomputes the whole index, whose lists should have neighbours_length words or fewer, the
- * longest just as many, and compares. TEM_ERR_DAMAGED, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+/* Recomputes the whole index, whose lists should have neighbours_length words, and compares. TEM_ERR_DAMAGED, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
 tem_status neighbours_verify(const neighbour_index *index, const space *s, uint32_t length,
                              const tem_run *run, tem_error *error);
 

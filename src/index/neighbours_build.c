@@ -159,13 +159,16 @@ static tem_status prepare(builder *b, uint32_t length, const tem_run *run, tem_e
 
 tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
                             neighbour_index *out, tem_error *error) {
-    builder b = {.space = s, .threads = core_thread_count(run), .blocks = blocks_of(s)};
+    /* The number of threads is asked for once: processors may be added while this runs. */
+    tem_run fixed = run == NULL ? (tem_run){0} : *run;
+    fixed.threads = core_thread_count(run);
+    builder b = {.space = s, .threads = fixed.threads, .blocks = blocks_of(s)};
     const uint64_t items = (uint64_t)b.blocks.count * ITEMS_A_BLOCK;
-    tem_status status = prepare(&b, length, run, error);
+    tem_status status = prepare(&b, length, &fixed, error);
     if (status == TEM_OK)
-        status = core_parallel(run, "comparing", items, compare_item, &b, error);
+        status = core_parallel(&fixed, "comparing", items, compare_item, &b, error);
     if (status == TEM_OK)
-        status = core_parallel(run, "sorting", b.blocks.count, finish_block, &b, error);
+        status = core_parallel(&fixed, "sorting", b.blocks.count, finish_block, &b, error);
     if (status == TEM_OK)
         status = lists_take(&b.lists, out, error);
     builder_free(&b);

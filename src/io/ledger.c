@@ -139,34 +139,6 @@ static tem_status read_header(ledger *l, tem_error *error) {
     return TEM_OK;
 }
 
-tem_status ledger_open(ledger *l, const char *path, const char *by, const char *model,
-                       const unsigned char salt[LEDGER_SALT_BYTES], bool read_only,
-                       const tem_run *run, tem_error *error) {
-    struct stat info;
-    *l = (ledger){.path = path, .run = run, .descriptor = -1, .read_only = read_only};
-    snprintf(l->model, sizeof l->model, "%s", model);
-    if (path[0] == '\0' || strcmp(path, "-") == 0)
-        return core_fail(error, TEM_ERR_ARGUMENT, "the ledger needs the name of a file");
-    tem_status status = by == NULL ? TEM_OK : json_encode(by, strlen(by), &l->by, error);
-    if (status == TEM_OK)
-        status = open_or_start(l, salt, error);
-    if (status == TEM_OK && l->descriptor >= 0)
-        status = examine(l, &info, error);
-    if (status == TEM_OK && l->descriptor >= 0) {
-        l->device = (uint64_t)info.st_dev;
-        l->inode = (uint64_t)info.st_ino;
-        status = read_header(l, error);
-    }
-    if (status != TEM_OK) {
-        ledger_close(l);
-        return status;
-    }
-    l->read = LEDGER_HEADER_BYTES;
-    l->lines = 1;
-    ledger_first_check(&l->header, l->check);
-    return TEM_OK;
-}
-
 void ledger_close(ledger *l) {
     if (l->descriptor >= 0)
         close(l->descriptor); /* which also unlocks it */
@@ -316,6 +288,45 @@ void ledger_unlock(ledger *l) {
     if (l->locked)
         flock(l->descriptor, LOCK_UN);
     l->locked = false;
+}
+
+/* Reads all that is there, so that damage and what was spent are known from the start. */
+static tem_status first_reading(ledger *l, tem_error *error) {
+    tem_status status = wait_for_lock(l, error);
+    l->locked = status == TEM_OK;
+    if (status == TEM_OK)
+        status = read_header(l, error);
+    if (status == TEM_OK) {
+        l->read = LEDGER_HEADER_BYTES;
+        l->lines = 1;
+        ledger_first_check(&l->header, l->check);
+        status = read_new(l, error);
+    }
+    ledger_unlock(l);
+    return status;
+}
+
+tem_status ledger_open(ledger *l, const char *path, const char *by, const char *model,
+                       const unsigned char salt[LEDGER_SALT_BYTES], bool read_only,
+                       const tem_run *run, tem_error *error) {
+    struct stat info;
+    *l = (ledger){.path = path, .run = run, .descriptor = -1, .read_only = read_only};
+    snprintf(l->model, sizeof l->model, "%s", model);
+    if (path[0] == '\0' || strcmp(path, "-") == 0)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the ledger needs the name of a file");
+    tem_status status = by == NULL ? TEM_OK : json_encode(by, strlen(by), &l->by, error);
+    if (status == TEM_OK)
+        status = open_or_start(l, salt, error);
+    if (status == TEM_OK && l->descriptor >= 0)
+        status = examine(l, &info, error);
+    if (status == TEM_OK && l->descriptor >= 0) {
+        l->device = (uint64_t)info.st_dev;
+        l->inode = (uint64_t)info.st_ino;
+        status = first_reading(l, error);
+    }
+    if (status != TEM_OK)
+        ledger_close(l);
+    return status;
 }
 
 amount ledger_left(const ledger *l, const account *a, amount budget) {

@@ -14,6 +14,10 @@ typedef struct shares {
     uint32_t count;
 } shares;
 
+static uint32_t *ends_of(const envelopes *e, uint32_t word) {
+    return e->ends + e->index->starts[word] + (size_t)word * NEIGHBOUR_PARTS;
+}
+
 /* So that each word's ends have a place of their own. */
 static bool starts_ascend(const neighbour_index *index) {
     for (uint32_t id = 0; id < index->count; id++)
@@ -40,7 +44,19 @@ tem_status envelopes_init(envelopes *e, const neighbour_index *index, exponent x
     return core_fail_memory(error);
 }
 
+static void erase_ends(envelopes *e) {
+    for (uint32_t word = 0; word < e->index->count; word++)
+        if (atomic_load_explicit(&e->states[word], memory_order_relaxed) != ENDS_NONE) {
+            const uint64_t *starts = &e->index->starts[word];
+            explicit_bzero(ends_of(e, word),
+                           (starts[1] - starts[0] + NEIGHBOUR_PARTS) * sizeof *e->ends);
+        }
+    explicit_bzero((void *)(uintptr_t)e->states, e->index->count * sizeof *e->states);
+}
+
 void envelopes_free(envelopes *e) {
+    if (e->states != NULL && e->ends != NULL)
+        erase_ends(e);
     weights_free(&e->weights);
     core_free(e->states);
     core_free(e->ends);
@@ -132,10 +148,6 @@ static uint32_t share_exactly(const shares *s, const u256 *total, uint64_t digit
 
 enum { END_MARGIN = 2 };
 static const uint32_t UNDECIDED = UINT32_MAX; /* more than an enum can hold */
-
-static uint32_t *ends_of(const envelopes *e, uint32_t word) {
-    return e->ends + e->index->starts[word] + (size_t)word * NEIGHBOUR_PARTS;
-}
 
 /* x = 2^32 sum / total is in (q - 2^-31, q + 1 + 2^-31), q being the quotient of the first 64 bits:
  * each of the two was cut by less than one of at least 2^63. So a t below the result is

@@ -13,7 +13,7 @@
  * With Z the total, a share is chosen by a number uniform below 2^64 Z, made of a first
  * digit, 64 uniform bits, and a rest uniform below Z: digit * Z + rest. The ends of the
  * shares, times 2^64, say which it falls on. Nearly always the digit alone decides; the
- * rest is drawn only if the digit is next to an end, about once in 2^24 draws. The ends,
+ * rest is drawn only if the digit is next to an end, about once in 2^22 draws (2^18 where the list is long). The ends,
  * as fractions of Z in 32 bits, are worked out when a word is first drawn for.
  * PRIVACY: either way the share is the one that the number falls on (test_tapes). The bits
  * drawn are the same too, whichever thread worked out the ends. */
@@ -28,7 +28,8 @@
 #include <stdatomic.h>
 
 /* The envelopes of all words. What is public and frozen, and the ends of shares worked out
- * so far. */
+ * so far.
+ * PRIVACY: which ends are there tells which words were drawn for; envelopes_free erases that. */
 typedef struct envelopes {
     const neighbour_index *index;
     exponent exponent;

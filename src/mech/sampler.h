@@ -19,7 +19,8 @@
 
 enum { SAMPLER_GAP_BITS = 10 };
 
-/* Everything a draw depends on, all of it public. Any number of threads may draw at once,
+/* Everything a draw depends on, all of it public; and what was worked out for the words
+ * that were drawn for (envelope.h). Any number of threads may draw at once,
  * each with its own generator. */
 typedef struct sampler {
     const space *space;

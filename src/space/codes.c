@@ -18,7 +18,7 @@ enum {
     MAGNITUDES = 2 * KERNEL_VALUE_MAX + 2
 };
 
-/* Every k-th row, SAMPLE_ROWS of them or a few more: enough to see where the elements lie. */
+/* Every k-th row, up to SAMPLE_ROWS of them: enough to see where the elements lie. */
 static uint32_t sample_stride(const space *s) {
     return s->count / SAMPLE_ROWS + 1;
 }

@@ -1057,24 +1057,25 @@ static int64_t around_zero(tem_rng *rng, uint64_t largest) {
 
 /* Even values, so that points midway between two words are on the grid; the last words are
  * copies of the first. */
-static void fill_rows(space *s, int16_t *rows, tem_rng *rng) {
+static void fill_rows(space *s, int16_t *rows, bool outliers, tem_rng *rng) {
     for (uint32_t id = 0; id < s->count; id++)
         for (uint32_t i = 0; i < s->dimension; i++)
-            rows[(size_t)id * s->row_elements + i] = (int16_t)(2 * around_zero(rng, 8191));
+            rows[(size_t)id * s->row_elements + i] =
+                (int16_t)(2 * around_zero(rng, outliers && id % 50 != 9 ? 30 : 8191));
     const size_t row_bytes = s->row_elements * sizeof *rows;
     memcpy(rows + (size_t)(s->count - 3) * s->row_elements, rows, 3 * row_bytes);
     s->rows = rows;
 }
 
-/* By turns: anywhere up to 2^50 away, near the words, midway between two of them, on one. */
+/* By turns: anywhere up to 2^50 away, near the words, midway between two of them, on one, near 0. */
 static void make_point(const space *s, int turn, tem_rng *rng, int64_t *point) {
     const uint64_t largest = ((uint64_t)1 << (rng_below(rng, 49) + 1)) - 1;
     const int16_t *a = space_row(s, (uint32_t)rng_below(rng, s->count));
     const int16_t *b = space_row(s, (uint32_t)rng_below(rng, s->count));
     for (uint32_t i = 0; i < s->dimension; i++) {
         const int64_t kinds[] = {around_zero(rng, largest), around_zero(rng, 16383),
-                                 (a[i] + b[i]) / 2, a[i]};
-        point[i] = kinds[turn % 4];
+                                 (a[i] + b[i]) / 2, a[i], around_zero(rng, 20)};
+        point[i] = kinds[turn % 5];
     }
 }
 
@@ -1085,7 +1086,7 @@ static void check_points(const space *s, const point_search *n, int kind, tem_rn
     uint32_t found[NEAREST_POINTS];
     assert_non_null(points);
     for (int i = 0; i < NEAREST_POINTS; i++)
-        make_point(s, kind < 4 ? kind : i, rng, points + (size_t)i * s->dimension);
+        make_point(s, kind < 5 ? kind : i, rng, points + (size_t)i * s->dimension);
     assert_int_equal(point_search_run(n, points, NEAREST_POINTS, found, NULL), TEM_OK);
     for (int i = 0; i < NEAREST_POINTS; i++) {
         const int64_t *point = points + (size_t)i * s->dimension;
@@ -1097,7 +1098,9 @@ static void check_points(const space *s, const point_search *n, int kind, tem_rn
     free(points);
 }
 
-static void check_nearest_in(uint32_t dimension, uint32_t words, tem_rng *rng) {
+/* With outliers most words are short, and the codes of the others cut off nearly all of them:
+ * then bounds are beyond what the kernel adds up. */
+static void check_nearest_in(uint32_t dimension, uint32_t words, bool outliers, tem_rng *rng) {
     space s = {.metric = TEM_EUCLIDEAN,
                .count = words,
                .dimension = dimension,
@@ -1107,10 +1110,10 @@ static void check_nearest_in(uint32_t dimension, uint32_t words, tem_rng *rng) {
     int16_t *rows = aligned_alloc(64, bytes);
     assert_non_null(rows);
     memset(rows, 0, bytes);
-    fill_rows(&s, rows, rng);
+    fill_rows(&s, rows, outliers, rng);
     point_search n;
     assert_int_equal(point_search_init(&n, &s, NULL), TEM_OK);
-    for (int kind = 0; kind <= 4; kind++)
+    for (int kind = 0; kind <= 5; kind++)
         check_points(&s, &n, kind, rng);
     point_search_free(&n);
     free(rows);
@@ -1129,7 +1132,7 @@ static void test_madlib_nearest(void **state) {
         rng_init_seeded(&rng, SEED, k);
         for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
             for (int large = 0; large < 2; large++)
-                check_nearest_in(dimensions[i], large ? 700 : 37, &rng);
+                check_nearest_in(dimensions[i], large ? 700 : 37, large && k % 2 == 0, &rng);
     }
     kernels_use(active);
 }
