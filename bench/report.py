@@ -53,6 +53,16 @@ def note(section):
 
 # -------------------------------------------------------------------- the tables --
 
+def commits(data):
+    """What was measured: one commit, or which sections are of which."""
+    by_commit = {}
+    for section, commit in data.get("commits", {}).items():
+        by_commit.setdefault(commit, []).append(section)
+    if len(by_commit) < 2:
+        return data["machine"]["commit"]
+    return "; ".join(f"{commit} ({', '.join(names)})" for commit, names in by_commit.items())
+
+
 def machine(data):
     if "machine" not in data:
         return "Not measured."
@@ -61,7 +71,7 @@ def machine(data):
     rows = [("processor", f"{m['processor']} (family {m['family']}), {m['cores']} cores"),
             ("instructions", " ".join(m["flags"])), ("caches", caches),
             ("memory", f"{m['memory_bytes'] / 2**30:.0f} GiB"), ("system", m["system"]),
-            ("compiler", m["compiler"]), ("commit", m["commit"]), ("date", m["date"]),
+            ("compiler", m["compiler"]), ("commit", commits(data)), ("date", m["date"]),
             ("threads", f"{m['threads']}, of tem and of every other"),
             ("load before", f"{m['load_at_start']:.2f}")]
     for name, hello in sorted(data.get("versions", {}).items()):
