@@ -358,9 +358,10 @@ static uint64_t use_list(const tem_model *model, uint32_t id, uint32_t count,
 
 /* A draw for every word; with a gamma that lets no round be far from its end, whatever the bounds
  * are. */
-static uint64_t use_draws(const tem_model *model, uint32_t count, tem_mechanism_kind kind) {
-    tem_mechanism_options options = {.kind = kind, .epsilon = kind == TEM_KIND_MADLIB ? 1e6 : 1};
-    if (kind == TEM_KIND_TEM)
+static uint64_t use_draws(const tem_model *model, uint32_t count, tem_mechanism_kind drawn_by) {
+    tem_mechanism_options options = {.kind = drawn_by,
+                                     .epsilon = drawn_by == TEM_KIND_MADLIB ? 1e6 : 1};
+    if (drawn_by == TEM_KIND_TEM)
         options.gamma = 2;
     tem_mechanism *mechanism = NULL;
     tem_rng *rng = NULL;
