@@ -205,8 +205,8 @@ static tem_status take_turn(const sampler *m, turn *t, tem_rng *rng, uint32_t *o
     }
 }
 
-/* More turns ask for more lines than a core can have under way: 16 of them are a fifth slower
- * than 8 where a row has ten lines, and no faster where it has four. */
+/* More turns ask for more lines than a core can have under way: 16 of them are up to a fifth
+ * slower than 8 where a row has ten lines, and no faster where it has four. */
 enum { TURNS = 8, AHEAD = 24 };
 
 static turn next_turn(const sampler *m, const uint32_t *words, size_t count, size_t place) {
