@@ -104,6 +104,7 @@ tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem
         const size_t some = count - done < most ? count - done : most;
         status = draw_some(m, words + done, some, rng, points, out + done, error);
     }
-    core_free(points); /* noise is not the text, nor can it be had again */
+    core_free(
+        points); /* noisy vectors: the output is made from them alone, so they are no more private */
     return status;
 }
