@@ -17,6 +17,7 @@
 #include "io/model.h"
 #include "mech/madlib.h"
 #include "mech/sampler.h"
+#include "slow.h"
 #include "space/kernels/kernels.h"
 
 #include <setjmp.h>
@@ -32,17 +33,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SLOW_BUILD
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define SLOW_BUILD
-#endif
-
 /* With a sanitizer it is memory errors that are looked for: fewer draws, and some bins of
  * Madlib are then expected fewer than BIN_LEAST times. */
-#ifdef SLOW_BUILD
+#if SLOW
 enum { DRAWS = 20000, KS_SAMPLES = 5000, NEAREST_POINTS = 50 };
 #else
 enum { DRAWS = 1000000, KS_SAMPLES = 100000, NEAREST_POINTS = 200 };

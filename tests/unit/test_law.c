@@ -8,6 +8,7 @@
 #include "io/model.h"
 #include "mech/law.h"
 #include "pseudo.h"
+#include "slow.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,18 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define SLOW 1
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
 
 enum { BITS = 300 }; /* of the oracle's numbers */
 

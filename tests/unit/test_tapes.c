@@ -12,6 +12,7 @@
 #include "below.h"
 #include "mech/law.h"
 #include "pseudo.h"
+#include "slow.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,18 +25,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define SLOW 1
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
 
 /* ------------------------------------------------------------- helpers -- */
 
