@@ -75,7 +75,8 @@ typedef enum tem_status {
     TEM_ERR_METRIC,      /* the distances are no metric */
     TEM_ERR_UNSUPPORTED, /* this machine cannot do it */
     TEM_ERR_CANCELLED,   /* the progress callback asked to stop */
-    TEM_ERR_BUDGET       /* the budget does not suffice */
+    TEM_ERR_BUDGET,      /* the budget does not suffice */
+    TEM_ERR_CERTIFICATE  /* no certificate, or one that does not hold */
 } tem_status;
 
 /* What went wrong, in the caller's memory. `message` says what was expected and
@@ -363,6 +364,10 @@ typedef struct tem_mechanism_options {
     const uint32_t *weights; /* TEM, EM: how often each word is an output, one number a word,
                               * not all 0; copied; NULL: all equal. The same for every input, so
                               * no guarantee depends on them; they must be public */
+    const struct tem_certificate *certificate; /* TEM: s, gamma and weights are this
+                              * certificate's, which must be for this model and epsilon; beta,
+                              * gamma and weights must be as they were for it, or 0 and NULL.
+                              * Needed only during the call */
 } tem_mechanism_options;
 
 /* "tem", "em", "madlib", and back: TEM_ERR_ARGUMENT for other names. */
@@ -400,6 +405,7 @@ typedef struct tem_mechanism_info {
     double moved_mass;    /* EM: no probability differs from the untruncated mechanism's by
                             * more than this; else 0 */
     int equal_weights;
+    char certificate[65]; /* hash of the certificate that s comes from, in hex, or "" */
 } tem_mechanism_info;
 
 /* Fills *info. Any thread. O(words) for EM, else O(1). */
@@ -623,6 +629,158 @@ TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem
  * for each word of the vocabulary. */
 TEM_API tem_status tem_mechanism_self(const tem_mechanism *mechanism, uint32_t word, double *self,
                                       tem_error *error);
+
+/* ----------------------------------------------------------- accounting -- */
+
+/* What an epsilon really protects, and costs, on the vocabulary at hand. Z(w) is what the
+ * probabilities of w are divided by. The loss of a pair of words per unit of distance is at
+ * most
+ *     s + |ln Z(w) - ln Z(w')| / min(d(w,w'), gamma)  <=  2s,
+ * and its maximum over all pairs, the realised epsilon, depends on public numbers only
+ * (docs/PRIVACY.md). */
+
+/* What is known about the distances of all pairs of words: found once, good for every
+ * epsilon. */
+typedef struct tem_accountant tem_accountant;
+
+/* Looks at all pairs of words of a model, which must live as long as the accountant.
+ *   weights   the output weights that mechanisms will have; copied; NULL: all equal
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_RANGE (weights that are all 0), TEM_ERR_MEMORY,
+ * TEM_ERR_CANCELLED. Cost: n^2/2 distances; memory 4 kB a word. */
+TEM_API tem_status tem_accountant_create(const tem_model *model, const uint32_t *weights,
+                                         const tem_run *run, tem_accountant **accountant,
+                                         tem_error *error);
+TEM_API void tem_accountant_free(tem_accountant *accountant);
+
+typedef struct tem_audit {
+    double realised;          /* proved: no pair of words loses more, per unit of distance */
+    double realised_least;    /* proved: the worst pair loses at least this */
+    uint32_t worst_a, worst_b; /* that pair; TEM_NO_WORD if all words are the same point */
+    tem_dist worst_distance;
+    double local;             /* proved: no two inputs, in the vocabulary or not, can be told
+                               * apart by more: s gamma + max ln Z - min ln Z, or 2 s gamma */
+    uint64_t pairs_examined;  /* these two add up to n (n - 1) / 2 */
+    uint64_t pairs_pruned;    /* proved to lose less without a look at their distance */
+} tem_audit;
+
+/* The realised loss of a mechanism, TEM or EM, over the accountant's model, with its weights.
+ * Fails with TEM_ERR_ARGUMENT (another model or other weights), TEM_ERR_UNSUPPORTED (Madlib),
+ * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED (a list of the model). */
+TEM_API tem_status tem_accountant_audit(const tem_accountant *accountant,
+                                        const tem_mechanism *mechanism, const tem_run *run,
+                                        tem_audit *audit, tem_error *error);
+
+/* The loss against the distance, for plots: of all pairs whose distance is within gamma, the
+ * largest bound on the loss in each of `count` equal ranges of distance from 0 to gamma
+ * (0 where there is no pair), and of all pairs beyond gamma in losses[count]. Looks at every
+ * pair, and leaves none out: the largest of these numbers is tem_audit's `realised`, up to
+ * what that has refined. Fails as tem_accountant_audit does. */
+TEM_API tem_status tem_accountant_losses(const tem_accountant *accountant,
+                                         const tem_mechanism *mechanism, uint32_t count,
+                                         const tem_run *run, double *losses, tem_error *error);
+
+/* How often each word is expected in the texts to come: the same for every use, public, and
+ * never counted in the text that is to be protected. */
+typedef struct tem_prior tem_prior;
+
+/* f(w) proportional to (rank of w)^-power, the rank being its place in the model; power 0 or
+ * more, 1 being Zipf's law. Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY. */
+TEM_API tem_status tem_prior_create_zipf(const tem_model *model, double power, tem_prior **prior,
+                                         tem_error *error);
+
+/* From a file: lines of a word, a tab and a count; or, if its first line is not that, a text,
+ * whose words are counted. Words that the model does not have are left out. Fails with
+ * TEM_ERR_FILE, TEM_ERR_FORMAT (with the line; or no word of it is in the model),
+ * TEM_ERR_MEMORY. */
+TEM_API tem_status tem_prior_load(const tem_model *model, const char *path, const tem_run *run,
+                                  tem_prior **prior, tem_error *error);
+TEM_API void tem_prior_free(tem_prior *prior);
+
+/* What a mechanism does to words that come with the probabilities of a prior. "Median" and
+ * "mean" are over these words. */
+typedef struct tem_summary {
+    double self_median;     /* N_w, how often a word stays itself */
+    double self_mean;
+    double support_median;  /* S_w = exp(entropy): words it is spread over in effect */
+    double entropy_mean;    /* in nats */
+    double distance_mean;   /* of min(d(w, output), gamma) */
+    double beyond_mean;     /* how often the output is farther away than gamma */
+    double bayes;           /* how often the best guess at w from its output is right */
+} tem_summary;
+
+/* Computed from the distribution, not by drawing; each number within 0.1 % of the truth.
+ *   with_bayes   whether to find `bayes` too, which takes longer; else it is NaN
+ * Fails as tem_accountant_audit does, and with TEM_ERR_ARGUMENT for a prior of another
+ * model. */
+TEM_API tem_status tem_accountant_summarise(const tem_accountant *accountant,
+                                            const tem_mechanism *mechanism, const tem_prior *prior,
+                                            int with_bayes, const tem_run *run,
+                                            tem_summary *summary, tem_error *error);
+
+/* --------------------------------------------------------- certificates -- */
+
+/* An exponent beyond epsilon/2, with the proof that on this vocabulary it keeps the promise
+ * of epsilon. It holds for its own s, gamma and weights and for no others, not even a
+ * smaller s. */
+typedef struct tem_certificate tem_certificate;
+
+typedef struct tem_certificate_info {
+    double epsilon;       /* what is promised */
+    double beta;          /* what gamma was made from; 0 if gamma was given */
+    uint64_t s_steps;     /* in steps of 2^-20 */
+    double s;
+    tem_dist gamma_steps; /* in steps of 2^-16 */
+    double gamma;
+    double realised;      /* the proved bound: at most epsilon */
+    const char *weights;  /* "equal"; static string */
+    char space[65];       /* hash of words, vectors and metric that it is for, in hex */
+    char hash[65];        /* of the certificate, in hex */
+} tem_certificate_info;
+
+typedef struct tem_calibration {
+    double epsilon; /* finite, above 0 */
+    double beta;    /* as in tem_mechanism_options: at most one of these */
+    double gamma;
+} tem_calibration;
+
+/* Finds an s as large as a bisection between epsilon/2 and epsilon finds it, to 0.2 %, for
+ * which the realised loss is proved to be at most epsilon. The accountant's weights must be
+ * equal. Fails with TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_UNSUPPORTED,
+ * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
+TEM_API tem_status tem_accountant_calibrate(const tem_accountant *accountant,
+                                            const tem_calibration *wanted, const tem_run *run,
+                                            tem_certificate **certificate, tem_error *error);
+
+/* Recomputes what a certificate claims. Fails with TEM_ERR_CERTIFICATE if it does not hold,
+ * or as tem_accountant_audit does. */
+TEM_API tem_status tem_certificate_verify(const tem_certificate *certificate,
+                                          const tem_accountant *accountant, const tem_run *run,
+                                          tem_error *error);
+
+TEM_API void tem_certificate_get_info(const tem_certificate *certificate,
+                                      tem_certificate_info *info);
+TEM_API void tem_certificate_free(tem_certificate *certificate);
+
+/* Certificates are kept in a file (docs/FORMAT.md) beside the model, by convention the
+ * model's name with ".cert" added.
+ *
+ * Adds the certificate, in place of one for the same epsilon, beta or gamma and weights; the
+ * file is made if need be and replaced as a whole. Fails with TEM_ERR_FILE, TEM_ERR_FORMAT,
+ * TEM_ERR_VERSION, TEM_ERR_DAMAGED, TEM_ERR_MEMORY. */
+TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,
+                                        tem_error *error);
+
+/* The i-th certificate of the file, from 0; TEM_OK with *certificate NULL beyond the last.
+ * The file's hashes are checked: they show damage, and prove nothing about who made it. */
+TEM_API tem_status tem_certificate_load(const char *path, uint32_t i,
+                                        tem_certificate **certificate, tem_error *error);
+
+/* The certificate of the file for this model, epsilon, and beta or gamma (0: the default
+ * beta). Fails with TEM_ERR_CERTIFICATE if there is none, which says whether there is one for
+ * another model, or as tem_certificate_load does. */
+TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model,
+                                        const tem_calibration *wanted,
+                                        tem_certificate **certificate, tem_error *error);
 
 /* --------------------------------------------------------------- tuning -- */
 

@@ -58,6 +58,9 @@ static inline void space_prefetch(const space *s, uint32_t id) {
 /* The exact distance of words a and b, both below count. */
 tem_dist space_distance(const space *s, uint32_t a, uint32_t b);
 
+/* The distances of word a from `count` words, the first of which is `first`. */
+void space_distances(const space *s, uint32_t a, uint32_t first, uint32_t count, tem_dist *out);
+
 /* The same in two steps: a number that orders pairs as their distances do, and what it
  * stands for. Under the euclidean metric it is the squared distance on the grid, and saves
  * the root where a comparison is all that is wanted. */
