@@ -1,0 +1,19 @@
+/* accountant.h - what a tem_accountant is made of. */
+#ifndef API_ACCOUNTANT_H
+#define API_ACCOUNTANT_H
+
+#include "account/profile.h"
+#include "api/mechanism.h"
+
+struct tem_accountant {
+    const tem_model *model;
+    uint32_t *weights; /* a copy; NULL: all 1 */
+    profile profile;
+};
+
+/* Whether the mechanism is one the accountant can speak about: TEM or EM over its model, with
+ * its weights. TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED. */
+tem_status accountant_check(const tem_accountant *accountant, const tem_mechanism *mechanism,
+                            tem_error *error);
+
+#endif
