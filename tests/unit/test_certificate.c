@@ -3,6 +3,7 @@
  * they are chosen by hand. */
 #include "api/certificates.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -372,6 +373,31 @@ static void test_room(void **state) {
     }
 }
 
+/* The seeds of the fuzz target, which have the verdict in their name. */
+static void test_corpus(void **state) {
+    (void)state;
+    char place[512], file[768];
+    const char *data = getenv("TEM_TEST_DATA");
+    snprintf(place, sizeof place, "%s/../../fuzz/corpus/certificate",
+             data != NULL ? data : "tests/data");
+    DIR *listing = opendir(place);
+    assert_non_null(listing);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        tem_certificate *c = NULL;
+        snprintf(file, sizeof file, "%s/%s", place, entry->d_name);
+        const tem_status status = tem_certificate_load(file, 0, &c, NULL);
+        if ((status == TEM_OK) != (strncmp(entry->d_name, "ok-", 3) == 0))
+            fail_msg("%s: %s", entry->d_name, tem_status_name(status));
+        tem_certificate_free(c);
+        count++;
+    }
+    closedir(listing);
+    assert_true(count >= 20);
+}
+
 static void test_replaced(void **state) {
     (void)state;
     char first[65], second[65];
@@ -702,6 +728,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_every_length, clear),
         cmocka_unit_test_teardown(test_impossible, clear),
         cmocka_unit_test_teardown(test_room, clear),
+        cmocka_unit_test_teardown(test_corpus, clear),
         cmocka_unit_test_teardown(test_replaced, clear),
         cmocka_unit_test_teardown(test_not_overwritten, clear),
         cmocka_unit_test_teardown(test_full, clear),
