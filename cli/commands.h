@@ -4,6 +4,7 @@
 #define CLI_COMMANDS_H
 
 int command_build(int argc, char *const *argv);
+int command_calibrate(int argc, char *const *argv);
 int command_explain(int argc, char *const *argv);
 int command_info(int argc, char *const *argv);
 int command_privatize(int argc, char *const *argv);

@@ -2,9 +2,11 @@
 #include "talk.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,6 +74,36 @@ const char *talk_count(uint64_t number) {
     }
     *out = '\0';
     return text;
+}
+
+const char *talk_number(double number) {
+    char *text = next_text();
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, TEXT_BYTES, "%.*g", digits, number);
+        const double read = strtod(text, NULL);
+        if (read >= number && read <= number)
+            break;
+    }
+    return text;
+}
+
+/* The number of nine digits next to this one that is not on the wrong side of it. */
+static const char *nine_digits(double number, int side) {
+    char *text = next_text();
+    snprintf(text, TEXT_BYTES, "%.8e", number);
+    const double nearest = strtod(text, NULL);
+    const double unit = pow(10, (double)strtol(strchr(text, 'e') + 1, NULL, 10) - 8);
+    snprintf(text, TEXT_BYTES, "%.9g",
+             (nearest - number) * side < 0 ? nearest + side * unit : nearest);
+    return text;
+}
+
+const char *talk_at_most(double number) {
+    return nine_digits(number, 1);
+}
+
+const char *talk_at_least(double number) {
+    return nine_digits(number, -1);
 }
 
 const char *talk_bytes(uint64_t bytes) {
