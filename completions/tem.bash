@@ -13,6 +13,7 @@ _tem() {
         --oov) words="uniform drop mask keep-unsafe" ;;
         --punctuation) words="drop keep word" ;;
         --format) words="text tsv csv jsonl" ;;
+        --weights) words="equal" ;;
         --epsilon | --beta | --gamma | --field | --by | --budget | --limit | --neighbours | --threads | --top | \
             --insecure-seed) return ;;
         *)
