@@ -73,7 +73,7 @@ static account account_of(const tem_accountant *a) {
     return (account){&a->model->space, &a->model->index, &a->profile, a->weights};
 }
 
-static tem_audit audit_of(const realised *r, uint32_t count) {
+static tem_audit audit_of(const realised_loss *r, uint32_t count) {
     const uint64_t pairs = (uint64_t)count * (count - 1) / 2;
     return (tem_audit){.realised = r->most,
                        .realised_least = r->least,
@@ -99,7 +99,7 @@ tem_status tem_accountant_audit(const tem_accountant *a, const tem_mechanism *m,
     if (status != TEM_OK)
         return status;
     const account known = account_of(a);
-    realised found = {0};
+    realised_loss found = {0};
     status = realised_find(&known, m->sampler.envelopes.exponent, INFINITY, run, &found, error);
     if (status == TEM_OK)
         *audit = audit_of(&found, m->count);
@@ -151,7 +151,7 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
                                                   : TEM_BETA_DEFAULT;
     const account known = account_of(a);
     exponent e = {0, 0};
-    realised proof = {0};
+    realised_loss proof = {0};
     status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run, &e, &proof,
                                 error);
     if (status == TEM_OK)

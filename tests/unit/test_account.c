@@ -484,7 +484,7 @@ static void test_by_distance(void **state) {
 /* -------------------------------------------------------------- realised -- */
 
 static void check_realised(known *k, exponent e, double near) {
-    realised found = {0};
+    realised_loss found = {0};
     mpfr_t truth;
     mpfr_init2(truth, BITS);
     assert_int_equal(realised_find(account_of(k), e, INFINITY, NULL, &found, NULL), TEM_OK);
@@ -552,7 +552,7 @@ static void test_known_losses(void **state) {
         };
         for (unsigned c = 0; c < 3; c++) {
             known k = know(build_matrix(cases[c].distances, cases[c].count), NULL, NULL);
-            realised found = {0};
+            realised_loss found = {0};
             assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &found, NULL),
                              TEM_OK);
             assert_true(fabs(found.most - cases[c].expected) < 1e-9);
@@ -567,7 +567,7 @@ static void test_one_point(void **state) {
     (void)state;
     const float values[] = {1, 2, 1, 2, 1, 2};
     known k = know(build(TEM_EUCLIDEAN, values, 3, 2, 2), NULL, NULL);
-    realised found = {0};
+    realised_loss found = {0};
     assert_int_equal(
         realised_find(account_of(&k), exponent_for(1, 5), INFINITY, NULL, &found, NULL), TEM_OK);
     assert_true(found.worst.a == TEM_NO_WORD && fabs(found.most - 1) < 1e-9);
@@ -585,7 +585,7 @@ static void test_target(void **state) {
     const double value = mpfr_get_d(truth, MPFR_RNDN);
     static const double factors[] = {0.6, 0.9, 0.999, 0.9999999, 1.0000001, 1.001, 1.1, 1.5};
     for (unsigned i = 0; i < 8; i++) {
-        realised found = {0};
+        realised_loss found = {0};
         const double target = value * factors[i];
         assert_int_equal(realised_find(account_of(&k), e, target, NULL, &found, NULL), TEM_OK);
         assert_true(mpfr_cmp_d(truth, found.least) >= 0);
@@ -605,7 +605,7 @@ static void test_lying_list(void **state) {
     for (uint64_t i = 0; i < k.model->index.entry_count; i++)
         if (entries[i].distance > 0)
             entries[i].distance = entries[i].distance / 3 + 1;
-    realised found = {0};
+    realised_loss found = {0};
     const exponent e = exponent_for(1, 15);
     mpfr_t truth;
     mpfr_init2(truth, BITS);
@@ -623,7 +623,7 @@ static void test_local(void **state) {
     static const double gammas[] = {0.5, 3, 20};
     for (unsigned i = 0; i < 3; i++) {
         const exponent e = exponent_for(1.5, gammas[i]);
-        realised found = {0};
+        realised_loss found = {0};
         assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &found, NULL), TEM_OK);
         oracle o = oracle_make(&k, e);
         const double s = (double)e.s / 0x1p20, gamma = e.gamma / 65536.0;
@@ -652,12 +652,12 @@ static void test_local(void **state) {
 /* The same bits on any number of threads. */
 static void test_threads_agree(void **state) {
     (void)state;
-    realised first = {0};
+    realised_loss first = {0};
     tem_model *model = build_clusters(TEM_EUCLIDEAN, 900, 12, 1, 8);
     for (unsigned threads = 1; threads <= 8; threads *= 2) {
         const tem_run run = {.threads = threads};
         known k = know(model, NULL, &run);
-        realised found = {0};
+        realised_loss found = {0};
         assert_int_equal(
             realised_find(account_of(&k), exponent_for(1, 25), INFINITY, &run, &found, NULL),
             TEM_OK);
@@ -725,7 +725,7 @@ static void test_calibrated_promise(void **state) {
         for (unsigned given = 0; given < 2; given++) {
             known k = know(build_clusters(TEM_EUCLIDEAN, SLOW ? 30 : 60, 4, 1, 4), NULL, NULL);
             exponent e = {0, 0};
-            realised proof = {0};
+            realised_loss proof = {0};
             const double beta = given ? 0 : 0.001, gamma = given ? 2.5 : 0;
             assert_int_equal(realised_calibrate(account_of(&k), epsilons[i], beta, gamma, NULL, &e,
                                                 &proof, NULL),
@@ -768,7 +768,7 @@ static void test_largest(void **state) {
     static const double epsilons[] = {0.5, 1, 3};
     for (unsigned i = 0; i < 3; i++) {
         exponent e = {0, 0}, more = {0, 0};
-        realised proof = {0};
+        realised_loss proof = {0};
         assert_int_equal(realised_calibrate(account_of(&k), epsilons[i], 0.001, 0, NULL, &e, &proof,
                                             NULL),
                          TEM_OK);
@@ -787,7 +787,7 @@ static void test_calibrate_refusals(void **state) {
     (void)state;
     known k = know(build_clusters(TEM_EUCLIDEAN, 20, 4, 1, 4), NULL, NULL);
     exponent e = {7, 7};
-    realised proof = {0};
+    realised_loss proof = {0};
     static const struct {
         double epsilon, beta, gamma;
     } cases[] = {{0, 0.001, 0}, {-1, 0.001, 0}, {NAN, 0.001, 0}, {1, 0.99, 0}, {1, 0, 200}};
