@@ -103,17 +103,35 @@ static uint64_t root_of_small(uint64_t v) {
     return r + (r * r < v);
 }
 
-void space_distances(const space *s, uint32_t a, uint32_t first, uint32_t count, tem_dist *out) {
+/* Euclidean distances, several at a time: the squares of the next ones are on their way while the
+ * roots of these are taken. */
+static void euclidean_distances(const space *s, uint32_t a, uint32_t first, uint32_t count,
+                                tem_dist *out) {
+    enum { AT_ONCE = 64 };
+    const kernels *k = kernels_active();
+    const int16_t *row = space_row(s, a);
     const unsigned up = 2 * (DIST_BITS - s->step_log2);
-    for (uint32_t i = 0; i < count; i++) {
-        if (s->metric != TEM_EUCLIDEAN || s->step_log2 > DIST_BITS) {
-            out[i] = space_distance(s, a, first + i);
-            continue;
+    uint64_t squares[AT_ONCE];
+    for (uint32_t done = 0; done < count; done += AT_ONCE) {
+        const uint32_t now = count - done < AT_ONCE ? count - done : AT_ONCE;
+        uint64_t all = 0;
+        for (uint32_t i = 0; i < now; i++) {
+            squares[i] = k->l2_i16(row, space_row(s, first + done + i), s->row_elements);
+            all |= squares[i];
         }
-        const uint64_t square = space_raw(s, a, first + i);
-        out[i] = square >> (52 - up) == 0 ? (tem_dist)root_of_small(square << up)
-                                          : space_distance_of_square(s->step_log2, square);
+        const bool small = all >> (52 - up) == 0;
+        for (uint32_t i = 0; i < now; i++)
+            out[done + i] = small ? (tem_dist)root_of_small(squares[i] << up)
+                                  : space_distance_of_square(s->step_log2, squares[i]);
     }
+}
+
+void space_distances(const space *s, uint32_t a, uint32_t first, uint32_t count, tem_dist *out) {
+    if (s->metric == TEM_EUCLIDEAN && s->step_log2 <= DIST_BITS)
+        euclidean_distances(s, a, first, count, out);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            out[i] = space_distance(s, a, first + i);
 }
 
 tem_status space_check_rows(const space *s, tem_error *error) {
