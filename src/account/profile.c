@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
+#include "space/root.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static double weight_of(const pass *p, uint32_t id) {
 /* Adds a word of this weight at a distance. The product is exact for 32-bit distances:
  * distance * step < 2^64. */
 static void add(const pass *p, double *values, tem_dist distance, double weight) {
-    const uint32_t point = (uint32_t)((unsigned __int128)distance * p->inverse >> 64);
+    const uint32_t point = (uint32_t)((uint128)distance * p->inverse >> 64);
     const uint32_t past = distance - point * p->out->step;
     values[point] += weight * (p->out->step - past);
     values[point + 1] += weight * past;

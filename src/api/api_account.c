@@ -1,25 +1,27 @@
 /* api_account.c - tem_accountant of tem.h. */
+#include "account/realised.h"
 #include "api/accountant.h"
 #include "core/memory.h"
 #include "core/status.h"
 
+#include <math.h>
 #include <string.h>
 
-static tem_status copy_weights(tem_accountant *a, const uint32_t *weights, tem_error *error) {
+static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
     const uint32_t count = a->model->words.count;
     uint32_t positive = 0;
     for (uint32_t id = 0; id < count; id++)
-        positive += weights[id] > 0;
+        positive += values[id] > 0;
     if (positive == 0)
         return core_fail(error, TEM_ERR_RANGE, "at least one weight must be above 0");
-    a->weights = core_alloc(count, sizeof *weights);
+    a->weights = core_alloc(count, sizeof *values);
     if (a->weights == NULL)
         return core_fail_memory(error);
-    memcpy(a->weights, weights, count * sizeof *weights);
+    memcpy(a->weights, values, count * sizeof *values);
     return TEM_OK;
 }
 
-tem_status tem_accountant_create(const tem_model *model, const uint32_t *weights,
+tem_status tem_accountant_create(const tem_model *model, const uint32_t *values,
                                  const tem_run *run, tem_accountant **accountant,
                                  tem_error *error) {
     if (model == NULL || accountant == NULL)
@@ -29,7 +31,7 @@ tem_status tem_accountant_create(const tem_model *model, const uint32_t *weights
     if (a == NULL)
         return core_fail_memory(error);
     a->model = model;
-    tem_status status = weights == NULL ? TEM_OK : copy_weights(a, weights, error);
+    tem_status status = values == NULL ? TEM_OK : copy_weights(a, values, error);
     if (status == TEM_OK)
         status = profile_make(&model->space, a->weights, run, &a->profile, error);
     if (status != TEM_OK) {
@@ -63,4 +65,60 @@ tem_status accountant_check(const tem_accountant *a, const tem_mechanism *m, tem
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the mechanism must have the accountant's model and weights");
     return TEM_OK;
+}
+
+static account account_of(const tem_accountant *a) {
+    return (account){&a->model->space, &a->model->index, &a->profile, a->weights};
+}
+
+static tem_audit audit_of(const realised *r, uint32_t count) {
+    const uint64_t pairs = (uint64_t)count * (count - 1) / 2;
+    return (tem_audit){.realised = r->most,
+                       .realised_least = r->least,
+                       .worst_a = r->worst.a,
+                       .worst_b = r->worst.b,
+                       .worst_distance = r->worst.distance,
+                       .local = r->local,
+                       .pairs_examined = r->examined,
+                       .pairs_pruned = pairs - r->examined};
+}
+
+static tem_status check_call(const tem_accountant *a, const tem_mechanism *m, const void *out,
+                             tem_error *error) {
+    if (a == NULL || m == NULL || out == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "an accountant, a mechanism and a place for the result are needed");
+    return accountant_check(a, m, error);
+}
+
+tem_status tem_accountant_audit(const tem_accountant *a, const tem_mechanism *m, const tem_run *run,
+                                tem_audit *audit, tem_error *error) {
+    tem_status status = check_call(a, m, audit, error);
+    if (status != TEM_OK)
+        return status;
+    const account known = account_of(a);
+    realised found = {0};
+    status = realised_find(&known, m->sampler.envelopes.exponent, INFINITY, run, &found, error);
+    if (status == TEM_OK)
+        *audit = audit_of(&found, m->count);
+    return status;
+}
+
+tem_status tem_accountant_losses(const tem_accountant *a, const tem_mechanism *m, uint32_t count,
+                                 const tem_run *run, double *losses, tem_error *error) {
+    tem_status status = check_call(a, m, losses, error);
+    if (status == TEM_OK && count == 0)
+        status = core_fail(error, TEM_ERR_ARGUMENT, "at least one range is needed");
+    if (status != TEM_OK)
+        return status;
+    partition z = {0};
+    const exponent e = m->sampler.envelopes.exponent;
+    status = partition_make(&a->profile, a->weights, e, run, &z, error);
+    if (status == TEM_OK)
+        status = slopes_by_distance(&a->model->space, &z, count, run, losses, error);
+    partition_free(&z);
+    for (uint32_t range = 0; range <= count && status == TEM_OK; range++)
+        if (losses[range] > 0)
+            losses[range] += ldexp((double)e.s, -EXPONENT_S_BITS);
+    return status;
 }
