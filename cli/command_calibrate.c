@@ -5,6 +5,7 @@
 #include "mechanism_options.h"
 #include "outputs.h"
 #include "prior_option.h"
+#include "rounding.h"
 #include "talk.h"
 #include "trust.h"
 
@@ -12,6 +13,8 @@
 #include <jansson.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { DIGITS = 9 };
 
 typedef struct calibrate_request {
     common_options common;
@@ -96,8 +99,9 @@ static void print_text(const calibrate_request *r, const calibrated *c) {
     printf("gamma        %.4f", info->gamma);
     if (info->beta > 0)
         printf(", from beta %s", talk_number(info->beta));
-    printf("\nrealised     at most %s, proved; at least %s\n", talk_at_most(info->realised),
-           talk_at_least(c->audit.realised_least));
+    printf("\nrealised     at most %.*g, proved; at least %.*g\n", DIGITS,
+           rounding_up(info->realised, DIGITS), DIGITS,
+           c->audit.realised_least > 0 ? rounding_down(c->audit.realised_least, DIGITS) : 0);
     print_worst(c);
     printf("pairs        %s examined + %s pruned = %s\n", talk_count(c->audit.pairs_examined),
            talk_count(c->audit.pairs_pruned),
@@ -159,12 +163,10 @@ static int calibrate_and_tell(const calibrate_request *r, calibrated *c) {
     return status;
 }
 
-/* The hashes are compared first: the certificate will name them. */
 static int run_with_prior(const calibrate_request *r, calibrated *c) {
     tem_accountant *accountant = NULL;
     tem_error error;
-    if (tem_model_check(c->model, &c->run, &error) != TEM_OK ||
-        tem_accountant_create(c->model, NULL, &c->run, &accountant, &error) != TEM_OK)
+    if (tem_accountant_create(c->model, NULL, &c->run, &accountant, &error) != TEM_OK)
         return talk_error(&error);
     c->accountant = accountant;
     const int status = calibrate_and_tell(r, c);
@@ -188,10 +190,10 @@ static int check_file(void) {
 }
 
 /* The plain mechanism comes first: it refuses what is out of range at once. */
-static int run_on_model(const calibrate_request *r, const tem_model *model) {
+static int run_on_model(const calibrate_request *r, const tem_model *model, const tem_run *run) {
     const mechanism_choice choice = {
         .epsilon = r->wanted.epsilon, .beta = r->wanted.beta, .gamma = r->wanted.gamma};
-    calibrated c = {.model = model, .run = talk_run((unsigned)r->common.threads, r->common.quiet)};
+    calibrated c = {.model = model, .run = *run};
     int status = check_file();
     if (status != EXIT_DONE)
         return status;
@@ -238,10 +240,7 @@ int command_calibrate(int argc, char *const *argv) {
     const option_spec table[] = {
         EXPONENT_OPTIONS(r.wanted),
         {"weights", 0, OPTION_TEXT, &r.weights, "W", "output weights: equal (default)", 0, 0},
-        {"prior", 0, OPTION_TEXT, &r.prior_text, "P",
-         "how frequent words are, for the figures shown: zipf (default),\n"
-         "zipf:POWER, or a FILE of words and counts or of text",
-         0, 0},
+        PRIOR_OPTION(r.prior_text),
         {"json", 0, OPTION_FLAG, &r.json, NULL, "as one JSON object", 0, 0},
         MODEL_OPTION(r.common),
         COMMON_OPTIONS(r.common),
@@ -257,10 +256,11 @@ int command_calibrate(int argc, char *const *argv) {
     int status = check_request(&r);
     if (status != EXIT_DONE)
         return status;
-    tem_model *model = default_model_open(r.common.model);
+    const tem_run run = talk_run((unsigned)r.common.threads, r.common.quiet);
+    tem_model *model = default_model_open_checked(r.common.model, &run);
     if (model == NULL)
         return EXIT_FAILED;
-    status = run_on_model(&r, model);
+    status = run_on_model(&r, model, &run);
     tem_model_free(model);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "rounding.h"
 #include "talk.h"
 #include "trust.h"
 
@@ -23,8 +24,8 @@ static int verify_certificate(const tem_certificate *certificate, const tem_acco
         return talk_error(&error);
     }
     talk_end_progress();
-    talk_note(quiet, "%s: verified: epsilon %s, s = %.6f, gamma = %.4f: realised at most %s", path,
-              talk_number(info.epsilon), info.s, info.gamma, talk_at_most(info.realised));
+    talk_note(quiet, "%s: verified: epsilon %s, s = %.6f, gamma = %.4f: realised at most %.9g",
+              path, talk_number(info.epsilon), info.s, info.gamma, rounding_up(info.realised, 9));
     return trust_add(&info) ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -2,7 +2,6 @@
 #include "talk.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -85,25 +84,6 @@ const char *talk_number(double number) {
             break;
     }
     return text;
-}
-
-/* The number of nine digits next to this one that is not on the wrong side of it. */
-static const char *nine_digits(double number, int side) {
-    char *text = next_text();
-    snprintf(text, TEXT_BYTES, "%.8e", number);
-    const double nearest = strtod(text, NULL);
-    const double unit = pow(10, (double)strtol(strchr(text, 'e') + 1, NULL, 10) - 8);
-    snprintf(text, TEXT_BYTES, "%.9g",
-             (nearest - number) * side < 0 ? nearest + side * unit : nearest);
-    return text;
-}
-
-const char *talk_at_most(double number) {
-    return nine_digits(number, 1);
-}
-
-const char *talk_at_least(double number) {
-    return nine_digits(number, -1);
 }
 
 const char *talk_bytes(uint64_t bytes) {

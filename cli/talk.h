@@ -25,11 +25,6 @@ const char *talk_count(uint64_t number);
 /* A number in as few digits as read as the same number again, likewise. */
 const char *talk_number(double number);
 
-/* A positive number in nine digits, rounded up or down, so that "at most" and "at least" stay
- * true; likewise. */
-const char *talk_at_most(double number);
-const char *talk_at_least(double number);
-
 /* Bytes as "92.4 MB", likewise. */
 const char *talk_bytes(uint64_t bytes);
 
