@@ -54,7 +54,8 @@ static FILE *open_list(const char *path) {
     FILE *list = is_own(descriptor) ? fdopen(descriptor, "r") : NULL;
     if (list != NULL)
         return list;
-    fprintf(stderr, "tem: %s: ignored, since others can write it or own it\n", path);
+    fprintf(stderr, "tem: %s: ignored: it must be a file of your own that nobody else can write\n",
+            path);
     close(descriptor);
     return NULL;
 }
@@ -107,9 +108,11 @@ static bool append(const char *path, const char *hash) {
     const int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
     if (descriptor < 0)
         return say(path, "open");
-    const bool written = write(descriptor, line, (size_t)length) == length &&
-                         (fsync(descriptor) == 0 || errno == EINVAL);
-    if (!written)
+    /* What would be ignored (is_listed has said so) must not look as if it were noted. */
+    const bool own = is_own(descriptor);
+    const bool written =
+        own && write(descriptor, line, (size_t)length) == length && fsync(descriptor) == 0;
+    if (own && !written)
         say(path, "write");
     close(descriptor);
     return written;
