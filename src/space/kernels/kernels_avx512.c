@@ -38,4 +38,5 @@ const kernels kernels_avx512 = {
     .linf_i16 = linf_i16_avx512,
     .dot_i16 = dot_i16_avx512,
     .tile_codes = tile_codes_avx512,
+    .tile_dots = tile_dots_avx512,
 };

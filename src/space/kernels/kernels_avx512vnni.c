@@ -32,4 +32,5 @@ const kernels kernels_avx512vnni = {
     .linf_i16 = linf_i16_avx512,
     .dot_i16 = dot_i16_avx512,
     .tile_codes = tile_codes_avx512,
+    .tile_dots = tile_dots_avx512,
 };
