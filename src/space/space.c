@@ -7,11 +7,10 @@
 #include "space/kernels/kernels.h"
 #include "space/root.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Bits after the point of a tem_dist. */
-enum { DIST_BITS = 16, SMALL_BITS = 52, EXHAUSTIVE_WORDS = 400, SAMPLED_TRIANGLES = 4000000 };
+enum { DIST_BITS = 16, EXHAUSTIVE_WORDS = 400, SAMPLED_TRIANGLES = 4000000 };
 
 static const _Alignas(64) int16_t zero_row[TEM_DIMENSION_MAX];
 
@@ -95,23 +94,14 @@ tem_dist space_distance(const space *s, uint32_t a, uint32_t b) {
     }
 }
 
-/* The ceiling of the root of v < 2^SMALL_BITS, exact: the processor's root is within half a unit in the
- * last place, and the comparisons settle the rest. */
-static uint64_t root_of_small(uint64_t v) {
-    uint64_t r = (uint64_t)sqrt((double)v);
-    r -= r * r > v;
-    return r + (r * r < v);
-}
-
 void space_distances_of_squares(const space *s, const uint32_t *squares, uint32_t count,
                                 tem_dist *out) {
-    const unsigned up = 2 * (DIST_BITS - s->step_log2);
-    if (s->step_log2 > DIST_BITS || up + 32 > SMALL_BITS)
-        for (uint32_t i = 0; i < count; i++)
-            out[i] = space_distance_of_square(s->step_log2, squares[i]);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            out[i] = (tem_dist)root_of_small((uint64_t)squares[i] << up);
+    if (s->step_log2 <= DIST_BITS && s->step_log2 >= 6) {
+        kernels_active()->roots_u32(squares, count, 2 * (DIST_BITS - s->step_log2), out);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = space_distance_of_square(s->step_log2, squares[i]);
 }
 
 void space_distances(const space *s, uint32_t a, uint32_t first, uint32_t count, tem_dist *out) {

@@ -425,6 +425,31 @@ static void test_tile_dots(void **state) {
         }
 }
 
+/* Squares, their neighbours, and random numbers, for every shift; the oracle walks in integers. */
+static void test_roots(void **state) {
+    const kernels *set = set_of(state);
+    enum { COUNT = 77 };
+    for (unsigned up = 0; up <= 20; up += 2)
+        for (int repeat = 0; repeat < 300; repeat++) {
+            uint32_t *squares = guarded_at(&memory.a, AT_END, COUNT * sizeof *squares);
+            for (size_t i = 0; i < COUNT; i++) {
+                const uint32_t root = (uint32_t)random_below(65536);
+                squares[i] = i % 3 == 0 ? root * root - (uint32_t)random_below(2)
+                                        : (uint32_t)(random_u64() >> (32 + random_below(32)));
+            }
+            if (repeat == 0)
+                squares[0] = UINT32_MAX;
+            uint32_t *out = guarded_at(&memory.b, AT_END, COUNT * sizeof *out);
+            set->roots_u32(squares, COUNT, up, out);
+            for (size_t i = 0; i < COUNT; i++) {
+                const uint64_t v = (uint64_t)squares[i] << up, root = out[i];
+                assert_true(root * root >= v && (root == 0 || (root - 1) * (root - 1) < v));
+            }
+            set->roots_u32(squares, COUNT, up, squares);
+            assert_memory_equal(squares, out, COUNT * sizeof *out);
+        }
+}
+
 /* ---- values that only a damaged file holds ---- */
 
 static void fill_damaged(int16_t *row, size_t elements, int16_t low) {
@@ -454,7 +479,8 @@ static void test_damaged(void **state) {
         {"kernels_" set "_dot", test_dot, NULL, NULL, set},                                        \
         {"kernels_" set "_tile", test_tile, NULL, NULL, set},                                      \
         {"kernels_" set "_tile_limits", test_tile_limits, NULL, NULL, set},                        \
-        {"kernels_" set "_tile_dots", test_tile_dots, NULL, NULL, set}, {                          \
+        {"kernels_" set "_tile_dots", test_tile_dots, NULL, NULL, set},                            \
+        {"kernels_" set "_roots", test_roots, NULL, NULL, set}, {                                  \
         "kernels_" set "_damaged", test_damaged, NULL, NULL, set                                   \
     }
 

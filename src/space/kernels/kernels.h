@@ -74,6 +74,9 @@ typedef struct kernels {
 
     /* dots[r * TILE_COLUMNS + c] is the scalar product of row r and column c, modulo 2^32. */
     void (*tile_dots)(const tile_vectors *tile, uint32_t *dots);
+
+    /* out[i] = ceil(sqrt(squares[i] * 2^up)), exact; up: even, 0 to 20. In place is allowed. */
+    void (*roots_u32)(const uint32_t *squares, size_t count, unsigned up, uint32_t *out);
 } kernels;
 
 /* The set in use. */

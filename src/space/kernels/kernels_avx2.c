@@ -2,6 +2,7 @@
 #include "space/kernels/kernels.h"
 
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 static inline __m256i load(const void *from) {
@@ -195,6 +196,9 @@ static void tile_dots_avx2(const tile_vectors *tile, uint32_t *dots) {
             }
 }
 
+#define ROOTS_NAME roots_u32_avx2
+#include "space/kernels/roots.inc"
+
 const kernels kernels_avx2 = {
     .name = "avx2",
     .l2_i16 = l2_i16_avx2,
@@ -203,4 +207,5 @@ const kernels kernels_avx2 = {
     .dot_i16 = dot_i16_avx2,
     .tile_codes = tile_codes_avx2,
     .tile_dots = tile_dots_avx2,
+    .roots_u32 = roots_u32_avx2,
 };

@@ -5,6 +5,7 @@
  * wide: values from a damaged file give other numbers, not undefined behaviour. */
 #include "space/kernels/kernels.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static uint64_t l2_i16_scalar(const int16_t *a, const int16_t *b, size_t elements) {
@@ -78,6 +79,9 @@ static void tile_dots_scalar(const tile_vectors *tile, uint32_t *dots) {
             dots[r * TILE_COLUMNS + c] = dot_in_tile(tile, r, c);
 }
 
+#define ROOTS_NAME roots_u32_scalar
+#include "space/kernels/roots.inc"
+
 const kernels kernels_scalar = {
     .name = "scalar",
     .l2_i16 = l2_i16_scalar,
@@ -86,4 +90,5 @@ const kernels kernels_scalar = {
     .dot_i16 = dot_i16_scalar,
     .tile_codes = tile_codes_scalar,
     .tile_dots = tile_dots_scalar,
+    .roots_u32 = roots_u32_scalar,
 };
