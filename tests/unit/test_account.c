@@ -10,6 +10,7 @@
 #include "pseudo.h"
 #include "slow.h"
 #include "space/kernels/kernels.h"
+#include "space/squares.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -253,20 +254,55 @@ static void test_profile_weights(void **state) {
     forget(&k);
 }
 
-static void test_distances_at_once(void **state) {
+/* Every distance of every pair of blocks; the scales take steps of the grid from 2^-4 to 2^-30, and
+ * squares that fit 32 bits and that do not. */
+static void check_squares(const space *s, tem_dist reach, bool fast) {
+    squares q = {0};
+    assert_int_equal(squares_init(&q, s, reach, NULL), TEM_OK);
+    assert_true((q.columns != NULL) == fast);
+    int16_t *strips = aligned_alloc(64, (squares_strip_bytes(&q) + 63) / 64 * 64);
+    tem_dist out[SQUARES_BLOCK * SQUARES_BLOCK];
+    for (uint32_t rows = 0; rows < q.blocks; rows++) {
+        squares_set_rows(&q, rows, strips);
+        for (uint32_t columns = 0; columns < q.blocks; columns++) {
+            squares_distances(&q, strips, rows, columns, out);
+            for (uint32_t r = 0; r < squares_block_size(&q, rows); r++)
+                for (uint32_t c = 0; c < squares_block_size(&q, columns); c++)
+                    assert_true(out[r * SQUARES_BLOCK + c] ==
+                                space_distance(s, rows * SQUARES_BLOCK + r,
+                                               columns * SQUARES_BLOCK + c));
+        }
+    }
+    free(strips);
+    squares_free(&q);
+}
+
+static void test_squares(void **state) {
     (void)state;
-    static const float scales[] = {0.0001f, 0.02f, 1, 50, 140};
-    for (unsigned i = 0; i < 5; i++)
+    static const float scales[] = {1e-8f, 0.0001f, 0.02f, 1, 50, 140};
+    const kernels *own = kernels_active();
+    bool available = false;
+    for (unsigned i = 0; i < 6; i++)
         for (unsigned metric = TEM_EUCLIDEAN; metric <= TEM_LINF; metric++) {
-            tem_model *model = build_clusters((tem_metric)metric, 90, 5, scales[i], 4);
-            tem_dist out[90];
-            for (uint32_t a = 0; a < 90; a++) {
-                space_distances(&model->space, a, 7, 83, out);
-                for (uint32_t b = 7; b < 90; b++)
-                    assert_true(out[b - 7] == space_distance(&model->space, a, b));
+            tem_model *model = build_clusters((tem_metric)metric, 200, 5, scales[i], 4);
+            profile p = {0};
+            assert_int_equal(profile_make(&model->space, NULL, NULL, &p, NULL), TEM_OK);
+            for (unsigned k = 0; kernels_at(k, &available) != NULL; k++) {
+                if (!available)
+                    continue;
+                kernels_use(kernels_at(k, &available));
+                check_squares(&model->space, p.reach, metric == TEM_EUCLIDEAN);
             }
+            kernels_use(own);
+            check_squares(&model->space, UINT32_MAX, false);
+            profile_free(&p);
             tem_model_free(model);
         }
+    /* 71,554 units of the grid apart: the square does not fit */
+    const float corners[] = {1000, 1000, 1000, 1000, 1000, -1000, -1000, -1000, -1000, -1000};
+    known far = know(build(TEM_EUCLIDEAN, corners, 2, 5, 2), NULL, NULL);
+    check_squares(&far.model->space, far.profile.reach, false);
+    forget(&far);
 }
 
 /* ------------------------------------------------------------- partition -- */
@@ -843,7 +879,7 @@ int main(void) {
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_profile_scales),
         cmocka_unit_test(test_profile_weights),
-        cmocka_unit_test(test_distances_at_once),
+        cmocka_unit_test(test_squares),
         cmocka_unit_test(test_partition),
         cmocka_unit_test(test_partition_weights),
         cmocka_unit_test(test_slopes),
