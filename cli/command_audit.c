@@ -106,11 +106,10 @@ static json_t *documents_as_json(const audit_result *r) {
     json_t *documents = json_array();
     for (int i = 0; i < DOCUMENTS; i++) {
         const document_cost cost = cost_of(r, document_words[i]);
-        json_array_append_new(documents,
-                              json_pack("{s:i, s:f, s:f, s:f, s:f, s:f}", "words",
-                                        (int)document_words[i], "epsilon", cost.pure, "local",
-                                        cost.local, "rho", cost.rho, "epsilon_delta",
-                                        cost.approximate, "delta", delta));
+        json_array_append_new(
+            documents, json_pack("{s:i, s:f, s:f, s:f, s:f, s:f}", "words", (int)document_words[i],
+                                 "epsilon", cost.pure, "local", cost.local, "rho", cost.rho,
+                                 "epsilon_delta", cost.approximate, "delta", delta));
     }
     return documents;
 }
@@ -236,7 +235,6 @@ int command_audit(int argc, char *const *argv) {
         return talk_usage("audit", "which epsilon? --epsilon E has no default; try 2 to 3");
     if (r.choice.kind_name != NULL && strcmp(r.choice.kind_name, "madlib") == 0)
         return talk_usage("audit", "Madlib can only be drawn from; tem and em can be audited");
-    const int status =
-        r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;
+    const int status = r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;
     return status == EXIT_DONE ? audit(&r) : status;
 }

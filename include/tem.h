@@ -691,8 +691,10 @@ typedef struct tem_prior tem_prior;
 TEM_API tem_status tem_prior_create_zipf(const tem_model *model, double power, tem_prior **prior,
                                          tem_error *error);
 
-/* From a file: lines of a word, a tab and a count; or, if its first line is not that, a text,
- * whose words are counted. Words that the model does not have are left out. Fails with
+/* From a file: lines of a word, a tab and a count, a whole number; or, if its first line is
+ * not that, a text, whose words are counted as tem_privatize_text would find them. So are the
+ * words of the lines, and a word that is there twice counts twice. Words that the model does
+ * not have are left out. path "-" is standard input. Fails with
  * TEM_ERR_FILE, TEM_ERR_FORMAT (with the line; or no word of it is in the model),
  * TEM_ERR_MEMORY. */
 TEM_API tem_status tem_prior_load(const tem_model *model, const char *path, const tem_run *run,
@@ -711,7 +713,9 @@ typedef struct tem_summary {
     double bayes;           /* how often the best guess at w from its output is right */
 } tem_summary;
 
-/* Computed from the distribution, not by drawing; each number within 0.1 % of the truth.
+/* Computed from the distribution, not by drawing; each number within 0.1 % of the truth
+ * (beyond_mean: or within 10^-6). Beyond 2048 words far ones are not looked at one by one; a
+ * sample of words shows whether that is good enough, and otherwise they are.
  *   with_bayes   whether to find `bayes` too, which takes longer; else it is NaN
  * Fails as tem_accountant_audit does, and with TEM_ERR_ARGUMENT for a prior of another
  * model. */
