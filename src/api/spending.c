@@ -1,6 +1,7 @@
 /* spending.c - what a run costs, and whether it may. */
 #include "api/spending.h"
 
+#include "api/given.h"
 #include "core/status.h"
 #include "rng/rng.h"
 
@@ -19,10 +20,6 @@ static bool is_uniform(tem_oov oov) {
 int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *job) {
     return mechanism->kind != TEM_KIND_MADLIB && !job->insecure_seeded &&
            is_uniform(job->text.oov) && job->text.punctuation != TEM_PUNCTUATION_KEEP;
-}
-
-static bool is_given(double number) {
-    return number < 0 || number > 0 || isnan(number);
 }
 
 /* epsilon is per unit of a model's distance, so that a sum is one of a single model. */
@@ -91,9 +88,10 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
         salt[i] = (unsigned char)rng_below(&rng, 256);
     rng_wipe(&rng);
     amount_from_number(job->budget, AMOUNT_DOWN, &s->budget);
-    /* PRIVACY: the decimal may be below epsilon by half a unit in its last place, 2^-30 at
-     * most; 2s is at least 2^-19 below it (exponent_s). An exponent that leaves less room must
-     * be charged for by its own bound, rounded up. */
+    /* PRIVACY: the decimal may be below epsilon by half a unit in its last place: 2^-53 of it,
+     * 2^-30 at most. What is lost is below that too: 2s is at least 2^-19 below epsilon
+     * (exponent_s); what a certificate proves is below it by more than 2^-51 of it
+     * (certificate_leaves_room). */
     amount_from_number(mechanism->epsilon, AMOUNT_UP, &s->epsilon);
     s->limited = is_given(job->budget);
     tem_model_info model;
@@ -246,6 +244,7 @@ static tem_status charge(spending *s, tem_error *error) {
         .punctuation =
             tem_punctuation_name(text->punctuation != 0 ? text->punctuation : TEM_PUNCTUATION_DROP),
         .model = s->ledger.model,
+        .certificate = info.certificate[0] != '\0' ? info.certificate : NULL,
         .by = &s->ledger.by,
         .people = &s->ledger.people,
         .charged = (const uint32_t *)(const void *)s->due.data,

@@ -7,7 +7,6 @@
 #include "space/kernels/kernels.h"
 #include "space/root.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Bits after the point of a tem_dist. */
@@ -95,25 +94,19 @@ tem_dist space_distance(const space *s, uint32_t a, uint32_t b) {
     }
 }
 
-/* The ceiling of the root of v < 2^52, exact: the processor's root is within half a unit in the
- * last place, and the comparisons settle the rest. */
-static uint64_t root_of_small(uint64_t v) {
-    uint64_t r = (uint64_t)sqrt((double)v);
-    r -= r * r > v;
-    return r + (r * r < v);
+void space_distances_of_squares(const space *s, const uint32_t *squares, uint32_t count,
+                                tem_dist *out) {
+    if (s->step_log2 <= DIST_BITS && s->step_log2 >= 6) {
+        kernels_active()->roots_u32(squares, count, 2 * (DIST_BITS - s->step_log2), out);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = space_distance_of_square(s->step_log2, squares[i]);
 }
 
 void space_distances(const space *s, uint32_t a, uint32_t first, uint32_t count, tem_dist *out) {
-    const unsigned up = 2 * (DIST_BITS - s->step_log2);
-    for (uint32_t i = 0; i < count; i++) {
-        if (s->metric != TEM_EUCLIDEAN || s->step_log2 > DIST_BITS) {
-            out[i] = space_distance(s, a, first + i);
-            continue;
-        }
-        const uint64_t square = space_raw(s, a, first + i);
-        out[i] = square >> (52 - up) == 0 ? (tem_dist)root_of_small(square << up)
-                                          : space_distance_of_square(s->step_log2, square);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = space_distance(s, a, first + i);
 }
 
 tem_status space_check_rows(const space *s, tem_error *error) {
