@@ -54,14 +54,16 @@ static void print_documents(const audit_result *r) {
            delta);
     for (int i = 0; i < DOCUMENTS; i++) {
         const document_cost cost = cost_of(r, document_words[i]);
-        printf("%8u  %15.1f  %10.1f  %10.1f  %10.1f\n", document_words[i], cost.pure, cost.local,
-               cost.rho, cost.approximate);
+        printf("%8u  %15.6g  %10.6g  %10.6g  %10.6g\n", document_words[i],
+               rounding_up(cost.pure, DIGITS), rounding_up(cost.local, DIGITS),
+               rounding_up(cost.rho, DIGITS), rounding_up(cost.approximate, DIGITS));
     }
     printf("\n"
            "rho: zero-concentrated, (s gamma)^2 / 2 a word; for a word and one at distance d from\n"
-           "it, (s d)^2 / 2 = %.4g d^2. It goes with s: at the same epsilon a calibrated\n"
-           "mechanism has a larger s, and so a larger rho.\n",
-           r->info.s * r->info.s / 2);
+           "it, (s d)^2 / 2 = %.6g d^2. It goes with s: at the same epsilon a calibrated\n"
+           "mechanism has a larger s, and so a larger rho. All of these bounds hold; take the "
+           "least.\n",
+           rounding_up(r->info.s * r->info.s / 2, DIGITS));
 }
 
 static void print_pair(const audit_result *r) {

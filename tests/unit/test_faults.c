@@ -428,7 +428,7 @@ int main(void) {
         cmocka_unit_test(test_binary), cmocka_unit_test(test_grid),
         cmocka_unit_test(test_memory), cmocka_unit_test(test_function),
         cmocka_unit_test(test_pipe),   cmocka_unit_test(test_certificate),
-        cmocka_unit_test(test_pipe),   cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_summary),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
