@@ -422,13 +422,70 @@ static void test_summary(void **state) {
     finish(&f);
 }
 
+/* Audit, losses and calibration of a model. */
+static tem_status audit_model(const tem_model *model, const tem_run *run) {
+    const tem_mechanism_options options = {.epsilon = 2};
+    const tem_calibration wanted = {.epsilon = 2};
+    tem_mechanism *mechanism = NULL;
+    tem_accountant *accountant = NULL;
+    tem_certificate *certificate = NULL;
+    tem_audit audit = {.realised = -1};
+    double losses[6];
+    tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
+    if (status == TEM_OK)
+        status = tem_accountant_create(model, NULL, run, &accountant, NULL);
+    if (status == TEM_OK) {
+        status = tem_accountant_audit(accountant, mechanism, run, &audit, NULL);
+        assert_true((audit.realised > 0) == (status == TEM_OK));
+    }
+    if (status == TEM_OK)
+        status = tem_accountant_losses(accountant, mechanism, 5, run, losses, NULL);
+    if (status == TEM_OK) {
+        status = tem_accountant_calibrate(accountant, &wanted, run, &certificate, NULL);
+        assert_true((certificate != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK)
+        status = tem_certificate_verify(certificate, accountant, run, NULL);
+    tem_certificate_free(certificate);
+    tem_accountant_free(accountant);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+static void fail_audits(flow *f) {
+    for (uint64_t n = 1;; n++) {
+        core_fault_arm(n);
+        const tem_status status = audit_model(f->built, &f->run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 40);
+            return;
+        }
+        assert_int_equal(status, TEM_ERR_MEMORY);
+    }
+}
+
+static void test_audit(void **state) {
+    (void)state;
+    flow by_function = {.run = {.threads = 2}}, by_vectors = {.run = {.threads = 2}};
+    assert_int_equal(build_function(&by_function), TEM_OK);
+    assert_int_equal(create(&by_vectors), TEM_OK);
+    assert_int_equal(build(&by_vectors), TEM_OK);
+    fail_audits(&by_function);
+    fail_audits(&by_vectors);
+    finish(&by_function);
+    finish(&by_vectors);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),   cmocka_unit_test(test_gzip),
         cmocka_unit_test(test_binary), cmocka_unit_test(test_grid),
         cmocka_unit_test(test_memory), cmocka_unit_test(test_function),
         cmocka_unit_test(test_pipe),   cmocka_unit_test(test_certificate),
-        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_summary), cmocka_unit_test(test_audit),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
