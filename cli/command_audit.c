@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS = 6, RANGES = 200 };
+enum { DIGITS = 6, COST_DIGITS = 5, RANGES = 200 };
 
 static const double delta = 1e-6;
 static const unsigned document_words[] = {1, 10, 100, 1000};
@@ -60,8 +60,9 @@ static void print_documents(const audit_result *r) {
         printf("%8u", document_words[i]);
         for (move by = BY_ONE; by < MOVES; by++) {
             const document_cost cost = cost_of(r, by, document_words[i]);
-            printf("%s%11.5g%11.5g%10.5g", by == BY_ONE ? "" : "    ", cost.pure, cost.rho,
-                   cost.approximate);
+            printf("%s%11.5g%11.5g%10.5g", by == BY_ONE ? "" : "    ",
+                   rounding_up(cost.pure, COST_DIGITS), rounding_up(cost.rho, COST_DIGITS),
+                   rounding_up(cost.approximate, COST_DIGITS));
         }
         putchar('\n');
     }
