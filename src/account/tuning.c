@@ -1,0 +1,222 @@
+/* tuning.c - the search for output weights and an exponent. */
+#include "account/tuning.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LOOK_EVERY = 10 }; /* iterations between two looks at whether a point is feasible */
+
+/* Chosen on the default vocabulary (docs/TUNING.md). */
+static const double rate_weights = 0.03, rate_s = 0.002, rho_first = 0.3, rho_last = 3;
+static const double fade_mean = 0.9, fade_square = 0.99;
+
+/* Adam's memory of one number. */
+typedef struct moments {
+    float mean, square;
+} moments;
+
+typedef struct search {
+    const tuning_matrix *t;
+    const tuning_goal *goal;
+    const tem_run *run;
+    float *theta, *a, *z, *m, *q, *u, *p, *h, *gradient;
+    moments *memory; /* of theta */
+    double s, mean_s, square_s;
+    double hold;     /* the share of the slope that is allowed to which it is held */
+    double distance; /* F at this point */
+    unsigned iteration, iterations;
+    tuning_point best;
+} search;
+
+static tuning_call call_of(const search *x) {
+    return (tuning_call){x->t, x->s, x->goal->reach > 0 ? x->goal->reach / x->s : x->goal->gamma,
+                         x->run};
+}
+
+static double allowed(const search *x) {
+    return x->goal->epsilon - x->s;
+}
+
+/* ----------------------------------------------------------- one iteration -- */
+
+/* Z, its moments, ln Z and F. */
+static tem_status evaluate(search *x, tem_error *error) {
+    const tuning_call call = call_of(x);
+    for (uint32_t i = 0; i < x->t->count; i++)
+        x->a[i] = expf(x->theta[i]);
+    const tem_status status = tuning_sum(&call, x->a, x->z, x->m, x->q, error);
+    x->distance = 0;
+    for (uint32_t i = 0; i < x->t->count && status == TEM_OK; i++) {
+        x->u[i] = logf(x->z[i]);
+        x->distance += x->goal->prior[i] * x->m[i] / x->z[i];
+    }
+    return status;
+}
+
+/* The derivative of F plus penalty by s. dZ/ds = -M, dM/ds = -Q; gamma is taken as fixed. */
+static double slope_by_s(const search *x, double rho, double moment) {
+    double sum = rho * moment * x->hold;
+    for (uint32_t i = 0; i < x->t->count; i++) {
+        const double mean = x->m[i] / x->z[i];
+        sum -= x->goal->prior[i] * (x->q[i] / x->z[i] - mean * mean) + x->h[i] * mean;
+    }
+    return sum;
+}
+
+/* The derivatives by theta, in x->gradient, and by s. */
+static tem_status differentiate(search *x, double rho, double *by_s, tem_error *error) {
+    const tuning_call call = call_of(x);
+    double moment = 0;
+    tem_status status =
+        tuning_find_excess(&call, x->u, allowed(x) * x->hold, x->h, &moment, error);
+    if (status != TEM_OK)
+        return status;
+    for (uint32_t i = 0; i < x->t->count; i++)
+        x->h[i] *= (float)(2 * rho);
+    *by_s = slope_by_s(x, rho, moment);
+    for (uint32_t i = 0; i < x->t->count; i++) {
+        const float share = (float)x->goal->prior[i] / x->z[i];
+        x->p[i] = share;
+        x->h[i] = x->h[i] / x->z[i] - share * x->m[i] / x->z[i];
+    }
+    status = tuning_gradient(&call, x->p, x->h, x->gradient, error);
+    for (uint32_t i = 0; i < x->t->count; i++)
+        x->gradient[i] *= x->a[i];
+    return status;
+}
+
+/* Falls from 1 to 0.05. */
+static double cooling(const search *x) {
+    const double part = (double)x->iteration / x->iterations;
+    return 0.5 * (1 + cos(3.141592653589793 * part)) * 0.95 + 0.05;
+}
+
+static void step(search *x, double by_s) {
+    const double first = 1 - pow(fade_mean, x->iteration), second = 1 - pow(fade_square, x->iteration);
+    const float rate = (float)(rate_weights * cooling(x) / first);
+    for (uint32_t i = 0; i < x->t->count; i++) {
+        moments *k = &x->memory[i];
+        const float g = x->gradient[i];
+        k->mean = (float)fade_mean * k->mean + (float)(1 - fade_mean) * g;
+        k->square = (float)fade_square * k->square + (float)(1 - fade_square) * g * g;
+        x->theta[i] -= rate * k->mean / (sqrtf(k->square / (float)second) + 1e-12f);
+    }
+    x->mean_s = fade_mean * x->mean_s + (1 - fade_mean) * by_s;
+    x->square_s = fade_square * x->square_s + (1 - fade_square) * by_s * by_s;
+    const double move = rate_s * x->goal->epsilon * cooling(x) * x->mean_s / first /
+                        (sqrt(x->square_s / second) + 1e-12);
+    x->s = fmin(0.9995 * x->goal->epsilon, fmax(0.5 * x->goal->epsilon, x->s - move));
+}
+
+/* Whether this point keeps epsilon, as far as 16 bits tell; keeps the best, and steers. */
+static tem_status look(search *x, tem_error *error) {
+    const tuning_call call = call_of(x);
+    double slope = 0;
+    const tem_status status = tuning_find_slope(&call, x->u, &slope, error);
+    if (status != TEM_OK)
+        return status;
+    const double share = slope / allowed(x);
+    if (share <= 1 && x->distance < x->best.distance) {
+        memcpy(x->best.log_weights, x->theta, x->t->count * sizeof *x->theta);
+        x->best.s = x->s;
+        x->best.distance = x->distance;
+    }
+    x->hold = share > 1      ? fmax(0.5, x->hold - 0.2 * (share - 1))
+              : share < 0.99 ? fmin(1, x->hold + 0.2 * (1 - share))
+                             : x->hold;
+    return status;
+}
+
+static tem_status iterate(search *x, tem_error *error) {
+    const double part = (double)x->iteration / x->iterations;
+    const double rho = rho_first * pow(rho_last / rho_first, part);
+    double by_s = 0;
+    tem_status status = evaluate(x, error);
+    if (status == TEM_OK && (x->iteration % LOOK_EVERY == 0 || x->iteration == x->iterations))
+        status = look(x, error);
+    if (status == TEM_OK)
+        status = differentiate(x, rho, &by_s, error);
+    if (status == TEM_OK)
+        step(x, by_s);
+    if (status == TEM_OK)
+        status = core_progress(x->run, "tuning", x->iteration, x->iterations, error);
+    return status;
+}
+
+/* ---------------------------------------------------------------- all of it -- */
+
+static tem_status search_init(search *x, tem_error *error) {
+    float **const vectors[] = {&x->theta, &x->a, &x->z, &x->m,       &x->q,
+                               &x->u,     &x->p, &x->h, &x->gradient};
+    bool enough = true;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        *vectors[i] = tuning_vector(x->t);
+        enough &= *vectors[i] != NULL;
+    }
+    x->memory = core_alloc_zero(x->t->count, sizeof *x->memory);
+    return enough && x->memory != NULL ? TEM_OK : core_fail_memory(error);
+}
+
+static void search_free(search *x) {
+    float *const vectors[] = {x->theta, x->a, x->z, x->m, x->q, x->u, x->p, x->h, x->gradient};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        core_free(vectors[i]);
+    core_free(x->memory);
+}
+
+tem_status tuning_search(const tuning_matrix *t, const tuning_goal *goal, double s,
+                         unsigned iterations, const tem_run *run, tuning_point *start,
+                         tem_error *error) {
+    search x = {.t = t,
+                .goal = goal,
+                .run = run,
+                .s = s,
+                .hold = 0.99,
+                .iterations = iterations,
+                .best = {start->log_weights, start->s, start->distance}};
+    tem_status status = search_init(&x, error);
+    if (status == TEM_OK)
+        memcpy(x.theta, start->log_weights, t->count * sizeof *x.theta);
+    for (x.iteration = 1; x.iteration <= iterations && status == TEM_OK; x.iteration++)
+        status = iterate(&x, error);
+    start->s = x.best.s;
+    start->distance = x.best.distance;
+    search_free(&x);
+    return status;
+}
+
+tem_status tuning_flatten(const tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+                          const tem_run *run, float *log_weights, tem_error *error) {
+    const tuning_call call = {t, s, goal->reach > 0 ? goal->reach / s : goal->gamma, run};
+    float *a = tuning_vector(t), *z = tuning_vector(t), *sums = tuning_vector(t),
+          *back = tuning_vector(t);
+    tem_status status = a == NULL || z == NULL || sums == NULL || back == NULL
+                            ? core_fail_memory(error)
+                            : TEM_OK;
+    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
+        a[i] = 1;
+    if (status == TEM_OK)
+        status = tuning_sum(&call, a, sums, NULL, NULL, error);
+    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
+        a[i] = expf(log_weights[i]);
+    for (unsigned k = 0; k < steps && status == TEM_OK; k++) {
+        status = tuning_sum(&call, a, z, NULL, NULL, error);
+        for (uint32_t i = 0; i < t->count; i++)
+            z[i] = 1 / z[i];
+        if (status == TEM_OK)
+            status = tuning_sum(&call, z, back, NULL, NULL, error);
+        for (uint32_t i = 0; i < t->count; i++)
+            a[i] *= back[i] / sums[i];
+    }
+    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
+        log_weights[i] = logf(a[i]);
+    core_free(a);
+    core_free(z);
+    core_free(sums);
+    core_free(back);
+    return status;
+}

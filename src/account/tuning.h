@@ -1,0 +1,46 @@
+/* tuning.h - the search for output weights and an exponent that give the most utility an epsilon
+ * allows.
+ *
+ * The realised loss is s plus the largest slope of ln Z over all pairs (slopes.h). Weights change Z:
+ * with flat ln Z the whole of epsilon can go into s. The search minimises the expected distance
+ *
+ *     F = sum over w of f_w E[m(w, Y) | w],    f the prior,
+ *
+ * over ln a and s, plus a penalty rho times the sum over all pairs of
+ * max(|ln Z(w) - ln Z(w')| - (epsilon - s) m(w, w'), 0)^2, by Adam, with a slope that is held a
+ * little below what is allowed, so that points along the way are feasible; the best of these is
+ * what it proposes.
+ *
+ * PRIVACY: a proposal and no more. Rounded to integers it is judged by realised.h. */
+#ifndef ACCOUNT_TUNING_H
+#define ACCOUNT_TUNING_H
+
+#include "account/tuning_matrix.h"
+
+typedef struct tuning_goal {
+    double epsilon;
+    double reach; /* s gamma, if gamma follows from beta; else 0 */
+    double gamma; /* if it was given */
+    const double *prior;
+} tuning_goal;
+
+/* A point of the search. */
+typedef struct tuning_point {
+    float *log_weights; /* padded */
+    double s;
+    double distance; /* F; INFINITY: no feasible point yet */
+} tuning_point;
+
+/* Starts from *start, which is replaced by the best feasible point that is found, if there is one
+ * that is better. iterations: each about 0.5 s for 33,860 words on two processors. Told of progress
+ * after each. TEM_ERR_MEMORY or TEM_ERR_CANCELLED: then *start holds the best so far. */
+tem_status tuning_search(const tuning_matrix *t, const tuning_goal *goal, double s,
+                         unsigned iterations, const tem_run *run, tuning_point *start,
+                         tem_error *error);
+
+/* Richardson and Lucy's iteration towards K a = 1, a few steps of which flatten ln Z:
+ * a <- a K(1 / (K a)) / (K 1). */
+tem_status tuning_flatten(const tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+                          const tem_run *run, float *log_weights, tem_error *error);
+
+#endif
