@@ -8,6 +8,9 @@
  * program, else the installed one. Prints why it cannot; NULL then. */
 tem_model *default_model_open(const char *named);
 
+/* The same, and compares the file with its hashes. */
+tem_model *default_model_open_checked(const char *named, const tem_run *run);
+
 /* The path that default_model_open opened last. */
 const char *default_model_path(void);
 

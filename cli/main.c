@@ -14,6 +14,8 @@ static const struct {
     {"privatize", command_privatize, "replace every word of a text by a private one"},
     {"build", command_build, "make a model from an embedding file"},
     {"explain", command_explain, "show what one word is replaced by, and how likely"},
+    {"choose", command_choose, "find the epsilon for a target, such as how often words change"},
+    {"audit", command_audit, "tell what an epsilon really protects on a vocabulary"},
     {"info", command_info, "tell what a model holds"},
     {"verify", command_verify, "check a model and recompute all it claims"},
 };

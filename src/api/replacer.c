@@ -13,7 +13,7 @@ void counts_add(tem_counts *total, const tem_counts *added) {
     total->punctuation += added->punctuation;
 }
 
-static uint32_t find_word(const void *vocabulary, const char *word, size_t length) {
+uint32_t replacer_find(const void *vocabulary, const char *word, size_t length) {
     return vocab_find(vocabulary, word, length);
 }
 
@@ -22,7 +22,7 @@ tem_status tem_model_pieces(const tem_model *model, const char *text, size_t byt
     if (model == NULL || (text == NULL && bytes > 0) || (ids == NULL && max > 0) || count == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model, a text and places for ids are needed");
     text_pieces pieces;
-    text_pieces_init(&pieces, find_word, &model->words);
+    text_pieces_init(&pieces, replacer_find, &model->words);
     tem_status status = text_pieces_cut(&pieces, text, bytes, error);
     size_t found = 0;
     for (size_t i = 0; i < pieces.count && status == TEM_OK; i++)
@@ -43,7 +43,7 @@ tem_status tem_model_count_unreachable(const tem_model *model, uint32_t *count, 
     text_pieces pieces;
     tem_status status = TEM_OK;
     uint32_t unreachable = 0;
-    text_pieces_init(&pieces, find_word, &model->words);
+    text_pieces_init(&pieces, replacer_find, &model->words);
     for (uint32_t id = 0; id < model->words.count && status == TEM_OK; id++) {
         size_t length = 0;
         const char *word = vocab_word(&model->words, id, &length);
@@ -74,7 +74,7 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
         r->options.punctuation > TEM_PUNCTUATION_WORD)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "no such policy for unknown words or punctuation");
-    text_pieces_init(&r->pieces, find_word, &mechanism->model->words);
+    text_pieces_init(&r->pieces, replacer_find, &mechanism->model->words);
     return TEM_OK;
 }
 

@@ -23,6 +23,9 @@ typedef struct replacer {
 /* total += added */
 void counts_add(tem_counts *total, const tem_counts *added);
 
+/* vocab_find as text/pieces.h wants it: the vocabulary is a vocab. */
+uint32_t replacer_find(const void *vocabulary, const char *word, size_t length);
+
 /* TEM_ERR_ARGUMENT for a policy that there is not. options NULL: all defaults. */
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, bool dry_run, tem_error *error);

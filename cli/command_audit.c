@@ -1,0 +1,242 @@
+/* command_audit.c - tem audit: what an epsilon really protects on a vocabulary. */
+#include "commands.h"
+#include "common_options.h"
+#include "default_model.h"
+#include "mechanism_options.h"
+#include "plot.h"
+#include "rounding.h"
+#include "talk.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 6, RANGES = 200 };
+
+static const double delta = 1e-6;
+static const unsigned document_words[] = {1, 10, 100, 1000};
+enum { DOCUMENTS = sizeof document_words / sizeof *document_words };
+
+typedef struct audit_request {
+    common_options common;
+    mechanism_choice choice;
+    const char *plot_path;
+    bool json, force;
+} audit_request;
+
+typedef struct audit_result {
+    const tem_model *model;
+    tem_mechanism_info info;
+    tem_audit audit;
+    uint32_t words;
+} audit_result;
+
+/* What a document of so many words costs at most. */
+typedef struct document_cost {
+    double pure, local, rho, approximate;
+} document_cost;
+
+/* A word's loss lies in a range of 2 s gamma, whatever the two inputs are: zero-concentrated
+ * differential privacy with rho = (s gamma)^2 / 2 (bounded range b: rho = b^2 / 8), which adds
+ * up; and with probability 1 - delta no more is lost than rho + 2 sqrt(rho ln(1/delta)). */
+static document_cost cost_of(const audit_result *r, unsigned words) {
+    const double reach = r->info.s * r->info.gamma, rho = words * reach * reach / 2;
+    return (document_cost){.pure = words * r->info.epsilon_gamma,
+                           .local = words * r->audit.local,
+                           .rho = rho,
+                           .approximate = rho + 2 * sqrt(rho * log(1 / delta))};
+}
+
+static void print_documents(const audit_result *r) {
+    printf("\nwhat a document costs at most, whatever its words:\n\n"
+           "   words  epsilon * gamma       local         rho  epsilon at delta %g\n",
+           delta);
+    for (int i = 0; i < DOCUMENTS; i++) {
+        const document_cost cost = cost_of(r, document_words[i]);
+        printf("%8u  %15.1f  %10.1f  %10.1f  %10.1f\n", document_words[i], cost.pure, cost.local,
+               cost.rho, cost.approximate);
+    }
+    printf("\n"
+           "rho: zero-concentrated, (s gamma)^2 / 2 a word; for a word and one at distance d from\n"
+           "it, (s d)^2 / 2 = %.4g d^2. It goes with s: at the same epsilon a calibrated\n"
+           "mechanism has a larger s, and so a larger rho.\n",
+           r->info.s * r->info.s / 2);
+}
+
+static void print_pair(const audit_result *r) {
+    size_t length_a = 0, length_b = 0;
+    if (r->audit.worst_a == TEM_NO_WORD) {
+        puts("worst pair  none: all words are the same point");
+        return;
+    }
+    const char *a = tem_model_word(r->model, r->audit.worst_a, &length_a);
+    const char *b = tem_model_word(r->model, r->audit.worst_b, &length_b);
+    printf("worst pair  %.*s, %.*s, at distance %.4f\n", (int)length_a, a != NULL ? a : "",
+           (int)length_b, b != NULL ? b : "", (double)r->audit.worst_distance / TEM_DIST_ONE);
+}
+
+static void print_text(const audit_result *r) {
+    const tem_mechanism_info *info = &r->info;
+    printf("%s, epsilon %g: s = %.6f, gamma = %.4f, %s words\n", tem_kind_name(info->kind),
+           info->epsilon, info->s, info->gamma, talk_count(r->words));
+    if (info->certificate[0] != '\0')
+        printf("certificate %.16s\n", info->certificate);
+    printf("\nrealised    %.6g per unit of distance at most, for any two words\n",
+           rounding_up(r->audit.realised, DIGITS));
+    printf("            (proved; the worst pair loses at least %.6g)\n",
+           r->audit.realised_least > 0 ? rounding_down(r->audit.realised_least, DIGITS) : 0);
+    printf("            %.1f %% of 2s, the bound of the paper; %.1f %% of epsilon\n",
+           100 * r->audit.realised / (2 * info->s), 100 * r->audit.realised / info->epsilon);
+    print_pair(r);
+    printf("any inputs  %.6g at most (epsilon * gamma = %.6g)\n",
+           rounding_up(r->audit.local, DIGITS), rounding_up(info->epsilon_gamma, DIGITS));
+    printf("pairs       %s looked at, %s ruled out by bounds: all of them\n",
+           talk_count(r->audit.pairs_examined), talk_count(r->audit.pairs_pruned));
+    print_documents(r);
+}
+
+static json_t *word_as_json(const tem_model *model, uint32_t id) {
+    size_t length = 0;
+    const char *word = id == TEM_NO_WORD ? NULL : tem_model_word(model, id, &length);
+    return word != NULL ? json_stringn(word, length) : json_null();
+}
+
+static json_t *documents_as_json(const audit_result *r) {
+    json_t *documents = json_array();
+    for (int i = 0; i < DOCUMENTS; i++) {
+        const document_cost cost = cost_of(r, document_words[i]);
+        json_array_append_new(documents,
+                              json_pack("{s:i, s:f, s:f, s:f, s:f, s:f}", "words",
+                                        (int)document_words[i], "epsilon", cost.pure, "local",
+                                        cost.local, "rho", cost.rho, "epsilon_delta",
+                                        cost.approximate, "delta", delta));
+    }
+    return documents;
+}
+
+static bool print_json(const audit_result *r) {
+    const tem_mechanism_info *info = &r->info;
+    const tem_audit *audit = &r->audit;
+    json_t *all = json_pack(
+        "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:o, s:f, s:f, s:{s:o, s:o, s:f}, s:f, s:f, "
+        "s:{s:I, s:I}, s:o}",
+        "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
+        info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)r->words, "weights",
+        "equal", "mechanism", tem_kind_name(info->kind), "certificate",
+        info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(), "realised",
+        audit->realised, "realised_least", audit->realised_least, "worst", "a",
+        word_as_json(r->model, audit->worst_a), "b", word_as_json(r->model, audit->worst_b),
+        "distance", (double)audit->worst_distance / TEM_DIST_ONE, "epsilon_gamma",
+        info->epsilon_gamma, "local", audit->local, "pairs", "examined",
+        (json_int_t)audit->pairs_examined, "pruned", (json_int_t)audit->pairs_pruned, "documents",
+        documents_as_json(r));
+    const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
+    json_decref(all);
+    putchar('\n');
+    if (!done)
+        fputs("tem: out of memory\n", stderr);
+    return done;
+}
+
+/* The largest loss in each range of distance. */
+static int draw_losses(const audit_request *request, const audit_result *r, const double *losses) {
+    double x[RANGES + 1], y[RANGES + 1];
+    for (int i = 0; i <= RANGES; i++) {
+        x[i] = i < RANGES ? (i + 0.5) * r->info.gamma / RANGES : r->info.gamma;
+        y[i] = losses[i] > 0 ? losses[i] : NAN; /* no pair */
+    }
+    const plot_curve curve = {"largest loss per unit of distance", x, y, RANGES + 1, true, false};
+    const plot_mark marks[] = {{"epsilon", r->info.epsilon, false}, {"s", r->info.s, false}};
+    const plot p = {.title = "What pairs of words really lose",
+                    .x_label = "distance of two words, cut at gamma",
+                    .y_label = "loss per unit of distance",
+                    .curves = &curve,
+                    .curve_count = 1,
+                    .marks = marks,
+                    .mark_count = sizeof marks / sizeof *marks};
+    return plot_write(request->plot_path, &p);
+}
+
+static int audit_with(const audit_request *request, const tem_accountant *accountant,
+                      const tem_mechanism *mechanism, const tem_run *run, audit_result *r) {
+    double losses[RANGES + 1];
+    tem_error error;
+    tem_model_info model_info;
+    tem_model_get_info(r->model, &model_info);
+    tem_mechanism_get_info(mechanism, &r->info);
+    r->words = model_info.words;
+    tem_status status = tem_accountant_audit(accountant, mechanism, run, &r->audit, &error);
+    if (status == TEM_OK && request->plot_path != NULL)
+        status = tem_accountant_losses(accountant, mechanism, RANGES, run, losses, &error);
+    talk_end_progress();
+    if (status != TEM_OK)
+        return talk_error(&error);
+    if (!request->json)
+        print_text(r);
+    else if (!print_json(r))
+        return EXIT_FAILED;
+    return request->plot_path != NULL ? draw_losses(request, r, losses) : EXIT_DONE;
+}
+
+static int audit(const audit_request *request) {
+    const tem_run run = talk_run((unsigned)request->common.threads, request->common.quiet);
+    tem_model *model = default_model_open_checked(request->common.model, &run);
+    if (model == NULL)
+        return EXIT_FAILED;
+    int status = EXIT_FAILED;
+    tem_error error;
+    tem_accountant *accountant = NULL;
+    audit_result result = {.model = model};
+    tem_mechanism *mechanism = mechanism_choose("audit", model, &request->choice, &status);
+    if (mechanism != NULL) {
+        if (tem_accountant_create(model, NULL, &run, &accountant, &error) != TEM_OK)
+            status = talk_error(&error);
+        else
+            status = audit_with(request, accountant, mechanism, &run, &result);
+    }
+    tem_accountant_free(accountant);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+    return status;
+}
+
+static void print_help(const option_spec *table) {
+    puts("usage: tem audit --epsilon E [OPTIONS]\n"
+         "\n"
+         "Tells what an epsilon really protects on this vocabulary: the loss that the worst pair\n"
+         "of words realises, proved over all pairs; the most that any input can cost; and what\n"
+         "documents cost.\n");
+    options_print_help(stdout, table);
+    puts("\n"
+         "  tem audit --epsilon 3\n"
+         "  tem audit --epsilon 3 --json --plot losses.svg");
+}
+
+int command_audit(int argc, char *const *argv) {
+    audit_request r = {.plot_path = NULL};
+    const option_spec table[] = {
+        MECHANISM_OPTIONS(r.choice),
+        {"json", 0, OPTION_FLAG, &r.json, NULL, "as one JSON object", 0, 0},
+        {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE",
+         "draw the loss against the distance: FILE.svg or FILE.png", 0, 0},
+        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the plot", 0, 0},
+        MODEL_OPTION(r.common),
+        COMMON_OPTIONS(r.common),
+    };
+    char message[OPTION_MESSAGE_BYTES];
+    size_t operands = 0;
+    if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
+        return talk_usage("audit", "%s", message);
+    if (r.common.help) {
+        print_help(table);
+        return EXIT_DONE;
+    }
+    if (r.choice.epsilon <= 0)
+        return talk_usage("audit", "which epsilon? --epsilon E has no default; try 2 to 3");
+    if (r.choice.kind_name != NULL && strcmp(r.choice.kind_name, "madlib") == 0)
+        return talk_usage("audit", "Madlib can only be drawn from; tem and em can be audited");
+    const int status =
+        r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;
+    return status == EXIT_DONE ? audit(&r) : status;
+}

@@ -1,0 +1,204 @@
+/* plot.c - curves as a picture, drawn by gnuplot.
+ *
+ * gnuplot is a process of its own that reads its script, data and all, from a file without a
+ * name and writes the picture to its standard output, which is a temporary file beside the one
+ * that is wanted. So neither a shell nor gnuplot sees the name of a file, and a picture that
+ * fails leaves nothing. */
+#include "plot.h"
+
+#include "outputs.h"
+#include "talk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static bool ends_in(const char *path, const char *ending) {
+    const size_t length = strlen(path), end = strlen(ending);
+    return length > end && strcmp(path + length - end, ending) == 0;
+}
+
+/* Runs gnuplot with these files as its standard input and output; its exit status, or -1 if it
+ * cannot be run. `input` -1: none, and it only tells its version. */
+static int run_gnuplot(int input, int output) {
+    char *const draw[] = {"gnuplot", "-d", "-", NULL}; /* -d: no settings of the user's */
+    char *const version[] = {"gnuplot", "--version", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child = 0;
+    int status = 0;
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return -1;
+    bool ready = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) == 0;
+    if (input >= 0)
+        ready &= posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) == 0;
+    ready = ready && posix_spawnp(&child, "gnuplot", &actions, NULL, input >= 0 ? draw : version,
+                                  environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    if (!ready)
+        return -1;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
+}
+
+static bool has_gnuplot(void) {
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const bool found = nowhere >= 0 && run_gnuplot(-1, nowhere) == 0;
+    if (nowhere >= 0)
+        close(nowhere);
+    return found;
+}
+
+int plot_check(const char *command, const char *path, bool force) {
+    if (!ends_in(path, ".svg") && !ends_in(path, ".png"))
+        return talk_usage(command, "--plot takes a file that ends in .svg or .png");
+    if (!outputs_check(path, force))
+        return EXIT_FAILED;
+    if (has_gnuplot())
+        return EXIT_DONE;
+    fputs("tem: --plot needs gnuplot, which is not there; Debian has it in the package "
+          "gnuplot-nox\n",
+          stderr);
+    return EXIT_FAILED;
+}
+
+/* In single quotes gnuplot takes everything as it is but the quote itself, which is doubled. */
+static void put_quoted(FILE *script, const char *text) {
+    fputc('\'', script);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fputc('\'', script);
+        if ((unsigned char)*text >= ' ')
+            fputc(*text, script);
+    }
+    fputc('\'', script);
+}
+
+static void put_setting(FILE *script, const char *setting, const char *text) {
+    fprintf(script, "set %s ", setting);
+    put_quoted(script, text);
+    fputc('\n', script);
+}
+
+static void put_data(FILE *script, const plot *p) {
+    for (size_t i = 0; i < p->curve_count; i++) {
+        fprintf(script, "$curve%zu << END\n", i);
+        for (size_t k = 0; k < p->curves[i].count; k++)
+            if (isfinite(p->curves[i].x[k]) && isfinite(p->curves[i].y[k]))
+                fprintf(script, "%.17g %.17g\n", p->curves[i].x[k], p->curves[i].y[k]);
+        fputs("END\n", script);
+    }
+}
+
+/* Arrows without a head, and their names beside them. */
+static void put_marks(FILE *script, const plot *p) {
+    for (size_t i = 0; i < p->mark_count; i++) {
+        const plot_mark *m = &p->marks[i];
+        fprintf(script,
+                m->vertical ? "set arrow from first %.17g,graph 0 to first %.17g,graph 1"
+                            : "set arrow from graph 0,first %.17g to graph 1,first %.17g",
+                m->at, m->at);
+        fputs(" nohead dashtype 2 linewidth 1.5 linecolor rgb '#606060'\nset label ", script);
+        put_quoted(script, m->label);
+        fprintf(script,
+                m->vertical ? " at first %.17g,graph 0.97 right rotate by 90 offset character -0.7,0"
+                            : " at graph 0.98,first %.17g right offset character 0,0.6",
+                m->at);
+        fputs(" textcolor rgb '#404040'\n", script);
+    }
+}
+
+static void put_axes(FILE *script, const plot *p) {
+    put_setting(script, "title", p->title);
+    put_setting(script, "xlabel", p->x_label);
+    put_setting(script, "ylabel", p->y_label);
+    fputs("set border 3 linecolor rgb '#404040'\n"
+          "set grid linecolor rgb '#d8d8d8' linewidth 1\n"
+          "set tics nomirror\n"
+          "set key outside below center horizontal\n"
+          "set yrange [0:*]\n"
+          "set offsets graph 0, graph 0, graph 0.05, 0\n",
+          script);
+    if (p->x_log)
+        fputs("set logscale x\n", script);
+    if (p->right_label != NULL) {
+        put_setting(script, "y2label", p->right_label);
+        fputs("set border 11\nset y2tics nomirror\n", script);
+    }
+    if (p->right_label != NULL && p->right_log)
+        fputs("set logscale y2\nset format y2 '%g'\n", script);
+}
+
+static void put_curves(FILE *script, const plot *p) {
+    static const char *const colours[] = {"#0060a8", "#c84000", "#208040", "#803090"};
+    enum { COLOURS = sizeof colours / sizeof *colours };
+    for (size_t i = 0; i < p->curve_count; i++) {
+        const plot_curve *c = &p->curves[i];
+        fprintf(script, "%s $curve%zu axes x1%s with %s linewidth 2 linecolor rgb '%s' title ",
+                i == 0 ? "plot" : ",", i, c->right ? "y2" : "y1",
+                c->points ? "points pointtype 7 pointsize 0.4" : "linespoints pointtype 7 pointsize 0.5",
+                colours[i % COLOURS]);
+        put_quoted(script, c->label);
+    }
+    fputc('\n', script);
+}
+
+static bool put_script(FILE *script, const plot *p, bool svg) {
+    fputs("set encoding utf8\n", script);
+    fputs(svg ? "set terminal svg size 900,560 font 'Helvetica,15'"
+              : "set terminal pngcairo size 1800,1120 font 'Sans,24' linewidth 2",
+          script);
+    fputs(" noenhanced background rgb 'white'\n", script);
+    put_data(script, p);
+    put_axes(script, p);
+    put_marks(script, p);
+    put_curves(script, p);
+    return fflush(script) == 0 && !ferror(script) && fseek(script, 0, SEEK_SET) == 0;
+}
+
+/* The permissions that a new file has, or those of the file that it replaces. */
+static bool set_permissions(int output, const char *path) {
+    struct stat info;
+    const mode_t mask = umask(0);
+    umask(mask);
+    return fchmod(output, stat(path, &info) == 0 ? info.st_mode & 0777 : 0666 & ~mask) == 0;
+}
+
+static int complain(const char *path, const char *what) {
+    fprintf(stderr, "tem: %s: %s\n", path, what);
+    return EXIT_FAILED;
+}
+
+int plot_write(const char *path, const plot *p) {
+    char temporary[PATH_MAX];
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.tmp-XXXXXX", path) >= sizeof temporary)
+        return complain(path, "the name is too long");
+    FILE *script = tmpfile();
+    const int output = script == NULL ? -1 : mkostemp(temporary, O_CLOEXEC);
+    int status = EXIT_DONE;
+    if (output < 0)
+        status = complain(path, strerror(errno));
+    else if (!put_script(script, p, ends_in(path, ".svg")) ||
+             run_gnuplot(fileno(script), output) != 0)
+        status = complain(path, "gnuplot could not draw it");
+    else if (!set_permissions(output, path) || fsync(output) != 0 || rename(temporary, path) != 0)
+        status = complain(path, strerror(errno));
+    if (output >= 0 && status != EXIT_DONE)
+        unlink(temporary);
+    if (output >= 0)
+        close(output);
+    if (script != NULL)
+        fclose(script);
+    return status;
+}

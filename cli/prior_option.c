@@ -1,0 +1,27 @@
+/* prior_option.c - --prior: how often each word is expected. */
+#include "prior_option.h"
+
+#include "options.h"
+#include "talk.h"
+
+#include <string.h>
+
+tem_prior *prior_choose(const char *command, const char *text, const tem_model *model,
+                        int *status) {
+    static const char zipf[] = "zipf";
+    const size_t length = sizeof zipf - 1;
+    double power = 1;
+    tem_prior *prior = NULL;
+    tem_error error;
+    const bool named = text == NULL || strcmp(text, zipf) == 0;
+    const bool powered = !named && strncmp(text, "zipf:", length + 1) == 0;
+    if (powered && (!options_decimal(text + length + 1, &power) || power < 0)) {
+        *status = talk_usage(command, "--prior zipf:POWER takes a power of 0 or more, such as 1");
+        return NULL;
+    }
+    const tem_status made = named || powered
+                                ? tem_prior_create_zipf(model, power, &prior, &error)
+                                : tem_prior_load(model, text, NULL, &prior, &error);
+    *status = made == TEM_OK ? EXIT_DONE : talk_error(&error);
+    return prior;
+}

@@ -1,0 +1,46 @@
+/* summary.h - what a mechanism does to words that come with given probabilities.
+ *
+ * Everything follows from four sums over the outputs y of a word w, with m = min(d(w, y), gamma):
+ *
+ *     Z = sum a_y exp(-s m)      M = sum m a_y exp(-s m)      B = the part of Z beyond gamma
+ *     L = sum ln(a_y) a_y exp(-s m)
+ *
+ *     N_w = a_w / Z,   E[m] = M / Z,   P(d > gamma) = B / Z,   entropy = ln Z + s M / Z - L / Z.
+ *
+ * Near words are taken one by one, with the exact distances of w's list: they are few, and each
+ * of them matters. Those beyond the list come from the profile (profile.h), a sum of 512 terms
+ * instead of one a word. It knows how many words are in a cell, but not where. Taking them as
+ * evenly spread over it is nearly right where there are many; summary.c looks at a sample of
+ * words, one output at a time, whether it is, and otherwise takes all of them like that. */
+#ifndef ACCOUNT_SUMMARY_H
+#define ACCOUNT_SUMMARY_H
+
+#include "account/profile.h"
+#include "index/neighbours.h"
+#include "mech/exponent.h"
+#include "mech/weights.h"
+
+/* The mechanism that is asked about, and the words' probabilities. */
+typedef struct summary_source {
+    const space *space;
+    const neighbour_index *index;
+    const exponent *exponent;
+    const weights *weights;
+    const profile *profile; /* with the same weights */
+    const double *shares;   /* of the words; they add up to 1 */
+} summary_source;
+
+/* The sums Z, M, L, B of one word. */
+typedef struct summary_sums {
+    double total, moment, logs, beyond;
+} summary_sums;
+
+/* One output at a time: a distance for each word. */
+summary_sums summary_sum_exactly(const summary_source *source, uint32_t word);
+
+/* Fills *out; without with_bayes its `bayes` is NaN. The same for any number of
+ * threads. TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
+tem_status summary_make(const summary_source *source, bool with_bayes, const tem_run *run,
+                        tem_summary *out, tem_error *error);
+
+#endif

@@ -1,0 +1,122 @@
+/* api_prior.c - tem_prior of tem.h. */
+#include "account/prior.h"
+#include "api/replacer.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "io/file.h"
+#include "io/model.h"
+
+#include <math.h>
+#include <string.h>
+
+tem_status tem_prior_create_zipf(const tem_model *model, double power, tem_prior **prior,
+                                 tem_error *error) {
+    if (model == NULL || prior == NULL || !isfinite(power) || power < 0)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, a power of 0 or more and a place for the prior are needed");
+    tem_prior *p = prior_make(model, model->words.count);
+    if (p == NULL)
+        return core_fail_memory(error);
+    prior_fill_zipf(p, power);
+    prior_scale(p);
+    *prior = p;
+    return TEM_OK;
+}
+
+void tem_prior_free(tem_prior *prior) {
+    prior_free(prior);
+}
+
+/* A file that is being counted, line by line. */
+typedef struct counting {
+    const char *path;
+    const tem_run *run;
+    tem_prior *prior;
+    text_pieces pieces;
+    bool counts; /* lines are WORD<TAB>COUNT, else text */
+    uint64_t line;
+} counting;
+
+/* Splits WORD<TAB>COUNT: *word receives the bytes of the word. False if it is not that, or the
+ * count does not fit. */
+static bool split_counts(const char *line, size_t bytes, size_t *word, uint64_t *count) {
+    const char *tab = bytes == 0 ? NULL : memchr(line, '\t', bytes);
+    const char *end = line + bytes;
+    uint64_t value = 0;
+    if (tab == NULL || tab == line || tab + 1 == end)
+        return false;
+    for (const char *c = tab + 1; c < end; c++)
+        if (*c < '0' || *c > '9' || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*c - '0'), &value))
+            return false;
+    *word = (size_t)(tab - line);
+    *count = value;
+    return true;
+}
+
+static tem_status count_line(counting *c, const char *line, size_t bytes, tem_error *error) {
+    uint64_t count = 1;
+    if (c->counts && !split_counts(line, bytes, &bytes, &count))
+        return core_fail_at(error, TEM_ERR_FORMAT, c->path, c->line, 0,
+                            "expected a word, a tab and a count, as in the first line");
+    const tem_status status = text_pieces_cut(&c->pieces, line, bytes, error);
+    if (status == TEM_ERR_FORMAT)
+        return core_fail_at(error, status, c->path, c->line, 0, "the line is not UTF-8");
+    if (status == TEM_ERR_RANGE)
+        return core_fail_at(error, TEM_ERR_FORMAT, c->path, c->line, 0,
+                            "the line is longer than 1 GiB");
+    for (size_t i = 0; i < c->pieces.count && status == TEM_OK; i++)
+        if (c->pieces.pieces[i].word && c->pieces.pieces[i].id != TEM_NO_WORD)
+            c->prior->shares[c->pieces.pieces[i].id] += (double)count;
+    return status;
+}
+
+/* Without its end, be that a line feed alone or after a carriage return. */
+static size_t line_bytes(const char *start, const char *end) {
+    return (size_t)(end - start) - (end > start && end[-1] == '\r');
+}
+
+static tem_status count_lines(counting *c, const file_view *file, tem_error *error) {
+    enum { LINES_A_REPORT = 1024 };
+    const char *start = file->data, *end = file->data + file->size;
+    tem_status status = TEM_OK;
+    while (status == TEM_OK && start < end) {
+        const char *stop = memchr(start, '\n', (size_t)(end - start));
+        stop = stop == NULL ? end : stop;
+        const size_t bytes = line_bytes(start, stop);
+        size_t word;
+        uint64_t count;
+        if (c->line++ == 0)
+            c->counts = split_counts(start, bytes, &word, &count);
+        status = count_line(c, start, bytes, error);
+        start = stop + 1;
+        if (status == TEM_OK && c->line % LINES_A_REPORT == 0)
+            status = core_progress(c->run, "counting words", (uint64_t)(stop - file->data),
+                                   file->size, error);
+    }
+    return status;
+}
+
+tem_status tem_prior_load(const tem_model *model, const char *path, const tem_run *run,
+                          tem_prior **prior, tem_error *error) {
+    if (model == NULL || path == NULL || prior == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, a path and a place for the prior are needed");
+    file_view file = {0};
+    tem_status status = file_open(path, run, &file, error);
+    if (status != TEM_OK)
+        return status;
+    counting c = {.path = path, .run = run, .prior = prior_make(model, model->words.count)};
+    text_pieces_init(&c.pieces, replacer_find, &model->words);
+    status = c.prior == NULL ? core_fail_memory(error) : count_lines(&c, &file, error);
+    if (status == TEM_OK && !(prior_scale(c.prior) > 0))
+        status = core_fail_at(error, TEM_ERR_FORMAT, path, 0, 0,
+                              "no word of it is in the model's vocabulary");
+    text_pieces_free(&c.pieces);
+    file_close(&file);
+    if (status == TEM_OK)
+        *prior = c.prior;
+    else
+        prior_free(c.prior);
+    return status;
+}
