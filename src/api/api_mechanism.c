@@ -1,4 +1,5 @@
 /* api_mechanism.c - tem_rng, tem_mechanism and tem_law of tem.h. */
+#include "api/certificates.h"
 #include "api/mechanism.h"
 #include "core/memory.h"
 #include "core/status.h"
@@ -74,6 +75,8 @@ static tem_status check_options(const tem_mechanism_options *o, tem_error *error
         return core_fail(error, TEM_ERR_ARGUMENT, "beta and gamma belong to the mechanism tem");
     if (o->weights != NULL && o->kind == TEM_KIND_MADLIB)
         return core_fail(error, TEM_ERR_ARGUMENT, "Madlib has no output weights");
+    if (o->certificate != NULL && o->kind != 0 && o->kind != TEM_KIND_TEM)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a certificate belongs to the mechanism tem");
     return TEM_OK;
 }
 
@@ -87,12 +90,22 @@ static tem_status choose_gamma(tem_mechanism *m, const tem_mechanism_options *o,
     return exponent_gamma_from_beta(m->beta, m->count, e->s, &e->gamma, error);
 }
 
+/* s and gamma for epsilon, as the theorem has them, or as a certificate does. */
+static tem_status choose_exponent(tem_mechanism *m, const tem_mechanism_options *o, exponent *e,
+                                  tem_error *error) {
+    if (o->certificate != NULL) {
+        m->beta = o->certificate->beta;
+        certificate_write_hash(o->certificate, m->certificate);
+        return certificate_exponent(m->model, o, e, error);
+    }
+    const tem_status status = exponent_s(o->epsilon, &e->s, error);
+    return status == TEM_OK ? choose_gamma(m, o, e, error) : status;
+}
+
 static tem_status make_sampler(tem_mechanism *m, const tem_model *model,
                                const tem_mechanism_options *o, tem_error *error) {
     exponent e = {0, 0};
-    tem_status status = exponent_s(o->epsilon, &e.s, error);
-    if (status == TEM_OK)
-        status = choose_gamma(m, o, &e, error);
+    tem_status status = choose_exponent(m, o, &e, error);
     if (status == TEM_OK)
         status = sampler_init(&m->sampler, &model->space, &model->index, e, o->weights, error);
     return status;
@@ -162,6 +175,7 @@ void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
         .moved_mass = moved_mass(m),
         .equal_weights = m->sampler.envelopes.weights.values == NULL,
     };
+    memcpy(info->certificate, m->certificate, sizeof info->certificate);
 }
 
 static bool word_exists(const tem_mechanism *m, uint32_t word) {

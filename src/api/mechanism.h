@@ -10,9 +10,10 @@ struct tem_mechanism {
     const tem_model *model;
     tem_mechanism_kind kind;
     double epsilon, beta;
-    uint32_t count;  /* words */
-    sampler sampler; /* TEM, EM */
-    madlib madlib;   /* Madlib */
+    uint32_t count;       /* words */
+    char certificate[65]; /* hash of the one that s and gamma come from, in hex, or "" */
+    sampler sampler;      /* TEM, EM */
+    madlib madlib;        /* Madlib */
 };
 
 #endif

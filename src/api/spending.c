@@ -91,9 +91,10 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
         salt[i] = (unsigned char)rng_below(&rng, 256);
     rng_wipe(&rng);
     amount_from_number(job->budget, AMOUNT_DOWN, &s->budget);
-    /* PRIVACY: the decimal may be below epsilon by half a unit in its last place, 2^-30 at
-     * most; 2s is at least 2^-19 below it (exponent_s). An exponent that leaves less room must
-     * be charged for by its own bound, rounded up. */
+    /* PRIVACY: the decimal may be below epsilon by half a unit in its last place: 2^-53 of it,
+     * 2^-30 at most. What is lost is below that too: 2s is at least 2^-19 below epsilon
+     * (exponent_s); what a certificate proves is below it by more than 2^-51 of it
+     * (certificate_leaves_room). */
     amount_from_number(mechanism->epsilon, AMOUNT_UP, &s->epsilon);
     s->limited = is_given(job->budget);
     tem_model_info model;
@@ -246,6 +247,7 @@ static tem_status charge(spending *s, tem_error *error) {
         .punctuation =
             tem_punctuation_name(text->punctuation != 0 ? text->punctuation : TEM_PUNCTUATION_DROP),
         .model = s->ledger.model,
+        .certificate = info.certificate[0] != '\0' ? info.certificate : NULL,
         .by = &s->ledger.by,
         .people = &s->ledger.people,
         .charged = (const uint32_t *)(const void *)s->due.data,

@@ -1,4 +1,9 @@
-/* certificate.h - certificates and the file that keeps them (docs/FORMAT.md). */
+/* certificate.h - certificates and the file that keeps them (docs/FORMAT.md).
+ *
+ * A certificate says: on the words, vectors and metric with the hash `space`, the exponent s
+ * and the truncation gamma lose at most `realised` per unit of distance, which is below
+ * epsilon. What is here keeps it whole. Nothing here makes it true: who may believe it is
+ * the command's affair (cli/trust.h). */
 #ifndef IO_CERTIFICATE_H
 #define IO_CERTIFICATE_H
 
@@ -13,5 +18,40 @@ struct tem_certificate {
     double realised;
     unsigned char space[CORE_HASH_BYTES]; /* model_space_hash */
 };
+
+enum {
+    CERTIFICATE_S_BITS = 20,
+    CERTIFICATES_MAX = 4096 /* in a file */
+};
+
+/* The most that s * gamma may be: 64, in steps of 2^-36. */
+#define CERTIFICATE_EXPONENT_MAX ((uint64_t)64 << 36)
+
+/* Whether a loss is far enough below epsilon to be charged as epsilon's decimal.
+ * PRIVACY: that decimal may be below epsilon by half a unit in its last place, 2^-53 of it.
+ * With the rounding of this product, the loss is at most epsilon (1 - 2^-50 + 2^-53). */
+static inline bool certificate_leaves_room(double realised, double epsilon) {
+    return realised * (1 + 0x1p-50) <= epsilon;
+}
+
+/* What no certificate can say; NULL if nothing is wrong. */
+const char *certificate_fault(const tem_certificate *c);
+
+/* The hash by which a certificate is known: of all it says. */
+void certificate_hash(const tem_certificate *c, unsigned char hash[CORE_HASH_BYTES]);
+
+/* Whether both answer the same question: epsilon, and beta or gamma. */
+bool certificate_same_terms(const tem_certificate *a, const tem_certificate *b);
+
+/* All certificates of a file. The file is not trusted. TEM_ERR_FORMAT, TEM_ERR_VERSION,
+ * TEM_ERR_DAMAGED, TEM_ERR_MEMORY. Free *list with core_free. */
+tem_status certificates_read(const file_view *view, const char *path, tem_certificate **list,
+                             uint32_t *count, tem_error *error);
+tem_status certificates_load(const char *path, tem_certificate **list, uint32_t *count,
+                             tem_error *error);
+
+/* Puts a certificate into the file, in place of one with the same terms; starts the file if
+ * there is none. Others who do this at the same time wait. */
+tem_status certificate_add(const tem_certificate *c, const char *path, tem_error *error);
 
 #endif

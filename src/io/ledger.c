@@ -3,9 +3,9 @@
 
 #include "core/fault.h"
 #include "core/status.h"
-#include "core/threads.h"
 #include "io/file.h"
 #include "io/json_span.h"
+#include "io/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { LOCK_RETRY_NS = 2000000 };
 
 /* An older copy would say less than was spent. */
 static const char advice[] = "restore a copy made after the last run; another ledger would know "
@@ -244,21 +241,8 @@ static tem_status read_new(ledger *l, tem_error *error) {
 
 /* ---- the lock ---- */
 
-/* flock, not fcntl: it belongs to the open file, so that it also parts two runs of one
- * process. Tried again and again, since a signal that comes just before a call that waits
- * would not end it. */
 static tem_status wait_for_lock(const ledger *l, tem_error *error) {
-    const struct timespec pause = {0, LOCK_RETRY_NS};
-    for (;;) {
-        if (!fails() && flock(l->descriptor, (l->read_only ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0)
-            return TEM_OK;
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return core_fail_os(error, l->path, "lock the ledger", errno);
-        const tem_status status = core_progress(l->run, "waiting for ledger", 0, 0, error);
-        if (status != TEM_OK)
-            return status;
-        nanosleep(&pause, NULL);
-    }
+    return lock_wait(l->descriptor, l->path, l->read_only, "waiting for ledger", l->run, error);
 }
 
 /* A ledger that was renamed or replaced while it was open is another one: charges to it would

@@ -218,7 +218,10 @@ tem_status ledger_write_charge(const ledger_charge *c, const char before[LEDGER_
     put_amount(&w, "spent", &spent);
     put_amount(&w, "spent_worst", c->bounded ? &worst : NULL);
     put_name(&w, "model", c->model);
-    put_amount(&w, "certificate", NULL);
+    if (c->certificate != NULL)
+        put_name(&w, "certificate", c->certificate);
+    else
+        put_amount(&w, "certificate", NULL);
     put_whom(&w, c);
     const bool done = w.good && ledger_seal(line, before) && core_buffer_add(line, "\n", 1);
     return done ? TEM_OK : core_fail_memory(error);
@@ -300,7 +303,7 @@ static bool take_whom(line_reader *r, ledger_entry *e) {
     return take(r, "}") && sum == e->words;
 }
 
-typedef enum value_kind { NAME, FLAG, COUNT, AMOUNT, AMOUNT_OR_NULL, NOTHING } value_kind;
+typedef enum value_kind { NAME, FLAG, COUNT, AMOUNT, AMOUNT_OR_NULL, NAME_OR_NULL } value_kind;
 
 /* The keys up to `by`, in the order in which they are written. */
 static const struct {
@@ -324,7 +327,7 @@ static const struct {
             {",\"spent\":", AMOUNT},
             {",\"spent_worst\":", AMOUNT_OR_NULL},
             {",\"model\":", NAME},
-            {",\"certificate\":", NOTHING}};
+            {",\"certificate\":", NAME_OR_NULL}};
 enum {
     KEYS = sizeof keys / sizeof *keys,
     EPSILON = 4,
@@ -359,7 +362,7 @@ static bool take_value(line_reader *r, value_kind kind, value *v) {
         return take_amount(r, &v->number);
     default:
         v->is_null = take(r, "null");
-        return v->is_null || (kind == AMOUNT_OR_NULL && take_amount(r, &v->number));
+        return v->is_null || (kind == AMOUNT_OR_NULL ? take_amount(r, &v->number) : take_string(r));
     }
 }
 

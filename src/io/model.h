@@ -40,4 +40,11 @@ tem_status model_save(const tem_model *model, const char *path, tem_overwrite ov
 tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error);
 void model_free(tem_model *model);
 
+/* The hash of what a certificate is about: words, their order, vectors or matrix, metric. The
+ * lists are not in it: they decide how long a draw takes, not its law. A built model and its
+ * file give the same.
+ * PRIVACY: for an opened file this is what its section table says, so it speaks about the
+ * content only as far as model_check has compared the two. */
+void model_space_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);
+
 #endif

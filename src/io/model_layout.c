@@ -3,6 +3,8 @@
 
 #include "core/memory.h"
 
+#include <string.h>
+
 /* Bytes of a section; false on overflow. 2^48 bytes is more than any file. */
 static bool section_bytes(const model_header *h, uint32_t kind, uint64_t word_bytes,
                           uint64_t list_entries, uint64_t *bytes) {
@@ -52,6 +54,42 @@ uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t 
     }
     *file_bytes = offset;
     return filled;
+}
+
+const void *model_section_data(const tem_model *m, uint32_t kind) {
+    switch (kind) {
+    case SECTION_WORD_STARTS:
+        return m->words.starts;
+    case SECTION_WORD_BYTES:
+        return m->words.bytes;
+    case SECTION_WORD_TABLE:
+        return m->words.slots;
+    case SECTION_VECTORS:
+        return m->space.rows;
+    case SECTION_MATRIX:
+        return m->space.matrix;
+    case SECTION_LIST_STARTS:
+        return m->index.starts;
+    case SECTION_LISTS:
+        return m->index.entries;
+    default:
+        return m->index.bounds;
+    }
+}
+
+model_header model_header_of(const tem_model *m) {
+    model_header h = {
+        .version = MODEL_VERSION,
+        .words = m->words.count,
+        .dimension = m->space.dimension,
+        .metric = (uint32_t)m->space.metric,
+        .step_log2 = m->space.step_log2,
+        .neighbours = m->neighbours,
+        .deviation = m->deviation,
+        .triangles = m->triangles | (uint64_t)m->triangles_exhaustive << 63,
+    };
+    memcpy(h.magic, MODEL_MAGIC, sizeof h.magic);
+    return h;
 }
 
 const char *model_section_name(uint32_t kind) {

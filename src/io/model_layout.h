@@ -65,6 +65,12 @@ _Static_assert(sizeof(model_header) == 64 && sizeof(model_section) == 64 &&
 uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t list_entries,
                       model_section table[SECTION_KINDS], uint64_t *file_bytes);
 
+/* What the header of this model's file says; its sizes are left 0. */
+model_header model_header_of(const tem_model *model);
+
+/* Where the model has what this kind of section holds. */
+const void *model_section_data(const tem_model *model, uint32_t kind);
+
 /* "word table" and the like, for messages. */
 const char *model_section_name(uint32_t kind);
 

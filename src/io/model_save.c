@@ -7,46 +7,10 @@
 
 #include <string.h>
 
-static const void *section_data(const tem_model *m, uint32_t kind) {
-    switch (kind) {
-    case SECTION_WORD_STARTS:
-        return m->words.starts;
-    case SECTION_WORD_BYTES:
-        return m->words.bytes;
-    case SECTION_WORD_TABLE:
-        return m->words.slots;
-    case SECTION_VECTORS:
-        return m->space.rows;
-    case SECTION_MATRIX:
-        return m->space.matrix;
-    case SECTION_LIST_STARTS:
-        return m->index.starts;
-    case SECTION_LISTS:
-        return m->index.entries;
-    default:
-        return m->index.bounds;
-    }
-}
-
-static model_header header_of(const tem_model *m) {
-    model_header h = {
-        .version = MODEL_VERSION,
-        .words = m->words.count,
-        .dimension = m->space.dimension,
-        .metric = (uint32_t)m->space.metric,
-        .step_log2 = m->space.step_log2,
-        .neighbours = m->neighbours,
-        .deviation = m->deviation,
-        .triangles = m->triangles | (uint64_t)m->triangles_exhaustive << 63,
-    };
-    memcpy(h.magic, MODEL_MAGIC, sizeof h.magic);
-    return h;
-}
-
 static tem_status put_section(file_writer *writer, const tem_model *m, model_section *section,
                               tem_error *error) {
     static const unsigned char zero[MODEL_ALIGNMENT];
-    const void *data = section_data(m, section->kind);
+    const void *data = model_section_data(m, section->kind);
     const size_t padding = core_round_up(section->bytes, MODEL_ALIGNMENT) - section->bytes;
     core_hash256(data, section->bytes, section->hash);
     tem_status status = file_writer_put(writer, data, section->bytes, error);
@@ -69,7 +33,7 @@ static tem_status put_front(file_writer *writer, const model_header *header,
 
 static tem_status put_model(file_writer *writer, const tem_model *m, const tem_run *run,
                             tem_error *error) {
-    model_header header = header_of(m);
+    model_header header = model_header_of(m);
     model_section table[SECTION_KINDS];
     header.sections =
         model_layout(&header, m->words.byte_count, m->index.entry_count, table, &header.file_bytes);

@@ -434,6 +434,7 @@ static void test_hostile_lines(void **state) {
             fail_msg("accepted: %s for %s", refused[i][1], refused[i][0]);
     assert_true(accepts("\"user\"", "\"us\\\"er\""));
     assert_true(accepts("\"spent_worst\":", "\"spent_worst\":9"));
+    assert_true(accepts("\"certificate\":null", "\"certificate\":\"0a\""));
 }
 
 /* ---- the file ---- */

@@ -1,0 +1,228 @@
+/* api_certificate.c - tem_certificate of tem.h. */
+#include "api/accountant.h"
+#include "api/certificates.h"
+#include "core/memory.h"
+#include "core/status.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+_Static_assert(CERTIFICATE_EXPONENT_MAX == (uint64_t)EXPONENT_MAX_UNITS << EXPONENT_BITS &&
+                   (int)CERTIFICATE_S_BITS == (int)EXPONENT_S_BITS,
+               "a file may hold what can be drawn from, and nothing else");
+
+static tem_status hand_out(const tem_certificate *c, tem_certificate **out, tem_error *error) {
+    tem_certificate *made = core_alloc(1, sizeof *made);
+    if (made == NULL)
+        return core_fail_memory(error);
+    *made = *c;
+    *out = made;
+    return TEM_OK;
+}
+
+tem_status certificate_make(const tem_model *model, double epsilon, double beta, uint64_t s,
+                            tem_dist gamma, double realised, tem_certificate **out,
+                            tem_error *error) {
+    tem_certificate c = {
+        .epsilon = epsilon, .beta = beta, .s = s, .gamma = gamma, .realised = realised};
+    const char *fault = certificate_fault(&c);
+    if (fault != NULL)
+        return core_fail(error, TEM_ERR_CERTIFICATE, "this would be no certificate: %s", fault);
+    model_space_hash(model, c.space);
+    return hand_out(&c, out, error);
+}
+
+void certificate_write_hash(const tem_certificate *c, char hash[65]) {
+    unsigned char bytes[CORE_HASH_BYTES];
+    certificate_hash(c, bytes);
+    sodium_bin2hex(hash, 2 * sizeof bytes + 1, bytes, sizeof bytes);
+}
+
+void tem_certificate_get_info(const tem_certificate *c, tem_certificate_info *info) {
+    *info = (tem_certificate_info){.epsilon = c->epsilon,
+                                   .beta = c->beta,
+                                   .s_steps = c->s,
+                                   .s = ldexp((double)c->s, -EXPONENT_S_BITS),
+                                   .gamma_steps = c->gamma,
+                                   .gamma = (double)c->gamma / TEM_DIST_ONE,
+                                   .realised = c->realised,
+                                   .weights = "equal"};
+    sodium_bin2hex(info->space, sizeof info->space, c->space, sizeof c->space);
+    certificate_write_hash(c, info->hash);
+}
+
+void tem_certificate_free(tem_certificate *certificate) {
+    core_free(certificate);
+}
+
+/* ---- what a certificate is for ---- */
+
+static bool is_given(double number) {
+    return number < 0 || number > 0 || isnan(number);
+}
+
+static bool differs(double a, double b) {
+    return !(a <= b && a >= b);
+}
+
+/* Whether gamma, as a user gives it, is the one the certificate was made for. */
+static bool has_gamma(const tem_certificate *c, double gamma) {
+    return c->beta <= 0 && !differs(ceil(gamma * TEM_DIST_ONE), (double)c->gamma);
+}
+
+static bool is_for(const tem_certificate *c, const tem_model *model) {
+    unsigned char hash[CORE_HASH_BYTES];
+    model_space_hash(model, hash);
+    return memcmp(hash, c->space, sizeof hash) == 0;
+}
+
+static const char other_model[] =
+    "the certificate is for another model: for other words, vectors or another metric; 'tem "
+    "calibrate' makes one for this model";
+
+tem_status certificate_exponent(const tem_model *model, const tem_mechanism_options *o,
+                                exponent *out, tem_error *error) {
+    const tem_certificate *c = o->certificate;
+    if (o->weights != NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the weights are the certificate's: give none beside it");
+    /* PRIVACY: what is proved of a certificate is proved of its own space, s and gamma, for its
+     * own epsilon. The loss is not monotone in s, so nothing near them will do. */
+    if (!is_for(c, model))
+        return core_fail(error, TEM_ERR_CERTIFICATE, "%s", other_model);
+    if (differs(o->epsilon, c->epsilon))
+        return core_fail(error, TEM_ERR_CERTIFICATE,
+                         "the certificate is for epsilon %.17g and no other; 'tem calibrate' makes "
+                         "one for another",
+                         c->epsilon);
+    if ((is_given(o->beta) && differs(o->beta, c->beta)) ||
+        (is_given(o->gamma) && !has_gamma(c, o->gamma)))
+        return core_fail(error, TEM_ERR_CERTIFICATE,
+                         "the certificate is for another beta or gamma; give those it was made "
+                         "with, or none");
+    *out = (exponent){.s = c->s, .gamma = c->gamma};
+    return TEM_OK;
+}
+
+/* ---- verification ---- */
+
+static tem_status compare_audit(const tem_certificate *c, const tem_audit *audit,
+                                tem_error *error) {
+    if (!certificate_leaves_room(audit->realised, c->epsilon))
+        return core_fail(error, TEM_ERR_CERTIFICATE,
+                         "the certificate does not hold: computed anew, the loss is up to %.9g, "
+                         "not below its epsilon of %.9g",
+                         audit->realised, c->epsilon);
+    if (audit->realised_least > c->realised)
+        return core_fail(error, TEM_ERR_CERTIFICATE,
+                         "the certificate does not hold: computed anew, the loss is at least "
+                         "%.9g, above the %.9g that it claims",
+                         audit->realised_least, c->realised);
+    return TEM_OK;
+}
+
+tem_status tem_certificate_verify(const tem_certificate *c, const tem_accountant *accountant,
+                                  const tem_run *run, tem_error *error) {
+    if (c == NULL || accountant == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a certificate and an accountant are needed");
+    const tem_mechanism_options options = {.epsilon = c->epsilon, .certificate = c};
+    tem_mechanism *mechanism = NULL;
+    tem_audit audit;
+    tem_status status = tem_mechanism_create(accountant->model, &options, &mechanism, error);
+    if (status == TEM_OK)
+        status = tem_accountant_audit(accountant, mechanism, run, &audit, error);
+    if (status == TEM_OK)
+        status = compare_audit(c, &audit, error);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+/* ---- files ---- */
+
+tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,
+                                tem_error *error) {
+    if (certificate == NULL || path == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a certificate and a path are needed");
+    return certificate_add(certificate, path, error);
+}
+
+tem_status tem_certificate_load(const char *path, uint32_t i, tem_certificate **certificate,
+                                tem_error *error) {
+    if (path == NULL || certificate == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a path and a place for the certificate are needed");
+    tem_certificate *list = NULL;
+    uint32_t count = 0;
+    tem_status status = certificates_load(path, &list, &count, error);
+    if (status != TEM_OK)
+        return status;
+    if (i < count)
+        status = hand_out(&list[i], certificate, error);
+    else
+        *certificate = NULL;
+    core_free(list);
+    return status;
+}
+
+static tem_status check_wanted(const tem_calibration *w, tem_error *error) {
+    if (!isfinite(w->epsilon) || w->epsilon <= 0)
+        return core_fail(error, TEM_ERR_RANGE, "epsilon must be a positive number");
+    return is_given(w->beta) && is_given(w->gamma)
+               ? core_fail(error, TEM_ERR_ARGUMENT, "beta or gamma, not both: beta makes a gamma")
+               : TEM_OK;
+}
+
+static bool answers(const tem_certificate *c, const tem_calibration *w) {
+    if (differs(c->epsilon, w->epsilon))
+        return false;
+    if (is_given(w->gamma))
+        return has_gamma(c, w->gamma);
+    return !differs(c->beta, is_given(w->beta) ? w->beta : TEM_BETA_DEFAULT);
+}
+
+/* The first that answers, if possible for this model; else NULL. */
+static const tem_certificate *pick(const tem_certificate *list, uint32_t count,
+                                   const tem_model *model, const tem_calibration *w, bool *other) {
+    *other = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!answers(&list[i], w))
+            continue;
+        if (is_for(&list[i], model))
+            return &list[i];
+        *other = true;
+    }
+    return NULL;
+}
+
+tem_status tem_certificate_find(const char *path, const tem_model *model,
+                                const tem_calibration *wanted, tem_certificate **certificate,
+                                tem_error *error) {
+    if (path == NULL || model == NULL || wanted == NULL || certificate == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a path, a model, what is wanted and a place for it are needed");
+    tem_certificate *list = NULL;
+    uint32_t count = 0;
+    bool other = false;
+    tem_error why;
+    tem_status status = check_wanted(wanted, error);
+    if (status != TEM_OK)
+        return status;
+    status = certificates_load(path, &list, &count, &why);
+    if (status != TEM_OK && why.os_error != ENOENT) {
+        if (error != NULL)
+            *error = why;
+        return status;
+    }
+    const tem_certificate *found = pick(list, count, model, wanted, &other);
+    if (found != NULL)
+        status = hand_out(found, certificate, error);
+    else
+        status = core_fail_at(error, TEM_ERR_CERTIFICATE, path, 0, 0, "%s",
+                              other ? other_model
+                                    : "no certificate for this epsilon and beta or gamma; 'tem "
+                                      "calibrate' makes one");
+    core_free(list);
+    return status;
+}

@@ -1,0 +1,78 @@
+/* lock.c - files that several processes change take turns. */
+#include "io/lock.h"
+
+#include "core/fault.h"
+#include "core/status.h"
+#include "core/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOCK_RETRY_NS = 2000000 };
+
+static bool fails(void) {
+    errno = EIO;
+    return core_fault();
+}
+
+/* flock, not fcntl: it belongs to the open file, so that it also parts two runs of one
+ * process. Tried again and again, since a signal that comes just before a call that waits
+ * would not end it. */
+tem_status lock_wait(int descriptor, const char *path, bool shared, const char *stage,
+                     const tem_run *run, tem_error *error) {
+    const struct timespec pause = {0, LOCK_RETRY_NS};
+    for (;;) {
+        if (!fails() && flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0)
+            return TEM_OK;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return core_fail_os(error, path, "lock", errno);
+        const tem_status status = core_progress(run, stage, 0, 0, error);
+        if (status != TEM_OK)
+            return status;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Whether the open file is a regular one that still has this name. */
+static tem_status examine(int descriptor, const char *path, bool *current, tem_error *error) {
+    struct stat opened, named;
+    if (fails() || fstat(descriptor, &opened) != 0)
+        return core_fail_os(error, path, "examine", errno);
+    if (!S_ISREG(opened.st_mode))
+        return core_fail_at(error, TEM_ERR_FILE, path, 0, 0, "expected a regular file");
+    *current =
+        stat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+    return TEM_OK;
+}
+
+tem_status lock_by_name(const char *path, int *descriptor, tem_error *error) {
+    for (;;) {
+        bool current = false;
+        /* A pipe must not keep us waiting, nor a device become our terminal. */
+        const int fd = fails() ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0 && errno == ENOENT) {
+            *descriptor = -1;
+            return TEM_OK;
+        }
+        if (fd < 0)
+            return core_fail_os(error, path, "open", errno);
+        tem_status status = lock_wait(fd, path, false, "waiting for a lock", NULL, error);
+        if (status == TEM_OK)
+            status = examine(fd, path, &current, error);
+        if (status == TEM_OK && current) {
+            *descriptor = fd;
+            return TEM_OK;
+        }
+        close(fd);
+        if (status != TEM_OK)
+            return status;
+    }
+}
+
+void lock_close(int descriptor) {
+    close(descriptor); /* which also unlocks it */
+}

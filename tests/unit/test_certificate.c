@@ -1,0 +1,746 @@
+/* test_certificate.c - certificates: the file, what a certificate is for, and the mechanism that
+ * is made from one. Whether the numbers of a certificate are right is test_account's matter; here
+ * they are chosen by hand. */
+#include "api/certificates.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { COUNT = 5, DIMENSION = 3, HEADER_BYTES = 64, RECORD_BYTES = 256, FILE_MAX = 1 << 12 };
+
+static const char *const words[COUNT] = {"one", "two", "three", "four", "five"};
+static const float values[COUNT * DIMENSION] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2};
+
+static char folder[64], path[96], model_path[96];
+static tem_model *model;
+
+/* ---- making things ---- */
+
+static tem_model *build(const char *const *names, const float *numbers, tem_metric metric,
+                        uint32_t neighbours) {
+    tem_vectors *vectors = NULL;
+    tem_model *made = NULL;
+    const tem_build_options options = {.metric = metric, .neighbours = neighbours};
+    assert_int_equal(tem_vectors_create(names, numbers, COUNT, DIMENSION, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, &options, NULL, &made, NULL), TEM_OK);
+    tem_vectors_free(vectors);
+    return made;
+}
+
+static tem_certificate *make(double epsilon, double beta, uint64_t s, tem_dist gamma) {
+    tem_certificate *c = NULL;
+    assert_int_equal(certificate_make(model, epsilon, beta, s, gamma, epsilon * 0.99, &c, NULL),
+                     TEM_OK);
+    return c;
+}
+
+/* epsilon 2, the default beta, s = 1.5, gamma = 4. */
+static tem_certificate *make_usual(void) {
+    return make(2, TEM_BETA_DEFAULT, 3u << 19, 4 * TEM_DIST_ONE);
+}
+
+static void save_and_free(tem_certificate *c) {
+    assert_int_equal(tem_certificate_save(c, path, NULL), TEM_OK);
+    tem_certificate_free(c);
+}
+
+static tem_certificate_info info_of(const tem_certificate *c) {
+    tem_certificate_info info;
+    tem_certificate_get_info(c, &info);
+    return info;
+}
+
+/* Hash of the i-th certificate of the file, or "" if there are fewer. */
+static const char *hash_at(uint32_t i) {
+    static char hash[65];
+    tem_certificate *c = NULL;
+    assert_int_equal(tem_certificate_load(path, i, &c, NULL), TEM_OK);
+    snprintf(hash, sizeof hash, "%s", c == NULL ? "" : info_of(c).hash);
+    tem_certificate_free(c);
+    return hash;
+}
+
+static size_t read_file(unsigned char bytes[FILE_MAX]) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t size = fread(bytes, 1, FILE_MAX, file);
+    assert_true(size < FILE_MAX);
+    fclose(file);
+    return size;
+}
+
+static void write_file(const void *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static tem_status load_status(void) {
+    static char marker;
+    tem_certificate *c = (tem_certificate *)(void *)&marker;
+    tem_error error;
+    const tem_status status = tem_certificate_load(path, 0, &c, &error);
+    if (status == TEM_OK) {
+        tem_certificate_free(c);
+        return status;
+    }
+    assert_ptr_equal(c, &marker);
+    assert_int_equal(error.status, status);
+    assert_string_equal(error.file, path);
+    return status;
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.40s/tem-certificate-XXXXXX", base != NULL ? base : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/m.tem.cert", folder);
+    snprintf(model_path, sizeof model_path, "%s/m.tem", folder);
+    model = build(words, values, TEM_EUCLIDEAN, 3);
+    return 0;
+}
+
+static int clear(void **state) {
+    (void)state;
+    unlink(path);
+    unlink(model_path);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    tem_model_free(model);
+    return rmdir(folder);
+}
+
+/* ---- the hash of a space ---- */
+
+static void hash_space(const tem_model *m, unsigned char out[CORE_HASH_BYTES]) {
+    memset(out, 0, CORE_HASH_BYTES);
+    model_space_hash(m, out);
+}
+
+static bool same_space(const tem_model *a, const tem_model *b) {
+    unsigned char of_a[CORE_HASH_BYTES], of_b[CORE_HASH_BYTES];
+    hash_space(a, of_a);
+    hash_space(b, of_b);
+    return memcmp(of_a, of_b, sizeof of_a) == 0;
+}
+
+static void check_saved_space(const tem_model *built) {
+    tem_model *opened = NULL;
+    assert_int_equal(tem_model_save(built, model_path, TEM_OVERWRITE, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_model_open(model_path, &opened, NULL), TEM_OK);
+    assert_true(same_space(built, opened));
+    tem_model_free(opened);
+}
+
+static double far_apart(void *context, uint32_t a, uint32_t b) {
+    return *(const double *)context + a + b;
+}
+
+static void test_space_of_file(void **state) {
+    (void)state;
+    static const tem_metric metrics[] = {TEM_EUCLIDEAN, TEM_ANGULAR, TEM_L1, TEM_LINF};
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        tem_model *built = build(words, values, metrics[i], 2);
+        check_saved_space(built);
+        assert_true(same_space(built, model) == (metrics[i] == TEM_EUCLIDEAN)); /* other lists */
+        tem_model_free(built);
+    }
+}
+
+static void test_space_of_matrix(void **state) {
+    (void)state;
+    tem_model *made[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        double base = 10 + i;
+        assert_int_equal(
+            tem_model_build_function(words, COUNT, far_apart, &base, 2, NULL, &made[i], NULL),
+            TEM_OK);
+        check_saved_space(made[i]);
+    }
+    assert_false(same_space(made[0], made[1]));
+    tem_model_free(made[0]);
+    tem_model_free(made[1]);
+}
+
+/* One number, one word, the order, the borders of words, the step: each is another space. */
+static void test_other_spaces(void **state) {
+    (void)state;
+    float moved[COUNT * DIMENSION], large[COUNT * DIMENSION];
+    const char *renamed[COUNT], *cut[COUNT];
+    memcpy(moved, values, sizeof moved);
+    moved[7] += 0.001f;
+    for (size_t i = 0; i < COUNT * DIMENSION; i++)
+        large[i] = values[i] * 64;
+    memcpy(renamed, words, sizeof renamed);
+    renamed[4] = "six";
+    memcpy(cut, words, sizeof cut);
+    cut[0] = "onet";
+    cut[1] = "wo";
+    const char *const swapped[COUNT] = {"two", "one", "three", "four", "five"};
+    tem_model *others[] = {
+        build(words, moved, TEM_EUCLIDEAN, 3), build(words, large, TEM_EUCLIDEAN, 3),
+        build(renamed, values, TEM_EUCLIDEAN, 3), build(cut, values, TEM_EUCLIDEAN, 3),
+        build(swapped, values, TEM_EUCLIDEAN, 3)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (same_space(model, others[i]))
+            fail_msg("space %zu is not told apart", i);
+        tem_model_free(others[i]);
+    }
+}
+
+/* ---- the file ---- */
+
+static void test_round_trip(void **state) {
+    (void)state;
+    tem_certificate *c = make_usual(), *loaded = NULL;
+    const tem_certificate_info saved = info_of(c);
+    save_and_free(c);
+    assert_int_equal(tem_certificate_load(path, 0, &loaded, NULL), TEM_OK);
+    const tem_certificate_info info = info_of(loaded);
+    assert_true(info.epsilon >= 2 && info.epsilon <= 2);
+    assert_true(info.beta >= TEM_BETA_DEFAULT && info.beta <= TEM_BETA_DEFAULT);
+    assert_true(info.s_steps == 3u << 19 && info.s >= 1.5 && info.s <= 1.5);
+    assert_true(info.gamma_steps == 4 * TEM_DIST_ONE && info.gamma >= 4 && info.gamma <= 4);
+    assert_true(info.realised >= saved.realised && info.realised <= saved.realised);
+    assert_string_equal(info.weights, "equal");
+    assert_string_equal(info.space, saved.space);
+    assert_string_equal(info.hash, saved.hash);
+    assert_int_equal(strlen(info.space), 64);
+    assert_int_equal(strlen(info.hash), 64);
+    tem_certificate_free(loaded);
+    assert_int_equal(tem_certificate_load(path, 1, &loaded, NULL), TEM_OK);
+    assert_null(loaded);
+}
+
+/* The bytes themselves: docs/FORMAT.md. */
+static void test_layout(void **state) {
+    (void)state;
+    unsigned char bytes[FILE_MAX], hash[CORE_HASH_BYTES];
+    save_and_free(make_usual());
+    assert_int_equal(read_file(bytes), HEADER_BYTES + RECORD_BYTES);
+    const unsigned char *record = bytes + HEADER_BYTES;
+    const double epsilon = 2, beta = TEM_BETA_DEFAULT, realised = 2 * 0.99;
+    const uint64_t s = 3u << 19;
+    const uint32_t head[] = {1, 1}, gamma_and_weights[] = {4 * TEM_DIST_ONE, 1};
+    assert_memory_equal(bytes, "TEMCERTS", 8);
+    assert_memory_equal(bytes + 8, head, 8);
+    assert_memory_equal(record, &epsilon, 8);
+    assert_memory_equal(record + 8, &beta, 8);
+    assert_memory_equal(record + 16, &realised, 8);
+    assert_memory_equal(record + 24, &s, 8);
+    assert_memory_equal(record + 32, gamma_and_weights, 8);
+    hash_space(model, hash);
+    assert_memory_equal(record + 80, hash, sizeof hash);
+    core_hash256(record, RECORD_BYTES - CORE_HASH_BYTES, hash);
+    assert_memory_equal(record + RECORD_BYTES - CORE_HASH_BYTES, hash, sizeof hash);
+    for (size_t i = 0; i < RECORD_BYTES - CORE_HASH_BYTES; i++)
+        if ((i >= 40 && i < 80) || i >= 112)
+            assert_int_equal(record[i], 0);
+}
+
+static void test_every_bit(void **state) {
+    (void)state;
+    unsigned char bytes[FILE_MAX];
+    save_and_free(make_usual());
+    save_and_free(make(1, 0, 1 << 19, 7));
+    const size_t size = read_file(bytes);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        write_file(bytes, size);
+        const tem_status status = load_status();
+        if (status != (bit < 64               ? TEM_ERR_FORMAT
+                       : bit < 96 && bit > 64 ? TEM_ERR_VERSION
+                                              : TEM_ERR_DAMAGED))
+            fail_msg("bit %zu: %s", bit, tem_status_name(status));
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+    write_file(bytes, size);
+    assert_int_equal(load_status(), TEM_OK);
+}
+
+static void test_every_length(void **state) {
+    (void)state;
+    unsigned char bytes[FILE_MAX] = {0};
+    save_and_free(make_usual());
+    const size_t size = read_file(bytes);
+    memset(bytes + size, 0, FILE_MAX - size);
+    for (size_t cut = 0; cut < 2 * size; cut++) {
+        write_file(bytes, cut);
+        assert_int_equal(load_status(), cut < 8       ? TEM_ERR_FORMAT
+                                        : cut == size ? TEM_OK
+                                                      : TEM_ERR_DAMAGED);
+    }
+}
+
+/* A record that says this and has the right hash. */
+static tem_status status_of(tem_certificate c) {
+    unsigned char bytes[FILE_MAX], record[RECORD_BYTES] = {0};
+    const uint32_t equal_weights = 1;
+    memcpy(record, &c.epsilon, 8);
+    memcpy(record + 8, &c.beta, 8);
+    memcpy(record + 16, &c.realised, 8);
+    memcpy(record + 24, &c.s, 8);
+    memcpy(record + 32, &c.gamma, 4);
+    memcpy(record + 36, &equal_weights, 4);
+    memcpy(record + 80, c.space, CORE_HASH_BYTES);
+    core_hash256(record, RECORD_BYTES - CORE_HASH_BYTES, record + RECORD_BYTES - CORE_HASH_BYTES);
+    save_and_free(make_usual());
+    read_file(bytes);
+    memcpy(bytes + HEADER_BYTES, record, sizeof record);
+    write_file(bytes, HEADER_BYTES + RECORD_BYTES);
+    const tem_status status = load_status();
+    tem_certificate *made = NULL;
+    assert_int_equal(
+        certificate_make(model, c.epsilon, c.beta, c.s, c.gamma, c.realised, &made, NULL),
+        status == TEM_OK ? TEM_OK : TEM_ERR_CERTIFICATE);
+    assert_true((made != NULL) == (status == TEM_OK));
+    tem_certificate_free(made);
+    unlink(path);
+    return status;
+}
+
+/* Numbers that no proof can be about, in a file whose hashes are right, and from our own code. */
+static void test_impossible(void **state) {
+    (void)state;
+    const tem_certificate good = {
+        .epsilon = 2, .beta = 0.001, .s = 3u << 19, .gamma = 4 * TEM_DIST_ONE, .realised = 1.9};
+    tem_certificate bad[20];
+    size_t count = 0;
+    static const double epsilons[] = {0, -2, NAN, INFINITY, 1.9};
+    for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
+        bad[count] = good;
+        bad[count++].epsilon = epsilons[i];
+    }
+    static const double betas[] = {-0.0, -0.1, 1, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof betas / sizeof *betas; i++) {
+        bad[count] = good;
+        bad[count++].beta = betas[i];
+    }
+    const double realised[] = {0, -1, NAN, INFINITY, 2, nextafter(2, 0)};
+    for (size_t i = 0; i < sizeof realised / sizeof *realised; i++) {
+        bad[count] = good;
+        bad[count++].realised = realised[i];
+    }
+    bad[count] = good;
+    bad[count++].s = 0;
+    bad[count] = good;
+    bad[count++].s = (2u << 20) + 1; /* above epsilon */
+    bad[count] = good;
+    bad[count++].gamma = 0;
+    bad[count] = good;
+    bad[count++].gamma = (tem_dist)(CERTIFICATE_EXPONENT_MAX / good.s + 1);
+    assert_int_equal(status_of(good), TEM_OK);
+    for (size_t i = 0; i < count; i++)
+        if (status_of(bad[i]) != TEM_ERR_DAMAGED)
+            fail_msg("impossible certificate %zu is taken", i);
+    tem_certificate edge = good;
+    edge.gamma = (tem_dist)(CERTIFICATE_EXPONENT_MAX / good.s);
+    edge.s = 3u << 19;
+    edge.beta = 0;
+    assert_int_equal(status_of(edge), TEM_OK);
+}
+
+/* What is charged for is the decimal of epsilon, at least (1 - 2^-53) epsilon: a loss that is
+ * taken for a certificate is below that, whatever the digits of epsilon. */
+static void test_room(void **state) {
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        const double epsilon = 1 + i / 1000.0;
+        double loss = epsilon * (1 - 0x1p-49);
+        assert_true(certificate_leaves_room(loss, epsilon));
+        while (certificate_leaves_room(loss, epsilon))
+            loss = nextafter(loss, 4);
+        loss = nextafter(loss, 0);
+        assert_true(epsilon - loss > epsilon * 0x1p-51);
+    }
+}
+
+/* The seeds of the fuzz target, which have the verdict in their name. */
+static void test_corpus(void **state) {
+    (void)state;
+    char place[512], file[768];
+    const char *data = getenv("TEM_TEST_DATA");
+    snprintf(place, sizeof place, "%s/../../fuzz/corpus/certificate",
+             data != NULL ? data : "tests/data");
+    DIR *listing = opendir(place);
+    assert_non_null(listing);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        tem_certificate *c = NULL;
+        snprintf(file, sizeof file, "%s/%s", place, entry->d_name);
+        const tem_status status = tem_certificate_load(file, 0, &c, NULL);
+        if ((status == TEM_OK) != (strncmp(entry->d_name, "ok-", 3) == 0))
+            fail_msg("%s: %s", entry->d_name, tem_status_name(status));
+        tem_certificate_free(c);
+        count++;
+    }
+    closedir(listing);
+    assert_true(count >= 20);
+}
+
+static void test_replaced(void **state) {
+    (void)state;
+    char first[65], second[65];
+    tem_certificate *c = make_usual();
+    save_and_free(c);
+    snprintf(first, sizeof first, "%s", hash_at(0));
+    save_and_free(make(3, TEM_BETA_DEFAULT, 1 << 20, 5 * TEM_DIST_ONE));
+    snprintf(second, sizeof second, "%s", hash_at(1));
+    assert_string_equal(hash_at(0), first);
+
+    /* The same epsilon and beta: in its place, gamma being what beta made of it. */
+    save_and_free(make(2, TEM_BETA_DEFAULT, 1 << 20, 6 * TEM_DIST_ONE));
+    assert_string_not_equal(hash_at(0), first);
+    assert_string_equal(hash_at(1), second);
+    assert_string_equal(hash_at(2), "");
+
+    /* Another beta, a gamma, another gamma: each is another question. */
+    save_and_free(make(2, 0.01, 1 << 20, 6 * TEM_DIST_ONE));
+    save_and_free(make(2, 0, 1 << 20, 6 * TEM_DIST_ONE));
+    save_and_free(make(2, 0, 1 << 20, 7 * TEM_DIST_ONE));
+    assert_string_not_equal(hash_at(4), "");
+    assert_string_equal(hash_at(5), "");
+    snprintf(second, sizeof second, "%s", hash_at(4));
+    save_and_free(make(2, 0, 3 << 18, 7 * TEM_DIST_ONE));
+    assert_string_not_equal(hash_at(4), second);
+    assert_string_equal(hash_at(5), "");
+}
+
+/* What is there and is no file of certificates stays as it is. */
+static void test_not_overwritten(void **state) {
+    (void)state;
+    unsigned char bytes[FILE_MAX];
+    tem_certificate *c = make_usual();
+    write_file("a letter", 8);
+    assert_int_equal(tem_certificate_save(c, path, NULL), TEM_ERR_FORMAT);
+    assert_int_equal(read_file(bytes), 8);
+    assert_int_equal(tem_certificate_save(c, folder, NULL), TEM_ERR_FILE);
+    assert_int_equal(tem_certificate_save(c, "/nonexistent/m.cert", NULL), TEM_ERR_FILE);
+    assert_int_equal(tem_certificate_save(NULL, path, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_certificate_save(c, NULL, NULL), TEM_ERR_ARGUMENT);
+    tem_certificate_free(c);
+    tem_certificate_free(NULL);
+}
+
+static void test_full(void **state) {
+    (void)state;
+    tem_certificate *usual = make_usual(), *more = make(3, 0, 1 << 20, 7);
+    tem_error error;
+    save_and_free(make_usual());
+    /* Filled by hand: one save after the other would write the file 4096 times. */
+    unsigned char header[HEADER_BYTES], record[RECORD_BYTES];
+    const uint32_t count = CERTIFICATES_MAX;
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fread(header, 1, sizeof header, file), sizeof header);
+    assert_int_equal(fread(record, 1, sizeof record, file), sizeof record);
+    memcpy(header + 12, &count, sizeof count);
+    rewind(file);
+    assert_int_equal(fwrite(header, 1, sizeof header, file), sizeof header);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(fwrite(record, 1, sizeof record, file), sizeof record);
+    fclose(file);
+    assert_int_equal(load_status(), TEM_OK);
+    assert_int_equal(tem_certificate_save(usual, path, NULL), TEM_OK);
+    assert_int_equal(tem_certificate_save(more, path, &error), TEM_ERR_RANGE);
+    tem_certificate_free(usual);
+    tem_certificate_free(more);
+}
+
+/* Processes that save at once: none is lost. */
+static void test_at_once(void **state) {
+    (void)state;
+    enum { PROCESSES = 6, EACH = 8 };
+    pid_t children[PROCESSES];
+    for (unsigned p = 0; p < PROCESSES; p++) {
+        children[p] = fork();
+        assert_true(children[p] >= 0);
+        for (unsigned i = 0; children[p] == 0 && i < EACH; i++) {
+            tem_certificate *c = NULL;
+            if (certificate_make(model, 2, 0, 1 << 20, 1 + p * EACH + i, 1.9, &c, NULL) != TEM_OK ||
+                tem_certificate_save(c, path, NULL) != TEM_OK)
+                _exit(1);
+        }
+        if (children[p] == 0)
+            _exit(0);
+    }
+    for (unsigned p = 0; p < PROCESSES; p++) {
+        int status = 0;
+        assert_int_equal(waitpid(children[p], &status, 0), children[p]);
+        assert_int_equal(status, 0);
+    }
+    assert_string_not_equal(hash_at(PROCESSES * EACH - 1), "");
+    assert_string_equal(hash_at(PROCESSES * EACH), "");
+}
+
+/* ---- finding ---- */
+
+static tem_status find(const char *where, const tem_model *m, tem_calibration wanted,
+                       char hash[65]) {
+    static char marker;
+    tem_certificate *c = (tem_certificate *)(void *)&marker;
+    const tem_status status = tem_certificate_find(where, m, &wanted, &c, NULL);
+    if (status != TEM_OK) {
+        assert_ptr_equal(c, &marker);
+        return status;
+    }
+    snprintf(hash, 65, "%s", info_of(c).hash);
+    tem_certificate_free(c);
+    return status;
+}
+
+static void test_find(void **state) {
+    (void)state;
+    char hash[65], with_gamma[65];
+    save_and_free(make_usual());
+    save_and_free(make(2, 0, 1 << 20, 7));
+    snprintf(with_gamma, sizeof with_gamma, "%s", hash_at(1));
+    assert_int_equal(find(path, model, (tem_calibration){.epsilon = 2}, hash), TEM_OK);
+    assert_string_equal(hash, hash_at(0));
+    assert_int_equal(
+        find(path, model, (tem_calibration){.epsilon = 2, .beta = TEM_BETA_DEFAULT}, hash), TEM_OK);
+    assert_string_equal(hash, hash_at(0));
+    /* 6.5 steps are rounded up, as everywhere. */
+    assert_int_equal(
+        find(path, model, (tem_calibration){.epsilon = 2, .gamma = 6.5 / TEM_DIST_ONE}, hash),
+        TEM_OK);
+    assert_string_equal(hash, with_gamma);
+
+    const tem_calibration none[] = {{.epsilon = nextafter(2, 3)},
+                                    {.epsilon = nextafter(2, 0)},
+                                    {.epsilon = 2, .beta = 0.01},
+                                    {.epsilon = 2, .gamma = 4},
+                                    {.epsilon = 2, .gamma = 6.0 / TEM_DIST_ONE}};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(find(path, model, none[i], hash), TEM_ERR_CERTIFICATE);
+    assert_int_equal(find(path, model, (tem_calibration){.epsilon = 0}, hash), TEM_ERR_RANGE);
+    assert_int_equal(find(path, model, (tem_calibration){.epsilon = NAN}, hash), TEM_ERR_RANGE);
+    assert_int_equal(
+        find(path, model, (tem_calibration){.epsilon = 2, .beta = 0.1, .gamma = 1}, hash),
+        TEM_ERR_ARGUMENT);
+    assert_int_equal(find(NULL, model, none[0], hash), TEM_ERR_ARGUMENT);
+    assert_int_equal(find(model_path, model, none[0], hash), TEM_ERR_CERTIFICATE); /* no file */
+    assert_int_equal(find(folder, model, none[0], hash), TEM_ERR_FILE);
+}
+
+static void test_find_another_model(void **state) {
+    (void)state;
+    float moved[COUNT * DIMENSION];
+    memcpy(moved, values, sizeof moved);
+    moved[0] += 0.001f;
+    tem_model *other = build(words, moved, TEM_EUCLIDEAN, 3);
+    const tem_calibration wanted = {.epsilon = 2}, unwanted = {.epsilon = 3};
+    tem_certificate *c = NULL;
+    tem_error error;
+    save_and_free(make_usual());
+    assert_int_equal(tem_certificate_find(path, other, &wanted, &c, &error), TEM_ERR_CERTIFICATE);
+    assert_non_null(strstr(error.message, "another model"));
+    assert_int_equal(tem_certificate_find(path, other, &unwanted, &c, &error), TEM_ERR_CERTIFICATE);
+    assert_null(strstr(error.message, "another model"));
+    tem_model_free(other);
+}
+
+/* ---- the mechanism ---- */
+
+static tem_status create(const tem_model *m, tem_mechanism_options options,
+                         const tem_certificate *c, tem_mechanism_info *info) {
+    tem_mechanism *mechanism = NULL;
+    tem_error error;
+    options.certificate = c;
+    const tem_status status = tem_mechanism_create(m, &options, &mechanism, &error);
+    assert_true((mechanism != NULL) == (status == TEM_OK));
+    if (status == TEM_OK)
+        tem_mechanism_get_info(mechanism, info);
+    else
+        assert_int_equal(error.status, status);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+static void test_mechanism(void **state) {
+    (void)state;
+    tem_certificate *c = make_usual();
+    tem_mechanism_info info;
+    static const tem_mechanism_options good[] = {{.epsilon = 2},
+                                                 {.epsilon = 2, .beta = TEM_BETA_DEFAULT},
+                                                 {.epsilon = 2, .kind = TEM_KIND_TEM}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(create(model, good[i], c, &info), TEM_OK);
+        assert_true(info.s_steps == 3u << 19 && info.gamma_steps == 4 * TEM_DIST_ONE);
+        assert_true(info.epsilon >= 2 && info.epsilon <= 2);
+        assert_true(info.beta >= TEM_BETA_DEFAULT && info.beta <= TEM_BETA_DEFAULT);
+        assert_true(info.epsilon_gamma >= 8 && info.epsilon_gamma <= 8);
+        assert_string_equal(info.certificate, info_of(c).hash);
+    }
+    assert_int_equal(create(model, good[0], NULL, &info), TEM_OK);
+    assert_true(info.s_steps < 1u << 20);
+    assert_string_equal(info.certificate, "");
+    tem_certificate_free(c);
+}
+
+static void test_mechanism_refusals(void **state) {
+    (void)state;
+    tem_certificate *by_beta = make_usual(), *by_gamma = make(2, 0, 1 << 20, 4 * TEM_DIST_ONE);
+    static const uint32_t equal_weights[COUNT] = {1, 1, 1, 1, 1};
+    tem_mechanism_info info;
+    const struct {
+        tem_mechanism_options options;
+        tem_status expected;
+    } refused[] = {{{.epsilon = nextafter(2, 3)}, TEM_ERR_CERTIFICATE},
+                   {{.epsilon = nextafter(2, 0)}, TEM_ERR_CERTIFICATE},
+                   {{.epsilon = 0}, TEM_ERR_CERTIFICATE},
+                   {{.epsilon = NAN}, TEM_ERR_CERTIFICATE},
+                   {{.epsilon = 2, .beta = 0.01}, TEM_ERR_CERTIFICATE},
+                   {{.epsilon = 2, .beta = NAN}, TEM_ERR_CERTIFICATE},
+                   {{.epsilon = 2, .gamma = 4}, TEM_ERR_CERTIFICATE},
+                   {{.epsilon = 2, .beta = TEM_BETA_DEFAULT, .gamma = 4}, TEM_ERR_ARGUMENT},
+                   {{.epsilon = 2, .weights = equal_weights}, TEM_ERR_ARGUMENT},
+                   {{.epsilon = 2, .kind = TEM_KIND_EM}, TEM_ERR_ARGUMENT},
+                   {{.epsilon = 2, .kind = TEM_KIND_MADLIB}, TEM_ERR_ARGUMENT}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (create(model, refused[i].options, by_beta, &info) != refused[i].expected)
+            fail_msg("options %zu", i);
+    const tem_mechanism_options with_gamma = {.epsilon = 2, .gamma = 4},
+                                other_gamma = {.epsilon = 2, .gamma = 4.5},
+                                with_beta = {.epsilon = 2, .beta = TEM_BETA_DEFAULT};
+    assert_int_equal(create(model, with_gamma, by_gamma, &info), TEM_OK);
+    assert_int_equal(create(model, other_gamma, by_gamma, &info), TEM_ERR_CERTIFICATE);
+    assert_int_equal(create(model, with_beta, by_gamma, &info), TEM_ERR_CERTIFICATE);
+    tem_certificate_free(by_beta);
+    tem_certificate_free(by_gamma);
+}
+
+static void test_mechanism_of_another_model(void **state) {
+    (void)state;
+    float moved[COUNT * DIMENSION];
+    memcpy(moved, values, sizeof moved);
+    moved[14] -= 0.001f;
+    tem_model *other = build(words, moved, TEM_EUCLIDEAN, 3);
+    tem_model *other_lists = build(words, values, TEM_EUCLIDEAN, 2), *opened = NULL;
+    tem_certificate *c = make_usual();
+    tem_mechanism_info info;
+    const tem_mechanism_options options = {.epsilon = 2};
+    assert_int_equal(create(other, options, c, &info), TEM_ERR_CERTIFICATE);
+    assert_int_equal(create(other_lists, options, c, &info), TEM_OK);
+    assert_int_equal(tem_model_save(model, model_path, TEM_OVERWRITE, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_model_open(model_path, &opened, NULL), TEM_OK);
+    assert_int_equal(create(opened, options, c, &info), TEM_OK);
+    tem_model_free(opened);
+    tem_model_free(other_lists);
+    tem_model_free(other);
+    tem_certificate_free(c);
+}
+
+/* The draws are those of the certificate's s and gamma: the probabilities show it. */
+static void test_law(void **state) {
+    (void)state;
+    tem_certificate *c = make_usual();
+    tem_mechanism *mechanism = NULL;
+    tem_law *law = NULL;
+    double total = 0;
+    const tem_mechanism_options options = {.epsilon = 2, .certificate = c};
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    tem_certificate_free(c); /* needed no more */
+    assert_int_equal(tem_law_create(mechanism, 0, 17, &law, NULL), TEM_OK);
+    for (uint32_t y = 0; y < COUNT; y++)
+        total += exp(-1.5 * fmin(tem_model_distance(model, 0, y) / (double)TEM_DIST_ONE, 4));
+    for (uint32_t y = 0; y < COUNT; y++)
+        assert_true(
+            fabs(tem_law_probability(law, y) -
+                 exp(-1.5 * fmin(tem_model_distance(model, 0, y) / (double)TEM_DIST_ONE, 4)) /
+                     total) < 1e-12);
+    tem_law_free(law);
+    tem_mechanism_free(mechanism);
+}
+
+/* ---- verification ---- */
+
+static tem_status verify(const tem_certificate *c) {
+    tem_accountant *accountant = NULL;
+    assert_int_equal(tem_accountant_create(model, NULL, NULL, &accountant, NULL), TEM_OK);
+    tem_error error = {.status = TEM_OK};
+    const tem_status status = tem_certificate_verify(c, accountant, NULL, &error);
+    assert_int_equal(error.status, status);
+    tem_accountant_free(accountant);
+    return status;
+}
+
+/* s = epsilon/2 always holds; s = epsilon never does where words have different surroundings. */
+static void test_verify(void **state) {
+    (void)state;
+    tem_certificate *holds = make(2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE);
+    tem_certificate *fails = make(2, 0, 2u << 20, 4 * TEM_DIST_ONE), *low = NULL;
+    assert_int_equal(verify(holds), TEM_OK);
+    assert_int_equal(verify(fails), TEM_ERR_CERTIFICATE);
+    /* It keeps its epsilon, but proves less than it says. */
+    assert_int_equal(
+        certificate_make(model, 2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE, 0.5, &low, NULL), TEM_OK);
+    assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
+    assert_int_equal(verify(NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_certificate_verify(holds, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
+    tem_certificate_free(holds);
+    tem_certificate_free(fails);
+    tem_certificate_free(low);
+}
+
+static void test_verify_another_model(void **state) {
+    (void)state;
+    float moved[COUNT * DIMENSION];
+    memcpy(moved, values, sizeof moved);
+    moved[14] -= 0.001f;
+    tem_model *other = build(words, moved, TEM_EUCLIDEAN, 3);
+    tem_certificate *c = NULL;
+    assert_int_equal(
+        certificate_make(other, 2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE, 1.99, &c, NULL), TEM_OK);
+    assert_int_equal(verify(c), TEM_ERR_CERTIFICATE);
+    tem_certificate_free(c);
+    tem_model_free(other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_space_of_file, clear),
+        cmocka_unit_test_teardown(test_space_of_matrix, clear),
+        cmocka_unit_test_teardown(test_other_spaces, clear),
+        cmocka_unit_test_teardown(test_round_trip, clear),
+        cmocka_unit_test_teardown(test_layout, clear),
+        cmocka_unit_test_teardown(test_every_bit, clear),
+        cmocka_unit_test_teardown(test_every_length, clear),
+        cmocka_unit_test_teardown(test_impossible, clear),
+        cmocka_unit_test_teardown(test_room, clear),
+        cmocka_unit_test_teardown(test_corpus, clear),
+        cmocka_unit_test_teardown(test_replaced, clear),
+        cmocka_unit_test_teardown(test_not_overwritten, clear),
+        cmocka_unit_test_teardown(test_full, clear),
+        cmocka_unit_test_teardown(test_at_once, clear),
+        cmocka_unit_test_teardown(test_find, clear),
+        cmocka_unit_test_teardown(test_find_another_model, clear),
+        cmocka_unit_test_teardown(test_mechanism, clear),
+        cmocka_unit_test_teardown(test_mechanism_refusals, clear),
+        cmocka_unit_test_teardown(test_mechanism_of_another_model, clear),
+        cmocka_unit_test_teardown(test_law, clear),
+        cmocka_unit_test_teardown(test_verify, clear),
+        cmocka_unit_test_teardown(test_verify_another_model, clear),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
