@@ -299,6 +299,14 @@ TEM_API uint32_t tem_model_find(const tem_model *model, const char *word, size_t
  * (else UINT32_MAX). Any thread. O(dimension). */
 TEM_API tem_dist tem_model_distance(const tem_model *model, uint32_t a, uint32_t b);
 
+/* The vector of a word as it is stored: whole steps of 2^-q, exact as floats.
+ *   out       receives tem_model_info's `dimension` numbers
+ * The default model and all of .temv may be rotated: distances are those of the source, single
+ * numbers are not. Fails with TEM_ERR_ARGUMENT (id out of range) or TEM_ERR_UNSUPPORTED (TEM_MATRIX
+ * has no vectors). Any thread. O(dimension). */
+TEM_API tem_status tem_model_vector(const tem_model *model, uint32_t id, float *out,
+                                    tem_error *error);
+
 typedef struct tem_neighbour {
     uint32_t id;
     tem_dist distance;
