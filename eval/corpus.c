@@ -121,6 +121,17 @@ tem_status corpus_choose(const corpus *c, const uint32_t *chosen, uint32_t count
     return TEM_OK;
 }
 
+tem_status corpus_copy(const corpus *c, corpus *out, tem_error *error) {
+    uint32_t *all = malloc((c->count + (size_t)1) * sizeof *all);
+    if (all == NULL)
+        return eval_out_of_memory(error);
+    for (uint32_t i = 0; i < c->count; i++)
+        all[i] = i;
+    const tem_status status = corpus_choose(c, all, c->count, out, error);
+    free(all);
+    return status;
+}
+
 /* The documents of a class, in random order; returns how many. */
 static uint32_t shuffled_class(const corpus *c, uint32_t label, chance *numbers, uint32_t *out) {
     uint32_t count = 0;

@@ -24,6 +24,9 @@ tem_status corpus_add(corpus *c, const tem_model *model, const char *text, size_
 tem_status corpus_choose(const corpus *c, const uint32_t *chosen, uint32_t count, corpus *out,
                          tem_error *error);
 
+/* A copy. */
+tem_status corpus_copy(const corpus *c, corpus *out, tem_error *error);
+
 /* Two halves, at random, each with half of every class (the second has the odd one). */
 tem_status corpus_halve(const corpus *c, uint32_t classes, uint64_t seed, corpus halves[2],
                         tem_error *error);

@@ -1,0 +1,206 @@
+/* evaluate.c - going through the plan of an evaluation. */
+#include "evaluate.h"
+
+#include "failure.h"
+#include "figure.h"
+#include "results.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { EPOCHS = 20 };
+
+/* An evaluation while it runs. */
+typedef struct evaluation {
+    const eval_options *options;
+    task *task;
+    tem_model_info info;
+    char certificates[4096];
+    results results;
+    trial trial;
+    tem_accountant *accountant; /* made when it is first needed */
+    tem_prior *prior;
+    uint32_t done, total; /* rows of this run */
+    double started;
+} evaluation;
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint32_t epochs_of(const eval_options *options) {
+    return options->epochs > 0 ? options->epochs : EPOCHS;
+}
+
+static void tell(const evaluation *e, const eval_row *row) {
+    const double spent = seconds_now() - e->started;
+    if (e->options->told != NULL)
+        e->options->told(e->options->context, row, e->done, e->total,
+                         spent / e->done * (e->total - e->done));
+}
+
+static void note(const evaluation *e, const char *sentence) {
+    if (e->options->note != NULL)
+        e->options->note(e->options->context, sentence);
+}
+
+/* self and bayes: the same for every trial, so an earlier row may have them. */
+static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_row *row,
+                            tem_error *error) {
+    const eval_row *earlier = results_find(&e->results, row->mechanism, row->epsilon, 0);
+    if (earlier != NULL && isfinite(earlier->bayes)) {
+        row->self = earlier->self;
+        row->bayes = earlier->bayes;
+        return TEM_OK;
+    }
+    tem_summary summary;
+    tem_status status = TEM_OK;
+    if (e->accountant == NULL)
+        status = tem_accountant_create(e->task->model, NULL, e->options->run, &e->accountant, error);
+    if (status == TEM_OK && e->prior == NULL)
+        status = tem_prior_create_zipf(e->task->model, 1, &e->prior, error);
+    if (status == TEM_OK)
+        status = tem_accountant_summarise(e->accountant, mechanism, e->prior, 1, e->options->run,
+                                          &summary, error);
+    if (status == TEM_OK) {
+        row->self = summary.self_mean;
+        row->bayes = summary.bayes;
+    }
+    return status;
+}
+
+static tem_status open_trial(evaluation *e, uint32_t number, tem_error *error) {
+    if (e->trial.number == number)
+        return TEM_OK;
+    trial_close(&e->trial);
+    return trial_open(e->task, number, &e->trial, error);
+}
+
+/* What all rows of this evaluation have in common. */
+static eval_row common_row(const evaluation *e) {
+    eval_row row = {.seed = e->options->seed};
+    snprintf(row.version, sizeof row.version, "%s", tem_version());
+    snprintf(row.model, sizeof row.model, "%s", e->info.hash);
+    snprintf(row.setting, sizeof row.setting, "%s, %u epochs, %s vectors",
+             e->task->membership ? "imdb" : "classify", epochs_of(e->options),
+             e->options->random_init ? "random" : "model");
+    return row;
+}
+
+static eval_row begin_row(const evaluation *e, const plan_item *item) {
+    eval_row row = common_row(e);
+    snprintf(row.mechanism, sizeof row.mechanism, "%s", item->mechanism->name);
+    row.epsilon = item->epsilon;
+    row.trial = item->trial;
+    row.self = row.bayes = item->mechanism->make == NULL ? 1 : NAN;
+    return row;
+}
+
+static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error) {
+    eval_row row = begin_row(e, item);
+    tem_mechanism *mechanism = NULL;
+    const double start = seconds_now();
+    tem_status status = TEM_OK;
+    if (item->mechanism->make != NULL)
+        status = item->mechanism->make(e->task->model, item->epsilon, e->certificates, &mechanism,
+                                       error);
+    if (status == TEM_OK && item->mechanism->has_law && e->task->membership)
+        status = summarise(e, mechanism, &row, error);
+    if (status == TEM_OK)
+        status = open_trial(e, item->trial, error);
+    if (status == TEM_OK)
+        status = trial_row(&e->trial, mechanism, &row, error);
+    tem_mechanism_free(mechanism);
+    if (status != TEM_OK)
+        return status;
+    row.seconds = seconds_now() - start;
+    status = results_append(&e->results, &row, error);
+    if (status == TEM_OK)
+        status = results_write_tables(&e->results, e->options->folder, error);
+    e->done++;
+    tell(e, &row);
+    return status;
+}
+
+/* Leaves out what is done already, and what has no certificate, after a note about that. */
+static tem_status trim(evaluation *e, plan *p, tem_error *error) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const plan_item *item = &p->items[i];
+        tem_mechanism *mechanism = NULL;
+        if (e->options->only == NULL &&
+            results_find(&e->results, item->mechanism->name, item->epsilon, item->trial) != NULL)
+            continue;
+        tem_status status = TEM_OK;
+        if (item->mechanism->make != NULL)
+            status = item->mechanism->make(e->task->model, item->epsilon, e->certificates,
+                                           &mechanism, error);
+        tem_mechanism_free(mechanism);
+        if (status == TEM_ERR_CERTIFICATE && e->options->only == NULL && error != NULL) {
+            if (item->trial == 1)
+                note(e, error->message);
+            continue;
+        }
+        if (status != TEM_OK)
+            return status;
+        p->items[kept++] = *item;
+    }
+    p->count = kept;
+    return TEM_OK;
+}
+
+static tem_status go_through(evaluation *e, tem_error *error) {
+    plan p;
+    tem_status status = plan_create(e->options, &p, error);
+    if (status != TEM_OK)
+        return status;
+    status = trim(e, &p, error);
+    e->total = p.count;
+    e->started = seconds_now();
+    for (uint32_t i = 0; i < p.count && status == TEM_OK; i++)
+        status = do_row(e, &p.items[i], error);
+    plan_free(&p);
+    return status;
+}
+
+static tem_status prepare(task *t, const eval_options *options, tem_error *error) {
+    tem_model_info info;
+    tem_model_get_info(t->model, &info);
+    t->epochs = epochs_of(options);
+    t->seed = options->seed;
+    t->run = options->run;
+    const tem_status status =
+        options->random_init
+            ? embedding_random(info.words, info.dimension, options->seed, &t->start, error)
+            : embedding_of_model(t->model, &t->start, error);
+    return status == TEM_OK
+               ? pool_create(options->run != NULL ? options->run->threads : 0, &t->threads, error)
+               : status;
+}
+
+tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
+    evaluation e = {.options = options, .task = t};
+    tem_model_get_info(t->model, &e.info);
+    snprintf(e.certificates, sizeof e.certificates, "%s.cert",
+             options->model_path != NULL ? options->model_path : "model");
+    const eval_row like = common_row(&e);
+    tem_status status = results_open(options->folder, &like, &e.results, error);
+    if (status == TEM_OK)
+        status = prepare(t, options, error);
+    if (status == TEM_OK)
+        status = go_through(&e, error);
+    if (status == TEM_OK)
+        status = results_write_tables(&e.results, options->folder, error);
+    if (status == TEM_OK && !figure_write_all(&e.results, options->folder, t->membership))
+        note(&e, "no figures: gnuplot is not there or failed; the .gp files in the folder are what "
+                 "it draws from");
+    trial_close(&e.trial);
+    tem_prior_free(e.prior);
+    tem_accountant_free(e.accountant);
+    results_free(&e.results);
+    return status;
+}
