@@ -18,7 +18,7 @@ typedef struct request {
     common_options common;
     const char *what; /* "imdb" or "classify" */
     const char *data, *train, *test, *format, *text, *label, *out;
-    const char *mechanisms, *epsilons, *only;
+    const char *mechanisms, *epsilons, *only, *export_to;
     uint64_t trials, seed, epochs;
     bool quick, random_init;
 } request;
@@ -94,6 +94,7 @@ static int run(request *r, const tem_model *model) {
         .epsilons = r->epsilons == NULL && r->quick ? quick_epsilons : r->epsilons,
         .only = r->only,
         .epochs = (uint32_t)r->epochs,
+        .export_to = r->export_to,
         .run = &how,
         .told = tell_row,
         .note = tell_note,
@@ -164,6 +165,8 @@ int command_eval(int argc, char *const *argv) {
          EPOCHS_MAX},
         {"random-init", 0, OPTION_FLAG, &r.random_init, NULL,
          "the classifier's vectors begin at random, not with the model's", 0, 0},
+        {"export", 0, OPTION_TEXT, &r.export_to, "DIR",
+         "write each row's texts there, in fastText's format", 0, 0},
         {"insecure-seed", 0, OPTION_COUNT, &r.seed, "N", "of all random numbers (default 1)", 0,
          UINT64_MAX},
         MODEL_OPTION(r.common),

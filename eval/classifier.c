@@ -180,19 +180,29 @@ static void step_slots(void *context, uint64_t first, uint64_t last) {
     }
 }
 
+/* The step of the words that are not in the batch, when it comes. */
+static void step_others(trainer *t) {
+    const embedding *e = &t->c->vectors;
+    static const float zero[TEM_DIMENSION_MAX + ADAM_LANES] __attribute__((aligned(64)));
+    for (uint32_t word = 0; word < e->words; word++) {
+        const size_t at = (size_t)word * e->stride;
+        if (t->slot_of[word] == 0)
+            adam_step(&t->schedule, t->t, e->rows + at, t->mean + at, t->square + at, zero,
+                      e->stride);
+        t->last[word] = t->t;
+    }
+}
+
 static void train_batch(trainer *t, pool *threads) {
     t->t++;
     find_slots(t);
-    if (t->how->dense) {
-        t->t--;
-        pool_run(threads, t->c->vectors.words, catch_up_words, t);
-        t->t++;
-    }
     pool_run(threads, t->slots, catch_up_slots, t);
     pool_run(threads, t->batch, average_documents, t);
     learn_layer(t);
     pool_run(threads, t->slots, step_slots, t); /* before the layer's step: it needs the old weights */
     dense_step(&t->c->layer, &t->schedule, t->t);
+    if (t->how->dense)
+        step_others(t);
 }
 
 static tem_status train_epochs(trainer *t, uint32_t *order, chance *numbers, pool *threads,

@@ -49,6 +49,7 @@ typedef struct eval_options {
     const char *epsilons;   /* numbers with commas between; NULL: each mechanism's own */
     const char *only;       /* MECHANISM[:EPSILON[:TRIAL]]: do these rows again; NULL: no */
     uint32_t epochs;        /* 0: 20 */
+    const char *export_to;  /* a folder for the texts and vectors of each row, or NULL */
     const tem_run *run;
     eval_told_fn *told;
     eval_note_fn *note;

@@ -1,6 +1,7 @@
 /* evaluate.c - going through the plan of an evaluation. */
 #include "evaluate.h"
 
+#include "export.h"
 #include "failure.h"
 #include "figure.h"
 #include "results.h"
@@ -173,10 +174,13 @@ static tem_status prepare(task *t, const eval_options *options, tem_error *error
     t->epochs = epochs_of(options);
     t->seed = options->seed;
     t->run = options->run;
-    const tem_status status =
+    t->export_to = options->export_to;
+    tem_status status =
         options->random_init
             ? embedding_random(info.words, info.dimension, options->seed, &t->start, error)
             : embedding_of_model(t->model, &t->start, error);
+    if (status == TEM_OK && t->export_to != NULL)
+        status = export_vectors(t->export_to, t->model, &t->start, error);
     return status == TEM_OK
                ? pool_create(options->run != NULL ? options->run->threads : 0, &t->threads, error)
                : status;

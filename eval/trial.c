@@ -1,6 +1,7 @@
 /* trial.c - one trial of an evaluation, and its rows. */
 #include "trial.h"
 
+#include "export.h"
 #include "failure.h"
 #include "private_text.h"
 
@@ -183,6 +184,9 @@ tem_status trial_row(const trial *t, const tem_mechanism *mechanism, eval_row *r
         status = draw_texts(t, mechanism, &x, error);
     if (status == TEM_OK && mechanism != NULL)
         status = count_draws(t, &x, &made, error);
+    if (status == TEM_OK && t->task->export_to != NULL)
+        status = export_texts(t->task->export_to, row, t->task->model,
+                              mechanism == NULL ? &t->learn : &x.learn, &t->judge, error);
     if (status == TEM_OK)
         status = train(t->task, mechanism == NULL ? &t->learn_bags : &x.learn_bags,
                        chance_seed(t->task->seed, t->number, CHANCE_TARGET), &target, error);

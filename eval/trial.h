@@ -16,6 +16,7 @@ typedef struct task {
     embedding start; /* the vectors that a classifier begins with */
     uint32_t epochs;
     uint64_t seed;
+    const char *export_to; /* see eval_options */
     pool *threads;
     const tem_run *run;
 } task;
