@@ -117,7 +117,7 @@ static bool draw(const results *r, const figure *f, const char *folder) {
 
 bool figure_write_all(const results *r, const char *folder, bool membership) {
     bool done = true;
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+    for (size_t i = 0; i < sizeof figures / sizeof *figures && r->count > 0; i++)
         if (membership || !figures[i].needs_membership)
             done = draw(r, &figures[i], folder) && done;
     return done;
