@@ -13,8 +13,9 @@ _tem() {
         --oov) words="uniform drop mask keep-unsafe" ;;
         --punctuation) words="drop keep word" ;;
         --format) words="text tsv csv jsonl" ;;
+        --mechanisms) words="original madlib tem equal" ;;
         --epsilon | --beta | --gamma | --field | --by | --budget | --limit | --neighbours | --threads | --top | \
-            --insecure-seed) return ;;
+            --epsilons | --trials | --only | --epochs | --text | --label | --insecure-seed) return ;;
         *)
             case $current in
             -*) words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |

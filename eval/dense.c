@@ -1,20 +1,24 @@
 /* dense.c - fully connected layers, ReLU and cross entropy. */
 #include "dense.h"
 
+#include "blas.h"
 #include "failure.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 
 tem_status dense_create(uint32_t in, uint32_t out, chance *c, dense *d, tem_error *error) {
-    openblas_set_num_threads(1);
+    const tem_status status = blas_open(error);
+    if (status != TEM_OK)
+        return status;
     const uint32_t count = adam_padded((in + 1) * out);
     float *all = adam_floats((uint64_t)4 * count);
     if (all == NULL)
         return eval_out_of_memory(error);
-    *d = (dense){in,  out,         count,           all,
-                 all + in * out, all + count, all + 2 * (size_t)count, all + 3 * (size_t)count};
+    *d = (dense){.in = in, .out = out, .count = count, .weights = all, .bias = all + in * out};
+    d->gradients = all + count;
+    d->mean = d->gradients + count;
+    d->square = d->mean + count;
     const double limit = 1 / sqrt(in);
     for (uint32_t i = 0; i < (in + 1) * out; i++)
         all[i] = (float)((2 * chance_unit(c) - 1) * limit);
@@ -30,14 +34,12 @@ void dense_forward(const dense *d, const float *x, uint32_t stride, uint32_t row
     for (uint32_t row = 0; row < rows; row++)
         for (uint32_t i = 0; i < d->out; i++)
             y[row * d->out + i] = d->bias[i];
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)d->out, (int)d->in, 1, x,
-                (int)stride, d->weights, (int)d->in, 1, y, (int)d->out);
+    blas_multiply(false, true, rows, d->out, d->in, x, stride, d->weights, d->in, 1, y);
 }
 
 void dense_backward(dense *d, const float *x, uint32_t stride, const float *dy, uint32_t rows,
                     float *dx) {
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d->out, (int)d->in, (int)rows, 1, dy,
-                (int)d->out, x, (int)stride, 0, d->gradients, (int)d->in);
+    blas_multiply(true, false, d->out, d->in, rows, dy, d->out, x, stride, 0, d->gradients);
     float *bias = d->gradients + d->in * d->out;
     for (uint32_t i = 0; i < d->out; i++) {
         bias[i] = 0;
@@ -45,8 +47,7 @@ void dense_backward(dense *d, const float *x, uint32_t stride, const float *dy, 
             bias[i] += dy[row * d->out + i];
     }
     if (dx != NULL)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)d->in, (int)d->out,
-                    1, dy, (int)d->out, d->weights, (int)d->in, 0, dx, (int)d->in);
+        blas_multiply(false, false, rows, d->in, d->out, dy, d->out, d->weights, d->in, 0, dx);
 }
 
 void dense_step(dense *d, const adam_schedule *s, uint32_t t) {

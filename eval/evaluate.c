@@ -1,6 +1,7 @@
 /* evaluate.c - going through the plan of an evaluation. */
 #include "evaluate.h"
 
+#include "blas.h"
 #include "export.h"
 #include "failure.h"
 #include "figure.h"
@@ -192,7 +193,9 @@ tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
     snprintf(e.certificates, sizeof e.certificates, "%s.cert",
              options->model_path != NULL ? options->model_path : "model");
     const eval_row like = common_row(&e);
-    tem_status status = results_open(options->folder, &like, &e.results, error);
+    tem_status status = blas_open(error); /* before there are threads */
+    if (status == TEM_OK)
+        status = results_open(options->folder, &like, &e.results, error);
     if (status == TEM_OK)
         status = prepare(t, options, error);
     if (status == TEM_OK)
