@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS = 6, RANGES = 200 };
+enum { DIGITS = 6, COST_DIGITS = 5, RANGES = 200 };
 
 static const double delta = 1e-6;
 static const unsigned document_words[] = {1, 10, 100, 1000};
@@ -32,36 +32,45 @@ typedef struct audit_result {
     uint32_t words;
 } audit_result;
 
+/* How far words may be moved for two documents to count as neighbours. */
+typedef enum { BY_ONE, BY_ANY, MOVES } move;
+
 /* What a document of so many words costs at most. */
 typedef struct document_cost {
-    double pure, local, rho, approximate;
+    double pure, rho, approximate;
 } document_cost;
 
-/* A word's loss lies in a range of 2 s gamma, whatever the two inputs are: zero-concentrated
- * differential privacy with rho = (s gamma)^2 / 2 (bounded range b: rho = b^2 / 8), which adds
- * up; and with probability 1 - delta no more is lost than rho + 2 sqrt(rho ln(1/delta)). */
-static document_cost cost_of(const audit_result *r, unsigned words) {
-    const double reach = r->info.s * r->info.gamma, rho = words * reach * reach / 2;
-    return (document_cost){.pure = words * r->info.epsilon_gamma,
-                           .local = words * r->audit.local,
+/* The loss of a word that moves by d lies in a range of 2 s d, so it is zero-concentrated with
+ * rho = (s d)^2 / 2 (bounded range b: rho = b^2 / 8), which adds up; and with probability 1 -
+ * delta no more is lost than rho + 2 sqrt(rho ln(1/delta)), or than the pure loss. */
+static document_cost cost_of(const audit_result *r, move by, unsigned words) {
+    const double d = by == BY_ONE ? fmin(1, r->info.gamma) : r->info.gamma;
+    const double pure = words * (by == BY_ONE ? r->audit.realised * d : r->audit.local);
+    const double reach = r->info.s * d, rho = words * reach * reach / 2;
+    return (document_cost){.pure = pure,
                            .rho = rho,
-                           .approximate = rho + 2 * sqrt(rho * log(1 / delta))};
+                           .approximate = fmin(pure, rho + 2 * sqrt(rho * log(1 / delta)))};
 }
 
 static void print_documents(const audit_result *r) {
-    printf("\nwhat a document costs at most, whatever its words:\n\n"
-           "   words  epsilon * gamma       local         rho  epsilon at delta %g\n",
-           delta);
+    printf("\nwhat a document costs at most, by how far each of its words may be moved:\n\n"
+           "          by 1 or less                       to any other word\n"
+           "   words       pure        rho  at delta          pure        rho  at delta\n");
     for (int i = 0; i < DOCUMENTS; i++) {
-        const document_cost cost = cost_of(r, document_words[i]);
-        printf("%8u  %15.1f  %10.1f  %10.1f  %10.1f\n", document_words[i], cost.pure, cost.local,
-               cost.rho, cost.approximate);
+        printf("%8u", document_words[i]);
+        for (move by = BY_ONE; by < MOVES; by++) {
+            const document_cost cost = cost_of(r, by, document_words[i]);
+            printf("%s%11.5g%11.5g%10.5g", by == BY_ONE ? "" : "    ",
+                   rounding_up(cost.pure, COST_DIGITS), rounding_up(cost.rho, COST_DIGITS),
+                   rounding_up(cost.approximate, COST_DIGITS));
+        }
+        putchar('\n');
     }
     printf("\n"
-           "rho: zero-concentrated, (s gamma)^2 / 2 a word; for a word and one at distance d from\n"
-           "it, (s d)^2 / 2 = %.4g d^2. It goes with s: at the same epsilon a calibrated\n"
-           "mechanism has a larger s, and so a larger rho.\n",
-           r->info.s * r->info.s / 2);
+           "rho: zero-concentrated; (s d)^2 / 2 = %.4g d^2 for a word that moves by d. It goes with\n"
+           "s: at the same epsilon a calibrated mechanism has a larger s and a larger rho.\n"
+           "at delta: the epsilon that holds but for a probability of %g.\n",
+           r->info.s * r->info.s / 2, delta);
 }
 
 static void print_pair(const audit_result *r) {
@@ -102,16 +111,19 @@ static json_t *word_as_json(const tem_model *model, uint32_t id) {
     return word != NULL ? json_stringn(word, length) : json_null();
 }
 
+static json_t *cost_as_json(const audit_result *r, move by, unsigned words) {
+    const document_cost cost = cost_of(r, by, words);
+    return json_pack("{s:f, s:f, s:f}", "epsilon", cost.pure, "rho", cost.rho, "epsilon_delta",
+                     cost.approximate);
+}
+
 static json_t *documents_as_json(const audit_result *r) {
     json_t *documents = json_array();
-    for (int i = 0; i < DOCUMENTS; i++) {
-        const document_cost cost = cost_of(r, document_words[i]);
-        json_array_append_new(documents,
-                              json_pack("{s:i, s:f, s:f, s:f, s:f, s:f}", "words",
-                                        (int)document_words[i], "epsilon", cost.pure, "local",
-                                        cost.local, "rho", cost.rho, "epsilon_delta",
-                                        cost.approximate, "delta", delta));
-    }
+    for (int i = 0; i < DOCUMENTS; i++)
+        json_array_append_new(
+            documents, json_pack("{s:i, s:f, s:o, s:o}", "words", (int)document_words[i], "delta",
+                                 delta, "by_one", cost_as_json(r, BY_ONE, document_words[i]),
+                                 "by_any", cost_as_json(r, BY_ANY, document_words[i])));
     return documents;
 }
 
@@ -236,7 +248,6 @@ int command_audit(int argc, char *const *argv) {
         return talk_usage("audit", "which epsilon? --epsilon E has no default; try 2 to 3");
     if (r.choice.kind_name != NULL && strcmp(r.choice.kind_name, "madlib") == 0)
         return talk_usage("audit", "Madlib can only be drawn from; tem and em can be audited");
-    const int status =
-        r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;
+    const int status = r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;
     return status == EXIT_DONE ? audit(&r) : status;
 }

@@ -17,7 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS = 4, CURVE_MAX = 32 };
+enum {
+    DIGITS = 4,
+    CURVE_MAX = 32,
+    GAMMA_LEAST = 1000 /* steps: below, what is found would be how gamma was rounded */
+};
 
 typedef enum target { TARGET_SELF, TARGET_SUPPORT, TARGET_BAYES } target;
 
@@ -77,6 +81,12 @@ static outcome evaluate(const chooser *c, double epsilon, bool whole, choose_poi
         return OUTCOME_BEYOND;
     *point = (choose_point){.epsilon = epsilon, .realised = NAN};
     if (status == TEM_OK)
+        tem_mechanism_get_info(mechanism, &point->info);
+    if (status == TEM_OK && c->request->gamma <= 0 && point->info.gamma_steps < GAMMA_LEAST) {
+        tem_mechanism_free(mechanism);
+        return OUTCOME_BEYOND;
+    }
+    if (status == TEM_OK)
         status = tem_accountant_summarise(c->accountant, mechanism, c->prior,
                                           whole || c->target == TARGET_BAYES, &c->run,
                                           &point->summary, &error);
@@ -84,10 +94,8 @@ static outcome evaluate(const chooser *c, double epsilon, bool whole, choose_poi
     if (status != TEM_OK) {
         talk_error(&error);
         result = OUTCOME_FAILED;
-    } else {
-        tem_mechanism_get_info(mechanism, &point->info);
-        if (whole && c->request->calibrated)
-            result = audit_point(c, mechanism, point);
+    } else if (whole && c->request->calibrated) {
+        result = audit_point(c, mechanism, point);
     }
     tem_mechanism_free(mechanism);
     return result;
@@ -187,7 +195,13 @@ static outcome find_answer(chooser *c) {
 
 /* --------------------------------------------------------------- the curve -- */
 
+/* In ascending order; the answer is in its place among the others. */
 static outcome add_to_curve(chooser *c, double epsilon) {
+    const double before = c->curve_count > 0 ? c->curve[c->curve_count - 1].epsilon : 0;
+    if (before < c->answer.epsilon && epsilon >= c->answer.epsilon)
+        c->curve[c->curve_count++] = c->answer;
+    if (epsilon <= c->answer.epsilon && epsilon >= c->answer.epsilon)
+        return OUTCOME_DONE;
     const outcome result = evaluate(c, epsilon, true, &c->curve[c->curve_count]);
     c->curve_count += result == OUTCOME_DONE;
     return result;
@@ -199,14 +213,12 @@ static outcome find_curve(chooser *c) {
     static const double usual[] = {0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12};
     enum { USUAL = sizeof usual / sizeof *usual, AROUND = 6 };
     const double answer = c->answer.epsilon;
+    const bool is_usual = answer >= usual[0] && answer <= usual[USUAL - 1];
+    const int count = is_usual ? USUAL : 2 * AROUND + 1;
     outcome result = OUTCOME_DONE;
-    if (answer >= usual[0] && answer <= usual[USUAL - 1]) {
-        for (int i = 0; i < USUAL && result != OUTCOME_FAILED; i++)
-            result = add_to_curve(c, usual[i]);
-        return result;
-    }
-    for (int k = -AROUND; k <= AROUND && result != OUTCOME_FAILED; k++)
-        result = add_to_curve(c, k == 0 ? answer : rounding_down(answer * pow(2, k / 2.0), DIGITS));
+    for (int i = 0; i < count && result != OUTCOME_FAILED; i++)
+        result = add_to_curve(
+            c, is_usual ? usual[i] : rounding_down(answer * pow(2, (i - AROUND) / 2.0), DIGITS));
     return result;
 }
 
@@ -217,28 +229,23 @@ static double epsilon_of(const chooser *c, const choose_point *point) {
     return c->request->calibrated ? rounding_up(point->realised, DIGITS) : point->epsilon;
 }
 
-static void print_row(const chooser *c, const choose_point *point, bool is_answer) {
+static void print_row(const chooser *c, const choose_point *point) {
     const tem_summary *s = &point->summary;
+    const bool is_answer = memcmp(&point->epsilon, &c->answer.epsilon, sizeof(double)) == 0;
     char epsilon[32];
     snprintf(epsilon, sizeof epsilon, "%.4g", point->epsilon);
     printf("%c%8s", is_answer ? '>' : ' ', epsilon);
     if (c->request->calibrated)
         printf("  %10.4g", epsilon_of(c, point));
-    printf("  %10.6f  %10.1f  %9.4f  %8.3f  %10.2e  %8.6f\n", s->self_median, s->support_median,
+    printf("  %10.6f  %10.2f  %9.4f  %8.3f  %10.2e  %8.6f\n", s->self_median, s->support_median,
            s->entropy_mean, s->distance_mean, s->beyond_mean, s->bayes);
 }
 
 static void print_table(const chooser *c) {
-    bool shown = false;
-    printf("\n  epsilon%s  N_w median  S_w median    entropy  distance    P(> g.)     Bayes\n",
+    printf("\n  epsilon%s  N_w median  S_w median    entropy  distance     P(> g.)     Bayes\n",
            c->request->calibrated ? "  calibrated" : "");
-    for (size_t i = 0; i < c->curve_count; i++) {
-        const bool is_answer = fabs(c->curve[i].epsilon / c->answer.epsilon - 1) < 1e-9;
-        if (!shown && !is_answer && c->curve[i].epsilon > c->answer.epsilon)
-            print_row(c, &c->answer, true);
-        shown |= is_answer || c->curve[i].epsilon > c->answer.epsilon;
-        print_row(c, &c->curve[i], is_answer);
-    }
+    for (size_t i = 0; i < c->curve_count; i++)
+        print_row(c, &c->curve[i]);
     puts("\n"
          "N_w: how often a word stays itself; S_w: words it is spread over in effect; entropy in\n"
          "nats; distance: expected, cut at gamma; P(> g.): how often the output is beyond gamma;\n"
@@ -271,12 +278,13 @@ static void print_text(const chooser *c) {
 
 static json_t *point_as_json(const chooser *c, const choose_point *point) {
     const tem_summary *s = &point->summary;
-    return json_pack(
-        "{s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "epsilon", point->epsilon,
-        "epsilon_calibrated", c->request->calibrated ? json_real(epsilon_of(c, point)) : json_null(),
-        "s", point->info.s, "gamma", point->info.gamma, "self_median", s->self_median, "self_mean",
-        s->self_mean, "support_median", s->support_median, "entropy_mean", s->entropy_mean,
-        "distance_mean", s->distance_mean, "beyond_mean", s->beyond_mean, "bayes", s->bayes);
+    return json_pack("{s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "epsilon",
+                     point->epsilon, "epsilon_calibrated",
+                     c->request->calibrated ? json_real(epsilon_of(c, point)) : json_null(), "s",
+                     point->info.s, "gamma", point->info.gamma, "self_median", s->self_median,
+                     "self_mean", s->self_mean, "support_median", s->support_median, "entropy_mean",
+                     s->entropy_mean, "distance_mean", s->distance_mean, "beyond_mean",
+                     s->beyond_mean, "bayes", s->bayes);
 }
 
 static bool print_json(const chooser *c) {
@@ -353,8 +361,7 @@ static int choose(const choose_request *r, target kind, double wanted) {
     tem_error error;
     tem_accountant *accountant = NULL;
     tem_model *model = default_model_open_checked(r->common.model, &c->run);
-    tem_prior *prior =
-        model == NULL ? NULL : prior_choose("choose", r->prior_name, model, &status);
+    tem_prior *prior = model == NULL ? NULL : prior_choose("choose", r->prior_name, model, &status);
     if (prior != NULL) {
         if (tem_accountant_create(model, NULL, &c->run, &accountant, &error) != TEM_OK) {
             status = talk_error(&error);
@@ -395,8 +402,9 @@ static int check_request(const choose_request *r, target *kind, double *wanted) 
         return talk_usage("choose", "--support takes a number above 1: a word is spread over at "
                                     "least itself at any epsilon");
     if (*kind != TARGET_SUPPORT && *wanted >= 1)
-        return talk_usage("choose", "--%s takes a probability below 1: at any epsilon a word may "
-                                    "become another",
+        return talk_usage("choose",
+                          "--%s takes a probability below 1: at any epsilon a word may "
+                          "become another",
                           *kind == TARGET_SELF ? "self" : "bayes");
     if (r->beta > 0 && r->gamma > 0)
         return talk_usage("choose", "beta or gamma, not both: beta makes a gamma");

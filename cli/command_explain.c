@@ -75,10 +75,10 @@ static void print_text(const explanation *e) {
     tem_error error;
     size_t length = 0;
     const char *word = e->id == TEM_NO_WORD ? "" : tem_model_word(e->model, e->id, &length);
-    printf("%.*s%s under %s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
+    printf("%.*s%s under %s%s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
            (int)length, word, e->id == TEM_NO_WORD ? "an unknown word" : "",
-           tem_kind_name(e->info.kind), e->info.epsilon, e->info.s, e->info.gamma,
-           e->info.epsilon_gamma);
+           e->info.certificate[0] != '\0' ? "calibrated " : "", tem_kind_name(e->info.kind),
+           e->info.epsilon, e->info.s, e->info.gamma, e->info.epsilon_gamma);
     if (e->info.kind == TEM_KIND_EM)
         printf("(cut at gamma for the integers' sake: no probability moves by more than %.1e)\n",
                e->info.moved_mass);

@@ -3,8 +3,12 @@
 #include "common_options.h"
 #include "default_model.h"
 #include "talk.h"
+#include "trust.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <string.h>
+#include <unistd.h>
 
 static void print_metric(const tem_model_info *info) {
     if (info->metric != TEM_MATRIX) {
@@ -51,16 +55,16 @@ static void print_text(const tem_model *model, const tem_model_info *info, uint3
     print_kernels();
 }
 
-static int print_json(const tem_model_info *info, uint32_t unreachable) {
-    json_t *root =
-        json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:I, s:b, s:s, s:s, s:s}", "model",
-                  default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
-                  (json_int_t)info->words, "unreachable", (json_int_t)unreachable, "dimension",
-                  (json_int_t)info->dimension, "metric", tem_metric_name(info->metric), "step_log2",
-                  (json_int_t)info->step_log2, "neighbours", (json_int_t)info->neighbours,
-                  "deviation", (double)info->deviation / TEM_DIST_ONE, "triangles",
-                  (json_int_t)info->triangles, "triangles_exhaustive", info->triangles_exhaustive,
-                  "hash", info->hash, "kernel", tem_kernel_name(), "version", tem_version());
+static int print_json(const tem_model_info *info, uint32_t unreachable, json_t *certificates) {
+    json_t *root = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:I, s:b, s:s, s:s, s:s, s:O}", "model",
+        default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
+        (json_int_t)info->words, "unreachable", (json_int_t)unreachable, "dimension",
+        (json_int_t)info->dimension, "metric", tem_metric_name(info->metric), "step_log2",
+        (json_int_t)info->step_log2, "neighbours", (json_int_t)info->neighbours, "deviation",
+        (double)info->deviation / TEM_DIST_ONE, "triangles", (json_int_t)info->triangles,
+        "triangles_exhaustive", info->triangles_exhaustive, "hash", info->hash, "kernel",
+        tem_kernel_name(), "version", tem_version(), "certificates", certificates);
     if (root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0) {
         json_decref(root);
         fputs("tem: cannot write JSON (is the model's path valid UTF-8?)\n", stderr);
@@ -69,6 +73,67 @@ static int print_json(const tem_model_info *info, uint32_t unreachable) {
     json_decref(root);
     putchar('\n');
     return EXIT_DONE;
+}
+
+/* ---- certificates ---- */
+
+/* Whether --calibrated would find this one for this model. */
+static bool is_for_model(const tem_certificate_info *info, const tem_model *model) {
+    const tem_calibration wanted = {
+        .epsilon = info->epsilon, .beta = info->beta, .gamma = info->beta > 0 ? 0 : info->gamma};
+    tem_certificate *found = NULL;
+    tem_certificate_info other;
+    if (tem_certificate_find(default_model_certificates(), model, &wanted, &found, NULL) != TEM_OK)
+        return false;
+    tem_certificate_get_info(found, &other);
+    tem_certificate_free(found);
+    return strcmp(other.hash, info->hash) == 0;
+}
+
+static json_t *describe(const tem_certificate *certificate, const tem_model *model) {
+    tem_certificate_info info;
+    tem_certificate_get_info(certificate, &info);
+    return json_pack("{s:f, s:o, s:f, s:f, s:f, s:s, s:b, s:b, s:s}", "epsilon", info.epsilon,
+                     "beta", info.beta > 0 ? json_real(info.beta) : json_null(), "s", info.s,
+                     "gamma", info.gamma, "realised", info.realised, "weights", info.weights,
+                     "this_model", is_for_model(&info, model), "trusted", trust_has(&info), "hash",
+                     info.hash);
+}
+
+/* The certificates beside the model, as an array; NULL after saying why they cannot be read. */
+static json_t *list_certificates(const tem_model *model) {
+    const char *path = default_model_certificates();
+    json_t *list = json_array();
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return list;
+    for (uint32_t i = 0;; i++) {
+        tem_certificate *certificate = NULL;
+        tem_error error;
+        if (tem_certificate_load(path, i, &certificate, &error) != TEM_OK) {
+            talk_error(&error);
+            json_decref(list);
+            return NULL;
+        }
+        if (certificate == NULL)
+            return list;
+        json_array_append_new(list, describe(certificate, model));
+        tem_certificate_free(certificate);
+    }
+}
+
+static void print_certificates(const json_t *list) {
+    size_t i = 0;
+    const json_t *c = NULL;
+    json_array_foreach(list, i, c) {
+        printf("certificate epsilon %s: s = %.6f, gamma = %.4f",
+               talk_number(json_real_value(json_object_get(c, "epsilon"))),
+               json_real_value(json_object_get(c, "s")),
+               json_real_value(json_object_get(c, "gamma")));
+        puts(!json_is_true(json_object_get(c, "this_model")) ? ", for another model"
+             : json_is_true(json_object_get(c, "trusted"))
+                 ? ", trusted"
+                 : ", not made or verified on this machine");
+    }
 }
 
 int command_info(int argc, char *const *argv) {
@@ -96,12 +161,18 @@ int command_info(int argc, char *const *argv) {
     uint32_t unreachable = 0;
     int status = EXIT_DONE;
     tem_model_get_info(model, &info);
-    if (tem_model_count_unreachable(model, &unreachable, &error) != TEM_OK)
+    json_t *certificates = list_certificates(model);
+    if (certificates == NULL) {
+        status = EXIT_FAILED;
+    } else if (tem_model_count_unreachable(model, &unreachable, &error) != TEM_OK) {
         status = talk_error(&error);
-    else if (json)
-        status = print_json(&info, unreachable);
-    else
+    } else if (json) {
+        status = print_json(&info, unreachable, certificates);
+    } else {
         print_text(model, &info, unreachable);
+        print_certificates(certificates);
+    }
+    json_decref(certificates);
     tem_model_free(model);
     return status;
 }

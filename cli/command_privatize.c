@@ -186,11 +186,12 @@ static void warn_about_epsilon(const tem_model *model, const tem_mechanism *mech
 static void say_what_was_done(const privatize_request *r, const tem_mechanism_info *info,
                               const tem_counts *counts) {
     const bool quiet = r->common.quiet;
-    talk_note(quiet, "%s %s word%s (%s unknown) in %s document%s with %s at epsilon %g",
+    talk_note(quiet, "%s %s word%s (%s unknown) in %s document%s with %s%s at epsilon %g",
               r->dry_run ? "counted" : "privatized", talk_count(counts->words),
               counts->words == 1 ? "" : "s", talk_count(counts->unknown),
               talk_count(counts->documents), counts->documents == 1 ? "" : "s",
-              tem_kind_name(info->kind), info->epsilon);
+              info->certificate[0] != '\0' ? "calibrated " : "", tem_kind_name(info->kind),
+              info->epsilon);
     if (info->kind != TEM_KIND_MADLIB)
         talk_note(quiet || !(r->common.verbose || r->dry_run),
                   "s = %.6f, gamma = %.4f; cost %s per unit of distance, %s at most", info->s,

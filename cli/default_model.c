@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static char path[PATH_MAX];
+static bool is_own; /* nobody named it */
 
 /* Finds FOLDER/TAIL, FOLDER being that of the program; false if there is no such file. */
 static bool beside_program(const char *tail) {
@@ -33,12 +34,14 @@ static bool find_default(void) {
         snprintf(path, sizeof path, "%s", variable);
         return true;
     }
-    return beside_program("default.tem") || beside_program("../share/tem/default.tem");
+    is_own = beside_program("default.tem") || beside_program("../share/tem/default.tem");
+    return is_own;
 }
 
 tem_model *default_model_open(const char *named) {
     tem_error error;
     tem_model *model = NULL;
+    is_own = false;
     if (named != NULL) {
         snprintf(path, sizeof path, "%s", named);
     } else if (!find_default()) {
@@ -68,4 +71,20 @@ tem_model *default_model_open_checked(const char *named, const tem_run *run) {
 
 const char *default_model_path(void) {
     return path;
+}
+
+const char *default_model_certificates(void) {
+    static char certificates[PATH_MAX + sizeof ".cert"];
+    snprintf(certificates, sizeof certificates, "%s.cert", path);
+    return certificates;
+}
+
+bool default_model_is_own(void) {
+    return is_own;
+}
+
+const char *default_model_naming(void) {
+    static char naming[PATH_MAX + sizeof " -m "];
+    snprintf(naming, sizeof naming, "%s%s", is_own ? "" : " -m ", is_own ? "" : path);
+    return naming;
 }

@@ -4,6 +4,8 @@
 
 #include "tem.h"
 
+#include <stdbool.h>
+
 /* Opens `named`, or, if that is NULL, $TEM_MODEL, else default.tem beside the
  * program, else the installed one. Prints why it cannot; NULL then. */
 tem_model *default_model_open(const char *named);
@@ -13,5 +15,14 @@ tem_model *default_model_open_checked(const char *named, const tem_run *run);
 
 /* The path that default_model_open opened last. */
 const char *default_model_path(void);
+
+/* That path with ".cert" added: where the model's certificates are. */
+const char *default_model_certificates(void);
+
+/* Whether that model was found beside the program or as the installed one, named by nobody. */
+bool default_model_is_own(void);
+
+/* What a command line needs to take the same model again: " -m MODEL", or "". */
+const char *default_model_naming(void);
 
 #endif

@@ -1,23 +1,87 @@
 /* mechanism_options.c - the options that choose a mechanism. */
 #include "mechanism_options.h"
 
+#include "default_model.h"
 #include "talk.h"
+#include "trust.h"
+
+#include <stdio.h>
+
+/* What the user typed was wrong, or something failed. */
+static int say_error(const char *command, const tem_error *error) {
+    if (error->status == TEM_ERR_ARGUMENT || error->status == TEM_ERR_RANGE)
+        return talk_usage(command, "%s", error->message);
+    return talk_error(error);
+}
+
+static void say_how_to_calibrate(const mechanism_choice *choice) {
+    fprintf(stderr, "Run: tem calibrate%s --epsilon %s", default_model_naming(),
+            talk_number(choice->epsilon));
+    if (choice->beta > 0)
+        fprintf(stderr, " --beta %s", talk_number(choice->beta));
+    if (choice->gamma > 0)
+        fprintf(stderr, " --gamma %s", talk_number(choice->gamma));
+    fputc('\n', stderr);
+}
+
+/* The certificate beside the model that answers the choice and is believed; or NULL. */
+static tem_certificate *find_certificate(const char *command, const tem_model *model,
+                                         const mechanism_choice *choice, int *status) {
+    const tem_calibration wanted = {
+        .epsilon = choice->epsilon, .beta = choice->beta, .gamma = choice->gamma};
+    tem_certificate *certificate = NULL;
+    tem_certificate_info info;
+    tem_error error;
+    if (tem_certificate_find(default_model_certificates(), model, &wanted, &certificate, &error) !=
+        TEM_OK) {
+        *status = say_error(command, &error);
+        if (error.status == TEM_ERR_CERTIFICATE)
+            say_how_to_calibrate(choice);
+        return NULL;
+    }
+    /* PRIVACY: a certificate that nobody here has computed proves nothing (trust.h). */
+    tem_certificate_get_info(certificate, &info);
+    if (trust_require(&info))
+        return certificate;
+    tem_certificate_free(certificate);
+    *status = EXIT_FAILED;
+    return NULL;
+}
+
+/* Makes the mechanism of options that are complete but for the certificate. */
+static tem_mechanism *make_mechanism(const char *command, const tem_model *model,
+                                     const mechanism_choice *choice, tem_mechanism_options options,
+                                     int *status) {
+    tem_mechanism *mechanism = NULL;
+    tem_certificate *certificate = NULL;
+    tem_error error;
+    if (choice->calibrated) {
+        certificate = find_certificate(command, model, choice, status);
+        if (certificate == NULL)
+            return NULL;
+    }
+    options.certificate = certificate;
+    if (tem_mechanism_create(model, &options, &mechanism, &error) != TEM_OK)
+        *status = say_error(command, &error);
+    tem_certificate_free(certificate);
+    return mechanism;
+}
 
 tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
                                 const mechanism_choice *choice, int *status) {
     tem_error error;
-    tem_mechanism *mechanism = NULL;
-    tem_mechanism_options options = {
-        .epsilon = choice->epsilon, .beta = choice->beta, .gamma = choice->gamma};
-    *status = EXIT_USAGE;
+    tem_mechanism_options options = {.kind = TEM_KIND_TEM,
+                                     .epsilon = choice->epsilon,
+                                     .beta = choice->beta,
+                                     .gamma = choice->gamma};
     if (choice->kind_name != NULL &&
         tem_kind_parse(choice->kind_name, &options.kind, &error) != TEM_OK) {
-        talk_usage(command, "--mechanism: %s", error.message);
-    } else if (tem_mechanism_create(model, &options, &mechanism, &error) != TEM_OK) {
-        if (error.status == TEM_ERR_ARGUMENT || error.status == TEM_ERR_RANGE)
-            talk_usage(command, "%s", error.message);
-        else
-            *status = talk_error(&error);
+        *status = talk_usage(command, "--mechanism: %s", error.message);
+        return NULL;
     }
-    return mechanism;
+    if (choice->calibrated && options.kind != TEM_KIND_TEM) {
+        *status = talk_usage(command, "--calibrated belongs to the mechanism tem");
+        return NULL;
+    }
+    return make_mechanism(command, model, choice, options, status);
 }

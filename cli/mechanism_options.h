@@ -8,10 +8,11 @@
 typedef struct mechanism_choice {
     double epsilon, beta, gamma; /* 0: not given */
     const char *kind_name;       /* NULL: not given */
+    bool calibrated;             /* s and gamma from the certificate beside the model */
 } mechanism_choice;
 
-/* Rows of an option table. */
-#define MECHANISM_OPTIONS(choice)                                                                  \
+/* Rows of an option table: for what has epsilon, beta and gamma, and for all of a choice. */
+#define EXPONENT_OPTIONS(choice)                                                                   \
     {"epsilon",                                                                                    \
      0,                                                                                            \
      OPTION_POSITIVE,                                                                              \
@@ -28,19 +29,22 @@ typedef struct mechanism_choice {
          "truncate where all but B of the probability is within (default 0.001)",                  \
          0,                                                                                        \
          0},                                                                                       \
-        {"gamma",                                                                                  \
-         0,                                                                                        \
-         OPTION_POSITIVE,                                                                          \
-         &(choice).gamma,                                                                          \
-         "G",                                                                                      \
-         "truncate at distance G, instead of --beta",                                              \
-         0,                                                                                        \
-         0},                                                                                       \
     {                                                                                              \
-        "mechanism", 0, OPTION_TEXT, &(choice).kind_name, "M", "tem (default), em or madlib", 0, 0 \
+        "gamma", 0, OPTION_POSITIVE, &(choice).gamma, "G",                                         \
+            "truncate at distance G, instead of --beta", 0, 0                                      \
     }
 
-/* Makes the mechanism; NULL and *status if it cannot, after saying why. */
+#define MECHANISM_OPTIONS(choice)                                                                  \
+    EXPONENT_OPTIONS(choice),                                                                      \
+        {"mechanism", 0, OPTION_TEXT, &(choice).kind_name, "M", "tem (default), em or madlib",     \
+         0,           0},                                                                          \
+    {                                                                                              \
+        "calibrated", 0, OPTION_FLAG, &(choice).calibrated, NULL,                                  \
+            "with the larger exponent that 'tem calibrate' has proved for E", 0, 0                 \
+    }
+
+/* Makes the mechanism; NULL and *status if it cannot, after saying why. The model must be the one
+ * that default_model_open opened last: its certificates lie beside it. */
 tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
                                 const mechanism_choice *choice, int *status);
 

@@ -101,7 +101,7 @@ static void put_data(FILE *script, const plot *p) {
     }
 }
 
-/* Arrows without a head, and their names beside them. */
+/* Arrows without a head, and their names outside, where no curve is. */
 static void put_marks(FILE *script, const plot *p) {
     for (size_t i = 0; i < p->mark_count; i++) {
         const plot_mark *m = &p->marks[i];
@@ -112,29 +112,71 @@ static void put_marks(FILE *script, const plot *p) {
         fputs(" nohead dashtype 2 linewidth 1.5 linecolor rgb '#606060'\nset label ", script);
         put_quoted(script, m->label);
         fprintf(script,
-                m->vertical ? " at first %.17g,graph 0.97 right rotate by 90 offset character -0.7,0"
-                            : " at graph 0.98,first %.17g right offset character 0,0.6",
+                m->vertical ? " at first %.17g,graph 1.03 center"
+                            : " at graph 1.01,first %.17g left",
                 m->at);
         fputs(" textcolor rgb '#404040'\n", script);
     }
 }
 
+/* The least and the largest x, and the largest y on the left, of all that is drawn. */
+typedef struct plot_range {
+    double x_least, x_most, y_most;
+} plot_range;
+
+static plot_range range_of(const plot *p) {
+    plot_range r = {INFINITY, -INFINITY, 0};
+    for (size_t i = 0; i < p->curve_count; i++) {
+        const plot_curve *c = &p->curves[i];
+        for (size_t k = 0; k < c->count; k++) {
+            r.x_least = fmin(r.x_least, c->x[k]);
+            r.x_most = fmax(r.x_most, c->x[k]);
+            r.y_most = c->right ? r.y_most : fmax(r.y_most, c->y[k]);
+        }
+    }
+    for (size_t i = 0; i < p->mark_count; i++)
+        if (!p->marks[i].vertical)
+            r.y_most = fmax(r.y_most, p->marks[i].at);
+    return r;
+}
+
+/* Marks of 1, 2 and 5 in every decade: gnuplot's own are too few within one. */
+static void put_log_axis(FILE *script, const plot_range *r) {
+    const char *separator = "";
+    fprintf(script, "set logscale x\nset xrange [%.17g:%.17g]\nset xtics (", r->x_least * 0.95,
+            r->x_most * 1.05);
+    for (double decade = pow(10, floor(log10(r->x_least))); decade <= r->x_most; decade *= 10)
+        for (int step = 1; step <= 5; step += step == 1 ? 1 : 3) {
+            fprintf(script, "%s'%g' %.17g", separator, step * decade, step * decade);
+            separator = ", ";
+        }
+    fputs(")\n", script);
+}
+
 static void put_axes(FILE *script, const plot *p) {
+    const plot_range range = range_of(p);
     put_setting(script, "title", p->title);
     put_setting(script, "xlabel", p->x_label);
     put_setting(script, "ylabel", p->y_label);
-    fputs("set border 3 linecolor rgb '#404040'\n"
-          "set grid linecolor rgb '#d8d8d8' linewidth 1\n"
-          "set tics nomirror\n"
-          "set key outside below center horizontal\n"
-          "set yrange [0:*]\n"
-          "set offsets graph 0, graph 0, graph 0.05, 0\n",
-          script);
+    fprintf(script,
+            "set title offset character 0,0.8\n"
+            "set border %d linecolor rgb '#404040'\n"
+            "set grid linetype 1 linecolor rgb '#e4e4e4' linewidth 1\n"
+            "set tics nomirror\n"
+            "set bmargin 5.5\n"
+            "set rmargin 11\n"
+            "set key at screen 0.5,screen 0.04 center center horizontal\n"
+            "set yrange [0:%.17g]\n",
+            p->right_label != NULL ? 11 : 3, range.y_most * 1.05);
+    if (p->curve_count == 1)
+        fputs("unset key\n", script);
     if (p->x_log)
-        fputs("set logscale x\n", script);
+        put_log_axis(script, &range);
+    else
+        fprintf(script, "set xrange [0:%.17g]\n", range.x_most);
     if (p->right_label != NULL) {
         put_setting(script, "y2label", p->right_label);
-        fputs("set border 11\nset y2tics nomirror\n", script);
+        fputs("set y2tics nomirror\n", script);
     }
     if (p->right_label != NULL && p->right_log)
         fputs("set logscale y2\nset format y2 '%g'\n", script);
@@ -147,7 +189,8 @@ static void put_curves(FILE *script, const plot *p) {
         const plot_curve *c = &p->curves[i];
         fprintf(script, "%s $curve%zu axes x1%s with %s linewidth 2 linecolor rgb '%s' title ",
                 i == 0 ? "plot" : ",", i, c->right ? "y2" : "y1",
-                c->points ? "points pointtype 7 pointsize 0.4" : "linespoints pointtype 7 pointsize 0.5",
+                c->points ? "points pointtype 7 pointsize 0.4"
+                          : "linespoints pointtype 7 pointsize 0.5",
                 colours[i % COLOURS]);
         put_quoted(script, c->label);
     }

@@ -19,9 +19,8 @@ tem_prior *prior_choose(const char *command, const char *text, const tem_model *
         *status = talk_usage(command, "--prior zipf:POWER takes a power of 0 or more, such as 1");
         return NULL;
     }
-    const tem_status made = named || powered
-                                ? tem_prior_create_zipf(model, power, &prior, &error)
-                                : tem_prior_load(model, text, NULL, &prior, &error);
+    const tem_status made = named || powered ? tem_prior_create_zipf(model, power, &prior, &error)
+                                             : tem_prior_load(model, text, NULL, &prior, &error);
     *status = made == TEM_OK ? EXIT_DONE : talk_error(&error);
     return prior;
 }

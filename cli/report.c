@@ -77,7 +77,8 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
     set(report, "spent_worst",
         tem_job_is_bounded(mechanism, job) ? json_real(words * info->epsilon_gamma) : json_null());
     set(report, "model", json_string(model_info.hash));
-    set(report, "certificate", json_null());
+    set(report, "certificate",
+        info->certificate[0] != '\0' ? json_string(info->certificate) : json_null());
     set_ledger(report, job);
     return report;
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,6 +72,17 @@ const char *talk_count(uint64_t number) {
         *out++ = digits[i];
     }
     *out = '\0';
+    return text;
+}
+
+const char *talk_number(double number) {
+    char *text = next_text();
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, TEXT_BYTES, "%.*g", digits, number);
+        const double read = strtod(text, NULL);
+        if (read >= number && read <= number)
+            break;
+    }
     return text;
 }
 

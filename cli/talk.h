@@ -22,6 +22,9 @@ __attribute__((format(printf, 2, 3))) void talk_note(bool quiet, const char *for
 /* A number with its thousands set apart, in one of a few static buffers. */
 const char *talk_count(uint64_t number);
 
+/* A number in as few digits as read as the same number again, likewise. */
+const char *talk_number(double number);
+
 /* Bytes as "92.4 MB", likewise. */
 const char *talk_bytes(uint64_t bytes);
 

@@ -12,9 +12,11 @@ _tem() {
         --mechanism) words="tem em madlib" ;;
         --oov) words="uniform drop mask keep-unsafe" ;;
         --punctuation) words="drop keep word" ;;
+        --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original madlib tem equal" ;;
-        --epsilon | --beta | --gamma | --field | --by | --budget | --limit | --neighbours | --threads | --top | \
+        --weights) words="equal" ;;
+        --epsilon | --beta | --gamma | --self | --support | --bayes | --field | --by | --budget | --limit | --neighbours | --threads | --top | \
             --epsilons | --trials | --only | --epochs | --text | --label | --insecure-seed) return ;;
         *)
             case $current in

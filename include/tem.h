@@ -69,8 +69,8 @@ typedef enum tem_status {
     TEM_ERR_FILE,        /* the system refused to open, read, map or write */
     TEM_ERR_EXISTS,      /* the file to write is there already */
     TEM_ERR_FORMAT,      /* a file's content is not what was expected */
-    TEM_ERR_VERSION,     /* a model file of a newer or older format */
-    TEM_ERR_DAMAGED,     /* a model file or ledger that contradicts itself */
+    TEM_ERR_VERSION,     /* a file of a newer or older format */
+    TEM_ERR_DAMAGED,     /* a model file, ledger or certificate that contradicts itself */
     TEM_ERR_RANGE,       /* values that the exact grid cannot hold */
     TEM_ERR_METRIC,      /* the distances are no metric */
     TEM_ERR_UNSUPPORTED, /* this machine cannot do it */
@@ -375,7 +375,9 @@ typedef struct tem_mechanism_options {
     const struct tem_certificate *certificate; /* TEM: s, gamma and weights are this
                               * certificate's, which must be for this model and epsilon; beta,
                               * gamma and weights must be as they were for it, or 0 and NULL.
-                              * Needed only during the call */
+                              * That it holds is not computed anew (tem_certificate_verify), nor
+                              * the model's hashes (tem_model_check). Needed only during the
+                              * call */
 } tem_mechanism_options;
 
 /* "tem", "em", "madlib", and back: TEM_ERR_ARGUMENT for other names. */
@@ -392,7 +394,8 @@ TEM_API tem_status tem_kind_parse(const char *name, tem_mechanism_kind *kind, te
  * An unknown word counts as one at distance gamma from every word: P(y) = a_y / A.
  * Fails with TEM_ERR_ARGUMENT (both beta and gamma, or either where it has no meaning),
  * TEM_ERR_RANGE (epsilon or gamma not positive or beyond the integers above, s gamma
- * beyond 64, all weights 0), TEM_ERR_UNSUPPORTED (Madlib without vectors),
+ * beyond 64, all weights 0), TEM_ERR_CERTIFICATE (one for another model, epsilon, beta or
+ * gamma), TEM_ERR_UNSUPPORTED (Madlib without vectors),
  * TEM_ERR_DAMAGED (lists of the model that overlap), TEM_ERR_MEMORY. Cost: O(words). The
  * first draw for a word has it keep 64 bytes, and 4 for each word of its list. */
 TEM_API tem_status tem_mechanism_create(const tem_model *model,
@@ -696,8 +699,10 @@ typedef struct tem_prior tem_prior;
 TEM_API tem_status tem_prior_create_zipf(const tem_model *model, double power, tem_prior **prior,
                                          tem_error *error);
 
-/* From a file: lines of a word, a tab and a count; or, if its first line is not that, a text,
- * whose words are counted. Words that the model does not have are left out. Fails with
+/* From a file: lines of a word, a tab and a count, a whole number; or, if its first line is
+ * not that, a text, whose words are counted as tem_privatize_text would find them. So are the
+ * words of the lines, and a word that is there twice counts twice. Words that the model does
+ * not have are left out. path "-" is standard input. Fails with
  * TEM_ERR_FILE, TEM_ERR_FORMAT (with the line; or no word of it is in the model),
  * TEM_ERR_MEMORY. */
 TEM_API tem_status tem_prior_load(const tem_model *model, const char *path, const tem_run *run,
@@ -716,7 +721,9 @@ typedef struct tem_summary {
     double bayes;           /* how often the best guess at w from its output is right */
 } tem_summary;
 
-/* Computed from the distribution, not by drawing; each number within 0.1 % of the truth.
+/* Computed from the distribution, not by drawing; each number within 0.1 % of the truth
+ * (beyond_mean: or within 10^-6). Beyond 2048 words far ones are not looked at one by one; a
+ * sample of words shows whether that is good enough, and otherwise they are.
  *   with_bayes   whether to find `bayes` too, which takes longer; else it is NaN
  * Fails as tem_accountant_audit does, and with TEM_ERR_ARGUMENT for a prior of another
  * model. */
@@ -773,8 +780,9 @@ TEM_API void tem_certificate_free(tem_certificate *certificate);
  * model's name with ".cert" added.
  *
  * Adds the certificate, in place of one for the same epsilon, beta or gamma and weights; the
- * file is made if need be and replaced as a whole. Fails with TEM_ERR_FILE, TEM_ERR_FORMAT,
- * TEM_ERR_VERSION, TEM_ERR_DAMAGED, TEM_ERR_MEMORY. */
+ * file is made if need be and replaced as a whole; others who add to it at the same time wait.
+ * Fails with TEM_ERR_FILE, TEM_ERR_FORMAT, TEM_ERR_VERSION, TEM_ERR_DAMAGED, TEM_ERR_MEMORY,
+ * TEM_ERR_RANGE (4096 certificates are there already). */
 TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,
                                         tem_error *error);
 

@@ -78,12 +78,12 @@ static void order_gains(search *q, const double *log_totals) {
         q->by_gain[id] = q->by_id[id];
     }
     for (uint64_t first = 0; first < count; first += words)
-        qsort(q->by_gain + first, count - first < words ? count - first : words,
-              sizeof *q->by_gain, compare_gains);
+        qsort(q->by_gain + first, count - first < words ? count - first : words, sizeof *q->by_gain,
+              compare_gains);
 }
 
-tem_status bayes_success(const summary_source *source, const double *log_totals,
-                         const tem_run *run, double *success, tem_error *error) {
+tem_status bayes_success(const summary_source *source, const double *log_totals, const tem_run *run,
+                         double *success, tem_error *error) {
     const uint32_t count = source->space->count;
     search q = {.source = source,
                 .by_id = core_alloc(count, sizeof *q.by_id),

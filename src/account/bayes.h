@@ -9,7 +9,7 @@
  *   log_totals   ln Z(w) of every word
  * The maximum is over all words. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Cost: for each y the
  * words of its list, and those others that could be better by what the index says. */
-tem_status bayes_success(const summary_source *source, const double *log_totals,
-                         const tem_run *run, double *success, tem_error *error);
+tem_status bayes_success(const summary_source *source, const double *log_totals, const tem_run *run,
+                         double *success, tem_error *error);
 
 #endif

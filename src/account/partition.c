@@ -101,6 +101,7 @@ tem_status partition_make(const profile *p, const uint32_t *weights, exponent e,
     partition z = {.exponent = e,
                    .weights = weights,
                    .count = p->count,
+                   .reach = p->reach,
                    .least = core_alloc(p->count, sizeof *z.least),
                    .most = core_alloc(p->count, sizeof *z.most),
                    .refined = core_alloc_zero(p->count, sizeof *z.refined)};

@@ -25,6 +25,7 @@ typedef struct partition {
     const uint32_t *weights; /* NULL: all 1; not owned */
     decay decay;
     uint32_t count;
+    tem_dist reach;       /* no two words are farther apart */
     double *least, *most; /* bounds on ln Z */
     uint8_t *refined;     /* 1: by partition_refine */
 } partition;

@@ -1,99 +1,65 @@
 /* profile.c - the distances of all pairs of words, once.
  *
- * Each pair of blocks of words is met once, and counts for both words of a pair. The profiles
- * of the block of rows are a thread's own until it has met all columns; those of the columns
- * are locked while a tile of distances is added. */
+ * A thread has a block of rows, which meets all blocks of columns. Each pair is met twice, once for
+ * either word: adding to the profiles of both at once was no faster, since those of the columns do
+ * not stay in the nearest cache, and needs locks. */
 #include "account/profile.h"
 
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
 #include "space/root.h"
-
-#include <pthread.h>
-#include <string.h>
+#include "space/squares.h"
 
 enum {
-    BLOCK = 64,   /* words: two of them, profiles and vectors, fit the second-level cache */
-    CENTRES = 64, /* words that are tried as the middle of all */
-    ROW_BYTES = PROFILE_POINTS * sizeof(double)
+    BLOCK = SQUARES_BLOCK,
+    CENTRES = 64 /* words that are tried as the middle of all */
 };
 
 /* What all threads share. */
 typedef struct pass {
-    const space *space;
     const uint32_t *weights;
     profile *out;
-    uint64_t inverse;       /* 2^64 / step, rounded up: a division by multiplication */
-    double *own;            /* BLOCK profiles a thread */
-    tem_dist *tiles;        /* BLOCK * BLOCK distances a thread */
-    pthread_mutex_t *locks; /* one a block */
-    uint32_t blocks;
+    uint64_t inverse; /* 2^64 / step, rounded up (2^64 - 1 for 1): divides by a product */
+    squares squares;
+    int16_t *strips; /* the vectors of BLOCK rows a thread */
+    tem_dist *tiles; /* BLOCK * BLOCK distances a thread */
 } pass;
 
-static uint32_t block_size(const pass *p, uint32_t block) {
-    const uint32_t left = p->space->count - block * BLOCK;
-    return left < BLOCK ? left : BLOCK;
-}
-
-static double weight_of(const pass *p, uint32_t id) {
-    return p->weights == NULL ? 1 : p->weights[id];
-}
-
-/* Adds a word of this weight at a distance. The product is exact for 32-bit distances:
+/* Adds words at these distances to a profile. The quotient is exact for 32-bit distances:
  * distance * step < 2^64. */
-static void add(const pass *p, double *values, tem_dist distance, double weight) {
-    const uint32_t point = (uint32_t)((uint128)distance * p->inverse >> 64);
-    const uint32_t past = distance - point * p->out->step;
-    values[point] += weight * (p->out->step - past);
-    values[point + 1] += weight * past;
+static void add(const pass *p, const tem_dist *distances, uint32_t first, uint32_t count,
+                double *values) {
+    const uint32_t step = p->out->step;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t point = (uint32_t)((uint128)distances[i] * p->inverse >> 64);
+        const uint32_t past = distances[i] - point * step;
+        const double weight = p->weights == NULL ? 1 : p->weights[first + i];
+        values[point] += weight * (step - past);
+        values[point + 1] += weight * past;
+    }
 }
 
-static void measure_tile(const pass *p, uint32_t rows, uint32_t columns, tem_dist *tile) {
-    const uint32_t row_count = block_size(p, rows), column_count = block_size(p, columns);
-    for (uint32_t r = 0; r < row_count; r++)
-        space_distances(p->space, rows * BLOCK + r, columns * BLOCK, column_count,
-                        tile + (size_t)r * BLOCK);
-}
-
-static void add_tile(const pass *p, uint32_t rows, uint32_t columns, const tem_dist *tile,
-                     double *own) {
-    const uint32_t row_count = block_size(p, rows), column_count = block_size(p, columns);
-    for (uint32_t r = 0; r < row_count; r++) {
-        const uint32_t row = rows * BLOCK + r;
-        const double row_weight = weight_of(p, row);
-        for (uint32_t c = rows == columns ? r + 1 : 0; c < column_count; c++) {
-            const uint32_t column = columns * BLOCK + c;
-            const tem_dist distance = tile[(size_t)r * BLOCK + c];
-            add(p, own + (size_t)r * PROFILE_POINTS, distance, weight_of(p, column));
-            add(p, p->out->values + (size_t)column * PROFILE_POINTS, distance, row_weight);
+/* The words of one block as rows. A word does not meet itself. */
+static void profile_block(void *context, uint64_t item, unsigned thread) {
+    const pass *p = context;
+    const uint32_t rows = (uint32_t)item, first = rows * BLOCK;
+    const squares *q = &p->squares;
+    tem_dist *tile = p->tiles + (size_t)thread * BLOCK * BLOCK;
+    int16_t *strips = p->strips + thread * squares_strip_bytes(q) / sizeof *strips;
+    squares_set_rows(q, rows, strips);
+    for (uint32_t columns = 0; columns < q->blocks; columns++) {
+        squares_distances(q, strips, rows, columns, tile);
+        for (uint32_t r = 0; r < squares_block_size(q, rows); r++) {
+            double *values = p->out->values + (size_t)(first + r) * PROFILE_POINTS;
+            const tem_dist *distances = tile + (size_t)r * BLOCK;
+            const uint32_t before = rows == columns ? r : squares_block_size(q, columns);
+            add(p, distances, columns * BLOCK, before, values);
+            if (rows == columns)
+                add(p, distances + r + 1, first + r + 1, squares_block_size(q, rows) - r - 1,
+                    values);
         }
     }
-}
-
-static void add_own(const pass *p, uint32_t block, const double *own) {
-    double *values = p->out->values + (size_t)block * BLOCK * PROFILE_POINTS;
-    const size_t numbers = (size_t)block_size(p, block) * PROFILE_POINTS;
-    pthread_mutex_lock(&p->locks[block]);
-    for (size_t i = 0; i < numbers; i++)
-        values[i] += own[i];
-    pthread_mutex_unlock(&p->locks[block]);
-}
-
-/* One block of rows against itself and all later blocks. */
-static void meet_columns(void *context, uint64_t item, unsigned thread) {
-    const pass *p = context;
-    const uint32_t rows = (uint32_t)item;
-    double *own = p->own + (size_t)thread * BLOCK * PROFILE_POINTS;
-    tem_dist *tile = p->tiles + (size_t)thread * BLOCK * BLOCK;
-    memset(own, 0, (size_t)BLOCK * ROW_BYTES);
-    for (uint32_t columns = rows; columns < p->blocks; columns++) {
-        measure_tile(p, rows, columns, tile);
-        pthread_mutex_lock(&p->locks[columns]);
-        add_tile(p, rows, columns, tile, own);
-        pthread_mutex_unlock(&p->locks[columns]);
-    }
-    add_own(p, rows, own);
 }
 
 /* A distance that no two words exceed: twice the distance of the farthest word from some word
@@ -112,40 +78,33 @@ static uint64_t reach(const space *s) {
     return 2 * least < UINT32_MAX ? 2 * least : UINT32_MAX;
 }
 
-static tem_status make_locks(pass *p, uint32_t *made) {
-    p->locks = core_alloc(p->blocks, sizeof *p->locks);
-    if (p->locks == NULL)
-        return TEM_ERR_MEMORY;
-    for (; *made < p->blocks; ++*made)
-        if (pthread_mutex_init(&p->locks[*made], NULL) != 0)
-            return TEM_ERR_MEMORY;
-    return TEM_OK;
+static tem_status pass_init(pass *p, unsigned threads, tem_error *error) {
+    p->tiles = core_alloc((size_t)threads * BLOCK * BLOCK, sizeof(tem_dist));
+    p->strips = core_alloc(threads, squares_strip_bytes(&p->squares));
+    return p->tiles == NULL || p->strips == NULL ? core_fail_memory(error) : TEM_OK;
 }
 
 tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *run, profile *out,
                         tem_error *error) {
-    const unsigned threads = core_thread_count(run);
+    const uint64_t farthest = reach(s);
+    const uint32_t step = (uint32_t)(farthest / (PROFILE_POINTS - 1) + 1);
     profile made = {.count = s->count,
-                    .step = (uint32_t)(reach(s) / (PROFILE_POINTS - 1) + 1),
+                    .step = step,
+                    .reach = (tem_dist)farthest,
                     .values = core_alloc_zero((size_t)s->count * PROFILE_POINTS, sizeof(double))};
-    pass p = {.space = s,
-              .weights = weights,
+    pass p = {.weights = weights,
               .out = &made,
-              .inverse = made.step == 1 ? UINT64_MAX : UINT64_MAX / made.step + 1,
-              .own = core_alloc((size_t)threads * BLOCK, ROW_BYTES),
-              .tiles = core_alloc((size_t)threads * BLOCK * BLOCK, sizeof(tem_dist)),
-              .blocks = (s->count + BLOCK - 1) / BLOCK};
-    uint32_t locks = 0;
-    tem_status status = TEM_OK;
-    if (made.values == NULL || p.own == NULL || p.tiles == NULL || make_locks(&p, &locks) != TEM_OK)
-        status = core_fail_memory(error);
+              .inverse = step == 1 ? UINT64_MAX : UINT64_MAX / step + 1};
+    tem_status status = made.values == NULL ? core_fail_memory(error) : TEM_OK;
     if (status == TEM_OK)
-        status = core_parallel(run, "measuring", p.blocks, meet_columns, &p, error);
-    for (uint32_t i = 0; i < locks; i++)
-        pthread_mutex_destroy(&p.locks[i]);
-    core_free(p.locks);
+        status = squares_init(&p.squares, s, made.reach, error);
+    if (status == TEM_OK)
+        status = pass_init(&p, core_thread_count(run), error);
+    if (status == TEM_OK)
+        status = core_parallel(run, "measuring", p.squares.blocks, profile_block, &p, error);
+    core_free(p.strips);
     core_free(p.tiles);
-    core_free(p.own);
+    squares_free(&p.squares);
     if (status == TEM_OK)
         *out = made;
     else

@@ -71,7 +71,7 @@ static double local_bound(const partition *z) {
 
 /* The steepest pair, given ln Z; *out's most and least are slopes here. */
 static tem_status find_worst(const account *a, partition *z, double floor, const tem_run *run,
-                             realised *out, tem_error *error) {
+                             realised_loss *out, tem_error *error) {
     steep_pairs pairs = {0};
     tem_status status = slopes_find(a->space, z, floor, run, &pairs, error);
     if (status != TEM_OK)
@@ -90,9 +90,9 @@ static tem_status find_worst(const account *a, partition *z, double floor, const
 }
 
 tem_status realised_find(const account *a, exponent e, double target, const tem_run *run,
-                         realised *out, tem_error *error) {
+                         realised_loss *out, tem_error *error) {
     partition z = {0};
-    realised found = {.worst = {.a = TEM_NO_WORD, .b = TEM_NO_WORD}};
+    realised_loss found = {.worst = {.a = TEM_NO_WORD, .b = TEM_NO_WORD}};
     tem_status status = partition_make(a->profile, a->weights, e, run, &z, error);
     if (status == TEM_OK)
         status = slopes_near(a->index, &z, run, &found.least, error);
@@ -126,14 +126,14 @@ static tem_status try(const account *a, exponent *e, double epsilon, double beta
     *holds = false;
     if (gamma_for(a, beta, gamma, e, NULL) != TEM_OK) /* s gamma beyond 64 */
         return TEM_OK;
-    realised found = {0};
+    realised_loss found = {0};
     const tem_status status = realised_find(a, *e, epsilon * (1 - 0x1p-50), run, &found, error);
     *holds = status == TEM_OK && found.most <= epsilon * (1 - 0x1p-50);
     return status;
 }
 
 tem_status realised_calibrate(const account *a, double epsilon, double beta, double gamma,
-                              const tem_run *run, exponent *out, realised *proof,
+                              const tem_run *run, exponent *out, realised_loss *proof,
                               tem_error *error) {
     exponent best = {0, 0};
     tem_status status = exponent_s(epsilon, &best.s, error);

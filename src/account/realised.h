@@ -16,24 +16,24 @@ typedef struct account {
     const uint32_t *weights; /* NULL: all 1 */
 } account;
 
-typedef struct realised {
+typedef struct realised_loss {
     double most, least; /* bounds on eps*, most with room for the sampler's 2^-60 */
     slope worst;        /* a steepest pair; a == TEM_NO_WORD if no two words are apart */
     double local;       /* bound on the loss between any two inputs */
     uint64_t examined;  /* pairs of words; the others were proved to be less steep */
-} realised;
+} realised_loss;
 
 /* target: INFINITY, or a loss that is not to be exceeded: then the search ends as soon as it is
  * (least > target), and does not tell losses below the target apart (most <= target is all that
  * is proved). TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
 tem_status realised_find(const account *a, exponent e, double target, const tem_run *run,
-                         realised *out, tem_error *error);
+                         realised_loss *out, tem_error *error);
 
 /* Finds an exponent as large as bisection does, to 1/512, with a realised loss that is proved to
  * be at most epsilon. beta > 0: gamma is made from it and s; else it is `gamma`. TEM_ERR_RANGE if
  * not even epsilon/2 has a gamma, or as realised_find does. */
 tem_status realised_calibrate(const account *a, double epsilon, double beta, double gamma,
-                              const tem_run *run, exponent *out, realised *proof,
+                              const tem_run *run, exponent *out, realised_loss *proof,
                               tem_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "core/status.h"
 #include "core/threads.h"
 #include "space/codes.h"
+#include "space/squares.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,7 @@ enum {
     BLOCK = 384,      /* slots: whole strips of rows and whole tiles of columns */
     RANGE = 96,       /* rows that meet all columns of a block before the next */
     KEPT_MAX = 65536, /* pairs a thread keeps */
-    LIST_WORDS = 256, /* words whose lists are one task */
-    CHUNK = 1024      /* distances at a time */
+    LIST_WORDS = 256  /* words whose lists are one task */
 };
 _Static_assert(BLOCK % RANGE == 0 && RANGE % TILE_ROWS == 0 && RANGE % TILE_COLUMNS == 0,
                "whole strips and tiles");
@@ -247,54 +247,85 @@ static tem_status scan_by_codes(const space *s, const partition *z, double floor
 
 /* ------------------------------------------------------- every pair -- */
 
-/* Calls `look` for word a and every later word. */
 typedef struct every_pair {
-    const space *space;
     const partition *z;
+    squares squares;
+    int16_t *strips; /* the vectors of a block of rows a thread */
+    tem_dist *tiles; /* distances of two blocks a thread */
     double floor;
     steep_pairs *found; /* one a thread, or NULL */
     uint32_t ranges;
     double *tops; /* ranges + 1 a thread, or NULL */
 } every_pair;
 
-static void note_top(double *tops, uint32_t ranges, tem_dist gamma, const slope *pair) {
-    const uint64_t range = (uint64_t)pair->distance * ranges / gamma;
-    const uint32_t place = pair->distance > gamma ? ranges
-                           : range < ranges       ? (uint32_t)range
-                                                  : ranges - 1;
-    tops[place] = larger(tops[place], pair->most);
+static void note_top(const every_pair *e, unsigned thread, const slope *pair) {
+    const tem_dist gamma = e->z->exponent.gamma;
+    const uint64_t range = (uint64_t)pair->distance * e->ranges / gamma;
+    const uint32_t place = pair->distance > gamma ? e->ranges
+                           : range < e->ranges    ? (uint32_t)range
+                                                  : e->ranges - 1;
+    double *top = e->tops + (size_t)thread * (e->ranges + 1) + place;
+    *top = larger(*top, pair->most);
 }
 
-static void look_at_word(void *context, uint64_t item, unsigned thread) {
+static void look_at(const every_pair *e, unsigned thread, uint32_t a, uint32_t b,
+                    tem_dist distance) {
+    if (distance == 0)
+        return;
+    const slope pair = slope_of(e->z, a, b, distance);
+    if (e->found != NULL && pair.most >= e->floor)
+        keep(&e->found[thread], pair);
+    if (e->tops != NULL)
+        note_top(e, thread, &pair);
+}
+
+/* One block of words against itself and all later blocks. */
+static void look_at_block(void *context, uint64_t item, unsigned thread) {
     const every_pair *e = context;
-    const uint32_t a = (uint32_t)item;
-    tem_dist distances[CHUNK];
-    for (uint32_t first = a + 1; first < e->z->count; first += CHUNK) {
-        const uint32_t count = e->z->count - first < CHUNK ? e->z->count - first : CHUNK;
-        space_distances(e->space, a, first, count, distances);
-        for (uint32_t i = 0; i < count; i++) {
-            if (distances[i] == 0)
-                continue;
-            const slope pair = slope_of(e->z, a, first + i, distances[i]);
-            if (e->found != NULL && pair.most >= e->floor)
-                keep(&e->found[thread], pair);
-            if (e->tops != NULL)
-                note_top(e->tops + (size_t)thread * (e->ranges + 1), e->ranges,
-                         e->z->exponent.gamma, &pair);
+    const squares *q = &e->squares;
+    const uint32_t rows = (uint32_t)item, row_count = squares_block_size(q, rows);
+    tem_dist *tile = e->tiles + (size_t)thread * SQUARES_BLOCK * SQUARES_BLOCK;
+    int16_t *strips = e->strips + thread * squares_strip_bytes(q) / sizeof *strips;
+    squares_set_rows(q, rows, strips);
+    for (uint32_t columns = rows; columns < q->blocks; columns++) {
+        const uint32_t column_count = squares_block_size(q, columns);
+        squares_distances(q, strips, rows, columns, tile);
+        for (uint32_t r = 0; r < row_count; r++) {
+            const uint32_t first = rows == columns ? r + 1 : 0;
+            for (uint32_t c = first; c < column_count; c++)
+                look_at(e, thread, rows * SQUARES_BLOCK + r, columns * SQUARES_BLOCK + c,
+                        tile[(size_t)r * SQUARES_BLOCK + c]);
+            if (e->found != NULL)
+                e->found[thread].examined += column_count - first;
         }
-        if (e->found != NULL)
-            e->found[thread].examined += count;
     }
+}
+
+static tem_status look_at_all(every_pair *e, const space *s, const tem_run *run, tem_error *error) {
+    const unsigned threads = core_thread_count(run);
+    tem_status status = squares_init(&e->squares, s, e->z->reach, error);
+    if (status != TEM_OK)
+        return status;
+    e->strips = core_alloc(threads, squares_strip_bytes(&e->squares));
+    e->tiles = core_alloc((size_t)threads * SQUARES_BLOCK * SQUARES_BLOCK, sizeof *e->tiles);
+    if (e->strips == NULL || e->tiles == NULL)
+        status = core_fail_memory(error);
+    if (status == TEM_OK)
+        status = core_parallel(run, "comparing", e->squares.blocks, look_at_block, e, error);
+    core_free(e->tiles);
+    core_free(e->strips);
+    squares_free(&e->squares);
+    return status;
 }
 
 tem_status slopes_by_distance(const space *s, const partition *z, uint32_t ranges,
                               const tem_run *run, double *out, tem_error *error) {
     const unsigned threads = core_thread_count(run);
-    every_pair e = {.space = s, .z = z, .ranges = ranges};
+    every_pair e = {.z = z, .ranges = ranges};
     e.tops = core_alloc_zero((size_t)threads * (ranges + 1), sizeof *e.tops);
     if (e.tops == NULL)
         return core_fail_memory(error);
-    const tem_status status = core_parallel(run, "comparing", z->count, look_at_word, &e, error);
+    const tem_status status = look_at_all(&e, s, run, error);
     for (uint32_t range = 0; range <= ranges && status == TEM_OK; range++) {
         out[range] = 0;
         for (unsigned thread = 0; thread < threads; thread++)
@@ -337,11 +368,11 @@ tem_status slopes_find(const space *s, const partition *z, double floor, const t
         if (found[thread].list == NULL)
             status = core_fail_memory(error);
     }
-    every_pair e = {.space = s, .z = z, .floor = floor, .found = found};
+    every_pair e = {.z = z, .floor = floor, .found = found};
     if (status == TEM_OK && s->metric == TEM_EUCLIDEAN)
         status = scan_by_codes(s, z, floor, run, found, error);
     else if (status == TEM_OK)
-        status = core_parallel(run, "comparing", z->count, look_at_word, &e, error);
+        status = look_at_all(&e, s, run, error);
     if (status == TEM_OK)
         status = join(found, threads, out, error);
     for (unsigned thread = 0; thread < threads && found != NULL; thread++)

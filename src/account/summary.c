@@ -30,11 +30,6 @@ enum {
  * promises. `beyond` is at most beta, 0.001 as a rule, unless gamma is given. */
 static const double tolerance = 2.5e-4, beyond_tolerance = 2.5e-7;
 
-/* What each point of a profile counts for. */
-typedef struct factors {
-    double total[PROFILE_POINTS], moment[PROFILE_POINTS], beyond[PROFILE_POINTS];
-} factors;
-
 /* What is known of one word. */
 typedef struct word_law {
     double log_total, self, entropy, distance, beyond;
@@ -47,11 +42,12 @@ typedef struct sortable {
 /* What all threads share. */
 typedef struct work {
     const summary_source *source;
-    factors factors;
+    summary_factors factors;
     bool exactly; /* one output at a time, whatever it takes */
     word_law *laws;
     uint32_t sample[SAMPLE];
-    word_law sampled[SAMPLE]; /* exactly */
+    uint32_t quantiles[SAMPLE]; /* of the shares, that this word stands for */
+    word_law sampled[SAMPLE];   /* exactly */
     uint32_t samples;
 } work;
 
@@ -121,7 +117,8 @@ static void average_cell(double s, double p, double gamma, double width, double 
 }
 
 /* Makes what the ends of cell k count for right on average. */
-static void mend_cell(factors *f, uint32_t k, double s, double p, double gamma, double width) {
+static void mend_cell(summary_factors *f, uint32_t k, double s, double p, double gamma,
+                      double width) {
     double total = 0, moment = 0;
     average_cell(s, p, gamma, width, &total, &moment);
     const double t = (gamma - p) / width;
@@ -136,7 +133,7 @@ static void mend_cell(factors *f, uint32_t k, double s, double p, double gamma, 
     }
 }
 
-static void set_factors(const summary_source *q, factors *f) {
+void summary_set_factors(const summary_source *q, summary_factors *f) {
     const double s = slope(q), width = units(q->profile->step), y = s * width / 2;
     const double gamma = units(q->exponent->gamma), edge = exp(-s * gamma);
     const double ratio = tanh_ratio(y), ratio_slope = tanh_ratio_slope(y) * width / 2;
@@ -154,31 +151,32 @@ static void set_factors(const summary_source *q, factors *f) {
 
 /* The sums over all words from the point `first` on, of which `nearer` at that point are of
  * words before it. */
-static void add_profile(const work *w, uint32_t word, uint32_t first, double nearer,
-                        summary_sums *sums) {
-    const double *values = profile_of(w->source->profile, word);
-    const double step = w->source->profile->step;
+static void add_profile(const summary_source *q, const summary_factors *f, uint32_t word,
+                        uint32_t first, double nearer, summary_sums *sums) {
+    const double *values = profile_of(q->profile, word);
+    const double step = q->profile->step;
     summary_sums far = {0};
     for (uint32_t k = first; k < PROFILE_POINTS; k++) {
         const double value = k == first ? values[k] - nearer : values[k];
-        far.total += value * w->factors.total[k];
-        far.moment += value * w->factors.moment[k];
-        far.beyond += value * w->factors.beyond[k];
+        far.total += value * f->total[k];
+        far.moment += value * f->moment[k];
+        far.beyond += value * f->beyond[k];
     }
     sums->total += far.total / step;
     sums->moment += far.moment / step;
     sums->beyond += far.beyond / step;
 }
 
-/* With weights that are all 1. The list has every word that is nearer than its bound, so all
- * cells before that of the bound are known word by word. */
-static summary_sums sum_by_profile(const work *w, uint32_t word) {
-    const uint32_t step = w->source->profile->step;
+/* The list has every word that is nearer than its bound, so all cells before that of the bound
+ * are known word by word. */
+summary_sums summary_sum_by_profile(const summary_source *q, const summary_factors *f,
+                                    uint32_t word) {
+    const uint32_t step = q->profile->step;
     tem_neighbours near = {0};
     summary_sums sums = {0};
-    add_output(w->source, word, 0, &sums);
+    add_output(q, word, 0, &sums);
     /* That it can be had was made sure of by check_lists. */
-    if (neighbours_get(w->source->index, word, &near, NULL) != TEM_OK)
+    if (neighbours_get(q->index, word, &near, NULL) != TEM_OK)
         near.count = 0;
     const uint32_t first = near.bound / step < PROFILE_POINTS ? near.bound / step : PROFILE_POINTS;
     double nearer = 0;
@@ -186,10 +184,10 @@ static summary_sums sum_by_profile(const work *w, uint32_t word) {
         const tem_dist d = near.list[i].distance;
         if (near.list[i].id == word)
             continue;
-        add_output(w->source, near.list[i].id, d, &sums);
+        add_output(q, near.list[i].id, d, &sums);
         nearer += d / step + 1 == first ? d % step : 0;
     }
-    add_profile(w, word, first, nearer, &sums);
+    add_profile(q, f, word, first, nearer, &sums);
     return sums;
 }
 
@@ -208,8 +206,8 @@ static void summarise_word(void *context, uint64_t item, unsigned thread) {
     work *w = context;
     const uint32_t word = (uint32_t)item;
     (void)thread;
-    const summary_sums sums =
-        w->exactly ? summary_sum_exactly(w->source, word) : sum_by_profile(w, word);
+    const summary_sums sums = w->exactly ? summary_sum_exactly(w->source, word)
+                                         : summary_sum_by_profile(w->source, &w->factors, word);
     w->laws[word] = law_of(w->source, word, &sums);
 }
 
@@ -230,6 +228,7 @@ static void choose_sample(work *w) {
             sum += w->source->shares[++id];
         if (w->samples == 0 || w->sample[w->samples - 1] != id)
             w->sample[w->samples++] = id;
+        w->quantiles[w->samples - 1]++;
     }
 }
 
@@ -246,11 +245,10 @@ static bool sample_agrees(const work *w) {
             fabs(found->entropy - truth->entropy) > tolerance * fmin(1, truth->entropy) + 1e-12 ||
             !is_near(found->distance, truth->distance, tolerance))
             return false;
-        beyond += found->beyond;
-        beyond_truth += truth->beyond;
+        beyond += w->quantiles[i] * found->beyond;
+        beyond_truth += w->quantiles[i] * truth->beyond;
     }
-    return fabs(beyond - beyond_truth) <=
-           tolerance * beyond_truth + beyond_tolerance * w->samples;
+    return fabs(beyond - beyond_truth) <= tolerance * beyond_truth + beyond_tolerance * SAMPLE;
 }
 
 static tem_status check_lists(const neighbour_index *index, tem_error *error) {
@@ -266,7 +264,7 @@ static tem_status summarise_words(work *w, const tem_run *run, tem_error *error)
     /* The profile does not have L. */
     w->exactly = count <= FEW_WORDS || w->source->weights->values != NULL;
     if (!w->exactly)
-        set_factors(w->source, &w->factors);
+        summary_set_factors(w->source, &w->factors);
     tem_status status = core_parallel(run, "summing", count, summarise_word, w, error);
     if (status != TEM_OK || w->exactly)
         return status;
@@ -316,8 +314,7 @@ static void average(const work *w, sortable *scratch, tem_summary *out) {
     out->support_median = exp(median(scratch, count));
 }
 
-static tem_status find_bayes(const work *w, const tem_run *run, double *success,
-                             tem_error *error) {
+static tem_status find_bayes(const work *w, const tem_run *run, double *success, tem_error *error) {
     const uint32_t count = w->source->space->count;
     double *log_totals = core_alloc(count, sizeof *log_totals);
     if (log_totals == NULL)

@@ -38,6 +38,17 @@ typedef struct summary_sums {
 /* One output at a time: a distance for each word. */
 summary_sums summary_sum_exactly(const summary_source *source, uint32_t word);
 
+/* What each point of a profile counts for under a mechanism. */
+typedef struct summary_factors {
+    double total[PROFILE_POINTS], moment[PROFILE_POINTS], beyond[PROFILE_POINTS];
+} summary_factors;
+
+void summary_set_factors(const summary_source *source, summary_factors *factors);
+
+/* The word's list one by one, the rest by the profile. For weights that are all 1. */
+summary_sums summary_sum_by_profile(const summary_source *source, const summary_factors *factors,
+                                    uint32_t word);
+
 /* Fills *out; without with_bayes its `bayes` is NaN. The same for any number of
  * threads. TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
 tem_status summary_make(const summary_source *source, bool with_bayes, const tem_run *run,

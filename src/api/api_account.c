@@ -1,6 +1,8 @@
 /* api_account.c - tem_accountant of tem.h. */
 #include "account/realised.h"
 #include "api/accountant.h"
+#include "api/certificates.h"
+#include "api/given.h"
 #include "core/memory.h"
 #include "core/status.h"
 
@@ -71,7 +73,7 @@ static account account_of(const tem_accountant *a) {
     return (account){&a->model->space, &a->model->index, &a->profile, a->weights};
 }
 
-static tem_audit audit_of(const realised *r, uint32_t count) {
+static tem_audit audit_of(const realised_loss *r, uint32_t count) {
     const uint64_t pairs = (uint64_t)count * (count - 1) / 2;
     return (tem_audit){.realised = r->most,
                        .realised_least = r->least,
@@ -97,7 +99,7 @@ tem_status tem_accountant_audit(const tem_accountant *a, const tem_mechanism *m,
     if (status != TEM_OK)
         return status;
     const account known = account_of(a);
-    realised found = {0};
+    realised_loss found = {0};
     status = realised_find(&known, m->sampler.envelopes.exponent, INFINITY, run, &found, error);
     if (status == TEM_OK)
         *audit = audit_of(&found, m->count);
@@ -120,5 +122,40 @@ tem_status tem_accountant_losses(const tem_accountant *a, const tem_mechanism *m
     for (uint32_t range = 0; range <= count && status == TEM_OK; range++)
         if (losses[range] > 0)
             losses[range] += ldexp((double)e.s, -EXPONENT_S_BITS);
+    return status;
+}
+
+static tem_status check_calibration(const tem_accountant *a, const tem_calibration *wanted,
+                                    tem_error *error) {
+    if (a->weights != NULL)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "only equal weights can be calibrated so far");
+    if (is_given(wanted->beta) && is_given(wanted->gamma))
+        return core_fail(error, TEM_ERR_ARGUMENT, "beta or gamma, not both: beta makes a gamma");
+    if (wanted->beta < 0 || isnan(wanted->beta))
+        return core_fail(error, TEM_ERR_RANGE, "beta must be between 0 and 1");
+    return TEM_OK;
+}
+
+tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibration *wanted,
+                                    const tem_run *run, tem_certificate **certificate,
+                                    tem_error *error) {
+    if (a == NULL || wanted == NULL || certificate == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "an accountant, what is wanted and a place for the certificate are needed");
+    tem_status status = check_calibration(a, wanted, error);
+    if (status != TEM_OK)
+        return status;
+    const double beta = is_given(wanted->beta)    ? wanted->beta
+                        : is_given(wanted->gamma) ? 0
+                                                  : TEM_BETA_DEFAULT;
+    const account known = account_of(a);
+    exponent e = {0, 0};
+    realised_loss proof = {0};
+    status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run, &e, &proof,
+                                error);
+    if (status == TEM_OK)
+        status = certificate_make(a->model, wanted->epsilon, beta, e.s, e.gamma, proof.most,
+                                  certificate, error);
     return status;
 }

@@ -1,6 +1,7 @@
 /* api_certificate.c - tem_certificate of tem.h. */
 #include "api/accountant.h"
 #include "api/certificates.h"
+#include "api/given.h"
 #include "core/memory.h"
 #include "core/status.h"
 
@@ -58,10 +59,6 @@ void tem_certificate_free(tem_certificate *certificate) {
 }
 
 /* ---- what a certificate is for ---- */
-
-static bool is_given(double number) {
-    return number < 0 || number > 0 || isnan(number);
-}
 
 static bool differs(double a, double b) {
     return !(a <= b && a >= b);

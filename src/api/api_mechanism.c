@@ -1,5 +1,6 @@
 /* api_mechanism.c - tem_rng, tem_mechanism and tem_law of tem.h. */
 #include "api/certificates.h"
+#include "api/given.h"
 #include "api/mechanism.h"
 #include "core/memory.h"
 #include "core/status.h"
@@ -67,8 +68,8 @@ tem_status tem_kind_parse(const char *name, tem_mechanism_kind *kind, tem_error 
 static tem_status check_options(const tem_mechanism_options *o, tem_error *error) {
     if (o->kind != 0 && (o->kind < TEM_KIND_TEM || o->kind > TEM_KIND_MADLIB))
         return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is tem, em or madlib");
-    const bool has_beta = o->beta < 0 || o->beta > 0 || isnan(o->beta);
-    const bool has_gamma = o->gamma < 0 || o->gamma > 0 || isnan(o->gamma);
+    const bool has_beta = is_given(o->beta);
+    const bool has_gamma = is_given(o->gamma);
     if (has_beta && has_gamma)
         return core_fail(error, TEM_ERR_ARGUMENT, "beta or gamma, not both: beta makes a gamma");
     if ((has_beta || has_gamma) && o->kind != 0 && o->kind != TEM_KIND_TEM)
@@ -84,9 +85,9 @@ static tem_status choose_gamma(tem_mechanism *m, const tem_mechanism_options *o,
                                tem_error *error) {
     if (m->kind == TEM_KIND_EM)
         return exponent_gamma_largest(e->s, &e->gamma, error);
-    if (o->gamma < 0 || o->gamma > 0 || isnan(o->gamma))
+    if (is_given(o->gamma))
         return exponent_gamma_given(o->gamma, e->s, &e->gamma, error);
-    m->beta = o->beta < 0 || o->beta > 0 || isnan(o->beta) ? o->beta : TEM_BETA_DEFAULT;
+    m->beta = is_given(o->beta) ? o->beta : TEM_BETA_DEFAULT;
     return exponent_gamma_from_beta(m->beta, m->count, e->s, &e->gamma, error);
 }
 

@@ -1,6 +1,7 @@
 /* spending.c - what a run costs, and whether it may. */
 #include "api/spending.h"
 
+#include "api/given.h"
 #include "core/status.h"
 #include "rng/rng.h"
 
@@ -19,10 +20,6 @@ static bool is_uniform(tem_oov oov) {
 int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *job) {
     return mechanism->kind != TEM_KIND_MADLIB && !job->insecure_seeded &&
            is_uniform(job->text.oov) && job->text.punctuation != TEM_PUNCTUATION_KEEP;
-}
-
-static bool is_given(double number) {
-    return number < 0 || number > 0 || isnan(number);
 }
 
 /* epsilon is per unit of a model's distance, so that a sum is one of a single model. */

@@ -31,7 +31,7 @@ enum {
  * PRIVACY: that decimal may be below epsilon by half a unit in its last place, 2^-53 of it.
  * With the rounding of this product, the loss is at most epsilon (1 - 2^-50 + 2^-53). */
 static inline bool certificate_leaves_room(double realised, double epsilon) {
-    return realised * (1 + 0x1p-50) <= epsilon;
+    return realised <= epsilon * (1 - 0x1p-50);
 }
 
 /* What no certificate can say; NULL if nothing is wrong. */

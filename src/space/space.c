@@ -7,7 +7,6 @@
 #include "space/kernels/kernels.h"
 #include "space/root.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Bits after the point of a tem_dist. */
@@ -95,43 +94,19 @@ tem_dist space_distance(const space *s, uint32_t a, uint32_t b) {
     }
 }
 
-/* The ceiling of the root of v < 2^52, exact: the processor's root is within half a unit in the
- * last place, and the comparisons settle the rest. */
-static uint64_t root_of_small(uint64_t v) {
-    uint64_t r = (uint64_t)sqrt((double)v);
-    r -= r * r > v;
-    return r + (r * r < v);
-}
-
-/* Euclidean distances, several at a time: the squares of the next ones are on their way while the
- * roots of these are taken. */
-static void euclidean_distances(const space *s, uint32_t a, uint32_t first, uint32_t count,
+void space_distances_of_squares(const space *s, const uint32_t *squares, uint32_t count,
                                 tem_dist *out) {
-    enum { AT_ONCE = 64 };
-    const kernels *k = kernels_active();
-    const int16_t *row = space_row(s, a);
-    const unsigned up = 2 * (DIST_BITS - s->step_log2);
-    uint64_t squares[AT_ONCE];
-    for (uint32_t done = 0; done < count; done += AT_ONCE) {
-        const uint32_t now = count - done < AT_ONCE ? count - done : AT_ONCE;
-        uint64_t all = 0;
-        for (uint32_t i = 0; i < now; i++) {
-            squares[i] = k->l2_i16(row, space_row(s, first + done + i), s->row_elements);
-            all |= squares[i];
-        }
-        const bool small = all >> (52 - up) == 0;
-        for (uint32_t i = 0; i < now; i++)
-            out[done + i] = small ? (tem_dist)root_of_small(squares[i] << up)
-                                  : space_distance_of_square(s->step_log2, squares[i]);
+    if (s->step_log2 <= DIST_BITS && s->step_log2 >= 6) {
+        kernels_active()->roots_u32(squares, count, 2 * (DIST_BITS - s->step_log2), out);
+        return;
     }
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = space_distance_of_square(s->step_log2, squares[i]);
 }
 
 void space_distances(const space *s, uint32_t a, uint32_t first, uint32_t count, tem_dist *out) {
-    if (s->metric == TEM_EUCLIDEAN && s->step_log2 <= DIST_BITS)
-        euclidean_distances(s, a, first, count, out);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            out[i] = space_distance(s, a, first + i);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = space_distance(s, a, first + i);
 }
 
 tem_status space_check_rows(const space *s, tem_error *error) {

@@ -75,6 +75,10 @@ uint64_t space_raw_of_distance(const space *s, tem_dist d);
 tem_dist space_distance_of_square(uint32_t step_log2, uint64_t square);
 uint64_t space_square_of_distance(uint32_t step_log2, tem_dist d);
 
+/* space_distance_of_square for `count` squares below 2^32. */
+void space_distances_of_squares(const space *s, const uint32_t *squares, uint32_t count,
+                                tem_dist *out);
+
 /* Where a TEM_MATRIX keeps the pair (a, b), a != b: the lower triangle by rows. */
 static inline uint64_t space_pair_index(uint32_t a, uint32_t b) {
     uint64_t high = a > b ? a : b, low = a > b ? b : a;

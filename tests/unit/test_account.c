@@ -10,6 +10,7 @@
 #include "pseudo.h"
 #include "slow.h"
 #include "space/kernels/kernels.h"
+#include "space/squares.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -253,20 +254,55 @@ static void test_profile_weights(void **state) {
     forget(&k);
 }
 
-static void test_distances_at_once(void **state) {
+/* Every distance of every pair of blocks; the scales take steps of the grid from 2^-4 to 2^-30, and
+ * squares that fit 32 bits and that do not. */
+static void check_squares(const space *s, tem_dist reach, bool fast) {
+    squares q = {0};
+    assert_int_equal(squares_init(&q, s, reach, NULL), TEM_OK);
+    assert_true((q.columns != NULL) == fast);
+    int16_t *strips = aligned_alloc(64, (squares_strip_bytes(&q) + 63) / 64 * 64);
+    tem_dist out[SQUARES_BLOCK * SQUARES_BLOCK];
+    for (uint32_t rows = 0; rows < q.blocks; rows++) {
+        squares_set_rows(&q, rows, strips);
+        for (uint32_t columns = 0; columns < q.blocks; columns++) {
+            squares_distances(&q, strips, rows, columns, out);
+            for (uint32_t r = 0; r < squares_block_size(&q, rows); r++)
+                for (uint32_t c = 0; c < squares_block_size(&q, columns); c++)
+                    assert_true(out[r * SQUARES_BLOCK + c] ==
+                                space_distance(s, rows * SQUARES_BLOCK + r,
+                                               columns * SQUARES_BLOCK + c));
+        }
+    }
+    free(strips);
+    squares_free(&q);
+}
+
+static void test_squares(void **state) {
     (void)state;
-    static const float scales[] = {0.0001f, 0.02f, 1, 50, 140};
-    for (unsigned i = 0; i < 5; i++)
+    static const float scales[] = {1e-8f, 0.0001f, 0.02f, 1, 50, 140};
+    const kernels *own = kernels_active();
+    bool available = false;
+    for (unsigned i = 0; i < 6; i++)
         for (unsigned metric = TEM_EUCLIDEAN; metric <= TEM_LINF; metric++) {
-            tem_model *model = build_clusters((tem_metric)metric, 90, 5, scales[i], 4);
-            tem_dist out[90];
-            for (uint32_t a = 0; a < 90; a++) {
-                space_distances(&model->space, a, 7, 83, out);
-                for (uint32_t b = 7; b < 90; b++)
-                    assert_true(out[b - 7] == space_distance(&model->space, a, b));
+            tem_model *model = build_clusters((tem_metric)metric, 200, 5, scales[i], 4);
+            profile p = {0};
+            assert_int_equal(profile_make(&model->space, NULL, NULL, &p, NULL), TEM_OK);
+            for (unsigned k = 0; kernels_at(k, &available) != NULL; k++) {
+                if (!available)
+                    continue;
+                kernels_use(kernels_at(k, &available));
+                check_squares(&model->space, p.reach, metric == TEM_EUCLIDEAN);
             }
+            kernels_use(own);
+            check_squares(&model->space, UINT32_MAX, false);
+            profile_free(&p);
             tem_model_free(model);
         }
+    /* 71,554 units of the grid apart: the square does not fit */
+    const float corners[] = {1000, 1000, 1000, 1000, 1000, -1000, -1000, -1000, -1000, -1000};
+    known far = know(build(TEM_EUCLIDEAN, corners, 2, 5, 2), NULL, NULL);
+    check_squares(&far.model->space, far.profile.reach, false);
+    forget(&far);
 }
 
 /* ------------------------------------------------------------- partition -- */
@@ -484,7 +520,7 @@ static void test_by_distance(void **state) {
 /* -------------------------------------------------------------- realised -- */
 
 static void check_realised(known *k, exponent e, double near) {
-    realised found = {0};
+    realised_loss found = {0};
     mpfr_t truth;
     mpfr_init2(truth, BITS);
     assert_int_equal(realised_find(account_of(k), e, INFINITY, NULL, &found, NULL), TEM_OK);
@@ -552,7 +588,7 @@ static void test_known_losses(void **state) {
         };
         for (unsigned c = 0; c < 3; c++) {
             known k = know(build_matrix(cases[c].distances, cases[c].count), NULL, NULL);
-            realised found = {0};
+            realised_loss found = {0};
             assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &found, NULL),
                              TEM_OK);
             assert_true(fabs(found.most - cases[c].expected) < 1e-9);
@@ -567,7 +603,7 @@ static void test_one_point(void **state) {
     (void)state;
     const float values[] = {1, 2, 1, 2, 1, 2};
     known k = know(build(TEM_EUCLIDEAN, values, 3, 2, 2), NULL, NULL);
-    realised found = {0};
+    realised_loss found = {0};
     assert_int_equal(
         realised_find(account_of(&k), exponent_for(1, 5), INFINITY, NULL, &found, NULL), TEM_OK);
     assert_true(found.worst.a == TEM_NO_WORD && fabs(found.most - 1) < 1e-9);
@@ -585,7 +621,7 @@ static void test_target(void **state) {
     const double value = mpfr_get_d(truth, MPFR_RNDN);
     static const double factors[] = {0.6, 0.9, 0.999, 0.9999999, 1.0000001, 1.001, 1.1, 1.5};
     for (unsigned i = 0; i < 8; i++) {
-        realised found = {0};
+        realised_loss found = {0};
         const double target = value * factors[i];
         assert_int_equal(realised_find(account_of(&k), e, target, NULL, &found, NULL), TEM_OK);
         assert_true(mpfr_cmp_d(truth, found.least) >= 0);
@@ -605,7 +641,7 @@ static void test_lying_list(void **state) {
     for (uint64_t i = 0; i < k.model->index.entry_count; i++)
         if (entries[i].distance > 0)
             entries[i].distance = entries[i].distance / 3 + 1;
-    realised found = {0};
+    realised_loss found = {0};
     const exponent e = exponent_for(1, 15);
     mpfr_t truth;
     mpfr_init2(truth, BITS);
@@ -623,7 +659,7 @@ static void test_local(void **state) {
     static const double gammas[] = {0.5, 3, 20};
     for (unsigned i = 0; i < 3; i++) {
         const exponent e = exponent_for(1.5, gammas[i]);
-        realised found = {0};
+        realised_loss found = {0};
         assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &found, NULL), TEM_OK);
         oracle o = oracle_make(&k, e);
         const double s = (double)e.s / 0x1p20, gamma = e.gamma / 65536.0;
@@ -652,12 +688,12 @@ static void test_local(void **state) {
 /* The same bits on any number of threads. */
 static void test_threads_agree(void **state) {
     (void)state;
-    realised first = {0};
+    realised_loss first = {0};
     tem_model *model = build_clusters(TEM_EUCLIDEAN, 900, 12, 1, 8);
     for (unsigned threads = 1; threads <= 8; threads *= 2) {
         const tem_run run = {.threads = threads};
         known k = know(model, NULL, &run);
-        realised found = {0};
+        realised_loss found = {0};
         assert_int_equal(
             realised_find(account_of(&k), exponent_for(1, 25), INFINITY, &run, &found, NULL),
             TEM_OK);
@@ -725,7 +761,7 @@ static void test_calibrated_promise(void **state) {
         for (unsigned given = 0; given < 2; given++) {
             known k = know(build_clusters(TEM_EUCLIDEAN, SLOW ? 30 : 60, 4, 1, 4), NULL, NULL);
             exponent e = {0, 0};
-            realised proof = {0};
+            realised_loss proof = {0};
             const double beta = given ? 0 : 0.001, gamma = given ? 2.5 : 0;
             assert_int_equal(realised_calibrate(account_of(&k), epsilons[i], beta, gamma, NULL, &e,
                                                 &proof, NULL),
@@ -768,7 +804,7 @@ static void test_largest(void **state) {
     static const double epsilons[] = {0.5, 1, 3};
     for (unsigned i = 0; i < 3; i++) {
         exponent e = {0, 0}, more = {0, 0};
-        realised proof = {0};
+        realised_loss proof = {0};
         assert_int_equal(realised_calibrate(account_of(&k), epsilons[i], 0.001, 0, NULL, &e, &proof,
                                             NULL),
                          TEM_OK);
@@ -787,7 +823,7 @@ static void test_calibrate_refusals(void **state) {
     (void)state;
     known k = know(build_clusters(TEM_EUCLIDEAN, 20, 4, 1, 4), NULL, NULL);
     exponent e = {7, 7};
-    realised proof = {0};
+    realised_loss proof = {0};
     static const struct {
         double epsilon, beta, gamma;
     } cases[] = {{0, 0.001, 0}, {-1, 0.001, 0}, {NAN, 0.001, 0}, {1, 0.99, 0}, {1, 0, 200}};
@@ -843,7 +879,7 @@ int main(void) {
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_profile_scales),
         cmocka_unit_test(test_profile_weights),
-        cmocka_unit_test(test_distances_at_once),
+        cmocka_unit_test(test_squares),
         cmocka_unit_test(test_partition),
         cmocka_unit_test(test_partition_weights),
         cmocka_unit_test(test_slopes),

@@ -356,12 +356,136 @@ static void test_pipe(void **state) {
     }
 }
 
+/* What a summary is made from, and the summary. */
+typedef struct account {
+    tem_model *model;
+    tem_mechanism *mechanism;
+    tem_accountant *accountant;
+    tem_prior *zipf, *counted;
+    tem_summary summary;
+} account;
+
+static tem_status take_account(account *a, const char *prior_path, const tem_run *run) {
+    const tem_mechanism_options options = {.epsilon = 2};
+    tem_status status = tem_mechanism_create(a->model, &options, &a->mechanism, NULL);
+    assert_true((a->mechanism != NULL) == (status == TEM_OK));
+    if (status == TEM_OK) {
+        status = tem_accountant_create(a->model, NULL, run, &a->accountant, NULL);
+        assert_true((a->accountant != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK) {
+        status = tem_prior_create_zipf(a->model, 1, &a->zipf, NULL);
+        assert_true((a->zipf != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK) {
+        status = tem_prior_load(a->model, prior_path, run, &a->counted, NULL);
+        assert_true((a->counted != NULL) == (status == TEM_OK));
+    }
+    a->summary.bayes = -1;
+    if (status == TEM_OK) {
+        status = tem_accountant_summarise(a->accountant, a->mechanism, a->counted, 1, run,
+                                          &a->summary, NULL);
+        assert_true((a->summary.bayes > 0) == (status == TEM_OK));
+    }
+    tem_prior_free(a->counted);
+    tem_prior_free(a->zipf);
+    tem_accountant_free(a->accountant);
+    tem_mechanism_free(a->mechanism);
+    *a = (account){.model = a->model};
+    return status;
+}
+
+static void test_summary(void **state) {
+    (void)state;
+    flow f = {.run = {.threads = 2}};
+    char path[96];
+    snprintf(path, sizeof path, "%s/prior.txt", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs("a b c\na", file) > 0);
+    fclose(file);
+    assert_int_equal(build_function(&f), TEM_OK);
+    account a = {.model = f.built};
+    for (uint64_t n = 1;; n++) {
+        core_fault_arm(n);
+        const tem_status status = take_account(&a, path, &f.run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 20);
+            break;
+        }
+        assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE);
+    }
+    unlink(path);
+    finish(&f);
+}
+
+/* Audit, losses and calibration of a model. */
+static tem_status audit_model(const tem_model *model, const tem_run *run) {
+    const tem_mechanism_options options = {.epsilon = 2};
+    const tem_calibration wanted = {.epsilon = 2};
+    tem_mechanism *mechanism = NULL;
+    tem_accountant *accountant = NULL;
+    tem_certificate *certificate = NULL;
+    tem_audit audit = {.realised = -1};
+    double losses[6];
+    tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
+    if (status == TEM_OK)
+        status = tem_accountant_create(model, NULL, run, &accountant, NULL);
+    if (status == TEM_OK) {
+        status = tem_accountant_audit(accountant, mechanism, run, &audit, NULL);
+        assert_true((audit.realised > 0) == (status == TEM_OK));
+    }
+    if (status == TEM_OK)
+        status = tem_accountant_losses(accountant, mechanism, 5, run, losses, NULL);
+    if (status == TEM_OK) {
+        status = tem_accountant_calibrate(accountant, &wanted, run, &certificate, NULL);
+        assert_true((certificate != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK)
+        status = tem_certificate_verify(certificate, accountant, run, NULL);
+    tem_certificate_free(certificate);
+    tem_accountant_free(accountant);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+static void fail_audits(flow *f) {
+    for (uint64_t n = 1;; n++) {
+        core_fault_arm(n);
+        const tem_status status = audit_model(f->built, &f->run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 40);
+            return;
+        }
+        assert_int_equal(status, TEM_ERR_MEMORY);
+    }
+}
+
+static void test_audit(void **state) {
+    (void)state;
+    flow by_function = {.run = {.threads = 2}}, by_vectors = {.run = {.threads = 2}};
+    assert_int_equal(build_function(&by_function), TEM_OK);
+    assert_int_equal(create(&by_vectors), TEM_OK);
+    assert_int_equal(build(&by_vectors), TEM_OK);
+    fail_audits(&by_function);
+    fail_audits(&by_vectors);
+    finish(&by_function);
+    finish(&by_vectors);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),   cmocka_unit_test(test_gzip),
         cmocka_unit_test(test_binary), cmocka_unit_test(test_grid),
         cmocka_unit_test(test_memory), cmocka_unit_test(test_function),
         cmocka_unit_test(test_pipe),   cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_summary), cmocka_unit_test(test_audit),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -49,7 +49,7 @@ typedef struct guarded {
 static struct {
     guarded a, b;                         /* rows */
     guarded codes[2], base[2], limits[2]; /* what a tile reads: of rows, of columns */
-    guarded hits;                         /* and writes */
+    guarded hits, dots;                   /* and writes */
 } memory;
 
 static guarded guarded_new(size_t bytes) {
@@ -72,11 +72,12 @@ static int make_memory(void **state) {
     memory.a = guarded_new(DIMENSION_MAX * sizeof(int16_t));
     memory.b = guarded_new(DIMENSION_MAX * sizeof(int16_t));
     for (int side = 0; side < 2; side++) {
-        memory.codes[side] = guarded_new(ROWS_MAX * DIMENSION_MAX);
+        memory.codes[side] = guarded_new(ROWS_MAX * DIMENSION_MAX * sizeof(int16_t));
         memory.base[side] = guarded_new(ROWS_MAX * sizeof(int32_t) + 4);
         memory.limits[side] = guarded_new(ROWS_MAX * sizeof(int32_t) + 4);
     }
     memory.hits = guarded_new(ROWS_MAX * sizeof(uint32_t));
+    memory.dots = guarded_new(ROWS_MAX * TILE_COLUMNS * sizeof(uint32_t));
     return 0;
 }
 
@@ -385,6 +386,70 @@ static void test_tile_limits(void **state) {
     }
 }
 
+/* ---- tiles of vectors ---- */
+
+/* Products that exceed 32 bits wrap: only the last 32 bits are promised. */
+static void compare_dots(const kernels *set, place where, size_t strips, size_t pairs,
+                         pattern kind) {
+    const size_t rows = strips * TILE_ROWS;
+    int16_t *a = guarded_at(&memory.codes[OF_ROWS], where, rows * 2 * pairs * sizeof *a);
+    int16_t *b = guarded_at(&memory.codes[OF_COLUMNS], where, TILE_COLUMNS * 2 * pairs * sizeof *b);
+    uint32_t *dots = guarded_at(&memory.dots, where, rows * TILE_COLUMNS * sizeof *dots);
+    for (size_t i = 0; i < rows * 2 * pairs; i++)
+        a[i] = kind == RANDOM ? random_value() : kind == ZERO ? 0 : KERNEL_VALUE_MAX;
+    for (size_t i = 0; i < TILE_COLUMNS * 2 * pairs; i++)
+        b[i] = kind == RANDOM ? random_value() : i % 2 == 0 ? KERNEL_VALUE_MAX : -KERNEL_VALUE_MAX;
+    const tile_vectors tile = {.rows = a, .columns = b, .strips = strips, .pairs = pairs};
+    memset(dots, 0xa5, rows * TILE_COLUMNS * sizeof *dots);
+    set->tile_dots(&tile, dots);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < TILE_COLUMNS; c++) {
+            int64_t sum = 0;
+            for (size_t i = 0; i < 2 * pairs; i++)
+                sum += (int64_t)a[((r / TILE_ROWS * pairs + i / 2) * TILE_ROWS + r % TILE_ROWS) * 2 +
+                                  i % 2] *
+                       b[(i / 2 * TILE_COLUMNS + c) * 2 + i % 2];
+            assert_int_equal(dots[r * TILE_COLUMNS + c], (uint32_t)(uint64_t)sum);
+        }
+}
+
+static void test_tile_dots(void **state) {
+    const kernels *set = set_of(state);
+    static const pattern kinds[] = {RANDOM, OPPOSITE, ZERO};
+    for (int where = 0; where < PLACES; where++)
+        for (size_t kind = 0; kind < 3; kind++) {
+            for (size_t pairs = 1; pairs <= 40; pairs++)
+                compare_dots(set, (place)where, 1 + pairs % STRIPS_MAX, pairs, kinds[kind]);
+            compare_dots(set, (place)where, STRIPS_MAX, 150, kinds[kind]);
+            compare_dots(set, (place)where, 1, DIMENSION_MAX / 2, kinds[kind]);
+        }
+}
+
+/* Squares, their neighbours, and random numbers, for every shift; the oracle walks in integers. */
+static void test_roots(void **state) {
+    const kernels *set = set_of(state);
+    enum { COUNT = 77 };
+    for (unsigned up = 0; up <= 20; up += 2)
+        for (int repeat = 0; repeat < 300; repeat++) {
+            uint32_t *squares = guarded_at(&memory.a, AT_END, COUNT * sizeof *squares);
+            for (size_t i = 0; i < COUNT; i++) {
+                const uint32_t root = (uint32_t)random_below(65536);
+                squares[i] = i % 3 == 0 ? root * root - (uint32_t)random_below(2)
+                                        : (uint32_t)(random_u64() >> (32 + random_below(32)));
+            }
+            if (repeat == 0)
+                squares[0] = UINT32_MAX;
+            uint32_t *out = guarded_at(&memory.b, AT_END, COUNT * sizeof *out);
+            set->roots_u32(squares, COUNT, up, out);
+            for (size_t i = 0; i < COUNT; i++) {
+                const uint64_t v = (uint64_t)squares[i] << up, root = out[i];
+                assert_true(root * root >= v && (root == 0 || (root - 1) * (root - 1) < v));
+            }
+            set->roots_u32(squares, COUNT, up, squares);
+            assert_memory_equal(squares, out, COUNT * sizeof *out);
+        }
+}
+
 /* ---- values that only a damaged file holds ---- */
 
 static void fill_damaged(int16_t *row, size_t elements, int16_t low) {
@@ -413,7 +478,9 @@ static void test_damaged(void **state) {
         {"kernels_" set "_linf", test_linf, NULL, NULL, set},                                      \
         {"kernels_" set "_dot", test_dot, NULL, NULL, set},                                        \
         {"kernels_" set "_tile", test_tile, NULL, NULL, set},                                      \
-        {"kernels_" set "_tile_limits", test_tile_limits, NULL, NULL, set}, {                      \
+        {"kernels_" set "_tile_limits", test_tile_limits, NULL, NULL, set},                        \
+        {"kernels_" set "_tile_dots", test_tile_dots, NULL, NULL, set},                            \
+        {"kernels_" set "_roots", test_roots, NULL, NULL, set}, {                                  \
         "kernels_" set "_damaged", test_damaged, NULL, NULL, set                                   \
     }
 

@@ -42,6 +42,17 @@ typedef struct tile_codes {
     const int32_t *column_base, *column_limit; /* TILE_COLUMNS */
 } tile_codes;
 
+/* All rows against TILE_COLUMNS columns, both of int16, two to a lane of 32 bits.
+ *
+ *   rows[((s * pairs + p) * TILE_ROWS + r) * 2 + e]     element 2p + e of row s * TILE_ROWS + r
+ *   columns[(p * TILE_COLUMNS + c) * 2 + e]             element 2p + e of column c */
+typedef struct tile_vectors {
+    const int16_t *rows;
+    const int16_t *columns; /* 64-byte aligned */
+    size_t strips;          /* of rows */
+    size_t pairs;           /* of elements, at most 2048 */
+} tile_vectors;
+
 typedef struct kernels {
     const char *name;
 
@@ -60,6 +71,12 @@ typedef struct kernels {
      * products of their elements, and must fit int32. Bit c of hits[r] is set if it is
      * above row_limit[r] or above column_limit[c]. */
     void (*tile_codes)(const tile_codes *tile, uint32_t *hits);
+
+    /* dots[r * TILE_COLUMNS + c] is the scalar product of row r and column c, modulo 2^32. */
+    void (*tile_dots)(const tile_vectors *tile, uint32_t *dots);
+
+    /* out[i] = ceil(sqrt(squares[i] * 2^up)), exact; up: even, 0 to 20. In place is allowed. */
+    void (*roots_u32)(const uint32_t *squares, size_t count, unsigned up, uint32_t *out);
 } kernels;
 
 /* The set in use. */

@@ -2,6 +2,7 @@
 #include "space/kernels/kernels.h"
 
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 static inline __m256i load(const void *from) {
@@ -160,6 +161,44 @@ static void tile_codes_avx2(const tile_codes *tile, uint32_t *hits) {
                            hits);
 }
 
+/* The products of BLOCK_ROWS rows and BLOCK_COLUMNS columns. */
+static inline void block_dots(size_t pairs, const int16_t *rows, const int16_t *columns,
+                              u32x8 sums[BLOCK_ROWS][2]) {
+#pragma GCC unroll 4
+    for (size_t r = 0; r < BLOCK_ROWS; r++)
+        sums[r][0] = sums[r][1] = (u32x8){0};
+    for (size_t p = 0; p < pairs; p++, rows += 2 * TILE_ROWS, columns += 2 * TILE_COLUMNS) {
+        const __m256i left = load(columns), right = load(columns + BLOCK_COLUMNS);
+#pragma GCC unroll 4
+        for (size_t r = 0; r < BLOCK_ROWS; r++) {
+            int32_t pair; /* by memcpy, for there is no int32_t object to read */
+            memcpy(&pair, rows + 2 * r, sizeof pair);
+            const __m256i row = _mm256_set1_epi32(pair);
+            sums[r][0] += (u32x8)_mm256_madd_epi16(left, row);
+            sums[r][1] += (u32x8)_mm256_madd_epi16(right, row);
+        }
+    }
+}
+
+static void tile_dots_avx2(const tile_vectors *tile, uint32_t *dots) {
+    for (size_t s = 0; s < tile->strips; s++)
+        for (size_t r = 0; r < TILE_ROWS; r += BLOCK_ROWS)
+            for (size_t c = 0; c < TILE_COLUMNS; c += BLOCK_COLUMNS) {
+                u32x8 sums[BLOCK_ROWS][2];
+                block_dots(tile->pairs, tile->rows + (s * tile->pairs * TILE_ROWS + r) * 2,
+                           tile->columns + 2 * c, sums);
+                uint32_t *out = dots + (s * TILE_ROWS + r) * TILE_COLUMNS + c;
+#pragma GCC unroll 4
+                for (size_t i = 0; i < BLOCK_ROWS; i++, out += TILE_COLUMNS) {
+                    memcpy(out, &sums[i][0], sizeof sums[i][0]);
+                    memcpy(out + 8, &sums[i][1], sizeof sums[i][1]);
+                }
+            }
+}
+
+#define ROOTS_NAME roots_u32_avx2
+#include "space/kernels/roots.inc"
+
 const kernels kernels_avx2 = {
     .name = "avx2",
     .l2_i16 = l2_i16_avx2,
@@ -167,4 +206,6 @@ const kernels kernels_avx2 = {
     .linf_i16 = linf_i16_avx2,
     .dot_i16 = dot_i16_avx2,
     .tile_codes = tile_codes_avx2,
+    .tile_dots = tile_dots_avx2,
+    .roots_u32 = roots_u32_avx2,
 };

@@ -2,6 +2,7 @@
 #include "space/kernels/kernels.h"
 
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 static inline __m512i multiply_add(__m512i sum, __m512i a, __m512i b) {
@@ -31,6 +32,9 @@ static inline __m512i multiply_add_codes(__m512i sum, row_codes a, column_codes 
 
 #include "space/kernels/kernels_avx512.inc"
 
+#define ROOTS_NAME roots_u32_avx512
+#include "space/kernels/roots.inc"
+
 const kernels kernels_avx512 = {
     .name = "avx512",
     .l2_i16 = l2_i16_avx512,
@@ -38,4 +42,6 @@ const kernels kernels_avx512 = {
     .linf_i16 = linf_i16_avx512,
     .dot_i16 = dot_i16_avx512,
     .tile_codes = tile_codes_avx512,
+    .tile_dots = tile_dots_avx512,
+    .roots_u32 = roots_u32_avx512,
 };

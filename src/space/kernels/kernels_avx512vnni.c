@@ -2,6 +2,7 @@
 #include "space/kernels/kernels.h"
 
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 static inline __m512i multiply_add(__m512i sum, __m512i a, __m512i b) {
@@ -25,6 +26,9 @@ static inline __m512i multiply_add_codes(__m512i sum, row_codes a, column_codes 
 
 #include "space/kernels/kernels_avx512.inc"
 
+#define ROOTS_NAME roots_u32_avx512vnni
+#include "space/kernels/roots.inc"
+
 const kernels kernels_avx512vnni = {
     .name = "avx512vnni",
     .l2_i16 = l2_i16_avx512,
@@ -32,4 +36,6 @@ const kernels kernels_avx512vnni = {
     .linf_i16 = linf_i16_avx512,
     .dot_i16 = dot_i16_avx512,
     .tile_codes = tile_codes_avx512,
+    .tile_dots = tile_dots_avx512,
+    .roots_u32 = roots_u32_avx512vnni,
 };

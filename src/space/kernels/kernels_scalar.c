@@ -5,6 +5,7 @@
  * wide: values from a damaged file give other numbers, not undefined behaviour. */
 #include "space/kernels/kernels.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static uint64_t l2_i16_scalar(const int16_t *a, const int16_t *b, size_t elements) {
@@ -62,6 +63,25 @@ static void tile_codes_scalar(const tile_codes *tile, uint32_t *hits) {
     }
 }
 
+static uint32_t dot_in_tile(const tile_vectors *tile, size_t row, size_t column) {
+    const int16_t *a =
+        tile->rows + (row / TILE_ROWS * tile->pairs * TILE_ROWS + row % TILE_ROWS) * 2;
+    const int16_t *b = tile->columns + column * 2;
+    uint32_t sum = 0;
+    for (size_t p = 0; p < tile->pairs; p++, a += 2 * TILE_ROWS, b += 2 * TILE_COLUMNS)
+        sum += (uint32_t)(a[0] * b[0]) + (uint32_t)(a[1] * b[1]);
+    return sum;
+}
+
+static void tile_dots_scalar(const tile_vectors *tile, uint32_t *dots) {
+    for (size_t r = 0; r < tile->strips * TILE_ROWS; r++)
+        for (size_t c = 0; c < TILE_COLUMNS; c++)
+            dots[r * TILE_COLUMNS + c] = dot_in_tile(tile, r, c);
+}
+
+#define ROOTS_NAME roots_u32_scalar
+#include "space/kernels/roots.inc"
+
 const kernels kernels_scalar = {
     .name = "scalar",
     .l2_i16 = l2_i16_scalar,
@@ -69,4 +89,6 @@ const kernels kernels_scalar = {
     .linf_i16 = linf_i16_scalar,
     .dot_i16 = dot_i16_scalar,
     .tile_codes = tile_codes_scalar,
+    .tile_dots = tile_dots_scalar,
+    .roots_u32 = roots_u32_scalar,
 };

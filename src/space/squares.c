@@ -1,0 +1,102 @@
+/* squares.c - the exact distances of whole tiles of pairs of words. */
+#include "space/squares.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+
+#include <string.h>
+
+_Static_assert(SQUARES_BLOCK % TILE_ROWS == 0 && SQUARES_BLOCK % TILE_COLUMNS == 0,
+               "whole strips and tiles");
+
+enum { STRIPS = SQUARES_BLOCK / TILE_ROWS, SQUARE_BITS = 32 };
+
+/* The element i of word `id`, 0 beyond the last of both. */
+static int16_t element(const space *s, uint32_t id, size_t i) {
+    return id < s->count && i < s->dimension ? space_row(s, id)[i] : 0;
+}
+
+static void pack_columns(squares *q) {
+    int16_t *to = q->columns;
+    for (uint32_t tile = 0; tile < q->blocks * SQUARES_BLOCK; tile += TILE_COLUMNS)
+        for (size_t pair = 0; pair < q->pairs; pair++)
+            for (uint32_t c = 0; c < TILE_COLUMNS; c++, to += 2) {
+                to[0] = element(q->space, tile + c, 2 * pair);
+                to[1] = element(q->space, tile + c, 2 * pair + 1);
+            }
+}
+
+tem_status squares_init(squares *q, const space *s, tem_dist reach, tem_error *error) {
+    *q = (squares){.space = s,
+                   .pairs = (s->dimension + (size_t)1) / 2,
+                   .blocks = (s->count + SQUARES_BLOCK - 1) / SQUARES_BLOCK};
+    if (s->metric != TEM_EUCLIDEAN ||
+        space_square_of_distance(s->step_log2, reach) >> SQUARE_BITS != 0)
+        return TEM_OK;
+    const size_t words = (size_t)q->blocks * SQUARES_BLOCK;
+    q->columns = core_alloc(words, q->pairs * 2 * sizeof *q->columns);
+    q->norms = core_alloc_zero(words, sizeof *q->norms);
+    if (q->columns == NULL || q->norms == NULL) {
+        squares_free(q);
+        return core_fail_memory(error);
+    }
+    pack_columns(q);
+    for (uint32_t id = 0; id < s->count; id++) {
+        const int16_t *row = space_row(s, id);
+        q->norms[id] = (uint32_t)(uint64_t)kernels_active()->dot_i16(row, row, s->row_elements);
+    }
+    return TEM_OK;
+}
+
+void squares_free(squares *q) {
+    core_free(q->columns);
+    core_free(q->norms);
+    q->columns = NULL;
+    q->norms = NULL;
+}
+
+size_t squares_strip_bytes(const squares *q) {
+    return SQUARES_BLOCK * q->pairs * 2 * sizeof(int16_t);
+}
+
+void squares_set_rows(const squares *q, uint32_t block, int16_t *strips) {
+    if (q->columns == NULL)
+        return;
+    for (uint32_t strip = 0; strip < STRIPS; strip++)
+        for (size_t pair = 0; pair < q->pairs; pair++)
+            for (uint32_t r = 0; r < TILE_ROWS; r++, strips += 2) {
+                const uint32_t id = block * SQUARES_BLOCK + strip * TILE_ROWS + r;
+                strips[0] = element(q->space, id, 2 * pair);
+                strips[1] = element(q->space, id, 2 * pair + 1);
+            }
+}
+
+static void one_by_one(const squares *q, uint32_t rows, uint32_t columns, tem_dist *out) {
+    for (uint32_t r = 0; r < squares_block_size(q, rows); r++)
+        space_distances(q->space, rows * SQUARES_BLOCK + r, columns * SQUARES_BLOCK,
+                        squares_block_size(q, columns), out + (size_t)r * SQUARES_BLOCK);
+}
+
+void squares_distances(const squares *q, const int16_t *strips, uint32_t rows, uint32_t columns,
+                       tem_dist *out) {
+    if (q->columns == NULL) {
+        one_by_one(q, rows, columns, out);
+        return;
+    }
+    uint32_t dots[SQUARES_BLOCK * TILE_COLUMNS], row[TILE_COLUMNS];
+    const uint32_t *row_norms = q->norms + (size_t)rows * SQUARES_BLOCK;
+    for (uint32_t tile = 0; tile < SQUARES_BLOCK; tile += TILE_COLUMNS) {
+        const size_t first = (size_t)columns * SQUARES_BLOCK + tile;
+        const tile_vectors vectors = {.rows = strips,
+                                      .columns = q->columns + first * q->pairs * 2,
+                                      .strips = STRIPS,
+                                      .pairs = q->pairs};
+        kernels_active()->tile_dots(&vectors, dots);
+        for (uint32_t r = 0; r < SQUARES_BLOCK; r++) {
+            for (uint32_t c = 0; c < TILE_COLUMNS; c++)
+                row[c] = row_norms[r] + q->norms[first + c] - 2 * dots[r * TILE_COLUMNS + c];
+            space_distances_of_squares(q->space, row, TILE_COLUMNS,
+                                       out + (size_t)r * SQUARES_BLOCK + tile);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/* squares.h - the exact distances of whole tiles of pairs of words of a euclidean space, at the
+ * speed of a matrix product.
+ *
+ * |x - y|^2 = |x|^2 + |y|^2 - 2 xy, computed modulo 2^32. So it is exact where no two words are
+ * 2^16 units of the grid apart, which is what squares_init asks about; others go the slow way. */
+#ifndef SPACE_SQUARES_H
+#define SPACE_SQUARES_H
+
+#include "space/kernels/kernels.h"
+#include "space/space.h"
+
+/* A block of words: whole strips of rows and whole tiles of columns. */
+enum { SQUARES_BLOCK = 96 };
+
+typedef struct squares {
+    const space *space;
+    size_t pairs;     /* of elements */
+    uint32_t blocks;
+    int16_t *columns; /* tile_vectors.columns, tile after tile; NULL: the slow way */
+    uint32_t *norms;  /* |x|^2 modulo 2^32 */
+} squares;
+
+/* reach: no two words are farther apart. TEM_ERR_MEMORY only. Free with squares_free. */
+tem_status squares_init(squares *q, const space *s, tem_dist reach, tem_error *error);
+void squares_free(squares *q);
+
+/* What a thread needs of a block that meets others as rows: room for squares_strip_bytes. */
+size_t squares_strip_bytes(const squares *q);
+void squares_set_rows(const squares *q, uint32_t block, int16_t *strips);
+
+/* The distances of all words of the block `rows`, whose strips these are, from all words of the
+ * block `columns`: out[r * SQUARES_BLOCK + c]. Places without a word hold unspecified numbers. */
+void squares_distances(const squares *q, const int16_t *strips, uint32_t rows, uint32_t columns,
+                       tem_dist *out);
+
+/* Words of a block. */
+static inline uint32_t squares_block_size(const squares *q, uint32_t block) {
+    const uint32_t left = q->space->count - block * SQUARES_BLOCK;
+    return left < SQUARES_BLOCK ? left : SQUARES_BLOCK;
+}
+
+#endif
