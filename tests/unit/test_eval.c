@@ -457,6 +457,23 @@ static void a_folder_that_is_not_aclimdb_is_refused(void **state) {
     assert_non_null(strstr(error.file, "1_1.txt"));
 }
 
+/* Every use and every trial has random numbers of its own, and always the same. */
+static void trials_differ(void **state) {
+    (void)state;
+    uint64_t seeds[2 * 3 * 5];
+    int count = 0;
+    for (uint64_t seed = 1; seed <= 2; seed++)
+        for (uint64_t trial = 1; trial <= 3; trial++)
+            for (int purpose = CHANCE_SPLIT; purpose <= CHANCE_DRAW; purpose++) {
+                seeds[count] = chance_seed(seed, trial, (chance_purpose)purpose);
+                for (int i = 0; i < count; i++)
+                    assert_true(seeds[i] != seeds[count]);
+                count++;
+            }
+    assert_int_equal(count, 30);
+    assert_true(chance_seed(1, 1, CHANCE_SPLIT) == seeds[0]);
+}
+
 /* Halves share no review and have half of each class. */
 static void halves(void **state) {
     (void)state;
@@ -502,6 +519,7 @@ static void guesses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trials_differ),
         cmocka_unit_test(halves),
         cmocka_unit_test(guesses),
         cmocka_unit_test(plans),

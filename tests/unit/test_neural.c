@@ -255,13 +255,13 @@ static void late_training_equals_dense_training(void **state) {
     bags b;
     make_bags(&b, &c, 300, 4, 0.3, 11);
     classifier late = train(&b, (training){.epochs = 4, .batch = 3, .seed = 9}, 1);
-    classifier dense = train(&b, (training){.epochs = 4, .batch = 3, .seed = 9, .dense = true}, 1);
+    classifier in_time = train(&b, (training){.epochs = 4, .batch = 3, .seed = 9, .dense = true}, 1);
     double largest = 0;
     for (size_t i = 0; i < row_bytes(&late) / sizeof(float); i++)
-        largest = fmax(largest, fabs((double)(late.vectors.rows[i] - dense.vectors.rows[i])));
+        largest = fmax(largest, fabs((double)(late.vectors.rows[i] - in_time.vectors.rows[i])));
     assert_true(largest < 1e-5); /* 400 steps, each within rounding */
     classifier_free(&late);
-    classifier_free(&dense);
+    classifier_free(&in_time);
     bags_free(&b);
     corpus_free(&c);
 }
