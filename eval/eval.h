@@ -32,7 +32,7 @@ typedef struct eval_row {
 } eval_row;
 
 /* What the evaluation tells while it runs: a row that is done, and the seconds that the rows still
- * to do will take if they take as long as those before (NaN if nothing is known). */
+ * to do will take if they take as long as those of the same mechanism before. */
 typedef void eval_told_fn(void *context, const eval_row *row, uint32_t done, uint32_t total,
                           double seconds_left);
 

@@ -24,8 +24,8 @@ typedef struct evaluation {
     trial trial;
     tem_accountant *accountant; /* made when it is first needed */
     tem_prior *prior;
-    uint32_t done, total; /* rows of this run */
-    double started;
+    plan plan;     /* of this run */
+    uint32_t done; /* rows of it */
 } evaluation;
 
 static double seconds_now(void) {
@@ -38,11 +38,26 @@ static uint32_t epochs_of(const eval_options *options) {
     return options->epochs > 0 ? options->epochs : EPOCHS;
 }
 
+/* How long a row of this mechanism takes by those that are done, or, if none is, by all. */
+static double expected_seconds(const results *r, const char *mechanism) {
+    double sums[2] = {0, 0};
+    uint32_t counts[2] = {0, 0};
+    for (uint32_t i = 0; i < r->count; i++) {
+        const int same = strcmp(r->rows[i].mechanism, mechanism) == 0;
+        sums[same] += r->rows[i].seconds;
+        counts[same]++;
+    }
+    if (counts[1] > 0)
+        return sums[1] / counts[1];
+    return counts[0] > 0 ? sums[0] / counts[0] : 0;
+}
+
 static void tell(const evaluation *e, const eval_row *row) {
-    const double spent = seconds_now() - e->started;
+    double left = 0;
+    for (uint32_t i = e->done; i < e->plan.count; i++)
+        left += expected_seconds(&e->results, e->plan.items[i].mechanism->name);
     if (e->options->told != NULL)
-        e->options->told(e->options->context, row, e->done, e->total,
-                         spent / e->done * (e->total - e->done));
+        e->options->told(e->options->context, row, e->done, e->plan.count, left);
 }
 
 static void note(const evaluation *e, const char *sentence) {
@@ -156,16 +171,12 @@ static tem_status trim(evaluation *e, plan *p, tem_error *error) {
 }
 
 static tem_status go_through(evaluation *e, tem_error *error) {
-    plan p;
-    tem_status status = plan_create(e->options, &p, error);
-    if (status != TEM_OK)
-        return status;
-    status = trim(e, &p, error);
-    e->total = p.count;
-    e->started = seconds_now();
-    for (uint32_t i = 0; i < p.count && status == TEM_OK; i++)
-        status = do_row(e, &p.items[i], error);
-    plan_free(&p);
+    tem_status status = plan_create(e->options, &e->plan, error);
+    if (status == TEM_OK)
+        status = trim(e, &e->plan, error);
+    for (uint32_t i = 0; i < e->plan.count && status == TEM_OK; i++)
+        status = do_row(e, &e->plan.items[i], error);
+    plan_free(&e->plan);
     return status;
 }
 

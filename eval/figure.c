@@ -70,7 +70,7 @@ static void print_script(FILE *out, const results *r, const figure *f, const cha
     fprintf(out, "set xlabel '%s'\nset ylabel '%s'\nset key bottom right\nset grid\n", f->x_label,
             f->y_label);
     if (f->against_epsilon)
-        fputs("set logscale x 2\n", out);
+        fputs("set logscale x 2\nset xrange [0.4:*]\n", out);
     for (int png = 0; png < 2; png++) {
         fprintf(out, "set terminal %s\nset output '%s/%s.%s'\nplot ",
                 png ? "pngcairo size 900,600" : "svg size 900,600 background 'white'", folder,
