@@ -265,6 +265,54 @@ static void a_killed_run_goes_on(void **state) {
     assert_int_equal(access(in_folder("torn/results.md"), R_OK), 0);
 }
 
+/* Stops at the n-th report of progress. */
+static int stop_after(void *context, const char *stage, uint64_t done, uint64_t total) {
+    int *left = context;
+    assert_true(stage != NULL && (total == 0 || done <= total));
+    return --*left == 0;
+}
+
+static void a_cancelled_run_keeps_what_is_done(void **state) {
+    (void)state;
+    char data[PATH];
+    snprintf(data, sizeof data, "%s", make_reviews("stopped", 6, 10, 0.4));
+    uint32_t rows = 0;
+    for (int n = 1; n < 1000000; n = n * 3 / 2 + 3) {
+        told t = {0};
+        tem_error error;
+        int left = n;
+        const tem_run run = {.threads = 1, .progress = stop_after, .progress_context = &left};
+        eval_options options = options_for("stopped-out", &t);
+        options.epochs = 3;
+        options.mechanisms = "original,tem";
+        options.epsilons = "1,2,3";
+        options.run = &run;
+        const tem_status status = eval_imdb(model, data, &options, &error);
+        assert_true(status == (left <= 0 ? TEM_ERR_CANCELLED : TEM_OK));
+        rows += t.rows;
+    }
+    assert_int_equal(rows, 4); /* each done once, over all these runs */
+}
+
+static void threads_change_no_result(void **state) {
+    (void)state;
+    char data[PATH];
+    eval_row rows[2];
+    snprintf(data, sizeof data, "%s", make_reviews("threads", 30, 10, 0.4));
+    for (unsigned i = 0; i < 2; i++) {
+        told t = {0};
+        const tem_run run = {.threads = 1 + 2 * i};
+        eval_options options = options_for(i == 0 ? "threads-1" : "threads-3", &t);
+        options.only = "tem:1:1";
+        options.run = &run;
+        assert_int_equal(eval_imdb(model, data, &options, NULL), TEM_OK);
+        rows[i] = t.last;
+    }
+    assert_true(rows[0].accuracy == rows[1].accuracy && rows[0].mia_auc == rows[1].mia_auc &&
+                rows[0].mia_auc_private == rows[1].mia_auc_private &&
+                rows[0].bayes_drawn == rows[1].bayes_drawn);
+}
+
 static void results_of_another_kind_are_refused(void **state) {
     (void)state;
     static const char *const lines[] = {
@@ -528,6 +576,8 @@ int main(void) {
         cmocka_unit_test(no_signal_is_not_found),
         cmocka_unit_test(an_over_fitted_classifier_gives_its_members_away),
         cmocka_unit_test(a_killed_run_goes_on),
+        cmocka_unit_test(a_cancelled_run_keeps_what_is_done),
+        cmocka_unit_test(threads_change_no_result),
         cmocka_unit_test(results_of_another_kind_are_refused),
         cmocka_unit_test(a_missing_certificate_is_named),
         cmocka_unit_test(own_texts_are_classified),
