@@ -86,8 +86,9 @@ static int run(request *r, const tem_model *model) {
     const eval_options options = {
         .model_path = default_model_path(),
         .folder = r->out,
-        .trials = r->quick && r->trials == 0 ? 1 : r->trials == 0 ? TRIALS_DEFAULT
-                                                                  : (uint32_t)r->trials,
+        .trials = r->quick && r->trials == 0 ? 1
+                  : r->trials == 0           ? TRIALS_DEFAULT
+                                             : (uint32_t)r->trials,
         .seed = r->seed,
         .random_init = r->random_init,
         .mechanisms = r->mechanisms,
@@ -129,7 +130,8 @@ static void print_help(const option_spec *table) {
          "       tem eval classify --train FILE --test FILE --format tsv|jsonl\n"
          "                         --text FIELD --label FIELD --out DIR [OPTIONS]\n"
          "\n"
-         "imdb: trains a sentiment classifier on half of the IMDB reviews as they are and after each\n"
+         "imdb: trains a sentiment classifier on half of the IMDB reviews as they are and after "
+         "each\n"
          "mechanism, tests it on original reviews, and attacks it (membership inference).\n"
          "classify: the same without the attack, on your own labelled texts.\n"
          "Each result is a line of DIR/results.jsonl as soon as it is known; a run that was\n"
@@ -159,10 +161,9 @@ int command_eval(int argc, char *const *argv) {
          "such as 1,2,3 (default: 0.5 to 10, madlib to 24)", 0, 0},
         {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},
         {"quick", 0, OPTION_FLAG, &r.quick, NULL, "one trial, at epsilon 1, 2 and 3", 0, 0},
-        {"only", 0, OPTION_TEXT, &r.only, "ROW",
-         "do these rows again: MECHANISM[:EPSILON[:TRIAL]]", 0, 0},
-        {"epochs", 0, OPTION_COUNT, &r.epochs, "N", "of each training (default 20)", 1,
-         EPOCHS_MAX},
+        {"only", 0, OPTION_TEXT, &r.only, "ROW", "do these rows again: MECHANISM[:EPSILON[:TRIAL]]",
+         0, 0},
+        {"epochs", 0, OPTION_COUNT, &r.epochs, "N", "of each training (default 20)", 1, EPOCHS_MAX},
         {"random-init", 0, OPTION_FLAG, &r.random_init, NULL,
          "the classifier's vectors begin at random, not with the model's", 0, 0},
         {"export", 0, OPTION_TEXT, &r.export_to, "DIR",

@@ -44,8 +44,12 @@ void adam_schedule_free(adam_schedule *s) {
 
 tem_status adam_schedule_create(uint32_t steps, adam_schedule *s, tem_error *error) {
     const uint64_t count = steps + (uint64_t)1;
-    *s = (adam_schedule){steps, adam_floats(count), adam_floats(count), adam_floats(count),
-                         adam_floats(count), adam_floats(count)};
+    *s = (adam_schedule){steps,
+                         adam_floats(count),
+                         adam_floats(count),
+                         adam_floats(count),
+                         adam_floats(count),
+                         adam_floats(count)};
     if (s->rate == NULL || s->spread == NULL || s->fade_m == NULL || s->fade_v == NULL ||
         s->fade_sd == NULL) {
         adam_schedule_free(s);

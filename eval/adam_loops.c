@@ -59,8 +59,7 @@ static void idle(const adam_schedule *s, uint32_t first, uint32_t last, float *p
     const float fade_m = s->fade_m[steps], fade_v = s->fade_v[steps];
     for (uint32_t i = 0; i < count; i += ADAM_LANES) {
         const lanes mean = *(lanes *)(m + i), square = *(lanes *)(v + i);
-        *(lanes *)(p + i) =
-            idle_group(s, first, steps, *(lanes *)(p + i), mean, roots(square));
+        *(lanes *)(p + i) = idle_group(s, first, steps, *(lanes *)(p + i), mean, roots(square));
         *(lanes *)(m + i) = mean * fade_m;
         *(lanes *)(v + i) = square * fade_v;
     }

@@ -149,7 +149,7 @@ static double learn_layer(trainer *t) {
     for (uint32_t d = 0; d < t->batch; d++)
         for (uint64_t i = t->data->starts[t->documents[d]];
              i < t->data->starts[t->documents[d] + 1]; i++)
-            for (uint32_t class = 0; class < classes; class++)
+            for (uint32_t class = 0; class < classes; class ++)
                 t->shares[(size_t)(t->slot_of[t->data->words[i]] - 1) * classes + class] +=
                     t->data->shares[i] * t->scores[d * classes + class];
     return loss;
@@ -159,8 +159,8 @@ static double learn_layer(trainer *t) {
 static void slot_gradient(const trainer *t, uint64_t slot, float *gradient) {
     const uint32_t dimension = t->c->vectors.dimension;
     memset(gradient, 0, t->c->vectors.stride * sizeof *gradient);
-    for (uint32_t class = 0; class < t->c->classes; class++) {
-        const float *weights = t->c->layer.weights + (size_t)class * dimension;
+    for (uint32_t class = 0; class < t->c->classes; class ++) {
+        const float *weights = t->c->layer.weights + (size_t) class * dimension;
         const float share = t->shares[slot * t->c->classes + class];
         for (uint32_t i = 0; i < dimension; i++)
             gradient[i] += share * weights[i];
@@ -199,7 +199,8 @@ static void train_batch(trainer *t, pool *threads) {
     pool_run(threads, t->slots, catch_up_slots, t);
     pool_run(threads, t->batch, average_documents, t);
     learn_layer(t);
-    pool_run(threads, t->slots, step_slots, t); /* before the layer's step: it needs the old weights */
+    pool_run(threads, t->slots, step_slots,
+             t); /* before the layer's step: it needs the old weights */
     dense_step(&t->c->layer, &t->schedule, t->t);
     if (t->how->dense)
         step_others(t);
@@ -274,8 +275,8 @@ static tem_status classifier_begin(const embedding *start, uint32_t classes, cha
 }
 
 tem_status classifier_train(const embedding *start, const bags *data, uint32_t classes,
-                            const training *how, pool *threads, const tem_run *run,
-                            classifier *out, tem_error *error) {
+                            const training *how, pool *threads, const tem_run *run, classifier *out,
+                            tem_error *error) {
     chance numbers = {how->seed};
     classifier c;
     tem_status status = classifier_begin(start, classes, &numbers, &c, error);
@@ -338,7 +339,7 @@ double classifier_accuracy(const float *probabilities, const bags *data, uint32_
     for (uint32_t d = 0; d < data->count; d++) {
         const float *row = probabilities + (size_t)d * classes;
         uint32_t best = 0;
-        for (uint32_t class = 1; class < classes; class++)
+        for (uint32_t class = 1; class < classes; class ++)
             best = row[class] > row[best] ? class : best;
         right += best == data->labels[d];
     }
@@ -350,8 +351,8 @@ tem_status classifier_loss(const classifier *c, const bags *data, uint32_t word,
     classifier copy = *c; /* the layer's gradients are written to */
     const training how = {.epochs = 1, .batch = data->count};
     uint32_t documents[data->count];
-    trainer t = {.c = &copy, .data = data, .how = &how, .documents = documents,
-                 .batch = data->count};
+    trainer t = {
+        .c = &copy, .data = data, .how = &how, .documents = documents, .batch = data->count};
     for (uint32_t d = 0; d < data->count; d++)
         documents[d] = d;
     const tem_status status = trainer_create(&t, error);

@@ -37,8 +37,8 @@ typedef struct classifier {
 /* Trains on the bags, labels below `classes`, beginning with a copy of `start`. The same result for
  * any number of threads. Progress in batches. Fails with TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
 tem_status classifier_train(const embedding *start, const bags *data, uint32_t classes,
-                            const training *how, pool *threads, const tem_run *run,
-                            classifier *out, tem_error *error);
+                            const training *how, pool *threads, const tem_run *run, classifier *out,
+                            tem_error *error);
 void classifier_free(classifier *c);
 
 /* The probabilities of the classes for each document, row by row; free with free(). */

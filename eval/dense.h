@@ -38,7 +38,6 @@ void softmax(float *scores, uint32_t rows, uint32_t classes);
 
 /* Probabilities become the gradient of the mean cross entropy by the scores, in place; returns
  * that mean. */
-double cross_entropy(float *probabilities, const uint32_t *labels, uint32_t rows,
-                     uint32_t classes);
+double cross_entropy(float *probabilities, const uint32_t *labels, uint32_t rows, uint32_t classes);
 
 #endif

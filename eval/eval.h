@@ -66,7 +66,7 @@ tem_status eval_imdb(const tem_model *model, const char *data, const eval_option
 
 typedef struct eval_files {
     const char *train, *test;
-    tem_format format; /* TEM_FORMAT_TSV or TEM_FORMAT_JSONL */
+    tem_format format;        /* TEM_FORMAT_TSV or TEM_FORMAT_JSONL */
     const char *text, *label; /* names of fields */
 } eval_files;
 

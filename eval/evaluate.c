@@ -77,7 +77,8 @@ static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_
     tem_summary summary;
     tem_status status = TEM_OK;
     if (e->accountant == NULL)
-        status = tem_accountant_create(e->task->model, NULL, e->options->run, &e->accountant, error);
+        status =
+            tem_accountant_create(e->task->model, NULL, e->options->run, &e->accountant, error);
     if (status == TEM_OK && e->prior == NULL)
         status = tem_prior_create_zipf(e->task->model, 1, &e->prior, error);
     if (status == TEM_OK)
@@ -187,10 +188,9 @@ static tem_status prepare(task *t, const eval_options *options, tem_error *error
     t->seed = options->seed;
     t->run = options->run;
     t->export_to = options->export_to;
-    tem_status status =
-        options->random_init
-            ? embedding_random(info.words, info.dimension, options->seed, &t->start, error)
-            : embedding_of_model(t->model, &t->start, error);
+    tem_status status = options->random_init ? embedding_random(info.words, info.dimension,
+                                                                options->seed, &t->start, error)
+                                             : embedding_of_model(t->model, &t->start, error);
     if (status == TEM_OK && t->export_to != NULL)
         status = export_vectors(t->export_to, t->model, &t->start, error);
     return status == TEM_OK

@@ -18,9 +18,9 @@ static tem_status open_file(const char *folder, const char *name, FILE **out, ch
 
 static tem_status close_file(FILE *out, const char *path, tem_error *error) {
     const int failed = ferror(out);
-    return fclose(out) == 0 && !failed ? TEM_OK
-                                       : eval_fail_at(error, TEM_ERR_FILE, path, 0,
-                                                      "cannot write it");
+    return fclose(out) == 0 && !failed
+               ? TEM_OK
+               : eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot write it");
 }
 
 /* The word, with what separates words replaced: a few entries contain a no-break space, which

@@ -3,12 +3,12 @@
 
 #include "plan.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <fcntl.h>
 
 extern char **environ;
 
@@ -35,9 +35,8 @@ static const figure figures[] = {
 static bool print_point(FILE *out, const results *r, const figure *f, const char *mechanism,
                         double epsilon) {
     const results_mean y = results_over_trials(r, mechanism, epsilon, f->y);
-    const results_mean x = f->against_epsilon
-                               ? (results_mean){1, epsilon, NAN}
-                               : results_over_trials(r, mechanism, epsilon, f->x);
+    const results_mean x = f->against_epsilon ? (results_mean){1, epsilon, NAN}
+                                              : results_over_trials(r, mechanism, epsilon, f->x);
     if (x.trials == 0 || y.trials == 0)
         return false;
     fprintf(out, "%.6g %.6g %.6g %.6g\n", x.mean, y.mean, isfinite(x.half) ? x.half : 0,

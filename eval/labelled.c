@@ -161,8 +161,13 @@ static tem_status read_lines(reader *r, const char *all, size_t bytes) {
 tem_status labelled_read(const char *path, const eval_files *files, const tem_model *model,
                          bool may_add, label_names *labels, corpus *out, tem_error *error) {
     corpus c = {0};
-    reader r = {.path = path, .files = files, .model = model, .may_add = may_add,
-                .labels = labels, .c = &c, .error = error};
+    reader r = {.path = path,
+                .files = files,
+                .model = model,
+                .may_add = may_add,
+                .labels = labels,
+                .c = &c,
+                .error = error};
     char *all = NULL;
     size_t bytes = 0;
     tem_status status = whole_file_read(path, &all, &bytes, error);

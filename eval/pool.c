@@ -67,8 +67,7 @@ tem_status pool_create(unsigned threads, pool **out, tem_error *error) {
     pthread_cond_init(&p->start, NULL);
     pthread_cond_init(&p->done, NULL);
     p->next_number = 1;
-    while (p->workers + 1 < threads &&
-           pthread_create(&p->threads[p->workers], NULL, work, p) == 0)
+    while (p->workers + 1 < threads && pthread_create(&p->threads[p->workers], NULL, work, p) == 0)
         p->workers++;
     *out = p;
     return TEM_OK;

@@ -49,11 +49,15 @@ static void draw_range(void *context, uint64_t first, uint64_t last) {
 }
 
 tem_status private_text_draw(const tem_mechanism *mechanism, const corpus *c, uint64_t seed,
-                             uint64_t first_stream, pool *threads, const tem_run *run,
-                             corpus *out, tem_error *error) {
+                             uint64_t first_stream, pool *threads, const tem_run *run, corpus *out,
+                             tem_error *error) {
     corpus made = {0};
-    drawing d = {.mechanism = mechanism, .from = c, .to = &made, .seed = seed,
-                 .first_stream = first_stream, .error = error};
+    drawing d = {.mechanism = mechanism,
+                 .from = c,
+                 .to = &made,
+                 .seed = seed,
+                 .first_stream = first_stream,
+                 .error = error};
     d.status = corpus_copy(c, &made, error);
     pthread_mutex_init(&d.lock, NULL);
     for (; d.first < c->count && d.status == TEM_OK; d.first += AT_ONCE) {
@@ -88,8 +92,7 @@ static int compare_pairs(const void *a, const void *b) {
 }
 
 /* guess[y]: the most frequent w among pairs y * 2^32 + w, which are sorted. */
-static void learn_guesses(const uint64_t *pairs, uint64_t count, uint32_t *guess,
-                          uint32_t words) {
+static void learn_guesses(const uint64_t *pairs, uint64_t count, uint32_t *guess, uint32_t words) {
     for (uint32_t y = 0; y < words; y++)
         guess[y] = y;
     uint64_t best = 0;

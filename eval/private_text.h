@@ -8,8 +8,8 @@
 /* Every word replaced by a draw from the seeded generator, a stream for each document, the first
  * of which is `first_stream`: NOT private, and the same for any number of threads. */
 tem_status private_text_draw(const tem_mechanism *mechanism, const corpus *c, uint64_t seed,
-                             uint64_t first_stream, pool *threads, const tem_run *run,
-                             corpus *out, tem_error *error);
+                             uint64_t first_stream, pool *threads, const tem_run *run, corpus *out,
+                             tem_error *error);
 
 /* The share of words that are the same in both. */
 double private_text_kept(const corpus *original, const corpus *private);

@@ -207,14 +207,13 @@ tem_status results_append(results *r, const eval_row *row, tem_error *error) {
 }
 
 double student_quantile(uint32_t freedom) {
-    static const double table[] = {NAN,   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
-                                   2.306, 2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-                                   2.120, 2.110,  2.101, 2.093, 2.086};
+    static const double table[] = {NAN,   12.706, 4.303, 3.182, 2.776, 2.571, 2.447,
+                                   2.365, 2.306,  2.262, 2.228, 2.201, 2.179, 2.160,
+                                   2.145, 2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
     if (freedom < sizeof table / sizeof *table)
         return table[freedom];
     const double z = 1.959964, n = freedom; /* the quantile as a series in 1/n */
-    return z + (z * z * z + z) / (4 * n) +
-           (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
+    return z + (z * z * z + z) / (4 * n) + (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
 }
 
 results_mean results_over_trials(const results *r, const char *mechanism, double epsilon,

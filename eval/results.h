@@ -49,8 +49,7 @@ results_mean results_over_trials(const results *r, const char *mechanism, double
                                  results_value value);
 
 /* The different epsilons of a mechanism, ascending; returns how many, at most `most`. */
-uint32_t results_epsilons(const results *r, const char *mechanism, double *epsilons,
-                          uint32_t most);
+uint32_t results_epsilons(const results *r, const char *mechanism, double *epsilons, uint32_t most);
 
 /* t such that Student's distribution with `freedom` degrees has 2.5 % above it. */
 double student_quantile(uint32_t freedom);

@@ -70,9 +70,9 @@ static tem_status learn_attack(const task *t, trial *out, const bags *own, tem_e
     if (status == TEM_OK)
         status = classifier_predict(&shadow, &out->judge_bags, t->threads, &others, error);
     if (status == TEM_OK)
-        status = attack_train(in, own->count, others, out->judge_bags.count, t->classes,
-                              chance_seed(t->seed, out->number, CHANCE_ATTACK), &out->attack,
-                              error);
+        status =
+            attack_train(in, own->count, others, out->judge_bags.count, t->classes,
+                         chance_seed(t->seed, out->number, CHANCE_ATTACK), &out->attack, error);
     free(in);
     free(others);
     classifier_free(&shadow);
@@ -132,8 +132,8 @@ static tem_status draw_texts(const trial *t, const tem_mechanism *mechanism, tex
                              tem_error *error) {
     const task *k = t->task;
     const uint64_t seed = chance_seed(k->seed, t->number, CHANCE_DRAW);
-    tem_status status = private_text_draw(mechanism, &t->learn, seed, 0, k->threads, k->run,
-                                          &x->learn, error);
+    tem_status status =
+        private_text_draw(mechanism, &t->learn, seed, 0, k->threads, k->run, &x->learn, error);
     if (status == TEM_OK)
         status = bags_create(&x->learn, &x->learn_bags, error);
     if (status == TEM_OK && k->membership)
@@ -158,8 +158,8 @@ static tem_status test_target(const trial *t, const classifier *target, const te
     status = attack_target(t, target, &t->learn_bags, &t->others_bags, &row->mia_auc, error);
     row->mia_auc_private = row->mia_auc;
     if (status == TEM_OK && x != NULL)
-        status = attack_target(t, target, &x->learn_bags, &x->others_bags, &row->mia_auc_private,
-                               error);
+        status =
+            attack_target(t, target, &x->learn_bags, &x->others_bags, &row->mia_auc_private, error);
     return status;
 }
 
@@ -168,8 +168,8 @@ static tem_status count_draws(const trial *t, const texts *x, eval_row *row, tem
     row->self_drawn = private_text_kept(&t->learn, &x->learn);
     if (!t->task->membership)
         return TEM_OK;
-    return private_text_guessed(&t->others, &x->others, &t->learn, &x->learn,
-                                t->task->start.words, &row->bayes_drawn, error);
+    return private_text_guessed(&t->others, &x->others, &t->learn, &x->learn, t->task->start.words,
+                                &row->bayes_drawn, error);
 }
 
 tem_status trial_row(const trial *t, const tem_mechanism *mechanism, eval_row *row,

@@ -26,7 +26,7 @@ void task_free(task *t);
 /* Without a membership attack: learn = train, judge = test, the others are empty. */
 typedef struct trial {
     const task *task;
-    uint32_t number; /* from 1; 0: none is open */
+    uint32_t number;        /* from 1; 0: none is open */
     corpus learn, others;   /* TR1, TR2 */
     corpus judge, shadowed; /* TE1, TE2 */
     bags learn_bags, others_bags, judge_bags;

@@ -140,8 +140,14 @@ static void take_note(void *context, const char *sentence) {
 
 static eval_options options_for(const char *name, told *t) {
     static const tem_run run = {.threads = 2};
-    return (eval_options){.model_path = "small.tem", .folder = in_folder("%s", name), .trials = 1,
-                          .seed = 1, .epochs = 20, .run = &run, .told = tell, .note = take_note,
+    return (eval_options){.model_path = "small.tem",
+                          .folder = in_folder("%s", name),
+                          .trials = 1,
+                          .seed = 1,
+                          .epochs = 20,
+                          .run = &run,
+                          .told = tell,
+                          .note = take_note,
                           .context = t};
 }
 
@@ -316,10 +322,14 @@ static void threads_change_no_result(void **state) {
 static void results_of_another_kind_are_refused(void **state) {
     (void)state;
     static const char *const lines[] = {
-        "no JSON\n", "{}\n", "[]\n",
-        "{\"mechanism\": \"tem\", \"epsilon\": 2, \"trial\": 1, \"accuracy\": 0.5, \"mia_auc\": null, "
+        "no JSON\n",
+        "{}\n",
+        "[]\n",
+        "{\"mechanism\": \"tem\", \"epsilon\": 2, \"trial\": 1, \"accuracy\": 0.5, \"mia_auc\": "
+        "null, "
         "\"mia_auc_private\": null, \"self\": null, \"bayes\": null, \"self_drawn\": null, "
-        "\"bayes_drawn\": null, \"seconds\": 1, \"seed\": \"2\", \"version\": \"0\", \"model\": \"\", "
+        "\"bayes_drawn\": null, \"seconds\": 1, \"seed\": \"2\", \"version\": \"0\", \"model\": "
+        "\"\", "
         "\"setting\": \"imdb, 3 epochs, model vectors\"}\n",
     };
     mkdir(in_folder("bad"), 0777);
@@ -356,17 +366,28 @@ static void plans(void **state) {
         const char *mechanisms, *epsilons, *only;
         uint32_t trials, rows; /* rows 0: refused */
     } cases[] = {
-        {NULL, NULL, NULL, 1, 1 + 11 + 9 + 9}, {NULL, NULL, NULL, 5, 150},
-        {"tem,original", "1,2", NULL, 2, 6},   {NULL, NULL, "tem", 2, 18},
-        {NULL, NULL, "tem:2", 3, 3},           {NULL, NULL, "tem:7:4", 2, 1},
-        {NULL, NULL, "original", 2, 2},        {NULL, NULL, "original::2", 2, 1},
-        {"tem", NULL, "madlib:16:1", 1, 1},    {"tems", NULL, NULL, 1, 0},
-        {"", NULL, NULL, 1, 0},                {NULL, "1,,2", NULL, 1, 0},
-        {NULL, "0", NULL, 1, 0},               {NULL, "-1", NULL, 1, 0},
-        {NULL, "1x", NULL, 1, 0},              {NULL, "inf", NULL, 1, 0},
-        {NULL, NULL, "tem:", 1, 0},            {NULL, NULL, "tem:2:", 1, 0},
-        {NULL, NULL, "tem:2:0", 1, 0},         {NULL, NULL, "tem:2:1:1", 1, 0},
-        {NULL, NULL, "tem:2:1.5", 1, 0},       {NULL, NULL, "nothing:2", 1, 0},
+        {NULL, NULL, NULL, 1, 1 + 11 + 9 + 9},
+        {NULL, NULL, NULL, 5, 150},
+        {"tem,original", "1,2", NULL, 2, 6},
+        {NULL, NULL, "tem", 2, 18},
+        {NULL, NULL, "tem:2", 3, 3},
+        {NULL, NULL, "tem:7:4", 2, 1},
+        {NULL, NULL, "original", 2, 2},
+        {NULL, NULL, "original::2", 2, 1},
+        {"tem", NULL, "madlib:16:1", 1, 1},
+        {"tems", NULL, NULL, 1, 0},
+        {"", NULL, NULL, 1, 0},
+        {NULL, "1,,2", NULL, 1, 0},
+        {NULL, "0", NULL, 1, 0},
+        {NULL, "-1", NULL, 1, 0},
+        {NULL, "1x", NULL, 1, 0},
+        {NULL, "inf", NULL, 1, 0},
+        {NULL, NULL, "tem:", 1, 0},
+        {NULL, NULL, "tem:2:", 1, 0},
+        {NULL, NULL, "tem:2:0", 1, 0},
+        {NULL, NULL, "tem:2:1:1", 1, 0},
+        {NULL, NULL, "tem:2:1.5", 1, 0},
+        {NULL, NULL, "nothing:2", 1, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const eval_options options = {.mechanisms = cases[i].mechanisms,

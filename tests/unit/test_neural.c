@@ -151,8 +151,8 @@ static void adam_follows_its_formula(void **state) {
         for (int i = 0; i < COUNT; i++) {
             m[i] = 0.9 * m[i] + 0.1 * (double)g[i];
             v[i] = 0.999 * v[i] + 0.001 * (double)g[i] * (double)g[i];
-            p[i] -= 0.001 / (1 - pow(0.9, t)) * m[i] /
-                    (sqrt(v[i]) / sqrt(1 - pow(0.999, t)) + 1e-8);
+            p[i] -=
+                0.001 / (1 - pow(0.9, t)) * m[i] / (sqrt(v[i]) / sqrt(1 - pow(0.999, t)) + 1e-8);
         }
     }
     for (int i = 0; i < COUNT; i++)
@@ -255,7 +255,8 @@ static void late_training_equals_dense_training(void **state) {
     bags b;
     make_bags(&b, &c, 300, 4, 0.3, 11);
     classifier late = train(&b, (training){.epochs = 4, .batch = 3, .seed = 9}, 1);
-    classifier in_time = train(&b, (training){.epochs = 4, .batch = 3, .seed = 9, .dense = true}, 1);
+    classifier in_time =
+        train(&b, (training){.epochs = 4, .batch = 3, .seed = 9, .dense = true}, 1);
     double largest = 0;
     for (size_t i = 0; i < row_bytes(&late) / sizeof(float); i++)
         largest = fmax(largest, fabs((double)(late.vectors.rows[i] - in_time.vectors.rows[i])));
@@ -276,8 +277,7 @@ static void threads_change_no_bit(void **state) {
     for (unsigned threads = 2; threads <= 5; threads += 3) {
         classifier more = train(&b, how, threads);
         assert_memory_equal(more.vectors.rows, one.vectors.rows, row_bytes(&one));
-        assert_memory_equal(more.layer.weights, one.layer.weights,
-                            one.layer.count * sizeof(float));
+        assert_memory_equal(more.layer.weights, one.layer.weights, one.layer.count * sizeof(float));
         classifier_free(&more);
     }
     classifier other = train(&b, (training){.epochs = 3, .batch = 16, .seed = 10}, 1);
