@@ -144,25 +144,44 @@ static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error)
     return status;
 }
 
-/* Leaves out what is done already, and what has no certificate, after a note about that. */
+/* Whether the mechanism can be had on this model: TEM_OK, or why not. */
+static tem_status try_item(const evaluation *e, const plan_item *item, tem_error *error) {
+    tem_mechanism *mechanism = NULL;
+    if (item->mechanism->make == NULL)
+        return TEM_OK;
+    const tem_status status =
+        item->mechanism->make(e->task->model, item->epsilon, e->certificates, &mechanism, error);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+/* Says that an item is left out, once for all trials. */
+static void note_left_out(const evaluation *e, const plan_item *item, const char *why) {
+    char sentence[512];
+    snprintf(sentence, sizeof sentence, "%s at epsilon %g is left out: %s", item->mechanism->name,
+             item->epsilon, why);
+    if (item->trial == 1)
+        note(e, sentence);
+}
+
+/* Leaves out what is done already and, after a note, what cannot be had: no certificate, no such
+ * mechanism or epsilon on this model. */
 static tem_status trim(evaluation *e, plan *p, tem_error *error) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->count; i++) {
         const plan_item *item = &p->items[i];
-        tem_mechanism *mechanism = NULL;
+        tem_error why;
         if (e->options->only == NULL &&
             results_find(&e->results, item->mechanism->name, item->epsilon, item->trial) != NULL)
             continue;
-        tem_status status = TEM_OK;
-        if (item->mechanism->make != NULL)
-            status = item->mechanism->make(e->task->model, item->epsilon, e->certificates,
-                                           &mechanism, error);
-        tem_mechanism_free(mechanism);
-        if (status == TEM_ERR_CERTIFICATE && e->options->only == NULL && error != NULL) {
-            if (item->trial == 1)
-                note(e, error->message);
+        const tem_status status = try_item(e, item, &why);
+        if (e->options->only == NULL && (status == TEM_ERR_CERTIFICATE || status == TEM_ERR_RANGE ||
+                                         status == TEM_ERR_UNSUPPORTED)) {
+            note_left_out(e, item, why.message);
             continue;
         }
+        if (status != TEM_OK && error != NULL)
+            *error = why;
         if (status != TEM_OK)
             return status;
         p->items[kept++] = *item;
@@ -188,6 +207,9 @@ static tem_status prepare(task *t, const eval_options *options, tem_error *error
     t->seed = options->seed;
     t->run = options->run;
     t->export_to = options->export_to;
+    if (info.dimension == 0)
+        return eval_fail(error, TEM_ERR_UNSUPPORTED,
+                         "a model of given distances has no vectors to train a classifier from");
     tem_status status = options->random_init ? embedding_random(info.words, info.dimension,
                                                                 options->seed, &t->start, error)
                                              : embedding_of_model(t->model, &t->start, error);

@@ -28,11 +28,10 @@ static tem_status make_equal(const tem_model *model, double epsilon, const char 
     const tem_status found =
         tem_certificate_find(certificates, model, &wanted, &certificate, error);
     if (found == TEM_ERR_CERTIFICATE || found == TEM_ERR_FILE)
-        return eval_fail(error, TEM_ERR_CERTIFICATE,
-                         "equal at epsilon %g needs a certificate; make it with: tem calibrate "
-                         "--epsilon %g -m %.*s",
-                         epsilon, epsilon, (int)(strlen(certificates) - strlen(".cert")),
-                         certificates);
+        return eval_fail(
+            error, TEM_ERR_CERTIFICATE,
+            "it needs a certificate; make one with: tem calibrate --epsilon %g -m %.*s", epsilon,
+            (int)(strlen(certificates) - strlen(".cert")), certificates);
     if (found != TEM_OK)
         return found;
     const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
