@@ -4,6 +4,7 @@
 #include "failure.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -53,30 +54,62 @@ static tem_status export_corpus(const char *folder, const char *name, const tem_
     return close_file(out, path, error);
 }
 
+/* "tem-2-1.train". */
+static const char *name_of(const eval_row *row, const char *extension, char name[128]) {
+    snprintf(name, 128, "%s-%g-%u.%s", row->mechanism, row->epsilon, row->trial, extension);
+    return name;
+}
+
 tem_status export_texts(const char *folder, const eval_row *row, const tem_model *model,
                         const corpus *train, const corpus *test, tem_error *error) {
     char name[128];
-    snprintf(name, sizeof name, "%s-%g-%u.train", row->mechanism, row->epsilon, row->trial);
-    const tem_status status = export_corpus(folder, name, model, train, error);
-    if (status != TEM_OK)
-        return status;
-    snprintf(name, sizeof name, "%s-%g-%u.test", row->mechanism, row->epsilon, row->trial);
-    return export_corpus(folder, name, model, test, error);
+    const tem_status status =
+        export_corpus(folder, name_of(row, "train", name), model, train, error);
+    return status == TEM_OK ? export_corpus(folder, name_of(row, "test", name), model, test, error)
+                            : status;
 }
 
-tem_status export_vectors(const char *folder, const tem_model *model, const embedding *e,
-                          tem_error *error) {
+static void print_numbers(FILE *out, const float *numbers, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(out, " %.9g", (double)numbers[i]);
+    fputc('\n', out);
+}
+
+static tem_status write_vectors(const char *folder, const char *name, const tem_model *model,
+                                const embedding *e, tem_error *error) {
     char path[4096];
     FILE *out = NULL;
-    const tem_status status = open_file(folder, "start.vec", &out, path, error);
+    const tem_status status = open_file(folder, name, &out, path, error);
     if (status != TEM_OK)
         return status;
     fprintf(out, "%u %u\n", e->words, e->dimension);
     for (uint32_t word = 0; word < e->words; word++) {
         print_word(out, model, word);
-        for (uint32_t i = 0; i < e->dimension; i++)
-            fprintf(out, " %.9g", (double)e->rows[(size_t)word * e->stride + i]);
-        fputc('\n', out);
+        print_numbers(out, e->rows + (size_t)word * e->stride, e->dimension);
     }
     return close_file(out, path, error);
+}
+
+tem_status export_vectors(const char *folder, const tem_model *model, const embedding *e,
+                          tem_error *error) {
+    return write_vectors(folder, "start.vec", model, e, error);
+}
+
+tem_status export_classifier(const char *folder, const eval_row *row, const tem_model *model,
+                             const classifier *c, const training *how, tem_error *error) {
+    char path[4096], name[128];
+    FILE *out = NULL;
+    const uint32_t dimension = c->vectors.dimension;
+    tem_status status = open_file(folder, name_of(row, "layer", name), &out, path, error);
+    if (status != TEM_OK)
+        return status;
+    fprintf(out, "%" PRIu64 " %u %u %u %u\n", how->seed, how->epochs, how->batch, c->classes,
+            dimension);
+    for (uint32_t class = 0; class < c->classes; class ++)
+        print_numbers(out, c->layer.weights + (size_t) class * dimension, dimension);
+    print_numbers(out, c->layer.bias, c->classes);
+    status = close_file(out, path, error);
+    return status == TEM_OK
+               ? write_vectors(folder, name_of(row, "vec", name), model, &c->vectors, error)
+               : status;
 }

@@ -15,4 +15,10 @@ tem_status export_texts(const char *folder, const eval_row *row, const tem_model
 tem_status export_vectors(const char *folder, const tem_model *model, const embedding *e,
                           tem_error *error);
 
+/* Writes what was trained: MECHANISM-EPSILON-TRIAL.vec, as above, and .layer: a line with the
+ * training's seed, epochs, batch, classes and dimension, one with the weights of each class, one
+ * with the bias. */
+tem_status export_classifier(const char *folder, const eval_row *row, const tem_model *model,
+                             const classifier *c, const training *how, tem_error *error);
+
 #endif

@@ -53,18 +53,23 @@ static tem_status take_all(const task *t, trial *out, tem_error *error) {
     return status == TEM_OK ? corpus_copy(&t->test, &out->judge, error) : status;
 }
 
-static tem_status train(const task *t, const bags *data, uint64_t seed, classifier *c,
+static training training_for(const trial *t, chance_purpose purpose) {
+    return (training){.epochs = t->task->epochs,
+                      .batch = BATCH,
+                      .seed = chance_seed(t->task->seed, t->number, purpose)};
+}
+
+static tem_status train(const task *t, const bags *data, const training *how, classifier *c,
                         tem_error *error) {
-    const training how = {.epochs = t->epochs, .batch = BATCH, .seed = seed};
-    return classifier_train(&t->start, data, t->classes, &how, t->threads, t->run, c, error);
+    return classifier_train(&t->start, data, t->classes, how, t->threads, t->run, c, error);
 }
 
 /* The attack model, from the answers of a shadow model about its own text and other text. */
 static tem_status learn_attack(const task *t, trial *out, const bags *own, tem_error *error) {
     classifier shadow = {0};
     float *in = NULL, *others = NULL;
-    tem_status status =
-        train(t, own, chance_seed(t->seed, out->number, CHANCE_SHADOW), &shadow, error);
+    const training how = training_for(out, CHANCE_SHADOW);
+    tem_status status = train(t, own, &how, &shadow, error);
     if (status == TEM_OK)
         status = classifier_predict(&shadow, own, t->threads, &in, error);
     if (status == TEM_OK)
@@ -172,9 +177,26 @@ static tem_status count_draws(const trial *t, const texts *x, eval_row *row, tem
                                 &row->bayes_drawn, error);
 }
 
+/* Trains the classifier under test; texts and result go to other programs if they are to. */
+static tem_status train_target(const trial *t, const texts *x, const eval_row *row,
+                               classifier *target, tem_error *error) {
+    const task *k = t->task;
+    const training how = training_for(t, CHANCE_TARGET);
+    tem_status status = TEM_OK;
+    if (k->export_to != NULL)
+        status = export_texts(k->export_to, row, k->model, x != NULL ? &x->learn : &t->learn,
+                              &t->judge, error);
+    if (status == TEM_OK)
+        status = train(k, x != NULL ? &x->learn_bags : &t->learn_bags, &how, target, error);
+    if (status == TEM_OK && k->export_to != NULL)
+        status = export_classifier(k->export_to, row, k->model, target, &how, error);
+    return status;
+}
+
 tem_status trial_row(const trial *t, const tem_mechanism *mechanism, eval_row *row,
                      tem_error *error) {
     texts x = {0};
+    const texts *drawn = mechanism == NULL ? NULL : &x;
     classifier target = {0};
     eval_row made = *row;
     tem_status status = TEM_OK;
@@ -184,14 +206,10 @@ tem_status trial_row(const trial *t, const tem_mechanism *mechanism, eval_row *r
         status = draw_texts(t, mechanism, &x, error);
     if (status == TEM_OK && mechanism != NULL)
         status = count_draws(t, &x, &made, error);
-    if (status == TEM_OK && t->task->export_to != NULL)
-        status = export_texts(t->task->export_to, row, t->task->model,
-                              mechanism == NULL ? &t->learn : &x.learn, &t->judge, error);
     if (status == TEM_OK)
-        status = train(t->task, mechanism == NULL ? &t->learn_bags : &x.learn_bags,
-                       chance_seed(t->task->seed, t->number, CHANCE_TARGET), &target, error);
+        status = train_target(t, drawn, &made, &target, error);
     if (status == TEM_OK)
-        status = test_target(t, &target, mechanism == NULL ? NULL : &x, &made, error);
+        status = test_target(t, &target, drawn, &made, error);
     if (status == TEM_OK)
         *row = made;
     classifier_free(&target);
