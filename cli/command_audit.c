@@ -30,6 +30,7 @@ typedef struct audit_result {
     tem_mechanism_info info;
     tem_audit audit;
     uint32_t words;
+    bool is_metric; /* known to be one */
 } audit_result;
 
 /* How far words may be moved for two documents to count as neighbours. */
@@ -97,6 +98,8 @@ static void print_text(const audit_result *r) {
            r->audit.realised_least > 0 ? rounding_down(r->audit.realised_least, DIGITS) : 0);
     printf("            %.1f %% of 2s, the bound of the paper; %.1f %% of epsilon\n",
            100 * r->audit.realised / (2 * info->s), 100 * r->audit.realised / info->epsilon);
+    if (!r->is_metric)
+        puts("            if the matrix is a metric: not all of its triangles were checked");
     print_pair(r);
     printf("any inputs  %.6g at most (epsilon * gamma = %.6g)\n",
            rounding_up(r->audit.local, DIGITS), rounding_up(info->epsilon_gamma, DIGITS));
@@ -131,13 +134,13 @@ static bool print_json(const audit_result *r) {
     const tem_mechanism_info *info = &r->info;
     const tem_audit *audit = &r->audit;
     json_t *all = json_pack(
-        "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:o, s:f, s:f, s:{s:o, s:o, s:f}, s:f, s:f, "
+        "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:o, s:b, s:f, s:f, s:{s:o, s:o, s:f}, s:f, s:f, "
         "s:{s:I, s:I}, s:o}",
         "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)r->words, "weights",
         "equal", "mechanism", tem_kind_name(info->kind), "certificate",
-        info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(), "realised",
-        audit->realised, "realised_least", audit->realised_least, "worst", "a",
+        info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(), "metric",
+        r->is_metric, "realised", audit->realised, "realised_least", audit->realised_least, "worst", "a",
         word_as_json(r->model, audit->worst_a), "b", word_as_json(r->model, audit->worst_b),
         "distance", (double)audit->worst_distance / TEM_DIST_ONE, "epsilon_gamma",
         info->epsilon_gamma, "local", audit->local, "pairs", "examined",
@@ -147,7 +150,7 @@ static bool print_json(const audit_result *r) {
     json_decref(all);
     putchar('\n');
     if (!done)
-        fputs("tem: out of memory\n", stderr);
+        fputs("tem: cannot write JSON (out of memory, or a word is not valid UTF-8)\n", stderr);
     return done;
 }
 
@@ -178,6 +181,7 @@ static int audit_with(const audit_request *request, const tem_accountant *accoun
     tem_model_get_info(r->model, &model_info);
     tem_mechanism_get_info(mechanism, &r->info);
     r->words = model_info.words;
+    r->is_metric = model_info.metric != TEM_MATRIX || model_info.triangles_exhaustive;
     tem_status status = tem_accountant_audit(accountant, mechanism, run, &r->audit, &error);
     if (status == TEM_OK && request->plot_path != NULL)
         status = tem_accountant_losses(accountant, mechanism, RANGES, run, losses, &error);

@@ -193,6 +193,45 @@ static outcome find_answer(chooser *c) {
     return OUTCOME_FAILED;
 }
 
+/* What the certificate for an epsilon does. */
+static outcome evaluate_certificate(const chooser *c, double epsilon, choose_point *point) {
+    const tem_calibration wanted = {epsilon, c->request->beta, c->request->gamma};
+    tem_error error;
+    tem_certificate *certificate = NULL;
+    tem_mechanism *mechanism = NULL;
+    tem_status status =
+        tem_accountant_calibrate(c->accountant, &wanted, &c->run, &certificate, &error);
+    const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
+    if (status == TEM_OK)
+        status = tem_mechanism_create(c->model, &options, &mechanism, &error);
+    if (status == TEM_OK) {
+        *point = (choose_point){.realised = epsilon};
+        tem_mechanism_get_info(mechanism, &point->info);
+        point->epsilon = rounding_up(2 * point->info.s + 0x1p-18, DIGITS);
+        status = tem_accountant_summarise(c->accountant, mechanism, c->prior, 1, &c->run,
+                                          &point->summary, &error);
+    }
+    tem_mechanism_free(mechanism);
+    tem_certificate_free(certificate);
+    if (status != TEM_OK)
+        talk_error(&error);
+    return status == TEM_OK ? OUTCOME_DONE : OUTCOME_FAILED;
+}
+
+/* The loss at the s that was found is an epsilon whose certificate may well have a larger s: the
+ * loss need not grow with s. What counts is what that certificate discloses. */
+static outcome find_calibrated_answer(chooser *c) {
+    double epsilon = rounding_up(c->answer.realised, DIGITS);
+    for (int tries = 0; tries < 64; tries++) {
+        const outcome result = evaluate_certificate(c, epsilon, &c->answer);
+        if (result != OUTCOME_DONE || keeps_target(c, &c->answer))
+            return result;
+        epsilon = rounding_down(epsilon * (1 - (tries < 8 ? 1e-3 : 2e-2)), DIGITS);
+    }
+    fputs("tem: no certificate of this vocabulary keeps that target\n", stderr);
+    return OUTCOME_FAILED;
+}
+
 /* --------------------------------------------------------------- the curve -- */
 
 /* In ascending order; the answer is in its place among the others. */
@@ -254,13 +293,13 @@ static void print_table(const chooser *c) {
 
 static void print_calibrated(const chooser *c) {
     const choose_request *r = c->request;
-    printf("It needs a certificate for s = %.6f: 'tem calibrate --epsilon %.4g", c->answer.info.s,
+    printf("It needs the certificate that 'tem calibrate --epsilon %.4g",
            epsilon_of(c, &c->answer));
     if (r->beta > 0)
         printf(" --beta %.15g", r->beta);
     if (r->gamma > 0)
         printf(" --gamma %.15g", r->gamma);
-    printf("'.\nWithout one the same s takes epsilon %.4g.\n", c->answer.epsilon);
+    printf("' makes.\nWithout one the same s takes epsilon %.4g.\n", c->answer.epsilon);
 }
 
 static void print_text(const chooser *c) {
@@ -338,7 +377,11 @@ static int draw_curve(const chooser *c) {
 /* ------------------------------------------------------------------- command -- */
 
 static int choose_with(chooser *c) {
-    const outcome found = find_answer(c) == OUTCOME_DONE ? find_curve(c) : OUTCOME_FAILED;
+    outcome found = find_answer(c);
+    if (found == OUTCOME_DONE && c->request->calibrated)
+        found = find_calibrated_answer(c);
+    if (found == OUTCOME_DONE)
+        found = find_curve(c);
     talk_end_progress();
     if (found == OUTCOME_FAILED)
         return EXIT_FAILED;

@@ -215,7 +215,8 @@ static bool set_permissions(int output, const char *path) {
     struct stat info;
     const mode_t mask = umask(0);
     umask(mask);
-    return fchmod(output, stat(path, &info) == 0 ? info.st_mode & 0777 : 0666 & ~mask) == 0;
+    const bool replaces = stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return fchmod(output, replaces ? info.st_mode & 0777 : 0666 & ~mask) == 0;
 }
 
 static int complain(const char *path, const char *what) {

@@ -663,6 +663,8 @@ TEM_API tem_status tem_accountant_create(const tem_model *model, const uint32_t 
                                          tem_error *error);
 TEM_API void tem_accountant_free(tem_accountant *accountant);
 
+/* What is proved here is proved of distances that are a metric. A TEM_MATRIX of which not all
+ * triangles were checked may be none. */
 typedef struct tem_audit {
     double realised;          /* proved: no pair of words loses more, per unit of distance */
     double realised_least;    /* proved: the worst pair loses at least this */
@@ -699,9 +701,9 @@ typedef struct tem_prior tem_prior;
 TEM_API tem_status tem_prior_create_zipf(const tem_model *model, double power, tem_prior **prior,
                                          tem_error *error);
 
-/* From a file: lines of a word, a tab and a count, a whole number; or, if its first line is
- * not that, a text, whose words are counted as tem_privatize_text would find them. So are the
- * words of the lines, and a word that is there twice counts twice. Words that the model does
+/* From a file: if its first line has a tab, lines of a word, a tab and a count, a whole number,
+ * without a header; else a text, whose words are counted as tem_privatize_text would find them.
+ * So are the words of the lines, and a word that is there twice counts twice. Words that the model does
  * not have are left out. path "-" is standard input. Fails with
  * TEM_ERR_FILE, TEM_ERR_FORMAT (with the line; or no word of it is in the model),
  * TEM_ERR_MEMORY. */
@@ -760,7 +762,8 @@ typedef struct tem_calibration {
 
 /* Finds an s as large as a bisection between epsilon/2 and epsilon finds it, to 0.2 %, for
  * which the realised loss is proved to be at most epsilon. The accountant's weights must be
- * equal. Fails with TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_UNSUPPORTED,
+ * equal. Fails with TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_UNSUPPORTED (other
+ * weights; a matrix of which not all triangles were checked),
  * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
 TEM_API tem_status tem_accountant_calibrate(const tem_accountant *accountant,
                                             const tem_calibration *wanted, const tem_run *run,

@@ -11,6 +11,8 @@
 #include "space/root.h"
 #include "space/squares.h"
 
+#include <stdatomic.h>
+
 enum {
     BLOCK = SQUARES_BLOCK,
     CENTRES = 64 /* words that are tried as the middle of all */
@@ -24,6 +26,7 @@ typedef struct pass {
     squares squares;
     int16_t *strips; /* the vectors of BLOCK rows a thread */
     tem_dist *tiles; /* BLOCK * BLOCK distances a thread */
+    atomic_bool damaged;
 } pass;
 
 /* Adds words at these distances to a profile. The quotient is exact for 32-bit distances:
@@ -40,9 +43,17 @@ static void add(const pass *p, const tem_dist *distances, uint32_t first, uint32
     }
 }
 
+/* Whether no word is beyond the reach; vectors that no build makes may be. */
+static bool within_reach(const pass *p, const tem_dist *distances, uint32_t count) {
+    tem_dist largest = 0;
+    for (uint32_t i = 0; i < count; i++)
+        largest = distances[i] > largest ? distances[i] : largest;
+    return largest <= p->out->reach;
+}
+
 /* The words of one block as rows. A word does not meet itself. */
 static void profile_block(void *context, uint64_t item, unsigned thread) {
-    const pass *p = context;
+    pass *p = context;
     const uint32_t rows = (uint32_t)item, first = rows * BLOCK;
     const squares *q = &p->squares;
     tem_dist *tile = p->tiles + (size_t)thread * BLOCK * BLOCK;
@@ -54,6 +65,10 @@ static void profile_block(void *context, uint64_t item, unsigned thread) {
             double *values = p->out->values + (size_t)(first + r) * PROFILE_POINTS;
             const tem_dist *distances = tile + (size_t)r * BLOCK;
             const uint32_t before = rows == columns ? r : squares_block_size(q, columns);
+            if (!within_reach(p, distances, squares_block_size(q, columns))) {
+                atomic_store(&p->damaged, true);
+                return;
+            }
             add(p, distances, columns * BLOCK, before, values);
             if (rows == columns)
                 add(p, distances + r + 1, first + r + 1, squares_block_size(q, rows) - r - 1,
@@ -62,9 +77,18 @@ static void profile_block(void *context, uint64_t item, unsigned thread) {
     }
 }
 
+static uint64_t largest_of_matrix(const space *s) {
+    uint32_t largest = 0;
+    for (uint64_t i = 0; i < space_pair_count(s->count); i++)
+        largest = s->matrix[i] > largest ? s->matrix[i] : largest;
+    return largest;
+}
+
 /* A distance that no two words exceed: twice the distance of the farthest word from some word
- * in the middle, by the triangle inequality. */
+ * in the middle, by the triangle inequality, of which a user's matrix may be short. */
 static uint64_t reach(const space *s) {
+    if (s->metric == TEM_MATRIX)
+        return largest_of_matrix(s);
     uint64_t least = UINT32_MAX;
     const uint32_t stride = s->count / CENTRES + 1;
     for (uint32_t centre = 0; centre < s->count; centre += stride) {
@@ -102,6 +126,8 @@ tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *
         status = pass_init(&p, core_thread_count(run), error);
     if (status == TEM_OK)
         status = core_parallel(run, "measuring", p.squares.blocks, profile_block, &p, error);
+    if (status == TEM_OK && atomic_load(&p.damaged))
+        status = core_fail(error, TEM_ERR_DAMAGED, "the distances of the model are no metric");
     core_free(p.strips);
     core_free(p.tiles);
     squares_free(&p.squares);

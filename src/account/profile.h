@@ -30,8 +30,8 @@ typedef struct profile {
     double *values; /* count * PROFILE_POINTS */
 } profile;
 
-/* Looks at all pairs of words. weights: one a word, or NULL: all 1. TEM_ERR_MEMORY or
- * TEM_ERR_CANCELLED. Free with profile_free. */
+/* Looks at all pairs of words. weights: one a word, or NULL: all 1. TEM_ERR_MEMORY,
+ * TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Free with profile_free. */
 tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *run, profile *out,
                         tem_error *error);
 void profile_free(profile *p);

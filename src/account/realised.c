@@ -6,8 +6,10 @@
 
 #include <math.h>
 
-/* Words whose Z is summed up exactly before the bounds are taken as they are. */
-enum { REFINE_MAX = 512 };
+enum {
+    REFINE_MAX = 512, /* pairs in a round whose words are summed up exactly */
+    ROUNDS_MAX = 12
+};
 
 static double s_of(const exponent *e) {
     return (double)e->s / (1 << EXPONENT_S_BITS);
@@ -40,19 +42,28 @@ static void refine(const account *a, partition *z, steep_pairs *pairs, const slo
     }
 }
 
+static double most_of(const steep_pairs *pairs) {
+    return pairs->count == 0 ? 0 : pairs->list[steepest(pairs)].most;
+}
+
+static double least_of(const steep_pairs *pairs) {
+    double least = 0;
+    for (uint32_t i = 0; i < pairs->count; i++)
+        least = fmax(least, pairs->list[i].least);
+    return least;
+}
+
 /* Refines until the steepest pair has exact bounds, or lies within the floor. */
 static tem_status settle(const account *a, partition *z, steep_pairs *pairs, double floor,
-                         const tem_run *run, slope *worst, tem_error *error) {
+                         const tem_run *run, tem_error *error) {
     tem_status status = TEM_OK;
-    for (unsigned round = 0; round < REFINE_MAX && status == TEM_OK; round++) {
-        *worst = pairs->list[steepest(pairs)];
-        if (worst->most <= floor || worst->most <= pairs->left_out ||
-            (z->refined[worst->a] && z->refined[worst->b]))
+    for (unsigned round = 0; round < REFINE_MAX && pairs->count > 0 && status == TEM_OK; round++) {
+        const slope worst = pairs->list[steepest(pairs)];
+        if (worst.most <= floor || (z->refined[worst.a] && z->refined[worst.b]))
             return TEM_OK;
-        refine(a, z, pairs, worst);
+        refine(a, z, pairs, &worst);
         status = core_progress(run, "refining", round, REFINE_MAX, error);
     }
-    *worst = pairs->list[steepest(pairs)];
     return status;
 }
 
@@ -66,26 +77,41 @@ static double local_bound(const partition *z) {
         most = fmax(most, z->most[id]);
     }
     const double single = s_of(e) * e->gamma / TEM_DIST_ONE;
-    return single + fmin((most - least) * (1 + 0x1p-50), single);
+    return (single + fmin((most - least) * (1 + 0x1p-50), single)) * (1 + 0x1p-50) + 0x1p-60;
 }
 
-/* The steepest pair, given ln Z; *out's most and least are slopes here. */
-static tem_status find_worst(const account *a, partition *z, double floor, const tem_run *run,
-                             realised_loss *out, tem_error *error) {
-    steep_pairs pairs = {0};
-    tem_status status = slopes_find(a->space, z, floor, run, &pairs, error);
-    if (status != TEM_OK)
-        return status;
-    out->examined = pairs.examined;
-    if (pairs.count > 0)
-        status = settle(a, z, &pairs, floor, run, &out->worst, error);
-    /* PRIVACY: what was left out counts with its bound. */
-    out->most = fmax(floor, pairs.left_out);
-    for (uint32_t i = 0; i < pairs.count; i++) {
-        out->most = fmax(out->most, pairs.list[i].most);
-        out->least = fmax(out->least, pairs.list[i].least);
+/* What a round has found; most and least are slopes here.
+ * PRIVACY: what was left out counts with its bound. */
+static void take_round(const steep_pairs *pairs, double floor, realised_loss *out) {
+    if (pairs->count > 0)
+        out->worst = pairs->list[steepest(pairs)];
+    out->examined = pairs->examined;
+    out->least = fmax(out->least, least_of(pairs));
+    out->most = fmax(fmax(floor, pairs->left_out), most_of(pairs));
+}
+
+/* The steepest pair, given ln Z. Where many pairs are about as steep, some are left out at first;
+ * another round with what was refined, and a floor that is as high as what was found, tells them
+ * apart. */
+static tem_status find_worst(const account *a, partition *z, double near, double room,
+                             const tem_run *run, realised_loss *out, tem_error *error) {
+    tem_status status = TEM_OK;
+    for (unsigned round = 0; round < ROUNDS_MAX && status == TEM_OK; round++) {
+        /* Down to the room that is left the losses need not be told apart. A list that lies makes
+         * the floor too high, and the bound with it, not too low. */
+        const double floor =
+            isfinite(room) ? fmax(room * (1 - 0x1p-40), 0) : fmax(near, out->least);
+        steep_pairs pairs = {0};
+        status = slopes_find(a->space, z, floor, run, &pairs, error);
+        if (status != TEM_OK)
+            return status;
+        status = settle(a, z, &pairs, floor, run, error);
+        take_round(&pairs, floor, out);
+        const bool decided = pairs.left_out <= fmax(floor, most_of(&pairs)) || out->least > room;
+        steep_pairs_free(&pairs);
+        if (decided)
+            break;
     }
-    steep_pairs_free(&pairs);
     return status;
 }
 
@@ -93,17 +119,15 @@ tem_status realised_find(const account *a, exponent e, double target, const tem_
                          realised_loss *out, tem_error *error) {
     partition z = {0};
     realised_loss found = {.worst = {.a = TEM_NO_WORD, .b = TEM_NO_WORD}};
+    double near = 0;
     tem_status status = partition_make(a->profile, a->weights, e, run, &z, error);
     if (status == TEM_OK)
-        status = slopes_near(a->index, &z, run, &found.least, error);
+        status = slopes_near(a->index, &z, run, &near, error);
     const double room = target - s_of(&e); /* for a slope */
-    if (status == TEM_OK && !(found.least > room)) {
-        /* Down to here the losses need not be told apart. A list that lies makes the floor
-         * too high, and the bound with it, not too low. */
-        const double floor = isfinite(target) ? fmax(room * (1 - 0x1p-40), 0) : found.least;
-        found.least = 0;
-        status = find_worst(a, &z, floor, run, &found, error);
-    }
+    if (near > room)
+        found.least = near;
+    else if (status == TEM_OK)
+        status = find_worst(a, &z, near, room, run, &found, error);
     if (status == TEM_OK) {
         found.local = local_bound(&z);
         found.most = loss_up(&e, fmax(found.most, found.least));
@@ -120,15 +144,28 @@ static tem_status gamma_for(const account *a, double beta, double gamma, exponen
                     : exponent_gamma_given(gamma, e->s, &e->gamma, error);
 }
 
-/* Whether the realised loss is proved to be at most epsilon. */
+/* What is proved of an exponent, and whether that is at most epsilon. */
 static tem_status try(const account *a, exponent *e, double epsilon, double beta, double gamma,
-                      const tem_run *run, bool *holds, tem_error *error) {
+                      const tem_run *run, realised_loss *proof, bool *holds, tem_error *error) {
+    const double limit = epsilon * (1 - 0x1p-50);
     *holds = false;
     if (gamma_for(a, beta, gamma, e, NULL) != TEM_OK) /* s gamma beyond 64 */
         return TEM_OK;
     realised_loss found = {0};
-    const tem_status status = realised_find(a, *e, epsilon * (1 - 0x1p-50), run, &found, error);
-    *holds = status == TEM_OK && found.most <= epsilon * (1 - 0x1p-50);
+    const tem_status status = realised_find(a, *e, limit, run, &found, error);
+    *holds = status == TEM_OK && found.most <= limit;
+    if (*holds)
+        *proof = found;
+    return status;
+}
+
+/* The proof as tight as it can be had: with a target it stops there. */
+static tem_status tighten(const account *a, exponent e, const tem_run *run, realised_loss *proof,
+                          tem_error *error) {
+    realised_loss found = {0};
+    const tem_status status = realised_find(a, e, INFINITY, run, &found, error);
+    if (status == TEM_OK && found.most <= proof->most)
+        *proof = found;
     return status;
 }
 
@@ -136,23 +173,30 @@ tem_status realised_calibrate(const account *a, double epsilon, double beta, dou
                               const tem_run *run, exponent *out, realised_loss *proof,
                               tem_error *error) {
     exponent best = {0, 0};
+    realised_loss found = {0};
+    bool holds = false;
     tem_status status = exponent_s(epsilon, &best.s, error);
     if (status == TEM_OK)
         status = gamma_for(a, beta, gamma, &best, error);
+    if (status == TEM_OK) /* by the theorem; all slopes are cut at s */
+        status = try(a, &best, epsilon, beta, gamma, run, &found, &holds, error);
+    if (status == TEM_OK && !holds)
+        status = core_fail(error, TEM_ERR_DAMAGED, "the lists of the model are wrong");
     /* epsilon itself is too much: the realised loss is above s. */
     uint64_t beyond = status == TEM_OK ? (uint64_t)ldexp(epsilon, EXPONENT_S_BITS) : 0;
     while (status == TEM_OK && beyond - best.s > best.s / 512 + 1) {
         exponent middle = {best.s + (beyond - best.s) / 2, 0};
-        bool holds = false;
-        status = try(a, &middle, epsilon, beta, gamma, run, &holds, error);
+        status = try(a, &middle, epsilon, beta, gamma, run, &found, &holds, error);
         if (holds)
             best = middle;
         else
             beyond = middle.s;
     }
     if (status == TEM_OK)
-        status = realised_find(a, best, INFINITY, run, proof, error);
-    if (status == TEM_OK)
+        status = tighten(a, best, run, &found, error);
+    if (status == TEM_OK) {
         *out = best;
+        *proof = found;
+    }
     return status;
 }

@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum {
-    BLOCK = 384,      /* slots: whole strips of rows and whole tiles of columns */
-    RANGE = 96,       /* rows that meet all columns of a block before the next */
-    KEPT_MAX = 65536, /* pairs a thread keeps */
-    LIST_WORDS = 256  /* words whose lists are one task */
+    BLOCK = 384,     /* slots: whole strips of rows and whole tiles of columns */
+    RANGE = 96,      /* rows that meet all columns of a block before the next */
+    KEPT_MAX = 1024, /* pairs that are kept of those whose first word is in one block of rows */
+    LIST_WORDS = 256 /* words whose lists are one task */
 };
 _Static_assert(BLOCK % RANGE == 0 && RANGE % TILE_ROWS == 0 && RANGE % TILE_COLUMNS == 0,
                "whole strips and tiles");
@@ -52,6 +52,30 @@ static int compare_slopes(const void *x, const void *y) {
     return a->b < b->b ? -1 : a->b > b->b;
 }
 
+/* What the blocks of rows have found, each in a place of its own, so that it does not matter which
+ * thread had which. */
+typedef struct finds {
+    uint32_t blocks;
+    steep_pairs *of_block; /* lists with room for KEPT_MAX, all in one piece of memory */
+    slope *room;
+} finds;
+
+static tem_status finds_init(finds *f, uint32_t blocks, tem_error *error) {
+    *f = (finds){.blocks = blocks,
+                 .of_block = core_alloc_zero(blocks, sizeof *f->of_block),
+                 .room = core_alloc((size_t)blocks * KEPT_MAX, sizeof *f->room)};
+    if (f->of_block == NULL || f->room == NULL)
+        return core_fail_memory(error);
+    for (uint32_t block = 0; block < blocks; block++)
+        f->of_block[block].list = f->room + (size_t)block * KEPT_MAX;
+    return TEM_OK;
+}
+
+static void finds_free(finds *f) {
+    core_free(f->of_block);
+    core_free(f->room);
+}
+
 /* Makes room by leaving out the less steep half. */
 static void halve(steep_pairs *found) {
     qsort(found->list, found->count, sizeof *found->list, compare_slopes);
@@ -63,6 +87,27 @@ static void keep(steep_pairs *found, slope pair) {
     if (found->count == KEPT_MAX)
         halve(found);
     found->list[found->count++] = pair;
+}
+
+/* Joins what all blocks have found. */
+static tem_status join(const finds *f, steep_pairs *out, tem_error *error) {
+    size_t total = 0;
+    for (uint32_t block = 0; block < f->blocks; block++)
+        total += f->of_block[block].count;
+    steep_pairs all = {.list = core_alloc(total, sizeof *all.list)};
+    if (all.list == NULL)
+        return core_fail_memory(error);
+    for (uint32_t block = 0; block < f->blocks; block++) {
+        const steep_pairs *found = &f->of_block[block];
+        if (found->count > 0)
+            memcpy(all.list + all.count, found->list, found->count * sizeof *found->list);
+        all.count += found->count;
+        all.examined += found->examined;
+        all.left_out = larger(all.left_out, found->left_out);
+    }
+    qsort(all.list, all.count, sizeof *all.list, compare_slopes);
+    *out = all;
+    return TEM_OK;
 }
 
 void steep_pairs_free(steep_pairs *pairs) {
@@ -81,9 +126,8 @@ typedef struct ordered {
     double *least, *most; /* bounds on ln Z of each block */
     uint16_t *errors;    /* the largest error of a code of each block */
     codes codes;
-    uint32_t blocks;
-    steep_pairs *found; /* one a thread */
-    uint8_t *strips;    /* codes of BLOCK rows a thread */
+    finds finds;
+    uint8_t *strips; /* codes of BLOCK rows a thread */
 } ordered;
 
 typedef struct rank {
@@ -194,25 +238,27 @@ static void scan_block(void *context, uint64_t item, unsigned thread) {
     int32_t limits[BLOCK];
     codes_rows(&o->codes, (size_t)rows * BLOCK, BLOCK, strips);
     memset(limits, 0, sizeof limits);
-    for (uint32_t columns = rows; columns < o->blocks; columns++) {
+    for (uint32_t columns = rows; columns < o->finds.blocks; columns++) {
         for (uint32_t r = 0; r < block_size(o, rows); r++)
             limits[r] = limit_of(o, rows * BLOCK + r, columns);
         for (uint32_t range = 0; range < block_size(o, rows); range += RANGE)
             for (uint32_t tile = 0; tile < block_size(o, columns); tile += TILE_COLUMNS)
                 scan_tile(o, strips, limits, rows * BLOCK + range, columns * BLOCK + tile,
-                          &o->found[thread]);
+                          &o->finds.of_block[rows]);
     }
 }
 
 static tem_status ordered_init(ordered *o, unsigned threads, tem_error *error) {
-    const size_t slots = (size_t)o->blocks * BLOCK;
-    tem_status status = codes_init(&o->codes, o->space, slots, error);
+    const uint32_t blocks = (o->z->count + BLOCK - 1) / BLOCK;
+    tem_status status = codes_init(&o->codes, o->space, (size_t)blocks * BLOCK, error);
+    if (status == TEM_OK)
+        status = finds_init(&o->finds, blocks, error);
     if (status != TEM_OK)
         return status;
     o->order = core_alloc(o->z->count, sizeof *o->order);
-    o->least = core_alloc(o->blocks, sizeof *o->least);
-    o->most = core_alloc(o->blocks, sizeof *o->most);
-    o->errors = core_alloc_zero(o->blocks, sizeof *o->errors);
+    o->least = core_alloc(blocks, sizeof *o->least);
+    o->most = core_alloc(blocks, sizeof *o->most);
+    o->errors = core_alloc_zero(blocks, sizeof *o->errors);
     o->strips = core_alloc((size_t)threads * BLOCK, 4 * o->codes.quads);
     if (o->order == NULL || o->least == NULL || o->most == NULL || o->errors == NULL ||
         o->strips == NULL)
@@ -222,6 +268,7 @@ static tem_status ordered_init(ordered *o, unsigned threads, tem_error *error) {
 
 static void ordered_free(ordered *o) {
     codes_free(&o->codes);
+    finds_free(&o->finds);
     core_free(o->order);
     core_free(o->least);
     core_free(o->most);
@@ -230,17 +277,15 @@ static void ordered_free(ordered *o) {
 }
 
 static tem_status scan_by_codes(const space *s, const partition *z, double floor,
-                                const tem_run *run, steep_pairs *found, tem_error *error) {
-    ordered o = {.space = s,
-                 .z = z,
-                 .floor = floor,
-                 .blocks = (z->count + BLOCK - 1) / BLOCK,
-                 .found = found};
+                                const tem_run *run, steep_pairs *out, tem_error *error) {
+    ordered o = {.space = s, .z = z, .floor = floor};
     tem_status status = ordered_init(&o, core_thread_count(run), error);
     if (status == TEM_OK)
-        status = core_parallel(run, "sorting", o.blocks, fill_block, &o, error);
+        status = core_parallel(run, "sorting", o.finds.blocks, fill_block, &o, error);
     if (status == TEM_OK)
-        status = core_parallel(run, "comparing", o.blocks, scan_block, &o, error);
+        status = core_parallel(run, "comparing", o.finds.blocks, scan_block, &o, error);
+    if (status == TEM_OK)
+        status = join(&o.finds, out, error);
     ordered_free(&o);
     return status;
 }
@@ -253,7 +298,7 @@ typedef struct every_pair {
     int16_t *strips; /* the vectors of a block of rows a thread */
     tem_dist *tiles; /* distances of two blocks a thread */
     double floor;
-    steep_pairs *found; /* one a thread, or NULL */
+    finds *finds; /* or NULL */
     uint32_t ranges;
     double *tops; /* ranges + 1 a thread, or NULL */
 } every_pair;
@@ -268,13 +313,13 @@ static void note_top(const every_pair *e, unsigned thread, const slope *pair) {
     *top = larger(*top, pair->most);
 }
 
-static void look_at(const every_pair *e, unsigned thread, uint32_t a, uint32_t b,
-                    tem_dist distance) {
+static void look_at(const every_pair *e, unsigned thread, steep_pairs *found, uint32_t a,
+                    uint32_t b, tem_dist distance) {
     if (distance == 0)
         return;
     const slope pair = slope_of(e->z, a, b, distance);
-    if (e->found != NULL && pair.most >= e->floor)
-        keep(&e->found[thread], pair);
+    if (found != NULL && pair.most >= e->floor)
+        keep(found, pair);
     if (e->tops != NULL)
         note_top(e, thread, &pair);
 }
@@ -286,6 +331,7 @@ static void look_at_block(void *context, uint64_t item, unsigned thread) {
     const uint32_t rows = (uint32_t)item, row_count = squares_block_size(q, rows);
     tem_dist *tile = e->tiles + (size_t)thread * SQUARES_BLOCK * SQUARES_BLOCK;
     int16_t *strips = e->strips + thread * squares_strip_bytes(q) / sizeof *strips;
+    steep_pairs *found = e->finds == NULL ? NULL : &e->finds->of_block[rows];
     squares_set_rows(q, rows, strips);
     for (uint32_t columns = rows; columns < q->blocks; columns++) {
         const uint32_t column_count = squares_block_size(q, columns);
@@ -293,10 +339,10 @@ static void look_at_block(void *context, uint64_t item, unsigned thread) {
         for (uint32_t r = 0; r < row_count; r++) {
             const uint32_t first = rows == columns ? r + 1 : 0;
             for (uint32_t c = first; c < column_count; c++)
-                look_at(e, thread, rows * SQUARES_BLOCK + r, columns * SQUARES_BLOCK + c,
+                look_at(e, thread, found, rows * SQUARES_BLOCK + r, columns * SQUARES_BLOCK + c,
                         tile[(size_t)r * SQUARES_BLOCK + c]);
-            if (e->found != NULL)
-                e->found[thread].examined += column_count - first;
+            if (found != NULL)
+                found->examined += column_count - first;
         }
     }
 }
@@ -335,50 +381,23 @@ tem_status slopes_by_distance(const space *s, const partition *z, uint32_t range
     return status;
 }
 
-/* --------------------------------------------------------- together -- */
-
-/* Joins what the threads have found in the list of the first. */
-static tem_status join(steep_pairs *found, unsigned threads, steep_pairs *out, tem_error *error) {
-    size_t total = 0;
-    for (unsigned thread = 0; thread < threads; thread++)
-        total += found[thread].count;
-    steep_pairs all = {.list = core_alloc(total, sizeof *all.list)};
-    if (all.list == NULL)
-        return core_fail_memory(error);
-    for (unsigned thread = 0; thread < threads; thread++) {
-        const steep_pairs *f = &found[thread];
-        if (f->count > 0)
-            memcpy(all.list + all.count, f->list, f->count * sizeof *f->list);
-        all.count += f->count;
-        all.examined += f->examined;
-        all.left_out = larger(all.left_out, f->left_out);
-    }
-    qsort(all.list, all.count, sizeof *all.list, compare_slopes);
-    *out = all;
-    return TEM_OK;
+static tem_status scan_every_pair(const space *s, const partition *z, double floor,
+                                  const tem_run *run, steep_pairs *out, tem_error *error) {
+    finds f;
+    every_pair e = {.z = z, .floor = floor, .finds = &f};
+    tem_status status = finds_init(&f, (z->count + SQUARES_BLOCK - 1) / SQUARES_BLOCK, error);
+    if (status == TEM_OK)
+        status = look_at_all(&e, s, run, error);
+    if (status == TEM_OK)
+        status = join(&f, out, error);
+    finds_free(&f);
+    return status;
 }
 
 tem_status slopes_find(const space *s, const partition *z, double floor, const tem_run *run,
                        steep_pairs *out, tem_error *error) {
-    const unsigned threads = core_thread_count(run);
-    steep_pairs *found = core_alloc_zero(threads, sizeof *found);
-    tem_status status = found == NULL ? core_fail_memory(error) : TEM_OK;
-    for (unsigned thread = 0; thread < threads && status == TEM_OK; thread++) {
-        found[thread].list = core_alloc(KEPT_MAX, sizeof *found->list);
-        if (found[thread].list == NULL)
-            status = core_fail_memory(error);
-    }
-    every_pair e = {.z = z, .floor = floor, .found = found};
-    if (status == TEM_OK && s->metric == TEM_EUCLIDEAN)
-        status = scan_by_codes(s, z, floor, run, found, error);
-    else if (status == TEM_OK)
-        status = look_at_all(&e, s, run, error);
-    if (status == TEM_OK)
-        status = join(found, threads, out, error);
-    for (unsigned thread = 0; thread < threads && found != NULL; thread++)
-        steep_pairs_free(&found[thread]);
-    core_free(found);
-    return status;
+    return s->metric == TEM_EUCLIDEAN ? scan_by_codes(s, z, floor, run, out, error)
+                                      : scan_every_pair(s, z, floor, run, out, error);
 }
 
 /* ------------------------------------------------------------- lists -- */

@@ -29,7 +29,8 @@ typedef struct steep_pairs {
     slope *list;
     uint32_t count;
     double left_out;   /* no pair with a bound at or above the floor that is not in the list, for
-                        * want of room, has one above this; 0: there is none */
+                        * want of room, has one above this; 0: there is none. Like the list, the
+                        * same for any number of threads */
     uint64_t examined; /* pairs whose distance was looked at */
 } steep_pairs;
 

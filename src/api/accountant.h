@@ -2,7 +2,7 @@
 #ifndef API_ACCOUNTANT_H
 #define API_ACCOUNTANT_H
 
-#include "account/profile.h"
+#include "account/realised.h"
 #include "api/mechanism.h"
 
 struct tem_accountant {
@@ -15,5 +15,12 @@ struct tem_accountant {
  * its weights. TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED. */
 tem_status accountant_check(const tem_accountant *accountant, const tem_mechanism *mechanism,
                             tem_error *error);
+
+/* Whether a certificate can rest on it: equal weights, distances that are known to be a metric.
+ * TEM_ERR_UNSUPPORTED. */
+tem_status accountant_check_provable(const tem_accountant *accountant, tem_error *error);
+
+/* What the computations of src/account take. */
+account accountant_account(const tem_accountant *accountant);
 
 #endif

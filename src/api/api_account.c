@@ -1,5 +1,4 @@
 /* api_account.c - tem_accountant of tem.h. */
-#include "account/realised.h"
 #include "api/accountant.h"
 #include "api/certificates.h"
 #include "api/given.h"
@@ -69,7 +68,7 @@ tem_status accountant_check(const tem_accountant *a, const tem_mechanism *m, tem
     return TEM_OK;
 }
 
-static account account_of(const tem_accountant *a) {
+account accountant_account(const tem_accountant *a) {
     return (account){&a->model->space, &a->model->index, &a->profile, a->weights};
 }
 
@@ -98,7 +97,7 @@ tem_status tem_accountant_audit(const tem_accountant *a, const tem_mechanism *m,
     tem_status status = check_call(a, m, audit, error);
     if (status != TEM_OK)
         return status;
-    const account known = account_of(a);
+    const account known = accountant_account(a);
     realised_loss found = {0};
     status = realised_find(&known, m->sampler.envelopes.exponent, INFINITY, run, &found, error);
     if (status == TEM_OK)
@@ -125,16 +124,25 @@ tem_status tem_accountant_losses(const tem_accountant *a, const tem_mechanism *m
     return status;
 }
 
-static tem_status check_calibration(const tem_accountant *a, const tem_calibration *wanted,
-                                    tem_error *error) {
+tem_status accountant_check_provable(const tem_accountant *a, tem_error *error) {
     if (a->weights != NULL)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "only equal weights can be calibrated so far");
+    /* PRIVACY: eps* is what is lost only if the distances are a metric. */
+    if (a->model->space.metric == TEM_MATRIX && !a->model->triangles_exhaustive)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "not all triangles of this matrix were checked, so nothing can be proved "
+                         "of it: only a matrix of up to 400 words can be calibrated");
+    return TEM_OK;
+}
+
+static tem_status check_calibration(const tem_accountant *a, const tem_calibration *wanted,
+                                    tem_error *error) {
     if (is_given(wanted->beta) && is_given(wanted->gamma))
         return core_fail(error, TEM_ERR_ARGUMENT, "beta or gamma, not both: beta makes a gamma");
     if (wanted->beta < 0 || isnan(wanted->beta))
         return core_fail(error, TEM_ERR_RANGE, "beta must be between 0 and 1");
-    return TEM_OK;
+    return accountant_check_provable(a, error);
 }
 
 tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibration *wanted,
@@ -149,7 +157,7 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
     const double beta = is_given(wanted->beta)    ? wanted->beta
                         : is_given(wanted->gamma) ? 0
                                                   : TEM_BETA_DEFAULT;
-    const account known = account_of(a);
+    const account known = accountant_account(a);
     exponent e = {0, 0};
     realised_loss proof = {0};
     status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run, &e, &proof,

@@ -58,7 +58,8 @@ static tem_status count_line(counting *c, const char *line, size_t bytes, tem_er
     uint64_t count = 1;
     if (c->counts && !split_counts(line, bytes, &bytes, &count))
         return core_fail_at(error, TEM_ERR_FORMAT, c->path, c->line, 0,
-                            "expected a word, a tab and a count, as in the first line");
+                            "expected a word, a tab and a whole number: the first line has a tab, "
+                            "so these are counts");
     const tem_status status = text_pieces_cut(&c->pieces, line, bytes, error);
     if (status == TEM_ERR_FORMAT)
         return core_fail_at(error, status, c->path, c->line, 0, "the line is not UTF-8");
@@ -84,10 +85,8 @@ static tem_status count_lines(counting *c, const file_view *file, tem_error *err
         const char *stop = memchr(start, '\n', (size_t)(end - start));
         stop = stop == NULL ? end : stop;
         const size_t bytes = line_bytes(start, stop);
-        size_t word;
-        uint64_t count;
         if (c->line++ == 0)
-            c->counts = split_counts(start, bytes, &word, &count);
+            c->counts = bytes > 0 && memchr(start, '\t', bytes) != NULL;
         status = count_line(c, start, bytes, error);
         start = stop + 1;
         if (status == TEM_OK && c->line % LINES_A_REPORT == 0)

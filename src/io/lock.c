@@ -54,6 +54,9 @@ tem_status lock_by_name(const char *path, int *descriptor, tem_error *error) {
         bool current = false;
         /* A pipe must not keep us waiting, nor a device become our terminal. */
         const int fd = fails() ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        struct stat link;
+        if (fd < 0 && errno == ENOENT && lstat(path, &link) == 0)
+            return core_fail_at(error, TEM_ERR_FILE, path, 0, 0, "a symbolic link to nothing");
         if (fd < 0 && errno == ENOENT) {
             *descriptor = -1;
             return TEM_OK;

@@ -696,6 +696,15 @@ static void test_verify(void **state) {
     assert_int_equal(
         certificate_make(model, 2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE, 0.5, &low, NULL), TEM_OK);
     assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
+    /* gamma is the one that beta makes, but for a step. */
+    tem_dist gamma = 0;
+    assert_int_equal(exponent_gamma_from_beta(0.001, model->words.count, 1 << 19, &gamma, NULL),
+                     TEM_OK);
+    for (int more = -2; more <= 2; more++) {
+        tem_certificate *c = make(2, 0.001, 1 << 19, (tem_dist)((int)gamma + more));
+        assert_int_equal(verify(c), abs(more) <= 1 ? TEM_OK : TEM_ERR_CERTIFICATE);
+        tem_certificate_free(c);
+    }
     assert_int_equal(verify(NULL), TEM_ERR_ARGUMENT);
     assert_int_equal(tem_certificate_verify(holds, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
     tem_certificate_free(holds);

@@ -318,10 +318,7 @@ static void test_files(void **state) {
         {"the\t0\nmovie\t18446744073709551615\n", {0, 1, 0, 0}},
         {"the movie\t2\n", {0.5, 0.5, 0, 0}},
         {"The movie, the MOVIE! xyzzy\n\ndon't", {1 / 3.0, 1 / 3.0, 1 / 6.0, 1 / 6.0}},
-        {"the\tmovie\nthe\t7\n", {2 / 3.0, 1 / 3.0, 0, 0}}, /* no count: a text; 7 is no word */
-        {"the\nmovie\t7", {0.5, 0.5, 0, 0}},
-        {"\tthe\nthe\t-1", {1, 0, 0, 0}},
-        {"the\t1.5", {1, 0, 0, 0}},
+        {"the\nmovie\t7", {0.5, 0.5, 0, 0}}, /* no tab in the first line: a text; 7 is no word */
     };
     tem_model *model = four_words();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -343,6 +340,11 @@ static void test_files_refused(void **state) {
         const char *content;
         uint64_t line;
     } cases[] = {
+        {"word\tcount\nthe\t7\n", 1}, /* a header */
+        {"\tthe\nthe\t1", 1},
+        {"the\t1.5", 1},
+        {"the\t-5", 1},
+        {"the\t99999999999999999999999", 1},
         {"", 0},
         {"xyzzy\n", 0},                      /* no known word */
         {"the\t0\nxyzzy\t5\n", 0},           /* none that is ever used */
