@@ -26,7 +26,7 @@ typedef struct eval_row {
     double bayes_drawn;     /* share that an attacker guesses who learned from other draws */
     double seconds;
     uint64_t seed;
-    char version[24];
+    char commit[48]; /* of the program */
     char model[65];   /* hash of the model file */
     char setting[64]; /* what else all rows of a folder have in common */
 } eval_row;

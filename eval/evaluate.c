@@ -2,6 +2,7 @@
 #include "evaluate.h"
 
 #include "blas.h"
+#include "commit.h"
 #include "export.h"
 #include "failure.h"
 #include "figure.h"
@@ -101,7 +102,7 @@ static tem_status open_trial(evaluation *e, uint32_t number, tem_error *error) {
 /* What all rows of this evaluation have in common. */
 static eval_row common_row(const evaluation *e) {
     eval_row row = {.seed = e->options->seed};
-    snprintf(row.version, sizeof row.version, "%s", tem_version());
+    snprintf(row.commit, sizeof row.commit, "%s", EVAL_COMMIT);
     snprintf(row.model, sizeof row.model, "%s", e->info.hash);
     snprintf(row.setting, sizeof row.setting, "%s, %u epochs, %s vectors",
              e->task->membership ? "imdb" : "classify", epochs_of(e->options),

@@ -58,7 +58,7 @@ static bool row_of_json(const json_t *object, eval_row *row) {
     const json_t *trial = json_object_get(object, "trial");
     const json_t *seconds = json_object_get(object, "seconds");
     if (!take_string(object, "mechanism", row->mechanism, sizeof row->mechanism) ||
-        !take_string(object, "version", row->version, sizeof row->version) ||
+        !take_string(object, "commit", row->commit, sizeof row->commit) ||
         !take_string(object, "model", row->model, sizeof row->model) ||
         !take_string(object, "setting", row->setting, sizeof row->setting) ||
         !take_seed(object, &row->seed) || !json_is_integer(trial) || !json_is_number(seconds) ||
@@ -92,7 +92,7 @@ static char *json_of_row(const eval_row *row) {
                             number_or_null(value_of(row, (results_value)i)));
     json_object_set_new(object, "seconds", json_real(row->seconds));
     json_object_set_new(object, "seed", json_string(seed));
-    json_object_set_new(object, "version", json_string(row->version));
+    json_object_set_new(object, "commit", json_string(row->commit));
     json_object_set_new(object, "model", json_string(row->model));
     json_object_set_new(object, "setting", json_string(row->setting));
     char *text = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(10)) : NULL;
@@ -267,7 +267,7 @@ static void print_csv_number(FILE *out, double number) {
 
 static void print_csv(const results *r, FILE *out) {
     fputs("mechanism,epsilon,trial,accuracy,mia_auc,mia_auc_private,self,bayes,"
-          "self_drawn,bayes_drawn,version,seed,model\n",
+          "self_drawn,bayes_drawn,commit,seed,model\n",
           out);
     for (uint32_t i = 0; i < r->count; i++) {
         const eval_row *row = &r->rows[i];
@@ -276,7 +276,7 @@ static void print_csv(const results *r, FILE *out) {
         fprintf(out, "%u,", row->trial);
         for (size_t k = 0; k < VALUES; k++)
             print_csv_number(out, value_of(row, (results_value)k));
-        fprintf(out, "%s,%" PRIu64 ",%s\n", row->version, row->seed, row->model);
+        fprintf(out, "%s,%" PRIu64 ",%s\n", row->commit, row->seed, row->model);
     }
 }
 

@@ -328,7 +328,7 @@ static void results_of_another_kind_are_refused(void **state) {
         "{\"mechanism\": \"tem\", \"epsilon\": 2, \"trial\": 1, \"accuracy\": 0.5, \"mia_auc\": "
         "null, "
         "\"mia_auc_private\": null, \"self\": null, \"bayes\": null, \"self_drawn\": null, "
-        "\"bayes_drawn\": null, \"seconds\": 1, \"seed\": \"2\", \"version\": \"0\", \"model\": "
+        "\"bayes_drawn\": null, \"seconds\": 1, \"seed\": \"2\", \"commit\": \"0\", \"model\": "
         "\"\", "
         "\"setting\": \"imdb, 3 epochs, model vectors\"}\n",
     };
