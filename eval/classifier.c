@@ -79,7 +79,7 @@ typedef struct trainer {
     uint32_t *slot_of; /* [word]: its slot + 1 in this batch, or 0 */
     uint32_t *words;   /* [slot] */
     uint32_t slots;
-    float *shares;   /* [slot * classes + class]: see above */
+    float *shares;   /* [slot * classes + k]: see above */
     float *averages; /* of the documents, `stride` apart */
     float *scores;
 } trainer;
@@ -149,9 +149,9 @@ static double learn_layer(trainer *t) {
     for (uint32_t d = 0; d < t->batch; d++)
         for (uint64_t i = t->data->starts[t->documents[d]];
              i < t->data->starts[t->documents[d] + 1]; i++)
-            for (uint32_t class = 0; class < classes; class ++)
-                t->shares[(size_t)(t->slot_of[t->data->words[i]] - 1) * classes + class] +=
-                    t->data->shares[i] * t->scores[d * classes + class];
+            for (uint32_t k = 0; k < classes; k++)
+                t->shares[(size_t)(t->slot_of[t->data->words[i]] - 1) * classes + k] +=
+                    t->data->shares[i] * t->scores[d * classes + k];
     return loss;
 }
 
@@ -159,9 +159,9 @@ static double learn_layer(trainer *t) {
 static void slot_gradient(const trainer *t, uint64_t slot, float *gradient) {
     const uint32_t dimension = t->c->vectors.dimension;
     memset(gradient, 0, t->c->vectors.stride * sizeof *gradient);
-    for (uint32_t class = 0; class < t->c->classes; class ++) {
-        const float *weights = t->c->layer.weights + (size_t) class * dimension;
-        const float share = t->shares[slot * t->c->classes + class];
+    for (uint32_t k = 0; k < t->c->classes; k++) {
+        const float *weights = t->c->layer.weights + (size_t)k * dimension;
+        const float share = t->shares[slot * t->c->classes + k];
         for (uint32_t i = 0; i < dimension; i++)
             gradient[i] += share * weights[i];
     }
@@ -339,8 +339,8 @@ double classifier_accuracy(const float *probabilities, const bags *data, uint32_
     for (uint32_t d = 0; d < data->count; d++) {
         const float *row = probabilities + (size_t)d * classes;
         uint32_t best = 0;
-        for (uint32_t class = 1; class < classes; class ++)
-            best = row[class] > row[best] ? class : best;
+        for (uint32_t k = 1; k < classes; k++)
+            best = row[k] > row[best] ? k : best;
         right += best == data->labels[d];
     }
     return data->count > 0 ? (double)right / data->count : 0;

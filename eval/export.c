@@ -105,8 +105,8 @@ tem_status export_classifier(const char *folder, const eval_row *row, const tem_
         return status;
     fprintf(out, "%" PRIu64 " %u %u %u %u\n", how->seed, how->epochs, how->batch, c->classes,
             dimension);
-    for (uint32_t class = 0; class < c->classes; class ++)
-        print_numbers(out, c->layer.weights + (size_t) class * dimension, dimension);
+    for (uint32_t k = 0; k < c->classes; k++)
+        print_numbers(out, c->layer.weights + (size_t)k * dimension, dimension);
     print_numbers(out, c->layer.bias, c->classes);
     status = close_file(out, path, error);
     return status == TEM_OK
