@@ -69,7 +69,9 @@ static void print_documents(const audit_result *r) {
     }
     printf("\n"
            "rho: zero-concentrated; (s d)^2 / 2 = %.4g d^2 for a word that moves by d. It goes with\n"
-           "s: at the same epsilon a calibrated mechanism has a larger s and a larger rho.\n"
+           "s: at the same epsilon a calibrated mechanism has a larger s, and a larger rho for words at\n"
+           "the same distance. Its gamma is smaller, and so is the cost of moving beyond it: that\n"
+           "says nothing about how much of a text is left; N_w and Bayes of 'tem choose' do.\n"
            "at delta: the epsilon that holds but for a probability of %g.\n",
            r->info.s * r->info.s / 2, delta);
 }
@@ -163,7 +165,10 @@ static int draw_losses(const audit_request *request, const audit_result *r, cons
     }
     const plot_curve curve = {"largest loss per unit of distance", x, y, RANGES + 1, true, false};
     const plot_mark marks[] = {{"epsilon", r->info.epsilon, false}, {"s", r->info.s, false}};
-    const plot p = {.title = "What pairs of words really lose",
+    char title[96];
+    snprintf(title, sizeof title, "The most that two words lose, by their distance: epsilon %g%s",
+             r->info.epsilon, r->info.certificate[0] != '\0' ? ", calibrated" : "");
+    const plot p = {.title = title,
                     .x_label = "distance of two words, cut at gamma",
                     .y_label = "loss per unit of distance",
                     .curves = &curve,

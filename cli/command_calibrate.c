@@ -179,7 +179,11 @@ static int check_file(void) {
     const char *path = default_model_certificates();
     tem_certificate *first = NULL;
     tem_error error;
-    if (!outputs_check(path, true))
+    if (!outputs_check(path, true)) {
+        fputs("tem: link or copy the model into a folder of yours, and name it with -m\n", stderr);
+        return EXIT_FAILED;
+    }
+    if (!trust_ready())
         return EXIT_FAILED;
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return EXIT_DONE;
@@ -200,7 +204,7 @@ static int run_on_model(const calibrate_request *r, const tem_model *model, cons
     tem_prior *prior = NULL;
     tem_mechanism *plain = mechanism_choose("calibrate", model, &choice, &status);
     if (plain != NULL)
-        prior = prior_choose("calibrate", r->prior_text, model, &status);
+        prior = prior_choose("calibrate", r->prior_text, model, r->common.quiet, &status);
     if (prior != NULL) {
         c.plain = plain;
         c.prior = prior;

@@ -36,7 +36,8 @@ typedef struct choose_request {
 /* What a mechanism does at one epsilon. */
 typedef struct choose_point {
     double epsilon;
-    double realised; /* with --calibrated: proved for the same s; else NaN */
+    double realised; /* with --calibrated: proved for the same s, the epsilon that counts; else
+                      * NaN. `epsilon` is then what the paper asks for this s */
     tem_mechanism_info info;
     tem_summary summary;
 } choose_point;
@@ -271,18 +272,16 @@ static double epsilon_of(const chooser *c, const choose_point *point) {
 static void print_row(const chooser *c, const choose_point *point) {
     const tem_summary *s = &point->summary;
     const bool is_answer = memcmp(&point->epsilon, &c->answer.epsilon, sizeof(double)) == 0;
-    char epsilon[32];
-    snprintf(epsilon, sizeof epsilon, "%.4g", point->epsilon);
-    printf("%c%8s", is_answer ? '>' : ' ', epsilon);
+    printf("%c%8.4g", is_answer ? '>' : ' ', epsilon_of(c, point));
     if (c->request->calibrated)
-        printf("  %10.4g", epsilon_of(c, point));
+        printf("  %10.4g", point->epsilon);
     printf("  %10.6f  %10.2f  %9.4f  %8.3f  %10.2e  %8.6f\n", s->self_median, s->support_median,
            s->entropy_mean, s->distance_mean, s->beyond_mean, s->bayes);
 }
 
 static void print_table(const chooser *c) {
     printf("\n  epsilon%s  N_w median  S_w median    entropy  distance     P(> g.)     Bayes\n",
-           c->request->calibrated ? "  calibrated" : "");
+           c->request->calibrated ? "     paper's" : "");
     for (size_t i = 0; i < c->curve_count; i++)
         print_row(c, &c->curve[i]);
     puts("\n"
@@ -293,7 +292,7 @@ static void print_table(const chooser *c) {
 
 static void print_calibrated(const chooser *c) {
     const choose_request *r = c->request;
-    printf("It needs the certificate that 'tem calibrate --epsilon %.4g",
+    printf("It needs the certificate that 'tem calibrate%s --epsilon %.4g", default_model_naming(),
            epsilon_of(c, &c->answer));
     if (r->beta > 0)
         printf(" --beta %.15g", r->beta);
@@ -317,9 +316,8 @@ static void print_text(const chooser *c) {
 
 static json_t *point_as_json(const chooser *c, const choose_point *point) {
     const tem_summary *s = &point->summary;
-    return json_pack("{s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "epsilon",
-                     point->epsilon, "epsilon_calibrated",
-                     c->request->calibrated ? json_real(epsilon_of(c, point)) : json_null(), "s",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "epsilon",
+                     epsilon_of(c, point), "epsilon_paper", point->epsilon, "s",
                      point->info.s, "gamma", point->info.gamma, "self_median", s->self_median,
                      "self_mean", s->self_mean, "support_median", s->support_median, "entropy_mean",
                      s->entropy_mean, "distance_mean", s->distance_mean, "beyond_mean",
@@ -331,7 +329,8 @@ static bool print_json(const chooser *c) {
     json_t *curve = json_array();
     for (size_t i = 0; i < c->curve_count; i++)
         json_array_append_new(curve, point_as_json(c, &c->curve[i]));
-    json_t *all = json_pack("{s:f, s:s, s:f, s:s, s:o, s:o}", "epsilon", epsilon_of(c, &c->answer),
+    json_t *all = json_pack("{s:f, s:b, s:s, s:f, s:s, s:o, s:o}", "epsilon",
+                            epsilon_of(c, &c->answer), "calibrated", c->request->calibrated,
                             "target", names[c->target], "wanted", c->wanted, "prior",
                             c->request->prior_name != NULL ? c->request->prior_name : "zipf",
                             "answer", point_as_json(c, &c->answer), "curve", curve);
@@ -404,7 +403,8 @@ static int choose(const choose_request *r, target kind, double wanted) {
     tem_error error;
     tem_accountant *accountant = NULL;
     tem_model *model = default_model_open_checked(r->common.model, &c->run);
-    tem_prior *prior = model == NULL ? NULL : prior_choose("choose", r->prior_name, model, &status);
+    tem_prior *prior = model == NULL ? NULL : prior_choose("choose", r->prior_name, model,
+                                                           r->common.quiet, &status);
     if (prior != NULL) {
         if (tem_accountant_create(model, NULL, &c->run, &accountant, &error) != TEM_OK) {
             status = talk_error(&error);

@@ -118,8 +118,10 @@ static bool print_json(const explanation *e) {
     fputs("{\"word\": ", stdout);
     bool done = print_json_string(e->word, strlen(e->word));
     printf(", \"mechanism\": \"%s\", \"epsilon\": %.17g, \"s\": %.17g, \"gamma\": %.17g, "
-           "\"n\": %u,\n \"entries\": [",
+           "\"n\": %u, \"certificate\": ",
            tem_kind_name(e->info.kind), e->info.epsilon, e->info.s, e->info.gamma, e->words);
+    printf(e->info.certificate[0] != '\0' ? "\"%s\",\n \"entries\": [" : "null,\n \"entries\": [",
+           e->info.certificate);
     for (uint32_t i = 0; i < e->top && done; i++) {
         size_t length = 0;
         const char *word = tem_model_word(e->model, e->nearest[i], &length);

@@ -129,10 +129,12 @@ static void print_certificates(const json_t *list) {
                talk_number(json_real_value(json_object_get(c, "epsilon"))),
                json_real_value(json_object_get(c, "s")),
                json_real_value(json_object_get(c, "gamma")));
+        const json_t *beta = json_object_get(c, "beta");
+        printf(json_is_number(beta) ? " from beta %s" : " given%s",
+               json_is_number(beta) ? talk_number(json_real_value(beta)) : "");
         puts(!json_is_true(json_object_get(c, "this_model")) ? ", for another model"
-             : json_is_true(json_object_get(c, "trusted"))
-                 ? ", trusted"
-                 : ", not made or verified on this machine");
+             : json_is_true(json_object_get(c, "trusted"))   ? ", trusted"
+                                                             : ", not made or verified by you");
     }
 }
 

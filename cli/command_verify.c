@@ -99,7 +99,7 @@ int command_verify(int argc, char *const *argv) {
              "Checks a model: every hash, every word, and every list and bound against all\n"
              "pairs of words, computed anew. Takes about as long as building it.\n"
              "Certificates beside it, in MODEL.cert, are computed anew as well; those that hold\n"
-             "are believed on this machine from then on.\n");
+             "are believed, for you, from then on.\n");
         options_print_help(stdout, table);
         return EXIT_DONE;
     }

@@ -7,6 +7,7 @@ int command_audit(int argc, char *const *argv);
 int command_build(int argc, char *const *argv);
 int command_calibrate(int argc, char *const *argv);
 int command_choose(int argc, char *const *argv);
+int command_eval(int argc, char *const *argv);
 int command_explain(int argc, char *const *argv);
 int command_info(int argc, char *const *argv);
 int command_privatize(int argc, char *const *argv);

@@ -17,6 +17,7 @@ static const struct {
     {"choose", command_choose, "find the epsilon for a target, such as how often words change"},
     {"audit", command_audit, "tell what an epsilon really protects on a vocabulary"},
     {"calibrate", command_calibrate, "prove a larger exponent for an epsilon, and keep the proof"},
+    {"eval", command_eval, "measure what a mechanism costs, and what an attacker finds"},
     {"info", command_info, "tell what a model holds"},
     {"verify", command_verify, "check a model and recompute all it claims"},
 };

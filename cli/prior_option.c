@@ -6,7 +6,16 @@
 
 #include <string.h>
 
-tem_prior *prior_choose(const char *command, const char *text, const tem_model *model,
+/* How the file was read: a text without tabs is no file of counts, and looks like one. */
+static void tell(const char *path, const tem_prior *prior, bool quiet) {
+    tem_prior_info info;
+    tem_prior_get_info(prior, &info);
+    talk_note(quiet, "%s: read as %s: %s words, and %s that the model does not have", path,
+              info.is_counts ? "counts" : "a text", talk_count((uint64_t)info.counted),
+              talk_count((uint64_t)info.unknown));
+}
+
+tem_prior *prior_choose(const char *command, const char *text, const tem_model *model, bool quiet,
                         int *status) {
     static const char zipf[] = "zipf";
     const size_t length = sizeof zipf - 1;
@@ -22,5 +31,7 @@ tem_prior *prior_choose(const char *command, const char *text, const tem_model *
     const tem_status made = named || powered ? tem_prior_create_zipf(model, power, &prior, &error)
                                              : tem_prior_load(model, text, NULL, &prior, &error);
     *status = made == TEM_OK ? EXIT_DONE : talk_error(&error);
+    if (made == TEM_OK && !named && !powered)
+        tell(text, prior, quiet);
     return prior;
 }

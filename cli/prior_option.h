@@ -4,6 +4,8 @@
 
 #include "tem.h"
 
+#include <stdbool.h>
+
 /* A row of an option table; target is a const char *. */
 #define PRIOR_OPTION(target)                                                                       \
     {                                                                                              \
@@ -15,6 +17,7 @@
 
 /* The prior that `text` names, NULL being zipf. NULL and *status if it cannot be had, after
  * saying why. */
-tem_prior *prior_choose(const char *command, const char *text, const tem_model *model, int *status);
+tem_prior *prior_choose(const char *command, const char *text, const tem_model *model, bool quiet,
+                        int *status);
 
 #endif

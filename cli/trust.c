@@ -34,7 +34,7 @@ static bool say(const char *path, const char *action) {
 
 static bool say_no_list(void) {
     fputs("tem: neither $XDG_STATE_HOME nor $HOME names a folder: there is no place to note which "
-          "certificates were made or verified on this machine\n",
+          "certificates you have made or verified\n",
           stderr);
     return false;
 }
@@ -46,6 +46,12 @@ static bool is_own(int descriptor) {
            (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+static void say_not_own(const char *path) {
+    fprintf(stderr,
+            "tem: %s: ignored: it must be a file of your own that nobody else can write (chmod go-w)\n",
+            path);
+}
+
 /* The list, if there is one and it is the user's own. */
 static FILE *open_list(const char *path) {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -54,8 +60,7 @@ static FILE *open_list(const char *path) {
     FILE *list = is_own(descriptor) ? fdopen(descriptor, "r") : NULL;
     if (list != NULL)
         return list;
-    fprintf(stderr, "tem: %s: ignored: it must be a file of your own that nobody else can write\n",
-            path);
+    say_not_own(path);
     close(descriptor);
     return NULL;
 }
@@ -85,7 +90,7 @@ bool trust_require(const tem_certificate_info *certificate) {
     if (list_path() == NULL)
         return say_no_list();
     fprintf(stderr,
-            "tem: %s: this certificate was not made on this machine; 'tem verify%s' checks it\n",
+            "tem: %s: you have neither made nor verified this certificate; 'tem verify%s' checks it\n",
             default_model_certificates(), default_model_naming());
     return false;
 }
@@ -101,21 +106,45 @@ static bool make_folders(const char *path) {
     return true;
 }
 
+/* The list, to add to; -1 after saying why not. What would be ignored must not look as if it
+ * were noted. */
+static int open_to_add(const char *path) {
+    const int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (descriptor < 0)
+        say(path, "open");
+    else if (is_own(descriptor))
+        return descriptor;
+    else
+        say_not_own(path);
+    if (descriptor >= 0)
+        close(descriptor);
+    return -1;
+}
+
 /* One write of a whole line at the end: lines of two processes do not mix. */
 static bool append(const char *path, const char *hash) {
     char line[HASH_DIGITS + 2];
     const int length = snprintf(line, sizeof line, "%s\n", hash);
-    const int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+    const int descriptor = open_to_add(path);
     if (descriptor < 0)
-        return say(path, "open");
-    /* What would be ignored (is_listed has said so) must not look as if it were noted. */
-    const bool own = is_own(descriptor);
+        return false;
     const bool written =
-        own && write(descriptor, line, (size_t)length) == length && fsync(descriptor) == 0;
-    if (own && !written)
+        write(descriptor, line, (size_t)length) == length && fsync(descriptor) == 0;
+    if (!written)
         say(path, "write");
     close(descriptor);
     return written;
+}
+
+bool trust_ready(void) {
+    const char *path = list_path();
+    if (path == NULL)
+        return default_model_is_own() || say_no_list();
+    const int descriptor = make_folders(path) ? open_to_add(path) : -1;
+    if (descriptor < 0)
+        return false;
+    close(descriptor);
+    return true;
 }
 
 bool trust_add(const tem_certificate_info *certificate) {

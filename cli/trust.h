@@ -20,6 +20,9 @@ bool trust_has(const tem_certificate_info *certificate);
 /* The same; says why not, and what to do. */
 bool trust_require(const tem_certificate_info *certificate);
 
+/* Whether there is a list to note certificates in, or can be; says why not. */
+bool trust_ready(void);
+
 /* Believes it from now on. False, after saying why, if that cannot be written down. */
 bool trust_add(const tem_certificate_info *certificate);
 

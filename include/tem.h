@@ -299,6 +299,14 @@ TEM_API uint32_t tem_model_find(const tem_model *model, const char *word, size_t
  * (else UINT32_MAX). Any thread. O(dimension). */
 TEM_API tem_dist tem_model_distance(const tem_model *model, uint32_t a, uint32_t b);
 
+/* The vector of a word as it is stored: whole steps of 2^-q, exact as floats.
+ *   out       receives tem_model_info's `dimension` numbers
+ * The default model and all of .temv may be rotated: distances are those of the source, single
+ * numbers are not. Fails with TEM_ERR_ARGUMENT (id out of range) or TEM_ERR_UNSUPPORTED (TEM_MATRIX
+ * has no vectors). Any thread. O(dimension). */
+TEM_API tem_status tem_model_vector(const tem_model *model, uint32_t id, float *out,
+                                    tem_error *error);
+
 typedef struct tem_neighbour {
     uint32_t id;
     tem_dist distance;
@@ -703,6 +711,15 @@ TEM_API tem_status tem_prior_load(const tem_model *model, const char *path, cons
                                   tem_prior **prior, tem_error *error);
 TEM_API void tem_prior_free(tem_prior *prior);
 
+/* What a prior was made from. */
+typedef struct tem_prior_info {
+    int is_counts;  /* 1: a file of counts, 0: a text, or no file */
+    double counted; /* words of the file that the model has, or what their counts add up to */
+    double unknown; /* those that it does not have, which are left out */
+} tem_prior_info;
+
+TEM_API void tem_prior_get_info(const tem_prior *prior, tem_prior_info *info);
+
 /* What a mechanism does to words that come with the probabilities of a prior. "Median" and
  * "mean" are over these words. */
 typedef struct tem_summary {
@@ -774,7 +791,8 @@ TEM_API void tem_certificate_free(tem_certificate *certificate);
 /* Certificates are kept in a file (docs/FORMAT.md) beside the model, by convention the
  * model's name with ".cert" added.
  *
- * Adds the certificate, in place of one for the same epsilon, beta or gamma and weights; the
+ * Adds the certificate, in place of one for the same epsilon, beta or gamma and weights and of
+ * those for other models, which can be of no use there any more; the
  * file is made if need be and replaced as a whole; others who add to it at the same time wait.
  * Fails with TEM_ERR_FILE, TEM_ERR_FORMAT, TEM_ERR_VERSION, TEM_ERR_DAMAGED, TEM_ERR_MEMORY,
  * TEM_ERR_RANGE (4096 certificates are there already). */

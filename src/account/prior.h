@@ -12,6 +12,7 @@ struct tem_prior {
     const tem_model *model; /* only to know it again */
     uint32_t count;
     double *shares; /* one a word; they add up to 1 */
+    tem_prior_info info;
 };
 
 /* A prior over `count` words with shares of 0, to be filled in and then given to prior_scale.

@@ -199,7 +199,7 @@ static word_law law_of(const summary_source *q, uint32_t word, const summary_sum
                       .self = weights_at(q->weights, word) / sums->total,
                       .entropy = log(sums->total) + slope(q) * mean - sums->logs / sums->total,
                       .distance = mean,
-                      .beyond = sums->beyond / sums->total};
+                      .beyond = fmax(0, sums->beyond / sums->total)}; /* a difference of large numbers */
 }
 
 static void summarise_word(void *context, uint64_t item, unsigned thread) {

@@ -2,6 +2,7 @@
 #include "core/status.h"
 #include "io/model.h"
 
+#include <math.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -93,6 +94,22 @@ tem_dist tem_model_distance(const tem_model *model, uint32_t a, uint32_t b) {
     if (a >= model->words.count || b >= model->words.count)
         return UINT32_MAX;
     return space_distance(&model->space, a, b);
+}
+
+tem_status tem_model_vector(const tem_model *model, uint32_t id, float *out, tem_error *error) {
+    if (model == NULL || out == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the vector are needed");
+    if (id >= model->words.count)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    const space *s = &model->space;
+    if (s->rows == NULL)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "a model of given distances has no vectors; build one from vectors");
+    const int16_t *row = space_row(s, id);
+    const float step = ldexpf(1, -(int)s->step_log2);
+    for (uint32_t i = 0; i < s->dimension; i++)
+        out[i] = (float)row[i] * step;
+    return TEM_OK;
 }
 
 tem_status tem_model_neighbours(const tem_model *model, uint32_t id, tem_neighbours *neighbours,

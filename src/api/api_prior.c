@@ -69,6 +69,8 @@ static tem_status count_line(counting *c, const char *line, size_t bytes, tem_er
     for (size_t i = 0; i < c->pieces.count && status == TEM_OK; i++)
         if (c->pieces.pieces[i].word && c->pieces.pieces[i].id != TEM_NO_WORD)
             c->prior->shares[c->pieces.pieces[i].id] += (double)count;
+        else if (c->pieces.pieces[i].word)
+            c->prior->info.unknown += (double)count;
     return status;
 }
 
@@ -108,7 +110,11 @@ tem_status tem_prior_load(const tem_model *model, const char *path, const tem_ru
     counting c = {.path = path, .run = run, .prior = prior_make(model, model->words.count)};
     text_pieces_init(&c.pieces, replacer_find, &model->words);
     status = c.prior == NULL ? core_fail_memory(error) : count_lines(&c, &file, error);
-    if (status == TEM_OK && !(prior_scale(c.prior) > 0))
+    if (status == TEM_OK)
+        c.prior->info = (tem_prior_info){.is_counts = c.counts,
+                                         .counted = prior_scale(c.prior),
+                                         .unknown = c.prior->info.unknown};
+    if (status == TEM_OK && !(c.prior->info.counted > 0))
         status = core_fail_at(error, TEM_ERR_FORMAT, path, 0, 0,
                               "no word of it is in the model's vocabulary");
     text_pieces_free(&c.pieces);
@@ -118,4 +124,8 @@ tem_status tem_prior_load(const tem_model *model, const char *path, const tem_ru
     else
         prior_free(c.prior);
     return status;
+}
+
+void tem_prior_get_info(const tem_prior *prior, tem_prior_info *info) {
+    *info = prior->info;
 }

@@ -198,13 +198,21 @@ static tem_status write_file(const char *path, tem_overwrite overwrite, const te
     return file_writer_commit(&writer, error);
 }
 
-/* The list with c in it; `count` is that of the list before, and room is for one more. */
+/* The list with c in it, in place of one on the same terms and of all that are for another model;
+ * `count` is that of the list before, and room is for one more. */
 static uint32_t insert(tem_certificate *list, uint32_t count, const tem_certificate *c) {
-    uint32_t i = 0;
-    while (i < count && !certificate_same_terms(&list[i], c))
-        i++;
-    list[i] = *c;
-    return i < count ? count : count + 1;
+    uint32_t kept = 0;
+    bool placed = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (memcmp(list[i].space, c->space, sizeof c->space) != 0)
+            continue;
+        const bool same = certificate_same_terms(&list[i], c);
+        list[kept++] = same ? *c : list[i];
+        placed |= same;
+    }
+    if (!placed)
+        list[kept++] = *c;
+    return kept;
 }
 
 /* Replaces the file, whose lock is held: nobody else does. */

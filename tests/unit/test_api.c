@@ -72,6 +72,32 @@ static void test_status_names(void **state) {
     assert_string_equal(tem_status_name((tem_status)-1), "unknown");
 }
 
+/* What is stored is what was given, where the grid holds it exactly. */
+static void test_model_vector(void **state) {
+    (void)state;
+    static const float numbers[] = {0.5f, -2, 0, 1.25f, 3, -0.125f};
+    const char *const names[] = {"a", "b"};
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    float out[3] = {9, 9, 9};
+    assert_int_equal(tem_vectors_create(names, numbers, 2, 3, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, NULL, NULL, &model, NULL), TEM_OK);
+    ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_model_vector(model, 2, out, error));
+    ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_model_vector(model, 0, NULL, error));
+    ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_model_vector(NULL, 0, out, error));
+    assert_true(out[0] == 9 && out[2] == 9);
+    for (uint32_t id = 0; id < 2; id++) {
+        assert_int_equal(tem_model_vector(model, id, out, NULL), TEM_OK);
+        assert_memory_equal(out, numbers + 3 * id, sizeof out);
+    }
+    tem_model_free(model);
+    tem_vectors_free(vectors);
+    assert_int_equal(tem_model_build_matrix(words, COUNT, distances, 0, NULL, &model, NULL),
+                     TEM_OK);
+    ASSERT_REFUSED(TEM_ERR_UNSUPPORTED, tem_model_vector(model, 0, out, error));
+    tem_model_free(model);
+}
+
 static void test_metric_names(void **state) {
     (void)state;
     static const tem_metric metrics[] = {TEM_EUCLIDEAN, TEM_ANGULAR, TEM_L1, TEM_LINF};
@@ -728,6 +754,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_version),
         cmocka_unit_test(test_status_names),
+        cmocka_unit_test(test_model_vector),
         cmocka_unit_test(test_metric_names),
         cmocka_unit_test(test_metric_refusals),
         cmocka_unit_test(test_kernels),

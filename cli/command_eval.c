@@ -1,0 +1,192 @@
+/* command_eval.c - tem eval: what a mechanism costs a classifier, and what an attacker finds. */
+#include "commands.h"
+#include "common_options.h"
+#include "default_model.h"
+#include "eval.h"
+#include "talk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TRIALS_DEFAULT = 5, SEED_DEFAULT = 1, EPOCHS_DEFAULT = 20, EPOCHS_MAX = 10000 };
+
+static const char quick_epsilons[] = "1,2,3";
+
+/* What the user asked for. */
+typedef struct request {
+    common_options common;
+    const char *what; /* "imdb" or "classify" */
+    const char *data, *train, *test, *format, *text, *label, *out;
+    const char *mechanisms, *epsilons, *only, *export_to;
+    uint64_t trials, seed, epochs;
+    bool quick, random_init;
+} request;
+
+/* "1 h 05 min" or "40 s". */
+static const char *time_text(double seconds, char text[32]) {
+    const unsigned long minutes = (unsigned long)(seconds / 60);
+    if (minutes >= 60)
+        snprintf(text, 32, "%lu h %02lu min", minutes / 60, minutes % 60);
+    else if (minutes >= 2)
+        snprintf(text, 32, "%lu min", minutes);
+    else
+        snprintf(text, 32, "%.0f s", seconds);
+    return text;
+}
+
+static void tell_row(void *context, const eval_row *row, uint32_t done, uint32_t total,
+                     double seconds_left) {
+    const request *r = context;
+    char epsilon[32] = "", attack[64] = "", took[32], left[32];
+    talk_end_progress();
+    if (row->epsilon > 0)
+        snprintf(epsilon, sizeof epsilon, ", epsilon %g", row->epsilon);
+    if (isfinite(row->mia_auc))
+        snprintf(attack, sizeof attack, ", membership AUC %.3f", row->mia_auc);
+    talk_note(r->common.quiet, "%u/%u %s%s, trial %u: accuracy %.2f %%%s (%s; %s left)", done,
+              total, row->mechanism, epsilon, row->trial, 100 * row->accuracy, attack,
+              time_text(row->seconds, took), time_text(seconds_left, left));
+}
+
+static void tell_note(void *context, const char *sentence) {
+    const request *r = context;
+    talk_end_progress();
+    talk_note(r->common.quiet, "tem: %s", sentence);
+}
+
+/* Prints results.md, the answer, on stdout. */
+static int print_table(const char *folder) {
+    char path[4096], part[4096];
+    size_t bytes;
+    snprintf(path, sizeof path, "%s/results.md", folder);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        perror("tem: results.md");
+        return EXIT_FAILED;
+    }
+    while ((bytes = fread(part, 1, sizeof part, file)) > 0)
+        fwrite(part, 1, bytes, stdout);
+    fclose(file);
+    return EXIT_DONE;
+}
+
+static tem_status evaluate(const request *r, const tem_model *model, const eval_options *options,
+                           tem_error *error) {
+    if (strcmp(r->what, "imdb") == 0)
+        return eval_imdb(model, r->data, options, error);
+    eval_files files = {.train = r->train, .test = r->test, .text = r->text, .label = r->label};
+    files.format = strcmp(r->format, "tsv") == 0 ? TEM_FORMAT_TSV : TEM_FORMAT_JSONL;
+    return eval_classify(model, &files, options, error);
+}
+
+static int run(request *r, const tem_model *model) {
+    tem_error error;
+    const tem_run how = talk_run((unsigned)r->common.threads, r->common.quiet);
+    const eval_options options = {
+        .model_path = default_model_path(),
+        .folder = r->out,
+        .trials = r->quick && r->trials == 0 ? 1
+                  : r->trials == 0           ? TRIALS_DEFAULT
+                                             : (uint32_t)r->trials,
+        .seed = r->seed,
+        .random_init = r->random_init,
+        .mechanisms = r->mechanisms,
+        .epsilons = r->epsilons == NULL && r->quick ? quick_epsilons : r->epsilons,
+        .only = r->only,
+        .epochs = (uint32_t)r->epochs,
+        .export_to = r->export_to,
+        .run = &how,
+        .told = tell_row,
+        .note = tell_note,
+        .context = r,
+    };
+    const tem_status status = evaluate(r, model, &options, &error);
+    talk_end_progress();
+    if (status == TEM_ERR_ARGUMENT)
+        return talk_usage("eval", "%s", error.message);
+    return status == TEM_OK ? print_table(r->out) : talk_error(&error);
+}
+
+/* What is missing or too much, or NULL. */
+static const char *complaint(const request *r) {
+    const bool imdb = r->what != NULL && strcmp(r->what, "imdb") == 0;
+    const bool classify = r->what != NULL && strcmp(r->what, "classify") == 0;
+    const bool some = r->train || r->test || r->format || r->text || r->label;
+    const bool all = r->train && r->test && r->format && r->text && r->label;
+    if (!imdb && !classify)
+        return "which evaluation? tem eval imdb, or tem eval classify";
+    if (imdb && (r->data == NULL || some))
+        return "tem eval imdb takes --data DIR, the unpacked aclImdb folder, and no other files";
+    if (classify && (!all || r->data != NULL))
+        return "tem eval classify takes --train, --test, --format, --text and --label";
+    if (classify && strcmp(r->format, "tsv") != 0 && strcmp(r->format, "jsonl") != 0)
+        return "--format is tsv or jsonl";
+    return r->out == NULL ? "where do the results go? --out DIR" : NULL;
+}
+
+static void print_help(const option_spec *table) {
+    puts("usage: tem eval imdb --data DIR --out DIR [OPTIONS]\n"
+         "       tem eval classify --train FILE --test FILE --format tsv|jsonl\n"
+         "                         --text FIELD --label FIELD --out DIR [OPTIONS]\n"
+         "\n"
+         "imdb: trains a sentiment classifier on half of the IMDB reviews as they are and after "
+         "each\n"
+         "mechanism, tests it on original reviews, and attacks it (membership inference).\n"
+         "classify: the same without the attack, on your own labelled texts.\n"
+         "Each result is a line of DIR/results.jsonl as soon as it is known; a run that was\n"
+         "stopped goes on where it was. At the end results.csv, results.md and figures.\n"
+         "Draws are seeded: an experiment, not private.\n");
+    options_print_help(stdout, table);
+    puts("\n"
+         "  tem eval imdb --data aclImdb --out results --quick\n"
+         "  tem eval imdb --data aclImdb --out results --only tem:2:1");
+}
+
+int command_eval(int argc, char *const *argv) {
+    request r = {.seed = SEED_DEFAULT, .epochs = EPOCHS_DEFAULT};
+    const option_spec table[] = {
+        {"data", 0, OPTION_TEXT, &r.data, "DIR", "imdb: the unpacked aclImdb folder", 0, 0},
+        {"train", 0, OPTION_TEXT, &r.train, "FILE", "classify: labelled texts to learn from", 0, 0},
+        {"test", 0, OPTION_TEXT, &r.test, "FILE", "classify: labelled texts to test on", 0, 0},
+        {"format", 0, OPTION_TEXT, &r.format, "F", "classify: tsv or jsonl", 0, 0},
+        {"text", 0, OPTION_TEXT, &r.text, "FIELD", "classify: the field that has the text", 0, 0},
+        {"label", 0, OPTION_TEXT, &r.label, "FIELD", "classify: the field that has the label", 0,
+         0},
+        {"out", 'o', OPTION_TEXT, &r.out, "DIR", "where the results go, and are taken up again", 0,
+         0},
+        {"mechanisms", 0, OPTION_TEXT, &r.mechanisms, "LIST",
+         "some of original,madlib,tem,equal (default: all)", 0, 0},
+        {"epsilons", 0, OPTION_TEXT, &r.epsilons, "LIST",
+         "such as 1,2,3 (default: 0.5 to 10, madlib to 24)", 0, 0},
+        {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},
+        {"quick", 0, OPTION_FLAG, &r.quick, NULL, "one trial, at epsilon 1, 2 and 3", 0, 0},
+        {"only", 0, OPTION_TEXT, &r.only, "ROW", "do these rows again: MECHANISM[:EPSILON[:TRIAL]]",
+         0, 0},
+        {"epochs", 0, OPTION_COUNT, &r.epochs, "N", "of each training (default 20)", 1, EPOCHS_MAX},
+        {"random-init", 0, OPTION_FLAG, &r.random_init, NULL,
+         "the classifier's vectors begin at random, not with the model's", 0, 0},
+        {"export", 0, OPTION_TEXT, &r.export_to, "DIR",
+         "write each row's texts there, in fastText's format", 0, 0},
+        {"insecure-seed", 0, OPTION_COUNT, &r.seed, "N", "of all random numbers (default 1)", 0,
+         UINT64_MAX},
+        MODEL_OPTION(r.common),
+        COMMON_OPTIONS(r.common),
+    };
+    char message[OPTION_MESSAGE_BYTES];
+    size_t operands = 0;
+    if (!options_parse(argc, argv, table, &r.what, 1, &operands, message))
+        return talk_usage("eval", "%s", message);
+    if (r.common.help) {
+        print_help(table);
+        return EXIT_DONE;
+    }
+    if (complaint(&r) != NULL)
+        return talk_usage("eval", "%s", complaint(&r));
+    tem_model *model = default_model_open(r.common.model);
+    if (model == NULL)
+        return EXIT_FAILED;
+    const int status = run(&r, model);
+    tem_model_free(model);
+    return status;
+}

@@ -1,0 +1,247 @@
+/* evaluate.c - going through the plan of an evaluation. */
+#include "evaluate.h"
+
+#include "blas.h"
+#include "commit.h"
+#include "export.h"
+#include "failure.h"
+#include "figure.h"
+#include "results.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { EPOCHS = 20 };
+
+/* An evaluation while it runs. */
+typedef struct evaluation {
+    const eval_options *options;
+    task *task;
+    tem_model_info info;
+    char certificates[4096];
+    results results;
+    trial trial;
+    tem_accountant *accountant; /* made when it is first needed */
+    tem_prior *prior;
+    plan plan;     /* of this run */
+    uint32_t done; /* rows of it */
+} evaluation;
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint32_t epochs_of(const eval_options *options) {
+    return options->epochs > 0 ? options->epochs : EPOCHS;
+}
+
+/* How long a row of this mechanism takes by those that are done, or, if none is, by all. */
+static double expected_seconds(const results *r, const char *mechanism) {
+    double sums[2] = {0, 0};
+    uint32_t counts[2] = {0, 0};
+    for (uint32_t i = 0; i < r->count; i++) {
+        const int same = strcmp(r->rows[i].mechanism, mechanism) == 0;
+        sums[same] += r->rows[i].seconds;
+        counts[same]++;
+    }
+    if (counts[1] > 0)
+        return sums[1] / counts[1];
+    return counts[0] > 0 ? sums[0] / counts[0] : 0;
+}
+
+static void tell(const evaluation *e, const eval_row *row) {
+    double left = 0;
+    for (uint32_t i = e->done; i < e->plan.count; i++)
+        left += expected_seconds(&e->results, e->plan.items[i].mechanism->name);
+    if (e->options->told != NULL)
+        e->options->told(e->options->context, row, e->done, e->plan.count, left);
+}
+
+static void note(const evaluation *e, const char *sentence) {
+    if (e->options->note != NULL)
+        e->options->note(e->options->context, sentence);
+}
+
+/* self and bayes: the same for every trial, so an earlier row may have them. */
+static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_row *row,
+                            tem_error *error) {
+    const eval_row *earlier = results_find(&e->results, row->mechanism, row->epsilon, 0);
+    if (earlier != NULL && isfinite(earlier->bayes)) {
+        row->self = earlier->self;
+        row->bayes = earlier->bayes;
+        return TEM_OK;
+    }
+    tem_summary summary;
+    tem_status status = TEM_OK;
+    if (e->accountant == NULL)
+        status =
+            tem_accountant_create(e->task->model, NULL, e->options->run, &e->accountant, error);
+    if (status == TEM_OK && e->prior == NULL)
+        status = tem_prior_create_zipf(e->task->model, 1, &e->prior, error);
+    if (status == TEM_OK)
+        status = tem_accountant_summarise(e->accountant, mechanism, e->prior, 1, e->options->run,
+                                          &summary, error);
+    if (status == TEM_OK) {
+        row->self = summary.self_mean;
+        row->bayes = summary.bayes;
+    }
+    return status;
+}
+
+static tem_status open_trial(evaluation *e, uint32_t number, tem_error *error) {
+    if (e->trial.number == number)
+        return TEM_OK;
+    trial_close(&e->trial);
+    return trial_open(e->task, number, &e->trial, error);
+}
+
+/* What all rows of this evaluation have in common. */
+static eval_row common_row(const evaluation *e) {
+    eval_row row = {.seed = e->options->seed};
+    snprintf(row.commit, sizeof row.commit, "%s", EVAL_COMMIT);
+    snprintf(row.model, sizeof row.model, "%s", e->info.hash);
+    snprintf(row.setting, sizeof row.setting, "%s, %u epochs, %s vectors",
+             e->task->membership ? "imdb" : "classify", epochs_of(e->options),
+             e->options->random_init ? "random" : "model");
+    return row;
+}
+
+static eval_row begin_row(const evaluation *e, const plan_item *item) {
+    eval_row row = common_row(e);
+    snprintf(row.mechanism, sizeof row.mechanism, "%s", item->mechanism->name);
+    row.epsilon = item->epsilon;
+    row.trial = item->trial;
+    row.self = row.bayes = item->mechanism->make == NULL ? 1 : NAN;
+    return row;
+}
+
+static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error) {
+    eval_row row = begin_row(e, item);
+    tem_mechanism *mechanism = NULL;
+    const double start = seconds_now();
+    tem_status status = TEM_OK;
+    if (item->mechanism->make != NULL)
+        status = item->mechanism->make(e->task->model, item->epsilon, e->certificates, &mechanism,
+                                       error);
+    if (status == TEM_OK && item->mechanism->has_law && e->task->membership)
+        status = summarise(e, mechanism, &row, error);
+    if (status == TEM_OK)
+        status = open_trial(e, item->trial, error);
+    if (status == TEM_OK)
+        status = trial_row(&e->trial, mechanism, &row, error);
+    tem_mechanism_free(mechanism);
+    if (status != TEM_OK)
+        return status;
+    row.seconds = seconds_now() - start;
+    status = results_append(&e->results, &row, error);
+    if (status == TEM_OK)
+        status = results_write_tables(&e->results, e->options->folder, error);
+    e->done++;
+    tell(e, &row);
+    return status;
+}
+
+/* Whether the mechanism can be had on this model: TEM_OK, or why not. */
+static tem_status try_item(const evaluation *e, const plan_item *item, tem_error *error) {
+    tem_mechanism *mechanism = NULL;
+    if (item->mechanism->make == NULL)
+        return TEM_OK;
+    const tem_status status =
+        item->mechanism->make(e->task->model, item->epsilon, e->certificates, &mechanism, error);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+/* Says that an item is left out, once for all trials. */
+static void note_left_out(const evaluation *e, const plan_item *item, const char *why) {
+    char sentence[512];
+    snprintf(sentence, sizeof sentence, "%s at epsilon %g is left out: %s", item->mechanism->name,
+             item->epsilon, why);
+    if (item->trial == 1)
+        note(e, sentence);
+}
+
+/* Leaves out what is done already and, after a note, what cannot be had: no certificate, no such
+ * mechanism or epsilon on this model. */
+static tem_status trim(evaluation *e, plan *p, tem_error *error) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const plan_item *item = &p->items[i];
+        tem_error why;
+        if (e->options->only == NULL &&
+            results_find(&e->results, item->mechanism->name, item->epsilon, item->trial) != NULL)
+            continue;
+        const tem_status status = try_item(e, item, &why);
+        if (e->options->only == NULL && (status == TEM_ERR_CERTIFICATE || status == TEM_ERR_RANGE ||
+                                         status == TEM_ERR_UNSUPPORTED)) {
+            note_left_out(e, item, why.message);
+            continue;
+        }
+        if (status != TEM_OK && error != NULL)
+            *error = why;
+        if (status != TEM_OK)
+            return status;
+        p->items[kept++] = *item;
+    }
+    p->count = kept;
+    return TEM_OK;
+}
+
+static tem_status go_through(evaluation *e, tem_error *error) {
+    tem_status status = plan_create(e->options, &e->plan, error);
+    if (status == TEM_OK)
+        status = trim(e, &e->plan, error);
+    for (uint32_t i = 0; i < e->plan.count && status == TEM_OK; i++)
+        status = do_row(e, &e->plan.items[i], error);
+    plan_free(&e->plan);
+    return status;
+}
+
+static tem_status prepare(task *t, const eval_options *options, tem_error *error) {
+    tem_model_info info;
+    tem_model_get_info(t->model, &info);
+    t->epochs = epochs_of(options);
+    t->seed = options->seed;
+    t->run = options->run;
+    t->export_to = options->export_to;
+    if (info.dimension == 0)
+        return eval_fail(error, TEM_ERR_UNSUPPORTED,
+                         "a model of given distances has no vectors to train a classifier from");
+    tem_status status = options->random_init ? embedding_random(info.words, info.dimension,
+                                                                options->seed, &t->start, error)
+                                             : embedding_of_model(t->model, &t->start, error);
+    if (status == TEM_OK && t->export_to != NULL)
+        status = export_vectors(t->export_to, t->model, &t->start, error);
+    return status == TEM_OK
+               ? pool_create(options->run != NULL ? options->run->threads : 0, &t->threads, error)
+               : status;
+}
+
+tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
+    evaluation e = {.options = options, .task = t};
+    tem_model_get_info(t->model, &e.info);
+    snprintf(e.certificates, sizeof e.certificates, "%s.cert",
+             options->model_path != NULL ? options->model_path : "model");
+    const eval_row like = common_row(&e);
+    tem_status status = blas_open(error); /* before there are threads */
+    if (status == TEM_OK)
+        status = results_open(options->folder, &like, &e.results, error);
+    if (status == TEM_OK)
+        status = prepare(t, options, error);
+    if (status == TEM_OK)
+        status = go_through(&e, error);
+    if (status == TEM_OK)
+        status = results_write_tables(&e.results, options->folder, error);
+    if (status == TEM_OK && !figure_write_all(&e.results, options->folder, t->membership))
+        note(&e, "no figures: gnuplot is not there or failed; the .gp files in the folder are what "
+                 "it draws from");
+    trial_close(&e.trial);
+    tem_prior_free(e.prior);
+    tem_accountant_free(e.accountant);
+    results_free(&e.results);
+    return status;
+}

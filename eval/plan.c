@@ -1,0 +1,219 @@
+/* plan.c - which rows an evaluation has. */
+#include "plan.h"
+
+#include "failure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tem_status make_madlib(const tem_model *model, double epsilon, const char *certificates,
+                              tem_mechanism **mechanism, tem_error *error) {
+    (void)certificates;
+    const tem_mechanism_options options = {.kind = TEM_KIND_MADLIB, .epsilon = epsilon};
+    return tem_mechanism_create(model, &options, mechanism, error);
+}
+
+static tem_status make_tem(const tem_model *model, double epsilon, const char *certificates,
+                           tem_mechanism **mechanism, tem_error *error) {
+    (void)certificates;
+    const tem_mechanism_options options = {.kind = TEM_KIND_TEM, .epsilon = epsilon};
+    return tem_mechanism_create(model, &options, mechanism, error);
+}
+
+static tem_status make_equal(const tem_model *model, double epsilon, const char *certificates,
+                             tem_mechanism **mechanism, tem_error *error) {
+    const tem_calibration wanted = {.epsilon = epsilon};
+    tem_certificate *certificate = NULL;
+    const tem_status found =
+        tem_certificate_find(certificates, model, &wanted, &certificate, error);
+    if (found == TEM_ERR_CERTIFICATE || found == TEM_ERR_FILE)
+        return eval_fail(
+            error, TEM_ERR_CERTIFICATE,
+            "it needs a certificate; make one with: tem calibrate --epsilon %g -m %.*s", epsilon,
+            (int)(strlen(certificates) - strlen(".cert")), certificates);
+    if (found != TEM_OK)
+        return found;
+    const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
+    const tem_status status = tem_mechanism_create(model, &options, mechanism, error);
+    tem_certificate_free(certificate);
+    return status;
+}
+
+/* A mechanism is added by a line here. */
+static const plan_mechanism mechanisms[] = {
+    {"original", NULL, false, {0, 0}},
+    {"madlib", make_madlib, false, {16, 24}},
+    {"tem", make_tem, true, {0, 0}},
+    {"equal", make_equal, true, {0, 0}},
+};
+
+enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };
+
+static const double default_epsilons[] = {0.5, 1, 1.5, 2, 2.5, 3, 4, 6, 10};
+
+const plan_mechanism *plan_mechanism_at(size_t i) {
+    return i < MECHANISMS ? &mechanisms[i] : NULL;
+}
+
+const plan_mechanism *plan_find(const char *name) {
+    for (size_t i = 0; i < MECHANISMS; i++)
+        if (strcmp(mechanisms[i].name, name) == 0)
+            return &mechanisms[i];
+    return NULL;
+}
+
+/* Copies the part of `list` before the next `end` or its end, and moves beyond; false at the end of
+ * the list or if the part does not fit. */
+static bool next_part(const char **list, char end, char *part, size_t bytes) {
+    if (*list == NULL)
+        return false;
+    const char *stop = strchrnul(*list, end);
+    const size_t length = (size_t)(stop - *list);
+    if (length >= bytes)
+        return false;
+    memcpy(part, *list, length);
+    part[length] = '\0';
+    *list = *stop == '\0' ? NULL : stop + 1;
+    return true;
+}
+
+static bool parse_positive(const char *text, double *number) {
+    char *end = NULL;
+    if (*text == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0')
+        return false;
+    *number = strtod(text, &end);
+    return *end == '\0' && isfinite(*number) && *number > 0;
+}
+
+static tem_status parse_epsilons(const char *list, double *epsilons, uint32_t *count,
+                                 tem_error *error) {
+    char part[64];
+    *count = 0;
+    while (list != NULL)
+        if (*count == EVAL_EPSILONS_MAX || !next_part(&list, ',', part, sizeof part) ||
+            !parse_positive(part, &epsilons[(*count)++]))
+            return eval_fail(error, TEM_ERR_ARGUMENT,
+                             "epsilons are numbers above 0 with commas between, such as 1,2,3");
+    return TEM_OK;
+}
+
+static tem_status unknown_mechanism(tem_error *error) {
+    return eval_fail(error, TEM_ERR_ARGUMENT,
+                     "mechanisms are original, madlib, tem and equal, with commas between");
+}
+
+static tem_status parse_mechanisms(const char *list, bool wanted[MECHANISMS], tem_error *error) {
+    char part[EVAL_NAME_BYTES];
+    for (size_t i = 0; i < MECHANISMS; i++)
+        wanted[i] = list == NULL;
+    while (list != NULL) {
+        const plan_mechanism *found =
+            next_part(&list, ',', part, sizeof part) ? plan_find(part) : NULL;
+        if (found == NULL)
+            return unknown_mechanism(error);
+        wanted[found - mechanisms] = true;
+    }
+    return TEM_OK;
+}
+
+/* What --only asks for. */
+typedef struct filter {
+    const plan_mechanism *mechanism; /* NULL: all */
+    double epsilon;                  /* 0: all */
+    uint32_t trial;                  /* 0: all */
+} filter;
+
+static tem_status parse_only(const char *text, filter *f, tem_error *error) {
+    char part[64];
+    double number = 0;
+    *f = (filter){0};
+    if (text == NULL)
+        return TEM_OK;
+    if (!next_part(&text, ':', part, sizeof part) || (f->mechanism = plan_find(part)) == NULL)
+        return unknown_mechanism(error);
+    bool fine = true;
+    if (text != NULL && *text == ':')
+        text++; /* "original::2": it has no epsilon */
+    else if (text != NULL)
+        fine = next_part(&text, ':', part, sizeof part) && parse_positive(part, &f->epsilon);
+    if (fine && text != NULL) {
+        fine = next_part(&text, ':', part, sizeof part) && parse_positive(part, &number) &&
+               number == floor(number) && number <= EVAL_TRIALS_MAX && text == NULL;
+        f->trial = fine ? (uint32_t)number : 0;
+    }
+    if (!fine)
+        return eval_fail(error, TEM_ERR_ARGUMENT,
+                         "rows are named MECHANISM, MECHANISM:EPSILON or MECHANISM:EPSILON:TRIAL, "
+                         "such as tem:2:1");
+    return TEM_OK;
+}
+
+static void add(plan *p, const filter *f, const plan_mechanism *mechanism, double epsilon,
+                uint32_t trial) {
+    if ((f->mechanism == NULL || f->mechanism == mechanism) &&
+        (f->epsilon == 0 || f->epsilon == epsilon) && (f->trial == 0 || f->trial == trial))
+        p->items[p->count++] = (plan_item){mechanism, epsilon, trial};
+}
+
+/* The epsilons of a mechanism; returns how many. */
+static uint32_t epsilons_of(const plan_mechanism *mechanism, const filter *f, const double *given,
+                            uint32_t given_count, double *out) {
+    uint32_t count = 0;
+    if (mechanism->make == NULL) {
+        out[count++] = 0;
+    } else if (f->epsilon > 0) {
+        out[count++] = f->epsilon;
+    } else if (given_count > 0) {
+        for (; count < given_count; count++)
+            out[count] = given[count];
+    } else {
+        for (; count < sizeof default_epsilons / sizeof *default_epsilons; count++)
+            out[count] = default_epsilons[count];
+        for (int i = 0; i < 2 && mechanism->more[i] > 0; i++)
+            out[count++] = mechanism->more[i];
+    }
+    return count;
+}
+
+static tem_status fill(plan *p, const eval_options *options, const filter *f,
+                       const bool wanted[MECHANISMS], const double *given, uint32_t given_count) {
+    double epsilons[EVAL_EPSILONS_MAX];
+    const uint32_t last = f->trial > options->trials ? f->trial : options->trials;
+    for (uint32_t trial = 1; trial <= last; trial++)
+        for (size_t i = 0; i < MECHANISMS; i++) {
+            const uint32_t count =
+                wanted[i] || f->mechanism == &mechanisms[i]
+                    ? epsilons_of(&mechanisms[i], f, given, given_count, epsilons)
+                    : 0;
+            for (uint32_t k = 0; k < count; k++)
+                add(p, f, &mechanisms[i], epsilons[k], trial);
+        }
+    return TEM_OK;
+}
+
+tem_status plan_create(const eval_options *options, plan *p, tem_error *error) {
+    bool wanted[MECHANISMS];
+    double given[EVAL_EPSILONS_MAX];
+    uint32_t given_count = 0;
+    filter f;
+    tem_status status = parse_mechanisms(options->mechanisms, wanted, error);
+    if (status == TEM_OK)
+        status = parse_epsilons(options->epsilons, given, &given_count, error);
+    if (status == TEM_OK)
+        status = parse_only(options->only, &f, error);
+    if (status != TEM_OK)
+        return status;
+    const size_t most = (size_t)EVAL_TRIALS_MAX * MECHANISMS * EVAL_EPSILONS_MAX;
+    plan made = {malloc(most * sizeof *made.items), 0};
+    if (made.items == NULL)
+        return eval_out_of_memory(error);
+    fill(&made, options, &f, wanted, given, given_count);
+    *p = made;
+    return TEM_OK;
+}
+
+void plan_free(plan *p) {
+    free(p->items);
+    *p = (plan){0};
+}

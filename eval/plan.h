@@ -1,0 +1,40 @@
+/* plan.h - which rows an evaluation has, and the mechanisms it knows by name. */
+#ifndef EVAL_PLAN_H
+#define EVAL_PLAN_H
+
+#include "eval.h"
+
+/* Makes the mechanism. `certificates` is the path of a file of them. */
+typedef tem_status plan_maker(const tem_model *model, double epsilon, const char *certificates,
+                              tem_mechanism **mechanism, tem_error *error);
+
+typedef struct plan_mechanism {
+    const char *name;
+    plan_maker *make; /* NULL: the text as it is, without epsilon */
+    bool has_law;     /* probabilities can be computed, so self and bayes too */
+    double more[2];   /* epsilons beyond those of all */
+} plan_mechanism;
+
+/* By name; NULL if there is none. */
+const plan_mechanism *plan_find(const char *name);
+
+/* The i-th, from 0; NULL beyond the last. The order of tables and figures. */
+const plan_mechanism *plan_mechanism_at(size_t i);
+
+typedef struct plan_item {
+    const plan_mechanism *mechanism;
+    double epsilon;
+    uint32_t trial;
+} plan_item;
+
+typedef struct plan {
+    plan_item *items;
+    uint32_t count;
+} plan;
+
+/* The rows that the options ask for, trial by trial. Fails with TEM_ERR_ARGUMENT,
+ * TEM_ERR_MEMORY. */
+tem_status plan_create(const eval_options *options, plan *p, tem_error *error);
+void plan_free(plan *p);
+
+#endif

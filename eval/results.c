@@ -1,0 +1,342 @@
+/* results.c - rows on the disk. */
+#include "results.h"
+
+#include "failure.h"
+#include "plan.h"
+#include "whole_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The numbers of a row that may be missing, as JSON and CSV name them. */
+static const struct {
+    const char *name;
+    size_t offset;
+} values[] = {
+    {"accuracy", offsetof(eval_row, accuracy)},
+    {"mia_auc", offsetof(eval_row, mia_auc)},
+    {"mia_auc_private", offsetof(eval_row, mia_auc_private)},
+    {"self", offsetof(eval_row, self)},
+    {"bayes", offsetof(eval_row, bayes)},
+    {"self_drawn", offsetof(eval_row, self_drawn)},
+    {"bayes_drawn", offsetof(eval_row, bayes_drawn)},
+};
+
+enum { VALUES = sizeof values / sizeof *values };
+
+static double value_of(const eval_row *row, results_value value) {
+    double number;
+    memcpy(&number, (const char *)row + values[value].offset, sizeof number);
+    return number;
+}
+
+/* A string of the object into a buffer; false if it is missing or too long. */
+static bool take_string(const json_t *object, const char *name, char *out, size_t bytes) {
+    const char *text = json_string_value(json_object_get(object, name));
+    return text != NULL && (size_t)snprintf(out, bytes, "%s", text) < bytes;
+}
+
+/* The seed is text: JSON's integers end at 2^63. */
+static bool take_seed(const json_t *object, uint64_t *seed) {
+    char text[24], *end = NULL;
+    if (!take_string(object, "seed", text, sizeof text) || text[0] < '0' || text[0] > '9')
+        return false;
+    *seed = strtoull(text, &end, 10);
+    return *end == '\0';
+}
+
+static bool row_of_json(const json_t *object, eval_row *row) {
+    *row = (eval_row){0};
+    const json_t *epsilon = json_object_get(object, "epsilon");
+    const json_t *trial = json_object_get(object, "trial");
+    const json_t *seconds = json_object_get(object, "seconds");
+    if (!take_string(object, "mechanism", row->mechanism, sizeof row->mechanism) ||
+        !take_string(object, "commit", row->commit, sizeof row->commit) ||
+        !take_string(object, "model", row->model, sizeof row->model) ||
+        !take_string(object, "setting", row->setting, sizeof row->setting) ||
+        !take_seed(object, &row->seed) || !json_is_integer(trial) || !json_is_number(seconds) ||
+        !(json_is_number(epsilon) || json_is_null(epsilon)))
+        return false;
+    row->epsilon = json_number_value(epsilon);
+    row->trial = (uint32_t)json_integer_value(trial);
+    row->seconds = json_number_value(seconds);
+    for (size_t i = 0; i < VALUES; i++) {
+        const json_t *value = json_object_get(object, values[i].name);
+        const double number = json_is_number(value) ? json_number_value(value) : NAN;
+        if (!json_is_number(value) && !json_is_null(value))
+            return false;
+        memcpy((char *)row + values[i].offset, &number, sizeof number);
+    }
+    return true;
+}
+
+static json_t *number_or_null(double number) {
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static char *json_of_row(const eval_row *row) {
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, row->seed);
+    json_t *object = json_pack("{ss so si}", "mechanism", row->mechanism, "epsilon",
+                               row->epsilon > 0 ? json_real(row->epsilon) : json_null(), "trial",
+                               (int)row->trial);
+    for (size_t i = 0; i < VALUES; i++)
+        json_object_set_new(object, values[i].name,
+                            number_or_null(value_of(row, (results_value)i)));
+    json_object_set_new(object, "seconds", json_real(row->seconds));
+    json_object_set_new(object, "seed", json_string(seed));
+    json_object_set_new(object, "commit", json_string(row->commit));
+    json_object_set_new(object, "model", json_string(row->model));
+    json_object_set_new(object, "setting", json_string(row->setting));
+    char *text = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(10)) : NULL;
+    json_decref(object);
+    return text;
+}
+
+static eval_row *find(const results *r, const char *mechanism, double epsilon, uint32_t trial) {
+    for (uint32_t i = 0; i < r->count; i++)
+        if (r->rows[i].epsilon == epsilon && (trial == 0 || r->rows[i].trial == trial) &&
+            strcmp(r->rows[i].mechanism, mechanism) == 0)
+            return &r->rows[i];
+    return NULL;
+}
+
+const eval_row *results_find(const results *r, const char *mechanism, double epsilon,
+                             uint32_t trial) {
+    return find(r, mechanism, epsilon, trial);
+}
+
+static tem_status remember(results *r, const eval_row *row, tem_error *error) {
+    eval_row *place = find(r, row->mechanism, row->epsilon, row->trial);
+    if (place == NULL && r->count == r->capacity) {
+        const uint32_t capacity = 2 * r->capacity + 64;
+        eval_row *rows = realloc(r->rows, capacity * sizeof *rows);
+        if (rows == NULL)
+            return eval_out_of_memory(error);
+        r->rows = rows;
+        r->capacity = capacity;
+    }
+    if (place == NULL)
+        place = &r->rows[r->count++];
+    *place = *row;
+    return TEM_OK;
+}
+
+static tem_status read_line(results *r, const char *line, size_t bytes, uint64_t number,
+                            const eval_row *like, tem_error *error) {
+    eval_row row;
+    json_t *object = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, NULL);
+    const bool fine = object != NULL && row_of_json(object, &row);
+    json_decref(object);
+    if (!fine)
+        return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
+                            "this is no result of an evaluation; use another folder");
+    const char *other = strcmp(row.model, like->model) != 0       ? "model"
+                        : row.seed != like->seed                  ? "seed"
+                        : strcmp(row.setting, like->setting) != 0 ? "setting"
+                                                                  : NULL;
+    if (other != NULL)
+        return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
+                            "a result of another %s; use another folder", other);
+    return remember(r, &row, error);
+}
+
+static tem_status read_lines(results *r, const char *text, size_t bytes, const eval_row *like,
+                             tem_error *error) {
+    tem_status status = TEM_OK;
+    size_t at = 0;
+    for (uint64_t number = 1; at < bytes && status == TEM_OK; number++) {
+        const char *end = memchr(text + at, '\n', bytes - at);
+        if (end == NULL)
+            break;
+        status = read_line(r, text + at, (size_t)(end - text) - at, number, like, error);
+        at = (size_t)(end - text) + 1;
+    }
+    if (status == TEM_OK && at < bytes && truncate(r->path, (off_t)at) != 0)
+        status = eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot cut off the torn last line");
+    return status;
+}
+
+tem_status results_open(const char *folder, const eval_row *like, results *r, tem_error *error) {
+    results made = {.rows = NULL};
+    char *text = NULL;
+    size_t bytes = 0;
+    if ((size_t)snprintf(made.path, sizeof made.path, "%s/results.jsonl", folder) >=
+        sizeof made.path)
+        return eval_fail_at(error, TEM_ERR_ARGUMENT, folder, 0, "the name is too long");
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return eval_fail_at(error, TEM_ERR_FILE, folder, 0, "cannot make the folder");
+    tem_status status = TEM_OK;
+    if (access(made.path, F_OK) == 0)
+        status = whole_file_read(made.path, &text, &bytes, error);
+    if (status == TEM_OK)
+        status = read_lines(&made, text, bytes, like, error);
+    free(text);
+    if (status == TEM_OK)
+        *r = made;
+    else
+        results_free(&made);
+    return status;
+}
+
+void results_free(results *r) {
+    free(r->rows);
+    *r = (results){.rows = NULL};
+}
+
+tem_status results_append(results *r, const eval_row *row, tem_error *error) {
+    char *line = json_of_row(row);
+    if (line == NULL)
+        return eval_out_of_memory(error);
+    FILE *file = fopen(r->path, "ab");
+    bool done = file != NULL && fprintf(file, "%s\n", line) > 0 && fflush(file) == 0 &&
+                fsync(fileno(file)) == 0;
+    if (!done)
+        eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot write the result");
+    if (file != NULL)
+        fclose(file);
+    free(line);
+    return done ? remember(r, row, error) : TEM_ERR_FILE;
+}
+
+double student_quantile(uint32_t freedom) {
+    static const double table[] = {NAN,   12.706, 4.303, 3.182, 2.776, 2.571, 2.447,
+                                   2.365, 2.306,  2.262, 2.228, 2.201, 2.179, 2.160,
+                                   2.145, 2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
+    if (freedom < sizeof table / sizeof *table)
+        return table[freedom];
+    const double z = 1.959964, n = freedom; /* the quantile as a series in 1/n */
+    return z + (z * z * z + z) / (4 * n) + (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
+}
+
+results_mean results_over_trials(const results *r, const char *mechanism, double epsilon,
+                                 results_value value) {
+    double sum = 0, squares = 0;
+    results_mean m = {0, NAN, NAN};
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < r->count; i++) {
+            const eval_row *row = &r->rows[i];
+            const double number = value_of(row, value);
+            if (row->epsilon != epsilon || strcmp(row->mechanism, mechanism) != 0 ||
+                !isfinite(number))
+                continue;
+            m.trials += pass == 0;
+            sum += pass == 0 ? number : 0;
+            squares += pass == 1 ? (number - m.mean) * (number - m.mean) : 0;
+        }
+        m.mean = m.trials > 0 ? sum / m.trials : NAN;
+    }
+    if (m.trials > 1)
+        m.half = student_quantile(m.trials - 1) * sqrt(squares / (m.trials - 1) / m.trials);
+    return m;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+uint32_t results_epsilons(const results *r, const char *mechanism, double *epsilons,
+                          uint32_t most) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        uint32_t known = 0;
+        while (known < count && epsilons[known] != r->rows[i].epsilon)
+            known++;
+        if (known == count && count < most && strcmp(r->rows[i].mechanism, mechanism) == 0)
+            epsilons[count++] = r->rows[i].epsilon;
+    }
+    qsort(epsilons, count, sizeof *epsilons, compare_doubles);
+    return count;
+}
+
+/* ---------------------------------------------------------------- tables */
+
+static void print_csv_number(FILE *out, double number) {
+    if (isfinite(number))
+        fprintf(out, "%.6g", number);
+    fputc(',', out);
+}
+
+static void print_csv(const results *r, FILE *out) {
+    fputs("mechanism,epsilon,trial,accuracy,mia_auc,mia_auc_private,self,bayes,"
+          "self_drawn,bayes_drawn,commit,seed,model\n",
+          out);
+    for (uint32_t i = 0; i < r->count; i++) {
+        const eval_row *row = &r->rows[i];
+        fprintf(out, "%s,", row->mechanism);
+        print_csv_number(out, row->epsilon > 0 ? row->epsilon : NAN);
+        fprintf(out, "%u,", row->trial);
+        for (size_t k = 0; k < VALUES; k++)
+            print_csv_number(out, value_of(row, (results_value)k));
+        fprintf(out, "%s,%" PRIu64 ",%s\n", row->commit, row->seed, row->model);
+    }
+}
+
+/* "0.7462 ± 0.0031", the interval only where there are trials to take it from. */
+static void print_cell(FILE *out, results_mean m, double scale, int digits) {
+    if (m.trials == 0)
+        fputs(" |", out);
+    else if (m.trials == 1)
+        fprintf(out, " %.*f |", digits, m.mean * scale);
+    else
+        fprintf(out, " %.*f ± %.*f |", digits, m.mean * scale, digits, m.half * scale);
+}
+
+static void print_md_row(const results *r, const char *mechanism, double epsilon, FILE *out) {
+    static const struct {
+        double scale;
+        int digits;
+    } forms[VALUES] = {{100, 2}, {1, 3}, {1, 3}, {1, 3}, {1, 3}, {1, 3}, {1, 3}};
+    fprintf(out, "| %s |", mechanism);
+    if (epsilon > 0)
+        fprintf(out, " %g", epsilon);
+    fprintf(out, " | %u |", results_over_trials(r, mechanism, epsilon, RESULTS_ACCURACY).trials);
+    for (size_t k = 0; k < VALUES; k++)
+        print_cell(out, results_over_trials(r, mechanism, epsilon, (results_value)k),
+                   forms[k].scale, forms[k].digits);
+    fputc('\n', out);
+}
+
+static void print_md(const results *r, FILE *out) {
+    fputs("Mean over the trials, ± half of the 95 % confidence interval (Student's t). Accuracy in "
+          "per cent. Drawn with a seeded generator: an experiment, not private.\n\n"
+          "| mechanism | epsilon | trials | accuracy | MIA AUC | MIA AUC, private text | self | "
+          "Bayes | self, drawn | Bayes, drawn |\n|---|---|---|---|---|---|---|---|---|---|\n",
+          out);
+    const plan_mechanism *mechanism;
+    for (size_t i = 0; (mechanism = plan_mechanism_at(i)) != NULL; i++) {
+        double epsilons[EVAL_EPSILONS_MAX];
+        const uint32_t count = results_epsilons(r, mechanism->name, epsilons, EVAL_EPSILONS_MAX);
+        for (uint32_t k = 0; k < count; k++)
+            print_md_row(r, mechanism->name, epsilons[k], out);
+    }
+}
+
+static tem_status write_table(const results *r, const char *folder, const char *name,
+                              void (*print)(const results *, FILE *), tem_error *error) {
+    char path[4096], *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out == NULL)
+        return eval_out_of_memory(error);
+    print(r, out);
+    const bool done = fclose(out) == 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const tem_status status =
+        done ? whole_file_write(path, text, bytes, error) : eval_out_of_memory(error);
+    free(text);
+    return status;
+}
+
+tem_status results_write_tables(const results *r, const char *folder, tem_error *error) {
+    const tem_status status = write_table(r, folder, "results.csv", print_csv, error);
+    return status == TEM_OK ? write_table(r, folder, "results.md", print_md, error) : status;
+}

@@ -1,0 +1,57 @@
+/* results.h - rows on the disk: results.jsonl, and what is made from it. */
+#ifndef EVAL_RESULTS_H
+#define EVAL_RESULTS_H
+
+#include "eval.h"
+
+typedef struct results {
+    char path[4096]; /* of results.jsonl */
+    eval_row *rows;  /* the last of equal (mechanism, epsilon, trial) */
+    uint32_t count, capacity;
+} results;
+
+/* Reads folder/results.jsonl; makes the folder if there is none. A last line without its end is
+ * what an interrupted run leaves: it is cut off. Any other line that is no row fails with
+ * TEM_ERR_FORMAT, and so does one whose model, seed or setting is not that of `like`. Fails with
+ * TEM_ERR_FILE, TEM_ERR_MEMORY. */
+tem_status results_open(const char *folder, const eval_row *like, results *r, tem_error *error);
+void results_free(results *r);
+
+/* The row, or NULL. Trial 0: of any trial. */
+const eval_row *results_find(const results *r, const char *mechanism, double epsilon,
+                             uint32_t trial);
+
+/* Appends a row, and returns when it is on the disk. */
+tem_status results_append(results *r, const eval_row *row, tem_error *error);
+
+/* Writes results.csv and results.md into the folder. */
+tem_status results_write_tables(const results *r, const char *folder, tem_error *error);
+
+/* Numbers of a row, by name. */
+typedef enum results_value {
+    RESULTS_ACCURACY,
+    RESULTS_MIA,
+    RESULTS_MIA_PRIVATE,
+    RESULTS_SELF,
+    RESULTS_BAYES,
+    RESULTS_SELF_DRAWN,
+    RESULTS_BAYES_DRAWN,
+} results_value;
+
+/* Over the trials that have the number: mean, and half the width of its 95 % confidence interval
+ * by Student's t (NaN for fewer than two). */
+typedef struct results_mean {
+    uint32_t trials;
+    double mean, half;
+} results_mean;
+
+results_mean results_over_trials(const results *r, const char *mechanism, double epsilon,
+                                 results_value value);
+
+/* The different epsilons of a mechanism, ascending; returns how many, at most `most`. */
+uint32_t results_epsilons(const results *r, const char *mechanism, double *epsilons, uint32_t most);
+
+/* t such that Student's distribution with `freedom` degrees has 2.5 % above it. */
+double student_quantile(uint32_t freedom);
+
+#endif

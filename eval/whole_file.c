@@ -1,0 +1,60 @@
+/* whole_file.c - files that are read and written as a whole. */
+#include "whole_file.h"
+
+#include "failure.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The rest of an open file; false with errno. */
+static bool read_rest(FILE *file, char **text, size_t *bytes) {
+    size_t capacity = 1 << 14, length = 0;
+    char *all = malloc(capacity);
+    while (all != NULL) {
+        length += fread(all + length, 1, capacity - length - 1, file);
+        if (length + 1 < capacity)
+            break;
+        char *grown = realloc(all, capacity *= 2);
+        if (grown == NULL)
+            free(all);
+        all = grown;
+    }
+    if (all == NULL || ferror(file)) {
+        errno = all == NULL ? ENOMEM : errno;
+        free(all);
+        return false;
+    }
+    all[length] = '\0';
+    *text = all;
+    *bytes = length;
+    return true;
+}
+
+tem_status whole_file_read(const char *path, char **text, size_t *bytes, tem_error *error) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot open it");
+    const bool done = read_rest(file, text, bytes);
+    const int kept = errno;
+    fclose(file);
+    errno = kept;
+    return done ? TEM_OK : eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot read it");
+}
+
+tem_status whole_file_write(const char *path, const char *text, size_t bytes, tem_error *error) {
+    char temporary[4096];
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.part", path) >= sizeof temporary)
+        return eval_fail_at(error, TEM_ERR_ARGUMENT, path, 0, "the name is too long");
+    FILE *file = fopen(temporary, "wb");
+    if (file == NULL)
+        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot write it");
+    bool done = fwrite(text, 1, bytes, file) == bytes;
+    done = fclose(file) == 0 && done && rename(temporary, path) == 0;
+    if (!done) {
+        eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot write it");
+        remove(temporary);
+    }
+    return done ? TEM_OK : TEM_ERR_FILE;
+}

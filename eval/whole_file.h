@@ -1,0 +1,15 @@
+/* whole_file.h - files that are read and written as a whole. */
+#ifndef EVAL_WHOLE_FILE_H
+#define EVAL_WHOLE_FILE_H
+
+#include "tem.h"
+
+/* The content, with a NUL after it; free with free(). Fails with TEM_ERR_FILE,
+ * TEM_ERR_MEMORY. */
+tem_status whole_file_read(const char *path, char **text, size_t *bytes, tem_error *error);
+
+/* Writes beside the file and renames: it is the old one or the new one. Fails with
+ * TEM_ERR_FILE. */
+tem_status whole_file_write(const char *path, const char *text, size_t bytes, tem_error *error);
+
+#endif

@@ -1,0 +1,610 @@
+/* test_eval.c - the evaluation as a whole, on small made-up reviews: a planted signal is found, a
+ * label without one is not, an over-fitted classifier gives its members away; what an interrupted
+ * run leaves is taken up; data that is none is refused, with file and line. */
+#include "chance.h"
+#include "eval.h"
+#include "labelled.h"
+#include "plan.h"
+#include "private_text.h"
+#include "results.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ftw.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORDS = 400, DIMENSION = 24, PATH = 512 };
+
+static tem_model *model;
+static char folder[PATH];
+
+static const char *in_folder(const char *format, ...) {
+    static char paths[4][PATH];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    va_list arguments;
+    const int length = snprintf(path, PATH, "%s/", folder);
+    va_start(arguments, format);
+    vsnprintf(path + length, PATH - (size_t)length, format, arguments);
+    va_end(arguments);
+    return path;
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A text of random words; with probability `signal` a word tells the label: those of class 1 are in
+ * the upper half of the vocabulary. */
+static void make_text(char *text, size_t bytes, int label, int words, double signal, chance *c) {
+    size_t length = 0;
+    for (int i = 0; i < words; i++) {
+        uint32_t word = (uint32_t)(chance_unit(c) * WORDS);
+        if (chance_unit(c) < signal)
+            word = word / 2 + (label == 1 ? WORDS / 2 : 0);
+        length += (size_t)snprintf(text + length, bytes - length, i % 9 == 4 ? "W%u<br />" : "w%u ",
+                                   word);
+    }
+}
+
+/* Reviews in the layout of aclImdb, `count` a class and part. */
+static const char *make_reviews(const char *name, int count, int words, double signal) {
+    static const char *const parts[] = {"train", "test"}, *const classes[] = {"neg", "pos"};
+    chance c = {77};
+    char text[4096];
+    mkdir(in_folder("%s", name), 0777);
+    for (int part = 0; part < 2; part++) {
+        mkdir(in_folder("%s/%s", name, parts[part]), 0777);
+        for (int label = 0; label < 2; label++) {
+            mkdir(in_folder("%s/%s/%s", name, parts[part], classes[label]), 0777);
+            for (int i = 0; i < count; i++) {
+                make_text(text, sizeof text, label, words, signal, &c);
+                write_file(in_folder("%s/%s/%s/%d_1.txt", name, parts[part], classes[label], i),
+                           text);
+            }
+        }
+    }
+    return in_folder("%s", name);
+}
+
+static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *f) {
+    (void)s;
+    (void)kind;
+    (void)f;
+    return remove(path);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    chance c = {5};
+    static float values[WORDS * DIMENSION];
+    static char names[WORDS][8];
+    const char *words[WORDS];
+    tem_vectors *vectors = NULL;
+    for (int i = 0; i < WORDS * DIMENSION; i++)
+        values[i] = (float)chance_normal(&c);
+    for (int i = 0; i < WORDS; i++) {
+        snprintf(names[i], sizeof names[i], "w%d", i);
+        words[i] = names[i];
+    }
+    snprintf(folder, sizeof folder, "/tmp/tem-eval-XXXXXX");
+    return mkdtemp(folder) == NULL ||
+           tem_vectors_create(words, values, WORDS, DIMENSION, &vectors, NULL) != TEM_OK ||
+           tem_model_build(vectors, NULL, NULL, &model, NULL) != TEM_OK ||
+           (tem_vectors_free(vectors), 0);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    tem_model_free(model);
+    return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* What the evaluation has told. */
+typedef struct told {
+    uint32_t rows, notes;
+    eval_row last;
+    char note[256];
+    uint32_t kill_after; /* rows; 0: never */
+} told;
+
+static void tell(void *context, const eval_row *row, uint32_t done, uint32_t total, double left) {
+    told *t = context;
+    assert_true(done <= total && left >= 0);
+    t->rows++;
+    t->last = *row;
+    if (t->rows == t->kill_after)
+        raise(SIGKILL);
+}
+
+static void take_note(void *context, const char *sentence) {
+    told *t = context;
+    t->notes++;
+    snprintf(t->note, sizeof t->note, "%s", sentence);
+}
+
+static eval_options options_for(const char *name, told *t) {
+    static const tem_run run = {.threads = 2};
+    return (eval_options){.model_path = "small.tem",
+                          .folder = in_folder("%s", name),
+                          .trials = 1,
+                          .seed = 1,
+                          .epochs = 20,
+                          .run = &run,
+                          .told = tell,
+                          .note = take_note,
+                          .context = t};
+}
+
+/* The one row that is asked for. */
+static eval_row only(const char *data, const char *name, const char *row, uint32_t epochs) {
+    told t = {0};
+    tem_error error;
+    eval_options options = options_for(name, &t);
+    options.only = row;
+    options.epochs = epochs;
+    if (eval_imdb(model, data, &options, &error) != TEM_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(t.rows, 1);
+    return t.last;
+}
+
+static void a_signal_is_found(void **state) {
+    (void)state;
+    char data[PATH];
+    snprintf(data, sizeof data, "%s", make_reviews("clear", 100, 30, 0.5));
+    eval_row row = only(data, "clear-out", "original::1", 300);
+    assert_true(row.accuracy > 0.95);
+    assert_true(row.self_drawn == 1 && row.bayes == 1);
+    assert_true(row.mia_auc == row.mia_auc_private);
+    row = only(data, "clear-out", "tem:8:1", 300); /* hardly any noise on this vocabulary */
+    assert_true(row.accuracy > 0.9 && row.self_drawn > 0.9);
+    assert_true(row.self > 0.9 && row.bayes > 0.9);
+    row = only(data, "clear-out", "tem:0.01:1", 300); /* nothing but noise; 100 reviews */
+    assert_true(fabs(row.accuracy - 0.5) < 0.2 && row.self_drawn < 0.02);
+    assert_true(row.bayes < 0.2 && row.bayes_drawn < 0.02);
+    row = only(data, "clear-out", "madlib:3000:1", 300);
+    assert_true(row.accuracy > 0.9 && isnan(row.self) && isnan(row.bayes));
+    assert_true(row.self_drawn > 0.9 && row.bayes_drawn > 0.9);
+}
+
+/* 400 reviews judge: the standard deviation is 0.025, and 0.1 is four of them. */
+static void no_signal_is_not_found(void **state) {
+    (void)state;
+    char data[PATH];
+    snprintf(data, sizeof data, "%s", make_reviews("noise", 400, 12, 0));
+    const eval_row row = only(data, "noise-out", "original::1", 10);
+    assert_true(fabs(row.accuracy - 0.5) < 0.1);
+}
+
+/* Labels that only memory can give: the classifier learns each review by heart. */
+static void an_over_fitted_classifier_gives_its_members_away(void **state) {
+    (void)state;
+    char data[PATH];
+    snprintf(data, sizeof data, "%s", make_reviews("heart", 60, 40, 0));
+    const eval_row learned = only(data, "heart-out", "original::1", 400);
+    assert_true(learned.mia_auc > 0.8);
+}
+
+static int compare_rows(const void *a, const void *b) {
+    const eval_row *x = a, *y = b;
+    const int names = strcmp(x->mechanism, y->mechanism);
+    return names != 0 ? names : x->epsilon < y->epsilon ? -1 : x->epsilon > y->epsilon;
+}
+
+static eval_row like_row(void) {
+    eval_row like = {.seed = 1};
+    snprintf(like.setting, sizeof like.setting, "imdb, 3 epochs, model vectors");
+    return like;
+}
+
+static void open_results(const char *name, results *r) {
+    const eval_row like = like_row();
+    assert_int_equal(results_open(in_folder("%s", name), &like, r, NULL), TEM_OK);
+    qsort(r->rows, r->count, sizeof *r->rows, compare_rows);
+}
+
+static tem_status run_plan(const char *data, const char *name, told *t, tem_error *error) {
+    eval_options options = options_for(name, t);
+    options.epochs = 3;
+    options.epsilons = "2,1";
+    options.mechanisms = "tem,original,madlib";
+    return eval_imdb(model, data, &options, error);
+}
+
+static void append_torn_line(const char *path) {
+    FILE *file = fopen(path, "ab");
+    assert_non_null(file);
+    fputs("{\"mechanism\": \"tem\", \"epsi", file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_killed_run_goes_on(void **state) {
+    (void)state;
+    char data[PATH];
+    told whole = {0}, rest = {0}, again = {0};
+    results a, b;
+    snprintf(data, sizeof data, "%s", make_reviews("plan", 20, 20, 0.4));
+    assert_int_equal(run_plan(data, "whole", &whole, NULL), TEM_OK);
+    assert_int_equal(whole.rows, 5);
+    const pid_t child = fork();
+    if (child == 0) {
+        told killed = {.kill_after = 2};
+        run_plan(data, "torn", &killed, NULL);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    append_torn_line(in_folder("torn/results.jsonl"));
+    assert_int_equal(run_plan(data, "torn", &rest, NULL), TEM_OK);
+    assert_int_equal(rest.rows, 3); /* two were done */
+    assert_int_equal(run_plan(data, "torn", &again, NULL), TEM_OK);
+    assert_int_equal(again.rows, 0);
+    open_results("whole", &a);
+    open_results("torn", &b);
+    assert_int_equal(a.count, 5);
+    assert_int_equal(b.count, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(compare_rows(&a.rows[i], &b.rows[i]), 0);
+        assert_true(a.rows[i].accuracy == b.rows[i].accuracy);
+        assert_true(fabs(a.rows[i].mia_auc - b.rows[i].mia_auc) < 1e-9);
+    }
+    results_free(&a);
+    results_free(&b);
+    assert_int_equal(access(in_folder("torn/results.csv"), R_OK), 0);
+    assert_int_equal(access(in_folder("torn/results.md"), R_OK), 0);
+}
+
+/* Stops at the n-th report of progress. */
+static int stop_after(void *context, const char *stage, uint64_t done, uint64_t total) {
+    int *left = context;
+    assert_true(stage != NULL && (total == 0 || done <= total));
+    return --*left == 0;
+}
+
+static void a_cancelled_run_keeps_what_is_done(void **state) {
+    (void)state;
+    char data[PATH];
+    snprintf(data, sizeof data, "%s", make_reviews("stopped", 6, 10, 0.4));
+    uint32_t rows = 0;
+    for (int n = 1; n < 1000000; n = n * 3 / 2 + 3) {
+        told t = {0};
+        tem_error error;
+        int left = n;
+        const tem_run run = {.threads = 1, .progress = stop_after, .progress_context = &left};
+        eval_options options = options_for("stopped-out", &t);
+        options.epochs = 3;
+        options.mechanisms = "original,tem";
+        options.epsilons = "1,2,3";
+        options.run = &run;
+        const tem_status status = eval_imdb(model, data, &options, &error);
+        assert_true(status == (left <= 0 ? TEM_ERR_CANCELLED : TEM_OK));
+        rows += t.rows;
+    }
+    assert_int_equal(rows, 4); /* each done once, over all these runs */
+}
+
+static void threads_change_no_result(void **state) {
+    (void)state;
+    char data[PATH];
+    eval_row rows[2];
+    snprintf(data, sizeof data, "%s", make_reviews("threads", 30, 10, 0.4));
+    for (unsigned i = 0; i < 2; i++) {
+        told t = {0};
+        const tem_run run = {.threads = 1 + 2 * i};
+        eval_options options = options_for(i == 0 ? "threads-1" : "threads-3", &t);
+        options.only = "tem:1:1";
+        options.run = &run;
+        assert_int_equal(eval_imdb(model, data, &options, NULL), TEM_OK);
+        rows[i] = t.last;
+    }
+    assert_true(rows[0].accuracy == rows[1].accuracy && rows[0].mia_auc == rows[1].mia_auc &&
+                rows[0].mia_auc_private == rows[1].mia_auc_private &&
+                rows[0].bayes_drawn == rows[1].bayes_drawn);
+}
+
+static void results_of_another_kind_are_refused(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "no JSON\n",
+        "{}\n",
+        "[]\n",
+        "{\"mechanism\": \"tem\", \"epsilon\": 2, \"trial\": 1, \"accuracy\": 0.5, \"mia_auc\": "
+        "null, "
+        "\"mia_auc_private\": null, \"self\": null, \"bayes\": null, \"self_drawn\": null, "
+        "\"bayes_drawn\": null, \"seconds\": 1, \"seed\": \"2\", \"commit\": \"0\", \"model\": "
+        "\"\", "
+        "\"setting\": \"imdb, 3 epochs, model vectors\"}\n",
+    };
+    mkdir(in_folder("bad"), 0777);
+    const eval_row like = like_row();
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        results r;
+        tem_error error;
+        write_file(in_folder("bad/results.jsonl"), lines[i]);
+        assert_int_equal(results_open(in_folder("bad"), &like, &r, &error), TEM_ERR_FORMAT);
+        assert_int_equal(error.line, 1);
+    }
+}
+
+static void a_missing_certificate_is_named(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("uncertain", 4, 5, 0));
+    eval_options options = options_for("uncertain-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "equal";
+    options.epsilons = "2";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_int_equal(t.notes, 1);
+    assert_non_null(strstr(t.note, "tem calibrate --epsilon 2 -m small.tem"));
+    options.only = "equal:2";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_CERTIFICATE);
+}
+
+static void plans(void **state) {
+    (void)state;
+    static const struct {
+        const char *mechanisms, *epsilons, *only;
+        uint32_t trials, rows; /* rows 0: refused */
+    } cases[] = {
+        {NULL, NULL, NULL, 1, 1 + 11 + 9 + 9},
+        {NULL, NULL, NULL, 5, 150},
+        {"tem,original", "1,2", NULL, 2, 6},
+        {NULL, NULL, "tem", 2, 18},
+        {NULL, NULL, "tem:2", 3, 3},
+        {NULL, NULL, "tem:7:4", 2, 1},
+        {NULL, NULL, "original", 2, 2},
+        {NULL, NULL, "original::2", 2, 1},
+        {"tem", NULL, "madlib:16:1", 1, 1},
+        {"tems", NULL, NULL, 1, 0},
+        {"", NULL, NULL, 1, 0},
+        {NULL, "1,,2", NULL, 1, 0},
+        {NULL, "0", NULL, 1, 0},
+        {NULL, "-1", NULL, 1, 0},
+        {NULL, "1x", NULL, 1, 0},
+        {NULL, "inf", NULL, 1, 0},
+        {NULL, NULL, "tem:", 1, 0},
+        {NULL, NULL, "tem:2:", 1, 0},
+        {NULL, NULL, "tem:2:0", 1, 0},
+        {NULL, NULL, "tem:2:1:1", 1, 0},
+        {NULL, NULL, "tem:2:1.5", 1, 0},
+        {NULL, NULL, "nothing:2", 1, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const eval_options options = {.mechanisms = cases[i].mechanisms,
+                                      .epsilons = cases[i].epsilons,
+                                      .only = cases[i].only,
+                                      .trials = cases[i].trials};
+        plan p = {0};
+        const tem_status status = plan_create(&options, &p, NULL);
+        assert_int_equal(status, cases[i].rows > 0 ? TEM_OK : TEM_ERR_ARGUMENT);
+        assert_int_equal(p.count, cases[i].rows);
+        plan_free(&p);
+    }
+}
+
+static void students_distribution(void **state) {
+    (void)state;
+    assert_true(fabs(student_quantile(4) - 2.776) < 1e-3);
+    assert_true(fabs(student_quantile(21) - 2.0796) < 1e-3);
+    assert_true(fabs(student_quantile(100) - 1.9840) < 1e-4);
+    eval_row rows[3] = {{.mechanism = "tem", .epsilon = 2, .trial = 1, .accuracy = 1},
+                        {.mechanism = "tem", .epsilon = 2, .trial = 2, .accuracy = 2},
+                        {.mechanism = "tem", .epsilon = 2, .trial = 3, .accuracy = 6}};
+    results r = {.rows = rows, .count = 3};
+    const results_mean m = results_over_trials(&r, "tem", 2, RESULTS_ACCURACY);
+    assert_true(m.trials == 3 && m.mean == 3);
+    assert_true(fabs(m.half - 4.303 * sqrt(7.0 / 3)) < 1e-9);
+    r.count = 1;
+    assert_true(isnan(results_over_trials(&r, "tem", 2, RESULTS_ACCURACY).half));
+}
+
+/* Three classes: the accuracy of `mechanism`'s only row. */
+static double classify(tem_format format, const char *extension, double signal) {
+    chance c = {31};
+    char text[4096];
+    told t = {0};
+    tem_error error;
+    const char *names[2] = {"train", "test"};
+    char paths[2][PATH];
+    for (int part = 0; part < 2; part++) {
+        snprintf(paths[part], PATH, "%s", in_folder("%s.%s", names[part], extension));
+        FILE *file = fopen(paths[part], "wb");
+        assert_non_null(file);
+        if (format == TEM_FORMAT_TSV)
+            fputs("id\ttext\tkind\n", file);
+        for (int i = 0; i < 300; i++) {
+            const int kind = i % 3;
+            make_text(text, sizeof text, kind == 2, 20, signal, &c);
+            if (format == TEM_FORMAT_TSV)
+                fprintf(file, "%d\t%s\tkind %d\r\n", i, text, kind == 2);
+            else
+                fprintf(file, "{\"kind\": %d, \"text\": \"%s\"}\n\n", kind == 2, text);
+        }
+        fclose(file);
+    }
+    const eval_files files = {paths[0], paths[1], format, "text", "kind"};
+    eval_options options = options_for(extension, &t);
+    options.only = "original";
+    options.epochs = 100;
+    if (eval_classify(model, &files, &options, &error) != TEM_OK)
+        fail_msg("%s", error.message);
+    assert_true(t.rows == 1 && isnan(t.last.mia_auc));
+    return t.last.accuracy;
+}
+
+static void own_texts_are_classified(void **state) {
+    (void)state;
+    assert_true(classify(TEM_FORMAT_TSV, "tsv", 0.6) > 0.95);
+    assert_true(classify(TEM_FORMAT_JSONL, "jsonl", 0.6) > 0.95);
+}
+
+static void bad_texts_are_refused_by_line(void **state) {
+    (void)state;
+    static const struct {
+        tem_format format;
+        const char *text;
+        uint64_t line;
+    } cases[] = {
+        {TEM_FORMAT_TSV, "", 0},
+        {TEM_FORMAT_TSV, "text\tkind\n", 0},
+        {TEM_FORMAT_TSV, "text\tlabel\nw1\ta\n", 1},
+        {TEM_FORMAT_TSV, "text\tkind\ttext\nw1\ta\tw1\n", 1},
+        {TEM_FORMAT_TSV, "text\tkind\nw1\ta\nw2\n", 3},
+        {TEM_FORMAT_TSV, "text\tkind\nw1\t\n", 2},
+        {TEM_FORMAT_TSV, "text\tkind\nw1\ta\n\xff\ta\n", 3},
+        {TEM_FORMAT_JSONL, "{\"text\": \"w1\", \"kind\": \"a\"}\n{\"text\": \"w1\"}\n", 2},
+        {TEM_FORMAT_JSONL, "{\"text\": 1, \"kind\": \"a\"}\n", 1},
+        {TEM_FORMAT_JSONL, "{\"text\": \"w1\", \"kind\": 1.5}\n", 1},
+        {TEM_FORMAT_JSONL, "{\"text\": \"w1\", \"kind\": 1\n", 1},
+        {TEM_FORMAT_JSONL, "{\"text\": \"w1\", \"text\": \"w2\", \"kind\": 1}\n", 1},
+        {TEM_FORMAT_JSONL, "\n[1]\n", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const eval_files files = {NULL, NULL, cases[i].format, "text", "kind"};
+        label_names labels = {0};
+        corpus c = {0};
+        tem_error error;
+        const char *path = in_folder("refused");
+        write_file(path, cases[i].text);
+        assert_int_equal(labelled_read(path, &files, model, true, &labels, &c, &error),
+                         TEM_ERR_FORMAT);
+        assert_int_equal(error.line, cases[i].line);
+        assert_string_equal(error.file, path);
+        label_names_free(&labels);
+    }
+}
+
+static void a_label_of_the_test_alone_is_refused(void **state) {
+    (void)state;
+    told t = {0};
+    tem_error error;
+    char train[PATH], test[PATH];
+    snprintf(train, sizeof train, "%s", in_folder("one.tsv"));
+    snprintf(test, sizeof test, "%s", in_folder("two.tsv"));
+    write_file(train, "text\tkind\nw1\ta\nw2\tb\n");
+    write_file(test, "text\tkind\nw1\ta\nw2\tc\n");
+    const eval_files files = {train, test, TEM_FORMAT_TSV, "text", "kind"};
+    const eval_options options = options_for("labels-out", &t);
+    assert_int_equal(eval_classify(model, &files, &options, &error), TEM_ERR_FORMAT);
+    assert_int_equal(error.line, 3);
+    write_file(train, "text\tkind\nw1\ta\nw2\ta\n");
+    assert_int_equal(eval_classify(model, &files, &options, &error), TEM_ERR_FORMAT);
+}
+
+static void a_folder_that_is_not_aclimdb_is_refused(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    const eval_options options = options_for("folder-out", &t);
+    assert_int_equal(eval_imdb(model, in_folder("nowhere"), &options, &error), TEM_ERR_FORMAT);
+    snprintf(data, sizeof data, "%s", make_reviews("lopsided", 3, 5, 0));
+    assert_int_equal(remove(in_folder("lopsided/test/pos/1_1.txt")), 0);
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+    write_file(in_folder("lopsided/test/pos/1_1.txt"), "w1 \xff");
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+    assert_non_null(strstr(error.file, "1_1.txt"));
+}
+
+/* Every use and every trial has random numbers of its own, and always the same. */
+static void trials_differ(void **state) {
+    (void)state;
+    uint64_t seeds[2 * 3 * 5];
+    int count = 0;
+    for (uint64_t seed = 1; seed <= 2; seed++)
+        for (uint64_t trial = 1; trial <= 3; trial++)
+            for (int purpose = CHANCE_SPLIT; purpose <= CHANCE_DRAW; purpose++) {
+                seeds[count] = chance_seed(seed, trial, (chance_purpose)purpose);
+                for (int i = 0; i < count; i++)
+                    assert_true(seeds[i] != seeds[count]);
+                count++;
+            }
+    assert_int_equal(count, 30);
+    assert_true(chance_seed(1, 1, CHANCE_SPLIT) == seeds[0]);
+}
+
+/* Halves share no review and have half of each class. */
+static void halves(void **state) {
+    (void)state;
+    corpus c = {0}, parts[2];
+    char text[16];
+    int seen[50] = {0};
+    for (uint32_t i = 0; i < 50; i++) {
+        snprintf(text, sizeof text, "w%u", i);
+        assert_int_equal(corpus_add(&c, model, text, strlen(text), i % 5 == 0, NULL), TEM_OK);
+    }
+    assert_int_equal(corpus_halve(&c, 2, 9, parts, NULL), TEM_OK);
+    for (int half = 0; half < 2; half++) {
+        uint32_t ones = 0;
+        assert_int_equal(parts[half].count, 25);
+        for (uint32_t i = 0; i < 25; i++) {
+            const uint32_t word = parts[half].words[i];
+            ones += parts[half].labels[i];
+            assert_int_equal(parts[half].labels[i], word % 5 == 0);
+            seen[word]++;
+        }
+        assert_int_equal(ones, 5);
+        corpus_free(&parts[half]);
+    }
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(seen[i], 1);
+    corpus_free(&c);
+}
+
+static void guesses(void **state) {
+    (void)state;
+    uint64_t starts[2] = {0, 6};
+    uint32_t known[] = {1, 1, 2, 3, 3, 3}, out[] = {5, 5, 5, 5, 6, 6};
+    uint32_t asked[] = {1, 2, 3, 7, 8, 1}, given[] = {5, 5, 6, 7, 9, 6};
+    const corpus a = {.count = 1, .starts = starts, .words = known};
+    const corpus b = {.count = 1, .starts = starts, .words = out};
+    const corpus c = {.count = 1, .starts = starts, .words = asked};
+    const corpus d = {.count = 1, .starts = starts, .words = given};
+    double share = 0;
+    assert_int_equal(private_text_guessed(&a, &b, &c, &d, 10, &share, NULL), TEM_OK);
+    assert_true(fabs(share - 3.0 / 6) < 1e-12); /* 5 is 1, 6 is 3, 7 was never seen: 7 */
+    assert_true(fabs(private_text_kept(&c, &d) - 1.0 / 6) < 1e-12);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trials_differ),
+        cmocka_unit_test(halves),
+        cmocka_unit_test(guesses),
+        cmocka_unit_test(plans),
+        cmocka_unit_test(students_distribution),
+        cmocka_unit_test(a_signal_is_found),
+        cmocka_unit_test(no_signal_is_not_found),
+        cmocka_unit_test(an_over_fitted_classifier_gives_its_members_away),
+        cmocka_unit_test(a_killed_run_goes_on),
+        cmocka_unit_test(a_cancelled_run_keeps_what_is_done),
+        cmocka_unit_test(threads_change_no_result),
+        cmocka_unit_test(results_of_another_kind_are_refused),
+        cmocka_unit_test(a_missing_certificate_is_named),
+        cmocka_unit_test(own_texts_are_classified),
+        cmocka_unit_test(bad_texts_are_refused_by_line),
+        cmocka_unit_test(a_label_of_the_test_alone_is_refused),
+        cmocka_unit_test(a_folder_that_is_not_aclimdb_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
