@@ -220,3 +220,114 @@ tem_status tuning_flatten(const tuning_matrix *t, const tuning_goal *goal, doubl
     core_free(back);
     return status;
 }
+
+/* ---------------------------------------------------------------- balance -- */
+
+/* Conjugate gradients for K a = 1. */
+typedef struct balance {
+    const tuning_call *call;
+    double *solution, *rest, *direction;
+    float *scratch, *product;
+    double square; /* of the rest */
+} balance;
+
+static tem_status balance_init(balance *b, const tuning_matrix *t, tem_error *error) {
+    b->solution = core_alloc_zero(t->count, sizeof *b->solution);
+    b->rest = core_alloc_zero(t->count, sizeof *b->rest);
+    b->direction = core_alloc_zero(t->count, sizeof *b->direction);
+    b->scratch = tuning_vector(t);
+    b->product = tuning_vector(t);
+    return b->solution == NULL || b->rest == NULL || b->direction == NULL || b->scratch == NULL ||
+                   b->product == NULL
+               ? core_fail_memory(error)
+               : TEM_OK;
+}
+
+static void balance_free(balance *b) {
+    core_free(b->solution);
+    core_free(b->rest);
+    core_free(b->direction);
+    core_free(b->scratch);
+    core_free(b->product);
+}
+
+/* product = K x */
+static tem_status multiply(balance *b, const double *x, tem_error *error) {
+    for (uint32_t i = 0; i < b->call->matrix->count; i++)
+        b->scratch[i] = (float)x[i];
+    return tuning_sum(b->call, b->scratch, b->product, NULL, NULL, error);
+}
+
+/* rest = 1 - K a, and begins anew from there. */
+static tem_status take_rest(balance *b, tem_error *error) {
+    const tem_status status = multiply(b, b->solution, error);
+    b->square = 0;
+    for (uint32_t i = 0; i < b->call->matrix->count; i++) {
+        b->rest[i] = b->direction[i] = 1 - b->product[i];
+        b->square += b->rest[i] * b->rest[i];
+    }
+    return status;
+}
+
+static double largest_rest(const balance *b) {
+    double largest = 0;
+    for (uint32_t i = 0; i < b->call->matrix->count; i++)
+        largest = fmax(largest, fabs(b->rest[i]));
+    return largest;
+}
+
+/* One step; *on is false where the direction has no positive curvature. */
+static tem_status balance_step(balance *b, bool *on, tem_error *error) {
+    const uint32_t count = b->call->matrix->count;
+    const tem_status status = multiply(b, b->direction, error);
+    double curvature = 0, square = 0;
+    for (uint32_t i = 0; i < count; i++)
+        curvature += b->direction[i] * b->product[i];
+    *on = status == TEM_OK && curvature > 0;
+    if (!*on)
+        return status;
+    const double length = b->square / curvature;
+    for (uint32_t i = 0; i < count; i++) {
+        b->solution[i] += length * b->direction[i];
+        b->rest[i] -= length * b->product[i];
+        square += b->rest[i] * b->rest[i];
+    }
+    for (uint32_t i = 0; i < count; i++)
+        b->direction[i] = b->rest[i] + square / b->square * b->direction[i];
+    b->square = square;
+    return status;
+}
+
+tem_status tuning_balance(const tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+                          double tolerance, const tem_run *run, float *a, double *residual,
+                          double *least, tem_error *error) {
+    enum { ANEW = 25 }; /* steps after which the rest is computed, not carried along */
+    const tuning_call call = {t, s, goal->reach > 0 ? goal->reach / s : goal->gamma, run};
+    balance b = {.call = &call};
+    bool on = true;
+    tem_status status = balance_init(&b, t, error);
+    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
+        b.solution[i] = a[i];
+    for (unsigned k = 0; k < steps && status == TEM_OK && on; k++) {
+        if (k % ANEW == 0)
+            status = take_rest(&b, error);
+        if (status == TEM_OK && largest_rest(&b) <= tolerance)
+            break;
+        if (status == TEM_OK)
+            status = balance_step(&b, &on, error);
+        if (status == TEM_OK)
+            status = core_progress(run, "balancing", k, steps, error);
+    }
+    if (status == TEM_OK)
+        status = take_rest(&b, error);
+    if (status == TEM_OK) {
+        *residual = largest_rest(&b);
+        *least = INFINITY;
+        for (uint32_t i = 0; i < t->count; i++) {
+            a[i] = (float)b.solution[i];
+            *least = fmin(*least, b.solution[i]);
+        }
+    }
+    balance_free(&b);
+    return status;
+}

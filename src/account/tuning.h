@@ -43,4 +43,13 @@ tem_status tuning_search(const tuning_matrix *t, const tuning_goal *goal, double
 tem_status tuning_flatten(const tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error);
 
+/* Solves K a = 1, which makes Z the same for all words, by conjugate gradients from the weights that
+ * are given, up to a largest residual of `tolerance` or for `steps` steps; *residual receives the
+ * largest, and *least the least of the weights, which may be negative: then there are no such
+ * weights, and `a` is what it is. K may be singular or, by its truncation, indefinite: the search
+ * ends where it no longer gets anywhere. */
+tem_status tuning_balance(const tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+                          double tolerance, const tem_run *run, float *a, double *residual,
+                          double *least, tem_error *error);
+
 #endif
