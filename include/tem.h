@@ -750,6 +750,17 @@ TEM_API tem_status tem_accountant_summarise(const tem_accountant *accountant,
  * smaller s. */
 typedef struct tem_certificate tem_certificate;
 
+/* Output weights that certificates come with. */
+typedef enum tem_weights_kind {
+    TEM_WEIGHTS_EQUAL = 1,    /* all 1: the paper's mechanism with a larger exponent */
+    TEM_WEIGHTS_BALANCED = 2, /* Z is the same for all words, so nearly all of epsilon is s */
+    TEM_WEIGHTS_TUNED = 3     /* the least expected distance under a prior */
+} tem_weights_kind;
+
+/* "equal", "balanced", "tuned", and back: TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_weights_name(tem_weights_kind kind);
+TEM_API tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error *error);
+
 typedef struct tem_certificate_info {
     double epsilon;       /* what is promised */
     double beta;          /* what gamma was made from; 0 if gamma was given */
@@ -758,7 +769,8 @@ typedef struct tem_certificate_info {
     tem_dist gamma_steps; /* in steps of 2^-16 */
     double gamma;
     double realised;      /* the proved bound: at most epsilon */
-    const char *weights;  /* "equal"; static string */
+    const char *weights;  /* "equal", "balanced" or "tuned"; static string */
+    char prior[64];       /* what the weights were chosen for; "" if for nothing */
     char space[65];       /* hash of words, vectors and metric that it is for, in hex */
     char hash[65];        /* of the certificate, in hex */
 } tem_certificate_info;

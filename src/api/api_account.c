@@ -163,7 +163,13 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
     status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run, &e, &proof,
                                 error);
     if (status == TEM_OK)
-        status = certificate_make(a->model, wanted->epsilon, beta, e.s, e.gamma, proof.most,
+        status = certificate_make(a->model,
+                                  &(tem_certificate){.epsilon = wanted->epsilon,
+                                                     .beta = beta,
+                                                     .s = e.s,
+                                                     .gamma = e.gamma,
+                                                     .realised = proof.most,
+                                                     .kind = TEM_WEIGHTS_EQUAL},
                                   certificate, error);
     return status;
 }

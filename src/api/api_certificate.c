@@ -18,16 +18,17 @@ static tem_status hand_out(const tem_certificate *c, tem_certificate **out, tem_
     tem_certificate *made = core_alloc(1, sizeof *made);
     if (made == NULL)
         return core_fail_memory(error);
-    *made = *c;
-    *out = made;
-    return TEM_OK;
+    const tem_status status = certificate_copy(c, made, error);
+    if (status == TEM_OK)
+        *out = made;
+    else
+        core_free(made);
+    return status;
 }
 
-tem_status certificate_make(const tem_model *model, double epsilon, double beta, uint64_t s,
-                            tem_dist gamma, double realised, tem_certificate **out,
-                            tem_error *error) {
-    tem_certificate c = {
-        .epsilon = epsilon, .beta = beta, .s = s, .gamma = gamma, .realised = realised};
+tem_status certificate_make(const tem_model *model, const tem_certificate *said,
+                            tem_certificate **out, tem_error *error) {
+    tem_certificate c = *said;
     const char *fault = certificate_fault(&c);
     if (fault != NULL)
         return core_fail(error, TEM_ERR_CERTIFICATE, "this would be no certificate: %s", fault);
@@ -49,12 +50,16 @@ void tem_certificate_get_info(const tem_certificate *c, tem_certificate_info *in
                                    .gamma_steps = c->gamma,
                                    .gamma = (double)c->gamma / TEM_DIST_ONE,
                                    .realised = c->realised,
-                                   .weights = "equal"};
+                                   .weights = tem_weights_name(c->kind)};
+    memcpy(info->prior, c->prior, sizeof info->prior);
     sodium_bin2hex(info->space, sizeof info->space, c->space, sizeof c->space);
     certificate_write_hash(c, info->hash);
 }
 
 void tem_certificate_free(tem_certificate *certificate) {
+    if (certificate == NULL)
+        return;
+    certificate_clear(certificate);
     core_free(certificate);
 }
 
@@ -87,7 +92,7 @@ tem_status certificate_exponent(const tem_model *model, const tem_mechanism_opti
                          "the weights are the certificate's: give none beside it");
     /* PRIVACY: what is proved of a certificate is proved of its own space, s and gamma, for its
      * own epsilon. The loss is not monotone in s, so nothing near them will do. */
-    if (!is_for(c, model))
+    if (!is_for(c, model) || (c->count != 0 && c->count != model->words.count))
         return core_fail(error, TEM_ERR_CERTIFICATE, "%s", other_model);
     if (differs(o->epsilon, c->epsilon))
         return core_fail(error, TEM_ERR_CERTIFICATE,
@@ -175,7 +180,7 @@ tem_status tem_certificate_load(const char *path, uint32_t i, tem_certificate **
         status = hand_out(&list[i], certificate, error);
     else
         *certificate = NULL;
-    core_free(list);
+    certificates_free(list, count);
     return status;
 }
 
@@ -236,6 +241,6 @@ tem_status tem_certificate_find(const char *path, const tem_model *model,
                               other ? other_model
                                     : "no certificate for this epsilon and beta or gamma; 'tem "
                                       "calibrate' makes one");
-    core_free(list);
+    certificates_free(list, count);
     return status;
 }

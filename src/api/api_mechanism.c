@@ -108,7 +108,8 @@ static tem_status make_sampler(tem_mechanism *m, const tem_model *model,
     exponent e = {0, 0};
     tem_status status = choose_exponent(m, o, &e, error);
     if (status == TEM_OK)
-        status = sampler_init(&m->sampler, &model->space, &model->index, e, o->weights, error);
+        status = sampler_init(&m->sampler, &model->space, &model->index, e,
+                              o->certificate != NULL ? o->certificate->weights : o->weights, error);
     return status;
 }
 
