@@ -1,63 +1,247 @@
 /* certified_weights.c - integer weights, proposed by a search and admitted by a proof. */
 #include "account/certified_weights.h"
 
+#include "account/tuning.h"
 #include "core/memory.h"
 #include "core/status.h"
 
 #include <math.h>
+#include <string.h>
 
-/* The first trial is at the proposal's s; then each a thousandth below the one before. */
-static const double descent = 0.999;
+enum { FLATTEN_STEPS = 5, BALANCE_STEPS = 100 };
+
+static const double balance_tolerance = 1e-5; /* of K a = 1 */
+static const double steps_of_log = 256;       /* to which ln a is rounded: weights pack well */
 
 void certified_weights_free(certified_weights *c) {
     core_free(c->values);
     c->values = NULL;
 }
 
-/* The largest becomes 2^32 - 1. Words that would be rounded to nothing keep a weight of 1. */
-static uint32_t *round_weights(const tuning_point *p, uint32_t count) {
+/* What a search works with, and the best that was proved so far. */
+typedef struct finding {
+    const account *equal;
+    const weights_request *request;
+    const tem_run *run;
+    tuning_matrix matrix;
+    tuning_goal goal;
+    certified_weights best;
+    double best_distance; /* under the prior; tuned only */
+} finding;
+
+static double limit_of(const finding *f) {
+    return f->request->epsilon * (1 - 0x1p-50);
+}
+
+static double s_of(const exponent *e) {
+    return ldexp((double)e->s, -EXPONENT_S_BITS);
+}
+
+/* ----------------------------------------------------------------- proving -- */
+
+/* The largest weight becomes 2^32 - 1; none becomes 0. */
+static uint32_t *round_weights(const float *log_weights, uint32_t count) {
     uint32_t *values = core_alloc(count, sizeof *values);
-    float largest = -INFINITY;
+    double largest = -INFINITY;
     for (uint32_t i = 0; i < count; i++)
-        largest = fmaxf(largest, p->log_weights[i]);
+        largest = fmax(largest, log_weights[i]);
     for (uint32_t i = 0; values != NULL && i < count; i++) {
-        const double scaled = exp((double)p->log_weights[i] - largest) * UINT32_MAX;
+        const double rounded = round((log_weights[i] - largest) * steps_of_log) / steps_of_log;
+        const double scaled = exp(rounded) * UINT32_MAX;
         values[i] = scaled < 1 ? 1 : (uint32_t)scaled;
     }
     return values;
 }
 
-static tem_status gamma_of(const tuning_goal *goal, double beta, uint32_t count, exponent *e,
-                           tem_error *error) {
-    return beta > 0 ? exponent_gamma_from_beta(beta, count, e->s, &e->gamma, error)
-                    : exponent_gamma_given(goal->gamma, e->s, &e->gamma, error);
+/* Whether s is proved to keep epsilon with these weights. */
+static tem_status prove(const finding *f, const account *a, double s, exponent *e,
+                        realised_loss *proof, bool *holds, tem_error *error) {
+    const weights_request *r = f->request;
+    e->s = (uint64_t)ldexp(s, EXPONENT_S_BITS);
+    tem_status status =
+        r->beta > 0 ? exponent_gamma_from_beta(r->beta, a->space->count, e->s, &e->gamma, error)
+                    : exponent_gamma_given(r->gamma, e->s, &e->gamma, error);
+    if (status == TEM_OK)
+        status = realised_find(a, *e, limit_of(f), f->run, proof, error);
+    *holds = status == TEM_OK && proof->most <= limit_of(f);
+    return status;
 }
 
-tem_status certified_weights_make(const account *equal, const tuning_goal *goal, double beta,
-                                  const tuning_point *proposal, double floor, const tem_run *run,
-                                  certified_weights *out, bool *found, tem_error *error) {
-    const double limit = goal->epsilon * (1 - 0x1p-50);
-    certified_weights made = {.values = round_weights(proposal, equal->space->count),
-                              .distance = proposal->distance};
+/* The largest exponent from `least` to `most` that bisection finds to be proved for the weights of
+ * *c, which has them; *found tells whether there is one. */
+static tem_status prove_largest(const finding *f, double least, double most, certified_weights *c,
+                                bool *found, tem_error *error) {
     profile weighted = {0};
-    tem_status status = made.values == NULL ? core_fail_memory(error) : TEM_OK;
-    if (status == TEM_OK)
-        status = profile_make(equal->space, made.values, run, &weighted, error);
-    const account account_of_weights = {equal->space, equal->index, &weighted, made.values};
+    exponent e = {0, 0};
+    realised_loss proof = {0};
+    bool holds = false;
     *found = false;
-    for (double s = proposal->s; status == TEM_OK && !*found && s >= floor * proposal->s;
-         s *= descent) {
-        made.exponent.s = (uint64_t)ldexp(s, EXPONENT_S_BITS);
-        status = gamma_of(goal, beta, equal->space->count, &made.exponent, error);
-        if (status == TEM_OK)
-            status = realised_find(&account_of_weights, made.exponent, limit, run, &made.proof,
-                                   error);
-        *found = status == TEM_OK && made.proof.most <= limit;
+    tem_status status = profile_make(f->equal->space, c->values, f->run, &weighted, error);
+    const account a = {f->equal->space, f->equal->index, &weighted, c->values};
+    for (double s = most; status == TEM_OK && most - least > least / 1024;
+         s = *found ? (least + most) / 2 : s - (most - least) / 2) {
+        status = prove(f, &a, s, &e, &proof, &holds, error);
+        if (holds) {
+            *found = true;
+            c->exponent = e;
+            c->proof = proof;
+            least = s;
+            if (s >= most)
+                break;
+        } else {
+            most = s;
+        }
+        if (!*found && most - least <= least / 1024)
+            break;
     }
     profile_free(&weighted);
-    if (status == TEM_OK && *found)
-        *out = made;
+    return status;
+}
+
+/* Expected distance under the prior, as 16 bits tell. */
+static tem_status expected_distance(const finding *f, const uint32_t *values, double s,
+                                    double *distance, tem_error *error) {
+    float *a = tuning_vector(&f->matrix), *z = tuning_vector(&f->matrix),
+          *m = tuning_vector(&f->matrix);
+    tem_status status = a == NULL || z == NULL || m == NULL ? core_fail_memory(error) : TEM_OK;
+    const tuning_call call = {&f->matrix, s, f->goal.reach > 0 ? f->goal.reach / s : f->goal.gamma,
+                              f->run};
+    for (uint32_t i = 0; i < f->matrix.count && status == TEM_OK; i++)
+        a[i] = values == NULL ? 1 : (float)values[i] * 0x1p-32f;
+    if (status == TEM_OK)
+        status = tuning_sum(&call, a, z, m, NULL, error);
+    *distance = 0;
+    for (uint32_t i = 0; i < f->matrix.count && status == TEM_OK; i++)
+        *distance += f->request->prior[i] * m[i] / z[i];
+    core_free(a);
+    core_free(z);
+    core_free(m);
+    return status;
+}
+
+/* Keeps a proved candidate if it is better: by its distance if there is a prior, else by s. Takes
+ * it over. */
+static tem_status offer(finding *f, certified_weights *c, tem_error *error) {
+    double distance = -s_of(&c->exponent);
+    tem_status status = TEM_OK;
+    if (f->request->prior != NULL)
+        status = expected_distance(f, c->values, s_of(&c->exponent), &distance, error);
+    if (status == TEM_OK && distance < f->best_distance) {
+        certified_weights_free(&f->best);
+        f->best = *c;
+        f->best_distance = distance;
+        c->values = NULL;
+    }
+    certified_weights_free(c);
+    return status;
+}
+
+/* Rounds, proves, and offers a proposal. */
+static tem_status propose(finding *f, const float *log_weights, double least, double most,
+                          tem_error *error) {
+    certified_weights c = {.values = round_weights(log_weights, f->matrix.count)};
+    bool found = false;
+    tem_status status = c.values == NULL ? core_fail_memory(error)
+                                         : prove_largest(f, least, most, &c, &found, error);
+    if (status == TEM_OK && found)
+        return offer(f, &c, error);
+    certified_weights_free(&c);
+    return status;
+}
+
+/* --------------------------------------------------------------- proposing -- */
+
+static void take_logarithms(float *a, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        a[i] = logf(a[i]);
+}
+
+/* Weights that make Z constant at an s just below epsilon, if there are any. */
+static tem_status try_balance(finding *f, float *a, bool *balanced, tem_error *error) {
+    const double s = 0.9997 * f->request->epsilon;
+    double residual = 0, least = 0;
+    for (uint32_t i = 0; i < f->matrix.count; i++)
+        a[i] = 0.5f;
+    tem_status status = tuning_balance(&f->matrix, &f->goal, s, BALANCE_STEPS, balance_tolerance,
+                                       f->run, a, &residual, &least, error);
+    *balanced = status == TEM_OK && least > 0;
+    if (!*balanced)
+        return status;
+    take_logarithms(a, f->matrix.count);
+    return propose(f, a, 0.99 * s, s, error);
+}
+
+/* A few steps towards a constant Z, at exponents between that of equal weights and epsilon. */
+static tem_status try_flattening(finding *f, float *a, double s_equal, tem_error *error) {
+    static const double parts[] = {0.25, 0.5, 0.75};
+    tem_status status = TEM_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TEM_OK; i++) {
+        const double s = s_equal + parts[i] * (f->request->epsilon - s_equal);
+        memset(a, 0, f->matrix.stride * sizeof *a);
+        status = tuning_flatten(&f->matrix, &f->goal, s, FLATTEN_STEPS, f->run, a, error);
+        if (status == TEM_OK)
+            status = propose(f, a, s_equal, f->request->epsilon, error);
+    }
+    return status;
+}
+
+/* Searches from flattened weights at one exponent after the other until a feasible point comes. */
+static tem_status try_tuning(finding *f, float *a, double s_equal, tem_error *error) {
+    static const double parts[] = {0.6, 0.3, 0.1};
+    tem_status status = TEM_OK;
+    tuning_point point = {a, 0, INFINITY};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TEM_OK; i++) {
+        const double s = s_equal + parts[i] * (f->request->epsilon - s_equal);
+        memset(a, 0, f->matrix.stride * sizeof *a);
+        status = tuning_flatten(&f->matrix, &f->goal, s, FLATTEN_STEPS, f->run, a, error);
+        if (status == TEM_OK)
+            status = tuning_search(&f->matrix, &f->goal, s, f->request->iterations, f->run, &point,
+                                   error);
+        if (isfinite(point.distance))
+            break;
+    }
+    if (status != TEM_OK || !isfinite(point.distance))
+        return status;
+    return propose(f, a, 0.97 * point.s, point.s, error);
+}
+
+/* ---------------------------------------------------------------- together -- */
+
+static tem_status find_all(finding *f, float *a, tem_error *error) {
+    certified_weights plain = {0};
+    tem_status status = realised_calibrate(f->equal, f->request->epsilon, f->request->beta,
+                                           f->request->gamma, f->run, &plain.exponent, &plain.proof,
+                                           error);
+    const double s_equal = s_of(&plain.exponent);
+    bool balanced = false;
+    if (status == TEM_OK)
+        status = offer(f, &plain, error);
+    if (status == TEM_OK)
+        status = try_balance(f, a, &balanced, error);
+    if (status == TEM_OK && !balanced)
+        status = try_flattening(f, a, s_equal, error);
+    if (status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED)
+        status = try_tuning(f, a, s_equal, error);
+    return status;
+}
+
+tem_status certified_weights_find(const account *equal, const weights_request *r,
+                                  const tem_run *run, certified_weights *out, tem_error *error) {
+    const uint32_t count = equal->space->count;
+    finding f = {.equal = equal, .request = r, .run = run, .best_distance = INFINITY};
+    f.goal = (tuning_goal){r->epsilon,
+                           r->beta > 0 ? log1p(-r->beta) + log(count - 1.0) - log(r->beta) : 0,
+                           r->gamma, r->prior};
+    tem_status status =
+        tuning_matrix_make(equal->space, count, equal->profile->reach, run, &f.matrix, error);
+    float *a = status == TEM_OK ? tuning_vector(&f.matrix) : NULL;
+    if (status == TEM_OK)
+        status = a == NULL ? core_fail_memory(error) : find_all(&f, a, error);
+    core_free(a);
+    tuning_matrix_free(&f.matrix);
+    if (status == TEM_OK)
+        *out = f.best;
     else
-        certified_weights_free(&made);
+        certified_weights_free(&f.best);
     return status;
 }

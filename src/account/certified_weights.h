@@ -1,26 +1,33 @@
-/* certified_weights.h - integer weights and an exponent, proposed by a search and admitted by a
- * proof. */
+/* certified_weights.h - integer weights and an exponent for an epsilon: proposed by a search in
+ * floating point, admitted by a proof about the integers. */
 #ifndef ACCOUNT_CERTIFIED_WEIGHTS_H
 #define ACCOUNT_CERTIFIED_WEIGHTS_H
 
 #include "account/realised.h"
-#include "account/tuning.h"
+
+typedef struct weights_request {
+    tem_weights_kind kind; /* balanced or tuned */
+    double epsilon;
+    double beta, gamma;  /* beta > 0: gamma follows from it */
+    const double *prior; /* tuned: one a word, adding up to 1 */
+    unsigned iterations; /* tuned: of the search */
+} weights_request;
 
 typedef struct certified_weights {
-    uint32_t *values; /* one a word; owned */
+    uint32_t *values; /* one a word; owned; NULL: all equal, which nothing was better than */
     exponent exponent;
     realised_loss proof;
-    double distance; /* as the search saw it */
 } certified_weights;
 
 void certified_weights_free(certified_weights *c);
 
-/* Rounds a proposal to integers and finds the largest exponent, no larger than the proposal's by
- * more than a hair, for which the realised loss is proved to be at most epsilon; *found tells
- * whether there is one not below `floor` of the proposal's. beta > 0: gamma follows from it.
- * PRIVACY: what is proved is proved of the integers. */
-tem_status certified_weights_make(const account *equal, const tuning_goal *goal, double beta,
-                                  const tuning_point *proposal, double floor, const tem_run *run,
-                                  certified_weights *out, bool *found, tem_error *error);
+/* balanced: Z is the same for all words where there are weights that make it so, and s just below
+ * epsilon; else as flat as a few steps towards that make it, with the largest s that is proved.
+ * tuned: the least expected distance under the prior of all that is proved: equal and balanced
+ * weights among it.
+ * Memory: 2 bytes for each pair of words, both ways. TEM_ERR_RANGE, TEM_ERR_MEMORY,
+ * TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
+tem_status certified_weights_find(const account *equal, const weights_request *r,
+                                  const tem_run *run, certified_weights *out, tem_error *error);
 
 #endif
