@@ -67,32 +67,40 @@ static tem_status prove(const finding *f, const account *a, double s, exponent *
     return status;
 }
 
+/* Whether s is proved; keeps it in *c if so. */
+static tem_status try_s(const finding *f, const account *a, double s, certified_weights *c,
+                        bool *holds, tem_error *error) {
+    exponent e = {0, 0};
+    realised_loss proof = {0};
+    const tem_status status = prove(f, a, s, &e, &proof, holds, error);
+    if (*holds) {
+        c->exponent = e;
+        c->proof = proof;
+    }
+    return status;
+}
+
 /* The largest exponent from `least` to `most` that bisection finds to be proved for the weights of
- * *c, which has them; *found tells whether there is one. */
+ * *c; *found tells whether there is one. One profile serves them all. */
 static tem_status prove_largest(const finding *f, double least, double most, certified_weights *c,
                                 bool *found, tem_error *error) {
     profile weighted = {0};
-    exponent e = {0, 0};
-    realised_loss proof = {0};
     bool holds = false;
-    *found = false;
     tem_status status = profile_make(f->equal->space, c->values, f->run, &weighted, error);
     const account a = {f->equal->space, f->equal->index, &weighted, c->values};
-    for (double s = most; status == TEM_OK && most - least > least / 1024;
-         s = *found ? (least + most) / 2 : s - (most - least) / 2) {
-        status = prove(f, &a, s, &e, &proof, &holds, error);
-        if (holds) {
-            *found = true;
-            c->exponent = e;
-            c->proof = proof;
-            least = s;
-            if (s >= most)
-                break;
-        } else {
-            most = s;
-        }
-        if (!*found && most - least <= least / 1024)
-            break;
+    *found = false;
+    if (status == TEM_OK)
+        status = try_s(f, &a, most, c, found, error);
+    if (*found)
+        least = most;
+    while (status == TEM_OK && most - least > least / 1024) {
+        const double middle = (least + most) / 2;
+        status = try_s(f, &a, middle, c, &holds, error);
+        *found |= holds;
+        if (holds)
+            least = middle;
+        else
+            most = middle;
     }
     profile_free(&weighted);
     return status;
