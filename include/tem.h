@@ -422,6 +422,9 @@ typedef struct tem_mechanism_info {
 /* Fills *info. Any thread. O(words) for EM, else O(1). */
 TEM_API void tem_mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *info);
 
+/* The output weights, one a word, or NULL if they are all equal; live as long as the mechanism. */
+TEM_API const uint32_t *tem_mechanism_weights(const tem_mechanism *mechanism);
+
 /* Draws the output for `word`, an id of the model, or TEM_NO_WORD for a word that it
  * does not have. *out receives an id of the model.
  * Fails with TEM_ERR_ARGUMENT (id out of range) or TEM_ERR_DAMAGED (the model
@@ -779,19 +782,32 @@ typedef struct tem_calibration {
     double epsilon; /* finite, above 0 */
     double beta;    /* as in tem_mechanism_options: at most one of these */
     double gamma;
+    tem_weights_kind weights; /* 0: equal; for tem_certificate_find: the best there is */
+    const tem_prior *prior;   /* tuned: what the expected distance is taken under; of this model */
+    const char *prior_name;   /* for the certificate; at most 63 bytes; NULL: none */
+    uint32_t iterations;      /* tuned: of the search; 0: 600 */
 } tem_calibration;
 
-/* Finds an s as large as a bisection between epsilon/2 and epsilon finds it, to 0.2 %, for
- * which the realised loss is proved to be at most epsilon. The accountant's weights must be
- * equal. Fails with TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_UNSUPPORTED (other
- * weights; a matrix of which not all triangles were checked),
- * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
+/* Finds an s, and weights, for which the realised loss is proved to be at most epsilon. The
+ * accountant's own weights must be equal.
+ *   equal      s as large as a bisection between epsilon/2 and epsilon finds it, to 0.2 %
+ *   balanced   where there are weights that make Z the same for all words, s is 0.999 of epsilon or
+ *              more; else as much as flatter weights allow
+ *   tuned      the least expected distance under the prior that a search finds; never worse than
+ *              equal or balanced weights
+ * Weights are searched for in floating point, rounded to integers, and then proved. Fails with
+ * TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_ARGUMENT (tuned without a prior, or with that
+ * of another model), TEM_ERR_UNSUPPORTED (other weights; a matrix of which not all triangles were
+ * checked), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: seconds for 33,860 words,
+ * minutes with tuned ones; memory for other than equal weights 2 bytes for each pair of words, both
+ * ways. */
 TEM_API tem_status tem_accountant_calibrate(const tem_accountant *accountant,
                                             const tem_calibration *wanted, const tem_run *run,
                                             tem_certificate **certificate, tem_error *error);
 
-/* Recomputes what a certificate claims. Fails with TEM_ERR_CERTIFICATE if it does not hold,
- * or as tem_accountant_audit does. */
+/* Recomputes what a certificate claims, from an accountant of its model with equal weights; for
+ * other weights all pairs are looked at once more. Fails with TEM_ERR_CERTIFICATE if it does not
+ * hold, or as tem_accountant_audit does. */
 TEM_API tem_status tem_certificate_verify(const tem_certificate *certificate,
                                           const tem_accountant *accountant, const tem_run *run,
                                           tem_error *error);
@@ -817,7 +833,7 @@ TEM_API tem_status tem_certificate_load(const char *path, uint32_t i,
                                         tem_certificate **certificate, tem_error *error);
 
 /* The certificate of the file for this model, epsilon, and beta or gamma (0: the default
- * beta). Fails with TEM_ERR_CERTIFICATE if there is none, which says whether there is one for
+ * beta), and kind of weights (0: tuned, else balanced, else equal, whichever is there). Fails with TEM_ERR_CERTIFICATE if there is none, which says whether there is one for
  * another model, or as tem_certificate_load does. */
 TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model,
                                         const tem_calibration *wanted,

@@ -1,4 +1,6 @@
 /* api_account.c - tem_accountant of tem.h. */
+#include "account/certified_weights.h"
+#include "account/prior.h"
 #include "api/accountant.h"
 #include "api/certificates.h"
 #include "api/given.h"
@@ -6,7 +8,10 @@
 #include "core/status.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { TUNING_ITERATIONS = 600 };
 
 static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
     const uint32_t count = a->model->words.count;
@@ -145,6 +150,40 @@ static tem_status check_calibration(const tem_accountant *a, const tem_calibrati
     return accountant_check_provable(a, error);
 }
 
+static tem_weights_kind kind_of(const tem_calibration *wanted) {
+    return wanted->weights == 0 ? TEM_WEIGHTS_EQUAL : wanted->weights;
+}
+
+static tem_status check_weights(const tem_accountant *a, const tem_calibration *wanted,
+                                tem_error *error) {
+    const tem_weights_kind kind = kind_of(wanted);
+    if (kind < TEM_WEIGHTS_EQUAL || kind > TEM_WEIGHTS_TUNED)
+        return core_fail(error, TEM_ERR_ARGUMENT, "weights are equal, balanced or tuned");
+    if (kind == TEM_WEIGHTS_TUNED && (wanted->prior == NULL || wanted->prior->model != a->model))
+        return core_fail(error, TEM_ERR_ARGUMENT, "tuned weights need a prior of the same model");
+    if (wanted->prior_name != NULL && strlen(wanted->prior_name) >= CERTIFICATE_PRIOR_BYTES)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the name of a prior has at most %d bytes",
+                         CERTIFICATE_PRIOR_BYTES - 1);
+    return TEM_OK;
+}
+
+/* Equal weights may be the best there is: then that is what the certificate has. */
+static tem_status make_certificate(const tem_accountant *a, const tem_calibration *wanted,
+                                   double beta, const certified_weights *found,
+                                   tem_certificate **certificate, tem_error *error) {
+    tem_certificate said = {.epsilon = wanted->epsilon,
+                            .beta = beta,
+                            .s = found->exponent.s,
+                            .gamma = found->exponent.gamma,
+                            .realised = found->proof.most,
+                            .kind = found->values == NULL ? TEM_WEIGHTS_EQUAL : kind_of(wanted),
+                            .count = found->values == NULL ? 0 : a->model->words.count,
+                            .weights = found->values};
+    if (said.kind == TEM_WEIGHTS_TUNED && wanted->prior_name != NULL)
+        snprintf(said.prior, sizeof said.prior, "%s", wanted->prior_name);
+    return certificate_make(a->model, &said, certificate, error);
+}
+
 tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibration *wanted,
                                     const tem_run *run, tem_certificate **certificate,
                                     tem_error *error) {
@@ -152,24 +191,30 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "an accountant, what is wanted and a place for the certificate are needed");
     tem_status status = check_calibration(a, wanted, error);
+    if (status == TEM_OK)
+        status = check_weights(a, wanted, error);
     if (status != TEM_OK)
         return status;
     const double beta = is_given(wanted->beta)    ? wanted->beta
                         : is_given(wanted->gamma) ? 0
                                                   : TEM_BETA_DEFAULT;
     const account known = accountant_account(a);
-    exponent e = {0, 0};
-    realised_loss proof = {0};
-    status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run, &e, &proof,
-                                error);
+    certified_weights found = {0};
+    if (kind_of(wanted) == TEM_WEIGHTS_EQUAL) {
+        status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run,
+                                    &found.exponent, &found.proof, error);
+    } else {
+        const weights_request request = {
+            .kind = kind_of(wanted),
+            .epsilon = wanted->epsilon,
+            .beta = beta,
+            .gamma = wanted->gamma,
+            .prior = kind_of(wanted) == TEM_WEIGHTS_TUNED ? wanted->prior->shares : NULL,
+            .iterations = wanted->iterations > 0 ? wanted->iterations : TUNING_ITERATIONS};
+        status = certified_weights_find(&known, &request, run, &found, error);
+    }
     if (status == TEM_OK)
-        status = certificate_make(a->model,
-                                  &(tem_certificate){.epsilon = wanted->epsilon,
-                                                     .beta = beta,
-                                                     .s = e.s,
-                                                     .gamma = e.gamma,
-                                                     .realised = proof.most,
-                                                     .kind = TEM_WEIGHTS_EQUAL},
-                                  certificate, error);
+        status = make_certificate(a, wanted, beta, &found, certificate, error);
+    certified_weights_free(&found);
     return status;
 }

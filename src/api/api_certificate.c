@@ -143,17 +143,25 @@ tem_status tem_certificate_verify(const tem_certificate *c, const tem_accountant
                                   const tem_run *run, tem_error *error) {
     if (c == NULL || a == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a certificate and an accountant are needed");
-    if (!is_for(c, a->model))
+    if (!is_for(c, a->model) || (c->count != 0 && c->count != a->model->words.count))
         return core_fail(error, TEM_ERR_CERTIFICATE, "%s", other_model);
     tem_status status = accountant_check_provable(a, error);
     if (status == TEM_OK)
         status = check_gamma(c, a->model->words.count, error);
     if (status != TEM_OK)
         return status;
-    const account known = accountant_account(a);
+    account known = accountant_account(a);
+    profile weighted = {0};
+    if (c->weights != NULL) {
+        status = profile_make(known.space, c->weights, run, &weighted, error);
+        known.profile = &weighted;
+        known.weights = c->weights;
+    }
     const exponent e = {.s = c->s, .gamma = c->gamma};
     realised_loss found;
-    status = realised_find(&known, e, c->epsilon * (1 - 0x1p-50), run, &found, error);
+    if (status == TEM_OK)
+        status = realised_find(&known, e, c->epsilon * (1 - 0x1p-50), run, &found, error);
+    profile_free(&weighted);
     return status == TEM_OK ? compare_proof(c, &found, error) : status;
 }
 
@@ -193,25 +201,28 @@ static tem_status check_wanted(const tem_calibration *w, tem_error *error) {
 }
 
 static bool answers(const tem_certificate *c, const tem_calibration *w) {
-    if (differs(c->epsilon, w->epsilon))
+    if (differs(c->epsilon, w->epsilon) || (w->weights != 0 && w->weights != c->kind))
         return false;
     if (is_given(w->gamma))
         return has_gamma(c, w->gamma);
     return !differs(c->beta, is_given(w->beta) ? w->beta : TEM_BETA_DEFAULT);
 }
 
-/* The first that answers, if possible for this model; else NULL. */
+/* The one that answers and is for this model, of several the one whose weights were sought the
+ * longest; else NULL. */
 static const tem_certificate *pick(const tem_certificate *list, uint32_t count,
                                    const tem_model *model, const tem_calibration *w, bool *other) {
+    const tem_certificate *best = NULL;
     *other = false;
     for (uint32_t i = 0; i < count; i++) {
         if (!answers(&list[i], w))
             continue;
-        if (is_for(&list[i], model))
-            return &list[i];
-        *other = true;
+        if (!is_for(&list[i], model))
+            *other = true;
+        else if (best == NULL || list[i].kind > best->kind)
+            best = &list[i];
     }
-    return NULL;
+    return best;
 }
 
 tem_status tem_certificate_find(const char *path, const tem_model *model,

@@ -180,6 +180,10 @@ void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     memcpy(info->certificate, m->certificate, sizeof info->certificate);
 }
 
+const uint32_t *tem_mechanism_weights(const tem_mechanism *m) {
+    return m->sampler.envelopes.weights.values;
+}
+
 static bool word_exists(const tem_mechanism *m, uint32_t word) {
     return word < m->count || word == TEM_NO_WORD;
 }
