@@ -211,7 +211,8 @@ static int audit(const audit_request *request) {
     audit_result result = {.model = model};
     tem_mechanism *mechanism = mechanism_choose("audit", model, &request->choice, &status);
     if (mechanism != NULL) {
-        if (tem_accountant_create(model, NULL, &run, &accountant, &error) != TEM_OK)
+        if (tem_accountant_create(model, tem_mechanism_weights(mechanism), &run, &accountant,
+                                  &error) != TEM_OK)
             status = talk_error(&error);
         else
             status = audit_with(request, accountant, mechanism, &run, &result);

@@ -30,6 +30,7 @@ typedef struct calibrated {
     const tem_prior *prior;
     tem_run run;
     tem_model_info model_info;
+    tem_calibration wanted;
     tem_certificate *certificate;
     tem_certificate_info info;
     tem_audit audit;
@@ -44,35 +45,42 @@ static const char *prior_name(const calibrate_request *r) {
 
 /* ---- finding ---- */
 
-static tem_status summarise(const calibrated *c, const tem_mechanism *mechanism,
-                            tem_summary *summary, tem_error *error) {
-    return tem_accountant_summarise(c->accountant, mechanism, c->prior, 0, &c->run, summary, error);
+static tem_status summarise(const calibrated *c, const tem_accountant *accountant,
+                            const tem_mechanism *mechanism, tem_summary *summary,
+                            tem_error *error) {
+    return tem_accountant_summarise(accountant, mechanism, c->prior, 0, &c->run, summary, error);
 }
 
-/* What the certificate's mechanism does. */
+/* What the certificate's mechanism does; weights of its own need an accountant of their own. */
 static tem_status examine(calibrated *c, tem_error *error) {
     const tem_mechanism_options options = {.epsilon = c->info.epsilon,
                                            .certificate = c->certificate};
     tem_mechanism *mechanism = NULL;
+    tem_accountant *own = NULL;
     tem_status status = tem_mechanism_create(c->model, &options, &mechanism, error);
+    if (status == TEM_OK && tem_mechanism_weights(mechanism) != NULL)
+        status = tem_accountant_create(c->model, tem_mechanism_weights(mechanism), &c->run, &own,
+                                       error);
+    const tem_accountant *accountant = own != NULL ? own : c->accountant;
     if (status == TEM_OK)
-        status = tem_accountant_audit(c->accountant, mechanism, &c->run, &c->audit, error);
+        status = tem_accountant_audit(accountant, mechanism, &c->run, &c->audit, error);
     if (status == TEM_OK)
-        status = summarise(c, mechanism, &c->summary, error);
+        status = summarise(c, accountant, mechanism, &c->summary, error);
+    tem_accountant_free(own);
     tem_mechanism_free(mechanism);
     return status;
 }
 
 /* Calibrates, looks at the result, and keeps it. */
-static tem_status calibrate(calibrated *c, const tem_calibration *wanted, tem_error *error) {
+static tem_status calibrate(calibrated *c, tem_error *error) {
     tem_status status =
-        tem_accountant_calibrate(c->accountant, wanted, &c->run, &c->certificate, error);
+        tem_accountant_calibrate(c->accountant, &c->wanted, &c->run, &c->certificate, error);
     if (status != TEM_OK)
         return status;
     tem_certificate_get_info(c->certificate, &c->info);
     status = examine(c, error);
     if (status == TEM_OK)
-        status = summarise(c, c->plain, &c->plain_summary, error);
+        status = summarise(c, c->accountant, c->plain, &c->plain_summary, error);
     if (status == TEM_OK)
         status = tem_certificate_save(c->certificate, default_model_certificates(), error);
     return status;
@@ -149,7 +157,7 @@ static bool print_json(const calibrate_request *r, const calibrated *c) {
 static int calibrate_and_tell(const calibrate_request *r, calibrated *c) {
     tem_error error;
     int status = EXIT_DONE;
-    if (calibrate(c, &r->wanted, &error) != TEM_OK) {
+    if (calibrate(c, &error) != TEM_OK) {
         status = talk_error(&error);
     } else {
         talk_end_progress();
@@ -208,6 +216,9 @@ static int run_on_model(const calibrate_request *r, const tem_model *model, cons
     if (prior != NULL) {
         c.plain = plain;
         c.prior = prior;
+        c.wanted = r->wanted;
+        c.wanted.prior = prior;
+        c.wanted.prior_name = prior_name(r);
         tem_model_get_info(model, &c.model_info);
         status = run_with_prior(r, &c);
     }
@@ -229,13 +240,15 @@ static void print_help(const option_spec *table) {
          "  echo \"the movie was wonderful\" | tem privatize --epsilon 2 --calibrated");
 }
 
-static int check_request(const calibrate_request *r) {
+static int check_request(calibrate_request *r) {
+    tem_error error;
+    if (r->weights != NULL &&
+        tem_weights_parse(r->weights, &r->wanted.weights, &error) != TEM_OK)
+        return talk_usage("calibrate", "--weights: %s", error.message);
     if (r->wanted.epsilon <= 0)
         return talk_usage("calibrate",
                           "which epsilon? --epsilon E has no default; try 2 to 3, and see tem "
                           "explain");
-    if (r->weights != NULL && strcmp(r->weights, "equal") != 0)
-        return talk_usage("calibrate", "--weights: only equal so far");
     return EXIT_DONE;
 }
 
@@ -243,7 +256,7 @@ int command_calibrate(int argc, char *const *argv) {
     calibrate_request r = {.weights = NULL};
     const option_spec table[] = {
         EXPONENT_OPTIONS(r.wanted),
-        {"weights", 0, OPTION_TEXT, &r.weights, "W", "output weights: equal (default)", 0, 0},
+        {"weights", 0, OPTION_TEXT, &r.weights, "W", "output weights: equal (default), balanced or tuned", 0, 0},
         PRIOR_OPTION(r.prior_text),
         {"json", 0, OPTION_FLAG, &r.json, NULL, "as one JSON object", 0, 0},
         MODEL_OPTION(r.common),

@@ -196,7 +196,8 @@ static outcome find_answer(chooser *c) {
 
 /* What the certificate for an epsilon does. */
 static outcome evaluate_certificate(const chooser *c, double epsilon, choose_point *point) {
-    const tem_calibration wanted = {epsilon, c->request->beta, c->request->gamma};
+    const tem_calibration wanted = {
+        .epsilon = epsilon, .beta = c->request->beta, .gamma = c->request->gamma};
     tem_error error;
     tem_certificate *certificate = NULL;
     tem_mechanism *mechanism = NULL;

@@ -64,7 +64,7 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
     set(report, "gamma", exact ? json_real(info->gamma) : json_null());
     set(report, "beta", info->beta > 0 ? json_real(info->beta) : json_null());
     set(report, "epsilon_gamma", number_or_null(info->epsilon_gamma));
-    set(report, "weights", json_string("equal"));
+    set(report, "weights", json_string(info->equal_weights ? "equal" : "own"));
     set(report, "words", json_integer((json_int_t)counts->words));
     set(report, "unknown", json_integer((json_int_t)counts->unknown));
     set(report, "documents", json_integer((json_int_t)counts->documents));
