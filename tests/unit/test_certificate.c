@@ -41,7 +41,7 @@ static tem_model *build(const char *const *names, const float *numbers, tem_metr
 
 static tem_certificate *make(double epsilon, double beta, uint64_t s, tem_dist gamma) {
     tem_certificate *c = NULL;
-    assert_int_equal(certificate_make(model, epsilon, beta, s, gamma, epsilon * 0.99, &c, NULL),
+    assert_int_equal(certificate_make(model, &(tem_certificate){.epsilon = epsilon, .beta = beta, .s = s, .gamma = gamma, .realised = epsilon * 0.99, .kind = TEM_WEIGHTS_EQUAL}, &c, NULL),
                      TEM_OK);
     return c;
 }
@@ -309,7 +309,7 @@ static tem_status status_of(tem_certificate c) {
     const tem_status status = load_status();
     tem_certificate *made = NULL;
     assert_int_equal(
-        certificate_make(model, c.epsilon, c.beta, c.s, c.gamma, c.realised, &made, NULL),
+        certificate_make(model, &(tem_certificate){.epsilon = c.epsilon, .beta = c.beta, .s = c.s, .gamma = c.gamma, .realised = c.realised, .kind = TEM_WEIGHTS_EQUAL}, &made, NULL),
         status == TEM_OK ? TEM_OK : TEM_ERR_CERTIFICATE);
     assert_true((made != NULL) == (status == TEM_OK));
     tem_certificate_free(made);
@@ -477,7 +477,7 @@ static void test_at_once(void **state) {
         assert_true(children[p] >= 0);
         for (unsigned i = 0; children[p] == 0 && i < EACH; i++) {
             tem_certificate *c = NULL;
-            if (certificate_make(model, 2, 0, 1 << 20, 1 + p * EACH + i, 1.9, &c, NULL) != TEM_OK ||
+            if (certificate_make(model, &(tem_certificate){.epsilon = 2, .beta = 0, .s = 1 << 20, .gamma = 1 + p * EACH + i, .realised = 1.9, .kind = TEM_WEIGHTS_EQUAL}, &c, NULL) != TEM_OK ||
                 tem_certificate_save(c, path, NULL) != TEM_OK)
                 _exit(1);
         }
@@ -694,7 +694,7 @@ static void test_verify(void **state) {
     assert_int_equal(verify(fails), TEM_ERR_CERTIFICATE);
     /* It keeps its epsilon, but proves less than it says. */
     assert_int_equal(
-        certificate_make(model, 2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE, 0.5, &low, NULL), TEM_OK);
+        certificate_make(model, &(tem_certificate){.epsilon = 2, .beta = 0, .s = (1u << 20) - 1, .gamma = 4 * TEM_DIST_ONE, .realised = 0.5, .kind = TEM_WEIGHTS_EQUAL}, &low, NULL), TEM_OK);
     assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
     /* gamma is the one that beta makes, but for a step. */
     tem_dist gamma = 0;
@@ -720,7 +720,7 @@ static void test_verify_another_model(void **state) {
     tem_model *other = build(words, moved, TEM_EUCLIDEAN, 3);
     tem_certificate *c = NULL;
     assert_int_equal(
-        certificate_make(other, 2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE, 1.99, &c, NULL), TEM_OK);
+        certificate_make(other, &(tem_certificate){.epsilon = 2, .beta = 0, .s = (1u << 20) - 1, .gamma = 4 * TEM_DIST_ONE, .realised = 1.99, .kind = TEM_WEIGHTS_EQUAL}, &c, NULL), TEM_OK);
     assert_int_equal(verify(c), TEM_ERR_CERTIFICATE);
     tem_certificate_free(c);
     tem_model_free(other);

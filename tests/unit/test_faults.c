@@ -148,7 +148,7 @@ static tem_status create(flow *f) {
 
 /* A certificate, whose file is the target: the model stays in memory. */
 static tem_status make_certificate(flow *f) {
-    return certificate_make(f->built, 2, 0, 1 << 20, 1 << 16, 1.5, &f->certificate, error_of(f));
+    return certificate_make(f->built, &(tem_certificate){.epsilon = 2, .beta = 0, .s = 1 << 20, .gamma = 1 << 16, .realised = 1.5, .kind = TEM_WEIGHTS_EQUAL}, &f->certificate, error_of(f));
 }
 
 static tem_status save_certificate(flow *f) {
@@ -316,7 +316,7 @@ static void test_certificate(void **state) {
     assert_int_equal(go(&f, with_certificate), TEM_OK);
     tem_certificate_free(f.certificate);
     f.certificate = NULL;
-    assert_int_equal(certificate_make(f.built, 3, 0, 1 << 20, 1 << 16, 1.5, &f.certificate, NULL),
+    assert_int_equal(certificate_make(f.built, &(tem_certificate){.epsilon = 3, .beta = 0, .s = 1 << 20, .gamma = 1 << 16, .realised = 1.5, .kind = TEM_WEIGHTS_EQUAL}, &f.certificate, NULL),
                      TEM_OK);
     unlink(target);
     assert_int_equal(save_certificate(&f), TEM_OK);
