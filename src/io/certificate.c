@@ -64,6 +64,8 @@ const char *certificate_fault(const tem_certificate *c) {
     if (c->kind < TEM_WEIGHTS_EQUAL || c->kind > TEM_WEIGHTS_TUNED ||
         (c->kind == TEM_WEIGHTS_EQUAL) != (c->count == 0))
         return "its kind of weights is not one there is, or not the one it has";
+    if (c->kind != TEM_WEIGHTS_TUNED && c->prior[0] != '\0')
+        return "it names a prior that its weights have no use for";
     return NULL;
 }
 

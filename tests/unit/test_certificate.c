@@ -239,7 +239,7 @@ static void test_layout(void **state) {
     const unsigned char *record = bytes + HEADER_BYTES;
     const double epsilon = 2, beta = TEM_BETA_DEFAULT, realised = 2 * 0.99;
     const uint64_t s = 3u << 19;
-    const uint32_t head[] = {1, 1}, gamma_and_weights[] = {4 * TEM_DIST_ONE, 1};
+    const uint32_t head[] = {2, 1}, gamma_and_weights[] = {4 * TEM_DIST_ONE, 1};
     assert_memory_equal(bytes, "TEMCERTS", 8);
     assert_memory_equal(bytes + 8, head, 8);
     assert_memory_equal(record, &epsilon, 8);
@@ -266,14 +266,54 @@ static void test_every_bit(void **state) {
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
         write_file(bytes, size);
         const tem_status status = load_status();
-        if (status != (bit < 64               ? TEM_ERR_FORMAT
-                       : bit < 96 && bit > 64 ? TEM_ERR_VERSION
-                                              : TEM_ERR_DAMAGED))
+        if (status != (bit < 64   ? TEM_ERR_FORMAT
+                       : bit < 96 ? TEM_ERR_VERSION
+                                  : TEM_ERR_DAMAGED))
             fail_msg("bit %zu: %s", bit, tem_status_name(status));
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }
     write_file(bytes, size);
     assert_int_equal(load_status(), TEM_OK);
+}
+
+/* Weights come back as they were, and every bit of them, and of how they are packed, counts. */
+static void test_weights(void **state) {
+    (void)state;
+    uint32_t weights[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        weights[i] = i == 2 ? UINT32_MAX : 1000000 + 7 * i;
+    const tem_certificate said = {.epsilon = 2,
+                                  .beta = TEM_BETA_DEFAULT,
+                                  .s = 3u << 19,
+                                  .gamma = 4 * TEM_DIST_ONE,
+                                  .realised = 1.9,
+                                  .kind = TEM_WEIGHTS_TUNED,
+                                  .prior = "zipf:0.5",
+                                  .count = COUNT,
+                                  .weights = weights};
+    tem_certificate *made = NULL, *loaded = NULL;
+    assert_int_equal(certificate_make(model, &said, &made, NULL), TEM_OK);
+    save_and_free(made);
+    save_and_free(make(1, 0, 1 << 19, 7));
+    assert_int_equal(tem_certificate_load(path, 0, &loaded, NULL), TEM_OK);
+    assert_int_equal(loaded->count, COUNT);
+    assert_memory_equal(loaded->weights, weights, sizeof weights);
+    const tem_certificate_info info = info_of(loaded);
+    assert_string_equal(info.weights, "tuned");
+    assert_string_equal(info.prior, "zipf:0.5");
+    tem_certificate_free(loaded);
+    unsigned char bytes[FILE_MAX];
+    const size_t size = read_file(bytes);
+    for (size_t bit = 8 * HEADER_BYTES; bit < 8 * size; bit++) {
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        write_file(bytes, size);
+        if (load_status() == TEM_OK) { /* a bit of the frame that zstd does not look at */
+            assert_int_equal(tem_certificate_load(path, 0, &loaded, NULL), TEM_OK);
+            assert_memory_equal(loaded->weights, weights, sizeof weights);
+            tem_certificate_free(loaded);
+        }
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
 }
 
 static void test_every_length(void **state) {
@@ -734,6 +774,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_round_trip, clear),
         cmocka_unit_test_teardown(test_layout, clear),
         cmocka_unit_test_teardown(test_every_bit, clear),
+        cmocka_unit_test_teardown(test_weights, clear),
         cmocka_unit_test_teardown(test_every_length, clear),
         cmocka_unit_test_teardown(test_impossible, clear),
         cmocka_unit_test_teardown(test_room, clear),
