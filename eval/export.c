@@ -2,6 +2,7 @@
 #include "export.h"
 
 #include "failure.h"
+#include "number_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,7 +57,9 @@ static tem_status export_corpus(const char *folder, const char *name, const tem_
 
 /* "tem-2-1.train". */
 static const char *name_of(const eval_row *row, const char *extension, char name[128]) {
-    snprintf(name, 128, "%s-%g-%u.%s", row->mechanism, row->epsilon, row->trial, extension);
+    char epsilon[NUMBER_TEXT_BYTES];
+    snprintf(name, 128, "%s-%s-%u.%s", row->mechanism, number_text(row->epsilon, epsilon),
+             row->trial, extension);
     return name;
 }
 

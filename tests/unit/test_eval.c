@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -207,15 +208,8 @@ static int compare_rows(const void *a, const void *b) {
     return names != 0 ? names : x->epsilon < y->epsilon ? -1 : x->epsilon > y->epsilon;
 }
 
-static eval_row like_row(void) {
-    eval_row like = {.seed = 1};
-    snprintf(like.setting, sizeof like.setting, "imdb, 3 epochs, model vectors");
-    return like;
-}
-
-static void open_results(const char *name, results *r) {
-    const eval_row like = like_row();
-    assert_int_equal(results_open(in_folder("%s", name), &like, r, NULL), TEM_OK);
+static void open_results(const char *name, const eval_row *like, results *r) {
+    assert_int_equal(results_open(in_folder("%s", name), like, r, NULL), TEM_OK);
     qsort(r->rows, r->count, sizeof *r->rows, compare_rows);
 }
 
@@ -256,14 +250,14 @@ static void a_killed_run_goes_on(void **state) {
     assert_int_equal(rest.rows, 3); /* two were done */
     assert_int_equal(run_plan(data, "torn", &again, NULL), TEM_OK);
     assert_int_equal(again.rows, 0);
-    open_results("whole", &a);
-    open_results("torn", &b);
+    open_results("whole", &whole.last, &a);
+    open_results("torn", &whole.last, &b);
     assert_int_equal(a.count, 5);
     assert_int_equal(b.count, 5);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(compare_rows(&a.rows[i], &b.rows[i]), 0);
         assert_true(a.rows[i].accuracy == b.rows[i].accuracy);
-        assert_true(fabs(a.rows[i].mia_auc - b.rows[i].mia_auc) < 1e-9);
+        assert_true(a.rows[i].mia_auc == b.rows[i].mia_auc);
     }
     results_free(&a);
     results_free(&b);
@@ -329,11 +323,11 @@ static void results_of_another_kind_are_refused(void **state) {
         "null, "
         "\"mia_auc_private\": null, \"self\": null, \"bayes\": null, \"self_drawn\": null, "
         "\"bayes_drawn\": null, \"seconds\": 1, \"seed\": \"2\", \"commit\": \"0\", \"model\": "
-        "\"\", "
+        "\"\", \"data\": \"\", \"certificate\": \"\", "
         "\"setting\": \"imdb, 3 epochs, model vectors\"}\n",
     };
     mkdir(in_folder("bad"), 0777);
-    const eval_row like = like_row();
+    const eval_row like = {.seed = 1, .setting = "imdb, 3 epochs, model vectors"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         results r;
         tem_error error;
@@ -341,6 +335,189 @@ static void results_of_another_kind_are_refused(void **state) {
         assert_int_equal(results_open(in_folder("bad"), &like, &r, &error), TEM_ERR_FORMAT);
         assert_int_equal(error.line, 1);
     }
+}
+
+/* One row of `name`'s plan, written by results_append, with one field changed; then opened. */
+static tem_status reopen(const char *name, const eval_row *row, const char *field,
+                         const char *replacement, tem_error *error) {
+    results r;
+    char line[2048];
+    open_results(name, row, &r);
+    assert_int_equal(results_append(&r, row, NULL), TEM_OK);
+    results_free(&r);
+    FILE *file = fopen(in_folder("%s/results.jsonl", name), "r+b");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    char *at = strstr(line, field);
+    assert_non_null(at);
+    char *end = at + strcspn(at, ",}");
+    rewind(file);
+    assert_int_equal(ftruncate(fileno(file), 0), 0);
+    fprintf(file, "%.*s%s%s", (int)(at - line), line, replacement, end);
+    assert_int_equal(fclose(file), 0);
+    const tem_status status = results_open(in_folder("%s", name), row, &r, error);
+    if (status == TEM_OK)
+        results_free(&r);
+    remove(in_folder("%s/results.jsonl", name));
+    return status;
+}
+
+static void a_row_is_of_its_data(void **state) {
+    (void)state;
+    tem_error error;
+    const eval_row row = {
+        .mechanism = "tem", .epsilon = 2, .trial = 1, .seed = 1, .data = "0123", .setting = "s"};
+    assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0123\"", NULL), TEM_OK);
+    assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0124\"", &error),
+                     TEM_ERR_FORMAT);
+    assert_string_equal(error.message, "a result of another data; use another folder");
+    /* as earlier programs wrote it */
+    assert_int_equal(reopen("own", &row, "\"data\"", "\"date\": \"0123\"", &error),
+                     TEM_ERR_FORMAT);
+    assert_string_equal(error.message, "a result of another data; use another folder");
+    static const char *const trials[] = {"0", "-1", "1.5", "4294967297", "1001", "\"1\"", "null"};
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+        char field[64];
+        snprintf(field, sizeof field, "\"trial\": %s", trials[i]);
+        assert_int_equal(reopen("own", &row, "\"trial\"", field, &error), TEM_ERR_FORMAT);
+    }
+}
+
+static void other_data_needs_another_folder(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("ours", 5, 10, 0.4));
+    eval_options options = options_for("ours-out", &t);
+    options.epochs = 1;
+    options.only = "original";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    const char *review = in_folder("ours/test/pos/3_1.txt");
+    write_file(review, "w1 w2 w3"); /* one review of the test half */
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "another data; use another folder"));
+    assert_int_equal(t.rows, 1);
+}
+
+/* Any difference: a label, a word, where a review ends. */
+static void digests_tell_data_apart(void **state) {
+    (void)state;
+    uint64_t starts[] = {0, 2, 4}, moved[] = {0, 3, 4};
+    uint32_t labels[] = {0, 1}, swapped[] = {1, 0}, words[] = {7, 8, 9, 10}, turned[] = {8, 7, 9, 10};
+    const corpus all[] = {
+        {.count = 2, .starts = starts, .labels = labels, .words = words},
+        {.count = 2, .starts = starts, .labels = swapped, .words = words},
+        {.count = 2, .starts = starts, .labels = labels, .words = turned},
+        {.count = 2, .starts = moved, .labels = labels, .words = words},
+        {.count = 1, .starts = starts, .labels = labels, .words = words},
+        {0},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t k = 0; k <= i; k++)
+            assert_int_equal(corpus_digest(&all[i]) == corpus_digest(&all[k]), i == k);
+}
+
+static void a_long_epsilon_is_taken_up(void **state) {
+    (void)state;
+    char data[PATH], csv[4096] = "";
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("long", 5, 10, 0.4));
+    eval_options options = options_for("long-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem";
+    options.epsilons = "1.2345678901234567";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_int_equal(t.rows, 1);
+    FILE *file = fopen(in_folder("long-out/results.csv"), "rb");
+    assert_non_null(file);
+    assert_true(fread(csv, 1, sizeof csv - 1, file) > 0);
+    fclose(file);
+    assert_non_null(strstr(csv, "\ntem,1.2345678901234567,1,"));
+}
+
+static void one_evaluation_a_folder(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    results r;
+    const eval_row like = {.seed = 1};
+    snprintf(data, sizeof data, "%s", make_reviews("shared", 5, 10, 0.4));
+    open_results("shared-out", &like, &r);
+    eval_options options = options_for("shared-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "original";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_EXISTS);
+    assert_int_equal(t.rows, 0);
+    results_free(&r);
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+}
+
+/* Nothing is told that is not on the disk, and a place that cannot be written to is noticed before
+ * there is a row. */
+static void results_that_cannot_be_written(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("full", 5, 10, 0.4));
+    write_file(in_folder("a-file"), "");
+    eval_options options = options_for("a-file/out", &t);
+    options.mechanisms = "original";
+    options.epochs = 1;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FILE);
+    const pid_t child = fork();
+    if (child == 0) { /* the file can be opened, and takes nothing */
+        const struct rlimit none = {0, 0};
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &none);
+        options.folder = in_folder("full-out");
+        const tem_status status = eval_imdb(model, data, &options, &error);
+        _exit(status == TEM_ERR_FILE && t.rows == 0 ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(t.rows, 0);
+}
+
+/* A row that is done again is computed anew, all of it. */
+static void done_again_means_anew(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    results r;
+    snprintf(data, sizeof data, "%s", make_reviews("anew", 5, 10, 0.4));
+    eval_options options = options_for("anew-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem";
+    options.epsilons = "1";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    const eval_row first = t.last;
+    eval_row wrong = first;
+    wrong.self = wrong.bayes = 0.999;
+    open_results("anew-out", &first, &r);
+    assert_int_equal(results_append(&r, &wrong, NULL), TEM_OK);
+    results_free(&r);
+    options.trials = 2; /* trial 2 may take them from trial 1 */
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_true(t.last.trial == 2 && t.last.self == 0.999 && t.last.bayes == 0.999);
+    options.only = "tem:1";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_true(t.last.trial == 2 && t.last.self == first.self && t.last.bayes == first.bayes);
+    /* nor does a row of another program serve */
+    snprintf(wrong.commit, sizeof wrong.commit, "another");
+    remove(in_folder("anew-out/results.jsonl"));
+    open_results("anew-out", &first, &r);
+    assert_int_equal(results_append(&r, &wrong, NULL), TEM_OK);
+    results_free(&r);
+    options.only = NULL;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_true(t.last.trial == 2 && t.last.self == first.self);
 }
 
 static void a_missing_certificate_is_named(void **state) {
@@ -379,6 +556,7 @@ static void plans(void **state) {
         {"", NULL, NULL, 1, 0},
         {NULL, "1,,2", NULL, 1, 0},
         {NULL, "0", NULL, 1, 0},
+        {NULL, "1,2,1.0", NULL, 1, 0},
         {NULL, "-1", NULL, 1, 0},
         {NULL, "1x", NULL, 1, 0},
         {NULL, "inf", NULL, 1, 0},
@@ -470,6 +648,9 @@ static void bad_texts_are_refused_by_line(void **state) {
         {TEM_FORMAT_TSV, "text\tlabel\nw1\ta\n", 1},
         {TEM_FORMAT_TSV, "text\tkind\ttext\nw1\ta\tw1\n", 1},
         {TEM_FORMAT_TSV, "text\tkind\nw1\ta\nw2\n", 3},
+        {TEM_FORMAT_TSV, "text\tkind\nw1\ta\nw2\ta\tb\n", 3},
+        {TEM_FORMAT_TSV, "text\tkind\tmore\nw1\ta\n", 2},
+        {TEM_FORMAT_TSV, "\nw1\tlabel\nw1\ta\n", 2},
         {TEM_FORMAT_TSV, "text\tkind\nw1\t\n", 2},
         {TEM_FORMAT_TSV, "text\tkind\nw1\ta\n\xff\ta\n", 3},
         {TEM_FORMAT_JSONL, "{\"text\": \"w1\", \"kind\": \"a\"}\n{\"text\": \"w1\"}\n", 2},
@@ -600,6 +781,13 @@ int main(void) {
         cmocka_unit_test(a_cancelled_run_keeps_what_is_done),
         cmocka_unit_test(threads_change_no_result),
         cmocka_unit_test(results_of_another_kind_are_refused),
+        cmocka_unit_test(a_row_is_of_its_data),
+        cmocka_unit_test(other_data_needs_another_folder),
+        cmocka_unit_test(digests_tell_data_apart),
+        cmocka_unit_test(a_long_epsilon_is_taken_up),
+        cmocka_unit_test(one_evaluation_a_folder),
+        cmocka_unit_test(results_that_cannot_be_written),
+        cmocka_unit_test(done_again_means_anew),
         cmocka_unit_test(a_missing_certificate_is_named),
         cmocka_unit_test(own_texts_are_classified),
         cmocka_unit_test(bad_texts_are_refused_by_line),
