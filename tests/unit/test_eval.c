@@ -1,12 +1,14 @@
 /* test_eval.c - the evaluation as a whole, on small made-up reviews: a planted signal is found, a
  * label without one is not, an over-fitted classifier gives its members away; what an interrupted
  * run leaves is taken up; data that is none is refused, with file and line. */
+#include "blas.h"
 #include "chance.h"
 #include "eval.h"
 #include "labelled.h"
 #include "plan.h"
 #include "private_text.h"
 #include "results.h"
+#include "trial.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -200,6 +202,226 @@ static void an_over_fitted_classifier_gives_its_members_away(void **state) {
     snprintf(data, sizeof data, "%s", make_reviews("heart", 60, 40, 0));
     const eval_row learned = only(data, "heart-out", "original::1", 400);
     assert_true(learned.mia_auc > 0.8);
+}
+
+/* ---------------------------------------------------------- the protocol -- */
+
+/* Reviews in memory, as a task has them; `permuted`: the labels are dealt out anew, so that the
+ * text still has two kinds and the labels do not say which. */
+static void make_corpus(corpus *c, uint32_t count, int words, double signal, bool permuted,
+                        uint64_t seed) {
+    chance numbers = {seed};
+    char text[4096];
+    for (uint32_t i = 0; i < count; i++) {
+        make_text(text, sizeof text, (int)(i & 1), words, signal, &numbers);
+        assert_int_equal(corpus_add(c, model, text, strlen(text), i & 1, NULL), TEM_OK);
+    }
+    if (permuted)
+        chance_shuffle(&numbers, c->labels, count);
+}
+
+static void make_task(task *t, uint32_t count, int words, double signal, bool permuted) {
+    *t = (task){.model = model, .classes = 2, .membership = true, .seed = 3};
+    make_corpus(&t->train, count, words, signal, permuted, 101);
+    make_corpus(&t->test, count, words, signal, permuted, 102);
+    assert_int_equal(embedding_of_model(model, &t->start, NULL), TEM_OK);
+    assert_int_equal(pool_create(2, &t->threads, NULL), TEM_OK);
+    assert_int_equal(blas_open(NULL), TEM_OK);
+}
+
+static tem_mechanism *make_mechanism(double epsilon) {
+    tem_mechanism *mechanism = NULL;
+    const tem_mechanism_options options = {.kind = TEM_KIND_TEM, .epsilon = epsilon};
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    return mechanism;
+}
+
+/* How often document i of `part` is in the whole. */
+static uint32_t occurrences(const corpus *part, uint32_t i, const corpus *whole) {
+    uint32_t found = 0;
+    const uint64_t length = part->starts[i + 1] - part->starts[i];
+    for (uint32_t k = 0; k < whole->count; k++)
+        found += whole->starts[k + 1] - whole->starts[k] == length &&
+                 whole->labels[k] == part->labels[i] &&
+                 memcmp(whole->words + whole->starts[k], part->words + part->starts[i],
+                        length * sizeof *part->words) == 0;
+    return found;
+}
+
+/* Half of the documents of `whole`; none that is in `other` too. */
+static void assert_half(const corpus *half, const corpus *whole, const corpus *other) {
+    assert_int_equal(half->count, whole->count / 2);
+    for (uint32_t i = 0; i < half->count; i++) {
+        assert_int_equal(occurrences(half, i, whole), 1);
+        assert_int_equal(occurrences(half, i, half), 1);
+        assert_int_equal(occurrences(half, i, other), 0);
+    }
+}
+
+/* The protocol of docs/EVALUATION.md once more, in the order in which it is written there, from
+ * the halves of a trial. */
+typedef struct reference {
+    const trial *halves;
+    corpus learn, others, redrawn;
+    classifier target, shadow;
+    attack attack;
+} reference;
+
+static classifier train_reference(const task *t, const corpus *c, uint64_t seed) {
+    bags b;
+    classifier k;
+    const training how = {.epochs = t->epochs, .batch = 64, .seed = seed};
+    assert_int_equal(bags_create(c, &b, NULL), TEM_OK);
+    assert_int_equal(classifier_train(&t->start, &b, 2, &how, NULL, NULL, &k, NULL), TEM_OK);
+    bags_free(&b);
+    return k;
+}
+
+static float *answers_of(const classifier *k, const corpus *c, double *accuracy) {
+    bags b;
+    float *answers = NULL;
+    assert_int_equal(bags_create(c, &b, NULL), TEM_OK);
+    assert_int_equal(classifier_predict(k, &b, NULL, &answers, NULL), TEM_OK);
+    if (accuracy != NULL)
+        *accuracy = classifier_accuracy(answers, &b, 2);
+    bags_free(&b);
+    return answers;
+}
+
+static double auc_between(const reference *r, const corpus *members, const corpus *others) {
+    double auc = 0;
+    float *in = answers_of(&r->target, members, NULL), *out = answers_of(&r->target, others, NULL);
+    assert_int_equal(
+        attack_auc(&r->attack, in, members->count, out, others->count, &auc, NULL), TEM_OK);
+    free(in);
+    free(out);
+    return auc;
+}
+
+static void draw_reference(const tem_mechanism *m, const corpus *c, uint64_t seed,
+                           uint64_t first_stream, corpus *out) {
+    assert_int_equal(private_text_draw(m, c, seed, first_stream, NULL, NULL, out, NULL), TEM_OK);
+}
+
+static void reference_create(const trial *t, const tem_mechanism *mechanism, reference *r) {
+    const task *k = t->task;
+    const uint64_t draws = chance_seed(k->seed, t->number, CHANCE_DRAW);
+    *r = (reference){.halves = t};
+    draw_reference(mechanism, &t->learn, draws, 0, &r->learn);
+    draw_reference(mechanism, &t->others, draws, t->learn.count, &r->others);
+    draw_reference(mechanism, &t->learn, draws, 10 * (uint64_t)t->learn.count, &r->redrawn);
+    r->target = train_reference(k, &r->learn, chance_seed(k->seed, t->number, CHANCE_TARGET));
+    r->shadow = train_reference(k, &t->shadowed, chance_seed(k->seed, t->number, CHANCE_SHADOW));
+    float *in = answers_of(&r->shadow, &t->shadowed, NULL);
+    float *out = answers_of(&r->shadow, &t->judge, NULL);
+    assert_int_equal(attack_train(in, t->shadowed.count, out, t->judge.count, 2,
+                                  chance_seed(k->seed, t->number, CHANCE_ATTACK), &r->attack,
+                                  NULL),
+                     TEM_OK);
+    free(in);
+    free(out);
+}
+
+static void reference_free(reference *r) {
+    corpus_free(&r->learn);
+    corpus_free(&r->others);
+    corpus_free(&r->redrawn);
+    classifier_free(&r->target);
+    classifier_free(&r->shadow);
+    attack_free(&r->attack);
+}
+
+/* TR1, TR2, TE1, TE2 in their roles, and a noisy row the same to the last bit as by hand. */
+static void the_protocol_is_the_documented_one(void **state) {
+    (void)state;
+    task k;
+    trial t;
+    reference r;
+    eval_row row = {.mechanism = "tem", .epsilon = 2, .trial = 2};
+    double accuracy = 0;
+    tem_mechanism *mechanism = make_mechanism(2);
+    make_task(&k, 200, 20, 0.3, false);
+    k.epochs = 60;
+    assert_int_equal(trial_open(&k, 2, &t, NULL), TEM_OK);
+    assert_half(&t.learn, &k.train, &t.others);
+    assert_half(&t.others, &k.train, &t.learn);
+    assert_half(&t.judge, &k.test, &t.shadowed);
+    assert_half(&t.shadowed, &k.test, &t.judge);
+    const uint64_t judge = corpus_digest(&t.judge);
+    reference_create(&t, mechanism, &r);
+    assert_int_equal(trial_row(&t, mechanism, &row, NULL), TEM_OK);
+    assert_true(corpus_digest(&t.judge) == judge); /* the test text is as it was */
+    free(answers_of(&r.target, &t.judge, &accuracy));
+    assert_true(row.accuracy == accuracy);
+    assert_true(row.mia_auc == auc_between(&r, &t.learn, &t.others));
+    assert_true(row.mia_auc_private == auc_between(&r, &r.learn, &r.others));
+    assert_true(row.mia_auc != row.mia_auc_private);
+    reference_free(&r);
+    trial_close(&t);
+    task_free(&k);
+    tem_mechanism_free(mechanism);
+}
+
+/* Nothing but noise, learned by heart. The original reviews, 150 on each side, the model has never
+ * seen (an AUC of 0.5, standard deviation 0.41/sqrt(150) = 0.033); the drawn text it knows; the
+ * same reviews drawn once more it does not. */
+static void membership_is_of_the_text_that_was_seen(void **state) {
+    (void)state;
+    task k;
+    trial t;
+    reference r;
+    eval_row row = {.mechanism = "tem", .epsilon = 0.01, .trial = 1};
+    tem_mechanism *mechanism = make_mechanism(0.01);
+    make_task(&k, 300, 20, 0, false);
+    k.epochs = 1500;
+    assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
+    assert_int_equal(trial_row(&t, mechanism, &row, NULL), TEM_OK);
+    reference_create(&t, mechanism, &r);
+    assert_true(fabs(row.mia_auc - 0.5) < 0.1);
+    assert_true(row.mia_auc_private > 0.67);
+    assert_true(fabs(auc_between(&r, &r.redrawn, &r.others) - 0.5) < 0.1);
+    reference_free(&r);
+    trial_close(&t);
+    task_free(&k);
+    tem_mechanism_free(mechanism);
+}
+
+/* Models that have learned nothing. 2000 reviews on each side: the standard deviation of the AUC is
+ * 0.41/sqrt(2000) = 0.009, and 0.03 is three of them. */
+static void an_untrained_model_gives_nothing_away(void **state) {
+    (void)state;
+    task k;
+    trial t;
+    eval_row row = {.mechanism = "original", .trial = 1};
+    make_task(&k, 4000, 12, 0.5, false);
+    assert_int_equal(k.epochs, 0);
+    assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
+    assert_int_equal(t.learn.count, 2000);
+    assert_int_equal(trial_row(&t, NULL, &row, NULL), TEM_OK);
+    assert_true(fabs(row.mia_auc - 0.5) < 0.03);
+    trial_close(&t);
+    task_free(&k);
+}
+
+/* The text tells two kinds apart, the labels are dealt at random: 1000 reviews judge, the standard
+ * deviation is 0.016, and 0.05 is three of them. With the true labels the same text is learned. */
+static void permuted_labels_are_not_found(void **state) {
+    (void)state;
+    for (int permuted = 0; permuted < 2; permuted++) {
+        task k;
+        trial t;
+        eval_row row = {.mechanism = "original", .trial = 1};
+        make_task(&k, 2000, 12, 0.8, permuted != 0);
+        k.epochs = 10;
+        assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
+        assert_int_equal(trial_row(&t, NULL, &row, NULL), TEM_OK);
+            if (permuted)
+            assert_true(fabs(row.accuracy - 0.5) < 0.05);
+        else
+            assert_true(row.accuracy > 0.9);
+        trial_close(&t);
+        task_free(&k);
+    }
 }
 
 static int compare_rows(const void *a, const void *b) {
@@ -713,9 +935,9 @@ static void trials_differ(void **state) {
     uint64_t seeds[2 * 3 * 5];
     int count = 0;
     for (uint64_t seed = 1; seed <= 2; seed++)
-        for (uint64_t trial = 1; trial <= 3; trial++)
+        for (uint64_t number = 1; number <= 3; number++)
             for (int purpose = CHANCE_SPLIT; purpose <= CHANCE_DRAW; purpose++) {
-                seeds[count] = chance_seed(seed, trial, (chance_purpose)purpose);
+                seeds[count] = chance_seed(seed, number, (chance_purpose)purpose);
                 for (int i = 0; i < count; i++)
                     assert_true(seeds[i] != seeds[count]);
                 count++;
@@ -777,6 +999,10 @@ int main(void) {
         cmocka_unit_test(a_signal_is_found),
         cmocka_unit_test(no_signal_is_not_found),
         cmocka_unit_test(an_over_fitted_classifier_gives_its_members_away),
+        cmocka_unit_test(the_protocol_is_the_documented_one),
+        cmocka_unit_test(membership_is_of_the_text_that_was_seen),
+        cmocka_unit_test(an_untrained_model_gives_nothing_away),
+        cmocka_unit_test(permuted_labels_are_not_found),
         cmocka_unit_test(a_killed_run_goes_on),
         cmocka_unit_test(a_cancelled_run_keeps_what_is_done),
         cmocka_unit_test(threads_change_no_result),
