@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { EPOCHS = 20 };
+enum { EPOCHS = 20, IMDB_REVIEWS = 25000 };
 
 /* An evaluation while it runs. */
 typedef struct evaluation {
@@ -255,10 +255,31 @@ static tem_status check_certificates(const evaluation *e, tem_error *error) {
     return TEM_OK;
 }
 
+static double per_cent_left_out(const corpus *c) {
+    const uint64_t all = corpus_words(c) + c->left_out;
+    return all > 0 ? 100 * (double)c->left_out / (double)all : 0;
+}
+
+/* How much there is, and what of it takes part. */
+static void note_texts(const evaluation *e) {
+    const corpus *train = &e->task->train, *test = &e->task->test;
+    char sentence[512];
+    snprintf(sentence, sizeof sentence,
+             "%u texts to train with, %.1f %% of their words left out as the model does not have "
+             "them; %u to test with, %.1f %%",
+             train->count, per_cent_left_out(train), test->count, per_cent_left_out(test));
+    note(e, sentence);
+    if (e->task->membership && (train->count != IMDB_REVIEWS || test->count != IMDB_REVIEWS))
+        note(e, "warning: this is not all of IMDB, whose halves have 12,500 reviews; the numbers "
+                "cannot be compared with others'");
+}
+
 static tem_status go_through(evaluation *e, tem_error *error) {
     tem_status status = plan_create(e->options, &e->plan, error);
     if (status == TEM_OK)
         status = check_certificates(e, error);
+    if (status == TEM_OK)
+        note_texts(e);
     if (status == TEM_OK)
         status = trim(e, &e->plan, error);
     for (uint32_t i = 0; i < e->plan.count && status == TEM_OK; i++)
@@ -274,14 +295,15 @@ static tem_status prepare(task *t, const eval_options *options, tem_error *error
     t->seed = options->seed;
     t->run = options->run;
     t->export_to = options->export_to;
+    t->random_init = options->random_init;
     if (info.dimension == 0)
         return eval_fail(error, TEM_ERR_UNSUPPORTED,
                          "a model of given distances has no vectors to train a classifier from");
-    tem_status status = options->random_init ? embedding_random(info.words, info.dimension,
-                                                                options->seed, &t->start, error)
-                                             : embedding_of_model(t->model, &t->start, error);
-    if (status == TEM_OK && t->export_to != NULL)
-        status = export_vectors(t->export_to, t->model, &t->start, error);
+    tem_status status = TEM_OK;
+    if (!options->random_init)
+        status = embedding_of_model(t->model, &t->start, error);
+    if (status == TEM_OK && t->export_to != NULL && !options->random_init)
+        status = export_vectors(t->export_to, 0, t->model, &t->start, error);
     return status == TEM_OK
                ? pool_create(options->run != NULL ? options->run->threads : 0, &t->threads, error)
                : status;

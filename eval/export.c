@@ -93,9 +93,12 @@ static tem_status write_vectors(const char *folder, const char *name, const tem_
     return close_file(out, path, error);
 }
 
-tem_status export_vectors(const char *folder, const tem_model *model, const embedding *e,
-                          tem_error *error) {
-    return write_vectors(folder, "start.vec", model, e, error);
+tem_status export_vectors(const char *folder, uint32_t trial, const tem_model *model,
+                          const embedding *e, tem_error *error) {
+    char name[32] = "start.vec";
+    if (trial > 0)
+        snprintf(name, sizeof name, "start-%u.vec", trial);
+    return write_vectors(folder, name, model, e, error);
 }
 
 tem_status export_classifier(const char *folder, const eval_row *row, const tem_model *model,

@@ -154,14 +154,14 @@ static tem_status read_line(results *r, const char *line, size_t bytes, uint64_t
     if (!fine)
         return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
                             "this is no result of an evaluation; use another folder");
-    const char *other = strcmp(row.model, like->model) != 0       ? "model"
-                        : strcmp(row.data, like->data) != 0       ? "data"
-                        : row.seed != like->seed                  ? "seed"
-                        : strcmp(row.setting, like->setting) != 0 ? "setting"
+    const char *other = strcmp(row.model, like->model) != 0       ? "another model"
+                        : strcmp(row.data, like->data) != 0       ? "other data"
+                        : row.seed != like->seed                  ? "another seed"
+                        : strcmp(row.setting, like->setting) != 0 ? "another setting"
                                                                   : NULL;
     if (other != NULL)
         return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
-                            "a result of another %s; use another folder", other);
+                            "a result of %s; use another folder", other);
     return remember(r, &row, error);
 }
 

@@ -267,12 +267,25 @@ typedef struct reference {
     attack attack;
 } reference;
 
-static classifier train_reference(const task *t, const corpus *c, uint64_t seed) {
+static classifier train_reference(const trial *t, const corpus *c, chance_purpose purpose,
+                                  chance_purpose vectors) {
+    const task *of = t->task;
     bags b;
     classifier k;
-    const training how = {.epochs = t->epochs, .batch = 64, .seed = seed};
+    embedding start;
+    const training how = {.epochs = of->epochs,
+                          .batch = 64,
+                          .seed = chance_seed(of->seed, t->number, purpose)};
+    if (of->random_init)
+        assert_int_equal(embedding_random(WORDS, DIMENSION,
+                                          chance_seed(of->seed, t->number, vectors), &start,
+                                          NULL),
+                         TEM_OK);
+    else
+        assert_int_equal(embedding_of_model(model, &start, NULL), TEM_OK);
     assert_int_equal(bags_create(c, &b, NULL), TEM_OK);
-    assert_int_equal(classifier_train(&t->start, &b, 2, &how, NULL, NULL, &k, NULL), TEM_OK);
+    assert_int_equal(classifier_train(&start, &b, 2, &how, NULL, NULL, &k, NULL), TEM_OK);
+    embedding_free(&start);
     bags_free(&b);
     return k;
 }
@@ -310,8 +323,8 @@ static void reference_create(const trial *t, const tem_mechanism *mechanism, ref
     draw_reference(mechanism, &t->learn, draws, 0, &r->learn);
     draw_reference(mechanism, &t->others, draws, t->learn.count, &r->others);
     draw_reference(mechanism, &t->learn, draws, 10 * (uint64_t)t->learn.count, &r->redrawn);
-    r->target = train_reference(k, &r->learn, chance_seed(k->seed, t->number, CHANCE_TARGET));
-    r->shadow = train_reference(k, &t->shadowed, chance_seed(k->seed, t->number, CHANCE_SHADOW));
+    r->target = train_reference(t, &r->learn, CHANCE_TARGET, CHANCE_TARGET_VECTORS);
+    r->shadow = train_reference(t, &t->shadowed, CHANCE_SHADOW, CHANCE_SHADOW_VECTORS);
     float *in = answers_of(&r->shadow, &t->shadowed, NULL);
     float *out = answers_of(&r->shadow, &t->judge, NULL);
     assert_int_equal(attack_train(in, t->shadowed.count, out, t->judge.count, 2,
@@ -332,8 +345,7 @@ static void reference_free(reference *r) {
 }
 
 /* TR1, TR2, TE1, TE2 in their roles, and a noisy row the same to the last bit as by hand. */
-static void the_protocol_is_the_documented_one(void **state) {
-    (void)state;
+static void assert_protocol(bool random_init) {
     task k;
     trial t;
     reference r;
@@ -342,6 +354,7 @@ static void the_protocol_is_the_documented_one(void **state) {
     tem_mechanism *mechanism = make_mechanism(2);
     make_task(&k, 200, 20, 0.3, false);
     k.epochs = 60;
+    k.random_init = random_init;
     assert_int_equal(trial_open(&k, 2, &t, NULL), TEM_OK);
     assert_half(&t.learn, &k.train, &t.others);
     assert_half(&t.others, &k.train, &t.learn);
@@ -360,6 +373,12 @@ static void the_protocol_is_the_documented_one(void **state) {
     trial_close(&t);
     task_free(&k);
     tem_mechanism_free(mechanism);
+}
+
+static void the_protocol_is_the_documented_one(void **state) {
+    (void)state;
+    assert_protocol(false);
+    assert_protocol(true);
 }
 
 /* Nothing but noise, learned by heart. The original reviews, 150 on each side, the model has never
@@ -592,11 +611,11 @@ static void a_row_is_of_its_data(void **state) {
     assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0123\"", NULL), TEM_OK);
     assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0124\"", &error),
                      TEM_ERR_FORMAT);
-    assert_string_equal(error.message, "a result of another data; use another folder");
+    assert_string_equal(error.message, "a result of other data; use another folder");
     /* as earlier programs wrote it */
     assert_int_equal(reopen("own", &row, "\"data\"", "\"date\": \"0123\"", &error),
                      TEM_ERR_FORMAT);
-    assert_string_equal(error.message, "a result of another data; use another folder");
+    assert_string_equal(error.message, "a result of other data; use another folder");
     static const char *const trials[] = {"0", "-1", "1.5", "4294967297", "1001", "\"1\"", "null"};
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
         char field[64];
@@ -618,7 +637,7 @@ static void other_data_needs_another_folder(void **state) {
     const char *review = in_folder("ours/test/pos/3_1.txt");
     write_file(review, "w1 w2 w3"); /* one review of the test half */
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
-    assert_non_null(strstr(error.message, "another data; use another folder"));
+    assert_non_null(strstr(error.message, "other data; use another folder"));
     assert_int_equal(t.rows, 1);
 }
 
@@ -753,7 +772,7 @@ static void a_missing_certificate_is_named(void **state) {
     options.mechanisms = "equal";
     options.epsilons = "2";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
-    assert_int_equal(t.notes, 1);
+    assert_int_equal(t.notes, 3); /* what there is; it is not IMDB; this: */
     assert_non_null(strstr(t.note, "tem calibrate --epsilon 2 -m small.tem"));
     options.only = "equal:2";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_CERTIFICATE);
@@ -929,20 +948,44 @@ static void a_folder_that_is_not_aclimdb_is_refused(void **state) {
     assert_non_null(strstr(error.file, "1_1.txt"));
 }
 
+static tem_status run_quickly(const char *data, const char *name, tem_error *error) {
+    told t = {0};
+    eval_options options = options_for(name, &t);
+    options.mechanisms = "original";
+    options.epochs = 1;
+    return eval_imdb(model, data, &options, error);
+}
+
+/* A review a class leaves one half without any; reviews without a known word train nothing. */
+static void texts_without_content_are_refused(void **state) {
+    (void)state;
+    char data[PATH];
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("single", 1, 5, 0));
+    assert_int_equal(run_quickly(data, "single-out", &error), TEM_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "no word that the model knows"));
+    snprintf(data, sizeof data, "%s", make_reviews("foreign", 2, 5, 0));
+    for (int i = 0; i < 4; i++)
+        write_file(in_folder("foreign/test/%s/%d_1.txt", i & 1 ? "pos" : "neg", i / 2),
+                   "nothing known");
+    assert_int_equal(run_quickly(data, "foreign-out", &error), TEM_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "no word that the model knows"));
+}
+
 /* Every use and every trial has random numbers of its own, and always the same. */
 static void trials_differ(void **state) {
     (void)state;
-    uint64_t seeds[2 * 3 * 5];
+    uint64_t seeds[2 * 3 * CHANCE_SHADOW_VECTORS];
     int count = 0;
     for (uint64_t seed = 1; seed <= 2; seed++)
         for (uint64_t number = 1; number <= 3; number++)
-            for (int purpose = CHANCE_SPLIT; purpose <= CHANCE_DRAW; purpose++) {
+            for (int purpose = CHANCE_SPLIT; purpose <= CHANCE_SHADOW_VECTORS; purpose++) {
                 seeds[count] = chance_seed(seed, number, (chance_purpose)purpose);
                 for (int i = 0; i < count; i++)
                     assert_true(seeds[i] != seeds[count]);
                 count++;
             }
-    assert_int_equal(count, 30);
+    assert_int_equal(count, 42);
     assert_true(chance_seed(1, 1, CHANCE_SPLIT) == seeds[0]);
 }
 
@@ -1019,6 +1062,7 @@ int main(void) {
         cmocka_unit_test(bad_texts_are_refused_by_line),
         cmocka_unit_test(a_label_of_the_test_alone_is_refused),
         cmocka_unit_test(a_folder_that_is_not_aclimdb_is_refused),
+        cmocka_unit_test(texts_without_content_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
