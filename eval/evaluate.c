@@ -166,12 +166,27 @@ static tem_status keep_row(evaluation *e, const eval_row *row, tem_error *error)
     return TEM_OK;
 }
 
+/* Tables and figures have room for so many epsilons of a mechanism. */
+static tem_status refuse_too_many(const evaluation *e, const plan_item *item, tem_error *error) {
+    double epsilons[EVAL_EPSILONS_MAX];
+    const uint32_t count =
+        results_epsilons(&e->results, item->mechanism->name, epsilons, EVAL_EPSILONS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        if (epsilons[i] == item->epsilon)
+            return TEM_OK;
+    return count < EVAL_EPSILONS_MAX
+               ? TEM_OK
+               : eval_fail_at(error, TEM_ERR_RANGE, e->results.path, 0,
+                              "it has %d epsilons of this mechanism; use another folder",
+                              EVAL_EPSILONS_MAX);
+}
+
 static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error) {
     eval_row row = begin_row(e, item);
     tem_mechanism *mechanism = NULL;
     const double start = seconds_now();
-    tem_status status = TEM_OK;
-    if (item->mechanism->make != NULL)
+    tem_status status = refuse_too_many(e, item, error);
+    if (status == TEM_OK && item->mechanism->make != NULL)
         status = item->mechanism->make(e->task->model, item->epsilon, e->certificates, &mechanism,
                                        error);
     if (status == TEM_OK && mechanism != NULL)

@@ -295,7 +295,8 @@ static void print_csv_number(FILE *out, double number) {
     fputc(',', out);
 }
 
-static void print_csv(const results *r, FILE *out) {
+static void print_csv(FILE *out, const void *context) {
+    const results *r = context;
     fputs("mechanism,epsilon,trial,accuracy,mia_auc,mia_auc_private,self,bayes,"
           "self_drawn,bayes_drawn,commit,seed,model,data,certificate\n",
           out);
@@ -347,7 +348,8 @@ static bool several_commits(const results *r) {
     return false;
 }
 
-static void print_md(const results *r, FILE *out) {
+static void print_md(FILE *out, const void *context) {
+    const results *r = context;
     fputs("Mean over the trials, ± half of the 95 % confidence interval (Student's t). Accuracy in "
           "per cent. Drawn with a seeded generator: an experiment, not private.\n\n",
           out);
@@ -367,19 +369,10 @@ static void print_md(const results *r, FILE *out) {
 }
 
 static tem_status write_table(const results *r, const char *folder, const char *name,
-                              void (*print)(const results *, FILE *), tem_error *error) {
-    char path[4096], *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (out == NULL)
-        return eval_out_of_memory(error);
-    print(r, out);
-    const bool done = fclose(out) == 0;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    const tem_status status =
-        done ? whole_file_write(path, text, bytes, error) : eval_out_of_memory(error);
-    free(text);
-    return status;
+                              whole_file_printer *print, tem_error *error) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name); /* shorter than results.jsonl */
+    return whole_file_print(path, print, r, error);
 }
 
 tem_status results_write_tables(const results *r, const char *folder, tem_error *error) {

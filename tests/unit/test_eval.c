@@ -52,6 +52,13 @@ static void write_file(const char *path, const char *text) {
     assert_int_equal(fclose(file), 0);
 }
 
+static void read_text(const char *path, char *text, size_t bytes) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    text[fread(text, 1, bytes - 1, file)] = '\0';
+    fclose(file);
+}
+
 /* A text of random words; with probability `signal` a word tells the label: those of class 1 are in
  * the upper half of the vocabulary. */
 static void make_text(char *text, size_t bytes, int label, int words, double signal, chance *c) {
@@ -672,11 +679,65 @@ static void a_long_epsilon_is_taken_up(void **state) {
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
     assert_int_equal(t.rows, 1);
-    FILE *file = fopen(in_folder("long-out/results.csv"), "rb");
-    assert_non_null(file);
-    assert_true(fread(csv, 1, sizeof csv - 1, file) > 0);
-    fclose(file);
+    read_text(in_folder("long-out/results.csv"), csv, sizeof csv);
     assert_non_null(strstr(csv, "\ntem,1.2345678901234567,1,"));
+}
+
+/* One trial has no intervals, two have; x goes as far as the epsilons; a quote in the name of the
+ * folder is no matter. */
+static void figures_show_what_there_is(void **state) {
+    (void)state;
+    char data[PATH], script[8192];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("drawn", 5, 10, 0.4));
+    eval_options options = options_for("it's drawn", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem,original";
+    options.epsilons = "0.06,0.1";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    read_text(in_folder("it's drawn/membership.gp"), script, sizeof script);
+    assert_non_null(strstr(script, "set xrange [0.05:0.12]"));
+    assert_non_null(strstr(script, "tem: of the original text"));
+    assert_non_null(strstr(script, "tem: of the released text"));
+    assert_null(strstr(script, "errorbars"));
+    if (system("gnuplot --version > /dev/null 2>&1") == 0) {
+        assert_int_equal(access(in_folder("it's drawn/membership.svg"), R_OK), 0);
+        assert_int_equal(access(in_folder("it's drawn/utility-bayes.png"), R_OK), 0);
+    }
+    assert_int_not_equal(access(in_folder("it's drawn/figures.part"), F_OK), 0);
+    options.folder = in_folder("it's drawn");
+    options.trials = 2;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    read_text(in_folder("it's drawn/membership.gp"), script, sizeof script);
+    assert_non_null(strstr(script, "errorbars"));
+}
+
+/* 64 epsilons are there: one more has no place in the tables. */
+static void too_many_epsilons_are_refused(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    results r;
+    snprintf(data, sizeof data, "%s", make_reviews("many", 5, 10, 0.4));
+    eval_options options = options_for("many-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem";
+    options.epsilons = "1";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    eval_row row = t.last;
+    open_results("many-out", &row, &r);
+    for (int i = 2; i <= EVAL_EPSILONS_MAX; i++) {
+        row.epsilon = i;
+        assert_int_equal(results_append(&r, &row, NULL), TEM_OK);
+    }
+    results_free(&r);
+    options.only = "tem:2";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    options.only = "tem:0.5";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_RANGE);
+    assert_int_equal(t.rows, 2);
 }
 
 static void one_evaluation_a_folder(void **state) {
@@ -1054,6 +1115,8 @@ int main(void) {
         cmocka_unit_test(other_data_needs_another_folder),
         cmocka_unit_test(digests_tell_data_apart),
         cmocka_unit_test(a_long_epsilon_is_taken_up),
+        cmocka_unit_test(figures_show_what_there_is),
+        cmocka_unit_test(too_many_epsilons_are_refused),
         cmocka_unit_test(one_evaluation_a_folder),
         cmocka_unit_test(results_that_cannot_be_written),
         cmocka_unit_test(done_again_means_anew),
