@@ -820,6 +820,9 @@ static void done_again_means_anew(void **state) {
     options.only = NULL;
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
     assert_true(t.last.trial == 2 && t.last.self == first.self);
+    char table[4096];
+    read_text(in_folder("anew-out/results.md"), table, sizeof table);
+    assert_non_null(strstr(table, "different commits"));
 }
 
 static void a_missing_certificate_is_named(void **state) {
@@ -837,6 +840,11 @@ static void a_missing_certificate_is_named(void **state) {
     assert_non_null(strstr(t.note, "tem calibrate --epsilon 2 -m small.tem"));
     options.only = "equal:2";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_CERTIFICATE);
+    /* a file that cannot be read is not one that is missing */
+    mkdir(in_folder("folder.cert"), 0777);
+    options.only = NULL;
+    options.model_path = in_folder("folder");
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FILE);
 }
 
 static void plans(void **state) {
@@ -1001,6 +1009,8 @@ static void a_folder_that_is_not_aclimdb_is_refused(void **state) {
     tem_error error;
     const eval_options options = options_for("folder-out", &t);
     assert_int_equal(eval_imdb(model, in_folder("nowhere"), &options, &error), TEM_ERR_FORMAT);
+    assert_int_equal(symlink("circle", in_folder("circle")), 0); /* cannot be followed */
+    assert_int_equal(eval_imdb(model, in_folder("circle"), &options, &error), TEM_ERR_FILE);
     snprintf(data, sizeof data, "%s", make_reviews("lopsided", 3, 5, 0));
     assert_int_equal(remove(in_folder("lopsided/test/pos/1_1.txt")), 0);
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
