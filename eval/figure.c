@@ -30,15 +30,37 @@ typedef struct figure {
 } figure;
 
 static const figure figures[] = {
-    {"utility", "epsilon", "accuracy on the original test text", true, RESULTS_ACCURACY,
-     {RESULTS_ACCURACY}, 1, {""}, false},
-    {"membership", "epsilon", "AUC of the membership attack", true, RESULTS_ACCURACY,
-     {RESULTS_MIA, RESULTS_MIA_PRIVATE}, 2, {": of the original text", ": of the released text"},
-     true},
-    {"utility-membership", "AUC of the membership attack on the original text", "accuracy", false,
-     RESULTS_MIA, {RESULTS_ACCURACY}, 1, {""}, true},
-    {"utility-bayes", "share of words that an attacker guesses from the output", "accuracy", false,
-     RESULTS_BAYES_DRAWN, {RESULTS_ACCURACY}, 1, {""}, true},
+    {.name = "utility",
+     .x_label = "epsilon",
+     .y_label = "accuracy on the original test text",
+     .against_epsilon = true,
+     .y = {RESULTS_ACCURACY},
+     .values = 1,
+     .about = {""}},
+    {.name = "membership",
+     .x_label = "epsilon",
+     .y_label = "AUC of the membership attack",
+     .against_epsilon = true,
+     .y = {RESULTS_MIA, RESULTS_MIA_PRIVATE},
+     .values = 2,
+     .about = {": of the original text", ": of the released text"},
+     .needs_membership = true},
+    {.name = "utility-membership",
+     .x_label = "AUC of the membership attack on the original text",
+     .y_label = "accuracy",
+     .x = RESULTS_MIA,
+     .y = {RESULTS_ACCURACY},
+     .values = 1,
+     .about = {""},
+     .needs_membership = true},
+    {.name = "utility-bayes",
+     .x_label = "share of words that an attacker guesses from the output",
+     .y_label = "accuracy",
+     .x = RESULTS_BAYES_DRAWN,
+     .y = {RESULTS_ACCURACY},
+     .values = 1,
+     .about = {""},
+     .needs_membership = true},
 };
 
 /* A script while it is written. */
@@ -90,16 +112,17 @@ static void print_data(script *s) {
 }
 
 static void print_axes(const script *s) {
-    fprintf(s->out, "set xlabel '%s'\nset ylabel '%s'\nset key below\nset grid\n",
-            s->f->x_label, s->f->y_label);
+    fprintf(s->out, "set xlabel '%s'\nset ylabel '%s'\nset key below\nset grid\n", s->f->x_label,
+            s->f->y_label);
     if (s->f->against_epsilon && s->present != 0)
         fprintf(s->out, "set logscale x 2\nset xrange [%.6g:%.6g]\n", s->low / 1.2, s->high * 1.2);
 }
 
 static void print_curve(const script *s, size_t i, int v, const char *mechanism) {
     const size_t points = i + 4 + 3 * (size_t)v;
-    fprintf(s->out, "$%s%d using 1:2 with lines lc %zu dt %d notitle, $%s%d using %s lc %zu pt %zu "
-                    "title '%s%s'",
+    fprintf(s->out,
+            "$%s%d using 1:2 with lines lc %zu dt %d notitle, $%s%d using %s lc %zu pt %zu "
+            "title '%s%s'",
             mechanism, v, i + 1, v + 1, mechanism, v,
             s->bars ? "1:2:3:4 with xyerrorbars" : "1:2 with points", i + 1, points, mechanism,
             s->f->about[v]);
@@ -117,8 +140,8 @@ static void print_plot(const script *s) {
                 print_curve(s, i, v, m->name);
             }
     if (s->f->against_epsilon && original.trials > 0)
-        fprintf(s->out, "%s%.6g with lines dt 2 lc 1 title 'text as it is'", curves++ > 0 ? ", " : "",
-                original.mean);
+        fprintf(s->out, "%s%.6g with lines dt 2 lc 1 title 'text as it is'",
+                curves++ > 0 ? ", " : "", original.mean);
     fputs(curves > 0 ? "\n" : "NaN notitle\n", s->out);
 }
 

@@ -74,9 +74,9 @@ static bool row_of_json(const json_t *object, eval_row *row) {
         !json_is_number(seconds) || !(json_is_number(epsilon) || json_is_null(epsilon)))
         return false;
     /* rows of earlier programs have neither: then they are those of no data */
-    if (data != NULL && (!take_string(object, "data", row->data, sizeof row->data) ||
-                         !take_string(object, "certificate", row->certificate,
-                                      sizeof row->certificate)))
+    if (data != NULL &&
+        (!take_string(object, "data", row->data, sizeof row->data) ||
+         !take_string(object, "certificate", row->certificate, sizeof row->certificate)))
         return false;
     row->epsilon = json_number_value(epsilon);
     row->seconds = json_number_value(seconds);
@@ -228,8 +228,8 @@ tem_status results_append(results *r, const eval_row *row, tem_error *error) {
     char *line = json_of_row(row);
     if (line == NULL)
         return eval_out_of_memory(error);
-    const bool done = fprintf(r->file, "%s\n", line) > 0 && fflush(r->file) == 0 &&
-                      fsync(fileno(r->file)) == 0;
+    const bool done =
+        fprintf(r->file, "%s\n", line) > 0 && fflush(r->file) == 0 && fsync(fileno(r->file)) == 0;
     if (!done)
         eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot write the result");
     free(line);
@@ -354,8 +354,7 @@ static void print_md(FILE *out, const void *context) {
           "per cent. Drawn with a seeded generator: an experiment, not private.\n\n",
           out);
     if (several_commits(r))
-        fputs("The rows are of different commits of the program; results.csv says which.\n\n",
-              out);
+        fputs("The rows are of different commits of the program; results.csv says which.\n\n", out);
     fputs("| mechanism | epsilon | trials | accuracy | MIA AUC | MIA AUC, private text | self | "
           "Bayes | self, drawn | Bayes, drawn |\n|---|---|---|---|---|---|---|---|---|---|\n",
           out);

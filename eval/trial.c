@@ -224,8 +224,7 @@ static tem_status train_target(const trial *t, const texts *x, const eval_row *r
         status = export_texts(k->export_to, row, k->model, x != NULL ? &x->learn : &t->learn,
                               &t->judge, error);
     if (status == TEM_OK)
-        status =
-            train(t, start, x != NULL ? &x->learn_bags : &t->learn_bags, &how, target, error);
+        status = train(t, start, x != NULL ? &x->learn_bags : &t->learn_bags, &how, target, error);
     embedding_free(&vectors);
     if (status == TEM_OK && k->export_to != NULL)
         status = export_classifier(k->export_to, row, k->model, target, &how, error);

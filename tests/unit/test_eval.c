@@ -280,13 +280,11 @@ static classifier train_reference(const trial *t, const corpus *c, chance_purpos
     bags b;
     classifier k;
     embedding start;
-    const training how = {.epochs = of->epochs,
-                          .batch = 64,
-                          .seed = chance_seed(of->seed, t->number, purpose)};
+    const training how = {
+        .epochs = of->epochs, .batch = 64, .seed = chance_seed(of->seed, t->number, purpose)};
     if (of->random_init)
         assert_int_equal(embedding_random(WORDS, DIMENSION,
-                                          chance_seed(of->seed, t->number, vectors), &start,
-                                          NULL),
+                                          chance_seed(of->seed, t->number, vectors), &start, NULL),
                          TEM_OK);
     else
         assert_int_equal(embedding_of_model(model, &start, NULL), TEM_OK);
@@ -311,8 +309,8 @@ static float *answers_of(const classifier *k, const corpus *c, double *accuracy)
 static double auc_between(const reference *r, const corpus *members, const corpus *others) {
     double auc = 0;
     float *in = answers_of(&r->target, members, NULL), *out = answers_of(&r->target, others, NULL);
-    assert_int_equal(
-        attack_auc(&r->attack, in, members->count, out, others->count, &auc, NULL), TEM_OK);
+    assert_int_equal(attack_auc(&r->attack, in, members->count, out, others->count, &auc, NULL),
+                     TEM_OK);
     free(in);
     free(out);
     return auc;
@@ -335,8 +333,7 @@ static void reference_create(const trial *t, const tem_mechanism *mechanism, ref
     float *in = answers_of(&r->shadow, &t->shadowed, NULL);
     float *out = answers_of(&r->shadow, &t->judge, NULL);
     assert_int_equal(attack_train(in, t->shadowed.count, out, t->judge.count, 2,
-                                  chance_seed(k->seed, t->number, CHANCE_ATTACK), &r->attack,
-                                  NULL),
+                                  chance_seed(k->seed, t->number, CHANCE_ATTACK), &r->attack, NULL),
                      TEM_OK);
     free(in);
     free(out);
@@ -441,8 +438,8 @@ static void permuted_labels_are_not_found(void **state) {
         k.epochs = 10;
         assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
         assert_int_equal(trial_row(&t, NULL, &row, NULL), TEM_OK);
-            if (permuted)
-            assert_true(fabs(row.accuracy - 0.5) < 0.05);
+        if (permuted) /* nor, so early, by heart: 1000 on each side, standard deviation 0.013 */
+            assert_true(fabs(row.accuracy - 0.5) < 0.05 && fabs(row.mia_auc - 0.5) < 0.03);
         else
             assert_true(row.accuracy > 0.9);
         trial_close(&t);
@@ -458,7 +455,8 @@ static int compare_rows(const void *a, const void *b) {
 
 static void open_results(const char *name, const eval_row *like, results *r) {
     assert_int_equal(results_open(in_folder("%s", name), like, r, NULL), TEM_OK);
-    qsort(r->rows, r->count, sizeof *r->rows, compare_rows);
+    if (r->count > 0)
+        qsort(r->rows, r->count, sizeof *r->rows, compare_rows);
 }
 
 static tem_status run_plan(const char *data, const char *name, told *t, tem_error *error) {
@@ -616,12 +614,10 @@ static void a_row_is_of_its_data(void **state) {
     const eval_row row = {
         .mechanism = "tem", .epsilon = 2, .trial = 1, .seed = 1, .data = "0123", .setting = "s"};
     assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0123\"", NULL), TEM_OK);
-    assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0124\"", &error),
-                     TEM_ERR_FORMAT);
+    assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0124\"", &error), TEM_ERR_FORMAT);
     assert_string_equal(error.message, "a result of other data; use another folder");
     /* as earlier programs wrote it */
-    assert_int_equal(reopen("own", &row, "\"data\"", "\"date\": \"0123\"", &error),
-                     TEM_ERR_FORMAT);
+    assert_int_equal(reopen("own", &row, "\"data\"", "\"date\": \"0123\"", &error), TEM_ERR_FORMAT);
     assert_string_equal(error.message, "a result of other data; use another folder");
     static const char *const trials[] = {"0", "-1", "1.5", "4294967297", "1001", "\"1\"", "null"};
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
@@ -652,7 +648,8 @@ static void other_data_needs_another_folder(void **state) {
 static void digests_tell_data_apart(void **state) {
     (void)state;
     uint64_t starts[] = {0, 2, 4}, moved[] = {0, 3, 4};
-    uint32_t labels[] = {0, 1}, swapped[] = {1, 0}, words[] = {7, 8, 9, 10}, turned[] = {8, 7, 9, 10};
+    uint32_t labels[] = {0, 1}, swapped[] = {1, 0}, words[] = {7, 8, 9, 10},
+             turned[] = {8, 7, 9, 10};
     const corpus all[] = {
         {.count = 2, .starts = starts, .labels = labels, .words = words},
         {.count = 2, .starts = starts, .labels = swapped, .words = words},
