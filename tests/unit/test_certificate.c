@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "small_model.h"
+
 enum { COUNT = 5, DIMENSION = 3, HEADER_BYTES = 64, RECORD_BYTES = 256, FILE_MAX = 1 << 12 };
 
 static const char *const words[COUNT] = {"one", "two", "three", "four", "five"};
@@ -30,13 +32,7 @@ static tem_model *model;
 
 static tem_model *build(const char *const *names, const float *numbers, tem_metric metric,
                         uint32_t neighbours) {
-    tem_vectors *vectors = NULL;
-    tem_model *made = NULL;
-    const tem_build_options options = {.metric = metric, .neighbours = neighbours};
-    assert_int_equal(tem_vectors_create(names, numbers, COUNT, DIMENSION, &vectors, NULL), TEM_OK);
-    assert_int_equal(tem_model_build(vectors, &options, NULL, &made, NULL), TEM_OK);
-    tem_vectors_free(vectors);
-    return made;
+    return small_model(names, numbers, COUNT, DIMENSION, metric, neighbours);
 }
 
 static tem_certificate *make(double epsilon, double beta, uint64_t s, tem_dist gamma) {
