@@ -5,17 +5,21 @@
 #include "failure.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const adam_loops *loops(void) {
 #ifdef ADAM_X86
-    static const adam_loops *chosen;
-    if (chosen == NULL) /* every thread would write the same */
-        chosen = __builtin_cpu_supports("avx512f") ? &adam_loops_avx512
-                 : __builtin_cpu_supports("avx2")  ? &adam_loops_avx2
-                                                   : &adam_loops_plain;
-    return chosen;
+    static const adam_loops *_Atomic chosen;
+    const adam_loops *known = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (known == NULL) { /* every thread would write the same, and nothing else hangs on it */
+        known = __builtin_cpu_supports("avx512f") ? &adam_loops_avx512
+                : __builtin_cpu_supports("avx2")  ? &adam_loops_avx2
+                                                  : &adam_loops_plain;
+        atomic_store_explicit(&chosen, known, memory_order_relaxed);
+    }
+    return known;
 #else
     return &adam_loops_plain;
 #endif

@@ -13,11 +13,13 @@ typedef struct chance {
 
 /* What a seed is used for: each use has numbers of its own. */
 typedef enum chance_purpose {
-    CHANCE_SPLIT = 1, /* which reviews are in which half */
-    CHANCE_TARGET,    /* the model under test: weights, order of the examples */
-    CHANCE_SHADOW,    /* the attacker's model of it */
-    CHANCE_ATTACK,    /* the attack model */
-    CHANCE_DRAW,      /* the mechanism; a stream for each document */
+    CHANCE_SPLIT = 1,      /* which reviews are in which half */
+    CHANCE_TARGET,         /* the model under test: weights, order of the examples */
+    CHANCE_SHADOW,         /* the attacker's model of it */
+    CHANCE_ATTACK,         /* the attack model */
+    CHANCE_DRAW,           /* the mechanism; a stream for each document */
+    CHANCE_TARGET_VECTORS, /* what a model's vectors begin with, if at random */
+    CHANCE_SHADOW_VECTORS,
 } chance_purpose;
 
 /* How every number of an experiment follows from (seed, trial). */

@@ -172,6 +172,25 @@ tem_status corpus_halve(const corpus *c, uint32_t classes, uint64_t seed, corpus
     return status;
 }
 
+static void digest(chance *state, uint64_t number) {
+    state->state = chance_next(state) ^ number;
+}
+
+uint64_t corpus_digest(const corpus *c) {
+    chance state = {c->count};
+    for (uint32_t i = 0; i < c->count; i++) {
+        digest(&state, c->labels[i]);
+        digest(&state, c->starts[i + 1] - c->starts[i]);
+        for (uint64_t k = c->starts[i]; k < c->starts[i + 1]; k++)
+            digest(&state, c->words[k]);
+    }
+    return chance_next(&state);
+}
+
+uint64_t corpus_words(const corpus *c) {
+    return c->count > 0 ? c->starts[c->count] : 0;
+}
+
 void corpus_free(corpus *c) {
     free(c->starts);
     free(c->labels);
@@ -198,7 +217,7 @@ static uint64_t join_equal(bags *b, uint64_t start, uint64_t length) {
 }
 
 tem_status bags_create(const corpus *c, bags *b, tem_error *error) {
-    const uint64_t words = c->count > 0 ? c->starts[c->count] : 0;
+    const uint64_t words = corpus_words(c);
     bags made = {.count = c->count, .labels = c->labels};
     made.starts = malloc((c->count + (size_t)1) * sizeof *made.starts);
     made.words = malloc((words + 1) * sizeof *made.words);

@@ -31,6 +31,13 @@ tem_status corpus_copy(const corpus *c, corpus *out, tem_error *error);
 tem_status corpus_halve(const corpus *c, uint32_t classes, uint64_t seed, corpus halves[2],
                         tem_error *error);
 
+/* A number for the content, labels and words: two corpora that differ have the same one with a
+ * chance of about 2^-64. It tells data apart, and proves nothing. */
+uint64_t corpus_digest(const corpus *c);
+
+/* How many words there are in all. */
+uint64_t corpus_words(const corpus *c);
+
 void corpus_free(corpus *c);
 
 /* Each document as its different words in ascending order, with the share of each. */

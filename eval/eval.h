@@ -26,9 +26,11 @@ typedef struct eval_row {
     double bayes_drawn;     /* share that an attacker guesses who learned from other draws */
     double seconds;
     uint64_t seed;
-    char commit[48]; /* of the program */
-    char model[65];   /* hash of the model file */
-    char setting[64]; /* what else all rows of a folder have in common */
+    char commit[48];      /* of the program */
+    char model[65];       /* hash of the model file */
+    char data[33];        /* digests of train and test */
+    char certificate[65]; /* hash of the one that the mechanism is from, or "" */
+    char setting[64];     /* what else all rows of a folder have in common */
 } eval_row;
 
 /* What the evaluation tells while it runs: a row that is done, and the seconds that the rows still
@@ -58,9 +60,9 @@ typedef struct eval_options {
 
 /* The paper's experiment, on the folder of the standard aclImdb download. Fails with
  * TEM_ERR_ARGUMENT (an unknown mechanism, a number that is none), TEM_ERR_FILE, TEM_ERR_FORMAT (the
- * data; results in the folder of another
- * model, seed or setting), TEM_ERR_CERTIFICATE (only rows were asked
- * for that need one), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
+ * data; results in the folder of another model, data, certificate, seed or setting),
+ * TEM_ERR_EXISTS (another evaluation is writing into the folder), TEM_ERR_CERTIFICATE (only rows
+ * were asked for that need one), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
 tem_status eval_imdb(const tem_model *model, const char *data, const eval_options *options,
                      tem_error *error);
 

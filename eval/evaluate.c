@@ -6,14 +6,16 @@
 #include "export.h"
 #include "failure.h"
 #include "figure.h"
+#include "number_text.h"
 #include "results.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-enum { EPOCHS = 20 };
+enum { EPOCHS = 20, IMDB_REVIEWS = 25000 };
 
 /* An evaluation while it runs. */
 typedef struct evaluation {
@@ -21,6 +23,7 @@ typedef struct evaluation {
     task *task;
     tem_model_info info;
     char certificates[4096];
+    eval_row common; /* what all rows of this evaluation have in common */
     results results;
     trial trial;
     tem_accountant *accountant; /* made when it is first needed */
@@ -66,11 +69,36 @@ static void note(const evaluation *e, const char *sentence) {
         e->options->note(e->options->context, sentence);
 }
 
-/* self and bayes: the same for every trial, so an earlier row may have them. */
+/* Whether this run has done the row. */
+static bool done_now(const evaluation *e, const eval_row *row) {
+    for (uint32_t i = 0; i < e->done; i++) {
+        const plan_item *item = &e->plan.items[i];
+        if (item->trial == row->trial && item->epsilon == row->epsilon &&
+            strcmp(item->mechanism->name, row->mechanism) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A row of another trial that has the self and bayes of this one, computed by the same program; if
+ * rows are to be done again, one of this run. NULL if there is none. */
+static const eval_row *same_law(const evaluation *e, const eval_row *row) {
+    for (uint32_t i = 0; i < e->results.count; i++) {
+        const eval_row *other = &e->results.rows[i];
+        if (other->epsilon == row->epsilon && strcmp(other->mechanism, row->mechanism) == 0 &&
+            strcmp(other->certificate, row->certificate) == 0 &&
+            strcmp(other->commit, row->commit) == 0 && isfinite(other->bayes) &&
+            (e->options->only == NULL || done_now(e, other)))
+            return other;
+    }
+    return NULL;
+}
+
+/* self and bayes: the same for every trial, so another row may have them. */
 static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_row *row,
                             tem_error *error) {
-    const eval_row *earlier = results_find(&e->results, row->mechanism, row->epsilon, 0);
-    if (earlier != NULL && isfinite(earlier->bayes)) {
+    const eval_row *earlier = same_law(e, row);
+    if (earlier != NULL) {
         row->self = earlier->self;
         row->bayes = earlier->bayes;
         return TEM_OK;
@@ -99,11 +127,12 @@ static tem_status open_trial(evaluation *e, uint32_t number, tem_error *error) {
     return trial_open(e->task, number, &e->trial, error);
 }
 
-/* What all rows of this evaluation have in common. */
 static eval_row common_row(const evaluation *e) {
     eval_row row = {.seed = e->options->seed};
     snprintf(row.commit, sizeof row.commit, "%s", EVAL_COMMIT);
     snprintf(row.model, sizeof row.model, "%s", e->info.hash);
+    snprintf(row.data, sizeof row.data, "%016" PRIx64 "%016" PRIx64, corpus_digest(&e->task->train),
+             corpus_digest(&e->task->test));
     snprintf(row.setting, sizeof row.setting, "%s, %u epochs, %s vectors",
              e->task->membership ? "imdb" : "classify", epochs_of(e->options),
              e->options->random_init ? "random" : "model");
@@ -111,7 +140,7 @@ static eval_row common_row(const evaluation *e) {
 }
 
 static eval_row begin_row(const evaluation *e, const plan_item *item) {
-    eval_row row = common_row(e);
+    eval_row row = e->common;
     snprintf(row.mechanism, sizeof row.mechanism, "%s", item->mechanism->name);
     row.epsilon = item->epsilon;
     row.trial = item->trial;
@@ -119,30 +148,60 @@ static eval_row begin_row(const evaluation *e, const plan_item *item) {
     return row;
 }
 
+static void name_certificate(const tem_mechanism *mechanism, eval_row *row) {
+    tem_mechanism_info info;
+    tem_mechanism_get_info(mechanism, &info);
+    snprintf(row->certificate, sizeof row->certificate, "%s", info.certificate);
+}
+
+/* A row counts when it is on the disk, and is told then. */
+static tem_status keep_row(evaluation *e, const eval_row *row, tem_error *error) {
+    tem_status status = results_append(&e->results, row, error);
+    if (status == TEM_OK)
+        status = results_write_tables(&e->results, e->options->folder, error);
+    if (status != TEM_OK)
+        return status;
+    e->done++;
+    tell(e, row);
+    return TEM_OK;
+}
+
+/* Tables and figures have room for so many epsilons of a mechanism. */
+static tem_status refuse_too_many(const evaluation *e, const plan_item *item, tem_error *error) {
+    double epsilons[EVAL_EPSILONS_MAX];
+    const uint32_t count =
+        results_epsilons(&e->results, item->mechanism->name, epsilons, EVAL_EPSILONS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        if (epsilons[i] == item->epsilon)
+            return TEM_OK;
+    return count < EVAL_EPSILONS_MAX
+               ? TEM_OK
+               : eval_fail_at(error, TEM_ERR_RANGE, e->results.path, 0,
+                              "it has %d epsilons of this mechanism; use another folder",
+                              EVAL_EPSILONS_MAX);
+}
+
 static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error) {
     eval_row row = begin_row(e, item);
     tem_mechanism *mechanism = NULL;
     const double start = seconds_now();
-    tem_status status = TEM_OK;
-    if (item->mechanism->make != NULL)
+    tem_status status = refuse_too_many(e, item, error);
+    if (status == TEM_OK && item->mechanism->make != NULL)
         status = item->mechanism->make(e->task->model, item->epsilon, e->certificates, &mechanism,
                                        error);
-    if (status == TEM_OK && item->mechanism->has_law && e->task->membership)
-        status = summarise(e, mechanism, &row, error);
+    if (status == TEM_OK && mechanism != NULL)
+        name_certificate(mechanism, &row);
     if (status == TEM_OK)
         status = open_trial(e, item->trial, error);
+    if (status == TEM_OK && item->mechanism->has_law && e->task->membership)
+        status = summarise(e, mechanism, &row, error);
     if (status == TEM_OK)
         status = trial_row(&e->trial, mechanism, &row, error);
     tem_mechanism_free(mechanism);
     if (status != TEM_OK)
         return status;
     row.seconds = seconds_now() - start;
-    status = results_append(&e->results, &row, error);
-    if (status == TEM_OK)
-        status = results_write_tables(&e->results, e->options->folder, error);
-    e->done++;
-    tell(e, &row);
-    return status;
+    return keep_row(e, &row, error);
 }
 
 /* Whether the mechanism can be had on this model: TEM_OK, or why not. */
@@ -158,9 +217,9 @@ static tem_status try_item(const evaluation *e, const plan_item *item, tem_error
 
 /* Says that an item is left out, once for all trials. */
 static void note_left_out(const evaluation *e, const plan_item *item, const char *why) {
-    char sentence[512];
-    snprintf(sentence, sizeof sentence, "%s at epsilon %g is left out: %s", item->mechanism->name,
-             item->epsilon, why);
+    char sentence[512], epsilon[NUMBER_TEXT_BYTES];
+    snprintf(sentence, sizeof sentence, "%s at epsilon %s is left out: %s", item->mechanism->name,
+             number_text(item->epsilon, epsilon), why);
     if (item->trial == 1)
         note(e, sentence);
 }
@@ -191,8 +250,51 @@ static tem_status trim(evaluation *e, plan *p, tem_error *error) {
     return TEM_OK;
 }
 
+/* Refuses earlier rows whose certificate is not the one that the mechanism would have now. */
+static tem_status check_certificates(const evaluation *e, tem_error *error) {
+    for (uint32_t i = 0; i < e->results.count; i++) {
+        const eval_row *row = &e->results.rows[i];
+        const plan_mechanism *known = plan_find(row->mechanism);
+        tem_mechanism *mechanism = NULL;
+        tem_error why;
+        eval_row now = *row;
+        if (known == NULL || known->make == NULL || row->certificate[0] == '\0' ||
+            known->make(e->task->model, row->epsilon, e->certificates, &mechanism, &why) != TEM_OK)
+            continue; /* without a certificate there is no new row beside it either */
+        name_certificate(mechanism, &now);
+        tem_mechanism_free(mechanism);
+        if (strcmp(row->certificate, now.certificate) != 0)
+            return eval_fail_at(error, TEM_ERR_FORMAT, e->results.path, 0,
+                                "a result of another certificate; use another folder");
+    }
+    return TEM_OK;
+}
+
+static double per_cent_left_out(const corpus *c) {
+    const uint64_t all = corpus_words(c) + c->left_out;
+    return all > 0 ? 100 * (double)c->left_out / (double)all : 0;
+}
+
+/* How much there is, and what of it takes part. */
+static void note_texts(const evaluation *e) {
+    const corpus *train = &e->task->train, *test = &e->task->test;
+    char sentence[512];
+    snprintf(sentence, sizeof sentence,
+             "%u texts to train with, %.1f %% of their words left out as the model does not have "
+             "them; %u to test with, %.1f %%",
+             train->count, per_cent_left_out(train), test->count, per_cent_left_out(test));
+    note(e, sentence);
+    if (e->task->membership && (train->count != IMDB_REVIEWS || test->count != IMDB_REVIEWS))
+        note(e, "warning: this is not all of IMDB, whose halves have 12,500 reviews; the numbers "
+                "cannot be compared with others'");
+}
+
 static tem_status go_through(evaluation *e, tem_error *error) {
     tem_status status = plan_create(e->options, &e->plan, error);
+    if (status == TEM_OK)
+        status = check_certificates(e, error);
+    if (status == TEM_OK)
+        note_texts(e);
     if (status == TEM_OK)
         status = trim(e, &e->plan, error);
     for (uint32_t i = 0; i < e->plan.count && status == TEM_OK; i++)
@@ -208,14 +310,15 @@ static tem_status prepare(task *t, const eval_options *options, tem_error *error
     t->seed = options->seed;
     t->run = options->run;
     t->export_to = options->export_to;
+    t->random_init = options->random_init;
     if (info.dimension == 0)
         return eval_fail(error, TEM_ERR_UNSUPPORTED,
                          "a model of given distances has no vectors to train a classifier from");
-    tem_status status = options->random_init ? embedding_random(info.words, info.dimension,
-                                                                options->seed, &t->start, error)
-                                             : embedding_of_model(t->model, &t->start, error);
-    if (status == TEM_OK && t->export_to != NULL)
-        status = export_vectors(t->export_to, t->model, &t->start, error);
+    tem_status status = TEM_OK;
+    if (!options->random_init)
+        status = embedding_of_model(t->model, &t->start, error);
+    if (status == TEM_OK && t->export_to != NULL && !options->random_init)
+        status = export_vectors(t->export_to, 0, t->model, &t->start, error);
     return status == TEM_OK
                ? pool_create(options->run != NULL ? options->run->threads : 0, &t->threads, error)
                : status;
@@ -226,10 +329,10 @@ tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
     tem_model_get_info(t->model, &e.info);
     snprintf(e.certificates, sizeof e.certificates, "%s.cert",
              options->model_path != NULL ? options->model_path : "model");
-    const eval_row like = common_row(&e);
+    e.common = common_row(&e);
     tem_status status = blas_open(error); /* before there are threads */
     if (status == TEM_OK)
-        status = results_open(options->folder, &like, &e.results, error);
+        status = results_open(options->folder, &e.common, &e.results, error);
     if (status == TEM_OK)
         status = prepare(t, options, error);
     if (status == TEM_OK)

@@ -2,6 +2,7 @@
 #include "export.h"
 
 #include "failure.h"
+#include "number_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,7 +57,9 @@ static tem_status export_corpus(const char *folder, const char *name, const tem_
 
 /* "tem-2-1.train". */
 static const char *name_of(const eval_row *row, const char *extension, char name[128]) {
-    snprintf(name, 128, "%s-%g-%u.%s", row->mechanism, row->epsilon, row->trial, extension);
+    char epsilon[NUMBER_TEXT_BYTES];
+    snprintf(name, 128, "%s-%s-%u.%s", row->mechanism, number_text(row->epsilon, epsilon),
+             row->trial, extension);
     return name;
 }
 
@@ -90,9 +93,12 @@ static tem_status write_vectors(const char *folder, const char *name, const tem_
     return close_file(out, path, error);
 }
 
-tem_status export_vectors(const char *folder, const tem_model *model, const embedding *e,
-                          tem_error *error) {
-    return write_vectors(folder, "start.vec", model, e, error);
+tem_status export_vectors(const char *folder, uint32_t trial, const tem_model *model,
+                          const embedding *e, tem_error *error) {
+    char name[32] = "start.vec";
+    if (trial > 0)
+        snprintf(name, sizeof name, "start-%u.vec", trial);
+    return write_vectors(folder, name, model, e, error);
 }
 
 tem_status export_classifier(const char *folder, const eval_row *row, const tem_model *model,

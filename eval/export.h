@@ -10,10 +10,10 @@
 tem_status export_texts(const char *folder, const eval_row *row, const tem_model *model,
                         const corpus *train, const corpus *test, tem_error *error);
 
-/* Writes folder/start.vec: the vectors that training begins with, in word2vec's text format. A
- * blank in a word becomes "_". */
-tem_status export_vectors(const char *folder, const tem_model *model, const embedding *e,
-                          tem_error *error);
+/* Writes the vectors that training begins with, in word2vec's text format: start.vec, or those of
+ * one trial, unless that is 0, start-TRIAL.vec. A blank in a word becomes "_". */
+tem_status export_vectors(const char *folder, uint32_t trial, const tem_model *model,
+                          const embedding *e, tem_error *error);
 
 /* Writes what was trained: MECHANISM-EPSILON-TRIAL.vec, as above, and .layer: a line with the
  * training's seed, epochs, batch, classes and dimension, one with the weights of each class, one

@@ -1,117 +1,204 @@
-/* figure.c - results as pictures. A script holds its data, so that anyone may draw it again. */
+/* figure.c - results as pictures. A script holds its data, and draws into the folder that it is run
+ * in, so that anyone may draw it again. */
 #include "figure.h"
 
 #include "plan.h"
+#include "whole_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 extern char **environ;
+
+enum { VALUES_MAX = 2 };
 
 typedef struct figure {
     const char *name, *x_label, *y_label;
     bool against_epsilon;
-    results_value x; /* unless against_epsilon */
-    results_value y;
+    results_value x;             /* unless against_epsilon */
+    results_value y[VALUES_MAX]; /* a curve of each mechanism for each */
+    int values;
+    const char *about[VALUES_MAX]; /* which curve of the mechanism it is */
     bool needs_membership;
 } figure;
 
 static const figure figures[] = {
-    {"utility", "epsilon", "accuracy on the original test text", true, RESULTS_ACCURACY,
-     RESULTS_ACCURACY, false},
-    {"membership", "epsilon", "AUC of the membership attack", true, RESULTS_ACCURACY, RESULTS_MIA,
-     true},
-    {"utility-membership", "AUC of the membership attack", "accuracy", false, RESULTS_MIA,
-     RESULTS_ACCURACY, true},
-    {"utility-bayes", "share of words that an attacker guesses from the output", "accuracy", false,
-     RESULTS_BAYES_DRAWN, RESULTS_ACCURACY, true},
+    {.name = "utility",
+     .x_label = "epsilon",
+     .y_label = "accuracy on the original test text",
+     .against_epsilon = true,
+     .y = {RESULTS_ACCURACY},
+     .values = 1,
+     .about = {""}},
+    {.name = "membership",
+     .x_label = "epsilon",
+     .y_label = "AUC of the membership attack",
+     .against_epsilon = true,
+     .y = {RESULTS_MIA, RESULTS_MIA_PRIVATE},
+     .values = 2,
+     .about = {": of the original text", ": of the released text"},
+     .needs_membership = true},
+    {.name = "utility-membership",
+     .x_label = "AUC of the membership attack on the original text",
+     .y_label = "accuracy",
+     .x = RESULTS_MIA,
+     .y = {RESULTS_ACCURACY},
+     .values = 1,
+     .about = {""},
+     .needs_membership = true},
+    {.name = "utility-bayes",
+     .x_label = "share of words that an attacker guesses from the output",
+     .y_label = "accuracy",
+     .x = RESULTS_BAYES_DRAWN,
+     .y = {RESULTS_ACCURACY},
+     .values = 1,
+     .about = {""},
+     .needs_membership = true},
 };
 
+/* A script while it is written. */
+typedef struct script {
+    const results *r;
+    const figure *f;
+    FILE *out;
+    unsigned present; /* a bit for each mechanism and value: there is a curve */
+    bool bars;        /* there are intervals */
+    double low, high; /* of x */
+} script;
+
+static unsigned curve_bit(size_t mechanism, int value) {
+    return 1u << (mechanism * VALUES_MAX + (size_t)value);
+}
+
 /* x, y and their half intervals, 0 where there is none; false if there is no such point. */
-static bool print_point(FILE *out, const results *r, const figure *f, const char *mechanism,
-                        double epsilon) {
-    const results_mean y = results_over_trials(r, mechanism, epsilon, f->y);
-    const results_mean x = f->against_epsilon ? (results_mean){1, epsilon, NAN}
-                                              : results_over_trials(r, mechanism, epsilon, f->x);
+static bool print_point(script *s, const char *mechanism, double epsilon, results_value value) {
+    const results_mean y = results_over_trials(s->r, mechanism, epsilon, value);
+    const results_mean x = s->f->against_epsilon
+                               ? (results_mean){1, epsilon, NAN}
+                               : results_over_trials(s->r, mechanism, epsilon, s->f->x);
     if (x.trials == 0 || y.trials == 0)
         return false;
-    fprintf(out, "%.6g %.6g %.6g %.6g\n", x.mean, y.mean, isfinite(x.half) ? x.half : 0,
+    fprintf(s->out, "%.6g %.6g %.6g %.6g\n", x.mean, y.mean, isfinite(x.half) ? x.half : 0,
             isfinite(y.half) ? y.half : 0);
+    s->bars = s->bars || isfinite(x.half) || isfinite(y.half);
+    s->low = fmin(s->low, x.mean);
+    s->high = fmax(s->high, x.mean);
     return true;
 }
 
-/* A block of data for each mechanism, empty ones left out; returns a bit for each. */
-static unsigned print_data(FILE *out, const results *r, const figure *f) {
+/* A block of data for each curve. */
+static void print_data(script *s) {
     const plan_mechanism *m;
-    unsigned present = 0;
     for (size_t i = 0; (m = plan_mechanism_at(i)) != NULL; i++) {
         double epsilons[EVAL_EPSILONS_MAX];
-        const uint32_t count = results_epsilons(r, m->name, epsilons, EVAL_EPSILONS_MAX);
-        if (count == 0 || (m->make == NULL && f->against_epsilon))
+        const uint32_t count = results_epsilons(s->r, m->name, epsilons, EVAL_EPSILONS_MAX);
+        if (count == 0 || (m->make == NULL && s->f->against_epsilon))
             continue;
-        fprintf(out, "$%s << EOD\n", m->name);
-        for (uint32_t k = 0; k < count; k++)
-            if (print_point(out, r, f, m->name, epsilons[k]))
-                present |= 1u << i;
-        fputs("EOD\n", out);
+        for (int v = 0; v < s->f->values; v++) {
+            fprintf(s->out, "$%s%d << EOD\n", m->name, v);
+            for (uint32_t k = 0; k < count; k++)
+                if (print_point(s, m->name, epsilons[k], s->f->y[v]))
+                    s->present |= curve_bit(i, v);
+            fputs("EOD\n", s->out);
+        }
     }
-    return present;
 }
 
-static void print_script(FILE *out, const results *r, const figure *f, const char *folder) {
+static void print_axes(const script *s) {
+    fprintf(s->out, "set xlabel '%s'\nset ylabel '%s'\nset key below\nset grid\n", s->f->x_label,
+            s->f->y_label);
+    if (s->f->against_epsilon && s->present != 0)
+        fprintf(s->out, "set logscale x 2\nset xrange [%.6g:%.6g]\n", s->low / 1.2, s->high * 1.2);
+}
+
+static void print_curve(const script *s, size_t i, int v, const char *mechanism) {
+    const size_t points = i + 4 + 3 * (size_t)v;
+    fprintf(s->out,
+            "$%s%d using 1:2 with lines lc %zu dt %d notitle, $%s%d using %s lc %zu pt %zu "
+            "title '%s%s'",
+            mechanism, v, i + 1, v + 1, mechanism, v,
+            s->bars ? "1:2:3:4 with xyerrorbars" : "1:2 with points", i + 1, points, mechanism,
+            s->f->about[v]);
+}
+
+static void print_plot(const script *s) {
     const plan_mechanism *m;
-    const unsigned present = print_data(out, r, f);
-    const results_mean original = results_over_trials(r, "original", 0, f->y);
-    fprintf(out, "set xlabel '%s'\nset ylabel '%s'\nset key bottom right\nset grid\n", f->x_label,
-            f->y_label);
-    if (f->against_epsilon)
-        fputs("set logscale x 2\nset xrange [0.4:*]\n", out);
-    for (int png = 0; png < 2; png++) {
-        fprintf(out, "set terminal %s\nset output '%s/%s.%s'\nplot ",
-                png ? "pngcairo size 900,600" : "svg size 900,600 background 'white'", folder,
-                f->name, png ? "png" : "svg");
-        int curves = 0;
-        for (size_t i = 0; (m = plan_mechanism_at(i)) != NULL; i++)
-            if (present >> i & 1u) {
-                fprintf(out,
-                        "%s$%s using 1:2 with lines lc %zu notitle, "
-                        "$%s using 1:2:3:4 with xyerrorbars lc %zu pt %zu title '%s'",
-                        curves++ > 0 ? ", " : "", m->name, i + 1, m->name, i + 1, i + 4, m->name);
+    const results_mean original = results_over_trials(s->r, "original", 0, s->f->y[0]);
+    int curves = 0;
+    fputs("plot ", s->out);
+    for (size_t i = 0; (m = plan_mechanism_at(i)) != NULL; i++)
+        for (int v = 0; v < s->f->values; v++)
+            if (s->present & curve_bit(i, v)) {
+                fputs(curves++ > 0 ? ", " : "", s->out);
+                print_curve(s, i, v, m->name);
             }
-        if (f->against_epsilon && original.trials > 0)
-            fprintf(out, "%s%.6g with lines dt 2 lc 1 title 'original text'",
-                    curves++ > 0 ? ", " : "", original.mean);
-        fputs(curves > 0 ? "\n" : "NaN notitle\n", out);
-    }
+    if (s->f->against_epsilon && original.trials > 0)
+        fprintf(s->out, "%s%.6g with lines dt 2 lc 1 title 'text as it is'",
+                curves++ > 0 ? ", " : "", original.mean);
+    fputs(curves > 0 ? "\n" : "NaN notitle\n", s->out);
 }
 
-static bool run_gnuplot(const char *script) {
-    char *arguments[] = {"gnuplot", (char *)script, NULL};
-    posix_spawn_file_actions_t quiet;
+static void print_script(FILE *out, const void *context) {
+    script s = *(const script *)context;
+    s.out = out;
+    print_data(&s);
+    print_axes(&s);
+    fprintf(out, "set terminal svg size 900,600 background 'white'\nset output '%s.svg'\n",
+            s.f->name);
+    print_plot(&s);
+    fprintf(out, "set terminal pngcairo size 900,600\nset output '%s.png'\n", s.f->name);
+    print_plot(&s);
+}
+
+/* Runs the script of the folder above `inside`, in `inside`. */
+static bool run_gnuplot(const char *inside, const char *name) {
+    char script_path[128];
+    snprintf(script_path, sizeof script_path, "../%s.gp", name);
+    char *arguments[] = {"gnuplot", "-d", script_path, NULL};
+    posix_spawn_file_actions_t actions;
     pid_t child;
     int status = -1;
-    posix_spawn_file_actions_init(&quiet);
-    posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
-    const bool spawned = posix_spawnp(&child, "gnuplot", &quiet, NULL, arguments, environ) == 0;
-    posix_spawn_file_actions_destroy(&quiet);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addchdir_np(&actions, inside);
+    const bool spawned = posix_spawnp(&child, "gnuplot", &actions, NULL, arguments, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
     return spawned && waitpid(child, &status, 0) == child && status == 0;
 }
 
+/* Moves a picture that is whole to where the old one is; else it goes. */
+static bool take_picture(const char *folder, const char *inside, const char *name,
+                         const char *extension, bool whole) {
+    char from[4200], to[4200];
+    snprintf(from, sizeof from, "%s/%s.%s", inside, name, extension);
+    snprintf(to, sizeof to, "%s/%s.%s", folder, name, extension);
+    if (whole && rename(from, to) == 0)
+        return true;
+    remove(from);
+    return false;
+}
+
 static bool draw(const results *r, const figure *f, const char *folder) {
-    char path[4096];
-    if (strchr(folder, '\'') != NULL ||
-        (size_t)snprintf(path, sizeof path, "%s/%s.gp", folder, f->name) >= sizeof path)
+    char path[4096], inside[4096];
+    const script s = {.r = r, .f = f, .low = INFINITY, .high = -INFINITY};
+    if ((size_t)snprintf(path, sizeof path, "%s/%s.gp", folder, f->name) >= sizeof path ||
+        (size_t)snprintf(inside, sizeof inside, "%s/figures.part", folder) >= sizeof inside ||
+        whole_file_print(path, print_script, &s, NULL) != TEM_OK ||
+        (mkdir(inside, 0777) != 0 && errno != EEXIST))
         return false;
-    FILE *out = fopen(path, "wb");
-    if (out == NULL)
-        return false;
-    print_script(out, r, f, folder);
-    return fclose(out) == 0 && run_gnuplot(path);
+    bool done = run_gnuplot(inside, f->name);
+    done = take_picture(folder, inside, f->name, "svg", done) && done;
+    done = take_picture(folder, inside, f->name, "png", done) && done;
+    rmdir(inside);
+    return done;
 }
 
 bool figure_write_all(const results *r, const char *folder, bool membership) {

@@ -5,6 +5,7 @@
 #include "whole_file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,11 @@ static tem_status read_class(const char *folder, const char *part, uint32_t labe
     struct dirent **names = NULL;
     const int length =
         snprintf(path, sizeof path, "%s/%s/%s", folder, part, label == 1 ? "pos" : "neg");
-    const int count = length < 0 || (size_t)length >= sizeof path
-                          ? -1
-                          : scandir(path, &names, is_review, alphasort);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return eval_fail_at(error, TEM_ERR_ARGUMENT, folder, 0, "the name is too long");
+    const int count = scandir(path, &names, is_review, alphasort);
+    if (count < 0 && errno != ENOENT && errno != ENOTDIR)
+        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot read the folder");
     if (count <= 0) {
         free(names);
         return eval_fail_at(error, TEM_ERR_FORMAT, folder, 0, layout);

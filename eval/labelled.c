@@ -26,7 +26,8 @@ typedef struct reader {
     label_names *labels;
     corpus *c;
     uint64_t line;
-    size_t text_column, label_column; /* TSV */
+    bool header_seen; /* TSV, and so the next three */
+    size_t fields, text_column, label_column;
     tem_error *error;
 } reader;
 
@@ -101,19 +102,35 @@ static bool find_column(const char *header, size_t bytes, const char *name, size
     return found == 1;
 }
 
+static size_t count_fields(const char *line, size_t bytes) {
+    size_t fields = 1;
+    for (size_t i = 0; i < bytes; i++)
+        fields += line[i] == '\t';
+    return fields;
+}
+
+static tem_status read_header(reader *r, const char *line, size_t bytes) {
+    if (!find_column(line, bytes, r->files->text, &r->text_column) ||
+        !find_column(line, bytes, r->files->label, &r->label_column))
+        return refuse(r, "the first line must name the fields, with tabs between, and those of "
+                         "--text and --label once");
+    r->fields = count_fields(line, bytes);
+    r->header_seen = true;
+    return TEM_OK;
+}
+
 static tem_status read_tsv_line(reader *r, const char *line, size_t bytes) {
     const char *text = NULL, *label = NULL;
     size_t text_bytes = 0, label_bytes = 0;
-    if (r->line == 1) {
-        if (!find_column(line, bytes, r->files->text, &r->text_column) ||
-            !find_column(line, bytes, r->files->label, &r->label_column))
-            return refuse(r, "the first line must name the fields, with tabs between, and those of "
-                             "--text and --label once");
-        return TEM_OK;
-    }
-    if (!column(line, bytes, r->text_column, &text, &text_bytes) ||
-        !column(line, bytes, r->label_column, &label, &label_bytes))
+    if (!r->header_seen)
+        return read_header(r, line, bytes);
+    const size_t fields = count_fields(line, bytes);
+    if (fields < r->fields)
         return refuse(r, "fewer fields than the first line has");
+    if (fields > r->fields)
+        return refuse(r, "more fields than the first line has: is a tab in one of them?");
+    column(line, bytes, r->text_column, &text, &text_bytes);
+    column(line, bytes, r->label_column, &label, &label_bytes);
     return add_record(r, text, text_bytes, label, label_bytes);
 }
 

@@ -2,7 +2,9 @@
 #include "plan.h"
 
 #include "failure.h"
+#include "number_text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +23,30 @@ static tem_status make_tem(const tem_model *model, double epsilon, const char *c
     return tem_mechanism_create(model, &options, mechanism, error);
 }
 
+/* A file of certificates that is not there has none; any other trouble is told as it is. */
+static tem_status no_certificate(const tem_error *why, double epsilon, const char *certificates,
+                                 tem_error *error) {
+    char text[NUMBER_TEXT_BYTES];
+    const bool missing =
+        why->status == TEM_ERR_CERTIFICATE ||
+        (why->status == TEM_ERR_FILE && (why->os_error == ENOENT || why->os_error == ENOTDIR));
+    if (!missing && error != NULL)
+        *error = *why;
+    if (!missing)
+        return why->status;
+    return eval_fail(error, TEM_ERR_CERTIFICATE,
+                     "it needs a certificate; make one with: tem calibrate --epsilon %s -m %.*s",
+                     number_text(epsilon, text), (int)(strlen(certificates) - strlen(".cert")),
+                     certificates);
+}
+
 static tem_status make_equal(const tem_model *model, double epsilon, const char *certificates,
                              tem_mechanism **mechanism, tem_error *error) {
     const tem_calibration wanted = {.epsilon = epsilon};
     tem_certificate *certificate = NULL;
-    const tem_status found =
-        tem_certificate_find(certificates, model, &wanted, &certificate, error);
-    if (found == TEM_ERR_CERTIFICATE || found == TEM_ERR_FILE)
-        return eval_fail(
-            error, TEM_ERR_CERTIFICATE,
-            "it needs a certificate; make one with: tem calibrate --epsilon %g -m %.*s", epsilon,
-            (int)(strlen(certificates) - strlen(".cert")), certificates);
-    if (found != TEM_OK)
-        return found;
+    tem_error why;
+    if (tem_certificate_find(certificates, model, &wanted, &certificate, &why) != TEM_OK)
+        return no_certificate(&why, epsilon, certificates, error);
     const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
     const tem_status status = tem_mechanism_create(model, &options, mechanism, error);
     tem_certificate_free(certificate);
@@ -86,15 +99,27 @@ static bool parse_positive(const char *text, double *number) {
     return *end == '\0' && isfinite(*number) && *number > 0;
 }
 
+static bool is_among(double number, const double *numbers, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
 static tem_status parse_epsilons(const char *list, double *epsilons, uint32_t *count,
                                  tem_error *error) {
     char part[64];
     *count = 0;
-    while (list != NULL)
-        if (*count == EVAL_EPSILONS_MAX || !next_part(&list, ',', part, sizeof part) ||
-            !parse_positive(part, &epsilons[(*count)++]))
+    while (list != NULL) {
+        if (*count == EVAL_EPSILONS_MAX)
+            return eval_fail(error, TEM_ERR_ARGUMENT, "more than %d epsilons", EVAL_EPSILONS_MAX);
+        if (!next_part(&list, ',', part, sizeof part) || !parse_positive(part, &epsilons[*count]))
             return eval_fail(error, TEM_ERR_ARGUMENT,
                              "epsilons are numbers above 0 with commas between, such as 1,2,3");
+        if (is_among(epsilons[*count], epsilons, *count))
+            return eval_fail(error, TEM_ERR_ARGUMENT, "epsilon %s is there twice", part);
+        ++*count;
+    }
     return TEM_OK;
 }
 

@@ -74,12 +74,8 @@ tem_status private_text_draw(const tem_mechanism *mechanism, const corpus *c, ui
     return d.status;
 }
 
-static uint64_t word_count(const corpus *c) {
-    return c->count > 0 ? c->starts[c->count] : 0;
-}
-
 double private_text_kept(const corpus *original, const corpus *private) {
-    const uint64_t count = word_count(original);
+    const uint64_t count = corpus_words(original);
     uint64_t kept = 0;
     for (uint64_t i = 0; i < count; i++)
         kept += original->words[i] == private->words[i];
@@ -111,7 +107,7 @@ static void learn_guesses(const uint64_t *pairs, uint64_t count, uint32_t *guess
 tem_status private_text_guessed(const corpus *known, const corpus *known_private,
                                 const corpus *original, const corpus *private, uint32_t words,
                                 double *share, tem_error *error) {
-    const uint64_t learned = word_count(known), count = word_count(original);
+    const uint64_t learned = corpus_words(known), count = corpus_words(original);
     uint64_t *pairs = malloc((learned + 1) * sizeof *pairs), right = 0;
     uint32_t *guess = malloc(words * sizeof *guess);
     const bool fine = pairs != NULL && guess != NULL;

@@ -2,6 +2,7 @@
 #include "results.h"
 
 #include "failure.h"
+#include "number_text.h"
 #include "plan.h"
 #include "whole_file.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,20 +54,31 @@ static bool take_seed(const json_t *object, uint64_t *seed) {
     return *end == '\0';
 }
 
+static bool take_trial(const json_t *object, uint32_t *trial) {
+    const json_t *number = json_object_get(object, "trial");
+    const json_int_t value = json_integer_value(number); /* 0 if it is none */
+    *trial = value > 0 && value <= EVAL_TRIALS_MAX ? (uint32_t)value : 0;
+    return *trial > 0;
+}
+
 static bool row_of_json(const json_t *object, eval_row *row) {
     *row = (eval_row){0};
     const json_t *epsilon = json_object_get(object, "epsilon");
-    const json_t *trial = json_object_get(object, "trial");
+    const json_t *data = json_object_get(object, "data");
     const json_t *seconds = json_object_get(object, "seconds");
     if (!take_string(object, "mechanism", row->mechanism, sizeof row->mechanism) ||
         !take_string(object, "commit", row->commit, sizeof row->commit) ||
         !take_string(object, "model", row->model, sizeof row->model) ||
         !take_string(object, "setting", row->setting, sizeof row->setting) ||
-        !take_seed(object, &row->seed) || !json_is_integer(trial) || !json_is_number(seconds) ||
-        !(json_is_number(epsilon) || json_is_null(epsilon)))
+        !take_seed(object, &row->seed) || !take_trial(object, &row->trial) ||
+        !json_is_number(seconds) || !(json_is_number(epsilon) || json_is_null(epsilon)))
+        return false;
+    /* rows of earlier programs have neither: then they are those of no data */
+    if (data != NULL &&
+        (!take_string(object, "data", row->data, sizeof row->data) ||
+         !take_string(object, "certificate", row->certificate, sizeof row->certificate)))
         return false;
     row->epsilon = json_number_value(epsilon);
-    row->trial = (uint32_t)json_integer_value(trial);
     row->seconds = json_number_value(seconds);
     for (size_t i = 0; i < VALUES; i++) {
         const json_t *value = json_object_get(object, values[i].name);
@@ -94,15 +107,18 @@ static char *json_of_row(const eval_row *row) {
     json_object_set_new(object, "seed", json_string(seed));
     json_object_set_new(object, "commit", json_string(row->commit));
     json_object_set_new(object, "model", json_string(row->model));
+    json_object_set_new(object, "data", json_string(row->data));
+    json_object_set_new(object, "certificate", json_string(row->certificate));
     json_object_set_new(object, "setting", json_string(row->setting));
-    char *text = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(10)) : NULL;
+    /* 17 digits: what is read back is the same number */
+    char *text = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     return text;
 }
 
 static eval_row *find(const results *r, const char *mechanism, double epsilon, uint32_t trial) {
     for (uint32_t i = 0; i < r->count; i++)
-        if (r->rows[i].epsilon == epsilon && (trial == 0 || r->rows[i].trial == trial) &&
+        if (r->rows[i].epsilon == epsilon && r->rows[i].trial == trial &&
             strcmp(r->rows[i].mechanism, mechanism) == 0)
             return &r->rows[i];
     return NULL;
@@ -138,13 +154,14 @@ static tem_status read_line(results *r, const char *line, size_t bytes, uint64_t
     if (!fine)
         return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
                             "this is no result of an evaluation; use another folder");
-    const char *other = strcmp(row.model, like->model) != 0       ? "model"
-                        : row.seed != like->seed                  ? "seed"
-                        : strcmp(row.setting, like->setting) != 0 ? "setting"
+    const char *other = strcmp(row.model, like->model) != 0       ? "another model"
+                        : strcmp(row.data, like->data) != 0       ? "other data"
+                        : row.seed != like->seed                  ? "another seed"
+                        : strcmp(row.setting, like->setting) != 0 ? "another setting"
                                                                   : NULL;
     if (other != NULL)
         return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
-                            "a result of another %s; use another folder", other);
+                            "a result of %s; use another folder", other);
     return remember(r, &row, error);
 }
 
@@ -159,9 +176,23 @@ static tem_status read_lines(results *r, const char *text, size_t bytes, const e
         status = read_line(r, text + at, (size_t)(end - text) - at, number, like, error);
         at = (size_t)(end - text) + 1;
     }
-    if (status == TEM_OK && at < bytes && truncate(r->path, (off_t)at) != 0)
+    if (status == TEM_OK && at < bytes && ftruncate(fileno(r->file), (off_t)at) != 0)
         status = eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot cut off the torn last line");
     return status;
+}
+
+/* Opens the file for appending, for this evaluation alone. */
+static tem_status open_file(results *r, tem_error *error) {
+    r->file = fopen(r->path, "abe");
+    if (r->file == NULL)
+        return eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot write results there");
+    if (flock(fileno(r->file), LOCK_EX | LOCK_NB) == 0)
+        return TEM_OK;
+    return errno == EWOULDBLOCK
+               ? eval_fail_at(error, TEM_ERR_EXISTS, r->path, 0,
+                              "another evaluation is writing there; wait for it, or use another "
+                              "folder")
+               : eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot lock it");
 }
 
 tem_status results_open(const char *folder, const eval_row *like, results *r, tem_error *error) {
@@ -173,8 +204,8 @@ tem_status results_open(const char *folder, const eval_row *like, results *r, te
         return eval_fail_at(error, TEM_ERR_ARGUMENT, folder, 0, "the name is too long");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return eval_fail_at(error, TEM_ERR_FILE, folder, 0, "cannot make the folder");
-    tem_status status = TEM_OK;
-    if (access(made.path, F_OK) == 0)
+    tem_status status = open_file(&made, error);
+    if (status == TEM_OK)
         status = whole_file_read(made.path, &text, &bytes, error);
     if (status == TEM_OK)
         status = read_lines(&made, text, bytes, like, error);
@@ -187,6 +218,8 @@ tem_status results_open(const char *folder, const eval_row *like, results *r, te
 }
 
 void results_free(results *r) {
+    if (r->file != NULL)
+        fclose(r->file);
     free(r->rows);
     *r = (results){.rows = NULL};
 }
@@ -195,13 +228,10 @@ tem_status results_append(results *r, const eval_row *row, tem_error *error) {
     char *line = json_of_row(row);
     if (line == NULL)
         return eval_out_of_memory(error);
-    FILE *file = fopen(r->path, "ab");
-    bool done = file != NULL && fprintf(file, "%s\n", line) > 0 && fflush(file) == 0 &&
-                fsync(fileno(file)) == 0;
+    const bool done =
+        fprintf(r->file, "%s\n", line) > 0 && fflush(r->file) == 0 && fsync(fileno(r->file)) == 0;
     if (!done)
         eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot write the result");
-    if (file != NULL)
-        fclose(file);
     free(line);
     return done ? remember(r, row, error) : TEM_ERR_FILE;
 }
@@ -265,18 +295,20 @@ static void print_csv_number(FILE *out, double number) {
     fputc(',', out);
 }
 
-static void print_csv(const results *r, FILE *out) {
+static void print_csv(FILE *out, const void *context) {
+    const results *r = context;
     fputs("mechanism,epsilon,trial,accuracy,mia_auc,mia_auc_private,self,bayes,"
-          "self_drawn,bayes_drawn,commit,seed,model\n",
+          "self_drawn,bayes_drawn,commit,seed,model,data,certificate\n",
           out);
+    char epsilon[NUMBER_TEXT_BYTES];
     for (uint32_t i = 0; i < r->count; i++) {
         const eval_row *row = &r->rows[i];
-        fprintf(out, "%s,", row->mechanism);
-        print_csv_number(out, row->epsilon > 0 ? row->epsilon : NAN);
-        fprintf(out, "%u,", row->trial);
+        fprintf(out, "%s,%s,%u,", row->mechanism,
+                row->epsilon > 0 ? number_text(row->epsilon, epsilon) : "", row->trial);
         for (size_t k = 0; k < VALUES; k++)
             print_csv_number(out, value_of(row, (results_value)k));
-        fprintf(out, "%s,%" PRIu64 ",%s\n", row->commit, row->seed, row->model);
+        fprintf(out, "%s,%" PRIu64 ",%s,%s,%s\n", row->commit, row->seed, row->model, row->data,
+                row->certificate);
     }
 }
 
@@ -284,7 +316,7 @@ static void print_csv(const results *r, FILE *out) {
 static void print_cell(FILE *out, results_mean m, double scale, int digits) {
     if (m.trials == 0)
         fputs(" |", out);
-    else if (m.trials == 1)
+    else if (isnan(m.half))
         fprintf(out, " %.*f |", digits, m.mean * scale);
     else
         fprintf(out, " %.*f ± %.*f |", digits, m.mean * scale, digits, m.half * scale);
@@ -295,20 +327,35 @@ static void print_md_row(const results *r, const char *mechanism, double epsilon
         double scale;
         int digits;
     } forms[VALUES] = {{100, 2}, {1, 3}, {1, 3}, {1, 3}, {1, 3}, {1, 3}, {1, 3}};
+    char text[NUMBER_TEXT_BYTES];
     fprintf(out, "| %s |", mechanism);
     if (epsilon > 0)
-        fprintf(out, " %g", epsilon);
+        fprintf(out, " %s", number_text(epsilon, text));
     fprintf(out, " | %u |", results_over_trials(r, mechanism, epsilon, RESULTS_ACCURACY).trials);
-    for (size_t k = 0; k < VALUES; k++)
-        print_cell(out, results_over_trials(r, mechanism, epsilon, (results_value)k),
-                   forms[k].scale, forms[k].digits);
+    for (size_t k = 0; k < VALUES; k++) {
+        results_mean m = results_over_trials(r, mechanism, epsilon, (results_value)k);
+        if (k == RESULTS_SELF || k == RESULTS_BAYES)
+            m.half = NAN; /* computed from the law: the same in every trial */
+        print_cell(out, m, forms[k].scale, forms[k].digits);
+    }
     fputc('\n', out);
 }
 
-static void print_md(const results *r, FILE *out) {
+static bool several_commits(const results *r) {
+    for (uint32_t i = 1; i < r->count; i++)
+        if (strcmp(r->rows[i].commit, r->rows[0].commit) != 0)
+            return true;
+    return false;
+}
+
+static void print_md(FILE *out, const void *context) {
+    const results *r = context;
     fputs("Mean over the trials, ± half of the 95 % confidence interval (Student's t). Accuracy in "
-          "per cent. Drawn with a seeded generator: an experiment, not private.\n\n"
-          "| mechanism | epsilon | trials | accuracy | MIA AUC | MIA AUC, private text | self | "
+          "per cent. Drawn with a seeded generator: an experiment, not private.\n\n",
+          out);
+    if (several_commits(r))
+        fputs("The rows are of different commits of the program; results.csv says which.\n\n", out);
+    fputs("| mechanism | epsilon | trials | accuracy | MIA AUC | MIA AUC, private text | self | "
           "Bayes | self, drawn | Bayes, drawn |\n|---|---|---|---|---|---|---|---|---|---|\n",
           out);
     const plan_mechanism *mechanism;
@@ -321,19 +368,10 @@ static void print_md(const results *r, FILE *out) {
 }
 
 static tem_status write_table(const results *r, const char *folder, const char *name,
-                              void (*print)(const results *, FILE *), tem_error *error) {
-    char path[4096], *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (out == NULL)
-        return eval_out_of_memory(error);
-    print(r, out);
-    const bool done = fclose(out) == 0;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    const tem_status status =
-        done ? whole_file_write(path, text, bytes, error) : eval_out_of_memory(error);
-    free(text);
-    return status;
+                              whole_file_printer *print, tem_error *error) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name); /* shorter than results.jsonl */
+    return whole_file_print(path, print, r, error);
 }
 
 tem_status results_write_tables(const results *r, const char *folder, tem_error *error) {

@@ -4,20 +4,23 @@
 
 #include "eval.h"
 
+#include <stdio.h>
+
 typedef struct results {
     char path[4096]; /* of results.jsonl */
+    FILE *file;      /* the same, open for appending, and locked */
     eval_row *rows;  /* the last of equal (mechanism, epsilon, trial) */
     uint32_t count, capacity;
 } results;
 
-/* Reads folder/results.jsonl; makes the folder if there is none. A last line without its end is
- * what an interrupted run leaves: it is cut off. Any other line that is no row fails with
- * TEM_ERR_FORMAT, and so does one whose model, seed or setting is not that of `like`. Fails with
- * TEM_ERR_FILE, TEM_ERR_MEMORY. */
+/* Reads folder/results.jsonl, and keeps it open; makes folder and file if there are none. A last
+ * line without its end is what an interrupted run leaves: it is cut off. Any other line that is no
+ * row fails with TEM_ERR_FORMAT, and so does one whose model, data, seed or setting is not that of
+ * `like`. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_EXISTS (someone else has it open). */
 tem_status results_open(const char *folder, const eval_row *like, results *r, tem_error *error);
 void results_free(results *r);
 
-/* The row, or NULL. Trial 0: of any trial. */
+/* The row, or NULL. */
 const eval_row *results_find(const results *r, const char *mechanism, double epsilon,
                              uint32_t trial);
 

@@ -59,9 +59,22 @@ static training training_for(const trial *t, chance_purpose purpose) {
                       .seed = chance_seed(t->task->seed, t->number, purpose)};
 }
 
-static tem_status train(const task *t, const bags *data, const training *how, classifier *c,
-                        tem_error *error) {
-    return classifier_train(&t->start, data, t->classes, how, t->threads, t->run, c, error);
+/* The vectors that a classifier begins with; *own is to be freed. */
+static tem_status begin_vectors(const trial *t, chance_purpose purpose, embedding *own,
+                                const embedding **start, tem_error *error) {
+    tem_model_info info;
+    *start = t->task->random_init ? own : &t->task->start;
+    if (!t->task->random_init)
+        return TEM_OK;
+    tem_model_get_info(t->task->model, &info);
+    return embedding_random(info.words, info.dimension,
+                            chance_seed(t->task->seed, t->number, purpose), own, error);
+}
+
+static tem_status train(const trial *t, const embedding *start, const bags *data,
+                        const training *how, classifier *c, tem_error *error) {
+    const task *k = t->task;
+    return classifier_train(start, data, k->classes, how, k->threads, k->run, c, error);
 }
 
 /* The attack model, from the answers of a shadow model about its own text and other text. */
@@ -69,7 +82,12 @@ static tem_status learn_attack(const task *t, trial *out, const bags *own, tem_e
     classifier shadow = {0};
     float *in = NULL, *others = NULL;
     const training how = training_for(out, CHANCE_SHADOW);
-    tem_status status = train(t, own, &how, &shadow, error);
+    embedding vectors = {0};
+    const embedding *start = NULL;
+    tem_status status = begin_vectors(out, CHANCE_SHADOW_VECTORS, &vectors, &start, error);
+    if (status == TEM_OK)
+        status = train(out, start, own, &how, &shadow, error);
+    embedding_free(&vectors);
     if (status == TEM_OK)
         status = classifier_predict(&shadow, own, t->threads, &in, error);
     if (status == TEM_OK)
@@ -84,10 +102,23 @@ static tem_status learn_attack(const task *t, trial *out, const bags *own, tem_e
     return status;
 }
 
+/* Numbers of nothing would look like results. */
+static tem_status refuse_empty(const trial *t, tem_error *error) {
+    const corpus *parts[] = {&t->learn, &t->judge, &t->others, &t->shadowed};
+    for (int i = 0; i < (t->task->membership ? 4 : 2); i++)
+        if (corpus_words(parts[i]) == 0)
+            return eval_fail(error, TEM_ERR_FORMAT,
+                             "a part of the texts is empty, or has no word that the model knows: "
+                             "it takes more texts, or another model");
+    return TEM_OK;
+}
+
 tem_status trial_open(const task *t, uint32_t number, trial *out, tem_error *error) {
     trial made = {.task = t, .number = number};
     bags shadowed = {0};
     tem_status status = t->membership ? split(t, &made, error) : take_all(t, &made, error);
+    if (status == TEM_OK)
+        status = refuse_empty(&made, error);
     if (status == TEM_OK)
         status = bags_create(&made.learn, &made.learn_bags, error);
     if (status == TEM_OK)
@@ -170,10 +201,12 @@ static tem_status test_target(const trial *t, const classifier *target, const te
 
 /* What stayed, and what an attacker guesses. */
 static tem_status count_draws(const trial *t, const texts *x, eval_row *row, tem_error *error) {
+    tem_model_info info;
     row->self_drawn = private_text_kept(&t->learn, &x->learn);
     if (!t->task->membership)
         return TEM_OK;
-    return private_text_guessed(&t->others, &x->others, &t->learn, &x->learn, t->task->start.words,
+    tem_model_get_info(t->task->model, &info);
+    return private_text_guessed(&t->others, &x->others, &t->learn, &x->learn, info.words,
                                 &row->bayes_drawn, error);
 }
 
@@ -182,12 +215,17 @@ static tem_status train_target(const trial *t, const texts *x, const eval_row *r
                                classifier *target, tem_error *error) {
     const task *k = t->task;
     const training how = training_for(t, CHANCE_TARGET);
-    tem_status status = TEM_OK;
-    if (k->export_to != NULL)
+    embedding vectors = {0};
+    const embedding *start = NULL;
+    tem_status status = begin_vectors(t, CHANCE_TARGET_VECTORS, &vectors, &start, error);
+    if (status == TEM_OK && k->export_to != NULL && k->random_init)
+        status = export_vectors(k->export_to, t->number, k->model, start, error);
+    if (status == TEM_OK && k->export_to != NULL)
         status = export_texts(k->export_to, row, k->model, x != NULL ? &x->learn : &t->learn,
                               &t->judge, error);
     if (status == TEM_OK)
-        status = train(k, x != NULL ? &x->learn_bags : &t->learn_bags, &how, target, error);
+        status = train(t, start, x != NULL ? &x->learn_bags : &t->learn_bags, &how, target, error);
+    embedding_free(&vectors);
     if (status == TEM_OK && k->export_to != NULL)
         status = export_classifier(k->export_to, row, k->model, target, &how, error);
     return status;

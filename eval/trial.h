@@ -12,8 +12,9 @@ typedef struct task {
     const tem_model *model;
     corpus train, test;
     uint32_t classes;
-    bool membership; /* halves of train and test, and the membership attack */
-    embedding start; /* the vectors that a classifier begins with */
+    bool membership;  /* halves of train and test, and the membership attack */
+    bool random_init; /* each classifier begins with random vectors of its own */
+    embedding start;  /* else with these */
     uint32_t epochs;
     uint64_t seed;
     const char *export_to; /* see eval_options */
@@ -33,7 +34,8 @@ typedef struct trial {
     attack attack; /* learned from the shadow model */
 } trial;
 
-/* Makes the halves, and the shadow and attack models. */
+/* Makes the halves, and the shadow and attack models. Fails with TEM_ERR_FORMAT if a half has no
+ * word. */
 tem_status trial_open(const task *t, uint32_t number, trial *out, tem_error *error);
 void trial_close(trial *t);
 

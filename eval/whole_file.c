@@ -58,3 +58,18 @@ tem_status whole_file_write(const char *path, const char *text, size_t bytes, te
     }
     return done ? TEM_OK : TEM_ERR_FILE;
 }
+
+tem_status whole_file_print(const char *path, whole_file_printer *print, const void *context,
+                            tem_error *error) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out == NULL)
+        return eval_out_of_memory(error);
+    print(out, context);
+    const bool done = fclose(out) == 0;
+    const tem_status status =
+        done ? whole_file_write(path, text, bytes, error) : eval_out_of_memory(error);
+    free(text);
+    return status;
+}

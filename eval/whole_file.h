@@ -4,6 +4,8 @@
 
 #include "tem.h"
 
+#include <stdio.h>
+
 /* The content, with a NUL after it; free with free(). Fails with TEM_ERR_FILE,
  * TEM_ERR_MEMORY. */
 tem_status whole_file_read(const char *path, char **text, size_t *bytes, tem_error *error);
@@ -11,5 +13,11 @@ tem_status whole_file_read(const char *path, char **text, size_t *bytes, tem_err
 /* Writes beside the file and renames: it is the old one or the new one. Fails with
  * TEM_ERR_FILE. */
 tem_status whole_file_write(const char *path, const char *text, size_t bytes, tem_error *error);
+
+typedef void whole_file_printer(FILE *out, const void *context);
+
+/* The same for what a function prints. */
+tem_status whole_file_print(const char *path, whole_file_printer *print, const void *context,
+                            tem_error *error);
 
 #endif

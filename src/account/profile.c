@@ -24,8 +24,7 @@ typedef struct pass {
     profile *out;
     uint64_t inverse; /* 2^64 / step, rounded up (2^64 - 1 for 1): divides by a product */
     squares squares;
-    int16_t *strips; /* the vectors of BLOCK rows a thread */
-    tem_dist *tiles; /* BLOCK * BLOCK distances a thread */
+    squares_room room;
     atomic_bool damaged;
 } pass;
 
@@ -56,11 +55,9 @@ static void profile_block(void *context, uint64_t item, unsigned thread) {
     pass *p = context;
     const uint32_t rows = (uint32_t)item, first = rows * BLOCK;
     const squares *q = &p->squares;
-    tem_dist *tile = p->tiles + (size_t)thread * BLOCK * BLOCK;
-    int16_t *strips = p->strips + thread * squares_strip_bytes(q) / sizeof *strips;
-    squares_set_rows(q, rows, strips);
+    squares_set_rows(q, &p->room, thread, rows);
     for (uint32_t columns = 0; columns < q->blocks; columns++) {
-        squares_distances(q, strips, rows, columns, tile);
+        const tem_dist *tile = squares_meet(q, &p->room, thread, rows, columns);
         for (uint32_t r = 0; r < squares_block_size(q, rows); r++) {
             double *values = p->out->values + (size_t)(first + r) * PROFILE_POINTS;
             const tem_dist *distances = tile + (size_t)r * BLOCK;
@@ -102,12 +99,6 @@ static uint64_t reach(const space *s) {
     return 2 * least < UINT32_MAX ? 2 * least : UINT32_MAX;
 }
 
-static tem_status pass_init(pass *p, unsigned threads, tem_error *error) {
-    p->tiles = core_alloc((size_t)threads * BLOCK * BLOCK, sizeof(tem_dist));
-    p->strips = core_alloc(threads, squares_strip_bytes(&p->squares));
-    return p->tiles == NULL || p->strips == NULL ? core_fail_memory(error) : TEM_OK;
-}
-
 tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *run, profile *out,
                         tem_error *error) {
     const uint64_t farthest = reach(s);
@@ -123,13 +114,12 @@ tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *
     if (status == TEM_OK)
         status = squares_init(&p.squares, s, made.reach, error);
     if (status == TEM_OK)
-        status = pass_init(&p, core_thread_count(run), error);
+        status = squares_room_init(&p.room, &p.squares, core_thread_count(run), error);
     if (status == TEM_OK)
         status = core_parallel(run, "measuring", p.squares.blocks, profile_block, &p, error);
     if (status == TEM_OK && atomic_load(&p.damaged))
         status = core_fail(error, TEM_ERR_DAMAGED, "the distances of the model are no metric");
-    core_free(p.strips);
-    core_free(p.tiles);
+    squares_room_free(&p.room);
     squares_free(&p.squares);
     if (status == TEM_OK)
         *out = made;

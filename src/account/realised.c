@@ -12,7 +12,7 @@ enum {
 };
 
 static double s_of(const exponent *e) {
-    return (double)e->s / (1 << EXPONENT_S_BITS);
+    return exponent_s_value(e->s);
 }
 
 /* PRIVACY: s plus a slope as a loss that is not exceeded. The law that is drawn differs from the

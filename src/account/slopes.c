@@ -29,7 +29,7 @@ static double larger(double a, double b) {
 
 slope slope_of(const partition *z, uint32_t a, uint32_t b, tem_dist distance) {
     const exponent *e = &z->exponent;
-    const double s = (double)e->s / (1 << EXPONENT_S_BITS);
+    const double s = exponent_s_value(e->s);
     const double m = (double)(distance < e->gamma ? distance : e->gamma) / TEM_DIST_ONE;
     const double most = larger(z->most[a] - z->least[b], z->most[b] - z->least[a]) / m * ROUNDED_UP;
     const double least =
@@ -295,8 +295,7 @@ static tem_status scan_by_codes(const space *s, const partition *z, double floor
 typedef struct every_pair {
     const partition *z;
     squares squares;
-    int16_t *strips; /* the vectors of a block of rows a thread */
-    tem_dist *tiles; /* distances of two blocks a thread */
+    squares_room room;
     double floor;
     finds *finds; /* or NULL */
     uint32_t ranges;
@@ -326,16 +325,14 @@ static void look_at(const every_pair *e, unsigned thread, steep_pairs *found, ui
 
 /* One block of words against itself and all later blocks. */
 static void look_at_block(void *context, uint64_t item, unsigned thread) {
-    const every_pair *e = context;
+    every_pair *e = context;
     const squares *q = &e->squares;
     const uint32_t rows = (uint32_t)item, row_count = squares_block_size(q, rows);
-    tem_dist *tile = e->tiles + (size_t)thread * SQUARES_BLOCK * SQUARES_BLOCK;
-    int16_t *strips = e->strips + thread * squares_strip_bytes(q) / sizeof *strips;
     steep_pairs *found = e->finds == NULL ? NULL : &e->finds->of_block[rows];
-    squares_set_rows(q, rows, strips);
+    squares_set_rows(q, &e->room, thread, rows);
     for (uint32_t columns = rows; columns < q->blocks; columns++) {
         const uint32_t column_count = squares_block_size(q, columns);
-        squares_distances(q, strips, rows, columns, tile);
+        const tem_dist *tile = squares_meet(q, &e->room, thread, rows, columns);
         for (uint32_t r = 0; r < row_count; r++) {
             const uint32_t first = rows == columns ? r + 1 : 0;
             for (uint32_t c = first; c < column_count; c++)
@@ -348,18 +345,12 @@ static void look_at_block(void *context, uint64_t item, unsigned thread) {
 }
 
 static tem_status look_at_all(every_pair *e, const space *s, const tem_run *run, tem_error *error) {
-    const unsigned threads = core_thread_count(run);
     tem_status status = squares_init(&e->squares, s, e->z->reach, error);
-    if (status != TEM_OK)
-        return status;
-    e->strips = core_alloc(threads, squares_strip_bytes(&e->squares));
-    e->tiles = core_alloc((size_t)threads * SQUARES_BLOCK * SQUARES_BLOCK, sizeof *e->tiles);
-    if (e->strips == NULL || e->tiles == NULL)
-        status = core_fail_memory(error);
+    if (status == TEM_OK)
+        status = squares_room_init(&e->room, &e->squares, core_thread_count(run), error);
     if (status == TEM_OK)
         status = core_parallel(run, "comparing", e->squares.blocks, look_at_block, e, error);
-    core_free(e->tiles);
-    core_free(e->strips);
+    squares_room_free(&e->room);
     squares_free(&e->squares);
     return status;
 }

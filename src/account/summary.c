@@ -56,7 +56,7 @@ static double units(tem_dist d) {
 }
 
 static double slope(const summary_source *q) {
-    return ldexp((double)q->exponent->s, -EXPONENT_S_BITS);
+    return exponent_s_value(q->exponent->s);
 }
 
 /* --------------------------------------------------- one output at a time -- */

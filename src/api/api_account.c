@@ -125,7 +125,7 @@ tem_status tem_accountant_losses(const tem_accountant *a, const tem_mechanism *m
     partition_free(&z);
     for (uint32_t range = 0; range <= count && status == TEM_OK; range++)
         if (losses[range] > 0)
-            losses[range] += ldexp((double)e.s, -EXPONENT_S_BITS);
+            losses[range] += exponent_s_value(e.s);
     return status;
 }
 

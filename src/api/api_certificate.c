@@ -46,7 +46,7 @@ void tem_certificate_get_info(const tem_certificate *c, tem_certificate_info *in
     *info = (tem_certificate_info){.epsilon = c->epsilon,
                                    .beta = c->beta,
                                    .s_steps = c->s,
-                                   .s = ldexp((double)c->s, -EXPONENT_S_BITS),
+                                   .s = exponent_s_value(c->s),
                                    .gamma_steps = c->gamma,
                                    .gamma = (double)c->gamma / TEM_DIST_ONE,
                                    .realised = c->realised,

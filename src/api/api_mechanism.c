@@ -170,7 +170,7 @@ void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
         .epsilon = m->epsilon,
         .beta = m->beta,
         .s_steps = e->s,
-        .s = ldexp((double)e->s, -EXPONENT_S_BITS),
+        .s = exponent_s_value(e->s),
         .gamma_steps = e->gamma,
         .gamma = (double)e->gamma / TEM_DIST_ONE,
         .epsilon_gamma = exact ? m->epsilon * ((double)e->gamma / TEM_DIST_ONE) : INFINITY,

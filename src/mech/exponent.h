@@ -13,6 +13,8 @@
 #include "mech/exp_table.h"
 #include "tem.h"
 
+#include <math.h>
+
 enum {
     EXPONENT_S_BITS = 20,
     EXPONENT_BITS = 36,
@@ -24,6 +26,11 @@ typedef struct exponent {
     uint64_t s;     /* steps of 2^-20 */
     tem_dist gamma; /* steps of 2^-16 */
 } exponent;
+
+/* s as a number; exact. */
+static inline double exponent_s_value(uint64_t s) {
+    return ldexp((double)s, -EXPONENT_S_BITS);
+}
 
 /* x for a distance, in steps of 2^-36; at most 64 of units. */
 static inline uint64_t exponent_at(const exponent *e, tem_dist d) {

@@ -55,11 +55,21 @@ void squares_free(squares *q) {
     q->norms = NULL;
 }
 
-size_t squares_strip_bytes(const squares *q) {
-    return SQUARES_BLOCK * q->pairs * 2 * sizeof(int16_t);
+tem_status squares_room_init(squares_room *room, const squares *q, unsigned threads,
+                             tem_error *error) {
+    room->strip_elements = SQUARES_BLOCK * q->pairs * 2;
+    room->strips = core_alloc(threads, room->strip_elements * sizeof *room->strips);
+    room->tiles = core_alloc((size_t)threads * SQUARES_BLOCK * SQUARES_BLOCK, sizeof *room->tiles);
+    return room->strips == NULL || room->tiles == NULL ? core_fail_memory(error) : TEM_OK;
 }
 
-void squares_set_rows(const squares *q, uint32_t block, int16_t *strips) {
+void squares_room_free(squares_room *room) {
+    core_free(room->strips);
+    core_free(room->tiles);
+}
+
+void squares_set_rows(const squares *q, squares_room *room, unsigned thread, uint32_t block) {
+    int16_t *strips = room->strips + thread * room->strip_elements;
     if (q->columns == NULL)
         return;
     for (uint32_t strip = 0; strip < STRIPS; strip++)
@@ -77,12 +87,8 @@ static void one_by_one(const squares *q, uint32_t rows, uint32_t columns, tem_di
                         squares_block_size(q, columns), out + (size_t)r * SQUARES_BLOCK);
 }
 
-void squares_distances(const squares *q, const int16_t *strips, uint32_t rows, uint32_t columns,
-                       tem_dist *out) {
-    if (q->columns == NULL) {
-        one_by_one(q, rows, columns, out);
-        return;
-    }
+static void by_products(const squares *q, const int16_t *strips, uint32_t rows, uint32_t columns,
+                        tem_dist *out) {
     uint32_t dots[SQUARES_BLOCK * TILE_COLUMNS], row[TILE_COLUMNS];
     const uint32_t *row_norms = q->norms + (size_t)rows * SQUARES_BLOCK;
     for (uint32_t tile = 0; tile < SQUARES_BLOCK; tile += TILE_COLUMNS) {
@@ -99,4 +105,14 @@ void squares_distances(const squares *q, const int16_t *strips, uint32_t rows, u
                                        out + (size_t)r * SQUARES_BLOCK + tile);
         }
     }
+}
+
+const tem_dist *squares_meet(const squares *q, squares_room *room, unsigned thread, uint32_t rows,
+                             uint32_t columns) {
+    tem_dist *out = room->tiles + (size_t)thread * SQUARES_BLOCK * SQUARES_BLOCK;
+    if (q->columns == NULL)
+        one_by_one(q, rows, columns, out);
+    else
+        by_products(q, room->strips + thread * room->strip_elements, rows, columns, out);
+    return out;
 }

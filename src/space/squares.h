@@ -24,14 +24,26 @@ typedef struct squares {
 tem_status squares_init(squares *q, const space *s, tem_dist reach, tem_error *error);
 void squares_free(squares *q);
 
-/* What a thread needs of a block that meets others as rows: room for squares_strip_bytes. */
-size_t squares_strip_bytes(const squares *q);
-void squares_set_rows(const squares *q, uint32_t block, int16_t *strips);
+/* What the threads need while blocks meet, each for itself. */
+typedef struct squares_room {
+    size_t strip_elements; /* of one thread */
+    int16_t *strips;       /* the vectors of the block that is rows */
+    tem_dist *tiles;       /* its distances from the block that is columns */
+} squares_room;
 
-/* The distances of all words of the block `rows`, whose strips these are, from all words of the
- * block `columns`: out[r * SQUARES_BLOCK + c]. Places without a word hold unspecified numbers. */
-void squares_distances(const squares *q, const int16_t *strips, uint32_t rows, uint32_t columns,
-                       tem_dist *out);
+/* TEM_ERR_MEMORY only. Free with squares_room_free, whatever it returned. */
+tem_status squares_room_init(squares_room *room, const squares *q, unsigned threads,
+                             tem_error *error);
+void squares_room_free(squares_room *room);
+
+/* Makes a block the rows of what follows in this thread. */
+void squares_set_rows(const squares *q, squares_room *room, unsigned thread, uint32_t block);
+
+/* The distances of all words of the block `rows`, which was set, from all words of the block
+ * `columns`: [r * SQUARES_BLOCK + c]. Places without a word hold unspecified numbers. Good until
+ * the thread's next call. */
+const tem_dist *squares_meet(const squares *q, squares_room *room, unsigned thread, uint32_t rows,
+                             uint32_t columns);
 
 /* Words of a block. */
 static inline uint32_t squares_block_size(const squares *q, uint32_t block) {

@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "small_model.h"
+
 #include <math.h>
 #include <mpfr.h>
 #include <stdio.h>
@@ -28,27 +30,6 @@
 enum { BITS = 200 };
 
 /* ------------------------------------------------------------- helpers -- */
-
-/* A model in memory: what tem_model_build and tem_model_build_matrix make. */
-static tem_model *build(tem_metric metric, const float *values, uint32_t count, uint32_t dimension,
-                        uint32_t neighbours) {
-    char(*names)[8] = calloc(count, sizeof *names);
-    const char **words = calloc(count, sizeof *words);
-    assert_true(names != NULL && words != NULL);
-    for (uint32_t id = 0; id < count; id++) {
-        snprintf(names[id], sizeof names[id], "w%u", id);
-        words[id] = names[id];
-    }
-    tem_vectors *vectors = NULL;
-    tem_model *model = NULL;
-    const tem_build_options options = {.metric = metric, .neighbours = neighbours};
-    assert_int_equal(tem_vectors_create(words, values, count, dimension, &vectors, NULL), TEM_OK);
-    assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
-    tem_vectors_free(vectors);
-    free(words);
-    free(names);
-    return model;
-}
 
 static tem_model *build_matrix(const double *distances, uint32_t count) {
     static const char *const words[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -73,7 +54,7 @@ static tem_model *build_clusters(tem_metric metric, uint32_t count, uint32_t dim
                 id % 11 == 10 ? values[(size_t)(id - 1) * dimension + i]
                               : scale * (middle + spread * offset + 0.01f);
         }
-    tem_model *model = build(metric, values, count, dimension, neighbours);
+    tem_model *model = small_model(NULL, values, count, dimension, metric, neighbours);
     free(values);
     return model;
 }
@@ -294,12 +275,12 @@ static void check_squares(const space *s, tem_dist reach, bool fast) {
     squares q = {0};
     assert_int_equal(squares_init(&q, s, reach, NULL), TEM_OK);
     assert_true((q.columns != NULL) == fast);
-    int16_t *strips = aligned_alloc(64, (squares_strip_bytes(&q) + 63) / 64 * 64);
-    tem_dist out[SQUARES_BLOCK * SQUARES_BLOCK];
+    squares_room room = {0};
+    assert_int_equal(squares_room_init(&room, &q, 2, NULL), TEM_OK);
     for (uint32_t rows = 0; rows < q.blocks; rows++) {
-        squares_set_rows(&q, rows, strips);
+        squares_set_rows(&q, &room, rows % 2, rows);
         for (uint32_t columns = 0; columns < q.blocks; columns++) {
-            squares_distances(&q, strips, rows, columns, out);
+            const tem_dist *out = squares_meet(&q, &room, rows % 2, rows, columns);
             for (uint32_t r = 0; r < squares_block_size(&q, rows); r++)
                 for (uint32_t c = 0; c < squares_block_size(&q, columns); c++)
                     assert_true(out[r * SQUARES_BLOCK + c] ==
@@ -307,7 +288,7 @@ static void check_squares(const space *s, tem_dist reach, bool fast) {
                                                columns * SQUARES_BLOCK + c));
         }
     }
-    free(strips);
+    squares_room_free(&room);
     squares_free(&q);
 }
 
@@ -334,7 +315,7 @@ static void test_squares(void **state) {
         }
     /* 71,554 units of the grid apart: the square does not fit */
     const float corners[] = {1000, 1000, 1000, 1000, 1000, -1000, -1000, -1000, -1000, -1000};
-    known far = know(build(TEM_EUCLIDEAN, corners, 2, 5, 2), NULL, NULL);
+    known far = know(small_model(NULL, corners, 2, 5, TEM_EUCLIDEAN, 2), NULL, NULL);
     check_squares(&far.model->space, far.profile.reach, false);
     forget(&far);
 }
@@ -637,7 +618,7 @@ static void test_known_losses(void **state) {
 static void test_one_point(void **state) {
     (void)state;
     const float values[] = {1, 2, 1, 2, 1, 2};
-    known k = know(build(TEM_EUCLIDEAN, values, 3, 2, 2), NULL, NULL);
+    known k = know(small_model(NULL, values, 3, 2, TEM_EUCLIDEAN, 2), NULL, NULL);
     realised_loss found = {0};
     assert_int_equal(
         realised_find(account_of(&k), exponent_for(1, 5), INFINITY, NULL, &found, NULL), TEM_OK);
@@ -728,7 +709,7 @@ static tem_model *build_ties(tem_metric metric, uint32_t count) {
         values[(size_t)id * (count + 1) + id] = 1;
         values[(size_t)id * (count + 1) + count] = id % 2 == 0 ? 0 : 300;
     }
-    tem_model *model = build(metric, values, count, count + 1, 8);
+    tem_model *model = small_model(NULL, values, count, count + 1, metric, 8);
     free(values);
     return model;
 }

@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "small_model.h"
+
 enum { COUNT = 5, DIMENSION = 3, HEADER_BYTES = 64, RECORD_BYTES = 256, FILE_MAX = 1 << 12 };
 
 static const char *const words[COUNT] = {"one", "two", "three", "four", "five"};
@@ -30,13 +32,7 @@ static tem_model *model;
 
 static tem_model *build(const char *const *names, const float *numbers, tem_metric metric,
                         uint32_t neighbours) {
-    tem_vectors *vectors = NULL;
-    tem_model *made = NULL;
-    const tem_build_options options = {.metric = metric, .neighbours = neighbours};
-    assert_int_equal(tem_vectors_create(names, numbers, COUNT, DIMENSION, &vectors, NULL), TEM_OK);
-    assert_int_equal(tem_model_build(vectors, &options, NULL, &made, NULL), TEM_OK);
-    tem_vectors_free(vectors);
-    return made;
+    return small_model(names, numbers, COUNT, DIMENSION, metric, neighbours);
 }
 
 static tem_certificate *make(double epsilon, double beta, uint64_t s, tem_dist gamma) {
@@ -766,6 +762,65 @@ static void test_verify_another_model(void **state) {
     tem_model_free(other);
 }
 
+/* What is drawn with a certificate has the law of its s and gamma: chi-square with 200,000 seeded
+ * draws for each of the five words. With four degrees of freedom the sum exceeds 48.5 with
+ * probability 7.4e-10, so a right program with fresh randomness fails here with 4e-9 at most. Against
+ * the law of epsilon/2 the same draws must fail. */
+static double chi_square(const uint64_t counts[COUNT], const tem_law *law, double draws) {
+    double sum = 0;
+    for (uint32_t y = 0; y < COUNT; y++) {
+        const double expected = draws * tem_law_probability(law, y);
+        sum += ((double)counts[y] - expected) * ((double)counts[y] - expected) / expected;
+    }
+    return sum;
+}
+
+static void test_calibrated_draws(void **state) {
+    (void)state;
+    enum { DRAWS = 200000 };
+    const tem_calibration wanted = {.epsilon = 1};
+    tem_accountant *accountant = NULL;
+    tem_certificate *certificate = NULL;
+    tem_mechanism *calibrated = NULL, *plain = NULL;
+    tem_rng *rng = NULL;
+    tem_audit audit;
+    assert_int_equal(tem_accountant_create(model, NULL, NULL, &accountant, NULL), TEM_OK);
+    assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &certificate, NULL),
+                     TEM_OK);
+    const tem_mechanism_options with = {.epsilon = 1, .certificate = certificate},
+                                without = {.epsilon = 1};
+    assert_int_equal(tem_mechanism_create(model, &with, &calibrated, NULL), TEM_OK);
+    assert_int_equal(tem_mechanism_create(model, &without, &plain, NULL), TEM_OK);
+    assert_int_equal(tem_rng_create_insecure(7, 7, &rng, NULL), TEM_OK);
+    double worst_against_plain = 0;
+    for (uint32_t word = 0; word < COUNT; word++) {
+        uint64_t counts[COUNT] = {0};
+        tem_law *law = NULL, *other = NULL;
+        for (int i = 0; i < DRAWS; i++) {
+            uint32_t out = 0;
+            assert_int_equal(tem_mechanism_draw(calibrated, rng, word, &out, NULL), TEM_OK);
+            counts[out]++;
+        }
+        assert_int_equal(tem_law_create(calibrated, word, 17, &law, NULL), TEM_OK);
+        assert_int_equal(tem_law_create(plain, word, 17, &other, NULL), TEM_OK);
+        assert_true(chi_square(counts, law, DRAWS) < 48.5);
+        worst_against_plain = fmax(worst_against_plain, chi_square(counts, other, DRAWS));
+        tem_law_free(law);
+        tem_law_free(other);
+    }
+    assert_true(worst_against_plain > 48.5);
+    /* And the audit of what was drawn from is what the certificate says. */
+    assert_int_equal(tem_accountant_audit(accountant, calibrated, NULL, &audit, NULL), TEM_OK);
+    const tem_certificate_info info = info_of(certificate);
+    assert_true(audit.realised <= info.realised && audit.realised <= 1);
+    assert_true(info.s > 0.501);
+    tem_rng_free(rng);
+    tem_mechanism_free(plain);
+    tem_mechanism_free(calibrated);
+    tem_certificate_free(certificate);
+    tem_accountant_free(accountant);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_space_of_file, clear),
@@ -773,6 +828,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_other_spaces, clear),
         cmocka_unit_test_teardown(test_round_trip, clear),
         cmocka_unit_test_teardown(test_layout, clear),
+        cmocka_unit_test(test_calibrated_draws),
         cmocka_unit_test_teardown(test_every_bit, clear),
         cmocka_unit_test_teardown(test_weights, clear),
         cmocka_unit_test_teardown(test_every_length, clear),

@@ -1,12 +1,14 @@
 /* test_eval.c - the evaluation as a whole, on small made-up reviews: a planted signal is found, a
  * label without one is not, an over-fitted classifier gives its members away; what an interrupted
  * run leaves is taken up; data that is none is refused, with file and line. */
+#include "blas.h"
 #include "chance.h"
 #include "eval.h"
 #include "labelled.h"
 #include "plan.h"
 #include "private_text.h"
 #include "results.h"
+#include "trial.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +50,13 @@ static void write_file(const char *path, const char *text) {
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
+}
+
+static void read_text(const char *path, char *text, size_t bytes) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    text[fread(text, 1, bytes - 1, file)] = '\0';
+    fclose(file);
 }
 
 /* A text of random words; with probability `signal` a word tells the label: those of class 1 are in
@@ -201,22 +211,252 @@ static void an_over_fitted_classifier_gives_its_members_away(void **state) {
     assert_true(learned.mia_auc > 0.8);
 }
 
+/* ---------------------------------------------------------- the protocol -- */
+
+/* Reviews in memory, as a task has them; `permuted`: the labels are dealt out anew, so that the
+ * text still has two kinds and the labels do not say which. */
+static void make_corpus(corpus *c, uint32_t count, int words, double signal, bool permuted,
+                        uint64_t seed) {
+    chance numbers = {seed};
+    char text[4096];
+    for (uint32_t i = 0; i < count; i++) {
+        make_text(text, sizeof text, (int)(i & 1), words, signal, &numbers);
+        assert_int_equal(corpus_add(c, model, text, strlen(text), i & 1, NULL), TEM_OK);
+    }
+    if (permuted)
+        chance_shuffle(&numbers, c->labels, count);
+}
+
+static void make_task(task *t, uint32_t count, int words, double signal, bool permuted) {
+    *t = (task){.model = model, .classes = 2, .membership = true, .seed = 3};
+    make_corpus(&t->train, count, words, signal, permuted, 101);
+    make_corpus(&t->test, count, words, signal, permuted, 102);
+    assert_int_equal(embedding_of_model(model, &t->start, NULL), TEM_OK);
+    assert_int_equal(pool_create(2, &t->threads, NULL), TEM_OK);
+    assert_int_equal(blas_open(NULL), TEM_OK);
+}
+
+static tem_mechanism *make_mechanism(double epsilon) {
+    tem_mechanism *mechanism = NULL;
+    const tem_mechanism_options options = {.kind = TEM_KIND_TEM, .epsilon = epsilon};
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    return mechanism;
+}
+
+/* How often document i of `part` is in the whole. */
+static uint32_t occurrences(const corpus *part, uint32_t i, const corpus *whole) {
+    uint32_t found = 0;
+    const uint64_t length = part->starts[i + 1] - part->starts[i];
+    for (uint32_t k = 0; k < whole->count; k++)
+        found += whole->starts[k + 1] - whole->starts[k] == length &&
+                 whole->labels[k] == part->labels[i] &&
+                 memcmp(whole->words + whole->starts[k], part->words + part->starts[i],
+                        length * sizeof *part->words) == 0;
+    return found;
+}
+
+/* Half of the documents of `whole`; none that is in `other` too. */
+static void assert_half(const corpus *half, const corpus *whole, const corpus *other) {
+    assert_int_equal(half->count, whole->count / 2);
+    for (uint32_t i = 0; i < half->count; i++) {
+        assert_int_equal(occurrences(half, i, whole), 1);
+        assert_int_equal(occurrences(half, i, half), 1);
+        assert_int_equal(occurrences(half, i, other), 0);
+    }
+}
+
+/* The protocol of docs/EVALUATION.md once more, in the order in which it is written there, from
+ * the halves of a trial. */
+typedef struct reference {
+    const trial *halves;
+    corpus learn, others, redrawn;
+    classifier target, shadow;
+    attack attack;
+} reference;
+
+static classifier train_reference(const trial *t, const corpus *c, chance_purpose purpose,
+                                  chance_purpose vectors) {
+    const task *of = t->task;
+    bags b;
+    classifier k;
+    embedding start;
+    const training how = {
+        .epochs = of->epochs, .batch = 64, .seed = chance_seed(of->seed, t->number, purpose)};
+    if (of->random_init)
+        assert_int_equal(embedding_random(WORDS, DIMENSION,
+                                          chance_seed(of->seed, t->number, vectors), &start, NULL),
+                         TEM_OK);
+    else
+        assert_int_equal(embedding_of_model(model, &start, NULL), TEM_OK);
+    assert_int_equal(bags_create(c, &b, NULL), TEM_OK);
+    assert_int_equal(classifier_train(&start, &b, 2, &how, NULL, NULL, &k, NULL), TEM_OK);
+    embedding_free(&start);
+    bags_free(&b);
+    return k;
+}
+
+static float *answers_of(const classifier *k, const corpus *c, double *accuracy) {
+    bags b;
+    float *answers = NULL;
+    assert_int_equal(bags_create(c, &b, NULL), TEM_OK);
+    assert_int_equal(classifier_predict(k, &b, NULL, &answers, NULL), TEM_OK);
+    if (accuracy != NULL)
+        *accuracy = classifier_accuracy(answers, &b, 2);
+    bags_free(&b);
+    return answers;
+}
+
+static double auc_between(const reference *r, const corpus *members, const corpus *others) {
+    double auc = 0;
+    float *in = answers_of(&r->target, members, NULL), *out = answers_of(&r->target, others, NULL);
+    assert_int_equal(attack_auc(&r->attack, in, members->count, out, others->count, &auc, NULL),
+                     TEM_OK);
+    free(in);
+    free(out);
+    return auc;
+}
+
+static void draw_reference(const tem_mechanism *m, const corpus *c, uint64_t seed,
+                           uint64_t first_stream, corpus *out) {
+    assert_int_equal(private_text_draw(m, c, seed, first_stream, NULL, NULL, out, NULL), TEM_OK);
+}
+
+static void reference_create(const trial *t, const tem_mechanism *mechanism, reference *r) {
+    const task *k = t->task;
+    const uint64_t draws = chance_seed(k->seed, t->number, CHANCE_DRAW);
+    *r = (reference){.halves = t};
+    draw_reference(mechanism, &t->learn, draws, 0, &r->learn);
+    draw_reference(mechanism, &t->others, draws, t->learn.count, &r->others);
+    draw_reference(mechanism, &t->learn, draws, 10 * (uint64_t)t->learn.count, &r->redrawn);
+    r->target = train_reference(t, &r->learn, CHANCE_TARGET, CHANCE_TARGET_VECTORS);
+    r->shadow = train_reference(t, &t->shadowed, CHANCE_SHADOW, CHANCE_SHADOW_VECTORS);
+    float *in = answers_of(&r->shadow, &t->shadowed, NULL);
+    float *out = answers_of(&r->shadow, &t->judge, NULL);
+    assert_int_equal(attack_train(in, t->shadowed.count, out, t->judge.count, 2,
+                                  chance_seed(k->seed, t->number, CHANCE_ATTACK), &r->attack, NULL),
+                     TEM_OK);
+    free(in);
+    free(out);
+}
+
+static void reference_free(reference *r) {
+    corpus_free(&r->learn);
+    corpus_free(&r->others);
+    corpus_free(&r->redrawn);
+    classifier_free(&r->target);
+    classifier_free(&r->shadow);
+    attack_free(&r->attack);
+}
+
+/* TR1, TR2, TE1, TE2 in their roles, and a noisy row the same to the last bit as by hand. */
+static void assert_protocol(bool random_init) {
+    task k;
+    trial t;
+    reference r;
+    eval_row row = {.mechanism = "tem", .epsilon = 2, .trial = 2};
+    double accuracy = 0;
+    tem_mechanism *mechanism = make_mechanism(2);
+    make_task(&k, 200, 20, 0.3, false);
+    k.epochs = 60;
+    k.random_init = random_init;
+    assert_int_equal(trial_open(&k, 2, &t, NULL), TEM_OK);
+    assert_half(&t.learn, &k.train, &t.others);
+    assert_half(&t.others, &k.train, &t.learn);
+    assert_half(&t.judge, &k.test, &t.shadowed);
+    assert_half(&t.shadowed, &k.test, &t.judge);
+    const uint64_t judge = corpus_digest(&t.judge);
+    reference_create(&t, mechanism, &r);
+    assert_int_equal(trial_row(&t, mechanism, &row, NULL), TEM_OK);
+    assert_true(corpus_digest(&t.judge) == judge); /* the test text is as it was */
+    free(answers_of(&r.target, &t.judge, &accuracy));
+    assert_true(row.accuracy == accuracy);
+    assert_true(row.mia_auc == auc_between(&r, &t.learn, &t.others));
+    assert_true(row.mia_auc_private == auc_between(&r, &r.learn, &r.others));
+    assert_true(row.mia_auc != row.mia_auc_private);
+    reference_free(&r);
+    trial_close(&t);
+    task_free(&k);
+    tem_mechanism_free(mechanism);
+}
+
+static void the_protocol_is_the_documented_one(void **state) {
+    (void)state;
+    assert_protocol(false);
+    assert_protocol(true);
+}
+
+/* Nothing but noise, learned by heart. The original reviews, 150 on each side, the model has never
+ * seen (an AUC of 0.5, standard deviation 0.41/sqrt(150) = 0.033); the drawn text it knows; the
+ * same reviews drawn once more it does not. */
+static void membership_is_of_the_text_that_was_seen(void **state) {
+    (void)state;
+    task k;
+    trial t;
+    reference r;
+    eval_row row = {.mechanism = "tem", .epsilon = 0.01, .trial = 1};
+    tem_mechanism *mechanism = make_mechanism(0.01);
+    make_task(&k, 300, 20, 0, false);
+    k.epochs = 1500;
+    assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
+    assert_int_equal(trial_row(&t, mechanism, &row, NULL), TEM_OK);
+    reference_create(&t, mechanism, &r);
+    assert_true(fabs(row.mia_auc - 0.5) < 0.1);
+    assert_true(row.mia_auc_private > 0.67);
+    assert_true(fabs(auc_between(&r, &r.redrawn, &r.others) - 0.5) < 0.1);
+    reference_free(&r);
+    trial_close(&t);
+    task_free(&k);
+    tem_mechanism_free(mechanism);
+}
+
+/* Models that have learned nothing. 2000 reviews on each side: the standard deviation of the AUC is
+ * 0.41/sqrt(2000) = 0.009, and 0.03 is three of them. */
+static void an_untrained_model_gives_nothing_away(void **state) {
+    (void)state;
+    task k;
+    trial t;
+    eval_row row = {.mechanism = "original", .trial = 1};
+    make_task(&k, 4000, 12, 0.5, false);
+    assert_int_equal(k.epochs, 0);
+    assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
+    assert_int_equal(t.learn.count, 2000);
+    assert_int_equal(trial_row(&t, NULL, &row, NULL), TEM_OK);
+    assert_true(fabs(row.mia_auc - 0.5) < 0.03);
+    trial_close(&t);
+    task_free(&k);
+}
+
+/* The text tells two kinds apart, the labels are dealt at random: 1000 reviews judge, the standard
+ * deviation is 0.016, and 0.05 is three of them. With the true labels the same text is learned. */
+static void permuted_labels_are_not_found(void **state) {
+    (void)state;
+    for (int permuted = 0; permuted < 2; permuted++) {
+        task k;
+        trial t;
+        eval_row row = {.mechanism = "original", .trial = 1};
+        make_task(&k, 2000, 12, 0.8, permuted != 0);
+        k.epochs = 10;
+        assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
+        assert_int_equal(trial_row(&t, NULL, &row, NULL), TEM_OK);
+        if (permuted) /* nor, so early, by heart: 1000 on each side, standard deviation 0.013 */
+            assert_true(fabs(row.accuracy - 0.5) < 0.05 && fabs(row.mia_auc - 0.5) < 0.03);
+        else
+            assert_true(row.accuracy > 0.9);
+        trial_close(&t);
+        task_free(&k);
+    }
+}
+
 static int compare_rows(const void *a, const void *b) {
     const eval_row *x = a, *y = b;
     const int names = strcmp(x->mechanism, y->mechanism);
     return names != 0 ? names : x->epsilon < y->epsilon ? -1 : x->epsilon > y->epsilon;
 }
 
-static eval_row like_row(void) {
-    eval_row like = {.seed = 1};
-    snprintf(like.setting, sizeof like.setting, "imdb, 3 epochs, model vectors");
-    return like;
-}
-
-static void open_results(const char *name, results *r) {
-    const eval_row like = like_row();
-    assert_int_equal(results_open(in_folder("%s", name), &like, r, NULL), TEM_OK);
-    qsort(r->rows, r->count, sizeof *r->rows, compare_rows);
+static void open_results(const char *name, const eval_row *like, results *r) {
+    assert_int_equal(results_open(in_folder("%s", name), like, r, NULL), TEM_OK);
+    if (r->count > 0)
+        qsort(r->rows, r->count, sizeof *r->rows, compare_rows);
 }
 
 static tem_status run_plan(const char *data, const char *name, told *t, tem_error *error) {
@@ -256,14 +496,14 @@ static void a_killed_run_goes_on(void **state) {
     assert_int_equal(rest.rows, 3); /* two were done */
     assert_int_equal(run_plan(data, "torn", &again, NULL), TEM_OK);
     assert_int_equal(again.rows, 0);
-    open_results("whole", &a);
-    open_results("torn", &b);
+    open_results("whole", &whole.last, &a);
+    open_results("torn", &whole.last, &b);
     assert_int_equal(a.count, 5);
     assert_int_equal(b.count, 5);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(compare_rows(&a.rows[i], &b.rows[i]), 0);
         assert_true(a.rows[i].accuracy == b.rows[i].accuracy);
-        assert_true(fabs(a.rows[i].mia_auc - b.rows[i].mia_auc) < 1e-9);
+        assert_true(a.rows[i].mia_auc == b.rows[i].mia_auc);
     }
     results_free(&a);
     results_free(&b);
@@ -329,11 +569,11 @@ static void results_of_another_kind_are_refused(void **state) {
         "null, "
         "\"mia_auc_private\": null, \"self\": null, \"bayes\": null, \"self_drawn\": null, "
         "\"bayes_drawn\": null, \"seconds\": 1, \"seed\": \"2\", \"commit\": \"0\", \"model\": "
-        "\"\", "
+        "\"\", \"data\": \"\", \"certificate\": \"\", "
         "\"setting\": \"imdb, 3 epochs, model vectors\"}\n",
     };
     mkdir(in_folder("bad"), 0777);
-    const eval_row like = like_row();
+    const eval_row like = {.seed = 1, .setting = "imdb, 3 epochs, model vectors"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         results r;
         tem_error error;
@@ -341,6 +581,245 @@ static void results_of_another_kind_are_refused(void **state) {
         assert_int_equal(results_open(in_folder("bad"), &like, &r, &error), TEM_ERR_FORMAT);
         assert_int_equal(error.line, 1);
     }
+}
+
+/* One row of `name`'s plan, written by results_append, with one field changed; then opened. */
+static tem_status reopen(const char *name, const eval_row *row, const char *field,
+                         const char *replacement, tem_error *error) {
+    results r;
+    char line[2048];
+    open_results(name, row, &r);
+    assert_int_equal(results_append(&r, row, NULL), TEM_OK);
+    results_free(&r);
+    FILE *file = fopen(in_folder("%s/results.jsonl", name), "r+b");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    char *at = strstr(line, field);
+    assert_non_null(at);
+    char *end = at + strcspn(at, ",}");
+    rewind(file);
+    assert_int_equal(ftruncate(fileno(file), 0), 0);
+    fprintf(file, "%.*s%s%s", (int)(at - line), line, replacement, end);
+    assert_int_equal(fclose(file), 0);
+    const tem_status status = results_open(in_folder("%s", name), row, &r, error);
+    if (status == TEM_OK)
+        results_free(&r);
+    remove(in_folder("%s/results.jsonl", name));
+    return status;
+}
+
+static void a_row_is_of_its_data(void **state) {
+    (void)state;
+    tem_error error;
+    const eval_row row = {
+        .mechanism = "tem", .epsilon = 2, .trial = 1, .seed = 1, .data = "0123", .setting = "s"};
+    assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0123\"", NULL), TEM_OK);
+    assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0124\"", &error), TEM_ERR_FORMAT);
+    assert_string_equal(error.message, "a result of other data; use another folder");
+    /* as earlier programs wrote it */
+    assert_int_equal(reopen("own", &row, "\"data\"", "\"date\": \"0123\"", &error), TEM_ERR_FORMAT);
+    assert_string_equal(error.message, "a result of other data; use another folder");
+    static const char *const trials[] = {"0", "-1", "1.5", "4294967297", "1001", "\"1\"", "null"};
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+        char field[64];
+        snprintf(field, sizeof field, "\"trial\": %s", trials[i]);
+        assert_int_equal(reopen("own", &row, "\"trial\"", field, &error), TEM_ERR_FORMAT);
+    }
+}
+
+static void other_data_needs_another_folder(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("ours", 5, 10, 0.4));
+    eval_options options = options_for("ours-out", &t);
+    options.epochs = 1;
+    options.only = "original";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    const char *review = in_folder("ours/test/pos/3_1.txt");
+    write_file(review, "w1 w2 w3"); /* one review of the test half */
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "other data; use another folder"));
+    assert_int_equal(t.rows, 1);
+}
+
+/* Any difference: a label, a word, where a review ends. */
+static void digests_tell_data_apart(void **state) {
+    (void)state;
+    uint64_t starts[] = {0, 2, 4}, moved[] = {0, 3, 4};
+    uint32_t labels[] = {0, 1}, swapped[] = {1, 0}, words[] = {7, 8, 9, 10},
+             turned[] = {8, 7, 9, 10};
+    const corpus all[] = {
+        {.count = 2, .starts = starts, .labels = labels, .words = words},
+        {.count = 2, .starts = starts, .labels = swapped, .words = words},
+        {.count = 2, .starts = starts, .labels = labels, .words = turned},
+        {.count = 2, .starts = moved, .labels = labels, .words = words},
+        {.count = 1, .starts = starts, .labels = labels, .words = words},
+        {0},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t k = 0; k <= i; k++)
+            assert_int_equal(corpus_digest(&all[i]) == corpus_digest(&all[k]), i == k);
+}
+
+static void a_long_epsilon_is_taken_up(void **state) {
+    (void)state;
+    char data[PATH], csv[4096] = "";
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("long", 5, 10, 0.4));
+    eval_options options = options_for("long-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem";
+    options.epsilons = "1.2345678901234567";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_int_equal(t.rows, 1);
+    read_text(in_folder("long-out/results.csv"), csv, sizeof csv);
+    assert_non_null(strstr(csv, "\ntem,1.2345678901234567,1,"));
+}
+
+/* One trial has no intervals, two have; x goes as far as the epsilons; a quote in the name of the
+ * folder is no matter. */
+static void figures_show_what_there_is(void **state) {
+    (void)state;
+    char data[PATH], script[8192];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("drawn", 5, 10, 0.4));
+    eval_options options = options_for("it's drawn", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem,original";
+    options.epsilons = "0.06,0.1";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    read_text(in_folder("it's drawn/membership.gp"), script, sizeof script);
+    assert_non_null(strstr(script, "set xrange [0.05:0.12]"));
+    assert_non_null(strstr(script, "tem: of the original text"));
+    assert_non_null(strstr(script, "tem: of the released text"));
+    assert_null(strstr(script, "errorbars"));
+    if (system("gnuplot --version > /dev/null 2>&1") == 0) {
+        assert_int_equal(access(in_folder("it's drawn/membership.svg"), R_OK), 0);
+        assert_int_equal(access(in_folder("it's drawn/utility-bayes.png"), R_OK), 0);
+    }
+    assert_int_not_equal(access(in_folder("it's drawn/figures.part"), F_OK), 0);
+    options.folder = in_folder("it's drawn");
+    options.trials = 2;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    read_text(in_folder("it's drawn/membership.gp"), script, sizeof script);
+    assert_non_null(strstr(script, "errorbars"));
+}
+
+/* 64 epsilons are there: one more has no place in the tables. */
+static void too_many_epsilons_are_refused(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    results r;
+    snprintf(data, sizeof data, "%s", make_reviews("many", 5, 10, 0.4));
+    eval_options options = options_for("many-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem";
+    options.epsilons = "1";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    eval_row row = t.last;
+    open_results("many-out", &row, &r);
+    for (int i = 2; i <= EVAL_EPSILONS_MAX; i++) {
+        row.epsilon = i;
+        assert_int_equal(results_append(&r, &row, NULL), TEM_OK);
+    }
+    results_free(&r);
+    options.only = "tem:2";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    options.only = "tem:0.5";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_RANGE);
+    assert_int_equal(t.rows, 2);
+}
+
+static void one_evaluation_a_folder(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    results r;
+    const eval_row like = {.seed = 1};
+    snprintf(data, sizeof data, "%s", make_reviews("shared", 5, 10, 0.4));
+    open_results("shared-out", &like, &r);
+    eval_options options = options_for("shared-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "original";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_EXISTS);
+    assert_int_equal(t.rows, 0);
+    results_free(&r);
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+}
+
+/* Nothing is told that is not on the disk, and a place that cannot be written to is noticed before
+ * there is a row. */
+static void results_that_cannot_be_written(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("full", 5, 10, 0.4));
+    write_file(in_folder("a-file"), "");
+    eval_options options = options_for("a-file/out", &t);
+    options.mechanisms = "original";
+    options.epochs = 1;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FILE);
+    const pid_t child = fork();
+    if (child == 0) { /* the file can be opened, and takes nothing */
+        const struct rlimit none = {0, 0};
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &none);
+        options.folder = in_folder("full-out");
+        const tem_status status = eval_imdb(model, data, &options, &error);
+        _exit(status == TEM_ERR_FILE && t.rows == 0 ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(t.rows, 0);
+}
+
+/* A row that is done again is computed anew, all of it. */
+static void done_again_means_anew(void **state) {
+    (void)state;
+    char data[PATH];
+    told t = {0};
+    tem_error error;
+    results r;
+    snprintf(data, sizeof data, "%s", make_reviews("anew", 5, 10, 0.4));
+    eval_options options = options_for("anew-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem";
+    options.epsilons = "1";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    const eval_row first = t.last;
+    eval_row wrong = first;
+    wrong.self = wrong.bayes = 0.999;
+    open_results("anew-out", &first, &r);
+    assert_int_equal(results_append(&r, &wrong, NULL), TEM_OK);
+    results_free(&r);
+    options.trials = 2; /* trial 2 may take them from trial 1 */
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_true(t.last.trial == 2 && t.last.self == 0.999 && t.last.bayes == 0.999);
+    options.only = "tem:1";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_true(t.last.trial == 2 && t.last.self == first.self && t.last.bayes == first.bayes);
+    /* nor does a row of another program serve */
+    snprintf(wrong.commit, sizeof wrong.commit, "another");
+    remove(in_folder("anew-out/results.jsonl"));
+    open_results("anew-out", &first, &r);
+    assert_int_equal(results_append(&r, &wrong, NULL), TEM_OK);
+    results_free(&r);
+    options.only = NULL;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_true(t.last.trial == 2 && t.last.self == first.self);
+    char table[4096];
+    read_text(in_folder("anew-out/results.md"), table, sizeof table);
+    assert_non_null(strstr(table, "different commits"));
 }
 
 static void a_missing_certificate_is_named(void **state) {
@@ -354,10 +833,15 @@ static void a_missing_certificate_is_named(void **state) {
     options.mechanisms = "equal";
     options.epsilons = "2";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
-    assert_int_equal(t.notes, 1);
+    assert_int_equal(t.notes, 3); /* what there is; it is not IMDB; this: */
     assert_non_null(strstr(t.note, "tem calibrate --epsilon 2 -m small.tem"));
     options.only = "equal:2";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_CERTIFICATE);
+    /* a file that cannot be read is not one that is missing */
+    mkdir(in_folder("folder.cert"), 0777);
+    options.only = NULL;
+    options.model_path = in_folder("folder");
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FILE);
 }
 
 static void plans(void **state) {
@@ -379,6 +863,7 @@ static void plans(void **state) {
         {"", NULL, NULL, 1, 0},
         {NULL, "1,,2", NULL, 1, 0},
         {NULL, "0", NULL, 1, 0},
+        {NULL, "1,2,1.0", NULL, 1, 0},
         {NULL, "-1", NULL, 1, 0},
         {NULL, "1x", NULL, 1, 0},
         {NULL, "inf", NULL, 1, 0},
@@ -470,6 +955,9 @@ static void bad_texts_are_refused_by_line(void **state) {
         {TEM_FORMAT_TSV, "text\tlabel\nw1\ta\n", 1},
         {TEM_FORMAT_TSV, "text\tkind\ttext\nw1\ta\tw1\n", 1},
         {TEM_FORMAT_TSV, "text\tkind\nw1\ta\nw2\n", 3},
+        {TEM_FORMAT_TSV, "text\tkind\nw1\ta\nw2\ta\tb\n", 3},
+        {TEM_FORMAT_TSV, "text\tkind\tmore\nw1\ta\n", 2},
+        {TEM_FORMAT_TSV, "\nw1\tlabel\nw1\ta\n", 2},
         {TEM_FORMAT_TSV, "text\tkind\nw1\t\n", 2},
         {TEM_FORMAT_TSV, "text\tkind\nw1\ta\n\xff\ta\n", 3},
         {TEM_FORMAT_JSONL, "{\"text\": \"w1\", \"kind\": \"a\"}\n{\"text\": \"w1\"}\n", 2},
@@ -518,6 +1006,8 @@ static void a_folder_that_is_not_aclimdb_is_refused(void **state) {
     tem_error error;
     const eval_options options = options_for("folder-out", &t);
     assert_int_equal(eval_imdb(model, in_folder("nowhere"), &options, &error), TEM_ERR_FORMAT);
+    assert_int_equal(symlink("circle", in_folder("circle")), 0); /* cannot be followed */
+    assert_int_equal(eval_imdb(model, in_folder("circle"), &options, &error), TEM_ERR_FILE);
     snprintf(data, sizeof data, "%s", make_reviews("lopsided", 3, 5, 0));
     assert_int_equal(remove(in_folder("lopsided/test/pos/1_1.txt")), 0);
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
@@ -526,20 +1016,44 @@ static void a_folder_that_is_not_aclimdb_is_refused(void **state) {
     assert_non_null(strstr(error.file, "1_1.txt"));
 }
 
+static tem_status run_quickly(const char *data, const char *name, tem_error *error) {
+    told t = {0};
+    eval_options options = options_for(name, &t);
+    options.mechanisms = "original";
+    options.epochs = 1;
+    return eval_imdb(model, data, &options, error);
+}
+
+/* A review a class leaves one half without any; reviews without a known word train nothing. */
+static void texts_without_content_are_refused(void **state) {
+    (void)state;
+    char data[PATH];
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("single", 1, 5, 0));
+    assert_int_equal(run_quickly(data, "single-out", &error), TEM_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "no word that the model knows"));
+    snprintf(data, sizeof data, "%s", make_reviews("foreign", 2, 5, 0));
+    for (int i = 0; i < 4; i++)
+        write_file(in_folder("foreign/test/%s/%d_1.txt", i & 1 ? "pos" : "neg", i / 2),
+                   "nothing known");
+    assert_int_equal(run_quickly(data, "foreign-out", &error), TEM_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "no word that the model knows"));
+}
+
 /* Every use and every trial has random numbers of its own, and always the same. */
 static void trials_differ(void **state) {
     (void)state;
-    uint64_t seeds[2 * 3 * 5];
+    uint64_t seeds[2 * 3 * CHANCE_SHADOW_VECTORS];
     int count = 0;
     for (uint64_t seed = 1; seed <= 2; seed++)
-        for (uint64_t trial = 1; trial <= 3; trial++)
-            for (int purpose = CHANCE_SPLIT; purpose <= CHANCE_DRAW; purpose++) {
-                seeds[count] = chance_seed(seed, trial, (chance_purpose)purpose);
+        for (uint64_t number = 1; number <= 3; number++)
+            for (int purpose = CHANCE_SPLIT; purpose <= CHANCE_SHADOW_VECTORS; purpose++) {
+                seeds[count] = chance_seed(seed, number, (chance_purpose)purpose);
                 for (int i = 0; i < count; i++)
                     assert_true(seeds[i] != seeds[count]);
                 count++;
             }
-    assert_int_equal(count, 30);
+    assert_int_equal(count, 42);
     assert_true(chance_seed(1, 1, CHANCE_SPLIT) == seeds[0]);
 }
 
@@ -596,15 +1110,29 @@ int main(void) {
         cmocka_unit_test(a_signal_is_found),
         cmocka_unit_test(no_signal_is_not_found),
         cmocka_unit_test(an_over_fitted_classifier_gives_its_members_away),
+        cmocka_unit_test(the_protocol_is_the_documented_one),
+        cmocka_unit_test(membership_is_of_the_text_that_was_seen),
+        cmocka_unit_test(an_untrained_model_gives_nothing_away),
+        cmocka_unit_test(permuted_labels_are_not_found),
         cmocka_unit_test(a_killed_run_goes_on),
         cmocka_unit_test(a_cancelled_run_keeps_what_is_done),
         cmocka_unit_test(threads_change_no_result),
         cmocka_unit_test(results_of_another_kind_are_refused),
+        cmocka_unit_test(a_row_is_of_its_data),
+        cmocka_unit_test(other_data_needs_another_folder),
+        cmocka_unit_test(digests_tell_data_apart),
+        cmocka_unit_test(a_long_epsilon_is_taken_up),
+        cmocka_unit_test(figures_show_what_there_is),
+        cmocka_unit_test(too_many_epsilons_are_refused),
+        cmocka_unit_test(one_evaluation_a_folder),
+        cmocka_unit_test(results_that_cannot_be_written),
+        cmocka_unit_test(done_again_means_anew),
         cmocka_unit_test(a_missing_certificate_is_named),
         cmocka_unit_test(own_texts_are_classified),
         cmocka_unit_test(bad_texts_are_refused_by_line),
         cmocka_unit_test(a_label_of_the_test_alone_is_refused),
         cmocka_unit_test(a_folder_that_is_not_aclimdb_is_refused),
+        cmocka_unit_test(texts_without_content_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

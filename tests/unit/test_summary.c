@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "small_model.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,22 +54,11 @@ static float on_a_line(uint32_t id, uint32_t axis) {
 static tem_model *make_model(uint32_t count, uint32_t dimension, value_fn *value, tem_metric metric,
                              uint32_t neighbours) {
     float *values = malloc((size_t)count * dimension * sizeof *values);
-    char(*names)[16] = malloc(count * sizeof *names);
-    const char **words = malloc(count * sizeof *words);
-    tem_vectors *vectors = NULL;
-    tem_model *model = NULL;
-    for (uint32_t id = 0; id < count; id++) {
-        snprintf(names[id], sizeof names[id], "w%u", id);
-        words[id] = names[id];
+    assert_non_null(values);
+    for (uint32_t id = 0; id < count; id++)
         for (uint32_t axis = 0; axis < dimension; axis++)
             values[(size_t)id * dimension + axis] = value(id, axis);
-    }
-    const tem_build_options options = {.metric = metric, .neighbours = neighbours};
-    assert_int_equal(tem_vectors_create(words, values, count, dimension, &vectors, NULL), TEM_OK);
-    assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
-    tem_vectors_free(vectors);
-    free(words);
-    free(names);
+    tem_model *model = small_model(NULL, values, count, dimension, metric, neighbours);
     free(values);
     return model;
 }
