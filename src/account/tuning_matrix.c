@@ -25,20 +25,16 @@ static const tuning_loops *loops(void) {
 typedef struct making {
     tuning_matrix *out;
     squares squares;
-    int16_t *strips; /* a block of rows a thread */
-    tem_dist *tiles; /* distances of two blocks a thread */
+    squares_room room;
 } making;
 
 static void fill_rows(void *context, uint64_t item, unsigned thread) {
-    const making *k = context;
-    const squares *q = &k->squares;
+    making *k = context;
     const uint32_t rows = (uint32_t)item, first = rows * SQUARES_BLOCK;
     const float scale = 1 / (k->out->unit * TEM_DIST_ONE);
-    tem_dist *tile = k->tiles + (size_t)thread * SQUARES_BLOCK * SQUARES_BLOCK;
-    int16_t *strips = k->strips + thread * squares_strip_bytes(q) / sizeof *strips;
-    squares_set_rows(q, rows, strips);
+    squares_set_rows(&k->squares, &k->room, thread, rows);
     for (uint32_t columns = 0; columns * SQUARES_BLOCK < k->out->count; columns++) {
-        squares_distances(q, strips, rows, columns, tile);
+        const tem_dist *tile = squares_meet(&k->squares, &k->room, thread, rows, columns);
         for (uint32_t r = 0; r < SQUARES_BLOCK && first + r < k->out->count; r++) {
             uint16_t *to = k->out->steps + (size_t)(first + r) * k->out->stride;
             for (uint32_t c = 0; c < SQUARES_BLOCK; c++) {
@@ -52,7 +48,6 @@ static void fill_rows(void *context, uint64_t item, unsigned thread) {
 
 tem_status tuning_matrix_make(const space *s, uint32_t count, tem_dist reach, const tem_run *run,
                               tuning_matrix *out, tem_error *error) {
-    const unsigned threads = core_thread_count(run);
     const uint32_t stride = (uint32_t)core_round_up(count, TUNING_LANES);
     tuning_matrix made = {.count = count,
                           .stride = stride,
@@ -62,17 +57,12 @@ tem_status tuning_matrix_make(const space *s, uint32_t count, tem_dist reach, co
     tem_status status = made.steps == NULL ? core_fail_memory(error) : TEM_OK;
     if (status == TEM_OK)
         status = squares_init(&k.squares, s, reach, error);
-    if (status == TEM_OK) {
-        k.strips = core_alloc(threads, squares_strip_bytes(&k.squares));
-        k.tiles = core_alloc((size_t)threads * SQUARES_BLOCK * SQUARES_BLOCK, sizeof *k.tiles);
-        if (k.strips == NULL || k.tiles == NULL)
-            status = core_fail_memory(error);
-    }
+    if (status == TEM_OK)
+        status = squares_room_init(&k.room, &k.squares, core_thread_count(run), error);
     const uint64_t tasks = ((uint64_t)count + SQUARES_BLOCK - 1) / SQUARES_BLOCK;
     if (status == TEM_OK)
         status = core_parallel(run, "measuring", tasks, fill_rows, &k, error);
-    core_free(k.tiles);
-    core_free(k.strips);
+    squares_room_free(&k.room);
     squares_free(&k.squares);
     if (status == TEM_OK)
         *out = made;
