@@ -79,11 +79,12 @@ static int print_json(const tem_model_info *info, uint32_t unreachable, json_t *
 
 /* Whether --calibrated would find this one for this model. */
 static bool is_for_model(const tem_certificate_info *info, const tem_model *model) {
-    const tem_calibration wanted = {
+    tem_calibration wanted = {
         .epsilon = info->epsilon, .beta = info->beta, .gamma = info->beta > 0 ? 0 : info->gamma};
     tem_certificate *found = NULL;
     tem_certificate_info other;
-    if (tem_certificate_find(default_model_certificates(), model, &wanted, &found, NULL) != TEM_OK)
+    if (tem_weights_parse(info->weights, &wanted.weights, NULL) != TEM_OK ||
+        tem_certificate_find(default_model_certificates(), model, &wanted, &found, NULL) != TEM_OK)
         return false;
     tem_certificate_get_info(found, &other);
     tem_certificate_free(found);
@@ -125,8 +126,9 @@ static void print_certificates(const json_t *list) {
     size_t i = 0;
     const json_t *c = NULL;
     json_array_foreach(list, i, c) {
-        printf("certificate epsilon %s: s = %.6f, gamma = %.4f",
+        printf("certificate epsilon %s, %s weights: s = %.6f, gamma = %.4f",
                talk_number(json_real_value(json_object_get(c, "epsilon"))),
+               json_string_value(json_object_get(c, "weights")),
                json_real_value(json_object_get(c, "s")),
                json_real_value(json_object_get(c, "gamma")));
         const json_t *beta = json_object_get(c, "beta");

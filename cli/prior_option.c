@@ -35,3 +35,13 @@ tem_prior *prior_choose(const char *command, const char *text, const tem_model *
         tell(text, prior, quiet);
     return prior;
 }
+
+const char *prior_name(const char *text) {
+    const size_t most = sizeof ((tem_certificate_info *)0)->prior - 1;
+    if (text == NULL)
+        return "zipf";
+    const char *slash = strrchr(text, '/');
+    const char *name = slash != NULL ? slash + 1 : text;
+    const size_t length = strlen(name);
+    return length > most ? name + length - most : name;
+}

@@ -20,4 +20,7 @@
 tem_prior *prior_choose(const char *command, const char *text, const tem_model *model, bool quiet,
                         int *status);
 
+/* How a certificate names that prior: without folders, at most 63 bytes. */
+const char *prior_name(const char *text);
+
 #endif

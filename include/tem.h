@@ -764,6 +764,14 @@ typedef enum tem_weights_kind {
 TEM_API const char *tem_weights_name(tem_weights_kind kind);
 TEM_API tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error *error);
 
+/* What a mechanism does to words under a prior, as tem_summary has it. All 0: not computed. */
+typedef struct tem_effect {
+    double self;     /* self_median */
+    double support;  /* support_median */
+    double distance; /* distance_mean */
+    double bayes;
+} tem_effect;
+
 typedef struct tem_certificate_info {
     double epsilon;       /* what is promised */
     double beta;          /* what gamma was made from; 0 if gamma was given */
@@ -773,19 +781,40 @@ typedef struct tem_certificate_info {
     double gamma;
     double realised;      /* the proved bound: at most epsilon */
     const char *weights;  /* "equal", "balanced" or "tuned"; static string */
-    char prior[64];       /* what the weights were chosen for; "" if for nothing */
+    char prior[64];       /* what `effect` was computed and tuned weights were chosen under, or "" */
+    tem_effect effect;    /* of the certified mechanism: what it says, proved by nobody */
+    tem_effect plain;     /* of the paper's, s = epsilon/2, at the same epsilon */
     char space[65];       /* hash of words, vectors and metric that it is for, in hex */
     char hash[65];        /* of the certificate, in hex */
 } tem_certificate_info;
+
+/* How a search for weights stands. Numbers that are not known are NaN. */
+typedef struct tem_search_state {
+    const char *doing; /* "balancing", "flattening" or "tuning"; static string */
+    uint32_t step, steps;
+    double s;        /* where it is now */
+    double distance; /* expected under the prior, there */
+    double loss;     /* realised there, unproved, when last looked at */
+    double best;     /* the least distance with a loss of at most epsilon, unproved; may be INFINITY */
+} tem_search_state;
+
+/* Told after every step of a search, from the thread that made the call. Returning non-zero ends all
+ * searching: the best of what was found by then is proved and handed out. */
+typedef int tem_search_fn(void *context, const tem_search_state *state);
 
 typedef struct tem_calibration {
     double epsilon; /* finite, above 0 */
     double beta;    /* as in tem_mechanism_options: at most one of these */
     double gamma;
     tem_weights_kind weights; /* 0: equal; for tem_certificate_find: the best there is */
-    const tem_prior *prior;   /* tuned: what the expected distance is taken under; of this model */
-    const char *prior_name;   /* for the certificate; at most 63 bytes; NULL: none */
-    uint32_t iterations;      /* tuned: of the search; 0: 600 */
+    const tem_prior *prior;   /* of this model; tuned: what the expected distance is taken under;
+                               * else NULL will do, and then no effects are computed */
+    const char *prior_name;   /* for the certificate, 1 to 63 bytes; where there is a prior */
+    uint32_t iterations;      /* tuned: of the search; 0: 600, or 200 with a start */
+    const tem_certificate *start; /* tuned: weights to start from, for a neighbouring epsilon; or
+                                   * NULL */
+    tem_search_fn *told;      /* or NULL */
+    void *told_context;
 } tem_calibration;
 
 /* Finds an s, and weights, for which the realised loss is proved to be at most epsilon. The

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { FLATTEN_STEPS = 5, BALANCE_STEPS = 100 };
+enum { FLATTEN_STEPS = 5, FLATTEN_STEPS_FEW = 3, BALANCE_STEPS = 100 };
+
+static const size_t matrix_bytes = (size_t)6 << 30;
 
 static const double balance_tolerance = 1e-5; /* of K a = 1 */
 static const double steps_of_log = 256;       /* to which ln a is rounded: weights pack well */
@@ -24,6 +26,7 @@ typedef struct finding {
     const weights_request *request;
     const tem_run *run;
     tuning_matrix matrix;
+    tuning_watch watch;
     tuning_goal goal;
     certified_weights best;
     double best_distance; /* under the prior; tuned only */
@@ -33,9 +36,6 @@ static double limit_of(const finding *f) {
     return f->request->epsilon * (1 - 0x1p-50);
 }
 
-static double s_of(const exponent *e) {
-    return ldexp((double)e->s, -EXPONENT_S_BITS);
-}
 
 /* ----------------------------------------------------------------- proving -- */
 
@@ -107,7 +107,7 @@ static tem_status prove_largest(const finding *f, double least, double most, cer
 }
 
 /* Expected distance under the prior, as 16 bits tell. */
-static tem_status expected_distance(const finding *f, const uint32_t *values, double s,
+static tem_status expected_distance(finding *f, const uint32_t *values, double s,
                                     double *distance, tem_error *error) {
     float *a = tuning_vector(&f->matrix), *z = tuning_vector(&f->matrix),
           *m = tuning_vector(&f->matrix);
@@ -130,10 +130,10 @@ static tem_status expected_distance(const finding *f, const uint32_t *values, do
 /* Keeps a proved candidate if it is better: by its distance if there is a prior, else by s. Takes
  * it over. */
 static tem_status offer(finding *f, certified_weights *c, tem_error *error) {
-    double distance = -s_of(&c->exponent);
+    double distance = -exponent_s_value(c->exponent.s);
     tem_status status = TEM_OK;
     if (f->request->prior != NULL)
-        status = expected_distance(f, c->values, s_of(&c->exponent), &distance, error);
+        status = expected_distance(f, c->values, exponent_s_value(c->exponent.s), &distance, error);
     if (status == TEM_OK && distance < f->best_distance) {
         certified_weights_free(&f->best);
         f->best = *c;
@@ -164,7 +164,7 @@ static void take_logarithms(float *a, uint32_t count) {
         a[i] = logf(a[i]);
 }
 
-/* Weights that make Z constant at an s just below epsilon, if there are any. */
+/* Weights that make Z constant at an s just below epsilon, if there are any; ln of them in `a`. */
 static tem_status try_balance(finding *f, float *a, bool *balanced, tem_error *error) {
     const double s = 0.9997 * f->request->epsilon;
     double residual = 0, least = 0;
@@ -179,38 +179,61 @@ static tem_status try_balance(finding *f, float *a, bool *balanced, tem_error *e
     return propose(f, a, 0.99 * s, s, error);
 }
 
-/* A few steps towards a constant Z, at exponents between that of equal weights and epsilon. */
+/* A few steps towards a constant Z, from equal weights, at part of the way from the exponent of
+ * equal weights to epsilon. */
+static tem_status flatten(finding *f, double s, float *a, tem_error *error) {
+    memset(a, 0, f->matrix.stride * sizeof *a);
+    return tuning_flatten(&f->matrix, &f->goal, s, f->matrix.kept ? FLATTEN_STEPS : FLATTEN_STEPS_FEW,
+                          f->run, a, error);
+}
+
+static double part_of_way(const finding *f, double s_equal, double part) {
+    return s_equal + part * (f->request->epsilon - s_equal);
+}
+
+/* Where every sum is long, one exponent has to do. */
 static tem_status try_flattening(finding *f, float *a, double s_equal, tem_error *error) {
-    static const double parts[] = {0.25, 0.5, 0.75};
+    static const double parts[] = {0.5, 0.25, 0.75};
+    const size_t count = f->matrix.kept ? sizeof parts / sizeof *parts : 1;
     tem_status status = TEM_OK;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TEM_OK; i++) {
-        const double s = s_equal + parts[i] * (f->request->epsilon - s_equal);
-        memset(a, 0, f->matrix.stride * sizeof *a);
-        status = tuning_flatten(&f->matrix, &f->goal, s, FLATTEN_STEPS, f->run, a, error);
+    for (size_t i = 0; i < count && status == TEM_OK && !f->watch.enough; i++) {
+        status = flatten(f, part_of_way(f, s_equal, parts[i]), a, error);
         if (status == TEM_OK)
             status = propose(f, a, s_equal, f->request->epsilon, error);
     }
     return status;
 }
 
-/* Searches from flattened weights at one exponent after the other until a feasible point comes. */
+/* Searches from the weights `a` and s; proposes what it finds, if anything. */
+static tem_status search_from(finding *f, float *a, double s, bool *found, tem_error *error) {
+    tuning_point point = {a, 0, INFINITY};
+    const tem_status status = tuning_search(&f->matrix, &f->goal, s, f->request->iterations, f->run,
+                                            &point, error);
+    *found = status == TEM_OK && isfinite(point.distance);
+    return *found ? propose(f, a, 0.97 * point.s, point.s, error) : status;
+}
+
+/* Searches from the weights that were given, or from flattened ones at one exponent after the other
+ * until a point comes that keeps epsilon. */
 static tem_status try_tuning(finding *f, float *a, double s_equal, tem_error *error) {
     static const double parts[] = {0.6, 0.3, 0.1};
+    const uint32_t *start = f->request->start;
     tem_status status = TEM_OK;
-    tuning_point point = {a, 0, INFINITY};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TEM_OK; i++) {
-        const double s = s_equal + parts[i] * (f->request->epsilon - s_equal);
-        memset(a, 0, f->matrix.stride * sizeof *a);
-        status = tuning_flatten(&f->matrix, &f->goal, s, FLATTEN_STEPS, f->run, a, error);
-        if (status == TEM_OK)
-            status = tuning_search(&f->matrix, &f->goal, s, f->request->iterations, f->run, &point,
-                                   error);
-        if (isfinite(point.distance))
-            break;
+    bool found = false;
+    if (start != NULL) {
+        for (uint32_t i = 0; i < f->matrix.count; i++)
+            a[i] = logf((float)start[i] * 0x1p-32f);
+        status = search_from(f, a, f->request->start_s, &found, error);
     }
-    if (status != TEM_OK || !isfinite(point.distance))
-        return status;
-    return propose(f, a, 0.97 * point.s, point.s, error);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TEM_OK && !found; i++) {
+        const double s = part_of_way(f, s_equal, parts[i]);
+        if (f->watch.enough)
+            break;
+        status = flatten(f, s, a, error);
+        if (status == TEM_OK)
+            status = search_from(f, a, s, &found, error);
+    }
+    return status;
 }
 
 /* ---------------------------------------------------------------- together -- */
@@ -220,28 +243,34 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
     tem_status status = realised_calibrate(f->equal, f->request->epsilon, f->request->beta,
                                            f->request->gamma, f->run, &plain.exponent, &plain.proof,
                                            error);
-    const double s_equal = s_of(&plain.exponent);
+    const double s_equal = exponent_s_value(plain.exponent.s);
     bool balanced = false;
     if (status == TEM_OK)
         status = offer(f, &plain, error);
-    if (status == TEM_OK)
+    if (status == TEM_OK && f->matrix.kept)
         status = try_balance(f, a, &balanced, error);
     if (status == TEM_OK && !balanced)
         status = try_flattening(f, a, s_equal, error);
-    if (status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED)
-        status = try_tuning(f, a, s_equal, error);
-    return status;
+    if (status != TEM_OK || f->request->kind != TEM_WEIGHTS_TUNED || !f->matrix.kept)
+        return status;
+    if (!balanced)
+        return try_tuning(f, a, s_equal, error);
+    return search_from(f, a, 0.98 * f->request->epsilon, &balanced, error);
 }
 
 tem_status certified_weights_find(const account *equal, const weights_request *r,
                                   const tem_run *run, certified_weights *out, tem_error *error) {
     const uint32_t count = equal->space->count;
-    finding f = {.equal = equal, .request = r, .run = run, .best_distance = INFINITY};
+    finding f = {.equal = equal,
+                 .request = r,
+                 .run = run,
+                 .watch = {r->told, r->told_context, false},
+                 .best_distance = INFINITY};
     f.goal = (tuning_goal){r->epsilon,
                            r->beta > 0 ? log1p(-r->beta) + log(count - 1.0) - log(r->beta) : 0,
-                           r->gamma, r->prior};
-    tem_status status =
-        tuning_matrix_make(equal->space, count, equal->profile->reach, run, &f.matrix, error);
+                           r->gamma, r->prior, &f.watch};
+    tem_status status = tuning_matrix_make(equal->space, count, equal->profile->reach, matrix_bytes,
+                                           run, &f.matrix, error);
     float *a = status == TEM_OK ? tuning_vector(&f.matrix) : NULL;
     if (status == TEM_OK)
         status = a == NULL ? core_fail_memory(error) : find_all(&f, a, error);

@@ -11,6 +11,10 @@ typedef struct weights_request {
     double beta, gamma;  /* beta > 0: gamma follows from it */
     const double *prior; /* tuned: one a word, adding up to 1 */
     unsigned iterations; /* tuned: of the search */
+    const uint32_t *start; /* tuned: weights to start from, or NULL */
+    double start_s;        /* tuned: and an exponent, for this epsilon */
+    tem_search_fn *told;   /* or NULL */
+    void *told_context;
 } weights_request;
 
 typedef struct certified_weights {
@@ -25,7 +29,8 @@ void certified_weights_free(certified_weights *c);
  * epsilon; else as flat as a few steps towards that make it, with the largest s that is proved.
  * tuned: the least expected distance under the prior of all that is proved: equal and balanced
  * weights among it.
- * Memory: 2 bytes for each pair of words, both ways. TEM_ERR_RANGE, TEM_ERR_MEMORY,
+ * Memory: 2 bytes for each pair of words, both ways, up to 6 GB; where that does not suffice, all
+ * distances are computed for every sum, balancing is a few steps, and nothing is tuned. TEM_ERR_RANGE, TEM_ERR_MEMORY,
  * TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
 tem_status certified_weights_find(const account *equal, const weights_request *r,
                                   const tem_run *run, certified_weights *out, tem_error *error);

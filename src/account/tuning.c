@@ -14,13 +14,25 @@ enum { LOOK_EVERY = 10 }; /* iterations between two looks at whether a point is 
 static const double rate_weights = 0.03, rate_s = 0.002, rho_first = 0.3, rho_last = 3;
 static const double fade_mean = 0.9, fade_square = 0.99;
 
+/* Tells the watch; true if every search is to end. */
+static bool has_enough(const tuning_goal *goal, const tem_search_state *state) {
+    tuning_watch *w = goal->watch;
+    if (w != NULL && w->told != NULL && state != NULL && w->told(w->context, state) != 0)
+        w->enough = true;
+    return w != NULL && w->enough;
+}
+
+static double gamma_of(const tuning_goal *goal, double s) {
+    return goal->reach > 0 ? goal->reach / s : goal->gamma;
+}
+
 /* Adam's memory of one number. */
 typedef struct moments {
     float mean, square;
 } moments;
 
 typedef struct search {
-    const tuning_matrix *t;
+    tuning_matrix *t;
     const tuning_goal *goal;
     const tem_run *run;
     float *theta, *a, *z, *m, *q, *u, *p, *h, *gradient;
@@ -28,13 +40,13 @@ typedef struct search {
     double s, mean_s, square_s;
     double hold;     /* the share of the slope that is allowed to which it is held */
     double distance; /* F at this point */
+    double loss;     /* s and the largest slope, when last looked at */
     unsigned iteration, iterations;
     tuning_point best;
 } search;
 
 static tuning_call call_of(const search *x) {
-    return (tuning_call){x->t, x->s, x->goal->reach > 0 ? x->goal->reach / x->s : x->goal->gamma,
-                         x->run};
+    return (tuning_call){x->t, x->s, gamma_of(x->goal, x->s), x->run};
 }
 
 static double allowed(const search *x) {
@@ -120,6 +132,7 @@ static tem_status look(search *x, tem_error *error) {
     if (status != TEM_OK)
         return status;
     const double share = slope / allowed(x);
+    x->loss = x->s + slope;
     if (share <= 1 && x->distance < x->best.distance) {
         memcpy(x->best.log_weights, x->theta, x->t->count * sizeof *x->theta);
         x->best.s = x->s;
@@ -147,6 +160,12 @@ static tem_status iterate(search *x, tem_error *error) {
     return status;
 }
 
+static bool tell(const search *x) {
+    const tem_search_state state = {"tuning", x->iteration, x->iterations,
+                                    x->s,     x->distance,  x->loss, x->best.distance};
+    return has_enough(x->goal, &state);
+}
+
 /* ---------------------------------------------------------------- all of it -- */
 
 static tem_status search_init(search *x, tem_error *error) {
@@ -168,7 +187,7 @@ static void search_free(search *x) {
     core_free(x->memory);
 }
 
-tem_status tuning_search(const tuning_matrix *t, const tuning_goal *goal, double s,
+tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s,
                          unsigned iterations, const tem_run *run, tuning_point *start,
                          tem_error *error) {
     search x = {.t = t,
@@ -181,17 +200,20 @@ tem_status tuning_search(const tuning_matrix *t, const tuning_goal *goal, double
     tem_status status = search_init(&x, error);
     if (status == TEM_OK)
         memcpy(x.theta, start->log_weights, t->count * sizeof *x.theta);
-    for (x.iteration = 1; x.iteration <= iterations && status == TEM_OK; x.iteration++)
+    bool on = !has_enough(goal, NULL);
+    for (x.iteration = 1; x.iteration <= iterations && status == TEM_OK && on; x.iteration++) {
         status = iterate(&x, error);
+        on = status == TEM_OK && !tell(&x);
+    }
     start->s = x.best.s;
     start->distance = x.best.distance;
     search_free(&x);
     return status;
 }
 
-tem_status tuning_flatten(const tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error) {
-    const tuning_call call = {t, s, goal->reach > 0 ? goal->reach / s : goal->gamma, run};
+    const tuning_call call = {t, s, gamma_of(goal, s), run};
     float *a = tuning_vector(t), *z = tuning_vector(t), *sums = tuning_vector(t),
           *back = tuning_vector(t);
     tem_status status = a == NULL || z == NULL || sums == NULL || back == NULL
@@ -203,7 +225,8 @@ tem_status tuning_flatten(const tuning_matrix *t, const tuning_goal *goal, doubl
         status = tuning_sum(&call, a, sums, NULL, NULL, error);
     for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
         a[i] = expf(log_weights[i]);
-    for (unsigned k = 0; k < steps && status == TEM_OK; k++) {
+    bool on = !has_enough(goal, NULL);
+    for (unsigned k = 0; k < steps && status == TEM_OK && on; k++) {
         status = tuning_sum(&call, a, z, NULL, NULL, error);
         for (uint32_t i = 0; i < t->count; i++)
             z[i] = 1 / z[i];
@@ -211,6 +234,7 @@ tem_status tuning_flatten(const tuning_matrix *t, const tuning_goal *goal, doubl
             status = tuning_sum(&call, z, back, NULL, NULL, error);
         for (uint32_t i = 0; i < t->count; i++)
             a[i] *= back[i] / sums[i];
+        on = !has_enough(goal, &(tem_search_state){"flattening", k + 1, steps, s, NAN, NAN, NAN});
     }
     for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
         log_weights[i] = logf(a[i]);
@@ -231,7 +255,7 @@ typedef struct balance {
     double square; /* of the rest */
 } balance;
 
-static tem_status balance_init(balance *b, const tuning_matrix *t, tem_error *error) {
+static tem_status balance_init(balance *b, tuning_matrix *t, tem_error *error) {
     b->solution = core_alloc_zero(t->count, sizeof *b->solution);
     b->rest = core_alloc_zero(t->count, sizeof *b->rest);
     b->direction = core_alloc_zero(t->count, sizeof *b->direction);
@@ -298,13 +322,13 @@ static tem_status balance_step(balance *b, bool *on, tem_error *error) {
     return status;
 }
 
-tem_status tuning_balance(const tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           double tolerance, const tem_run *run, float *a, double *residual,
                           double *least, tem_error *error) {
     enum { ANEW = 25 }; /* steps after which the rest is computed, not carried along */
-    const tuning_call call = {t, s, goal->reach > 0 ? goal->reach / s : goal->gamma, run};
+    const tuning_call call = {t, s, gamma_of(goal, s), run};
     balance b = {.call = &call};
-    bool on = true;
+    bool on = !has_enough(goal, NULL);
     tem_status status = balance_init(&b, t, error);
     for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
         b.solution[i] = a[i];
@@ -317,6 +341,7 @@ tem_status tuning_balance(const tuning_matrix *t, const tuning_goal *goal, doubl
             status = balance_step(&b, &on, error);
         if (status == TEM_OK)
             status = core_progress(run, "balancing", k, steps, error);
+        on &= !has_enough(goal, &(tem_search_state){"balancing", k + 1, steps, s, NAN, NAN, NAN});
     }
     if (status == TEM_OK)
         status = take_rest(&b, error);

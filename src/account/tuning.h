@@ -17,11 +17,19 @@
 
 #include "account/tuning_matrix.h"
 
+/* Who is told how a search stands, and may have enough of it. */
+typedef struct tuning_watch {
+    tem_search_fn *told; /* or NULL */
+    void *context;
+    bool enough; /* said so: every search ends with what it has */
+} tuning_watch;
+
 typedef struct tuning_goal {
     double epsilon;
     double reach; /* s gamma, if gamma follows from beta; else 0 */
     double gamma; /* if it was given */
     const double *prior;
+    tuning_watch *watch;
 } tuning_goal;
 
 /* A point of the search. */
@@ -31,16 +39,16 @@ typedef struct tuning_point {
     double distance; /* F; INFINITY: no feasible point yet */
 } tuning_point;
 
-/* Starts from *start, which is replaced by the best feasible point that is found, if there is one
- * that is better. iterations: each about 0.5 s for 33,860 words on two processors. Told of progress
+/* Starts from *start and s; *start is replaced by the best feasible point that is found, if there is
+ * one that is better. iterations: each about 0.5 s for 33,860 words on two processors. Told of progress
  * after each. TEM_ERR_MEMORY or TEM_ERR_CANCELLED: then *start holds the best so far. */
-tem_status tuning_search(const tuning_matrix *t, const tuning_goal *goal, double s,
+tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s,
                          unsigned iterations, const tem_run *run, tuning_point *start,
                          tem_error *error);
 
 /* Richardson and Lucy's iteration towards K a = 1, a few steps of which flatten ln Z:
  * a <- a K(1 / (K a)) / (K 1). */
-tem_status tuning_flatten(const tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error);
 
 /* Solves K a = 1, which makes Z the same for all words, by conjugate gradients from the weights that
@@ -48,7 +56,7 @@ tem_status tuning_flatten(const tuning_matrix *t, const tuning_goal *goal, doubl
  * largest, and *least the least of the weights, which may be negative: then there are no such
  * weights, and `a` is what it is. K may be singular or, by its truncation, indefinite: the search
  * ends where it no longer gets anywhere. */
-tem_status tuning_balance(const tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           double tolerance, const tem_run *run, float *a, double *residual,
                           double *least, tem_error *error);
 

@@ -7,19 +7,26 @@
 #define ACCOUNT_TUNING_MATRIX_H
 
 #include "account/tuning_loops.h"
-#include "space/space.h"
+#include "space/squares.h"
+
+#include <stdbool.h>
 
 typedef struct tuning_matrix {
     uint32_t count;  /* words: the first of the space */
     uint32_t stride; /* count, padded to whole lanes */
+    unsigned threads;
     float unit;
-    uint16_t *steps; /* count * stride */
+    bool kept;       /* all distances; else a block of rows a thread, made anew for every sum */
+    uint16_t *steps; /* rows, `stride` apart */
+    squares squares;
+    squares_room room;
 } tuning_matrix;
 
-/* The distances of the first `count` words; reach: none is larger. 2 bytes a pair, both ways.
- * TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with tuning_matrix_free. */
-tem_status tuning_matrix_make(const space *s, uint32_t count, tem_dist reach, const tem_run *run,
-                              tuning_matrix *out, tem_error *error);
+/* The distances of the first `count` words; reach: none is larger. They are kept where 2 bytes a
+ * pair, both ways, are at most `most` bytes. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with
+ * tuning_matrix_free. */
+tem_status tuning_matrix_make(const space *s, uint32_t count, tem_dist reach, size_t most,
+                              const tem_run *run, tuning_matrix *out, tem_error *error);
 void tuning_matrix_free(tuning_matrix *t);
 
 /* Zeroed memory for a number a word, padded. NULL if there is none. */
@@ -29,7 +36,7 @@ float *tuning_vector(const tuning_matrix *t);
  * come from tuning_vector; any output may be NULL. The same bits for any number of threads.
  * TEM_ERR_CANCELLED only. */
 typedef struct tuning_call {
-    const tuning_matrix *matrix;
+    tuning_matrix *matrix; /* one call at a time */
     double s, gamma;
     const tem_run *run;
 } tuning_call;

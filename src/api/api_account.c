@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TUNING_ITERATIONS = 600 };
+enum { TUNING_ITERATIONS = 600, TUNING_ITERATIONS_STARTED = 200 };
 
 static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
     const uint32_t count = a->model->words.count;
@@ -159,29 +159,103 @@ static tem_status check_weights(const tem_accountant *a, const tem_calibration *
     const tem_weights_kind kind = kind_of(wanted);
     if (kind < TEM_WEIGHTS_EQUAL || kind > TEM_WEIGHTS_TUNED)
         return core_fail(error, TEM_ERR_ARGUMENT, "weights are equal, balanced or tuned");
-    if (kind == TEM_WEIGHTS_TUNED && (wanted->prior == NULL || wanted->prior->model != a->model))
-        return core_fail(error, TEM_ERR_ARGUMENT, "tuned weights need a prior of the same model");
-    if (wanted->prior_name != NULL && strlen(wanted->prior_name) >= CERTIFICATE_PRIOR_BYTES)
-        return core_fail(error, TEM_ERR_ARGUMENT, "the name of a prior has at most %d bytes",
+    if (kind == TEM_WEIGHTS_TUNED && wanted->prior == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "tuned weights need a prior");
+    if (wanted->prior != NULL && wanted->prior->model != a->model)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the same model");
+    if (wanted->prior != NULL &&
+        (wanted->prior_name == NULL || wanted->prior_name[0] == '\0' ||
+         strlen(wanted->prior_name) >= CERTIFICATE_PRIOR_BYTES))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the name of a prior has 1 to %d bytes",
                          CERTIFICATE_PRIOR_BYTES - 1);
+    if (wanted->start != NULL &&
+        (wanted->start->weights == NULL || wanted->start->count != a->model->words.count))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a start must be a certificate with weights, of the same model");
     return TEM_OK;
 }
 
-/* Equal weights may be the best there is: then that is what the certificate has. */
+/* ---- effects ---- */
+
+static tem_status find_effect(const tem_accountant *a, const tem_mechanism_options *options,
+                              const tem_prior *prior, const tem_run *run, tem_effect *effect,
+                              tem_error *error) {
+    tem_mechanism *m = NULL;
+    tem_summary summary;
+    tem_status status = tem_mechanism_create(a->model, options, &m, error);
+    if (status == TEM_OK)
+        status = tem_accountant_summarise(a, m, prior, 1, run, &summary, error);
+    if (status == TEM_OK)
+        *effect = (tem_effect){.self = summary.self_median,
+                               .support = summary.support_median,
+                               .distance = summary.distance_mean,
+                               .bayes = summary.bayes};
+    tem_mechanism_free(m);
+    return status;
+}
+
+/* What the certified and the paper's mechanism do. Weights need an accountant of their own. */
+static tem_status find_effects(const tem_accountant *a, const tem_calibration *wanted,
+                               const tem_run *run, tem_certificate *c, tem_error *error) {
+    const tem_mechanism_options plain = {
+        .epsilon = wanted->epsilon, .beta = wanted->beta, .gamma = wanted->gamma};
+    const tem_mechanism_options certified = {.epsilon = wanted->epsilon, .certificate = c};
+    tem_accountant *own = NULL;
+    tem_status status = c->weights == NULL
+                            ? TEM_OK
+                            : tem_accountant_create(a->model, c->weights, run, &own, error);
+    tem_effect found = {0}, of_plain = {0};
+    if (status == TEM_OK)
+        status = find_effect(own != NULL ? own : a, &certified, wanted->prior, run, &found, error);
+    if (status == TEM_OK)
+        status = find_effect(a, &plain, wanted->prior, run, &of_plain, error);
+    tem_accountant_free(own);
+    if (status == TEM_OK) {
+        c->effect = found;
+        c->plain = of_plain;
+        snprintf(c->prior, sizeof c->prior, "%s", wanted->prior_name);
+    }
+    return status;
+}
+
+/* ---- calibration ---- */
+
+/* Equal weights may be the best there is, whatever was sought: then the certificate has none. */
 static tem_status make_certificate(const tem_accountant *a, const tem_calibration *wanted,
-                                   double beta, const certified_weights *found,
+                                   double beta, const certified_weights *found, const tem_run *run,
                                    tem_certificate **certificate, tem_error *error) {
     tem_certificate said = {.epsilon = wanted->epsilon,
                             .beta = beta,
                             .s = found->exponent.s,
                             .gamma = found->exponent.gamma,
                             .realised = found->proof.most,
-                            .kind = found->values == NULL ? TEM_WEIGHTS_EQUAL : kind_of(wanted),
+                            .kind = kind_of(wanted),
                             .count = found->values == NULL ? 0 : a->model->words.count,
                             .weights = found->values};
-    if (said.kind == TEM_WEIGHTS_TUNED && wanted->prior_name != NULL)
-        snprintf(said.prior, sizeof said.prior, "%s", wanted->prior_name);
-    return certificate_make(a->model, &said, certificate, error);
+    model_space_hash(a->model, said.space);
+    const tem_status status =
+        wanted->prior == NULL ? TEM_OK : find_effects(a, wanted, run, &said, error);
+    return status == TEM_OK ? certificate_make(a->model, &said, certificate, error) : status;
+}
+
+static weights_request request_of(const tem_calibration *wanted, double beta) {
+    const tem_certificate *start = wanted->start;
+    weights_request r = {.kind = kind_of(wanted),
+                         .epsilon = wanted->epsilon,
+                         .beta = beta,
+                         .gamma = wanted->gamma,
+                         .iterations = wanted->iterations,
+                         .told = wanted->told,
+                         .told_context = wanted->told_context};
+    if (r.kind == TEM_WEIGHTS_TUNED)
+        r.prior = wanted->prior->shares;
+    if (start != NULL) {
+        r.start = start->weights;
+        r.start_s = exponent_s_value(start->s) * wanted->epsilon / start->epsilon;
+    }
+    if (r.iterations == 0)
+        r.iterations = start != NULL ? TUNING_ITERATIONS_STARTED : TUNING_ITERATIONS;
+    return r;
 }
 
 tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibration *wanted,
@@ -204,17 +278,11 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
         status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run,
                                     &found.exponent, &found.proof, error);
     } else {
-        const weights_request request = {
-            .kind = kind_of(wanted),
-            .epsilon = wanted->epsilon,
-            .beta = beta,
-            .gamma = wanted->gamma,
-            .prior = kind_of(wanted) == TEM_WEIGHTS_TUNED ? wanted->prior->shares : NULL,
-            .iterations = wanted->iterations > 0 ? wanted->iterations : TUNING_ITERATIONS};
+        const weights_request request = request_of(wanted, beta);
         status = certified_weights_find(&known, &request, run, &found, error);
     }
     if (status == TEM_OK)
-        status = make_certificate(a, wanted, beta, &found, certificate, error);
+        status = make_certificate(a, wanted, beta, &found, run, certificate, error);
     certified_weights_free(&found);
     return status;
 }

@@ -50,7 +50,9 @@ void tem_certificate_get_info(const tem_certificate *c, tem_certificate_info *in
                                    .gamma_steps = c->gamma,
                                    .gamma = (double)c->gamma / TEM_DIST_ONE,
                                    .realised = c->realised,
-                                   .weights = tem_weights_name(c->kind)};
+                                   .weights = tem_weights_name(c->kind),
+                                   .effect = c->effect,
+                                   .plain = c->plain};
     memcpy(info->prior, c->prior, sizeof info->prior);
     sodium_bin2hex(info->space, sizeof info->space, c->space, sizeof c->space);
     certificate_write_hash(c, info->hash);

@@ -22,7 +22,7 @@ typedef struct certificate_header {
     unsigned char zero[48];
 } certificate_header;
 
-/* 256 bytes. Weights that are not all equal follow their record, as one zstd frame, filled up with
+/* 320 bytes. Weights that are not all equal follow their record, as one zstd frame, filled up with
  * zeros to a multiple of ALIGNMENT. How they are packed is no part of what is certified: the hash is
  * of the numbers. */
 typedef struct certificate_record {
@@ -38,17 +38,35 @@ typedef struct certificate_record {
     unsigned char space[CORE_HASH_BYTES];
     char prior[CERTIFICATE_PRIOR_BYTES];
     uint64_t weights_bytes; /* of the frame */
+    tem_effect effect, plain;
     unsigned char zeros[40];
     unsigned char hash[CORE_HASH_BYTES]; /* BLAKE2b-256 of what stands before it, with 0 for
                                           * weights_bytes */
 } certificate_record;
 
-_Static_assert(sizeof(certificate_header) == 64 && sizeof(certificate_record) == 256,
+_Static_assert(sizeof(certificate_header) == 64 && sizeof(certificate_record) == 320,
                "the file's records have no padding of the compiler's");
 
 static const char out_of_memory[] = "out of memory";
 
 /* ---- one certificate ---- */
+
+static bool is_effect(const tem_effect *e) {
+    return e->self >= 0 && e->self <= 1 && e->bayes > 0 && e->bayes <= 1 && e->support >= 0.5 &&
+           e->support <= 2.0 * TEM_WORDS_MAX && e->distance >= 0 && e->distance <= 0x1p16;
+}
+
+static bool is_printable(const char *text) {
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            return false;
+    return true;
+}
+
+static bool is_none(const tem_effect *e) {
+    static const tem_effect none;
+    return memcmp(e, &none, sizeof none) == 0;
+}
 
 const char *certificate_fault(const tem_certificate *c) {
     if (!isfinite(c->epsilon) || c->epsilon <= 0)
@@ -62,10 +80,14 @@ const char *certificate_fault(const tem_certificate *c) {
     if (!(c->realised > 0) || !certificate_leaves_room(c->realised, c->epsilon))
         return "what it proves is not below its epsilon";
     if (c->kind < TEM_WEIGHTS_EQUAL || c->kind > TEM_WEIGHTS_TUNED ||
-        (c->kind == TEM_WEIGHTS_EQUAL) != (c->count == 0))
+        (c->kind == TEM_WEIGHTS_EQUAL && c->count != 0))
         return "its kind of weights is not one there is, or not the one it has";
-    if (c->kind != TEM_WEIGHTS_TUNED && c->prior[0] != '\0')
-        return "it names a prior that its weights have no use for";
+    const bool has_prior = c->prior[0] != '\0';
+    if (has_prior ? !is_effect(&c->effect) || !is_effect(&c->plain)
+                  : c->kind == TEM_WEIGHTS_TUNED || !is_none(&c->effect) || !is_none(&c->plain))
+        return "what it says about its prior and effects cannot be";
+    if (!is_printable(c->prior))
+        return "the name of its prior has control characters";
     return NULL;
 }
 
@@ -99,7 +121,9 @@ static certificate_record to_record(const tem_certificate *c) {
                             .s = c->s,
                             .gamma = c->gamma,
                             .kind = (uint32_t)c->kind,
-                            .weights_count = c->count};
+                            .weights_count = c->count,
+                            .effect = c->effect,
+                            .plain = c->plain};
     memcpy(r.space, c->space, sizeof r.space);
     snprintf(r.prior, sizeof r.prior, "%s", c->prior);
     if (c->count > 0)
@@ -115,7 +139,9 @@ static tem_certificate from_record(const certificate_record *r) {
                          .gamma = r->gamma,
                          .realised = r->realised,
                          .kind = (tem_weights_kind)r->kind,
-                         .count = r->weights_count};
+                         .count = r->weights_count,
+                         .effect = r->effect,
+                         .plain = r->plain};
     memcpy(c.space, r->space, sizeof c.space);
     memcpy(c.prior, r->prior, sizeof c.prior - 1);
     return c;

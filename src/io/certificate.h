@@ -24,7 +24,8 @@ struct tem_certificate {
     double realised;
     unsigned char space[CORE_HASH_BYTES]; /* model_space_hash */
     tem_weights_kind kind;
-    char prior[CERTIFICATE_PRIOR_BYTES]; /* what the weights were chosen for; "" if for nothing */
+    char prior[CERTIFICATE_PRIOR_BYTES]; /* "": no effects */
+    tem_effect effect, plain;
     uint32_t count;                      /* of weights; 0: all equal */
     uint32_t *weights;                   /* owned; NULL: all equal */
 };

@@ -1,0 +1,24 @@
+/* calibration.h - making certificates: with word of how the search stands, an end to it, and what
+ * is there already. */
+#ifndef CLI_CALIBRATION_H
+#define CLI_CALIBRATION_H
+
+#include "tem.h"
+
+#include <stdbool.h>
+
+/* Whether certificates can be written beside the model that default_model_open opened last, before
+ * all the work; says why not. */
+bool calibration_ready(void);
+
+/* Calibrates; keeps the certificate beside the model, and believes it from now on.
+ *   wanted    of it, start and told are not looked at: a search starts from the nearest epsilon whose
+ *             weights were tuned under the prior of the same name, if there is one beside the model
+ *   minutes   after which a search ends with the best it has; the first signal does that, too, and
+ *             the second one ends the command
+ * NULL after saying why not. */
+tem_certificate *calibration_make(const tem_accountant *accountant, const tem_model *model,
+                                  const tem_calibration *wanted, double minutes, const tem_run *run,
+                                  bool quiet);
+
+#endif
