@@ -14,6 +14,9 @@
 
 enum { DIGITS = 9 };
 
+/* Serves over all epsilons: docs/TUNING.md. */
+#define PRIOR_DEFAULT "zipf:0.75"
+
 static const double minutes_default = 60;
 
 /* What is found, all of it public. */
@@ -217,12 +220,13 @@ static int check_request(calibrate_request *r) {
 }
 
 int command_calibrate(int argc, char *const *argv) {
-    calibrate_request r = {.wanted.weights = TEM_WEIGHTS_TUNED, .minutes = minutes_default};
+    calibrate_request r = {.prior_text = PRIOR_DEFAULT,
+                           .wanted.weights = TEM_WEIGHTS_TUNED, .minutes = minutes_default};
     const option_spec table[] = {
         EXPONENT_OPTIONS(r.wanted),
         {"weights", 0, OPTION_TEXT, &r.weights, "W", 
          "output weights: tuned (default), balanced or equal", 0, 0},
-        PRIOR_OPTION(r.prior_text),
+        PRIOR_OPTION(r.prior_text, PRIOR_DEFAULT),
         {"minutes", 0, OPTION_POSITIVE, &r.minutes, "M",
          "end the search after M minutes (default 60) with the best it has", 0, 0},
         {"curve", 0, OPTION_FLAG, &r.curve, NULL, "a table over epsilons and weights", 0, 0},

@@ -309,7 +309,7 @@ static void print_text(const chooser *c) {
            c->target == TARGET_SUPPORT ? "least" : "most", c->wanted);
     printf("s = %.6f, gamma = %.4f, epsilon * gamma = %.2f; prior %s\n", a->info.s, a->info.gamma,
            epsilon_of(c, a) * a->info.gamma,
-           c->request->prior_name != NULL ? c->request->prior_name : "zipf");
+           c->request->prior_name);
     if (c->request->calibrated)
         print_calibrated(c);
     print_table(c);
@@ -333,7 +333,7 @@ static bool print_json(const chooser *c) {
     json_t *all = json_pack("{s:f, s:b, s:s, s:f, s:s, s:o, s:o}", "epsilon",
                             epsilon_of(c, &c->answer), "calibrated", c->request->calibrated,
                             "target", names[c->target], "wanted", c->wanted, "prior",
-                            c->request->prior_name != NULL ? c->request->prior_name : "zipf",
+                            c->request->prior_name,
                             "answer", point_as_json(c, &c->answer), "curve", curve);
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
@@ -456,7 +456,7 @@ static int check_request(const choose_request *r, target *kind, double *wanted) 
 }
 
 int command_choose(int argc, char *const *argv) {
-    choose_request r = {.self = 0};
+    choose_request r = {.prior_name = "zipf"};
     const option_spec table[] = {
         {"self", 0, OPTION_POSITIVE, &r.self, "P",
          "the median word stays itself with probability P at most", 0, 0},
@@ -464,7 +464,7 @@ int command_choose(int argc, char *const *argv) {
          "the median word is spread over N words at least, in effect", 0, 0},
         {"bayes", 0, OPTION_POSITIVE, &r.bayes, "P",
          "the best guess at a word from its output is right with probability P at most", 0, 0},
-        PRIOR_OPTION(r.prior_name),
+        PRIOR_OPTION(r.prior_name, "zipf"),
         {"beta", 0, OPTION_POSITIVE, &r.beta, "B",
          "truncate where all but B of the probability is within (default 0.001)", 0, 0},
         {"gamma", 0, OPTION_POSITIVE, &r.gamma, "G", "truncate at distance G, instead of --beta", 0,

@@ -7,15 +7,15 @@
 #include <stdbool.h>
 
 /* A row of an option table; target is a const char *. */
-#define PRIOR_OPTION(target)                                                                       \
+#define PRIOR_OPTION(target, usual)                                                                \
     {                                                                                              \
         "prior", 0, OPTION_TEXT, &(target), "PRIOR",                                               \
-            "how often words are used: zipf (default), zipf:POWER, or a PUBLIC file,\n"            \
+            "how often words are used: zipf, zipf:POWER (default " usual "), or a PUBLIC file,\n" \
             "a text or lines of WORD<TAB>COUNT; never the text to be protected",                   \
             0, 0                                                                                   \
     }
 
-/* The prior that `text` names, NULL being zipf. NULL and *status if it cannot be had, after
+/* The prior that `text` names. NULL and *status if it cannot be had, after
  * saying why. */
 tem_prior *prior_choose(const char *command, const char *text, const tem_model *model, bool quiet,
                         int *status);

@@ -221,9 +221,11 @@ static tem_status try_tuning(finding *f, float *a, double s_equal, tem_error *er
     tem_status status = TEM_OK;
     bool found = false;
     if (start != NULL) {
+        f->goal.late = true;
         for (uint32_t i = 0; i < f->matrix.count; i++)
             a[i] = logf((float)start[i] * 0x1p-32f);
         status = search_from(f, a, f->request->start_s, &found, error);
+        f->goal.late = false;
     }
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TEM_OK && !found; i++) {
         const double s = part_of_way(f, s_equal, parts[i]);
@@ -244,6 +246,7 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
                                            f->request->gamma, f->run, &plain.exponent, &plain.proof,
                                            error);
     const double s_equal = exponent_s_value(plain.exponent.s);
+    f->goal.s_least = s_equal; /* with less, what is gained is gained by words that say less */
     bool balanced = false;
     if (status == TEM_OK)
         status = offer(f, &plain, error);
@@ -253,9 +256,9 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
         status = try_flattening(f, a, s_equal, error);
     if (status != TEM_OK || f->request->kind != TEM_WEIGHTS_TUNED || !f->matrix.kept)
         return status;
-    if (!balanced)
-        return try_tuning(f, a, s_equal, error);
-    return search_from(f, a, 0.98 * f->request->epsilon, &balanced, error);
+    if (f->best.values != NULL && exponent_s_value(f->best.exponent.s) > 0.998 * f->request->epsilon)
+        return status; /* no weights are better, as far as another optimiser tells: docs/TUNING.md */
+    return try_tuning(f, a, s_equal, error);
 }
 
 tem_status certified_weights_find(const account *equal, const weights_request *r,
@@ -268,7 +271,7 @@ tem_status certified_weights_find(const account *equal, const weights_request *r
                  .best_distance = INFINITY};
     f.goal = (tuning_goal){r->epsilon,
                            r->beta > 0 ? log1p(-r->beta) + log(count - 1.0) - log(r->beta) : 0,
-                           r->gamma, r->prior, &f.watch};
+                           r->gamma, r->prior, 0, false, &f.watch};
     tem_status status = tuning_matrix_make(equal->space, count, equal->profile->reach, matrix_bytes,
                                            run, &f.matrix, error);
     float *a = status == TEM_OK ? tuning_vector(&f.matrix) : NULL;

@@ -11,6 +11,7 @@
 enum { LOOK_EVERY = 10 }; /* iterations between two looks at whether a point is feasible */
 
 /* Chosen on the default vocabulary (docs/TUNING.md). */
+static const double words_of_choice = 33860;
 static const double rate_weights = 0.03, rate_s = 0.002, rho_first = 0.3, rho_last = 3;
 static const double fade_mean = 0.9, fade_square = 0.99;
 
@@ -70,8 +71,8 @@ static tem_status evaluate(search *x, tem_error *error) {
 }
 
 /* The derivative of F plus penalty by s. dZ/ds = -M, dM/ds = -Q; gamma is taken as fixed. */
-static double slope_by_s(const search *x, double rho, double moment) {
-    double sum = rho * moment * x->hold;
+static double slope_by_s(const search *x, double weight, double moment) {
+    double sum = weight * moment * x->hold;
     for (uint32_t i = 0; i < x->t->count; i++) {
         const double mean = x->m[i] / x->z[i];
         sum -= x->goal->prior[i] * (x->q[i] / x->z[i] - mean * mean) + x->h[i] * mean;
@@ -80,7 +81,7 @@ static double slope_by_s(const search *x, double rho, double moment) {
 }
 
 /* The derivatives by theta, in x->gradient, and by s. */
-static tem_status differentiate(search *x, double rho, double *by_s, tem_error *error) {
+static tem_status differentiate(search *x, double weight, double *by_s, tem_error *error) {
     const tuning_call call = call_of(x);
     double moment = 0;
     tem_status status =
@@ -88,8 +89,8 @@ static tem_status differentiate(search *x, double rho, double *by_s, tem_error *
     if (status != TEM_OK)
         return status;
     for (uint32_t i = 0; i < x->t->count; i++)
-        x->h[i] *= (float)(2 * rho);
-    *by_s = slope_by_s(x, rho, moment);
+        x->h[i] *= (float)(2 * weight);
+    *by_s = slope_by_s(x, weight, moment);
     for (uint32_t i = 0; i < x->t->count; i++) {
         const float share = (float)x->goal->prior[i] / x->z[i];
         x->p[i] = share;
@@ -101,10 +102,21 @@ static tem_status differentiate(search *x, double rho, double *by_s, tem_error *
     return status;
 }
 
+/* From 0 to 1; a search from a good start begins in the middle. */
+static double part_done(const search *x) {
+    const double part = (double)x->iteration / x->iterations;
+    return x->goal->late ? (1 + part) / 2 : part;
+}
+
 /* Falls from 1 to 0.05. */
 static double cooling(const search *x) {
-    const double part = (double)x->iteration / x->iterations;
-    return 0.5 * (1 + cos(3.141592653589793 * part)) * 0.95 + 0.05;
+    return 0.5 * (1 + cos(3.141592653589793 * part_done(x))) * 0.95 + 0.05;
+}
+
+/* The weight of the penalty, which grows. In a small vocabulary there are fewer pairs to share it. */
+static double rho(const search *x) {
+    const double crowd = sqrt(words_of_choice / x->t->count);
+    return crowd * rho_first * pow(rho_last / rho_first, part_done(x));
 }
 
 static void step(search *x, double by_s) {
@@ -121,7 +133,7 @@ static void step(search *x, double by_s) {
     x->square_s = fade_square * x->square_s + (1 - fade_square) * by_s * by_s;
     const double move = rate_s * x->goal->epsilon * cooling(x) * x->mean_s / first /
                         (sqrt(x->square_s / second) + 1e-12);
-    x->s = fmin(0.9995 * x->goal->epsilon, fmax(0.5 * x->goal->epsilon, x->s - move));
+    x->s = fmin(0.9995 * x->goal->epsilon, fmax(x->goal->s_least, x->s - move));
 }
 
 /* Whether this point keeps epsilon, as far as 16 bits tell; keeps the best, and steers. */
@@ -145,14 +157,12 @@ static tem_status look(search *x, tem_error *error) {
 }
 
 static tem_status iterate(search *x, tem_error *error) {
-    const double part = (double)x->iteration / x->iterations;
-    const double rho = rho_first * pow(rho_last / rho_first, part);
     double by_s = 0;
     tem_status status = evaluate(x, error);
     if (status == TEM_OK && (x->iteration % LOOK_EVERY == 0 || x->iteration == x->iterations))
         status = look(x, error);
     if (status == TEM_OK)
-        status = differentiate(x, rho, &by_s, error);
+        status = differentiate(x, rho(x), &by_s, error);
     if (status == TEM_OK)
         step(x, by_s);
     if (status == TEM_OK)

@@ -29,6 +29,8 @@ typedef struct tuning_goal {
     double reach; /* s gamma, if gamma follows from beta; else 0 */
     double gamma; /* if it was given */
     const double *prior;
+    double s_least; /* of the search */
+    bool late;      /* starts are good: begin with small steps and a large penalty */
     tuning_watch *watch;
 } tuning_goal;
 

@@ -148,7 +148,12 @@ static tem_status create(flow *f) {
 
 /* A certificate, whose file is the target: the model stays in memory. */
 static tem_status make_certificate(flow *f) {
-    return certificate_make(f->built, &(tem_certificate){.epsilon = 2, .beta = 0, .s = 1 << 20, .gamma = 1 << 16, .realised = 1.5, .kind = TEM_WEIGHTS_EQUAL}, &f->certificate, error_of(f));
+    const tem_certificate said = {.epsilon = 2,
+                                  .s = 1 << 20,
+                                  .gamma = 1 << 16,
+                                  .realised = 1.5,
+                                  .kind = TEM_WEIGHTS_EQUAL};
+    return certificate_make(f->built, &said, &f->certificate, error_of(f));
 }
 
 static tem_status save_certificate(flow *f) {

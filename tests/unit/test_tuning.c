@@ -192,13 +192,56 @@ static void test_matrix(void **state) {
         const tem_run run = {.threads = threads};
         tuning_matrix t = {0};
         assert_int_equal(
-            tuning_matrix_make(&k->model->space, 130, k->profile.reach, &run, &t, NULL), TEM_OK);
+            tuning_matrix_make(&k->model->space, 130, k->profile.reach, SIZE_MAX, &run, &t, NULL),
+            TEM_OK);
+        assert_true(t.kept);
         for (uint32_t a = 0; a < 130; a++)
             for (uint32_t b = 0; b < 130; b++) {
                 const double d = space_distance(&k->model->space, a, b) / 65536.0;
                 assert_true(fabs(t.steps[a * t.stride + b] * (double)t.unit - d) <= t.unit);
             }
         tuning_matrix_free(&t);
+    }
+    forget(k);
+}
+
+/* Distances that are made anew for every sum give the same bits as those that are kept, over words
+ * that do not fill their blocks. */
+static void test_strips(void **state) {
+    (void)state;
+    enum { WORDS = 230 };
+    known *k = know(build_words(WORDS));
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        const tem_run run = {.threads = threads};
+        tuning_matrix t[2] = {0};
+        float *a[2], *out[2][3];
+        double moment[2] = {0}, steepest[2] = {0};
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(tuning_matrix_make(&k->model->space, WORDS, k->profile.reach,
+                                                i == 0 ? SIZE_MAX : 1000, &run, &t[i], NULL),
+                             TEM_OK);
+            assert_true(t[i].kept == (i == 0));
+            a[i] = tuning_vector(&t[i]);
+            for (uint32_t w = 0; w < WORDS; w++)
+                a[i][w] = 1 + (float)(w % 7);
+            for (int j = 0; j < 3; j++)
+                out[i][j] = tuning_vector(&t[i]);
+            const tuning_call call = {&t[i], 1.5, 6, &run};
+            assert_int_equal(tuning_sum(&call, a[i], out[i][0], out[i][1], NULL, NULL), TEM_OK);
+            assert_int_equal(tuning_find_excess(&call, a[i], 0.1, out[i][2], &moment[i], NULL),
+                             TEM_OK);
+            assert_int_equal(tuning_find_slope(&call, a[i], &steepest[i], NULL), TEM_OK);
+        }
+        for (int j = 0; j < 3; j++)
+            assert_memory_equal(out[0][j], out[1][j], WORDS * sizeof(float));
+        assert_true(moment[0] > 0 && memcmp(&moment[0], &moment[1], sizeof(double)) == 0);
+        assert_true(steepest[0] > 0 && memcmp(&steepest[0], &steepest[1], sizeof(double)) == 0);
+        for (int i = 0; i < 2; i++) {
+            core_free(a[i]);
+            for (int j = 0; j < 3; j++)
+                core_free(out[i][j]);
+            tuning_matrix_free(&t[i]);
+        }
     }
     forget(k);
 }
@@ -210,8 +253,8 @@ static void test_balance(void **state) {
     (void)state;
     known *k = know(build_words(60));
     tuning_matrix t = {0};
-    assert_int_equal(tuning_matrix_make(&k->model->space, 60, k->profile.reach, NULL, &t, NULL),
-                     TEM_OK);
+    assert_int_equal(
+        tuning_matrix_make(&k->model->space, 60, k->profile.reach, SIZE_MAX, NULL, &t, NULL), TEM_OK);
     const tuning_goal goal = {.epsilon = 6, .gamma = 9};
     float *a = tuning_vector(&t), *z = tuning_vector(&t);
     for (uint32_t i = 0; i < 60; i++)
@@ -281,23 +324,38 @@ static certified_weights find(const known *k, tem_weights_kind kind, double epsi
     return c;
 }
 
-/* PRIVACY: the promise holds for all triples with the weights and exponents that are admitted. */
+/* PRIVACY: the promise holds for all triples with the weights and exponents that are admitted; and
+ * the check can fail: it does with a larger s. */
+static void check_promise(const known *k, tem_weights_kind kind, double epsilon, double beta,
+                          double gamma) {
+    certified_weights c = find(k, kind, epsilon, beta, gamma);
+    assert_true(c.proof.most <= epsilon * (1 - 0x1p-50));
+    assert_int_equal(broken_promises(k, &c, epsilon), 0);
+    c.exponent.s += c.exponent.s / 20;
+    if (c.values != NULL && epsilon < 4 && beta > 0)
+        assert_true(broken_promises(k, &c, epsilon) > 0);
+    certified_weights_free(&c);
+}
+
 static void test_promise(void **state) {
     (void)state;
     static const double epsilons[] = {0.5, 1.5, 4};
     known *k = know(build_words(SLOW ? 30 : 60));
     for (unsigned i = 0; i < 3; i++)
-        for (int kind = TEM_WEIGHTS_BALANCED; kind <= TEM_WEIGHTS_TUNED; kind++)
-            for (unsigned given = 0; given < 2; given++) {
-                certified_weights c = find(k, (tem_weights_kind)kind, epsilons[i],
-                                           given ? 0 : 0.001, given ? 3 : 0);
-                assert_true(c.proof.most <= epsilons[i] * (1 - 0x1p-50));
-                assert_int_equal(broken_promises(k, &c, epsilons[i]), 0);
-                c.exponent.s += c.exponent.s / 20; /* and the check can fail */
-                if (c.values != NULL && epsilons[i] < 4 && !given)
-                    assert_true(broken_promises(k, &c, epsilons[i]) > 0);
-                certified_weights_free(&c);
-            }
+        for (int kind = TEM_WEIGHTS_BALANCED; kind <= TEM_WEIGHTS_TUNED; kind++) {
+            check_promise(k, (tem_weights_kind)kind, epsilons[i], 0.001, 0);
+            check_promise(k, (tem_weights_kind)kind, epsilons[i], 0, 3);
+        }
+    forget(k);
+}
+
+/* All triples of 500 words, equal ones and an outlier among them. */
+static void test_promise_of_many(void **state) {
+    (void)state;
+    static const double epsilons[] = {0.5, 1, 2, 5};
+    known *k = know(build_words(SLOW ? 60 : 500));
+    for (unsigned i = 0; i < 4; i++)
+        check_promise(k, TEM_WEIGHTS_TUNED, epsilons[i], 0.001, 0);
     forget(k);
 }
 
@@ -340,22 +398,123 @@ static void test_never_worse(void **state) {
     forget(k);
 }
 
-/* Two words: Z is the same for both with equal weights, and s may be all of epsilon. */
+/* Two words, m apart. With k^2 = x, E = exp(epsilon m) and the loss all used up, the expected
+ * distance is m (f1 (1/E - x) + f2 x (E - 1)) / (1 - x), a fraction of linear functions: its minimum
+ * is at an end. Either s is epsilon, with equal weights and m / (E + 1), whatever the prior; or s is
+ * epsilon / 2 and the more frequent word the only output, with m f2. The latter is what s_least is
+ * there to prevent. */
 static void test_two_words(void **state) {
     (void)state;
     const float values[] = {0, 1, 2, 1};
+    static const double shares[] = {0.5, 0.6, 0.8, 0.95, 0.999};
     known *k = know(build(values, 2, 2));
-    certified_weights c = find(k, TEM_WEIGHTS_BALANCED, 1, 0, 5);
-    assert_true(ldexp((double)c.exponent.s, -20) > 0.995);
-    certified_weights_free(&c);
+    for (unsigned i = 0; i < sizeof shares / sizeof *shares; i++) {
+        k->prior[0] = shares[i];
+        k->prior[1] = 1 - shares[i];
+        certified_weights balanced = find(k, TEM_WEIGHTS_BALANCED, 1, 0, 5);
+        certified_weights tuned = find(k, TEM_WEIGHTS_TUNED, 1, 0, 5);
+        const double optimum = 2 / (exp(2) + 1);
+        assert_true(exponent_s_value(balanced.exponent.s) > 0.999);
+        assert_true(fabs(exact_distance(k, &balanced) - optimum) < 0.002 * optimum);
+        assert_true(fabs(exact_distance(k, &tuned) - optimum) < 0.002 * optimum);
+        certified_weights_free(&balanced);
+        certified_weights_free(&tuned);
+    }
+    forget(k);
+}
+
+/* Three words in a row, 1 apart: K a = 1 has a = (1, 1 - k, 1) / (1 + k), k = exp(-s). */
+static void test_three_words(void **state) {
+    (void)state;
+    const float values[] = {0, 1, 1, 1, 2, 1};
+    known *k = know(build(values, 3, 2));
+    for (double epsilon = 0.5; epsilon < 5; epsilon *= 2) {
+        certified_weights c = find(k, TEM_WEIGHTS_BALANCED, epsilon, 0, 5);
+        const double s = exponent_s_value(c.exponent.s);
+        assert_true(s > 0.999 * epsilon && c.values != NULL);
+        assert_true(c.values[0] == c.values[2]);
+        assert_true(fabs((double)c.values[1] / c.values[0] - (1 - exp(-s))) < 0.003);
+        certified_weights_free(&c);
+    }
+    forget(k);
+}
+
+/* ---------------------------------------------------------- enough of it -- */
+
+static int count_steps(void *context, const tem_search_state *state) {
+    unsigned *left = context;
+    assert_true(state->step >= 1 && state->step <= state->steps && state->s > 0);
+    return (*left)-- <= 1;
+}
+
+/* Whenever it is stopped there is something that was proved, and never less than equal weights. */
+static void test_enough(void **state) {
+    (void)state;
+    known *k = know(build_words(50));
+    certified_weights equal = {0};
+    assert_int_equal(realised_calibrate(&k->account, 1, 0.001, 0, NULL, &equal.exponent,
+                                        &equal.proof, NULL),
+                     TEM_OK);
+    double before = INFINITY;
+    for (unsigned steps = 1; steps < 2000; steps *= 3) {
+        unsigned left = steps;
+        const weights_request r = {.kind = TEM_WEIGHTS_TUNED,
+                                   .epsilon = 1,
+                                   .beta = 0.001,
+                                   .prior = k->prior,
+                                   .iterations = 150,
+                                   .told = count_steps,
+                                   .told_context = &left};
+        certified_weights c = {0};
+        assert_int_equal(certified_weights_find(&k->account, &r, NULL, &c, NULL), TEM_OK);
+        const double distance = exact_distance(k, &c);
+        assert_true(left == 0 || steps > 150);
+        assert_true(c.proof.most <= 1 && distance <= exact_distance(k, &equal) * (1 + 1e-3));
+        before = fmin(before, distance);
+        certified_weights_free(&c);
+    }
+    assert_true(before < 0.9 * exact_distance(k, &equal)); /* and the search gains something */
+    forget(k);
+}
+
+/* A start that is near, and one that is of no use, which must not spoil anything. */
+static void test_start(void **state) {
+    (void)state;
+    known *k = know(build_words(50));
+    certified_weights cold = find(k, TEM_WEIGHTS_TUNED, 1, 0.001, 0);
+    uint32_t useless[50];
+    for (uint32_t i = 0; i < 50; i++)
+        useless[i] = i % 2 == 0 ? 1 : UINT32_MAX;
+    const uint32_t *const starts[] = {cold.values, useless};
+    assert_non_null(cold.values);
+    for (int i = 0; i < 2; i++) {
+        const weights_request r = {.kind = TEM_WEIGHTS_TUNED,
+                                   .epsilon = 1.1,
+                                   .beta = 0.001,
+                                   .prior = k->prior,
+                                   .iterations = 50,
+                                   .start = starts[i],
+                                   .start_s = 1.1 * exponent_s_value(cold.exponent.s)};
+        certified_weights c = {0};
+        assert_int_equal(certified_weights_find(&k->account, &r, NULL, &c, NULL), TEM_OK);
+        assert_int_equal(broken_promises(k, &c, 1.1), 0);
+        if (i == 0)
+            assert_true(exact_distance(k, &c) < exact_distance(k, &cold));
+        certified_weights_free(&c);
+    }
+    certified_weights_free(&cold);
     forget(k);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loops),   cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_strips),
         cmocka_unit_test(test_balance), cmocka_unit_test(test_promise),
+        cmocka_unit_test(test_promise_of_many),
         cmocka_unit_test(test_never_worse), cmocka_unit_test(test_two_words),
+        cmocka_unit_test(test_three_words), cmocka_unit_test(test_enough),
+        cmocka_unit_test(test_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
