@@ -12,6 +12,7 @@ typedef struct calibrate_request {
     common_options common;
     tem_calibration wanted;
     const char *weights, *prior_text, *plot_path;
+    uint64_t steps;
     double minutes;
     bool json, curve, force;
 } calibrate_request;

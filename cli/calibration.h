@@ -12,13 +12,11 @@
 bool calibration_ready(void);
 
 /* Calibrates; keeps the certificate beside the model, and believes it from now on.
- *   wanted    of it, start and told are not looked at: a search starts from the nearest epsilon whose
- *             weights were tuned under the prior of the same name, if there is one beside the model
+ *   wanted    of it, told is not looked at
  *   minutes   after which a search ends with the best it has; the first signal does that, too, and
  *             the second one ends the command
  * NULL after saying why not. */
-tem_certificate *calibration_make(const tem_accountant *accountant, const tem_model *model,
-                                  const tem_calibration *wanted, double minutes, const tem_run *run,
-                                  bool quiet);
+tem_certificate *calibration_make(const tem_accountant *accountant, const tem_calibration *wanted,
+                                  double minutes, const tem_run *run, bool quiet);
 
 #endif

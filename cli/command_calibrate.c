@@ -12,10 +12,7 @@
 #include <jansson.h>
 #include <string.h>
 
-enum { DIGITS = 9 };
-
-/* Serves over all epsilons: docs/TUNING.md. */
-#define PRIOR_DEFAULT "zipf:0.75"
+enum { DIGITS = 9, STEPS_MAX = 1000000 };
 
 static const double minutes_default = 60;
 
@@ -130,7 +127,7 @@ static int calibrate(const calibrate_request *r, const tem_model *model,
                      const tem_accountant *accountant, const tem_run *run) {
     tem_error error;
     tem_certificate *certificate =
-        calibration_make(accountant, model, &r->wanted, r->minutes, run, r->common.quiet);
+        calibration_make(accountant, &r->wanted, r->minutes, run, r->common.quiet);
     if (certificate == NULL)
         return EXIT_FAILED;
     calibrated c = {.model = model};
@@ -168,6 +165,7 @@ static int run_on_model(calibrate_request *r, const tem_model *model, const tem_
         prior = prior_choose("calibrate", r->prior_text, model, r->common.quiet, &status);
     if (prior == NULL)
         return status;
+    r->wanted.steps = (uint32_t)r->steps;
     r->wanted.prior = prior;
     r->wanted.prior_name = prior_name(r->prior_text);
     if (tem_accountant_create(model, NULL, run, &accountant, &error) != TEM_OK)
@@ -221,12 +219,16 @@ static int check_request(calibrate_request *r) {
 
 int command_calibrate(int argc, char *const *argv) {
     calibrate_request r = {.prior_text = PRIOR_DEFAULT,
+                           .steps = 0,
                            .wanted.weights = TEM_WEIGHTS_TUNED, .minutes = minutes_default};
     const option_spec table[] = {
         EXPONENT_OPTIONS(r.wanted),
         {"weights", 0, OPTION_TEXT, &r.weights, "W", 
          "output weights: tuned (default), balanced or equal", 0, 0},
-        PRIOR_OPTION(r.prior_text, PRIOR_DEFAULT),
+        PRIOR_OPTION(r.prior_text),
+        {"steps", 0, OPTION_COUNT, &r.steps, "N",
+         "of the search for tuned weights (default 100); more find a smaller expected\n"
+         "distance, which is not always better text", 1, STEPS_MAX},
         {"minutes", 0, OPTION_POSITIVE, &r.minutes, "M",
          "end the search after M minutes (default 60) with the best it has", 0, 0},
         {"curve", 0, OPTION_FLAG, &r.curve, NULL, "a table over epsilons and weights", 0, 0},

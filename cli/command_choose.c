@@ -456,7 +456,7 @@ static int check_request(const choose_request *r, target *kind, double *wanted) 
 }
 
 int command_choose(int argc, char *const *argv) {
-    choose_request r = {.prior_name = "zipf"};
+    choose_request r = {.prior_name = PRIOR_DEFAULT};
     const option_spec table[] = {
         {"self", 0, OPTION_POSITIVE, &r.self, "P",
          "the median word stays itself with probability P at most", 0, 0},
@@ -464,7 +464,7 @@ int command_choose(int argc, char *const *argv) {
          "the median word is spread over N words at least, in effect", 0, 0},
         {"bayes", 0, OPTION_POSITIVE, &r.bayes, "P",
          "the best guess at a word from its output is right with probability P at most", 0, 0},
-        PRIOR_OPTION(r.prior_name, "zipf"),
+        PRIOR_OPTION(r.prior_name),
         {"beta", 0, OPTION_POSITIVE, &r.beta, "B",
          "truncate where all but B of the probability is within (default 0.001)", 0, 0},
         {"gamma", 0, OPTION_POSITIVE, &r.gamma, "G", "truncate at distance G, instead of --beta", 0,

@@ -7,10 +7,11 @@
 #include <stdbool.h>
 
 /* A row of an option table; target is a const char *. */
-#define PRIOR_OPTION(target, usual)                                                                \
+#define PRIOR_DEFAULT "zipf"
+#define PRIOR_OPTION(target)                                                                       \
     {                                                                                              \
         "prior", 0, OPTION_TEXT, &(target), "PRIOR",                                               \
-            "how often words are used: zipf, zipf:POWER (default " usual "), or a PUBLIC file,\n" \
+            "how often words are used: zipf (default), zipf:POWER, or a PUBLIC file,\n"            \
             "a text or lines of WORD<TAB>COUNT; never the text to be protected",                   \
             0, 0                                                                                   \
     }

@@ -810,10 +810,8 @@ typedef struct tem_calibration {
     const tem_prior *prior;   /* of this model; tuned: what the expected distance is taken under;
                                * else NULL will do, and then no effects are computed */
     const char *prior_name;   /* for the certificate, 1 to 63 bytes; where there is a prior */
-    uint32_t iterations;      /* tuned: of the search; 0: 600; with a start 200; up to 8192
-                               * words 3000 */
-    const tem_certificate *start; /* tuned: weights to start from, for a neighbouring epsilon; or
-                                   * NULL */
+    uint32_t steps;           /* tuned: of the search; 0: 100. More find a smaller expected
+                               * distance, which is not always better text (docs/TUNING.md) */
     tem_search_fn *told;      /* or NULL */
     void *told_context;
 } tem_calibration;

@@ -144,14 +144,15 @@ static tem_status offer(finding *f, certified_weights *c, tem_error *error) {
     return status;
 }
 
-/* Rounds, proves, and offers a proposal. */
+/* Rounds, proves, and offers a proposal. *s receives the exponent that was proved, or 0. */
 static tem_status propose(finding *f, const float *log_weights, double least, double most,
-                          tem_error *error) {
+                          double *s, tem_error *error) {
     certified_weights c = {.values = round_weights(log_weights, f->matrix.count)};
     bool found = false;
     tem_status status = c.values == NULL ? core_fail_memory(error)
                                          : prove_largest(f, least, most, &c, &found, error);
-    if (status == TEM_OK && found)
+    *s = status == TEM_OK && found ? exponent_s_value(c.exponent.s) : 0;
+    if (*s > 0)
         return offer(f, &c, error);
     certified_weights_free(&c);
     return status;
@@ -164,78 +165,56 @@ static void take_logarithms(float *a, uint32_t count) {
         a[i] = logf(a[i]);
 }
 
-/* Weights that make Z constant at an s just below epsilon, if there are any; ln of them in `a`. */
-static tem_status try_balance(finding *f, float *a, bool *balanced, tem_error *error) {
-    const double s = 0.9997 * f->request->epsilon;
+/* Weights that make Z constant at an s just below epsilon, if there are any. */
+static tem_status try_balance(finding *f, float *a, double *s, tem_error *error) {
+    const double most = 0.9997 * f->request->epsilon;
     double residual = 0, least = 0;
     for (uint32_t i = 0; i < f->matrix.count; i++)
         a[i] = 0.5f;
-    tem_status status = tuning_balance(&f->matrix, &f->goal, s, BALANCE_STEPS, balance_tolerance,
-                                       f->run, a, &residual, &least, error);
-    *balanced = status == TEM_OK && least > 0;
-    if (!*balanced)
+    const tem_status status = tuning_balance(&f->matrix, &f->goal, most, BALANCE_STEPS,
+                                             balance_tolerance, f->run, a, &residual, &least, error);
+    *s = 0;
+    if (status != TEM_OK || least <= 0)
         return status;
     take_logarithms(a, f->matrix.count);
-    return propose(f, a, 0.99 * s, s, error);
+    return propose(f, a, 0.99 * most, most, s, error);
 }
 
-/* A few steps towards a constant Z, from equal weights, at part of the way from the exponent of
- * equal weights to epsilon. */
-static tem_status flatten(finding *f, double s, float *a, tem_error *error) {
-    memset(a, 0, f->matrix.stride * sizeof *a);
-    return tuning_flatten(&f->matrix, &f->goal, s, f->matrix.kept ? FLATTEN_STEPS : FLATTEN_STEPS_FEW,
-                          f->run, a, error);
-}
-
-static double part_of_way(const finding *f, double s_equal, double part) {
-    return s_equal + part * (f->request->epsilon - s_equal);
-}
-
-/* Where every sum is long, one exponent has to do. */
-static tem_status try_flattening(finding *f, float *a, double s_equal, tem_error *error) {
+/* A few steps towards a constant Z, from equal weights, at an exponent on the way from that of equal
+ * weights to epsilon. Leaves in `a` and *s those with the largest s that was proved. */
+static tem_status try_flattening(finding *f, double s_equal, float *a, double *s,
+                                 tem_error *error) {
     static const double parts[] = {0.5, 0.25, 0.75};
-    const size_t count = f->matrix.kept ? sizeof parts / sizeof *parts : 1;
-    tem_status status = TEM_OK;
+    const size_t count = f->matrix.kept ? sizeof parts / sizeof *parts : 1; /* sums are long else */
+    const unsigned steps = f->matrix.kept ? FLATTEN_STEPS : FLATTEN_STEPS_FEW;
+    float *flat = tuning_vector(&f->matrix);
+    tem_status status = flat == NULL ? core_fail_memory(error) : TEM_OK;
+    memset(a, 0, f->matrix.stride * sizeof *a);
+    *s = s_equal;
     for (size_t i = 0; i < count && status == TEM_OK && !f->watch.enough; i++) {
-        status = flatten(f, part_of_way(f, s_equal, parts[i]), a, error);
+        const double at = s_equal + parts[i] * (f->request->epsilon - s_equal);
+        double proved = 0;
+        memset(flat, 0, f->matrix.stride * sizeof *flat);
+        status = tuning_flatten(&f->matrix, &f->goal, at, steps, f->run, flat, error);
         if (status == TEM_OK)
-            status = propose(f, a, s_equal, f->request->epsilon, error);
+            status = propose(f, flat, s_equal, f->request->epsilon, &proved, error);
+        if (status == TEM_OK && proved > *s) {
+            memcpy(a, flat, f->matrix.stride * sizeof *a);
+            *s = proved;
+        }
     }
+    core_free(flat);
     return status;
 }
 
-/* Searches from the weights `a` and s; proposes what it finds, if anything. */
-static tem_status search_from(finding *f, float *a, double s, bool *found, tem_error *error) {
-    tuning_point point = {a, 0, INFINITY};
+/* Searches from flattened weights. */
+static tem_status try_tuning(finding *f, double s_equal, float *a, double s, tem_error *error) {
+    tuning_point point = {a, s, INFINITY};
     const tem_status status = tuning_search(&f->matrix, &f->goal, s, f->request->iterations, f->run,
                                             &point, error);
-    *found = status == TEM_OK && isfinite(point.distance);
-    return *found ? propose(f, a, 0.97 * point.s, point.s, error) : status;
-}
-
-/* Searches from the weights that were given, or from flattened ones at one exponent after the other
- * until a point comes that keeps epsilon. */
-static tem_status try_tuning(finding *f, float *a, double s_equal, tem_error *error) {
-    static const double parts[] = {0.6, 0.3, 0.1};
-    const uint32_t *start = f->request->start;
-    tem_status status = TEM_OK;
-    bool found = false;
-    if (start != NULL) {
-        f->goal.late = true;
-        for (uint32_t i = 0; i < f->matrix.count; i++)
-            a[i] = logf((float)start[i] * 0x1p-32f);
-        status = search_from(f, a, f->request->start_s, &found, error);
-        f->goal.late = false;
-    }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TEM_OK && !found; i++) {
-        const double s = part_of_way(f, s_equal, parts[i]);
-        if (f->watch.enough)
-            break;
-        status = flatten(f, s, a, error);
-        if (status == TEM_OK)
-            status = search_from(f, a, s, &found, error);
-    }
-    return status;
+    return status == TEM_OK ? propose(f, a, isfinite(point.distance) ? 0.97 * point.s : s_equal,
+                                      point.s, &s, error)
+                            : status;
 }
 
 /* ---------------------------------------------------------------- together -- */
@@ -247,18 +226,17 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
                                            error);
     const double s_equal = exponent_s_value(plain.exponent.s);
     f->goal.s_least = s_equal; /* with less, what is gained is gained by words that say less */
-    bool balanced = false;
+    double s = 0;
     if (status == TEM_OK)
         status = offer(f, &plain, error);
     if (status == TEM_OK && f->matrix.kept)
-        status = try_balance(f, a, &balanced, error);
-    if (status == TEM_OK && !balanced)
-        status = try_flattening(f, a, s_equal, error);
-    if (status != TEM_OK || f->request->kind != TEM_WEIGHTS_TUNED || !f->matrix.kept)
-        return status;
-    if (f->best.values != NULL && exponent_s_value(f->best.exponent.s) > 0.998 * f->request->epsilon)
+        status = try_balance(f, a, &s, error);
+    if (status != TEM_OK || s > 0)
         return status; /* no weights are better, as far as another optimiser tells: docs/TUNING.md */
-    return try_tuning(f, a, s_equal, error);
+    status = try_flattening(f, s_equal, a, &s, error);
+    return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED && f->matrix.kept
+               ? try_tuning(f, s_equal, a, s, error)
+               : status;
 }
 
 tem_status certified_weights_find(const account *equal, const weights_request *r,
@@ -271,7 +249,7 @@ tem_status certified_weights_find(const account *equal, const weights_request *r
                  .best_distance = INFINITY};
     f.goal = (tuning_goal){r->epsilon,
                            r->beta > 0 ? log1p(-r->beta) + log(count - 1.0) - log(r->beta) : 0,
-                           r->gamma, r->prior, 0, false, &f.watch};
+                           r->gamma, r->prior, 0, &f.watch};
     tem_status status = tuning_matrix_make(equal->space, count, equal->profile->reach, matrix_bytes,
                                            run, &f.matrix, error);
     float *a = status == TEM_OK ? tuning_vector(&f.matrix) : NULL;

@@ -11,8 +11,6 @@ typedef struct weights_request {
     double beta, gamma;  /* beta > 0: gamma follows from it */
     const double *prior; /* tuned: one a word, adding up to 1 */
     unsigned iterations; /* tuned: of the search */
-    const uint32_t *start; /* tuned: weights to start from, or NULL */
-    double start_s;        /* tuned: and an exponent, for this epsilon */
     tem_search_fn *told;   /* or NULL */
     void *told_context;
 } weights_request;

@@ -12,7 +12,7 @@ enum { LOOK_EVERY = 10 }; /* iterations between two looks at whether a point is 
 
 /* Chosen on the default vocabulary (docs/TUNING.md). */
 static const double words_of_choice = 33860;
-static const double rate_weights = 0.03, rate_s = 0.002, rho_first = 0.3, rho_last = 3;
+static const double rho_first = 0.03, rho_last = 3;
 static const double fade_mean = 0.9, fade_square = 0.99;
 
 /* Tells the watch; true if every search is to end. */
@@ -102,10 +102,18 @@ static tem_status differentiate(search *x, double weight, double *by_s, tem_erro
     return status;
 }
 
-/* From 0 to 1; a search from a good start begins in the middle. */
+/* How far a step goes at first: the more there are, the shorter they can be. Over all steps ln a may
+ * change by about 0.6 sqrt(iterations), s by 0.15 epsilon. */
+static double rate_weights(const search *x) {
+    return 0.6 / sqrt(x->iterations);
+}
+
+static double rate_s(const search *x) {
+    return 0.15 * x->goal->epsilon / x->iterations;
+}
+
 static double part_done(const search *x) {
-    const double part = (double)x->iteration / x->iterations;
-    return x->goal->late ? (1 + part) / 2 : part;
+    return (double)x->iteration / x->iterations;
 }
 
 /* Falls from 1 to 0.05. */
@@ -121,7 +129,7 @@ static double rho(const search *x) {
 
 static void step(search *x, double by_s) {
     const double first = 1 - pow(fade_mean, x->iteration), second = 1 - pow(fade_square, x->iteration);
-    const float rate = (float)(rate_weights * cooling(x) / first);
+    const float rate = (float)(rate_weights(x) * cooling(x) / first);
     for (uint32_t i = 0; i < x->t->count; i++) {
         moments *k = &x->memory[i];
         const float g = x->gradient[i];
@@ -131,8 +139,8 @@ static void step(search *x, double by_s) {
     }
     x->mean_s = fade_mean * x->mean_s + (1 - fade_mean) * by_s;
     x->square_s = fade_square * x->square_s + (1 - fade_square) * by_s * by_s;
-    const double move = rate_s * x->goal->epsilon * cooling(x) * x->mean_s / first /
-                        (sqrt(x->square_s / second) + 1e-12);
+    const double move =
+        rate_s(x) * cooling(x) * x->mean_s / first / (sqrt(x->square_s / second) + 1e-12);
     x->s = fmin(0.9995 * x->goal->epsilon, fmax(x->goal->s_least, x->s - move));
 }
 
@@ -214,6 +222,10 @@ tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s,
     for (x.iteration = 1; x.iteration <= iterations && status == TEM_OK && on; x.iteration++) {
         status = iterate(&x, error);
         on = status == TEM_OK && !tell(&x);
+    }
+    if (status == TEM_OK && !isfinite(x.best.distance)) { /* its end may do with a smaller s */
+        memcpy(x.best.log_weights, x.theta, t->count * sizeof *x.theta);
+        x.best.s = x.s;
     }
     start->s = x.best.s;
     start->distance = x.best.distance;

@@ -30,7 +30,6 @@ typedef struct tuning_goal {
     double gamma; /* if it was given */
     const double *prior;
     double s_least; /* of the search */
-    bool late;      /* starts are good: begin with small steps and a large penalty */
     tuning_watch *watch;
 } tuning_goal;
 
@@ -42,7 +41,7 @@ typedef struct tuning_point {
 } tuning_point;
 
 /* Starts from *start and s; *start is replaced by the best feasible point that is found, if there is
- * one that is better. iterations: each about 0.5 s for 33,860 words on two processors. Told of progress
+ * one that is better, and by the last one, with a distance of INFINITY, if none is feasible. iterations: each about 0.5 s for 33,860 words on two processors. Told of progress
  * after each. TEM_ERR_MEMORY or TEM_ERR_CANCELLED: then *start holds the best so far. */
 tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s,
                          unsigned iterations, const tem_run *run, tuning_point *start,

@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Small vocabularies take no time, and more iterations gain them some per cent. */
-enum { ITERATIONS = 600, ITERATIONS_STARTED = 200, SMALL = 8192, ITERATIONS_SMALL = 3000 };
+enum { TUNING_STEPS = 100 };
 
 static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
     const uint32_t count = a->model->words.count;
@@ -169,10 +168,6 @@ static tem_status check_weights(const tem_accountant *a, const tem_calibration *
          strlen(wanted->prior_name) >= CERTIFICATE_PRIOR_BYTES))
         return core_fail(error, TEM_ERR_ARGUMENT, "the name of a prior has 1 to %d bytes",
                          CERTIFICATE_PRIOR_BYTES - 1);
-    if (wanted->start != NULL &&
-        (wanted->start->weights == NULL || wanted->start->count != a->model->words.count))
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "a start must be a certificate with weights, of the same model");
     return TEM_OK;
 }
 
@@ -239,26 +234,16 @@ static tem_status make_certificate(const tem_accountant *a, const tem_calibratio
     return status == TEM_OK ? certificate_make(a->model, &said, certificate, error) : status;
 }
 
-static weights_request request_of(const tem_calibration *wanted, double beta, uint32_t count) {
-    const tem_certificate *start = wanted->start;
-    weights_request r = {.kind = kind_of(wanted),
-                         .epsilon = wanted->epsilon,
-                         .beta = beta,
-                         .gamma = wanted->gamma,
-                         .iterations = wanted->iterations,
-                         .told = wanted->told,
-                         .told_context = wanted->told_context};
-    if (r.kind == TEM_WEIGHTS_TUNED)
-        r.prior = wanted->prior->shares;
-    if (start != NULL) {
-        r.start = start->weights;
-        r.start_s = exponent_s_value(start->s) * wanted->epsilon / start->epsilon;
-    }
-    if (r.iterations == 0)
-        r.iterations = count <= SMALL  ? ITERATIONS_SMALL
-                       : start != NULL ? ITERATIONS_STARTED
-                                       : ITERATIONS;
-    return r;
+static weights_request request_of(const tem_calibration *wanted, double beta) {
+    return (weights_request){.kind = kind_of(wanted),
+                             .epsilon = wanted->epsilon,
+                             .beta = beta,
+                             .gamma = wanted->gamma,
+                             .prior = kind_of(wanted) == TEM_WEIGHTS_TUNED ? wanted->prior->shares
+                                                                           : NULL,
+                             .iterations = wanted->steps > 0 ? wanted->steps : TUNING_STEPS,
+                             .told = wanted->told,
+                             .told_context = wanted->told_context};
 }
 
 tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibration *wanted,
@@ -281,7 +266,7 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
         status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run,
                                     &found.exponent, &found.proof, error);
     } else {
-        const weights_request request = request_of(wanted, beta, a->model->words.count);
+        const weights_request request = request_of(wanted, beta);
         status = certified_weights_find(&known, &request, run, &found, error);
     }
     if (status == TEM_OK)

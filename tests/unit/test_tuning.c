@@ -477,35 +477,6 @@ static void test_enough(void **state) {
     forget(k);
 }
 
-/* A start that is near, and one that is of no use, which must not spoil anything. */
-static void test_start(void **state) {
-    (void)state;
-    known *k = know(build_words(50));
-    certified_weights cold = find(k, TEM_WEIGHTS_TUNED, 1, 0.001, 0);
-    uint32_t useless[50];
-    for (uint32_t i = 0; i < 50; i++)
-        useless[i] = i % 2 == 0 ? 1 : UINT32_MAX;
-    const uint32_t *const starts[] = {cold.values, useless};
-    assert_non_null(cold.values);
-    for (int i = 0; i < 2; i++) {
-        const weights_request r = {.kind = TEM_WEIGHTS_TUNED,
-                                   .epsilon = 1.1,
-                                   .beta = 0.001,
-                                   .prior = k->prior,
-                                   .iterations = 50,
-                                   .start = starts[i],
-                                   .start_s = 1.1 * exponent_s_value(cold.exponent.s)};
-        certified_weights c = {0};
-        assert_int_equal(certified_weights_find(&k->account, &r, NULL, &c, NULL), TEM_OK);
-        assert_int_equal(broken_promises(k, &c, 1.1), 0);
-        if (i == 0)
-            assert_true(exact_distance(k, &c) < exact_distance(k, &cold));
-        certified_weights_free(&c);
-    }
-    certified_weights_free(&cold);
-    forget(k);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loops),   cmocka_unit_test(test_matrix),
@@ -514,7 +485,6 @@ int main(void) {
         cmocka_unit_test(test_promise_of_many),
         cmocka_unit_test(test_never_worse), cmocka_unit_test(test_two_words),
         cmocka_unit_test(test_three_words), cmocka_unit_test(test_enough),
-        cmocka_unit_test(test_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
