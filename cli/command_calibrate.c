@@ -3,6 +3,7 @@
 #include "calibration.h"
 #include "commands.h"
 #include "default_model.h"
+#include "effects.h"
 #include "mechanism_options.h"
 #include "plot.h"
 #include "prior_option.h"
@@ -36,10 +37,6 @@ static void print_worst(const calibrated *c) {
            (double)c->audit.worst_distance / TEM_DIST_ONE);
 }
 
-static void print_effect(const char *what, double certified, double plain) {
-    printf("%-36s %10.4f   %13.4f\n", what, certified, plain);
-}
-
 static void print_text(const calibrated *c) {
     const tem_certificate_info *info = &c->info;
     printf("epsilon      %s, over %s words with %s weights\n", talk_number(info->epsilon),
@@ -56,14 +53,7 @@ static void print_text(const calibrated *c) {
     printf("pairs        %s examined + %s pruned = %s\n", talk_count(c->audit.pairs_examined),
            talk_count(c->audit.pairs_pruned),
            talk_count(c->audit.pairs_examined + c->audit.pairs_pruned));
-    printf("\nunder the prior %-20s %10s   s = epsilon/2\n", info->prior, info->weights);
-    print_effect("stays itself (N_w, median)", info->effect.self, info->plain.self);
-    print_effect("spread over words (S_w, median)", info->effect.support, info->plain.support);
-    print_effect("expected distance", info->effect.distance, info->plain.distance);
-    print_effect("best guess right (Bayes)", info->effect.bayes, info->plain.bayes);
-    puts("\n"
-         "The same epsilon is proved of both columns. The left one has less noise: an attacker\n"
-         "guesses more. Choose epsilon for what it does, not by what it was with another column.");
+    effects_print(info);
     printf("\ncertificate  %s\nwritten to   %s\n", info->hash, default_model_certificates());
 }
 
@@ -78,22 +68,16 @@ static json_t *worst_of(const calibrated *c) {
                      (double)c->audit.worst_distance / TEM_DIST_ONE);
 }
 
-static json_t *effect_of(const tem_effect *e) {
-    return json_pack("{s:f, s:f, s:f, s:f}", "self", e->self, "support", e->support, "distance",
-                     e->distance, "bayes", e->bayes);
-}
-
 static bool print_json(const calibrated *c) {
     const tem_certificate_info *info = &c->info;
     json_t *root = json_pack(
-        "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:f, s:f, s:o, s:{s:I, s:I}, s:o, s:o, s:s, s:s}",
+        "{s:f, s:f, s:f, s:o, s:I, s:s, s:f, s:f, s:o, s:{s:I, s:I}, s:o, s:s, s:s}",
         "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)c->model_info.words,
-        "weights", info->weights, "prior", info->prior, "realised", info->realised,
+        "weights", info->weights, "realised", info->realised,
         "realised_least", c->audit.realised_least, "worst", worst_of(c), "pairs", "examined",
-        (json_int_t)c->audit.pairs_examined, "pruned", (json_int_t)c->audit.pairs_pruned, "effect",
-        effect_of(&info->effect), "plain", effect_of(&info->plain), "hash", info->hash, "file",
-        default_model_certificates());
+        (json_int_t)c->audit.pairs_examined, "pruned", (json_int_t)c->audit.pairs_pruned, "effects",
+        effects_as_json(info), "hash", info->hash, "file", default_model_certificates());
     const bool done = root != NULL && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
     json_decref(root);
     putchar('\n');

@@ -415,7 +415,7 @@ typedef struct tem_mechanism_info {
                             * Infinity for Madlib */
     double moved_mass;    /* EM: no probability differs from the untruncated mechanism's by
                             * more than this; else 0 */
-    int equal_weights;
+    const char *weights;  /* "equal", "balanced", "tuned", or "own": given; static string */
     char certificate[65]; /* hash of the certificate that s comes from, in hex, or "" */
 } tem_mechanism_info;
 
@@ -842,6 +842,11 @@ TEM_API tem_status tem_certificate_verify(const tem_certificate *certificate,
 
 TEM_API void tem_certificate_get_info(const tem_certificate *certificate,
                                       tem_certificate_info *info);
+
+/* What the certificate said that the mechanism was made from. Returns 0, *info untouched, if it was
+ * made from none. */
+TEM_API int tem_mechanism_get_certificate(const tem_mechanism *mechanism,
+                                          tem_certificate_info *info);
 TEM_API void tem_certificate_free(tem_certificate *certificate);
 
 /* Certificates are kept in a file (docs/FORMAT.md) beside the model, by convention the

@@ -13,7 +13,6 @@ enum { FLATTEN_STEPS = 5, FLATTEN_STEPS_FEW = 3, BALANCE_STEPS = 100 };
 static const size_t matrix_bytes = (size_t)6 << 30;
 
 static const double balance_tolerance = 1e-5; /* of K a = 1 */
-static const double steps_of_log = 256;       /* to which ln a is rounded: weights pack well */
 
 void certified_weights_free(certified_weights *c) {
     core_free(c->values);
@@ -39,14 +38,21 @@ static double limit_of(const finding *f) {
 
 /* ----------------------------------------------------------------- proving -- */
 
+/* The steps of 1 to which ln a is rounded, so that weights pack well: there are many in a large
+ * vocabulary. */
+static double steps_of_log(uint32_t count) {
+    return count > 8192 ? 256 : 65536;
+}
+
 /* The largest weight becomes 2^32 - 1; none becomes 0. */
 static uint32_t *round_weights(const float *log_weights, uint32_t count) {
     uint32_t *values = core_alloc(count, sizeof *values);
+    const double steps = steps_of_log(count);
     double largest = -INFINITY;
     for (uint32_t i = 0; i < count; i++)
         largest = fmax(largest, log_weights[i]);
     for (uint32_t i = 0; values != NULL && i < count; i++) {
-        const double rounded = round((log_weights[i] - largest) * steps_of_log) / steps_of_log;
+        const double rounded = round((log_weights[i] - largest) * steps) / steps;
         const double scaled = exp(rounded) * UINT32_MAX;
         values[i] = scaled < 1 ? 1 : (uint32_t)scaled;
     }
