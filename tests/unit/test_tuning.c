@@ -359,6 +359,19 @@ static void test_promise_of_many(void **state) {
     forget(k);
 }
 
+/* A gamma that a small s can have, and epsilon cannot: s gamma is at most 64. */
+static void test_large_gamma(void **state) {
+    (void)state;
+    known *k = know(build_words(30));
+    for (int kind = TEM_WEIGHTS_BALANCED; kind <= TEM_WEIGHTS_TUNED; kind++) {
+        certified_weights c = find(k, (tem_weights_kind)kind, 2, 0, 40);
+        assert_true(c.exponent.gamma == 40 * TEM_DIST_ONE);
+        assert_true(exponent_s_value(c.exponent.s) * 40 <= 64 && c.proof.most <= 2);
+        certified_weights_free(&c);
+    }
+    forget(k);
+}
+
 /* Balanced never has a smaller s than equal weights; tuned never a larger expected distance than
  * balanced, as exact sums tell. */
 static double exact_distance(const known *k, const certified_weights *c) {
@@ -482,7 +495,7 @@ int main(void) {
         cmocka_unit_test(test_loops),   cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_strips),
         cmocka_unit_test(test_balance), cmocka_unit_test(test_promise),
-        cmocka_unit_test(test_promise_of_many),
+        cmocka_unit_test(test_promise_of_many), cmocka_unit_test(test_large_gamma),
         cmocka_unit_test(test_never_worse), cmocka_unit_test(test_two_words),
         cmocka_unit_test(test_three_words), cmocka_unit_test(test_enough),
     };
