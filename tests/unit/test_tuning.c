@@ -329,6 +329,10 @@ static certified_weights find(const known *k, tem_weights_kind kind, double epsi
 static void check_promise(const known *k, tem_weights_kind kind, double epsilon, double beta,
                           double gamma) {
     certified_weights c = find(k, kind, epsilon, beta, gamma);
+    tem_dist right = 0;
+    if (beta > 0)
+        exponent_gamma_from_beta(beta, k->model->space.count, c.exponent.s, &right, NULL);
+    assert_int_equal(c.exponent.gamma, beta > 0 ? right : (tem_dist)(gamma * TEM_DIST_ONE));
     assert_true(c.proof.most <= epsilon * (1 - 0x1p-50));
     assert_int_equal(broken_promises(k, &c, epsilon), 0);
     c.exponent.s += c.exponent.s / 20;
