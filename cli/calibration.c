@@ -34,6 +34,19 @@ bool calibration_ready(void) {
     return true;
 }
 
+bool calibration_is_for(const tem_certificate_info *info, const tem_model *model) {
+    tem_calibration wanted = {
+        .epsilon = info->epsilon, .beta = info->beta, .gamma = info->beta > 0 ? 0 : info->gamma};
+    tem_certificate *found = NULL;
+    tem_certificate_info other;
+    if (tem_weights_parse(info->weights, &wanted.weights, NULL) != TEM_OK ||
+        tem_certificate_find(default_model_certificates(), model, &wanted, &found, NULL) != TEM_OK)
+        return false;
+    tem_certificate_get_info(found, &other);
+    tem_certificate_free(found);
+    return strcmp(other.hash, info->hash) == 0;
+}
+
 /* ---- the search ---- */
 
 typedef struct watch {

@@ -19,4 +19,8 @@ bool calibration_ready(void);
 tem_certificate *calibration_make(const tem_accountant *accountant, const tem_calibration *wanted,
                                   double minutes, const tem_run *run, bool quiet);
 
+/* Whether a certificate beside the model opened last is for this model: whether --calibrated would
+ * find it. */
+bool calibration_is_for(const tem_certificate_info *info, const tem_model *model);
+
 #endif

@@ -185,8 +185,9 @@ static int check_request(calibrate_request *r) {
     if (r->weights != NULL &&
         tem_weights_parse(r->weights, &r->wanted.weights, &error) != TEM_OK)
         return talk_usage("calibrate", "--weights: %s", error.message);
-    if (r->curve && r->wanted.epsilon > 0)
-        return talk_usage("calibrate", "--curve has epsilons of its own: give no --epsilon");
+    if (r->curve && (r->wanted.epsilon > 0 || r->weights != NULL))
+        return talk_usage("calibrate", "--curve has epsilons and weights of its own: give neither "
+                                       "--epsilon nor --weights");
     if (!r->curve && r->plot_path != NULL)
         return talk_usage("calibrate", "--plot belongs to --curve");
     if (r->plot_path != NULL) {
@@ -207,7 +208,7 @@ int command_calibrate(int argc, char *const *argv) {
                            .wanted.weights = TEM_WEIGHTS_TUNED, .minutes = minutes_default};
     const option_spec table[] = {
         EXPONENT_OPTIONS(r.wanted),
-        {"weights", 0, OPTION_TEXT, &r.weights, "W", 
+        {"weights", 0, OPTION_TEXT, &r.weights, "W",
          "output weights: tuned (default), balanced or equal", 0, 0},
         PRIOR_OPTION(r.prior_text),
         {"steps", 0, OPTION_COUNT, &r.steps, "N",

@@ -4,6 +4,7 @@
  * is spread, or how often an adversary guesses it can be judged. The larger epsilon, the larger
  * the first and the last and the smaller the second, so a bisection finds the largest epsilon
  * that does not disclose more than the target says. */
+#include "calibration.h"
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -295,8 +296,8 @@ static void print_table(const chooser *c) {
 
 static void print_calibrated(const chooser *c) {
     const choose_request *r = c->request;
-    printf("It needs the certificate that 'tem calibrate --weights equal%s --epsilon %.4g", default_model_naming(),
-           epsilon_of(c, &c->answer));
+    printf("It needs the certificate that 'tem calibrate --weights equal%s --epsilon %.4g",
+           default_model_naming(), epsilon_of(c, &c->answer));
     if (r->beta > 0)
         printf(" --beta %.15g", r->beta);
     if (r->gamma > 0)
@@ -304,8 +305,8 @@ static void print_calibrated(const chooser *c) {
     printf("' makes.\nWithout one the same s takes epsilon %.4g.\n", c->answer.epsilon);
 }
 
-/* Calls `each` for every certificate beside the model that is believed and whose effects are under
- * the prior at hand. */
+/* Calls `each` for every certificate of the model that is believed and whose effects are under the
+ * prior at hand. */
 static void each_certificate(const chooser *c,
                              void (*each)(const tem_certificate_info *info, void *context),
                              void *context) {
@@ -317,7 +318,8 @@ static void each_certificate(const chooser *c,
             return;
         tem_certificate_get_info(certificate, &info);
         tem_certificate_free(certificate);
-        if (trust_has(&info) && strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
+        if (trust_has(&info) && calibration_is_for(&info, c->model) &&
+            strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
             each(&info, context);
     }
 }

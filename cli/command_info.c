@@ -1,4 +1,5 @@
 /* command_info.c - tem info: what a model holds. */
+#include "calibration.h"
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -77,27 +78,13 @@ static int print_json(const tem_model_info *info, uint32_t unreachable, json_t *
 
 /* ---- certificates ---- */
 
-/* Whether --calibrated would find this one for this model. */
-static bool is_for_model(const tem_certificate_info *info, const tem_model *model) {
-    tem_calibration wanted = {
-        .epsilon = info->epsilon, .beta = info->beta, .gamma = info->beta > 0 ? 0 : info->gamma};
-    tem_certificate *found = NULL;
-    tem_certificate_info other;
-    if (tem_weights_parse(info->weights, &wanted.weights, NULL) != TEM_OK ||
-        tem_certificate_find(default_model_certificates(), model, &wanted, &found, NULL) != TEM_OK)
-        return false;
-    tem_certificate_get_info(found, &other);
-    tem_certificate_free(found);
-    return strcmp(other.hash, info->hash) == 0;
-}
-
 static json_t *describe(const tem_certificate *certificate, const tem_model *model) {
     tem_certificate_info info;
     tem_certificate_get_info(certificate, &info);
     return json_pack("{s:f, s:o, s:f, s:f, s:f, s:s, s:b, s:b, s:s}", "epsilon", info.epsilon,
                      "beta", info.beta > 0 ? json_real(info.beta) : json_null(), "s", info.s,
                      "gamma", info.gamma, "realised", info.realised, "weights", info.weights,
-                     "this_model", is_for_model(&info, model), "trusted", trust_has(&info), "hash",
+                     "this_model", calibration_is_for(&info, model), "trusted", trust_has(&info), "hash",
                      info.hash);
 }
 

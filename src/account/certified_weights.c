@@ -31,11 +31,6 @@ typedef struct finding {
     double best_distance; /* under the prior; tuned only */
 } finding;
 
-static double limit_of(const finding *f) {
-    return f->request->epsilon * (1 - 0x1p-50);
-}
-
-
 /* ----------------------------------------------------------------- proving -- */
 
 /* The steps of 1 to which ln a is rounded, so that weights pack well: there are many in a large
@@ -59,30 +54,15 @@ static uint32_t *round_weights(const float *log_weights, uint32_t count) {
     return values;
 }
 
-/* Whether s is proved to keep epsilon with these weights. */
-static tem_status prove(const finding *f, const account *a, double s, exponent *e,
-                        realised_loss *proof, bool *holds, tem_error *error) {
-    const weights_request *r = f->request;
-    e->s = (uint64_t)ldexp(s, EXPONENT_S_BITS);
-    tem_status status =
-        r->beta > 0 ? exponent_gamma_from_beta(r->beta, a->space->count, e->s, &e->gamma, error)
-                    : exponent_gamma_given(r->gamma, e->s, &e->gamma, error);
-    if (status == TEM_OK)
-        status = realised_find(a, *e, limit_of(f), f->run, proof, error);
-    *holds = status == TEM_OK && proof->most <= limit_of(f);
-    return status;
-}
-
 /* Whether s is proved; keeps it in *c if so. */
 static tem_status try_s(const finding *f, const account *a, double s, certified_weights *c,
                         bool *holds, tem_error *error) {
-    exponent e = {0, 0};
-    realised_loss proof = {0};
-    const tem_status status = prove(f, a, s, &e, &proof, holds, error);
-    if (*holds) {
+    const weights_request *r = f->request;
+    exponent e = {(uint64_t)ldexp(s, EXPONENT_S_BITS), 0};
+    const tem_status status = realised_try(a, &e, r->epsilon, r->beta, r->gamma, f->run, &c->proof,
+                                           holds, error);
+    if (*holds)
         c->exponent = e;
-        c->proof = proof;
-    }
     return status;
 }
 

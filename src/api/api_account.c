@@ -132,7 +132,7 @@ tem_status tem_accountant_losses(const tem_accountant *a, const tem_mechanism *m
 tem_status accountant_check_provable(const tem_accountant *a, tem_error *error) {
     if (a->weights != NULL)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
-                         "only equal weights can be calibrated so far");
+                         "calibration and verification need an accountant with equal weights");
     /* PRIVACY: eps* is what is lost only if the distances are a metric. */
     if (a->model->space.metric == TEM_MATRIX && !a->model->triangles_exhaustive)
         return core_fail(error, TEM_ERR_UNSUPPORTED,

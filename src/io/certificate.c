@@ -243,15 +243,19 @@ tem_status certificates_read(const file_view *view, const char *path, tem_certif
     tem_certificate *made = core_alloc_zero(header.count, sizeof *made);
     if (made == NULL)
         return core_fail_memory(error);
-    uint64_t at = sizeof header;
+    uint64_t at = sizeof header, start = at;
     const char *fault = NULL;
-    for (uint32_t i = 0; i < header.count && fault == NULL; i++)
+    for (uint32_t i = 0; i < header.count && fault == NULL; i++) {
+        start = at;
         fault = take_certificate(view, &at, &made[i]);
-    if (fault == NULL && at != view->size)
+    }
+    if (fault == NULL && at != view->size) {
+        start = at;
         fault = "something follows the last certificate";
+    }
     if (fault != NULL) {
         certificates_free(made, header.count);
-        return fault == out_of_memory ? core_fail_memory(error) : damaged(error, path, at, fault);
+        return fault == out_of_memory ? core_fail_memory(error) : damaged(error, path, start, fault);
     }
     *list = made;
     *count = header.count;

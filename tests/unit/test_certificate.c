@@ -308,11 +308,15 @@ static void test_weights(void **state) {
     assert_memory_equal(&info.plain, &said.plain, sizeof said.plain);
     tem_certificate_free(loaded);
     unsigned char bytes[FILE_MAX];
-    const size_t size = read_file(bytes);
+    const size_t size = read_file(bytes), frame = HEADER_BYTES + RECORD_BYTES;
+    uint64_t packed = 0;
+    memcpy(&packed, bytes + HEADER_BYTES + 176, sizeof packed);
+    assert_true(packed > 0 && packed % 64 != 0); /* else nothing fills it up */
     for (size_t bit = 8 * HEADER_BYTES; bit < 8 * size; bit++) {
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
         write_file(bytes, size);
         if (load_status() == TEM_OK) { /* a bit of the frame that zstd does not look at */
+            assert_true(bit / 8 >= frame && bit / 8 < frame + packed);
             assert_int_equal(tem_certificate_load(path, 0, &loaded, NULL), TEM_OK);
             assert_memory_equal(loaded->weights, weights, sizeof weights);
             tem_certificate_free(loaded);
@@ -495,6 +499,35 @@ static void test_replaced(void **state) {
     save_and_free(make(2, 0, 3 << 18, 7 * TEM_DIST_ONE));
     assert_string_not_equal(hash_at(4), second);
     assert_string_equal(hash_at(5), "");
+}
+
+/* Each kind of weights is another question; who asks for none gets the one that was sought the
+ * longest, wherever it stands. */
+static void test_kinds(void **state) {
+    (void)state;
+    static const tem_weights_kind order[] = {TEM_WEIGHTS_BALANCED, TEM_WEIGHTS_TUNED,
+                                             TEM_WEIGHTS_EQUAL};
+    for (uint32_t i = 0; i < 3; i++) {
+        const tem_certificate said = {.epsilon = 2,
+                                      .beta = TEM_BETA_DEFAULT,
+                                      .s = 3u << 19,
+                                      .gamma = 4 * TEM_DIST_ONE,
+                                      .realised = 1.9,
+                                      .kind = order[i],
+                                      .prior = "zipf",
+                                      .effect = {0.5, 2, 0.75, 0.25},
+                                      .plain = {0.125, 4, 1.5, 0.0625}};
+        tem_certificate *c = NULL;
+        assert_int_equal(certificate_make(model, &said, &c, NULL), TEM_OK);
+        save_and_free(c);
+    }
+    for (int kind = 0; kind <= TEM_WEIGHTS_TUNED; kind++) {
+        const tem_calibration wanted = {.epsilon = 2, .weights = (tem_weights_kind)kind};
+        tem_certificate *found = NULL;
+        assert_int_equal(tem_certificate_find(path, model, &wanted, &found, NULL), TEM_OK);
+        assert_int_equal(found->kind, kind == 0 ? TEM_WEIGHTS_TUNED : kind);
+        tem_certificate_free(found);
+    }
 }
 
 /* What is there and is no file of certificates stays as it is. */
@@ -924,6 +957,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_room, clear),
         cmocka_unit_test_teardown(test_corpus, clear),
         cmocka_unit_test_teardown(test_replaced, clear),
+        cmocka_unit_test_teardown(test_kinds, clear),
         cmocka_unit_test_teardown(test_not_overwritten, clear),
         cmocka_unit_test_teardown(test_full, clear),
         cmocka_unit_test_teardown(test_at_once, clear),

@@ -329,6 +329,10 @@ static certified_weights find(const known *k, tem_weights_kind kind, double epsi
 static void check_promise(const known *k, tem_weights_kind kind, double epsilon, double beta,
                           double gamma) {
     certified_weights c = find(k, kind, epsilon, beta, gamma);
+    tem_dist right = 0;
+    if (beta > 0)
+        exponent_gamma_from_beta(beta, k->model->space.count, c.exponent.s, &right, NULL);
+    assert_int_equal(c.exponent.gamma, beta > 0 ? right : (tem_dist)(gamma * TEM_DIST_ONE));
     assert_true(c.proof.most <= epsilon * (1 - 0x1p-50));
     assert_int_equal(broken_promises(k, &c, epsilon), 0);
     c.exponent.s += c.exponent.s / 20;
@@ -356,6 +360,19 @@ static void test_promise_of_many(void **state) {
     known *k = know(build_words(SLOW ? 60 : 500));
     for (unsigned i = 0; i < 4; i++)
         check_promise(k, TEM_WEIGHTS_TUNED, epsilons[i], 0.001, 0);
+    forget(k);
+}
+
+/* A gamma that a small s can have, and epsilon cannot: s gamma is at most 64. */
+static void test_large_gamma(void **state) {
+    (void)state;
+    known *k = know(build_words(30));
+    for (int kind = TEM_WEIGHTS_BALANCED; kind <= TEM_WEIGHTS_TUNED; kind++) {
+        certified_weights c = find(k, (tem_weights_kind)kind, 2, 0, 40);
+        assert_true(c.exponent.gamma == 40 * TEM_DIST_ONE);
+        assert_true(exponent_s_value(c.exponent.s) * 40 <= 64 && c.proof.most <= 2);
+        certified_weights_free(&c);
+    }
     forget(k);
 }
 
@@ -482,7 +499,7 @@ int main(void) {
         cmocka_unit_test(test_loops),   cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_strips),
         cmocka_unit_test(test_balance), cmocka_unit_test(test_promise),
-        cmocka_unit_test(test_promise_of_many),
+        cmocka_unit_test(test_promise_of_many), cmocka_unit_test(test_large_gamma),
         cmocka_unit_test(test_never_worse), cmocka_unit_test(test_two_words),
         cmocka_unit_test(test_three_words), cmocka_unit_test(test_enough),
     };
