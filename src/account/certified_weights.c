@@ -88,6 +88,8 @@ static tem_status prove_largest(const finding *f, double least, double most, cer
         else
             most = middle;
     }
+    if (status == TEM_OK && *found)
+        status = realised_tighten(&a, c->exponent, f->run, &c->proof, error);
     profile_free(&weighted);
     return status;
 }

@@ -158,9 +158,8 @@ tem_status realised_try(const account *a, exponent *e, double epsilon, double be
     return status;
 }
 
-/* The proof as tight as it can be had: with a target it stops there. */
-static tem_status tighten(const account *a, exponent e, const tem_run *run, realised_loss *proof,
-                          tem_error *error) {
+tem_status realised_tighten(const account *a, exponent e, const tem_run *run, realised_loss *proof,
+                            tem_error *error) {
     realised_loss found = {0};
     const tem_status status = realised_find(a, e, INFINITY, run, &found, error);
     if (status == TEM_OK && found.most <= proof->most)
@@ -192,7 +191,7 @@ tem_status realised_calibrate(const account *a, double epsilon, double beta, dou
             beyond = middle.s;
     }
     if (status == TEM_OK)
-        status = tighten(a, best, run, &found, error);
+        status = realised_tighten(a, best, run, &found, error);
     if (status == TEM_OK) {
         *out = best;
         *proof = found;
