@@ -33,16 +33,15 @@ typedef struct finding {
 
 /* ----------------------------------------------------------------- proving -- */
 
-/* The steps of 1 to which ln a is rounded, so that weights pack well: there are many in a large
- * vocabulary. */
-static double steps_of_log(uint32_t count) {
-    return count > 8192 ? 256 : 65536;
+/* To which part of 1 ln a is rounded, so that weights pack well: coarsely in a large vocabulary. For
+ * balanced ones that would be most of what is left of the slopes. */
+static double steps_of_log(const finding *f, bool balanced) {
+    return f->matrix.count <= 8192 ? 65536 : balanced ? 4096 : 256;
 }
 
 /* The largest weight becomes 2^32 - 1; none becomes 0. */
-static uint32_t *round_weights(const float *log_weights, uint32_t count) {
+static uint32_t *round_weights(const float *log_weights, uint32_t count, double steps) {
     uint32_t *values = core_alloc(count, sizeof *values);
-    const double steps = steps_of_log(count);
     double largest = -INFINITY;
     for (uint32_t i = 0; i < count; i++)
         largest = fmax(largest, log_weights[i]);
@@ -133,9 +132,10 @@ static tem_status offer(finding *f, certified_weights *c, tem_error *error) {
 }
 
 /* Rounds, proves, and offers a proposal. *s receives the exponent that was proved, or 0. */
-static tem_status propose(finding *f, const float *log_weights, double least, double most,
-                          double *s, tem_error *error) {
-    certified_weights c = {.values = round_weights(log_weights, f->matrix.count)};
+static tem_status propose(finding *f, const float *log_weights, bool balanced, double least,
+                          double most, double *s, tem_error *error) {
+    certified_weights c = {
+        .values = round_weights(log_weights, f->matrix.count, steps_of_log(f, balanced))};
     bool found = false;
     tem_status status = c.values == NULL ? core_fail_memory(error)
                                          : prove_largest(f, least, most, &c, &found, error);
@@ -165,7 +165,7 @@ static tem_status try_balance(finding *f, float *a, double *s, tem_error *error)
     if (status != TEM_OK || least <= 0)
         return status;
     take_logarithms(a, f->matrix.count);
-    return propose(f, a, 0.99 * most, most, s, error);
+    return propose(f, a, true, 0.99 * most, most, s, error);
 }
 
 /* A few steps towards a constant Z, from equal weights, at an exponent on the way from that of equal
@@ -185,7 +185,7 @@ static tem_status try_flattening(finding *f, double s_equal, float *a, double *s
         memset(flat, 0, f->matrix.stride * sizeof *flat);
         status = tuning_flatten(&f->matrix, &f->goal, at, steps, f->run, flat, error);
         if (status == TEM_OK)
-            status = propose(f, flat, s_equal, f->request->epsilon, &proved, error);
+            status = propose(f, flat, false, s_equal, f->request->epsilon, &proved, error);
         if (status == TEM_OK && proved > *s) {
             memcpy(a, flat, f->matrix.stride * sizeof *a);
             *s = proved;
@@ -200,7 +200,7 @@ static tem_status try_tuning(finding *f, double s_equal, float *a, double s, tem
     tuning_point point = {a, s, INFINITY};
     const tem_status status = tuning_search(&f->matrix, &f->goal, s, f->request->iterations, f->run,
                                             &point, error);
-    return status == TEM_OK ? propose(f, a, isfinite(point.distance) ? 0.97 * point.s : s_equal,
+    return status == TEM_OK ? propose(f, a, false, isfinite(point.distance) ? 0.97 * point.s : s_equal,
                                       point.s, &s, error)
                             : status;
 }
