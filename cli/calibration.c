@@ -73,7 +73,8 @@ static int told(void *context, const tem_search_state *state) {
 }
 
 tem_certificate *calibration_make(const tem_accountant *accountant, const tem_calibration *wanted,
-                                  double minutes, const tem_run *run, bool quiet) {
+                                  double minutes, bool patient, const tem_run *run,
+                                  bool quiet) {
     watch w = {.end = talk_clock() + 60 * minutes, .quiet = quiet};
     tem_calibration search = *wanted;
     tem_certificate *certificate = NULL;
@@ -81,7 +82,7 @@ tem_certificate *calibration_make(const tem_accountant *accountant, const tem_ca
     tem_error error;
     search.told = told;
     search.told_context = &w;
-    if (wanted->weights != TEM_WEIGHTS_EQUAL)
+    if (patient && wanted->weights != TEM_WEIGHTS_EQUAL)
         talk_be_patient();
     tem_status status = tem_accountant_calibrate(accountant, &search, run, &certificate, &error);
     if (status == TEM_OK)

@@ -13,11 +13,12 @@ bool calibration_ready(void);
 
 /* Calibrates; keeps the certificate beside the model, and believes it from now on.
  *   wanted    of it, told is not looked at
- *   minutes   after which a search ends with the best it has; the first signal does that, too, and
- *             the second one ends the command
+ *   minutes   after which a search ends with the best it has
+ *   patient   the first SIGINT does that, too, and the second one ends the command
  * NULL after saying why not. */
 tem_certificate *calibration_make(const tem_accountant *accountant, const tem_calibration *wanted,
-                                  double minutes, const tem_run *run, bool quiet);
+                                  double minutes, bool patient, const tem_run *run,
+                                  bool quiet);
 
 /* Whether a certificate beside the model opened last is for this model: whether --calibrated would
  * find it. */

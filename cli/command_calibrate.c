@@ -111,7 +111,7 @@ static int calibrate(const calibrate_request *r, const tem_model *model,
                      const tem_accountant *accountant, const tem_run *run) {
     tem_error error;
     tem_certificate *certificate =
-        calibration_make(accountant, &r->wanted, r->minutes, run, r->common.quiet);
+        calibration_make(accountant, &r->wanted, r->minutes, true, run, r->common.quiet);
     if (certificate == NULL)
         return EXIT_FAILED;
     calibrated c = {.model = model};

@@ -302,7 +302,8 @@ static void print_calibrated(const chooser *c) {
         printf(" --beta %.15g", r->beta);
     if (r->gamma > 0)
         printf(" --gamma %.15g", r->gamma);
-    printf("' makes.\nWithout one the same s takes epsilon %.4g.\n", c->answer.epsilon);
+    printf("' makes,\nwith --calibrated --weights equal. Without one the same s takes epsilon %.4g.\n",
+           c->answer.epsilon);
 }
 
 /* Calls `each` for every certificate of the model that is believed and whose effects are under the

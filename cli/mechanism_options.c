@@ -21,17 +21,24 @@ static void say_how_to_calibrate(const mechanism_choice *choice) {
         fprintf(stderr, " --beta %s", talk_number(choice->beta));
     if (choice->gamma > 0)
         fprintf(stderr, " --gamma %s", talk_number(choice->gamma));
+    if (choice->weights_name != NULL)
+        fprintf(stderr, " --weights %s", choice->weights_name);
     fputc('\n', stderr);
 }
 
 /* The certificate beside the model that answers the choice and is believed; or NULL. */
 static tem_certificate *find_certificate(const char *command, const tem_model *model,
                                          const mechanism_choice *choice, int *status) {
-    const tem_calibration wanted = {
+    tem_calibration wanted = {
         .epsilon = choice->epsilon, .beta = choice->beta, .gamma = choice->gamma};
     tem_certificate *certificate = NULL;
     tem_certificate_info info;
     tem_error error;
+    if (choice->weights_name != NULL &&
+        tem_weights_parse(choice->weights_name, &wanted.weights, &error) != TEM_OK) {
+        *status = talk_usage(command, "--weights: %s", error.message);
+        return NULL;
+    }
     if (tem_certificate_find(default_model_certificates(), model, &wanted, &certificate, &error) !=
         TEM_OK) {
         *status = say_error(command, &error);
@@ -77,6 +84,10 @@ tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
     if (choice->kind_name != NULL &&
         tem_kind_parse(choice->kind_name, &options.kind, &error) != TEM_OK) {
         *status = talk_usage(command, "--mechanism: %s", error.message);
+        return NULL;
+    }
+    if (choice->weights_name != NULL && !choice->calibrated) {
+        *status = talk_usage(command, "--weights belongs to --calibrated");
         return NULL;
     }
     if (choice->calibrated && options.kind != TEM_KIND_TEM) {

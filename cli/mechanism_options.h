@@ -8,7 +8,8 @@
 typedef struct mechanism_choice {
     double epsilon, beta, gamma; /* 0: not given */
     const char *kind_name;       /* NULL: not given */
-    bool calibrated;             /* s and gamma from the certificate beside the model */
+    bool calibrated;             /* s, gamma and weights from the certificate beside the model */
+    const char *weights_name;    /* of which kind; NULL: the best there is */
 } mechanism_choice;
 
 /* Rows of an option table: for what has epsilon, beta and gamma, and for all of a choice. */
@@ -40,7 +41,11 @@ typedef struct mechanism_choice {
          0,           0},                                                                          \
     {                                                                                              \
         "calibrated", 0, OPTION_FLAG, &(choice).calibrated, NULL,                                  \
-            "with the larger exponent that 'tem calibrate' has proved for E", 0, 0                 \
+            "with the exponent and weights that 'tem calibrate' has proved for E", 0, 0            \
+    },                                                                                             \
+    {                                                                                              \
+        "weights", 0, OPTION_TEXT, &(choice).weights_name, "W",                                    \
+            "--calibrated: with tuned, balanced or equal weights (default: the best)", 0, 0        \
     }
 
 /* Makes the mechanism; NULL and *status if it cannot, after saying why. The model must be the one

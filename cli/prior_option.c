@@ -40,6 +40,10 @@ const char *prior_name(const char *text) {
     const size_t most = sizeof ((tem_certificate_info *)0)->prior - 1;
     const char *slash = strrchr(text, '/');
     const char *name = slash != NULL ? slash + 1 : text;
-    const size_t length = strlen(name);
-    return length > most ? name + length - most : name;
+    if (strlen(name) <= most)
+        return name;
+    name += strlen(name) - most;
+    while (((unsigned char)*name & 0xc0) == 0x80) /* not in the middle of a character */
+        name++;
+    return name;
 }

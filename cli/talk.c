@@ -161,7 +161,7 @@ void talk_end_progress(void) {
 
 static void catch_signal(int number) {
     caught_signal = number;
-    caught_count = caught_count < 2 ? caught_count + 1 : 2;
+    caught_count = number != SIGINT || caught_count > 0 ? 2 : 1; /* patience is for Ctrl-C */
 }
 
 void talk_be_patient(void) {

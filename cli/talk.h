@@ -39,7 +39,7 @@ double talk_clock(void);
  * TEM_ERR_CANCELLED, cleans up, and talk_error ends the program by the signal. */
 tem_run talk_run(unsigned threads, bool quiet);
 
-/* From now on the first signal does not end the call in progress: talk_interrupted tells of it, and
+/* From now on the first SIGINT does not end the call in progress: talk_interrupted tells of it, and
  * the second one ends it. */
 void talk_be_patient(void);
 bool talk_interrupted(void);

@@ -153,9 +153,14 @@ static void take_logarithms(float *a, uint32_t count) {
         a[i] = logf(a[i]);
 }
 
+/* Beyond it there is no mechanism with a gamma that was given, and nothing to compute with. */
+static double largest_s(const finding *f) {
+    return f->request->beta > 0 ? INFINITY : 64 / f->request->gamma;
+}
+
 /* Weights that make Z constant at an s just below epsilon, if there are any. */
 static tem_status try_balance(finding *f, float *a, double *s, tem_error *error) {
-    const double most = 0.9997 * f->request->epsilon;
+    const double most = fmin(0.9997 * f->request->epsilon, largest_s(f));
     double residual = 0, least = 0;
     for (uint32_t i = 0; i < f->matrix.count; i++)
         a[i] = 0.5f;
@@ -180,7 +185,8 @@ static tem_status try_flattening(finding *f, double s_equal, float *a, double *s
     memset(a, 0, f->matrix.stride * sizeof *a);
     *s = s_equal;
     for (size_t i = 0; i < count && status == TEM_OK && !f->watch.enough; i++) {
-        const double at = s_equal + parts[i] * (f->request->epsilon - s_equal);
+        const double way = s_equal + parts[i] * (f->request->epsilon - s_equal);
+        const double at = fmin(way, largest_s(f));
         double proved = 0;
         memset(flat, 0, f->matrix.stride * sizeof *flat);
         status = tuning_flatten(&f->matrix, &f->goal, at, steps, f->run, flat, error);
@@ -214,6 +220,7 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
                                            error);
     const double s_equal = exponent_s_value(plain.exponent.s);
     f->goal.s_least = s_equal; /* with less, what is gained is gained by words that say less */
+    f->goal.s_most = fmin(0.9995 * f->request->epsilon, largest_s(f));
     double s = 0;
     if (status == TEM_OK)
         status = offer(f, &plain, error);
@@ -237,7 +244,7 @@ tem_status certified_weights_find(const account *equal, const weights_request *r
                  .best_distance = INFINITY};
     f.goal = (tuning_goal){r->epsilon,
                            r->beta > 0 ? log1p(-r->beta) + log(count - 1.0) - log(r->beta) : 0,
-                           r->gamma, r->prior, 0, &f.watch};
+                           r->gamma, r->prior, 0, 0, &f.watch};
     tem_status status = tuning_matrix_make(equal->space, count, equal->profile->reach, matrix_bytes,
                                            run, &f.matrix, error);
     float *a = status == TEM_OK ? tuning_vector(&f.matrix) : NULL;

@@ -141,7 +141,7 @@ static void step(search *x, double by_s) {
     x->square_s = fade_square * x->square_s + (1 - fade_square) * by_s * by_s;
     const double move =
         rate_s(x) * cooling(x) * x->mean_s / first / (sqrt(x->square_s / second) + 1e-12);
-    x->s = fmin(0.9995 * x->goal->epsilon, fmax(x->goal->s_least, x->s - move));
+    x->s = fmin(x->goal->s_most, fmax(x->goal->s_least, x->s - move));
 }
 
 /* Whether this point keeps epsilon, as far as 16 bits tell; keeps the best, and steers. */

@@ -29,7 +29,7 @@ typedef struct tuning_goal {
     double reach; /* s gamma, if gamma follows from beta; else 0 */
     double gamma; /* if it was given */
     const double *prior;
-    double s_least; /* of the search */
+    double s_least, s_most; /* of the search */
     tuning_watch *watch;
 } tuning_goal;
 

@@ -165,8 +165,10 @@ static tem_status check_weights(const tem_accountant *a, const tem_calibration *
         return core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the same model");
     if (wanted->prior != NULL &&
         (wanted->prior_name == NULL || wanted->prior_name[0] == '\0' ||
-         strlen(wanted->prior_name) >= CERTIFICATE_PRIOR_BYTES))
-        return core_fail(error, TEM_ERR_ARGUMENT, "the name of a prior has 1 to %d bytes",
+         strlen(wanted->prior_name) >= CERTIFICATE_PRIOR_BYTES ||
+         !certificate_is_name(wanted->prior_name)))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the name of a prior has 1 to %d bytes, UTF-8 without control characters",
                          CERTIFICATE_PRIOR_BYTES - 1);
     return TEM_OK;
 }

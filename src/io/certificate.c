@@ -8,11 +8,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistr.h>
 #include <zstd.h>
 
 #define CERTIFICATE_MAGIC "TEMCERTS"
 
-enum { CERTIFICATE_VERSION = 2, ALIGNMENT = 64, COMPRESSION = 19 };
+enum {
+    CERTIFICATE_VERSION = 2,
+    ALIGNMENT = 64,
+    COMPRESSION = 19,
+    WEIGHTS_MAX = 1 << 26 /* in a file: few bytes unpack to many weights */
+};
 
 /* 64 bytes. Each of them is settled: by the format, or by the size of the file. */
 typedef struct certificate_header {
@@ -56,11 +62,21 @@ static bool is_effect(const tem_effect *e) {
            e->support <= 2.0 * TEM_WORDS_MAX && e->distance >= 0 && e->distance <= 0x1p16;
 }
 
-static bool is_printable(const char *text) {
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
+/* Whether all are characters that a terminal and JSON take as they are: UTF-8 without controls. */
+bool certificate_is_name(const char *text) {
+    if (u8_check((const uint8_t *)text, strlen(text)) != NULL)
+        return false;
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
+        if (*c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0))
             return false;
     return true;
+}
+
+static bool has_weight(const tem_certificate *c) {
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->weights[i] > 0)
+            return true;
+    return c->count == 0;
 }
 
 static bool is_none(const tem_effect *e) {
@@ -86,8 +102,10 @@ const char *certificate_fault(const tem_certificate *c) {
     if (has_prior ? !is_effect(&c->effect) || !is_effect(&c->plain)
                   : c->kind == TEM_WEIGHTS_TUNED || !is_none(&c->effect) || !is_none(&c->plain))
         return "what it says about its prior and effects cannot be";
-    if (!is_printable(c->prior))
-        return "the name of its prior has control characters";
+    if (!certificate_is_name(c->prior))
+        return "the name of its prior is not plain UTF-8";
+    if (!has_weight(c))
+        return "all its weights are 0";
     return NULL;
 }
 
@@ -209,9 +227,10 @@ static const char *take_weights(const char *frame, uint64_t bytes, tem_certifica
                : "the weights of a certificate are damaged";
 }
 
-/* Reads the certificate at *at and moves on. A record must be, to the bit, the one that its
- * certificate is written as: hashes, padding and all. */
-static const char *take_certificate(const file_view *view, uint64_t *at, tem_certificate *out) {
+/* Reads the certificate at *at and moves on; *left: weights that the file may still have. A record
+ * must be, to the bit, the one that its certificate is written as: hashes, padding and all. */
+static const char *take_certificate(const file_view *view, uint64_t *at, uint32_t *left,
+                                    tem_certificate *out) {
     certificate_record found;
     if (view->size - *at < sizeof found)
         return "the file is cut short";
@@ -219,8 +238,11 @@ static const char *take_certificate(const file_view *view, uint64_t *at, tem_cer
     *at += sizeof found;
     const uint64_t bytes = found.weights_bytes, room = core_round_up(bytes, ALIGNMENT);
     if (bytes > view->size || room > view->size - *at ||
-        (found.weights_count == 0) != (bytes == 0) || found.weights_count > TEM_WORDS_MAX)
+        (found.weights_count == 0) != (bytes == 0))
         return "the weights of a certificate do not fit the file";
+    if (found.weights_count > *left)
+        return "it unpacks to more weights than a file may have";
+    *left -= found.weights_count;
     *out = from_record(&found);
     const char *fault = bytes == 0 ? NULL : take_weights(view->data + *at, bytes, out);
     for (uint64_t i = bytes; i < room && fault == NULL; i++)
@@ -234,6 +256,17 @@ static const char *take_certificate(const file_view *view, uint64_t *at, tem_cer
                                                      : certificate_fault(out);
 }
 
+static bool same_question(const tem_certificate *a, const tem_certificate *b) {
+    return memcmp(a->space, b->space, sizeof a->space) == 0 && certificate_same_terms(a, b);
+}
+
+static bool is_repeated(const tem_certificate *list, uint32_t i) {
+    for (uint32_t k = 0; k < i; k++)
+        if (same_question(&list[k], &list[i]))
+            return true;
+    return false;
+}
+
 tem_status certificates_read(const file_view *view, const char *path, tem_certificate **list,
                              uint32_t *count, tem_error *error) {
     certificate_header header;
@@ -244,10 +277,13 @@ tem_status certificates_read(const file_view *view, const char *path, tem_certif
     if (made == NULL)
         return core_fail_memory(error);
     uint64_t at = sizeof header, start = at;
+    uint32_t left = WEIGHTS_MAX;
     const char *fault = NULL;
     for (uint32_t i = 0; i < header.count && fault == NULL; i++) {
         start = at;
-        fault = take_certificate(view, &at, &made[i]);
+        fault = take_certificate(view, &at, &left, &made[i]);
+        if (fault == NULL && is_repeated(made, i))
+            fault = "two certificates answer the same question";
     }
     if (fault == NULL && at != view->size) {
         start = at;
@@ -331,7 +367,7 @@ static uint32_t insert(tem_certificate *list, uint32_t count, const tem_certific
     *borrowed = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         const bool other = memcmp(list[i].space, c->space, sizeof c->space) != 0;
-        const bool same = !other && certificate_same_terms(&list[i], c);
+        const bool same = same_question(&list[i], c);
         if (other || same)
             certificate_clear(&list[i]);
         if (same)

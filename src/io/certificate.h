@@ -47,6 +47,9 @@ static inline bool certificate_leaves_room(double realised, double epsilon) {
     return realised <= epsilon * (1 - 0x1p-50);
 }
 
+/* Whether a prior may have this name. */
+bool certificate_is_name(const char *text);
+
 /* What no certificate can say; NULL if nothing is wrong. */
 const char *certificate_fault(const tem_certificate *c);
 

@@ -325,6 +325,22 @@ static void test_weights(void **state) {
     }
 }
 
+/* Two answers to one question: a program of ours writes no such file, and none is read. */
+static void test_repeated(void **state) {
+    (void)state;
+    unsigned char bytes[FILE_MAX];
+    save_and_free(make_usual());
+    save_and_free(make(1, 0, 1 << 19, 7));
+    size_t size = read_file(bytes);
+    memcpy(bytes + size, bytes + HEADER_BYTES, RECORD_BYTES);
+    bytes[12] = 3;
+    write_file(bytes, size + RECORD_BYTES);
+    assert_int_equal(load_status(), TEM_ERR_DAMAGED);
+    tem_certificate *again = make_usual();
+    assert_int_equal(tem_certificate_save(again, path, NULL), TEM_ERR_DAMAGED);
+    tem_certificate_free(again);
+}
+
 static void test_every_length(void **state) {
     (void)state;
     unsigned char bytes[FILE_MAX] = {0};
@@ -797,8 +813,24 @@ static void test_verify(void **state) {
     tem_certificate *low = make(2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE);
     assert_int_equal(verify(holds), TEM_OK);
     assert_int_equal(verify(fails), TEM_ERR_CERTIFICATE);
-    /* It keeps its epsilon, but proves less than it says. */
+    /* It keeps its epsilon, but proves less than it says: below s, and between s and the truth. */
     low->realised = 0.5;
+    assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
+    tem_accountant *accountant = NULL;
+    tem_mechanism *mechanism = NULL;
+    tem_audit audit;
+    const tem_mechanism_options options = {.epsilon = 2, .certificate = holds};
+    assert_int_equal(tem_accountant_create(model, NULL, NULL, &accountant, NULL), TEM_OK);
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    assert_int_equal(tem_accountant_audit(accountant, mechanism, NULL, &audit, NULL), TEM_OK);
+    tem_mechanism_free(mechanism);
+    tem_accountant_free(accountant);
+    assert_true(audit.realised > 1.01 && audit.realised < 1.99);
+    low->realised = audit.realised;
+    assert_int_equal(verify(low), TEM_OK);
+    low->realised = audit.realised_least * (1 - 1e-9);
+    assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
+    low->realised = (1 + audit.realised) / 2;
     assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
     /* gamma is the one that beta makes, but for a step. */
     tem_dist gamma = 0;
@@ -864,6 +896,8 @@ static void test_verify_weights(void **state) {
     assert_true(broken >= COUNT);
     weights[0] = 0;
     assert_int_equal(verify(&c), TEM_ERR_CERTIFICATE);
+    memset(weights, 0, sizeof weights);
+    assert_non_null(certificate_fault(&c));
 }
 
 /* What is drawn with a certificate has the law of its s and gamma: chi-square with 200,000 seeded
@@ -952,6 +986,7 @@ int main(void) {
         cmocka_unit_test(test_calibrated_draws),
         cmocka_unit_test_teardown(test_every_bit, clear),
         cmocka_unit_test_teardown(test_weights, clear),
+        cmocka_unit_test_teardown(test_repeated, clear),
         cmocka_unit_test_teardown(test_every_length, clear),
         cmocka_unit_test_teardown(test_impossible, clear),
         cmocka_unit_test_teardown(test_room, clear),

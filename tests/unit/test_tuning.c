@@ -418,8 +418,8 @@ static void test_never_worse(void **state) {
 /* Two words, m apart. With k^2 = x, E = exp(epsilon m) and the loss all used up, the expected
  * distance is m (f1 (1/E - x) + f2 x (E - 1)) / (1 - x), a fraction of linear functions: its minimum
  * is at an end. Either s is epsilon, with equal weights and m / (E + 1), whatever the prior; or s is
- * epsilon / 2 and the more frequent word the only output, with m f2. The latter is what s_least is
- * there to prevent. */
+ * epsilon / 2 and the more frequent word the only output, with m f2, which is below what equal weights
+ * may have as s and is not looked for. */
 static void test_two_words(void **state) {
     (void)state;
     const float values[] = {0, 1, 2, 1};
