@@ -3,6 +3,7 @@
 No message has a word of a text or of a vocabulary in it.
 """
 import errno
+from typing import Any
 
 
 class Error(Exception):
@@ -21,6 +22,9 @@ class Error(Exception):
 
     def __str__(self) -> str:  # OSError would write its own
         return str(self.args[0]) if self.args else self.detail
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return make, (self.status, self.detail, self.file, self.line, self.byte, self.os_error)
 
 
 class ArgumentError(Error, ValueError):

@@ -1,5 +1,6 @@
 """tem.Model: a vocabulary with its distances, and all that is done with it."""
 import datetime
+import functools
 import math
 import os
 import warnings
@@ -290,7 +291,7 @@ class Model:
         key = (epsilon, beta, gamma, kind, calibrated)
         made = self._mechanisms.get(key)
         if made is None:
-            numbers = float(epsilon), _given("beta", beta), _given("gamma", gamma)
+            numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
             if calibrated and kind != "tem":
                 raise make("argument", "calibrated belongs to the mechanism tem")
             certificate = self._find_certificate(*numbers) if calibrated else None
@@ -467,7 +468,7 @@ class Model:
         """
         if weights != "equal":
             raise make("argument", "weights: only 'equal' so far")
-        numbers = float(epsilon), _given("beta", beta), _given("gamma", gamma)
+        numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
         plain = self._mechanism(epsilon, beta, gamma)  # refuses what is out of range at once
         expected, workers = self._prior(prior), _threads(threads)
         file = self._certificate_file() if save else None
@@ -530,6 +531,20 @@ class Model:
 
         chooser = _choose.Chooser(target, wanted, gamma is not None, calibrated, evaluate, certify)
         return _choose.choose(chooser, str(prior), curve)
+
+
+@functools.lru_cache(maxsize=4)
+def _opened_once(path: str | None, signature: tuple[int, ...]) -> Model:
+    return Model.open(path)
+
+
+def as_model(model: Model | Path | None) -> Model:
+    """A Model; or the one a path, or nothing, names, opened once as long as the file is the same."""
+    if isinstance(model, Model):
+        return model
+    found = None if model is None else os.stat(model)
+    signature = (found.st_dev, found.st_ino, found.st_mtime_ns) if found else ()
+    return _opened_once(None if model is None else os.path.abspath(model), signature)
 
 
 _opened: weakref.WeakValueDictionary[tuple[str, str], Model] = weakref.WeakValueDictionary()
