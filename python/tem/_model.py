@@ -38,6 +38,10 @@ class Options(TypedDict, total=False):
     progress: Progress | None
 
 
+DEFAULTS: dict[str, Any] = {"beta": None, "gamma": None, "mechanism": "tem", "calibrated": False,
+                            "unknown": "uniform", "punctuation": "drop", "strip_tags": False}
+
+
 class Words(Sequence[str]):
     """The words of a model, in its order. A view: nothing is copied."""
 
@@ -183,7 +187,7 @@ class Model:
             rows, names = numpy.ascontiguousarray(rows[:limit]), names[:limit]
             if metric == "matrix":
                 rows = numpy.ascontiguousarray(rows[:, :limit])
-        return cls._wrap(_tem.build_rows(names, rows, *rest))
+        return cls._wrap(_tem.build_rows(names, rows.data, *rest))
 
     def save(self, path: Path, *, overwrite: bool = False,
              progress: Progress | None = None) -> None:
@@ -287,15 +291,15 @@ class Model:
         return found
 
     def _mechanism(self, epsilon: float, beta: float | None = None, gamma: float | None = None,
-                   kind: str = "tem", calibrated: bool = False) -> _tem.Mechanism:
-        key = (epsilon, beta, gamma, kind, calibrated)
+                   mechanism: str = "tem", calibrated: bool = False) -> _tem.Mechanism:
+        key = (epsilon, beta, gamma, mechanism, calibrated)
         made = self._mechanisms.get(key)
         if made is None:
             numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
-            if calibrated and kind != "tem":
+            if calibrated and mechanism != "tem":
                 raise make("argument", "calibrated belongs to the mechanism tem")
             certificate = self._find_certificate(*numbers) if calibrated else None
-            made = _tem.make_mechanism(self._handle, kind, *numbers, certificate)
+            made = _tem.make_mechanism(self._handle, mechanism, *numbers, certificate)
             if len(self._mechanisms) >= MECHANISMS_KEPT:
                 self._forget()
             self._mechanisms[key] = made
@@ -347,22 +351,21 @@ class Model:
             job = self._make_job(epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
                                  strip_tags)
         if type(texts) is str and insecure_seed is None:
-            return job.text(texts)  # type: ignore[return-value]
+            return job.text(texts)  # type: ignore[arg-type, return-value]
         result: T = self._run(job, texts, threads, insecure_seed, progress)[0]
         return result
 
     def privatize_report(self, texts: T, **options: Unpack[Options]) -> tuple[T, Report]:
         """The same, and what was done and spent: (texts, `Report`)."""
-        how = {"beta": None, "gamma": None, "mechanism": "tem", "calibrated": False,
-               "unknown": "uniform", "punctuation": "drop", "strip_tags": False, **options}
-        seed, threads = how.pop("insecure_seed", None), how.pop("threads", None)
-        progress = how.pop("progress", None)
-        job = self._make_job(**how)  # type: ignore[arg-type]
-        mechanism = self._mechanism(*(how[name] for name in (  # type: ignore[arg-type]
-            "epsilon", "beta", "gamma", "mechanism", "calibrated")))
+        how: dict[str, Any] = {**DEFAULTS, **options}
+        threads, seed, progress = (how.pop(name, None)
+                                   for name in ("threads", "insecure_seed", "progress"))
+        job = self._make_job(**how)
+        oov, punctuation = how.pop("unknown"), how.pop("punctuation")
+        del how["strip_tags"]
+        info = self._mechanism(**how).info()
         private, counts = self._run(job, texts, threads, seed, progress)
-        return private, self._report(job, mechanism.info(), str(how["unknown"]),
-                                     str(how["punctuation"]), seed is not None, counts)
+        return private, self._report(job, info, oov, punctuation, seed is not None, counts)
 
     def _run(self, job: _tem.Job, texts: Any, threads: int | None, seed: int | None,
              progress: Progress | None) -> tuple[Any, tuple[int, int, int, int]]:

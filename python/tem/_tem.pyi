@@ -1,7 +1,9 @@
 """The calls of tem.h, as python/ext has them. Not for users: see tem.Model."""
 import os
-from collections.abc import Buffer, Callable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, final
+
+from typing_extensions import Buffer
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Progress = Callable[[str, int, int], object] | None

@@ -39,16 +39,39 @@ def test_privatizer(small, small_path):
         again.transform([[1.0], [2.0]])
 
 
-@pytest.mark.filterwarnings("ignore:Can't test estimator")
+# Why a check of scikit-learn's cannot pass. They give every estimator tables of numbers.
+NUMBERS = "gives transform numbers, which are no texts"
+LEARNS = "expects fit to look at its input; this one learns nothing, so that nothing can leak"
+NOT_APPLICABLE = {
+    "check_fit_score_takes_y": NUMBERS, "check_estimators_dtypes": NUMBERS,
+    "check_dtype_object": NUMBERS, "check_estimators_pickle": NUMBERS,
+    "check_f_contiguous_array_estimator": NUMBERS, "check_transformer_data_not_an_array": NUMBERS,
+    "check_transformer_general": NUMBERS, "check_transformer_preserve_dtypes": NUMBERS,
+    "check_transformers_unfitted_stateless": NUMBERS, "check_dict_unchanged": NUMBERS,
+    "check_fit_idempotent": NUMBERS, "check_fit2d_predict1d": NUMBERS,
+    "check_n_features_in_after_fitting": LEARNS, "check_complex_data": LEARNS,
+    "check_estimators_empty_data_messages": LEARNS, "check_estimator_sparse_tag": LEARNS,
+    "check_n_features_in": LEARNS, "check_fit1d": LEARNS}
+
+
+class Tabular(tem.sklearn.Privatizer):
+    """Claims to take tables: of what takes texts only, scikit-learn checks nearly nothing."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_check_estimator(small):
-    """scikit-learn's own checks. Those that feed an estimator tables of numbers it leaves out by
-    itself, because the tags say that this one takes texts."""
-    results = check_estimator(tem.sklearn.Privatizer(epsilon=2, model=small), on_fail=None,
-                              on_skip=None)
-    passed = {result["check_name"] for result in results if result["status"] == "passed"}
-    assert not [result for result in results if result["status"] == "failed"]
-    assert {"check_estimator_cloneable", "check_estimator_repr", "check_no_attributes_set_in_init",
-            "check_valid_tag_types", "check_parameters_default_constructible"} <= passed
+    results = check_estimator(Tabular(epsilon=2, model=small), on_fail=None, on_skip=None)
+    by_status = {status: {r["check_name"] for r in results if r["status"] == status}
+                 for status in ("passed", "failed")}
+    assert by_status["failed"] <= set(NOT_APPLICABLE)
+    assert len(by_status["passed"]) >= 15
+    assert {"check_estimator_cloneable", "check_no_attributes_set_in_init", "check_set_params",
+            "check_parameters_default_constructible"} <= by_status["passed"]
 
 
 def test_accessor(small, small_path):
