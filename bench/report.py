@@ -315,7 +315,8 @@ def python(section):
         r = section["threads"]
         parts.append("Threads of Python, a call a review, epsilon 3: one takes "
                      f"{spread(r['one_s'])} s, two {spread(r['two_s'])} s: "
-                     f"{spread(r['ratio'])} times as fast.")
+                     f"{spread(r['ratio'])} times as fast. Two threads of C are "
+                     f"{spread(r['c_ratio'])} times as fast as one.")
     others = [(name, spread(section[name]["package_s"], 1e3), spread(section[name]["tem_s"], 1e3),
                spread(section[name]["ratio"])) for name in ("mldp-text", "pypantera")
               if name in section]

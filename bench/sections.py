@@ -432,14 +432,20 @@ def python_batch(bench, epsilon, threads, lines):
 
 
 def python_threads(bench, epsilon, lines):
-    """Threads of Python that share a model: one, and two."""
-    rival = bench.rival()
-    rival.ask("tem_load", model=bench.model("default"), text=bench.reviews(), lines=lines)
-    seen = in_turn(bench.runs(5) + 1, {
-        name: lambda t=threads: rival.ask("tem_python_threads", epsilon=float(epsilon), threads=t)
-        for name, threads in (("one", 1), ("two", 2))})
-    return {"one_s": figure(seen["one"][1:]), "two_s": figure(seen["two"][1:]),
-            "ratio": ratios(seen["one"][1:], seen["two"][1:])}
+    """Threads of Python that share a model: one, and two; and what two threads of C gain here."""
+    rival, model, text = bench.rival(), bench.model("default"), bench.reviews()
+    rival.ask("tem_load", model=model, text=text, lines=lines)
+    rival.ask("tem_texts", epsilon=float(epsilon), threads=1)
+    measures = {}
+    for name, threads in (("one", 1), ("two", 2)):
+        measures[name] = lambda t=threads: rival.ask("tem_python_threads", epsilon=float(epsilon),
+                                                     threads=t)
+        measures["c_" + name] = lambda t=threads: bench.program("texts", model, epsilon, t, lines,
+                                                                text)["seconds"]
+    seen = in_turn(bench.runs(5), measures)
+    return {"one_s": figure(seen["one"]), "two_s": figure(seen["two"]),
+            "ratio": ratios(seen["one"], seen["two"]),
+            "c_ratio": ratios(seen["c_one"], seen["c_two"])}
 
 
 def python_call(bench, epsilon):
