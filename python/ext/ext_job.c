@@ -98,6 +98,7 @@ typedef struct batch {
 
 typedef struct worker {
     batch *batch;
+    ext_run *run; /* of the caller; NULL in the other threads */
     tem_rng *rng; /* NULL if seeded */
     tem_counts counts;
     tem_status status;
@@ -123,24 +124,33 @@ static tem_status replace_one(worker *w, Py_ssize_t i) {
     return status;
 }
 
-/* A few texts; false if there are none left. */
-static bool replace_some(worker *w) {
+/* Asked before each text, which may take long. The caller looks at signals, the others at what it
+ * found. */
+static bool is_stopped(const worker *w, Py_ssize_t done) {
     batch *b = w->batch;
-    if (atomic_load_explicit(&b->stop, memory_order_relaxed))
-        return false;
-    const Py_ssize_t first = atomic_fetch_add(&b->next, SHARE_TEXTS);
-    const Py_ssize_t end = first + SHARE_TEXTS < b->count ? first + SHARE_TEXTS : b->count;
-    for (Py_ssize_t i = first; i < end && w->status == TEM_OK; i++)
-        w->status = replace_one(w, i);
-    if (w->status != TEM_OK)
-        atomic_store(&b->stop, true);
-    return w->status == TEM_OK && end > first;
+    if (w->run != NULL && ext_run_tell(w->run, "privatizing", (uint64_t)done, (uint64_t)b->count))
+        atomic_store_explicit(&b->stop, true, memory_order_relaxed);
+    return atomic_load_explicit(&b->stop, memory_order_relaxed);
 }
 
 static void *work(void *argument) {
-    while (replace_some(argument)) {
+    worker *w = argument;
+    batch *b = w->batch;
+    for (;;) {
+        const Py_ssize_t first = atomic_fetch_add(&b->next, SHARE_TEXTS);
+        const Py_ssize_t end = first + SHARE_TEXTS < b->count ? first + SHARE_TEXTS : b->count;
+        if (first >= end)
+            return NULL;
+        for (Py_ssize_t i = first; i < end; i++) {
+            if (is_stopped(w, first))
+                return NULL;
+            w->status = replace_one(w, i);
+            if (w->status != TEM_OK) {
+                atomic_store(&b->stop, true);
+                return NULL;
+            }
+        }
     }
-    return NULL;
 }
 
 /* The caller's share, and the end of the others. */
@@ -149,14 +159,12 @@ static void work_and_wait(batch *b, worker *workers, unsigned threads, ext_run *
     for (; started < threads; started++)
         if (pthread_create(&workers[started].handle, NULL, work, &workers[started]) != 0)
             break;
-    while (replace_some(&workers[0])) {
-        const Py_ssize_t done = atomic_load(&b->next);
-        if (ext_run_tell(run, "privatizing", (uint64_t)(done < b->count ? done : b->count),
-                         (uint64_t)b->count))
-            atomic_store(&b->stop, true);
-    }
+    workers[0].run = run;
+    work(&workers[0]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(workers[i].handle, NULL);
+    if (!atomic_load(&b->stop))
+        ext_run_tell(run, "privatizing", (uint64_t)b->count, (uint64_t)b->count);
 }
 
 static unsigned threads_for(unsigned wanted, size_t bytes) {

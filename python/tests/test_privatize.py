@@ -332,7 +332,7 @@ def test_a_fork_of_one_call_draws_different_words(small):
 def test_progress(small):
     calls = []
     small.privatize(["movie"] * 1000, epsilon=1, progress=lambda *call: calls.append(call))
-    assert calls and calls[-1][0] == "privatizing" and calls[-1][2] == 1000
+    assert calls[-1] == ("privatizing", 1000, 1000)
     assert all(0 <= done <= total for _, done, total in calls)
 
 
@@ -357,6 +357,13 @@ def interrupt_after(seconds, call):
         call()
     timer.join()
     return time.monotonic() - begin
+
+
+def test_interrupt_between_slow_texts(default):
+    """Madlib takes milliseconds a word: a few texts take longer than one waits."""
+    texts = ["what a wonderful movie " * 100] * 16
+    assert interrupt_after(0.3, lambda: default.privatize(texts, epsilon=9, threads=1,
+                                                          mechanism="madlib")) < 5
 
 
 def test_interrupt(small):
