@@ -6,6 +6,7 @@ else one made from the vectors that come with the package, once, in the user's c
 import os
 import pathlib
 import shutil
+from collections.abc import Callable
 from typing import NamedTuple
 
 from . import _tem, _trust
@@ -34,14 +35,15 @@ def _cached(vectors: pathlib.Path) -> pathlib.Path | None:
     return folder and folder / f"default-{_tem.version}-{size}.tem"
 
 
-def _make(vectors: pathlib.Path, path: pathlib.Path) -> None:
+def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
+          progress: Callable[[str, int, int], object] | None) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), 0, 0, None)
-    made.save(path, True, None)
+    made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), 0, threads, progress)
+    made.save(path, True, progress)
     path.chmod(0o600)
 
 
-def find() -> Found:
+def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Found:
     """The default model, made if need be (a few seconds, 111 MB)."""
     named = os.environ.get("TEM_MODEL")
     if named:
@@ -55,7 +57,7 @@ def find() -> Found:
         raise make("argument", "no default model: name a file, set $TEM_MODEL, or run 'make' in "
                    "tem's repository and set $TEM_MODEL to its build/default.tem")
     if not path.exists():
-        _make(vectors, path)
+        _make(vectors, path, threads, progress)
     elif not _trust.is_own(path):
         raise make("damaged", "the default model in your cache can be written by others: remove it",
                    str(path))

@@ -2,6 +2,7 @@
 import datetime
 import functools
 import math
+import operator
 import os
 import warnings
 import weakref
@@ -78,12 +79,17 @@ class Words(Sequence[str]):
         return f"<{self._count:,} words>"
 
 
-def _threads(threads: int | None) -> int:
-    if threads is None:
+def _count(name: str, value: int | None) -> int:
+    """0, which is not given in tem.h, for None."""
+    if value is None:
         return 0
-    if not 1 <= threads <= 4096:
-        raise make("argument", "threads is a whole number from 1, or None for one a processor")
-    return threads
+    if not 1 <= operator.index(value) < 2 ** 31:
+        raise make("argument", f"{name} is a whole number from 1, or None")
+    return operator.index(value)
+
+
+def _threads(threads: int | None) -> int:
+    return _count("threads", threads)
 
 
 def _given(name: str, value: float | None) -> float:
@@ -146,8 +152,10 @@ class Model:
         tem, or is made in your cache on first use (a few seconds, 111 MB).
         check: compare the whole file with its hashes first, about 1 GB/s a processor.
         """
-        found = _default.find() if path is None else _default.Found(os.fspath(path), False)
-        handle = _tem.open_model(found.path, check, _threads(threads), progress)
+        workers = _threads(threads)
+        found = (_default.find(workers, progress) if path is None
+                 else _default.Found(os.fspath(path), False))
+        handle = _tem.open_model(found.path, check, workers, progress)
         return cls._wrap(handle, os.path.abspath(found.path), found.is_own, check)
 
     @classmethod
@@ -168,11 +176,12 @@ class Model:
         1.0
         """
         number = 5 if metric == "matrix" else _tem.parse_metric(metric)
-        rest = number, neighbours or 0, _threads(threads), progress
+        rest = number, _count("neighbours", neighbours), _threads(threads), progress
+        most = _count("limit", limit)
         if isinstance(vectors, (str, os.PathLike)):
             if words is not None or metric == "matrix":
                 raise make("argument", "a file of vectors has its own words")
-            return cls._wrap(_tem.build_file(vectors, limit or 0, *rest))
+            return cls._wrap(_tem.build_file(vectors, most, *rest))
         if words is None:
             if not hasattr(vectors, "index_to_key"):
                 raise make("argument", "which words are these the vectors of?")
@@ -183,10 +192,9 @@ class Model:
         names = tuple(words)
         if rows.ndim != 2 or len(rows) != len(names):
             raise make("argument", f"expected a row for each of {len(names):,} words")
-        if limit is not None:
-            rows, names = numpy.ascontiguousarray(rows[:limit]), names[:limit]
-            if metric == "matrix":
-                rows = numpy.ascontiguousarray(rows[:, :limit])
+        if most:
+            rows, names = rows[:most, :most if metric == "matrix" else None], names[:most]
+            rows = numpy.ascontiguousarray(rows)
         return cls._wrap(_tem.build_rows(names, rows.data, *rest))
 
     def save(self, path: Path, *, overwrite: bool = False,
@@ -372,6 +380,7 @@ class Model:
         if seed is not None:
             warnings.warn("insecure_seed: the output is NOT private", NotPrivateWarning,
                           stacklevel=3)
+            seed = operator.index(seed)
             if not 0 <= seed < 2 ** 64:
                 raise make("argument", "insecure_seed takes a whole number from 0 to 2^64 - 1")
         values, rebuild = unpack(texts)
@@ -400,15 +409,14 @@ class Model:
                 gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
                 top: int = 10) -> Explanation:
         """What becomes of a word, with which probability: the `top` nearest, and all others."""
-        if top < 1:
-            raise make("argument", "top is a whole number from 1")
+        shown = min(_count("top", top), len(self))
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
         pieces, number = self._handle.first_piece(word)
         if pieces == 0:  # punctuation, which punctuation="word" draws for
             number = self._handle.find(word)
         elif pieces > 1:
             raise make("argument", f"that is {pieces} words to tem; name one at a time")
-        law = drawn.law(-1 if number is None else number, min(top, len(self)))
+        law = drawn.law(-1 if number is None else number, shown)
         info = drawn.info()
         entries = [Entry(self._handle.word(i), distance, p) for i, distance, p in law["entries"]]
         return Explanation(
@@ -556,7 +564,7 @@ _opened: weakref.WeakValueDictionary[tuple[str, str], Model] = weakref.WeakValue
 def _reopen(path: str, expected: str, is_own: bool, check: bool) -> Model:
     """A pickled model: the one that is open already, or the file, which must be the same."""
     known = _opened.get((path, expected))
-    if known is not None:
+    if known is not None and known._checked >= check:
         return known
     model = Model._wrap(_tem.open_model(path, check, 0, None), path, is_own, check)
     if model.hash != expected:

@@ -68,6 +68,8 @@ def test_audit_with_a_prior(small, tmp_path):
     assert small.audit(2, prior=text).summary.self_mean == pytest.approx(
         sum(share * small.explain(word, 2).self_probability
             for share, word in ((2 / 3, "movie"), (1 / 3, "film"))), rel=2e-3)
+    with pytest.raises(tem.UnsupportedError):
+        small.audit(2, mechanism="madlib")
     with pytest.raises(FileNotFoundError):
         small.audit(2, prior=tmp_path / "none")
     with pytest.raises(ValueError):

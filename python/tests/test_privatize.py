@@ -223,7 +223,8 @@ def test_options_that_are_refused(small, options):
 
 def test_options_of_wrong_types(small):
     for options in ({"epsilon": "3"}, {"epsilon": None}, {"epsilon": [3]}, {}, {"epsilon": 3, "x": 1},
-                    {"epsilon": 3, "unknown": None}, {"epsilon": 3, "progress": 5}):
+                    {"epsilon": 3, "unknown": None}, {"epsilon": 3, "progress": 5},
+                    {"epsilon": 3, "threads": 1.5}, {"epsilon": 3, "insecure_seed": 1.5}):
         with pytest.raises((TypeError, ValueError)):
             small.privatize(["x"] * 10, **options)
 
@@ -231,6 +232,9 @@ def test_options_of_wrong_types(small):
 def test_numbers_of_other_types(small):
     for epsilon in (90, 90.0, numpy.float32(90), numpy.int64(90)):
         assert small.privatize("x", epsilon=epsilon) == "x"
+    seeded = {tuple(small.privatize(["movie"] * 20, epsilon=1, insecure_seed=kind(7),
+                                    threads=numpy.int64(2))) for kind in (int, numpy.uint64)}
+    assert len(seeded) == 1
     assert len(small._mechanisms) <= 8
 
 
