@@ -172,9 +172,9 @@ def test_calls_can_be_stopped(medium):
 
 def test_ctrl_c_needs_no_progress(default):
     default.release()
-    assert interrupt_after(0.3, lambda: default.audit(2)) < 10
+    assert interrupt_after(0.3, lambda: default.audit(2, threads=1)) < 10
 
 
 def test_building_can_be_stopped():
     vectors = os.path.join(os.path.dirname(tem.__file__), "glove-840b-33k-300d.temv")
-    assert interrupt_after(0.5, lambda: tem.Model.build(vectors)) < 10
+    assert interrupt_after(0.5, lambda: tem.Model.build(vectors, threads=1)) < 10
