@@ -105,6 +105,19 @@ def _known(value: float) -> float | None:
     return value if 0 < value < math.inf else None
 
 
+def _table(vectors: Any, words: Iterable[str], metric: str,
+           most: int | None) -> tuple[tuple[str, ...], memoryview]:
+    """Words and numbers as C takes them; the first `most` of them."""
+    import numpy
+
+    rows = numpy.asarray(vectors, dtype="f8" if metric == "matrix" else "f4")
+    names = tuple(words)
+    if rows.ndim != 2 or len(rows) != len(names):
+        raise make("argument", f"expected a row for each of {len(names):,} words")
+    rows = rows[:most, :most if metric == "matrix" else None]
+    return names[:most], numpy.ascontiguousarray(rows).data
+
+
 class Model:
     """A vocabulary, its distances and its index: all that is public, and that is drawn from.
 
@@ -118,6 +131,10 @@ class Model:
     _is_own: bool
     _checked: bool
     _info: dict[str, Any]
+    _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
+    _jobs: dict[tuple[Any, ...], _tem.Job]
+    _certificates: dict[tuple[float, float, float], _tem.Certificate]
+    _accountant: _tem.Accountant | None
 
     def __init__(self) -> None:
         raise TypeError("a Model is made by Model.open or Model.build")
@@ -135,11 +152,6 @@ class Model:
         if path is not None:
             _opened[path, model.hash] = model
         return model
-
-    _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
-    _jobs: dict[tuple[Any, ...], _tem.Job]
-    _certificates: dict[tuple[float, float, float], _tem.Certificate]
-    _accountant: _tem.Accountant | None
 
     # ---- making ----
 
@@ -175,7 +187,7 @@ class Model:
         >>> small.distance("good", "great")
         1.0
         """
-        number = 5 if metric == "matrix" else _tem.parse_metric(metric)
+        number = _tem.MATRIX if metric == "matrix" else _tem.parse_metric(metric)
         rest = number, _count("neighbours", neighbours), _threads(threads), progress
         most = _count("limit", limit)
         if isinstance(vectors, (str, os.PathLike)):
@@ -186,16 +198,7 @@ class Model:
             if not hasattr(vectors, "index_to_key"):
                 raise make("argument", "which words are these the vectors of?")
             vectors, words = vectors.vectors, vectors.index_to_key
-        import numpy
-
-        rows = numpy.ascontiguousarray(vectors, dtype="f8" if metric == "matrix" else "f4")
-        names = tuple(words)
-        if rows.ndim != 2 or len(rows) != len(names):
-            raise make("argument", f"expected a row for each of {len(names):,} words")
-        if most:
-            rows, names = rows[:most, :most if metric == "matrix" else None], names[:most]
-            rows = numpy.ascontiguousarray(rows)
-        return cls._wrap(_tem.build_rows(names, rows.data, *rest))
+        return cls._wrap(_tem.build_rows(*_table(vectors, words, metric, most or None), *rest))
 
     def save(self, path: Path, *, overwrite: bool = False,
              progress: Progress | None = None) -> None:
@@ -295,7 +298,7 @@ class Model:
         # PRIVACY: a certificate that nobody here has computed proves nothing.
         if not self._is_own and not _trust.has(found.info()["hash"]):
             raise make("certificate", "you have neither made nor verified this certificate; 'tem "
-                       "verify' checks it", path)
+                       f"verify' checks it, or {advice}", path)
         return found
 
     def _mechanism(self, epsilon: float, beta: float | None = None, gamma: float | None = None,

@@ -9,6 +9,7 @@ _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Progress = Callable[[str, int, int], object] | None
 
 version: str
+MATRIX: int
 
 @final
 class Model:
