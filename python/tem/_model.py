@@ -198,7 +198,8 @@ class Model:
             if not hasattr(vectors, "index_to_key"):
                 raise make("argument", "which words are these the vectors of?")
             vectors, words = vectors.vectors, vectors.index_to_key
-        return cls._wrap(_tem.build_rows(*_table(vectors, words, metric, most or None), *rest))
+        names, numbers = _table(vectors, words, metric, most or None)
+        return cls._wrap(_tem.build_rows(names, numbers, *rest))
 
     def save(self, path: Path, *, overwrite: bool = False,
              progress: Progress | None = None) -> None:
