@@ -101,6 +101,13 @@ def _given(name: str, value: float | None) -> float:
     return float(value)
 
 
+def _prior_name(prior: Path | float) -> str:
+    """As a certificate has it: the name of a file without its folder, 63 bytes at most."""
+    if isinstance(prior, (int, float)):
+        return f"zipf:{prior:g}"
+    return os.path.basename(os.fspath(prior)).encode(errors="replace")[-63:].decode(errors="ignore")
+
+
 def _known(value: float) -> float | None:
     return value if 0 < value < math.inf else None
 
@@ -402,10 +409,10 @@ class Model:
             private=not seeded and unseen == 0, released_unseen=unseen, epsilon=info["epsilon"],
             s=info["s"] if exact else None, gamma=info["gamma"] if exact else None,
             beta=_known(info["beta"]), epsilon_gamma=_known(info["epsilon_gamma"]),
-            weights="equal", words=words, unknown=unknown, documents=documents, oov=oov,
+            weights=info["weights"], words=words, unknown=unknown, documents=documents, oov=oov,
             punctuation=punctuation, spent=words * info["epsilon"],
             spent_worst=words * info["epsilon_gamma"] if job.is_bounded(seeded) else None,
-            model=self.hash, certificate=info["certificate"] or None)
+            model=self.hash, certificate=info["certificate"] or None, effects=info["effects"])
 
     # ---- accounting ----
 
@@ -440,10 +447,13 @@ class Model:
             return _tem.zipf_prior(self._handle, float(name[5:]))
         return _tem.load_prior(self._handle, name)
 
-    def _account(self, threads: int, progress: Progress | None) -> _tem.Accountant:
-        """Looks at all pairs of words, once; keeps 4 kB a word."""
+    def _account(self, threads: int, progress: Progress | None,
+                 drawn: _tem.Mechanism | None = None) -> _tem.Accountant:
+        """Looks at all pairs of words; keeps 4 kB a word, but not for weights that are not equal."""
+        if drawn is not None and drawn.info()["weights"] != "equal":
+            return _tem.make_accountant(self._handle, drawn, threads, progress)
         if self._accountant is None:
-            self._accountant = _tem.make_accountant(self._handle, threads, progress)
+            self._accountant = _tem.make_accountant(self._handle, None, threads, progress)
         return self._accountant
 
     def release(self) -> None:
@@ -461,7 +471,7 @@ class Model:
         """
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
         info, workers = drawn.info(), _threads(threads)
-        accountant = self._account(workers, progress)
+        accountant = self._account(workers, progress, drawn)
         found = accountant.audit(drawn, workers, progress)
         summary = None if prior is None else Summary(
             **accountant.summarise(drawn, self._prior(prior), True, workers, progress))
@@ -474,34 +484,28 @@ class Model:
                                                   self._handle.word(worst[1]), worst[2]), **found)
 
     def calibrate(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
-                  weights: str = "equal", prior: Path | float = "zipf", save: bool = False,
+                  weights: str = "tuned", prior: Path | float = "zipf", save: bool = False,
                   threads: int | None = None, progress: Progress | None = None) -> Calibration:
-        """Finds an exponent beyond epsilon/2 that is proved to keep the promise of epsilon.
+        """Finds an exponent beyond epsilon/2, and weights, proved to keep the promise of epsilon.
 
-        `privatize(..., calibrated=True)` uses it from now on. save: also write the certificate
-        beside the model, as `tem calibrate` does, for other processes and later ones.
+        weights: "equal" (seconds), "balanced", or "tuned" for the least expected distance under
+        the prior (minutes). `privatize(..., calibrated=True)` uses the result from now on. save:
+        also write the certificate beside the model, as `tem calibrate` does, for other processes
+        and later ones.
         """
-        if weights != "equal":
-            raise make("argument", "weights: only 'equal' so far")
         numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
-        plain = self._mechanism(epsilon, beta, gamma)  # refuses what is out of range at once
+        self._mechanism(epsilon, beta, gamma)  # refuses what is out of range at once
         expected, workers = self._prior(prior), _threads(threads)
         file = self._certificate_file() if save else None
-        accountant = self._account(workers, progress)
-        certificate = accountant.calibrate(*numbers, workers, progress)
+        certificate = self._account(workers, progress).calibrate(
+            *numbers, weights, expected, _prior_name(prior), workers, progress)
         info = certificate.info()
-        found = _tem.make_mechanism(self._handle, "tem", numbers[0], 0, 0, certificate)
-        summaries = [Summary(**accountant.summarise(m, expected, False, workers, progress))
-                     for m in (found, plain)]
         if file is not None:
             certificate.save(file)
             _trust.add(info["hash"])
-        self._certificates[numbers[0], info["beta"], numbers[2]] = certificate
+        self._certificates[epsilon, info["beta"], numbers[2]] = certificate
         self._forget()
-        return Calibration(epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
-                           beta=_known(info["beta"]), weights=info["weights"],
-                           realised=info["realised"], summary=summaries[0], plain=summaries[1],
-                           hash=info["hash"], file=file)
+        return Calibration(**{**info, "beta": _known(info["beta"])}, file=file)
 
     def _certificate_file(self) -> str:
         """Where a certificate goes; fails before all the work if it could not."""
@@ -540,12 +544,13 @@ class Model:
             return summarise(drawn, whole, whole and calibrated)
 
         def certify(epsilon: float) -> tuple[float, float, Summary, float | None]:
-            certificate = accountant.calibrate(epsilon, *limits, workers, progress)
+            certificate = accountant.calibrate(epsilon, *limits, "equal", None, "", workers,
+                                               progress)
             return summarise(_tem.make_mechanism(model._handle, "tem", epsilon, 0, 0, certificate),
                              True, False)
 
         chooser = _choose.Chooser(target, wanted, gamma is not None, calibrated, evaluate, certify)
-        return _choose.choose(chooser, str(prior), curve)
+        return _choose.choose(chooser, _prior_name(prior), curve)
 
 
 @functools.lru_cache(maxsize=4)

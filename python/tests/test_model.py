@@ -165,6 +165,11 @@ def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
     made = os.stat(first.path)
     assert tem.Model.open().hash == first.hash
     assert os.stat(first.path).st_mtime_ns == made.st_mtime_ns
+    (tmp_path / "cache/tem").joinpath(os.path.basename(first.path) + ".cert").write_bytes(b"")
+    os.chmod(first.path + ".cert", 0o622)
+    with pytest.raises(tem.DamagedError, match="others"):
+        tem.Model.open()
+    os.unlink(first.path + ".cert")
     os.chmod(first.path, 0o666)
     with pytest.raises(tem.DamagedError, match="others"):
         tem.Model.open()
