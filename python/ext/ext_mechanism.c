@@ -1,0 +1,168 @@
+/* ext_mechanism.c - tem_mechanism and tem_law in Python. */
+#include "ext.h"
+
+#include <stdlib.h>
+
+enum { DIGITS = 17, DECIMAL_BYTES = DIGITS + 32 };
+
+static void mechanism_delete(PyObject *self) {
+    ext_mechanism *m = (ext_mechanism *)self;
+    tem_mechanism_free(m->mechanism);
+    Py_XDECREF((PyObject *)m->model);
+    ext_delete(self);
+}
+
+/* make_mechanism(model, kind, epsilon, beta, gamma, certificate or None); 0 is not given */
+static PyObject *make_mechanism(PyObject *module, PyObject *args) {
+    const ext_state *state = ext_state_of(module);
+    ext_model *model = NULL;
+    PyObject *certificate = NULL;
+    const char *kind = NULL;
+    tem_mechanism_options options = {0};
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "O!sdddO", state->model, &model, &kind, &options.epsilon,
+                          &options.beta, &options.gamma, &certificate))
+        return NULL;
+    if (Py_TYPE(certificate) == state->certificate)
+        options.certificate = ((ext_certificate *)certificate)->certificate;
+    ext_mechanism *made = ext_new(state->mechanism);
+    if (made == NULL)
+        return NULL;
+    made->model = (ext_model *)Py_NewRef((PyObject *)model);
+    PyThreadState *thread = PyEval_SaveThread();
+    tem_status status = tem_kind_parse(kind, &options.kind, &error);
+    if (status == TEM_OK)
+        status = tem_mechanism_create(model->model, &options, &made->mechanism, &error);
+    PyEval_RestoreThread(thread);
+    if (status == TEM_OK)
+        return (PyObject *)made;
+    Py_DECREF((PyObject *)made);
+    return ext_fail(state, &error);
+}
+
+PyMethodDef ext_mechanism_functions[] = {
+    {"make_mechanism", make_mechanism, METH_VARARGS,
+     "make_mechanism(model, kind, epsilon, beta, gamma, certificate)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
+    const tem_mechanism *mechanism = ((ext_mechanism *)self)->mechanism;
+    tem_mechanism_info info;
+    tem_certificate_info certificate = {.prior = ""};
+    (void)unused;
+    tem_mechanism_get_info(mechanism, &info);
+    tem_mechanism_get_certificate(mechanism, &certificate);
+    return Py_BuildValue("{s:s, s:d, s:d, s:d, s:d, s:d, s:d, s:s, s:s, s:N}", "mechanism",
+                         tem_kind_name(info.kind), "epsilon", info.epsilon, "beta", info.beta, "s",
+                         info.s, "gamma", info.gamma, "epsilon_gamma", info.epsilon_gamma,
+                         "moved_mass", info.moved_mass, "weights", info.weights, "certificate",
+                         info.certificate, "effects", ext_effects(&certificate));
+}
+
+/* ---- the law of a word ---- */
+
+typedef struct ranked {
+    tem_dist distance;
+    uint32_t id;
+} ranked;
+
+static int compare_ranked(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The ids of the nearest words, of all `count`; NULL without memory. Free with free. */
+static uint32_t *nearest_of(const tem_law *law, uint32_t count, uint32_t top) {
+    ranked *all = malloc(count * sizeof *all);
+    uint32_t *nearest = malloc((top + (size_t)1) * sizeof *nearest);
+    if (all != NULL && nearest != NULL) {
+        for (uint32_t id = 0; id < count; id++)
+            all[id] = (ranked){tem_law_distance(law, id), id};
+        qsort(all, count, sizeof *all, compare_ranked);
+        for (uint32_t i = 0; i < top; i++)
+            nearest[i] = all[i].id;
+    } else {
+        free(nearest);
+        nearest = NULL;
+    }
+    free(all);
+    return nearest;
+}
+
+/* [(number, distance, probability)] */
+static PyObject *entries_of(const tem_law *law, const uint32_t *nearest, uint32_t top) {
+    PyObject *list = PyList_New(0);
+    for (uint32_t i = 0; list != NULL && i < top; i++) {
+        PyObject *entry = Py_BuildValue("Idd", nearest[i],
+                                        (double)tem_law_distance(law, nearest[i]) / TEM_DIST_ONE,
+                                        tem_law_probability(law, nearest[i]));
+        if (entry == NULL || PyList_Append(list, entry) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(entry);
+    }
+    return list;
+}
+
+static PyObject *describe_law(const ext_state *state, const tem_law *law, uint32_t word,
+                              const uint32_t *nearest, uint32_t top) {
+    char outside[DECIMAL_BYTES] = "0";
+    tem_error error;
+    if (tem_law_outside_decimal(law, nearest, top, DIGITS, outside, sizeof outside, &error) !=
+        TEM_OK)
+        return ext_fail(state, &error);
+    const double tail = PyOS_string_to_double(outside, NULL, NULL);
+    PyObject *entries = entries_of(law, nearest, top);
+    if (entries == NULL)
+        return NULL;
+    return Py_BuildValue("{s:N, s:d, s:d, s:d, s:d}", "entries", entries, "tail", tail, "self",
+                         word == TEM_NO_WORD ? 0 : tem_law_probability(law, word), "support",
+                         tem_law_support(law), "entropy", tem_law_entropy(law));
+}
+
+/* law(number or -1, top): what becomes of a word. -1: one that the model does not have */
+static PyObject *law_of(PyObject *self, PyObject *args) {
+    const ext_mechanism *m = (ext_mechanism *)self;
+    const ext_state *state = ext_state_of_self(self);
+    long long number = 0;
+    unsigned top = 0;
+    tem_law *law = NULL;
+    uint32_t *nearest = NULL;
+    tem_model_info info;
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "LI", &number, &top))
+        return NULL;
+    const uint32_t word = number < 0 || number > UINT32_MAX ? TEM_NO_WORD : (uint32_t)number;
+    tem_model_get_info(m->model->model, &info);
+    top = top < info.words ? top : info.words;
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status = tem_law_create(m->mechanism, word, DIGITS, &law, &error);
+    if (status == TEM_OK)
+        nearest = nearest_of(law, info.words, top);
+    PyEval_RestoreThread(thread);
+    PyObject *result = NULL;
+    if (status != TEM_OK)
+        ext_fail(state, &error);
+    else
+        result = nearest == NULL ? PyErr_NoMemory() : describe_law(state, law, word, nearest, top);
+    free(nearest);
+    tem_law_free(law);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"info", mechanism_info, METH_NOARGS, "info()"},
+    {"law", law_of, METH_VARARGS, "law(number, top)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, mechanism_delete}, {Py_tp_methods, methods}, {0, NULL}};
+
+PyType_Spec ext_mechanism_spec = {.name = "tem._tem.Mechanism",
+                                  .basicsize = sizeof(ext_mechanism),
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                           Py_TPFLAGS_IMMUTABLETYPE,
+                                  .slots = slots};

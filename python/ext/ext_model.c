@@ -1,0 +1,344 @@
+/* ext_model.c - tem_model and tem_vectors in Python. */
+#include "ext.h"
+
+#include <string.h>
+
+static void model_delete(PyObject *self) {
+    tem_model_free(((ext_model *)self)->model);
+    ext_delete(self);
+}
+
+/* Takes a model over. */
+static PyObject *wrap_model(const ext_state *state, tem_model *model) {
+    ext_model *made = ext_new(state->model);
+    if (made == NULL)
+        tem_model_free(model);
+    else
+        made->model = model;
+    return (PyObject *)made;
+}
+
+/* What a long call left behind: the model, or an exception. */
+static PyObject *take_model(const ext_state *state, tem_status status, tem_model *model,
+                            const tem_error *error) {
+    if (status != TEM_OK)
+        return ext_fail(state, error);
+    if (PyErr_Occurred()) {
+        tem_model_free(model);
+        return NULL;
+    }
+    return wrap_model(state, model);
+}
+
+static PyObject *open_model(PyObject *module, PyObject *args) {
+    PyObject *path = NULL, *progress = NULL;
+    unsigned threads = 0;
+    int check = 0;
+    tem_model *model = NULL;
+    tem_error error;
+    ext_run run;
+    if (!PyArg_ParseTuple(args, "O&pIO", PyUnicode_FSConverter, &path, &check, &threads, &progress))
+        return NULL;
+    const char *name = PyBytes_AsString(path);
+    ext_run_begin(&run, threads, progress);
+    tem_status status = tem_model_open(name, &model, &error);
+    if (status == TEM_OK && check)
+        status = tem_model_check(model, &run.run, &error);
+    ext_run_end(&run);
+    Py_DECREF(path);
+    if (status != TEM_OK)
+        tem_model_free(model);
+    return take_model(ext_state_of(module), status, model, &error);
+}
+
+/* ---- building ---- */
+
+/* The strings of a tuple, which keeps them alive; NULL with an exception. Free with PyMem_Free. */
+static const char **words_of(const ext_state *state, PyObject *words) {
+    const Py_ssize_t count = PyTuple_Size(words);
+    const char **strings = PyMem_Calloc((size_t)count + 1, sizeof *strings);
+    tem_error error = {.status = TEM_ERR_FORMAT, .message = "a word has NUL in it"};
+    if (strings == NULL)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; strings != NULL && i < count; i++) {
+        Py_ssize_t bytes = 0;
+        strings[i] = ext_utf8(state, PyTuple_GetItem(words, i), &bytes);
+        if (strings[i] != NULL && strlen(strings[i]) == (size_t)bytes)
+            continue;
+        error.line = (uint64_t)i + 1;
+        ext_fail(state, &error);
+        PyMem_Free(strings);
+        strings = NULL;
+    }
+    return strings;
+}
+
+typedef struct build_arguments {
+    unsigned metric, neighbours, threads;
+    PyObject *progress;
+} build_arguments;
+
+static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, const tem_run *run,
+                                tem_model **model, tem_error *error) {
+    const tem_build_options options = {.metric = (tem_metric)a->metric,
+                                       .neighbours = a->neighbours};
+    const tem_status status = tem_model_build(vectors, &options, run, model, error);
+    tem_vectors_free(vectors);
+    return status;
+}
+
+/* build_file(path, limit, metric, neighbours, threads, progress) */
+static PyObject *build_file(PyObject *module, PyObject *args) {
+    build_arguments a = {0};
+    PyObject *path = NULL;
+    unsigned long long limit = 0;
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    tem_error error;
+    ext_run run;
+    if (!PyArg_ParseTuple(args, "O&KIIIO", PyUnicode_FSConverter, &path, &limit, &a.metric,
+                          &a.neighbours, &a.threads, &a.progress))
+        return NULL;
+    const char *name = PyBytes_AsString(path);
+    ext_run_begin(&run, a.threads, a.progress);
+    tem_status status = tem_vectors_load(name, limit, &run.run, &vectors, &error);
+    if (status == TEM_OK)
+        status = build_vectors(vectors, &a, &run.run, &model, &error);
+    ext_run_end(&run);
+    Py_DECREF(path);
+    return take_model(ext_state_of(module), status, model, &error);
+}
+
+/* Whether a buffer holds `rows` rows of numbers of so many bytes; an exception if not. */
+static bool is_table(const Py_buffer *values, Py_ssize_t rows, size_t number_bytes,
+                     Py_ssize_t *columns) {
+    *columns = rows == 0 ? 0 : values->len / (Py_ssize_t)number_bytes / rows;
+    if (rows > 0 && rows <= TEM_WORDS_MAX && *columns > 0 && *columns <= UINT32_MAX &&
+        *columns * rows * (Py_ssize_t)number_bytes == values->len)
+        return true;
+    PyErr_SetString(PyExc_ValueError, "expected a row of numbers for each word");
+    return false;
+}
+
+static PyObject *build_from(const ext_state *state, const char *const *strings, Py_ssize_t rows,
+                            const Py_buffer *values, const build_arguments *a) {
+    const bool matrix = a->metric == TEM_MATRIX;
+    Py_ssize_t columns = 0;
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    tem_error error;
+    ext_run run;
+    if (!is_table(values, rows, matrix ? sizeof(double) : sizeof(float), &columns))
+        return NULL;
+    if (matrix && columns != rows) {
+        PyErr_SetString(PyExc_ValueError, "expected a distance for each pair of words");
+        return NULL;
+    }
+    ext_run_begin(&run, a->threads, a->progress);
+    tem_status status = matrix ? tem_model_build_matrix(strings, (uint32_t)rows, values->buf,
+                                                        a->neighbours, &run.run, &model, &error)
+                               : tem_vectors_create(strings, values->buf, (uint32_t)rows,
+                                                    (uint32_t)columns, &vectors, &error);
+    if (status == TEM_OK && !matrix)
+        status = build_vectors(vectors, a, &run.run, &model, &error);
+    ext_run_end(&run);
+    return take_model(state, status, model, &error);
+}
+
+/* build_rows(words, numbers, metric, neighbours, threads, progress): float32 rows, or for a matrix
+ * of distances float64 */
+static PyObject *build_rows(PyObject *module, PyObject *args) {
+    build_arguments a = {0};
+    PyObject *words = NULL, *made = NULL;
+    Py_buffer values;
+    if (!PyArg_ParseTuple(args, "O!y*IIIO", &PyTuple_Type, &words, &values, &a.metric,
+                          &a.neighbours, &a.threads, &a.progress))
+        return NULL;
+    const ext_state *state = ext_state_of(module);
+    const char **strings = words_of(state, words);
+    if (strings != NULL)
+        made = build_from(state, strings, PyTuple_Size(words), &values, &a);
+    PyMem_Free(strings);
+    PyBuffer_Release(&values);
+    return made;
+}
+
+static PyObject *parse_metric(PyObject *module, PyObject *args) {
+    const char *name = NULL;
+    tem_metric metric = TEM_EUCLIDEAN;
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return NULL;
+    if (tem_metric_parse(name, &metric, &error) != TEM_OK)
+        return ext_fail(ext_state_of(module), &error);
+    return PyLong_FromLong(metric);
+}
+
+PyMethodDef ext_model_functions[] = {
+    {"open_model", open_model, METH_VARARGS, "open_model(path, check, threads, progress)"},
+    {"build_file", build_file, METH_VARARGS,
+     "build_file(path, limit, metric, neighbours, threads, progress)"},
+    {"build_rows", build_rows, METH_VARARGS,
+     "build_rows(words, numbers, metric, neighbours, threads, progress)"},
+    {"parse_metric", parse_metric, METH_VARARGS, "parse_metric(name)"},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- the object ---- */
+
+static PyObject *save(PyObject *self, PyObject *args) {
+    PyObject *path = NULL, *progress = NULL;
+    int overwrite = 0;
+    tem_error error;
+    ext_run run;
+    if (!PyArg_ParseTuple(args, "O&pO", PyUnicode_FSConverter, &path, &overwrite, &progress))
+        return NULL;
+    const char *name = PyBytes_AsString(path);
+    ext_run_begin(&run, 0, progress);
+    const tem_status status =
+        tem_model_save(((ext_model *)self)->model, name,
+                       overwrite ? TEM_OVERWRITE : TEM_KEEP_EXISTING, &run.run, &error);
+    ext_run_end(&run);
+    Py_DECREF(path);
+    if (status != TEM_OK)
+        return ext_fail(ext_state_of_self(self), &error);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *verify(PyObject *self, PyObject *args) {
+    PyObject *progress = NULL;
+    unsigned threads = 0;
+    tem_error error;
+    ext_run run;
+    if (!PyArg_ParseTuple(args, "IO", &threads, &progress))
+        return NULL;
+    ext_run_begin(&run, threads, progress);
+    const tem_status status = tem_model_verify(((ext_model *)self)->model, &run.run, &error);
+    ext_run_end(&run);
+    if (status != TEM_OK)
+        return ext_fail(ext_state_of_self(self), &error);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *model_info(PyObject *self, PyObject *unused) {
+    tem_model_info info;
+    (void)unused;
+    tem_model_get_info(((ext_model *)self)->model, &info);
+    return Py_BuildValue(
+        "{s:I, s:I, s:s, s:I, s:I, s:d, s:K, s:O, s:K, s:s}", "words", info.words, "dimension",
+        info.dimension, "metric", tem_metric_name(info.metric), "step_log2", info.step_log2,
+        "neighbours", info.neighbours, "deviation", (double)info.deviation / TEM_DIST_ONE,
+        "triangles", (unsigned long long)info.triangles, "is_metric",
+        info.metric != TEM_MATRIX || info.triangles_exhaustive ? Py_True : Py_False, "file_bytes",
+        (unsigned long long)info.file_bytes, "hash", info.hash);
+}
+
+static PyObject *word_at(PyObject *self, PyObject *number) {
+    const unsigned long id = PyLong_AsUnsignedLong(number);
+    size_t length = 0;
+    if (id == (unsigned long)-1 && PyErr_Occurred())
+        return NULL;
+    const char *word =
+        id > UINT32_MAX ? NULL : tem_model_word(((ext_model *)self)->model, (uint32_t)id, &length);
+    if (word == NULL) {
+        PyErr_SetString(PyExc_IndexError, "no word has this number");
+        return NULL;
+    }
+    return PyUnicode_DecodeUTF8(word, (Py_ssize_t)length, NULL);
+}
+
+/* The number of a word, or None. What cannot be UTF-8 is in no model. */
+static PyObject *find(PyObject *self, PyObject *word) {
+    Py_ssize_t bytes = 0;
+    const char *utf8 = PyUnicode_Check(word) ? PyUnicode_AsUTF8AndSize(word, &bytes) : NULL;
+    if (utf8 == NULL) {
+        PyErr_Clear();
+        return Py_NewRef(Py_None);
+    }
+    const uint32_t id = tem_model_find(((ext_model *)self)->model, utf8, (size_t)bytes);
+    return id == TEM_NO_WORD ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(id);
+}
+
+/* How many words a text is, and the number of the first, or None. */
+static PyObject *first_piece(PyObject *self, PyObject *text) {
+    const ext_state *state = ext_state_of_self(self);
+    Py_ssize_t bytes = 0;
+    size_t count = 0;
+    uint32_t id = TEM_NO_WORD;
+    tem_error error;
+    const char *utf8 = ext_utf8(state, text, &bytes);
+    if (utf8 == NULL)
+        return NULL;
+    if (tem_model_pieces(((ext_model *)self)->model, utf8, (size_t)bytes, &id, 1, &count, &error) !=
+        TEM_OK)
+        return ext_fail(state, &error);
+    PyObject *first = id == TEM_NO_WORD ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(id);
+    return Py_BuildValue("nN", (Py_ssize_t)count, first);
+}
+
+static PyObject *distance(PyObject *self, PyObject *args) {
+    unsigned a = 0, b = 0;
+    if (!PyArg_ParseTuple(args, "II", &a, &b))
+        return NULL;
+    const tem_dist steps = tem_model_distance(((ext_model *)self)->model, a, b);
+    return PyFloat_FromDouble((double)steps / TEM_DIST_ONE);
+}
+
+/* The nearest words: [(number, distance)]. */
+static PyObject *neighbours(PyObject *self, PyObject *number) {
+    const unsigned long id = PyLong_AsUnsignedLong(number);
+    tem_neighbours found;
+    tem_error error;
+    if (id == (unsigned long)-1 && PyErr_Occurred())
+        return NULL;
+    if (tem_model_neighbours(((ext_model *)self)->model,
+                             id > UINT32_MAX ? UINT32_MAX : (uint32_t)id, &found, &error) != TEM_OK)
+        return ext_fail(ext_state_of_self(self), &error);
+    PyObject *list = PyList_New(0);
+    for (uint32_t i = 0; list != NULL && i < found.count; i++) {
+        PyObject *pair =
+            Py_BuildValue("Id", found.list[i].id, (double)found.list[i].distance / TEM_DIST_ONE);
+        if (pair == NULL || PyList_Append(list, pair) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
+    return list;
+}
+
+/* The vector of a word as float32, in bytes. */
+static PyObject *vector(PyObject *self, PyObject *number) {
+    const tem_model *model = ((ext_model *)self)->model;
+    const unsigned long id = PyLong_AsUnsignedLong(number);
+    float values[TEM_DIMENSION_MAX];
+    tem_model_info info;
+    tem_error error;
+    if (id == (unsigned long)-1 && PyErr_Occurred())
+        return NULL;
+    tem_model_get_info(model, &info);
+    if (tem_model_vector(model, id > UINT32_MAX ? UINT32_MAX : (uint32_t)id, values, &error) !=
+        TEM_OK)
+        return ext_fail(ext_state_of_self(self), &error);
+    return PyBytes_FromStringAndSize((const char *)values,
+                                     (Py_ssize_t)(info.dimension * sizeof *values));
+}
+
+static PyMethodDef methods[] = {
+    {"save", save, METH_VARARGS, "save(path, overwrite, progress)"},
+    {"verify", verify, METH_VARARGS, "verify(threads, progress)"},
+    {"info", model_info, METH_NOARGS, "info()"},
+    {"word", word_at, METH_O, "word(number)"},
+    {"find", find, METH_O, "find(word)"},
+    {"first_piece", first_piece, METH_O, "first_piece(text)"},
+    {"distance", distance, METH_VARARGS, "distance(a, b)"},
+    {"neighbours", neighbours, METH_O, "neighbours(number)"},
+    {"vector", vector, METH_O, "vector(number)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {{Py_tp_dealloc, model_delete}, {Py_tp_methods, methods}, {0, NULL}};
+
+PyType_Spec ext_model_spec = {.name = "tem._tem.Model",
+                              .basicsize = sizeof(ext_model),
+                              .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                       Py_TPFLAGS_IMMUTABLETYPE,
+                              .slots = slots};

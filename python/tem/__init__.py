@@ -1,0 +1,28 @@
+"""Private text: every word is replaced by one drawn from the words near it, with a proof.
+
+>>> import tem
+>>> model = tem.Model.open()                              # English; made on first use
+>>> len(model.privatize("what a wonderful movie", epsilon=3).split())
+4
+>>> model.explain("wonderful", epsilon=3).entries[1].word
+'fantastic'
+
+The guarantee is word-level metric differential privacy, by the Truncated Exponential Mechanism:
+P(y | w) <= exp(epsilon d(w, w')) P(y | w') for all words w, w', y. The number of words of a text is
+not hidden, and the costs of its words add up. docs/PYTHON.md is the guide, docs/THREAT_MODEL.md says
+what to know before trusting it.
+"""
+from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateError, DamagedError,
+                      Error, ExistsError, FileError, FormatError, MetricError, NotFoundError,
+                      NotPrivateWarning, OutOfMemoryError, RangeError, UnsupportedError,
+                      VersionError)
+from ._model import Model, Options, Words
+from ._results import (Audit, Calibration, Choice, Cost, Entry, Explanation, Pair, Point, Report,
+                       Summary, Tail)
+from ._tem import version as __version__
+
+__all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledError",
+           "CertificateError", "Choice", "Cost", "DamagedError", "Entry", "Error", "ExistsError",
+           "Explanation", "FileError", "FormatError", "MetricError", "Model", "NotFoundError",
+           "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Point", "RangeError",
+           "Report", "Summary", "Tail", "UnsupportedError", "VersionError", "Words", "__version__"]

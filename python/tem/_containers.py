@@ -1,0 +1,99 @@
+"""Texts come in containers and go back in the same kind.
+
+Libraries are looked at only where the caller has imported them: none is needed here.
+"""
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Texts = Sequence[str | None]
+Rebuild = Callable[[list[str | None]], Any]
+
+
+def unpack(texts: Any) -> tuple[Texts, Rebuild]:
+    """The texts of a container, and what makes such a container of others."""
+    if isinstance(texts, str):
+        return [texts], lambda new: new[0]
+    if isinstance(texts, list):
+        return texts, lambda new: new
+    if isinstance(texts, tuple):
+        return texts, tuple
+    for name, kind, unpack_kind in _KINDS:
+        module = sys.modules.get(name)
+        if module is not None and isinstance(texts, getattr(module, kind, ())):
+            return unpack_kind(texts)
+    raise TypeError(f"expected a str, list, tuple, pandas Series, NumPy or Arrow array of texts, "
+                    f"not {type(texts)}")
+
+
+def _series(series: Any) -> tuple[Texts, Rebuild]:
+    """Index, name and dtype stay. Categories would tell which texts are equal: they become
+    objects."""
+    import pandas
+
+    missing = series.isna()
+    values = series.tolist()
+    plain = pandas.api.types.is_object_dtype(series.dtype)
+    if not plain and missing.any():  # pandas.NA; in objects None and NaN stay what they are
+        values = [None if gone else value for value, gone in zip(values, missing)]
+    categories = isinstance(series.dtype, pandas.CategoricalDtype)
+
+    def rebuild(new: list[str | None]) -> Any:
+        dtype = object if categories else series.dtype
+        return pandas.Series(new, index=series.index, dtype=dtype).__finalize__(series)
+    return values, rebuild
+
+
+def _index(index: Any) -> tuple[Texts, Rebuild]:
+    raise TypeError("an Index names rows; privatise a column instead")
+
+
+def _array(array: Any) -> tuple[Texts, Rebuild]:
+    import numpy
+
+    if array.dtype.kind not in "OUT":
+        raise TypeError(f"expected an array of str or object, not of {array.dtype}")
+
+    def rebuild(new: list[str | None]) -> Any:
+        if array.dtype.kind == "U":
+            return numpy.array(new, dtype=str).reshape(array.shape)
+        made = numpy.empty(len(new), dtype=array.dtype)
+        made[:] = new
+        return made.reshape(array.shape)
+    return array.ravel().tolist(), rebuild
+
+
+def _arrow_type(given: Any) -> Any:
+    """The type of the results: a dictionary would tell which texts are equal."""
+    import pyarrow
+
+    kind = given.value_type if pyarrow.types.is_dictionary(given) else given
+    if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
+            or pyarrow.types.is_null(kind) or str(kind) == "string_view"):
+        raise TypeError(f"expected an Arrow array of strings, not of {given}")
+    return kind
+
+
+def _arrow(array: Any) -> tuple[Texts, Rebuild]:
+    import pyarrow
+
+    kind = _arrow_type(array.type)
+    return array.to_pylist(), lambda new: pyarrow.array(new, type=kind)
+
+
+def _arrow_chunks(array: Any) -> tuple[Texts, Rebuild]:
+    import pyarrow
+
+    kind = _arrow_type(array.type)
+
+    def rebuild(new: list[str | None]) -> Any:
+        chunks, at = [], 0
+        for chunk in array.chunks:
+            chunks.append(pyarrow.array(new[at:at + len(chunk)], type=kind))
+            at += len(chunk)
+        return pyarrow.chunked_array(chunks, type=kind)
+    return array.to_pylist(), rebuild
+
+
+_KINDS = [("pandas", "Series", _series), ("pandas", "Index", _index), ("numpy", "ndarray", _array),
+          ("pyarrow", "Array", _arrow), ("pyarrow", "ChunkedArray", _arrow_chunks)]

@@ -1,0 +1,70 @@
+"""Which model serves when none is named: the rule of the command (cli/default_model.c).
+
+$TEM_MODEL; else default.tem in this package, beside the command `tem`, or where that installs it;
+else one made from the vectors that come with the package, once, in the user's cache.
+"""
+import os
+import pathlib
+import shutil
+from collections.abc import Callable
+from typing import NamedTuple
+
+from . import _tem, _trust
+from ._errors import make
+
+VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
+
+
+class Found(NamedTuple):
+    path: str
+    is_own: bool  # it came with the program: so did the certificates beside it
+
+
+def _candidates() -> list[pathlib.Path]:
+    places = [pathlib.Path(__file__).parent / "default.tem"]
+    command = shutil.which("tem")
+    if command:
+        folder = pathlib.Path(command).resolve().parent
+        places += [folder / "default.tem", folder.parent / "share/tem/default.tem"]
+    return places
+
+
+def _cached(vectors: pathlib.Path) -> pathlib.Path | None:
+    folder = _trust.folder_of("XDG_CACHE_HOME", ".cache")
+    size = vectors.stat().st_size
+    return folder and folder / f"default-{_tem.version}-{size}.tem"
+
+
+def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
+          progress: Callable[[str, int, int], object] | None) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), 0, threads, progress)
+    certificates = vectors.parent / CERTIFICATES
+    if certificates.exists():  # before the model: where that is, they are
+        shutil.copyfile(certificates, f"{path}.cert")
+        os.chmod(f"{path}.cert", 0o600)
+    made.save(path, True, progress)
+    path.chmod(0o600)
+
+
+def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Found:
+    """The default model, made if need be (a few seconds, 111 MB)."""
+    named = os.environ.get("TEM_MODEL")
+    if named:
+        return Found(named, False)
+    for place in _candidates():
+        if place.exists():
+            return Found(str(place), True)
+    vectors = pathlib.Path(__file__).parent / VECTORS
+    path = _cached(vectors) if vectors.exists() else None
+    if path is None:
+        raise make("argument", "no default model: name a file, set $TEM_MODEL, or run 'make' in "
+                   "tem's repository and set $TEM_MODEL to its build/default.tem")
+    if not path.exists():
+        _make(vectors, path, threads, progress)
+    certificates = f"{path}.cert"
+    for file in (str(path), certificates):
+        # PRIVACY: certificates that others can write did not come with the package.
+        if os.path.exists(file) and not _trust.is_own(file):
+            raise make("damaged", "a file in your cache can be written by others: remove it", file)
+    return Found(str(path), os.path.exists(certificates))

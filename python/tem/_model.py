@@ -1,0 +1,582 @@
+"""tem.Model: a vocabulary with its distances, and all that is done with it."""
+import datetime
+import functools
+import math
+import operator
+import os
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpack, overload
+
+from . import _choose, _default, _tem, _trust
+from ._containers import unpack
+from ._errors import CertificateError, NotFoundError, NotPrivateWarning, make
+from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Report, Summary, Tail)
+
+Progress = Callable[[str, int, int], object]
+Path = str | os.PathLike[str]
+T = TypeVar("T")
+
+BETA_DEFAULT = 0.001
+# A mechanism keeps what it has found out about words, a kilobyte each.
+MECHANISMS_KEPT, JOBS_KEPT = 8, 64
+
+
+class Options(TypedDict, total=False):
+    """How to privatise: the keywords of `Model.privatize`."""
+
+    epsilon: Required[float]
+    beta: float | None
+    gamma: float | None
+    mechanism: str
+    calibrated: bool
+    unknown: str
+    punctuation: str
+    strip_tags: bool
+    threads: int | None
+    insecure_seed: int | None
+    progress: Progress | None
+
+
+DEFAULTS: dict[str, Any] = {"beta": None, "gamma": None, "mechanism": "tem", "calibrated": False,
+                            "unknown": "uniform", "punctuation": "drop", "strip_tags": False}
+
+
+class Words(Sequence[str]):
+    """The words of a model, in its order. A view: nothing is copied."""
+
+    def __init__(self, handle: _tem.Model) -> None:
+        self._handle = handle
+        self._count = int(handle.info()["words"])
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self._handle.word(i) for i in range(*place.indices(self._count))]
+        return self._handle.word(range(self._count)[place])
+
+    def __contains__(self, word: object) -> bool:
+        return self._handle.find(word) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._handle.word, range(self._count))
+
+    def index(self, word: Any, start: int = 0, stop: int | None = None) -> int:
+        """The place of a word; ValueError if it has none."""
+        found = self._handle.find(word)
+        if found is None or found not in range(self._count)[start:stop]:
+            raise ValueError("no such word")
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{self._count:,} words>"
+
+
+def _count(name: str, value: int | None) -> int:
+    """0, which is not given in tem.h, for None."""
+    if value is None:
+        return 0
+    if not 1 <= operator.index(value) < 2 ** 31:
+        raise make("argument", f"{name} is a whole number from 1, or None")
+    return operator.index(value)
+
+
+def _threads(threads: int | None) -> int:
+    return _count("threads", threads)
+
+
+def _given(name: str, value: float | None) -> float:
+    """0 means not given in tem.h, so it must not be what a user gives."""
+    if value is None:
+        return 0.0
+    if not 0 < value < math.inf:
+        raise make("range", f"{name} must be above 0 and finite")
+    return float(value)
+
+
+def _prior_name(prior: Path | float) -> str:
+    """As a certificate has it: the name of a file without its folder, 63 bytes at most."""
+    if isinstance(prior, (int, float)):
+        return f"zipf:{prior:g}"
+    return os.path.basename(os.fspath(prior)).encode(errors="replace")[-63:].decode(errors="ignore")
+
+
+def _known(value: float) -> float | None:
+    return value if 0 < value < math.inf else None
+
+
+def _table(vectors: Any, words: Iterable[str], metric: str,
+           most: int | None) -> tuple[tuple[str, ...], memoryview]:
+    """Words and numbers as C takes them; the first `most` of them."""
+    import numpy
+
+    rows = numpy.asarray(vectors, dtype="f8" if metric == "matrix" else "f4")
+    names = tuple(words)
+    if rows.ndim != 2 or len(rows) != len(names):
+        raise make("argument", f"expected a row for each of {len(names):,} words")
+    rows = rows[:most, :most if metric == "matrix" else None]
+    return names[:most], numpy.ascontiguousarray(rows).data
+
+
+class Model:
+    """A vocabulary, its distances and its index: all that is public, and that is drawn from.
+
+    Made by `Model.open` or `Model.build`, and frozen: any number of threads may use one at the same
+    time, and calls release the GIL. A model that was opened from a file can be pickled: as the
+    path and the hash of that file.
+    """
+
+    _handle: _tem.Model
+    _path: str | None
+    _is_own: bool
+    _checked: bool
+    _info: dict[str, Any]
+    _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
+    _jobs: dict[tuple[Any, ...], _tem.Job]
+    _certificates: dict[tuple[float, float, float], _tem.Certificate]
+    _accountant: _tem.Accountant | None
+
+    def __init__(self) -> None:
+        raise TypeError("a Model is made by Model.open or Model.build")
+
+    @classmethod
+    def _wrap(cls, handle: _tem.Model, path: str | None = None, is_own: bool = False,
+              checked: bool = True) -> Self:
+        model = cls.__new__(cls)
+        model._handle, model._path, model._is_own, model._checked = handle, path, is_own, checked
+        model._info = handle.info()
+        model._mechanisms = {}
+        model._jobs = {}
+        model._certificates = {}
+        model._accountant = None
+        if path is not None:
+            _opened[path, model.hash] = model
+        return model
+
+    # ---- making ----
+
+    @classmethod
+    def open(cls, path: Path | None = None, *, check: bool = True, threads: int | None = None,
+             progress: Progress | None = None) -> Self:
+        """Opens a model file.
+
+        path: the file; None for the default model, which is the one $TEM_MODEL names, or came with
+        tem, or is made in your cache on first use (a few seconds, 111 MB).
+        check: compare the whole file with its hashes first, about 1 GB/s a processor.
+        """
+        workers = _threads(threads)
+        found = (_default.find(workers, progress) if path is None
+                 else _default.Found(os.fspath(path), False))
+        handle = _tem.open_model(found.path, check, workers, progress)
+        return cls._wrap(handle, os.path.abspath(found.path), found.is_own, check)
+
+    @classmethod
+    def build(cls, vectors: Any, words: Iterable[str] | None = None, *, metric: str = "euclidean",
+              neighbours: int | None = None, limit: int | None = None, threads: int | None = None,
+              progress: Progress | None = None) -> Self:
+        """Makes a model from vectors.
+
+        vectors: an array with a row for each of `words`; or gensim's KeyedVectors, which has its
+        own words; or the path of a file (GloVe or word2vec text, word2vec binary, fastText .vec,
+        plain or gzip). Under the metric "matrix": the distance of each pair of `words`.
+        metric: "euclidean", "angular", "l1", "linf" or "matrix".
+        neighbours: how long the list of each word is (256). limit: only the first words.
+        Texts are case-folded before their words are looked up; the vocabulary is not.
+
+        >>> small = Model.build([[0.0, 0], [1, 0], [0, 1]], ["good", "great", "bad"])
+        >>> small.distance("good", "great")
+        1.0
+        """
+        number = _tem.MATRIX if metric == "matrix" else _tem.parse_metric(metric)
+        rest = number, _count("neighbours", neighbours), _threads(threads), progress
+        most = _count("limit", limit)
+        if isinstance(vectors, (str, os.PathLike)):
+            if words is not None or metric == "matrix":
+                raise make("argument", "a file of vectors has its own words")
+            return cls._wrap(_tem.build_file(vectors, most, *rest))
+        if words is None:
+            if not hasattr(vectors, "index_to_key"):
+                raise make("argument", "which words are these the vectors of?")
+            vectors, words = vectors.vectors, vectors.index_to_key
+        names, numbers = _table(vectors, words, metric, most or None)
+        return cls._wrap(_tem.build_rows(names, numbers, *rest))
+
+    def save(self, path: Path, *, overwrite: bool = False,
+             progress: Progress | None = None) -> None:
+        """Writes the model to a file, whole or not at all."""
+        self._handle.save(path, overwrite, progress)
+
+    def verify(self, *, threads: int | None = None, progress: Progress | None = None) -> None:
+        """Recomputes every distance, list and bound. As long as building."""
+        self._handle.verify(_threads(threads), progress)
+
+    # ---- looking ----
+
+    def __len__(self) -> int:
+        return int(self._info["words"])
+
+    def __contains__(self, word: object) -> bool:
+        return self._handle.find(word) is not None
+
+    @property
+    def words(self) -> Words:
+        """The words, in the model's order, which in most is that of their frequency."""
+        return Words(self._handle)
+
+    @property
+    def dimension(self) -> int:
+        """Numbers a word; 0 for a matrix of distances."""
+        return int(self._info["dimension"])
+
+    @property
+    def metric(self) -> str:
+        return str(self._info["metric"])
+
+    @property
+    def hash(self) -> str:
+        """Of all that the file holds, in hex; "" if the model is from no file."""
+        return str(self._info["hash"])
+
+    @property
+    def path(self) -> str | None:
+        """The file, if it was opened from one."""
+        return self._path
+
+    def distance(self, a: str, b: str) -> float:
+        """The distance of two words, as it is drawn by."""
+        return self._handle.distance(self.words.index(a), self.words.index(b))
+
+    def neighbours(self, word: str, count: int = 10) -> list[tuple[str, float]]:
+        """The nearest words with their distances; the word itself is the first."""
+        nearest = self._handle.neighbours(self.words.index(word))[:count]
+        return [(self._handle.word(number), distance) for number, distance in nearest]
+
+    def vector(self, word: str) -> Any:
+        """The stored vector of a word, as a NumPy array; rotated in the default model."""
+        import numpy
+
+        return numpy.frombuffer(self._handle.vector(self.words.index(word)), dtype="f4")
+
+    def __repr__(self) -> str:
+        name = os.path.basename(self._path) if self._path else "in memory"
+        return (f"<tem.Model {name}: {len(self):,} words, {self.dimension} dimensions, "
+                f"{self.metric}>")
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{key}</td><td>{value}</td></tr>"
+                       for key, value in self._info.items())
+        return f"<table><caption>tem.Model</caption>{rows}</table>"
+
+    # ---- being copied ----
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._path is None:
+            raise make("argument", "a model in memory cannot be pickled: save it, and open the file")
+        return _reopen, (self._path, self.hash, self._is_own, self._checked)
+
+    # ---- mechanisms ----
+
+    def _find_certificate(self, epsilon: float, beta: float,
+                          gamma: float) -> _tem.Certificate:
+        """The one that was made here, or the one beside the model if it is believed."""
+        made = self._certificates.get((epsilon, beta or (0 if gamma else BETA_DEFAULT), gamma))
+        if made is not None:
+            return made
+        advice = f"model.calibrate({epsilon:g}, save=True) makes one"
+        if self._path is None:
+            raise make("certificate", f"no certificate for this epsilon; {advice}")
+        path = self._path + ".cert"
+        try:
+            found = _tem.find_certificate(path, self._handle, epsilon, beta, gamma)
+        except (CertificateError, NotFoundError) as none:
+            reason = none.detail.partition(";")[0]  # without the advice of the command
+            raise make("certificate", f"{reason}; {advice}") from None
+        # PRIVACY: a certificate that nobody here has computed proves nothing.
+        if not self._is_own and not _trust.has(found.info()["hash"]):
+            raise make("certificate", "you have neither made nor verified this certificate; 'tem "
+                       f"verify' checks it, or {advice}", path)
+        return found
+
+    def _mechanism(self, epsilon: float, beta: float | None = None, gamma: float | None = None,
+                   mechanism: str = "tem", calibrated: bool = False) -> _tem.Mechanism:
+        key = (epsilon, beta, gamma, mechanism, calibrated)
+        made = self._mechanisms.get(key)
+        if made is None:
+            numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
+            if calibrated and mechanism != "tem":
+                raise make("argument", "calibrated belongs to the mechanism tem")
+            certificate = self._find_certificate(*numbers) if calibrated else None
+            made = _tem.make_mechanism(self._handle, mechanism, *numbers, certificate)
+            if len(self._mechanisms) >= MECHANISMS_KEPT:
+                self._forget()
+            self._mechanisms[key] = made
+        return made
+
+    def _forget(self) -> None:
+        self._mechanisms.clear()
+        self._jobs.clear()
+
+    def _make_job(self, epsilon: float, beta: float | None, gamma: float | None, mechanism: str,
+                  calibrated: bool, unknown: str, punctuation: str, strip_tags: bool) -> _tem.Job:
+        if unknown == "keep-unsafe":
+            warnings.warn("unknown='keep-unsafe': unknown words are released as they are",
+                          NotPrivateWarning, stacklevel=3)
+        job = _tem.Job(self._mechanism(epsilon, beta, gamma, mechanism, calibrated), unknown,
+                       punctuation, strip_tags)
+        if len(self._jobs) >= JOBS_KEPT:
+            self._jobs.clear()
+        key = epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation, strip_tags
+        self._jobs[key] = job
+        return job
+
+    # ---- privatising ----
+
+    def privatize(self, texts: T, *, epsilon: float, beta: float | None = None,
+                  gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
+                  unknown: str = "uniform", punctuation: str = "drop", strip_tags: bool = False,
+                  threads: int | None = None, insecure_seed: int | None = None,
+                  progress: Progress | None = None) -> T:
+        """Replaces every word of a text, or of many, by one drawn from the words near it.
+
+        texts: a str; or a list, tuple, pandas Series, NumPy or Arrow array of them, which comes
+        back as the same kind, with None, NaN and null where they were.
+        epsilon: the privacy lost per unit of distance; smaller is more private. No default: see
+        `explain` and `choose`.
+        beta, gamma: where distances are cut off; by default all but 0.001 of the probability is
+        within. mechanism: "tem", "em", or "madlib" for comparison. calibrated: with the larger
+        exponent that `calibrate` has proved for this epsilon.
+        unknown: words that the model does not have are drawn from all words ("uniform"), left out
+        ("drop"), "<unk>" ("mask"), or released as they are ("keep-unsafe": not private).
+        punctuation: "drop", "keep" (released as it is) or "word". strip_tags: leave out HTML tags.
+        threads: at most this many; None for one a processor.
+        insecure_seed: for experiments and tests: repeatable, NOT private.
+        progress: called with (stage, done, total); what it raises stops the call, as Ctrl-C does.
+        """
+        job = self._jobs.get((epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
+                              strip_tags))
+        if job is None:
+            job = self._make_job(epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
+                                 strip_tags)
+        if type(texts) is str and insecure_seed is None:
+            return job.text(texts)  # type: ignore[arg-type, return-value]
+        result: T = self._run(job, texts, threads, insecure_seed, progress)[0]
+        return result
+
+    def privatize_report(self, texts: T, **options: Unpack[Options]) -> tuple[T, Report]:
+        """The same, and what was done and spent: (texts, `Report`)."""
+        how: dict[str, Any] = {**DEFAULTS, **options}
+        threads, seed, progress = (how.pop(name, None)
+                                   for name in ("threads", "insecure_seed", "progress"))
+        job = self._make_job(**how)
+        oov, punctuation = how.pop("unknown"), how.pop("punctuation")
+        del how["strip_tags"]
+        info = self._mechanism(**how).info()
+        private, counts = self._run(job, texts, threads, seed, progress)
+        return private, self._report(job, info, oov, punctuation, seed is not None, counts)
+
+    def _run(self, job: _tem.Job, texts: Any, threads: int | None, seed: int | None,
+             progress: Progress | None) -> tuple[Any, tuple[int, int, int, int]]:
+        if seed is not None:
+            warnings.warn("insecure_seed: the output is NOT private", NotPrivateWarning,
+                          stacklevel=3)
+            seed = operator.index(seed)
+            if not 0 <= seed < 2 ** 64:
+                raise make("argument", "insecure_seed takes a whole number from 0 to 2^64 - 1")
+        values, rebuild = unpack(texts)
+        private, counts = job.texts(values, _threads(threads), seed, progress)
+        return rebuild(private), counts
+
+    def _report(self, job: _tem.Job, info: dict[str, Any], oov: str, punctuation: str,
+                seeded: bool, counts: tuple[int, int, int, int]) -> Report:
+        documents, words, unknown, marks = counts
+        unseen = (unknown if oov == "keep-unsafe" else 0) + (marks if punctuation == "keep" else 0)
+        exact = info["mechanism"] != "madlib"
+        now = datetime.datetime.now(datetime.timezone.utc)
+        return Report(
+            time=now.strftime("%Y-%m-%dT%H:%M:%SZ"), mechanism=info["mechanism"],
+            private=not seeded and unseen == 0, released_unseen=unseen, epsilon=info["epsilon"],
+            s=info["s"] if exact else None, gamma=info["gamma"] if exact else None,
+            beta=_known(info["beta"]), epsilon_gamma=_known(info["epsilon_gamma"]),
+            weights=info["weights"], words=words, unknown=unknown, documents=documents, oov=oov,
+            punctuation=punctuation, spent=words * info["epsilon"],
+            spent_worst=words * info["epsilon_gamma"] if job.is_bounded(seeded) else None,
+            model=self.hash, certificate=info["certificate"] or None, effects=info["effects"])
+
+    # ---- accounting ----
+
+    def explain(self, word: str, epsilon: float, *, beta: float | None = None,
+                gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
+                top: int = 10) -> Explanation:
+        """What becomes of a word, with which probability: the `top` nearest, and all others."""
+        shown = min(_count("top", top), len(self))
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
+        pieces, number = self._handle.first_piece(word)
+        if pieces == 0:  # punctuation, which punctuation="word" draws for
+            number = self._handle.find(word)
+        elif pieces > 1:
+            raise make("argument", f"that is {pieces} words to tem; name one at a time")
+        law = drawn.law(-1 if number is None else number, shown)
+        info = drawn.info()
+        entries = [Entry(self._handle.word(i), distance, p) for i, distance, p in law["entries"]]
+        return Explanation(
+            word=word if number is None else self._handle.word(number), known=number is not None,
+            mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
+            entries=entries, tail=Tail(len(self) - len(entries), law["tail"]),
+            self_probability=law["self"], support=law["support"], entropy=law["entropy"],
+            certificate=info["certificate"] or None)
+
+    def _prior(self, prior: Path | float) -> _tem.Prior:
+        if isinstance(prior, (int, float)):
+            return _tem.zipf_prior(self._handle, prior)
+        name = os.fspath(prior)
+        if name == "zipf":
+            return _tem.zipf_prior(self._handle, 1)
+        if name.startswith("zipf:"):
+            return _tem.zipf_prior(self._handle, float(name[5:]))
+        return _tem.load_prior(self._handle, name)
+
+    def _account(self, threads: int, progress: Progress | None,
+                 drawn: _tem.Mechanism | None = None) -> _tem.Accountant:
+        """Looks at all pairs of words; keeps 4 kB a word, but not for weights that are not equal."""
+        if drawn is not None and drawn.info()["weights"] != "equal":
+            return _tem.make_accountant(self._handle, drawn, threads, progress)
+        if self._accountant is None:
+            self._accountant = _tem.make_accountant(self._handle, None, threads, progress)
+        return self._accountant
+
+    def release(self) -> None:
+        """Gives back the memory of what was found out for drawing and accounting."""
+        self._forget()
+        self._accountant = None
+
+    def audit(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
+              mechanism: str = "tem", calibrated: bool = False, prior: Path | float | None = None,
+              threads: int | None = None, progress: Progress | None = None) -> Audit:
+        """What an epsilon really protects here: the loss of the worst pair, proved over all.
+
+        prior: also what it does to words that come like that: "zipf", "zipf:POWER", or the path of
+        a file of counts or text, which must be public.
+        """
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
+        info, workers = drawn.info(), _threads(threads)
+        accountant = self._account(workers, progress, drawn)
+        found = accountant.audit(drawn, workers, progress)
+        summary = None if prior is None else Summary(
+            **accountant.summarise(drawn, self._prior(prior), True, workers, progress))
+        worst = found.pop("worst")
+        return Audit(
+            mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
+            beta=_known(info["beta"]), epsilon_gamma=info["epsilon_gamma"],
+            is_metric=self._info["is_metric"], certificate=info["certificate"] or None,
+            summary=summary, worst=worst and Pair(self._handle.word(worst[0]),
+                                                  self._handle.word(worst[1]), worst[2]), **found)
+
+    def calibrate(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
+                  weights: str = "tuned", prior: Path | float = "zipf", save: bool = False,
+                  threads: int | None = None, progress: Progress | None = None) -> Calibration:
+        """Finds an exponent beyond epsilon/2, and weights, proved to keep the promise of epsilon.
+
+        weights: "equal" (seconds), "balanced", or "tuned" for the least expected distance under
+        the prior (minutes). `privatize(..., calibrated=True)` uses the result from now on. save:
+        also write the certificate beside the model, as `tem calibrate` does, for other processes
+        and later ones.
+        """
+        numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
+        self._mechanism(epsilon, beta, gamma)  # refuses what is out of range at once
+        expected, workers = self._prior(prior), _threads(threads)
+        file = self._certificate_file() if save else None
+        certificate = self._account(workers, progress).calibrate(
+            *numbers, weights, expected, _prior_name(prior), workers, progress)
+        info = certificate.info()
+        if file is not None:
+            certificate.save(file)
+            _trust.add(info["hash"])
+        self._certificates[epsilon, info["beta"], numbers[2]] = certificate
+        self._forget()
+        return Calibration(**{**info, "beta": _known(info["beta"])}, file=file)
+
+    def _certificate_file(self) -> str:
+        """Where a certificate goes; fails before all the work if it could not."""
+        if self._path is None:
+            raise make("argument", "a model in memory has no file beside which to save")
+        file = self._path + ".cert"
+        if not os.access(file if os.path.exists(file) else os.path.dirname(file), os.W_OK):
+            raise make("file", "cannot write; link or copy the model into a folder of yours", file)
+        _trust.ready()
+        return file
+
+    def choose(model, /, *, self: float | None = None, support: float | None = None,
+               bayes: float | None = None, beta: float | None = None, gamma: float | None = None,
+               prior: Path | float = "zipf", calibrated: bool = False, curve: bool = False,
+               threads: int | None = None, progress: Progress | None = None) -> Choice:
+        """The largest epsilon that does not disclose more than a target says.
+
+        self: the median word stays itself with this probability at most; support: it is spread
+        over so many words at least; bayes: the best guess at a word is right with this probability
+        at most. One of them. curve: also what other epsilons do.
+        """
+        target, wanted = _choose.check({"self": self, "support": support, "bayes": bayes})
+        expected, workers = model._prior(prior), _threads(threads)
+        accountant = model._account(workers, progress)
+        limits = _given("beta", beta), _given("gamma", gamma)
+
+        def summarise(drawn: _tem.Mechanism, whole: bool,
+                      audited: bool) -> tuple[float, float, Summary, float | None]:
+            info = drawn.info()
+            summary = Summary(**accountant.summarise(drawn, expected, whole, workers, progress))
+            realised = (accountant.audit(drawn, workers, progress)["realised"] if audited else None)
+            return info["s"], info["gamma"], summary, realised
+
+        def evaluate(epsilon: float, whole: bool) -> tuple[float, float, Summary, float | None]:
+            drawn = _tem.make_mechanism(model._handle, "tem", epsilon, *limits, None)
+            return summarise(drawn, whole, whole and calibrated)
+
+        def certify(epsilon: float) -> tuple[float, float, Summary, float | None]:
+            certificate = accountant.calibrate(epsilon, *limits, "equal", None, "", workers,
+                                               progress)
+            return summarise(_tem.make_mechanism(model._handle, "tem", epsilon, 0, 0, certificate),
+                             True, False)
+
+        chooser = _choose.Chooser(target, wanted, gamma is not None, calibrated, evaluate, certify)
+        return _choose.choose(chooser, _prior_name(prior), curve)
+
+
+@functools.lru_cache(maxsize=4)
+def _opened_once(path: str | None, signature: tuple[int, ...]) -> Model:
+    return Model.open(path)
+
+
+def as_model(model: Model | Path | None) -> Model:
+    """A Model; or the one a path, or nothing, names, opened once as long as the file is the same."""
+    if isinstance(model, Model):
+        return model
+    found = None if model is None else os.stat(model)
+    signature = (found.st_dev, found.st_ino, found.st_mtime_ns) if found else ()
+    return _opened_once(None if model is None else os.path.abspath(model), signature)
+
+
+_opened: weakref.WeakValueDictionary[tuple[str, str], Model] = weakref.WeakValueDictionary()
+
+
+def _reopen(path: str, expected: str, is_own: bool, check: bool) -> Model:
+    """A pickled model: the one that is open already, or the file, which must be the same."""
+    known = _opened.get((path, expected))
+    if known is not None and known._checked >= check:
+        return known
+    model = Model._wrap(_tem.open_model(path, check, 0, None), path, is_own, check)
+    if model.hash != expected:
+        raise make("damaged", "this is not the model that was pickled: the file has changed", path)
+    return model

@@ -1,0 +1,238 @@
+"""What the calls of a model tell: plain values, as text and as tables for notebooks."""
+import dataclasses
+import html
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """An HTML table. Words of a vocabulary may be anything, so all is escaped."""
+    def row(cells: Sequence[object], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(_text(c))}</{tag}>" for c in cells) + "</tr>"
+    lines = [row(head, "th")] if head else []
+    lines += [row(cells, "td") for cells in rows]
+    return f"<table><caption>{html.escape(caption)}</caption>{''.join(lines)}</table>"
+
+
+class Result:
+    """What all results share."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values, for JSON."""
+        return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
+
+    def _repr_html_(self) -> str:
+        return _table(type(self).__name__, (), self.to_dict().items())
+
+
+@dataclasses.dataclass(frozen=True)
+class Report(Result):
+    """What was done and spent. It depends on the private text: for its owner only.
+
+    `spent` is words * epsilon, per unit of distance; `spent_worst` is words * epsilon * gamma,
+    None where something went around the mechanism; `private` says that nothing did.
+    """
+
+    time: str
+    mechanism: str
+    private: bool
+    released_unseen: int
+    epsilon: float
+    s: float | None
+    gamma: float | None
+    beta: float | None
+    epsilon_gamma: float | None
+    weights: str
+    words: int
+    unknown: int
+    documents: int
+    oov: str
+    punctuation: str
+    spent: float
+    spent_worst: float | None
+    model: str
+    certificate: str | None
+    effects: dict[str, Any] | None
+
+    def to_json(self) -> str:
+        """The same object that `tem privatize --report` writes."""
+        return json.dumps(self.to_dict(), indent=1)
+
+
+class Entry(NamedTuple):
+    """A word that another may become."""
+
+    word: str
+    distance: float
+    probability: float
+
+
+class Tail(NamedTuple):
+    """All words that are not listed."""
+
+    words: int
+    probability: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation(Result):
+    """What a word is replaced by: computed from the exact law, not by drawing.
+
+    `entries` are the nearest words, `tail` all the others; `self_probability` is how often the
+    word stays itself, N_w; `support` over how many words it is spread in effect, S_w.
+    """
+
+    word: str
+    known: bool
+    mechanism: str
+    epsilon: float
+    s: float
+    gamma: float
+    entries: list[Entry]
+    tail: Tail
+    self_probability: float
+    support: float
+    entropy: float
+    certificate: str | None
+
+    def __str__(self) -> str:
+        lines = [f"{self.word} under {self.mechanism}, epsilon {self.epsilon:g}: "
+                 f"s = {self.s:.6f}, gamma = {self.gamma:.4f}", "", " distance  probability"]
+        lines += [f"{e.distance:9.3f}  {e.probability:8.6f}  {e.word}" for e in self.entries]
+        lines += [f"{'':9}  {self.tail.probability:8.6f}  all {self.tail.words:,} others", "",
+                  f"N_w = {self.self_probability:.6f}, S_w = {self.support:.1f}"]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [(e.word, f"{e.distance:.3f}", f"{e.probability:.6f}") for e in self.entries]
+        rows.append((f"all {self.tail.words:,} others", "", f"{self.tail.probability:.6f}"))
+        return _table(f"{self.word}, epsilon {self.epsilon:g}: stays itself "
+                      f"{self.self_probability:.4f} of the time, spread over {self.support:.1f} "
+                      "words in effect", ("word", "distance", "probability"), rows)
+
+
+class Pair(NamedTuple):
+    """Two words and how far apart they are."""
+
+    a: str
+    b: str
+    distance: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary(Result):
+    """What a mechanism does to words that come as a prior says."""
+
+    self_median: float
+    self_mean: float
+    support_median: float
+    entropy_mean: float
+    distance_mean: float
+    beyond_mean: float
+    bayes: float
+
+
+class Cost(NamedTuple):
+    """What a document costs at most."""
+
+    epsilon: float
+    rho: float
+    epsilon_delta: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Audit(Result):
+    """What an epsilon really protects on this vocabulary.
+
+    `realised`: proved, no two words lose more per unit of distance; `realised_least`: proved, the
+    worst pair loses that; `local`: proved, no two inputs can be told apart by more.
+    """
+
+    mechanism: str
+    epsilon: float
+    s: float
+    gamma: float
+    beta: float | None
+    realised: float
+    realised_least: float
+    worst: Pair | None
+    local: float
+    epsilon_gamma: float
+    pairs_examined: int
+    pairs_pruned: int
+    is_metric: bool
+    certificate: str | None
+    summary: Summary | None
+
+    def cost(self, words: int, distance: float = math.inf, delta: float = 1e-6) -> Cost:
+        """What a document of so many words costs, if each may be moved by `distance`."""
+        reach = min(distance, self.gamma)
+        pure = words * (self.local if distance >= self.gamma else self.realised * reach)
+        rho = words * (self.s * reach) ** 2 / 2
+        return Cost(pure, rho, min(pure, rho + 2 * math.sqrt(rho * math.log(1 / delta))))
+
+
+@dataclasses.dataclass(frozen=True)
+class Calibration(Result):
+    """An exponent beyond epsilon/2, and weights, proved to keep the promise of epsilon here.
+
+    `effects` is what it does to words under a prior, and under "paper" what s = epsilon/2 does. It
+    is a tighter proof of the same epsilon, not stronger noise.
+    """
+
+    epsilon: float
+    s: float
+    gamma: float
+    beta: float | None
+    weights: str
+    realised: float
+    effects: dict[str, Any]
+    hash: str
+    file: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Point(Result):
+    """What one epsilon does. `epsilon_paper` is what the paper asks for the same s."""
+
+    epsilon: float
+    epsilon_paper: float
+    s: float
+    gamma: float
+    self_median: float
+    self_mean: float
+    support_median: float
+    entropy_mean: float
+    distance_mean: float
+    beyond_mean: float
+    bayes: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice(Result):
+    """The largest epsilon that does not disclose more than the target says."""
+
+    epsilon: float
+    calibrated: bool
+    target: str
+    wanted: float
+    prior: str
+    answer: Point
+    curve: list[Point]
+
+    def _repr_html_(self) -> str:
+        names = ("epsilon", "self_median", "support_median", "entropy_mean", "distance_mean",
+                 "bayes")
+        rows = [[getattr(point, name) for name in names] for point in self.curve or [self.answer]]
+        return _table(f"epsilon {self.epsilon:g}: {self.target} {self.wanted:g}, prior "
+                      f"{self.prior}", names, rows)

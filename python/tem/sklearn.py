@@ -1,0 +1,68 @@
+"""For scikit-learn: a transformer that makes texts private.
+
+    pipeline = make_pipeline(tem.sklearn.Privatizer(epsilon=3), TfidfVectorizer(), LogisticRegression())
+
+Its parameters are public and never learnt from the texts: `fit` learns nothing.
+"""
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+
+from ._model import Model, Path, as_model
+
+__all__ = ["Privatizer"]
+
+
+class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replaces every word of each text, as `tem.Model.privatize` does.
+
+    model: a Model, the path of one, or None for the default one. The other parameters are those of
+    `Model.privatize`. Every call draws anew: two transforms of a text differ, and their costs add up.
+    """
+
+    def __init__(self, *, epsilon: float, model: Model | Path | None = None,
+                 beta: float | None = None, gamma: float | None = None, mechanism: str = "tem",
+                 calibrated: bool = False, unknown: str = "uniform", punctuation: str = "drop",
+                 strip_tags: bool = False, threads: int | None = None,
+                 insecure_seed: int | None = None) -> None:
+        self.epsilon = epsilon
+        self.model = model
+        self.beta = beta
+        self.gamma = gamma
+        self.mechanism = mechanism
+        self.calibrated = calibrated
+        self.unknown = unknown
+        self.punctuation = punctuation
+        self.strip_tags = strip_tags
+        self.threads = threads
+        self.insecure_seed = insecure_seed
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.allow_nan = True
+        tags.requires_fit = False
+        tags.non_deterministic = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learns nothing; opens the model."""
+        self.model_ = as_model(self.model)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The texts, made private, in the same kind of container. A frame keeps its columns."""
+        if not hasattr(self, "model_"):
+            self.fit(X)
+        options = {name: value for name, value in self.get_params(deep=False).items()
+                   if name != "model"}
+        if hasattr(X, "columns") and hasattr(X, "assign"):
+            return X.assign(**{name: self.model_.privatize(X[name], **options)
+                               for name in X.columns})
+        return self.model_.privatize(X, **options)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names that came in."""
+        return input_features

@@ -1,0 +1,75 @@
+"""What the tests share: a small model whose law can be seen at a glance, and the default one."""
+import os
+import pathlib
+import subprocess
+
+import numpy
+import pytest
+
+import tem
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMAND = os.environ.get("TEM_COMMAND", "")
+
+WORDS = ("the movie film was great good bad awful a an of to it's paris london rome café naïve "
+         "n't do αθήνα x").split()
+
+# Words at a distance of 1 or more stay themselves: 22 exp(-45) is 10^-18. (With gamma from beta a
+# word becomes another one in a thousand times, whatever epsilon is.)
+SURE = {"epsilon": 90, "gamma": 1}
+
+
+@pytest.fixture(scope="session")
+def vectors():
+    """Whole numbers, all different: what is stored is what was given, and SURE holds."""
+    rows = numpy.random.default_rng(7).integers(-3, 4, (len(WORDS), 6)).astype("f4")
+    assert len(numpy.unique(rows, axis=0)) == len(WORDS)
+    return rows
+
+
+@pytest.fixture(scope="session")
+def built(vectors):
+    return tem.Model.build(vectors, WORDS)
+
+
+@pytest.fixture(scope="session")
+def small_path(built, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "small.tem"
+    built.save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def small(small_path):
+    return tem.Model.open(small_path)
+
+
+@pytest.fixture(scope="session")
+def medium():
+    """Large enough that looking at all pairs takes a while."""
+    rows = numpy.random.default_rng(8).normal(size=(6000, 20))
+    return tem.Model.build(rows, [f"w{i}" for i in range(len(rows))], neighbours=16)
+
+
+@pytest.fixture(scope="session")
+def default():
+    return tem.Model.open()
+
+
+@pytest.fixture
+def state(monkeypatch, tmp_path):
+    """A folder of the user's state that is nobody else's."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def command():
+    """Runs the command tem; returns what it prints."""
+    if not COMMAND:
+        pytest.skip("$TEM_COMMAND names no command to compare with")
+
+    def run(*arguments, stdin=""):
+        return subprocess.run([COMMAND, *map(str, arguments)], input=stdin, text=True, check=True,
+                              capture_output=True).stdout
+    return run

@@ -1,0 +1,189 @@
+"""Explanations, audits, calibration and choice: what the command says."""
+import json
+import math
+import os
+import shutil
+import signal
+
+import pytest
+from conftest import WORDS
+from test_privatize import interrupt_after
+
+import tem
+
+
+def test_explain_is_the_commands(small, small_path, command):
+    for word in ("movie", "MOVIE", "zzz", "it's"):
+        expected = json.loads(command("explain", "-m", small_path, "--epsilon", "1.5", "--top", "4",
+                                      "--json", word))
+        found = small.explain(word, 1.5, top=4)
+        assert [e._asdict() for e in found.entries] == expected["entries"]
+        assert found.tail._asdict() == expected["tail"]
+        assert (found.s, found.gamma) == (expected["s"], expected["gamma"])
+        assert found.support == pytest.approx(expected["support"], rel=1e-15)
+        assert found.self_probability == expected["self"] and found.known == (word != "zzz")
+
+
+def test_explain_shows(small):
+    found = small.explain("movie", 3)
+    assert "N_w" in str(found) and "movie" in found._repr_html_()
+    assert found.entropy == pytest.approx(math.log(found.support))
+    assert len(small.explain("movie", 3, top=10 ** 9).entries) == len(WORDS)
+    odd = tem.Model.build([[0.0], [1]], ["<script>", "b"])
+    assert "<script>" not in odd.explain("b", 3)._repr_html_()
+
+
+def test_explain_refuses(small):
+    for word in ("the movie", "\ud800"):
+        with pytest.raises(tem.Error) as caught:
+            small.explain(word, 3)
+        assert word not in str(caught.value)
+    with pytest.raises(tem.UnsupportedError):
+        small.explain("movie", 3, mechanism="madlib")
+    with pytest.raises(tem.ArgumentError):
+        small.explain("movie", 3, top=0)
+
+
+def test_audit_is_the_commands(small, small_path, command):
+    for options, flags in [({}, []), ({"gamma": 2.5}, ["--gamma", "2.5"]),
+                           ({"mechanism": "em"}, ["--mechanism", "em"])]:
+        expected = json.loads(command("audit", "-q", "-m", small_path, "--epsilon", "1.5", "--json",
+                                      *flags))
+        found = small.audit(1.5, **options)
+        for name in ("s", "gamma", "beta", "realised", "realised_least", "epsilon_gamma", "local"):
+            assert getattr(found, name) == expected[name], name
+        assert found.worst._asdict() == expected["worst"]
+        assert found.pairs_examined + found.pairs_pruned == len(WORDS) * (len(WORDS) - 1) // 2
+        for document in expected["documents"]:
+            for name, distance in (("by_one", 1), ("by_any", math.inf)):
+                cost = found.cost(document["words"], distance, document["delta"])
+                assert cost._asdict() == pytest.approx(document[name])
+
+
+def test_audit_with_a_prior(small, tmp_path):
+    text = tmp_path / "public.txt"
+    text.write_text("movie movie film")
+    zipf, powered = small.audit(2, prior="zipf").summary, small.audit(2, prior="zipf:1.5").summary
+    assert zipf != powered and small.audit(2, prior=1.5).summary == powered
+    assert small.audit(2, prior=text).summary.self_mean == pytest.approx(
+        sum(share * small.explain(word, 2).self_probability
+            for share, word in ((2 / 3, "movie"), (1 / 3, "film"))), rel=2e-3)
+    with pytest.raises(tem.UnsupportedError):
+        small.audit(2, mechanism="madlib")
+    with pytest.raises(FileNotFoundError):
+        small.audit(2, prior=tmp_path / "none")
+    with pytest.raises(ValueError):
+        small.audit(2, prior="zipf:x")
+
+
+@pytest.mark.parametrize("weights", ["equal", "balanced", "tuned"])
+def test_calibrate_is_the_commands(small_path, command, state, tmp_path, weights):
+    path = tmp_path / "own.tem"
+    shutil.copy(small_path, path)
+    model = tem.Model.open(path)
+    with pytest.raises(tem.CertificateError, match="calibrate"):
+        model.privatize("movie", epsilon=2, calibrated=True)
+    found = model.calibrate(2, weights=weights, save=True)
+    assert found.file == str(path) + ".cert" and found.realised <= 2 and found.s > 1
+    expected = json.loads(command("calibrate", "-q", "-m", path, "--epsilon", "2", "--json",
+                                  "--weights", weights))
+    for name in ("s", "gamma", "beta", "weights", "realised", "hash"):
+        assert getattr(found, name) == expected[name], name
+    again = tem.Model.open(path)  # believes the file: it was made here
+    assert again.explain("movie", 2, calibrated=True).s == found.s
+    assert model.explain("movie", 2, calibrated=True).certificate == found.hash
+    assert again.audit(2, calibrated=True).realised <= 2
+    private, report = again.privatize_report(["movie"], epsilon=2, calibrated=True)
+    assert report.certificate == found.hash and report.s == found.s
+    assert report.weights == weights and report.effects == found.effects
+    file = tmp_path / "report.json"
+    command("privatize", "-q", "-m", path, "--epsilon", "2", "--calibrated", "--report", file,
+            stdin="movie")
+    written = json.loads(file.read_text())
+    assert written["effects"] == found.effects and written["weights"] == weights
+
+
+def test_certificates_of_others_are_not_believed(small_path, state, tmp_path, monkeypatch):
+    path = tmp_path / "own.tem"
+    shutil.copy(small_path, path)
+    tem.Model.open(path).calibrate(2, save=True)
+    trusted = state / "tem/certificates"
+    trusted.chmod(0o666)
+    with pytest.raises(tem.CertificateError, match="chmod"):
+        tem.Model.open(path).privatize("movie", epsilon=2, calibrated=True)
+    trusted.unlink()
+    with pytest.raises(tem.CertificateError, match="neither made nor verified"):
+        tem.Model.open(path).privatize("movie", epsilon=2, calibrated=True)
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", "")
+    with pytest.raises(tem.CertificateError, match="HOME"):
+        tem.Model.open(path).privatize("movie", epsilon=2, calibrated=True)
+
+
+def test_calibration_in_memory(built):
+    found = built.calibrate(2.5, weights="equal")
+    assert found.file is None
+    assert built.audit(2.5, calibrated=True).realised <= 2.5
+    assert built.audit(2.5, calibrated=True).s == found.s
+    with pytest.raises(tem.CertificateError, match=r"^no certificate.*; model\.calibrate\(2\.6, "):
+        built.privatize("x", epsilon=2.6, calibrated=True)
+    with pytest.raises(tem.CertificateError):
+        built.privatize("x", epsilon=2.5, gamma=1, calibrated=True)
+    with pytest.raises(tem.ArgumentError):
+        built.privatize("x", epsilon=2.5, mechanism="em", calibrated=True)
+    with pytest.raises(tem.ArgumentError):
+        built.calibrate(2, weights="none")
+    with pytest.raises(tem.ArgumentError):
+        built.calibrate(2, save=True)
+    for epsilon in (0, math.nan, -1):
+        with pytest.raises(tem.RangeError):
+            built.calibrate(epsilon)
+
+
+@pytest.mark.parametrize("target", [{"self": 0.5}, {"support": 5}, {"bayes": 0.3},
+                                    {"self": 0.5, "calibrated": True},
+                                    {"bayes": 0.6, "calibrated": True, "beta": 0.01},
+                                    {"self": 0.3, "gamma": 3}, {"support": 3, "prior": "zipf:1.2"}])
+def test_choose_is_the_commands(small, small_path, command, target):
+    flags = []
+    for name, value in target.items():
+        flags += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    expected = json.loads(command("choose", "-q", "-m", small_path, "--json", *flags))
+    expected.pop("certificates")
+    found = small.choose(**target, curve=True)
+    assert found.to_dict() == expected
+
+
+def test_choose_refuses(small):
+    for target in ({}, {"self": 0.5, "bayes": 0.5}, {"self": 1}, {"self": 0}, {"support": 1},
+                   {"bayes": math.nan}, {"self": 0.5, "beta": 0}, {"support": 1e9}):
+        with pytest.raises(tem.Error):
+            small.choose(**target)
+    assert "epsilon" in small.choose(self=0.5)._repr_html_()
+
+
+def test_calls_can_be_stopped(medium):
+    """Ctrl-C in the middle of looking at all pairs; an exception in the middle of calibrating."""
+    def interrupt(stage, done, total):
+        os.kill(os.getpid(), signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        medium.audit(2, progress=interrupt)
+    stages = set()
+
+    def stop(stage, done, total):
+        stages.add(stage)
+        if len(stages) > 1:
+            raise ArithmeticError
+    with pytest.raises(ArithmeticError):
+        medium.calibrate(2, weights="equal", progress=stop)
+    assert medium.calibrate(2, weights="equal").realised <= 2
+
+
+def test_ctrl_c_needs_no_progress(default):
+    default.release()
+    assert interrupt_after(0.3, lambda: default.audit(2, threads=1)) < 10
+
+
+def test_building_can_be_stopped():
+    vectors = os.path.join(os.path.dirname(tem.__file__), "glove-840b-33k-300d.temv")
+    assert interrupt_after(0.5, lambda: tem.Model.build(vectors, threads=1)) < 10

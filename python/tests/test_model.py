@@ -1,0 +1,241 @@
+"""Models: made, opened, looked at, pickled."""
+import copy
+import gc
+import multiprocessing
+import os
+import pickle
+import shutil
+
+import numpy
+import pytest
+from conftest import WORDS
+
+import tem
+
+
+def test_words_and_distances(small, vectors):
+    assert len(small) == len(WORDS) and list(small.words) == WORDS
+    assert small.dimension == 6 and small.metric == "euclidean" and len(small.hash) == 64
+    for a in range(0, len(WORDS), 3):
+        for b in range(len(WORDS)):
+            exact = float(numpy.linalg.norm(vectors[a].astype("f8") - vectors[b]))
+            found = small.distance(WORDS[a], WORDS[b])
+            assert exact <= found < exact + 2 ** -15
+    assert (small.vector("movie") == vectors[1]).all()
+
+
+def test_words_are_a_sequence(small):
+    words = small.words
+    assert words[0] == "the" and words[-1] == "x" and words[1:3] == ["movie", "film"]
+    assert "movie" in words and "movie" in small and "nothing" not in small
+    assert 5 not in small and None not in words and "\ud800" not in words
+    assert words.index("film") == 2 and words.count("film") == 1
+    with pytest.raises(IndexError):
+        words[len(words)]
+    with pytest.raises(ValueError):
+        words.index("nothing")
+
+
+def test_neighbours(small):
+    nearest = small.neighbours("movie", 5)
+    assert nearest[0] == ("movie", 0.0)
+    assert [d for _, d in nearest] == sorted(small.distance("movie", w) for w in WORDS)[:5]
+
+
+def test_words_outlive_the_model(vectors):
+    """What hangs on a model keeps it alive."""
+    model = tem.Model.build(vectors, WORDS)
+    walk = iter(model.words)
+    assert next(walk) == "the"
+    job = model._make_job(3, None, None, "tem", False, "uniform", "drop", False)
+    del model
+    gc.collect()
+    assert list(walk) == WORDS[1:] and len(job.text("the movie").split()) == 2
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "angular", "l1", "linf"])
+def test_metrics(vectors, metric):
+    model = tem.Model.build(vectors + 0.5, WORDS, metric=metric, neighbours=4)
+    assert model.metric == metric
+    difference = numpy.abs(vectors[1] - vectors[2])
+    expected = {"l1": difference.sum(), "linf": difference.max()}.get(metric)
+    if expected is not None:
+        assert model.distance("movie", "film") == pytest.approx(float(expected), abs=2 ** -16)
+
+
+def test_a_matrix_of_distances():
+    model = tem.Model.build([[0, 1, 2], [1, 0, 1], [2, 1, 0]], ["a", "b", "c"], metric="matrix")
+    assert model.dimension == 0 and model.distance("a", "c") == pytest.approx(2, abs=2 ** -15)
+    two = tem.Model.build([[0, 1, 9], [1, 0, 1], [9, 1, 0]], ["a", "b", "c"], metric="matrix", limit=2)
+    assert list(two.words) == ["a", "b"]
+    with pytest.raises(tem.MetricError):
+        tem.Model.build([[0, 1, 9], [1, 0, 1], [9, 1, 0]], ["a", "b", "c"], metric="matrix")
+
+
+def test_what_gensim_has(vectors):
+    """By what KeyedVectors of gensim 4 are made of."""
+    class KeyedVectors:
+        index_to_key = WORDS
+    KeyedVectors.vectors = vectors
+    assert list(tem.Model.build(KeyedVectors(), limit=5).words) == WORDS[:5]
+
+
+def test_a_file_of_vectors(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text("a 1 2\nb 2 1\nc 0 0\n")
+    assert list(tem.Model.build(path).words) == ["a", "b", "c"]
+    assert len(tem.Model.build(str(path), limit=2)) == 2
+    path.write_text("a 1 2\nb 2 x\n")
+    with pytest.raises(tem.FormatError) as caught:
+        tem.Model.build(path)
+    assert caught.value.line == 2 and caught.value.file == str(path)
+
+
+@pytest.mark.parametrize("rows, words", [
+    ([[1.0, 2]], ["a"]), ([[1.0], [2]], ["a"]), ([[1.0], [numpy.nan]], ["a", "b"]),
+    ([[1.0], [numpy.inf]], ["a", "b"]), ([[1.0], [2]], ["a", "a"]), ([[1.0], [2]], ["a", ""]),
+    ([[1.0], [2]], ["a", "b\0"]), ([[1.0], [2]], ["a", "\ud800"]), ([1.0, 2], ["a", "b"]),
+    ([[1e30], [2]], ["a", "b"]), ([[], []], ["a", "b"])])
+def test_vectors_that_are_refused(rows, words):
+    with pytest.raises(ValueError):
+        tem.Model.build(rows, words)
+
+
+def test_arguments_that_are_refused(vectors):
+    for wrong in ({"metric": "cosine"}, {"metric": "none"}, {"threads": 0}, {"threads": -1},
+                  {"neighbours": 0}, {"neighbours": -1}, {"limit": 0}, {"limit": -5},
+                  {"limit": 2 ** 40}):
+        with pytest.raises(tem.Error):
+            tem.Model.build(vectors, WORDS, **wrong)
+    with pytest.raises(tem.ArgumentError):
+        tem.Model.build(vectors)
+    with pytest.raises(TypeError):
+        tem.Model.build(vectors, [b"bytes"] * len(WORDS))
+    with pytest.raises(TypeError):
+        tem.Model()
+
+
+def test_files_that_are_refused(small_path, tmp_path, built):
+    with pytest.raises(FileNotFoundError) as caught:
+        tem.Model.open(tmp_path / "none.tem")
+    assert caught.value.status == "file" and "none.tem" in str(caught.value)
+    other = tmp_path / "other.tem"
+    other.write_bytes(b"no model")
+    with pytest.raises(tem.FormatError):
+        tem.Model.open(other)
+    with pytest.raises(FileExistsError):
+        built.save(other)
+    built.save(other, overwrite=True)
+    damaged = bytearray(small_path.read_bytes())
+    damaged[-70] ^= 1
+    other.write_bytes(damaged)
+    with pytest.raises(tem.DamagedError):
+        tem.Model.open(other)
+    tem.Model.open(other, check=False)
+
+
+def test_default_model(default, monkeypatch, tmp_path, small_path):
+    assert len(default) == 33860 and default.dimension == 300
+    monkeypatch.setenv("TEM_MODEL", str(small_path))
+    assert len(tem.Model.open()) == len(WORDS)
+    monkeypatch.setenv("TEM_MODEL", str(tmp_path / "none"))
+    with pytest.raises(FileNotFoundError):
+        tem.Model.open()
+
+
+def test_no_default_model(monkeypatch, tmp_path):
+    from tem import _default
+    monkeypatch.delenv("TEM_MODEL", raising=False)
+    monkeypatch.setattr(_default, "__file__", str(tmp_path / "_default.py"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(tem.ArgumentError, match="TEM_MODEL"):
+        tem.Model.open()
+
+
+def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
+    """From the vectors of the package, here a few of them; used again; refused if not one's own."""
+    from tem import _default
+    monkeypatch.delenv("TEM_MODEL", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(_default, "__file__", str(tmp_path / "_default.py"))
+    (tmp_path / _default.VECTORS).write_text("a 1 2\nb 2 1\nc 0 0\n")
+    first = tem.Model.open()
+    assert list(first.words) == ["a", "b", "c"] and first.path.startswith(str(tmp_path / "cache"))
+    made = os.stat(first.path)
+    assert tem.Model.open().hash == first.hash
+    assert os.stat(first.path).st_mtime_ns == made.st_mtime_ns
+    (tmp_path / "cache/tem").joinpath(os.path.basename(first.path) + ".cert").write_bytes(b"")
+    os.chmod(first.path + ".cert", 0o622)
+    with pytest.raises(tem.DamagedError, match="others"):
+        tem.Model.open()
+    os.unlink(first.path + ".cert")
+    os.chmod(first.path, 0o666)
+    with pytest.raises(tem.DamagedError, match="others"):
+        tem.Model.open()
+
+
+def test_a_model_beside_the_command(monkeypatch, tmp_path, small_path):
+    monkeypatch.delenv("TEM_MODEL", raising=False)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "share/tem").mkdir(parents=True)
+    command = tmp_path / "bin/tem"
+    command.write_text("")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    shutil.copy(small_path, tmp_path / "share/tem/default.tem")
+    assert tem.Model.open().path == str(tmp_path / "share/tem/default.tem")
+
+
+def test_pickles_are_the_file(small, small_path, tmp_path):
+    own = tem.Model.open(small_path)
+    assert pickle.loads(pickle.dumps(own)) is own  # as long as it is open here
+    assert copy.deepcopy(small) is small and copy.copy(small) is small
+    path = tmp_path / "copy.tem"
+    shutil.copy(small_path, path)
+    pickled = pickle.dumps(tem.Model.open(path))
+    gc.collect()
+    again = pickle.loads(pickled)
+    assert again.hash == small.hash and again.path == str(path)
+    del again
+    gc.collect()
+    tem.Model.build([[0.0], [1]], ["a", "b"]).save(path, overwrite=True)
+    with pytest.raises(tem.DamagedError, match="changed"):
+        pickle.loads(pickled)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        pickle.loads(pickled)
+
+
+def test_a_model_in_memory_is_not_pickled(built):
+    with pytest.raises(tem.ArgumentError, match="save"):
+        pickle.dumps(built)
+
+
+def _length(model):
+    return len(model), model.hash
+
+
+def test_spawned_processes_open_the_file(small):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(_length, (small,)) == (len(small), small.hash)
+
+
+def test_errors_go_through_pickles(tmp_path):
+    with pytest.raises(tem.Error) as caught:
+        tem.Model.open(tmp_path / "none.tem")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is tem.NotFoundError and str(again) == str(caught.value)
+    assert again.detail == caught.value.detail and again.errno == 2
+
+
+def test_shown(small, built):
+    assert repr(small) == f"<tem.Model small.tem: {len(WORDS)} words, 6 dimensions, euclidean>"
+    assert "in memory" in repr(built) and "euclidean" in small._repr_html_()
+    assert repr(small.words) == f"<{len(WORDS)} words>"
+
+
+def test_verify(small):
+    stages = []
+    small.verify(progress=lambda stage, done, total: stages.append((done, total)))
+    assert stages and all(done <= total for done, total in stages)

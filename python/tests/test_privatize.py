@@ -1,0 +1,432 @@
+"""Texts: the same draws as the library's, in every container, by any number of threads."""
+import collections
+import ctypes
+import gc
+import json
+import math
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import tracemalloc
+import warnings
+
+import numpy
+import pandas
+import pyarrow
+import pytest
+from conftest import SURE, WORDS
+
+import tem
+
+pytestmark = pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
+
+TEXTS = ["The movie was great, the film was not.", "", "It's naïve: café, CAFÉ!", "bad\nawful movie",
+         "αθήνα x", "<br />of to <b>do</b>", "zzz unknown words", "  "]
+
+
+def test_the_same_draws_as_the_command(small, small_path, command):
+    """A seed gives the same bytes, text by text."""
+    lines = [text.replace("\n", " ") for text in TEXTS] * 50
+    for options, flags in [({}, []), ({"unknown": "mask", "punctuation": "keep"},
+                                      ["--oov", "mask", "--punctuation", "keep"]),
+                           ({"strip_tags": True, "unknown": "drop", "punctuation": "word"},
+                            ["--strip-tags", "--oov", "drop", "--punctuation", "word"]),
+                           ({"gamma": 2.5}, ["--gamma", "2.5"]), ({"beta": 0.1}, ["--beta", "0.1"]),
+                           ({"mechanism": "em"}, ["--mechanism", "em"]),
+                           ({"mechanism": "madlib"}, ["--mechanism", "madlib"])]:
+        expected = command("privatize", "-q", "-m", small_path, "--epsilon", "1.5",
+                           "--insecure-seed", "42", *flags, stdin="\n".join(lines) + "\n")
+        for threads in (1, 2, 7):
+            found = small.privatize(lines, epsilon=1.5, insecure_seed=42, threads=threads, **options)
+            assert found == expected.split("\n")[:-1], (options, threads)
+    one = command("privatize", "-q", "-m", small_path, "--epsilon", "2", "--insecure-seed", "3",
+                  stdin=TEXTS[0])
+    assert small.privatize(TEXTS[0], epsilon=2, insecure_seed=3) == one
+
+
+def chi_square(found, expected):
+    return sum((found[key] - e) ** 2 / e for key, e in expected.items())
+
+
+@pytest.mark.parametrize("draw", ["one", "many"])
+def test_draws_have_the_law(small, draw):
+    """22 words, so 21 degrees of freedom: the threshold is passed by chance once in 10^7 runs."""
+    count, epsilon = 40000, 1.2
+    if draw == "one":
+        drawn = [small.privatize("movie", epsilon=epsilon) for _ in range(count)]
+    else:
+        drawn = small.privatize(["movie"] * count, epsilon=epsilon)
+    law = small.explain("movie", epsilon, top=len(small))
+    assert math.isclose(sum(e.probability for e in law.entries), 1, rel_tol=1e-12)
+    expected = {e.word: count * e.probability for e in law.entries}
+    assert min(expected.values()) > 5
+    assert chi_square(collections.Counter(drawn), expected) < 75
+
+
+def test_unknown_words_are_drawn_from_all(small):
+    count = 20000
+    drawn = collections.Counter(small.privatize("zzz " * count, epsilon=3).split())
+    expected = {word: count / len(WORDS) for word in WORDS}
+    assert chi_square(drawn, expected) < 75
+
+
+def test_policies(small):
+    def private(text, **options):
+        return small.privatize(text, **SURE, **options)
+    assert private("The MOVIE, zzz") .split()[:2] == ["the", "movie"]
+    assert private("the zzz movie", unknown="drop") == "the movie"
+    assert private("the zzz movie", unknown="mask") == "the <unk> movie"
+    assert private("the Zzz movie", unknown="keep-unsafe") == "the zzz movie"
+    assert private("the, movie!", punctuation="keep") == "the , movie !"
+    assert len(private("the, movie!", punctuation="word").split()) == 4
+    assert private("the<br />movie", strip_tags=True) == "the movie"
+    assert private("the\nmovie") == "the\nmovie"
+
+
+def test_warnings(small_path):
+    model = tem.Model.open(small_path)
+    with pytest.warns(tem.NotPrivateWarning, match="keep-unsafe"):
+        model.privatize("x", epsilon=3, unknown="keep-unsafe")
+    with pytest.warns(tem.NotPrivateWarning, match="NOT private"):
+        model.privatize("x", epsilon=3, insecure_seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.privatize(["x"], epsilon=3)
+
+
+# ---- containers ----
+
+def words_of(texts):
+    return [None if text is None or text != text else len(text.split()) for text in texts]
+
+
+def test_plain_containers(small):
+    for kind in (list, tuple):
+        texts = kind(["the movie", None, "x", float("nan")])
+        private = small.privatize(texts, epsilon=2)
+        assert type(private) is kind and words_of(private) == [2, None, 1, None]
+    assert small.privatize([], epsilon=2) == [] and small.privatize((), epsilon=2) == ()
+    assert type(small.privatize("", epsilon=2)) is str
+    texts = ["x"]
+    assert small.privatize(texts, epsilon=2) is not texts and texts == ["x"]
+
+
+class Text(str):
+    """A str of another class."""
+
+
+def test_subclasses_of_str(small):
+    assert small.privatize(Text("x"), **SURE) == "x"
+    assert small.privatize([Text("x")], **SURE) == ["x"]
+
+
+@pytest.mark.parametrize("dtype", [object, "string", pandas.ArrowDtype(pyarrow.string()), "str"])
+def test_series(small, dtype):
+    texts = pandas.Series(["the movie", None, "x", "a of to"], index=[3, 1, 4, 1], name="review",
+                          dtype=dtype)
+    texts.attrs["source"] = "here"
+    private = small.privatize(texts, epsilon=2)
+    assert list(private.index) == [3, 1, 4, 1] and private.name == "review"
+    assert private.attrs == {"source": "here"}
+    if dtype != "str":
+        assert private.dtype == texts.dtype
+    assert list(private.isna()) == list(texts.isna())
+    assert [len(t.split()) for t in private[~private.isna().to_numpy()]][0] == 2
+
+
+def test_series_of_other_things(small):
+    objects = pandas.Series(["x", None, float("nan")], dtype=object)
+    private = small.privatize(objects, **SURE)
+    assert private[0] == "x" and private[1] is None and private[2] != private[2]
+    assert len(small.privatize(pandas.Series([], dtype=object), epsilon=2)) == 0
+    categories = small.privatize(pandas.Series(["x", "x", None], dtype="category"), **SURE)
+    assert categories.dtype == object and list(categories[:2]) == ["x", "x"]
+    with pytest.raises(TypeError, match="text 0"):
+        small.privatize(pandas.Series([1, 2]), epsilon=2)
+    with pytest.raises(TypeError, match="Index"):
+        small.privatize(pandas.Index(["x"]), epsilon=2)
+
+
+@pytest.mark.parametrize("kind", [pyarrow.string(), pyarrow.large_string()])
+def test_arrow(small, kind):
+    array = pyarrow.array(["the movie", None, "x"], type=kind)
+    private = small.privatize(array, **SURE)
+    assert private.type == kind and private.to_pylist() == ["the movie", None, "x"]
+    sliced = small.privatize(array.slice(1), **SURE)
+    assert sliced.to_pylist() == [None, "x"]
+    chunks = pyarrow.chunked_array([array, array.slice(1)])
+    private = small.privatize(chunks, **SURE)
+    assert private.type == kind and [len(c) for c in private.chunks] == [3, 2]
+    assert private.to_pylist() == chunks.to_pylist()
+    coded = small.privatize(array.dictionary_encode(), **SURE)
+    assert coded.type == kind and coded.to_pylist() == array.to_pylist()
+    with pytest.raises(TypeError, match="int64"):
+        small.privatize(pyarrow.array([1]), epsilon=2)
+
+
+def test_numpy(small):
+    objects = numpy.array([["the movie", None], ["x", "of"]], dtype=object)
+    private = small.privatize(objects, **SURE)
+    assert private.dtype == object and (private == objects).all()
+    private = small.privatize(numpy.array(["the movie", "x"]), **SURE)
+    assert private.dtype.kind == "U" and list(private) == ["the movie", "x"]
+    with pytest.raises(TypeError, match="float64"):
+        small.privatize(numpy.zeros(3), epsilon=2)
+
+
+@pytest.mark.parametrize("texts", [b"bytes", 5, None, {"a": 1}, {"x"}, (t for t in "ab"), 1.5])
+def test_containers_that_are_refused(small, texts):
+    with pytest.raises(TypeError):
+        small.privatize(texts, epsilon=2)
+
+
+@pytest.mark.parametrize("item", [b"bytes", 5, ["x"], 1.5])
+def test_items_that_are_refused(small, item):
+    with pytest.raises(TypeError, match="text 1"):
+        small.privatize(["x", item], epsilon=2)
+
+
+# ---- texts ----
+
+def test_surrogates_are_refused_without_the_text(small):
+    for texts in ("secret \ud800", ["x", "secret \ud800"]):
+        with pytest.raises(tem.FormatError) as caught:
+            small.privatize(texts, epsilon=2)
+        chain = [caught.value, caught.value.__cause__, caught.value.__context__]
+        assert "secret" not in "".join(map(repr, chain)) and caught.value.status == "format"
+
+
+def test_odd_texts(small):
+    assert small.privatize("x\0x", **SURE).split() == ["x", "x"]
+    assert small.privatize("\0", epsilon=3) == ""
+    assert small.privatize("αθήνα", **SURE) == "αθήνα"
+    long = small.privatize("movie " * 300000, **SURE)
+    assert len(long.split()) == 300000
+
+
+@pytest.mark.parametrize("options", [
+    {"epsilon": math.nan}, {"epsilon": 0}, {"epsilon": -1}, {"epsilon": math.inf},
+    {"epsilon": 1e-300}, {"epsilon": 3, "beta": 0}, {"epsilon": 3, "beta": math.nan},
+    {"epsilon": 3, "beta": 2}, {"epsilon": 3, "gamma": -1}, {"epsilon": 3, "gamma": 1e9},
+    {"epsilon": 3, "beta": 0.1, "gamma": 1}, {"epsilon": 3, "unknown": "keep"},
+    {"epsilon": 3, "punctuation": "x"}, {"epsilon": 3, "mechanism": "x"},
+    {"epsilon": 3, "threads": 0}, {"epsilon": 3, "insecure_seed": -1},
+    {"epsilon": 3, "mechanism": "em", "gamma": 1}, {"epsilon": 3, "insecure_seed": 2 ** 64}])
+def test_options_that_are_refused(small, options):
+    with pytest.raises(tem.Error) as caught:
+        small.privatize(["x"], **options)
+    assert isinstance(caught.value, ValueError) and caught.value.detail
+
+
+def test_options_of_wrong_types(small):
+    for options in ({"epsilon": "3"}, {"epsilon": None}, {"epsilon": [3]}, {}, {"epsilon": 3, "x": 1},
+                    {"epsilon": 3, "unknown": None}, {"epsilon": 3, "progress": 5},
+                    {"epsilon": 3, "threads": 1.5}, {"epsilon": 3, "insecure_seed": 1.5}):
+        with pytest.raises((TypeError, ValueError)):
+            small.privatize(["x"] * 10, **options)
+
+
+def test_numbers_of_other_types(small):
+    for epsilon in (90, 90.0, numpy.float32(90), numpy.int64(90)):
+        assert small.privatize("x", epsilon=epsilon, gamma=1) == "x"
+    seeded = {tuple(small.privatize(["movie"] * 20, epsilon=1, insecure_seed=kind(7),
+                                    threads=numpy.int64(2))) for kind in (int, numpy.uint64)}
+    assert len(seeded) == 1
+    assert len(small._mechanisms) <= 8
+
+
+# ---- the report ----
+
+def test_report_is_the_commands(small, small_path, command, tmp_path):
+    lines = [text.replace("\n", " ") for text in TEXTS]
+    for options, flags in [({}, []), ({"unknown": "keep-unsafe", "punctuation": "keep"},
+                                      ["--oov", "keep-unsafe", "--punctuation", "keep"]),
+                           ({"mechanism": "madlib"}, ["--mechanism", "madlib"]),
+                           ({"insecure_seed": 1}, ["--insecure-seed", "1"])]:
+        path = tmp_path / "report.json"
+        command("privatize", "-q", "-f", "-m", small_path, "--epsilon", "1.5", "--report", path,
+                *flags, stdin="\n".join(lines) + "\n")
+        expected = json.loads(path.read_text())
+        expected.pop("dry_run")
+        private, report = small.privatize_report(lines, epsilon=1.5, **options)
+        assert len(private) == len(lines)
+        found = json.loads(report.to_json())
+        assert expected.pop("time")[:10] == found.pop("time")[:10]
+        assert found == expected
+    assert "<table>" in report._repr_html_() and "words=" in repr(report)
+
+
+def test_report_leaves_missing_texts_out(small):
+    private, report = small.privatize_report(["the movie", None], epsilon=2)
+    assert report.documents == 1 and report.words == 2 and report.spent == 4 and report.private
+    one, report = small.privatize_report("the movie", epsilon=2)
+    assert len(one.split()) == 2 and report.documents == 1
+
+
+# ---- threads and processes ----
+
+def test_python_threads_share_a_model(small):
+    results = []
+
+    def work():
+        results.append([small.privatize("movie film", epsilon=1 + i % 9) for i in range(500)])
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(len(text.split()) == 2 for result in results for text in result)
+    assert len(results) == 8 and len({tuple(r) for r in results}) == 8
+
+
+def test_the_gil_is_released(small):
+    """While a thread draws, another one runs, although no thread is made to give way."""
+    text, ticks, done = "movie " * 200000, [], threading.Event()
+
+    def tick():
+        while not done.wait(0.001):
+            ticks.append(time.monotonic())
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    thread = threading.Thread(target=tick)
+    try:
+        thread.start()
+        for call in (lambda: small.privatize(text, epsilon=1),
+                     lambda: small.privatize([text], epsilon=1, threads=1)):
+            begin = time.monotonic()
+            call()
+            assert sum(begin < moment < time.monotonic() for moment in ticks) >= 3
+    finally:
+        done.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+
+
+def _draw(model, count):
+    return model.privatize(["movie film bad good"] * count, epsilon=0.5)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes_draw_different_words(small, method):
+    small.privatize("warm", epsilon=0.5)  # there is a generator to inherit
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        jobs = [pool.apply_async(_draw, (small, 50)) for _ in range(4)]
+        drawn = [tuple(job.get(60)) for job in jobs] + [tuple(_draw(small, 50))]
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_a_fork_of_one_call_draws_different_words(small):
+    """Parent and child go on from the same state, word for word."""
+    read, write = os.pipe()
+    small.privatize("movie " * 10, epsilon=0.5)
+    child = os.fork()
+    if child == 0:
+        os.write(write, small.privatize("movie " * 100, epsilon=0.5).encode())
+        os._exit(0)
+    mine = small.privatize("movie " * 100, epsilon=0.5)
+    os.waitpid(child, 0)
+    assert os.read(read, 65536).decode() != mine
+
+
+# ---- stopping ----
+
+def test_progress(small):
+    calls = []
+    small.privatize(["movie"] * 1000, epsilon=1, progress=lambda *call: calls.append(call))
+    assert calls[-1] == ("privatizing", 1000, 1000)
+    assert all(0 <= done <= total for _, done, total in calls)
+
+
+class Stop(Exception):
+    pass
+
+
+def test_progress_can_stop(small):
+    def stop(stage, done, total):
+        raise Stop
+    with pytest.raises(Stop):
+        small.privatize(["movie"] * 100000, epsilon=1, threads=2, progress=stop)
+    assert len(small.privatize("movie", epsilon=1).split()) == 1
+
+
+def interrupt_after(seconds, call):
+    """Calls, with Ctrl-C meanwhile; how long it takes to end."""
+    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        call()
+    timer.join()
+    return time.monotonic() - begin
+
+
+def test_interrupt_between_slow_texts(default):
+    """Madlib takes milliseconds a word: a few texts take longer than one waits."""
+    texts = ["what a wonderful movie " * 100] * 16
+    assert interrupt_after(0.3, lambda: default.privatize(texts, epsilon=9, threads=1,
+                                                          mechanism="madlib")) < 5
+
+
+def test_interrupt(small):
+    texts = ["movie " * 2000] * 20000
+    assert interrupt_after(0.3, lambda: small.privatize(texts, epsilon=1, threads=2)) < 5
+
+
+# ---- memory ----
+
+def resident():
+    ctypes.CDLL(None).malloc_trim(0)
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def test_nothing_leaks(small):
+    texts = ["movie film " * 20, None, "bad"] * 20
+
+    def work(rounds):
+        for _ in range(rounds):
+            small.privatize(texts, epsilon=2)
+            small.privatize("movie film", epsilon=2)
+            small.explain("movie", 2)
+            for wrong in ("\ud800", ["x", 5]):
+                with pytest.raises((tem.Error, TypeError)):
+                    small.privatize(wrong, epsilon=2)
+    work(50)
+    gc.collect()
+    tracemalloc.start()
+    work(1)
+    gc.collect()
+    before, counts = tracemalloc.get_traced_memory()[0], [sys.getrefcount(t) for t in texts[:3]]
+    memory = resident()
+    work(300)
+    gc.collect()
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert after - before < 20000
+    assert [sys.getrefcount(t) for t in texts[:3]][0] == counts[0]
+    assert resident() - memory < 4 << 20
+
+
+def test_models_and_mechanisms_are_freed(vectors):
+    def work(rounds):
+        for i in range(rounds):
+            model = tem.Model.build(vectors, WORDS)
+            model.privatize(["x"], epsilon=1 + i)
+            model.audit(1 + i)
+            del model
+    work(20)
+    gc.collect()
+    memory = resident()
+    work(200)
+    gc.collect()
+    assert resident() - memory < 4 << 20
+
+
+def test_few_mechanisms_are_kept(small_path):
+    model = tem.Model.open(small_path)
+    for i in range(100):
+        model.privatize("x", epsilon=1 + i / 100)
+    assert len(model._mechanisms) <= 8 and len(model._jobs) <= 64
