@@ -109,8 +109,8 @@ static int draw(const calibrate_request *r, const curve *c) {
                 const tem_effect *e = k == 0 ? &c->found[i][0].plain : &c->found[i][k - 1].effect;
                 y[2 * k + right][i] = right ? e->bayes : e->distance;
             }
-            curves[2 * k + right] = (plot_curve){labels[k][right], epsilons, y[2 * k + right],
-                                                 EPSILONS, right != 0, right != 0};
+            curves[2 * k + right] = (plot_curve){labels[k][right], epsilons,   y[2 * k + right],
+                                                 EPSILONS,         right != 0, right != 0};
         }
     const plot p = {.title = "What weights do at the same proved epsilon",
                     .x_label = "epsilon",

@@ -73,8 +73,7 @@ static int told(void *context, const tem_search_state *state) {
 }
 
 tem_certificate *calibration_make(const tem_accountant *accountant, const tem_calibration *wanted,
-                                  double minutes, bool patient, const tem_run *run,
-                                  bool quiet) {
+                                  double minutes, bool patient, const tem_run *run, bool quiet) {
     watch w = {.end = talk_clock() + 60 * minutes, .quiet = quiet};
     tem_calibration search = *wanted;
     tem_certificate *certificate = NULL;

@@ -17,8 +17,7 @@ bool calibration_ready(void);
  *   patient   the first SIGINT does that, too, and the second one ends the command
  * NULL after saying why not. */
 tem_certificate *calibration_make(const tem_accountant *accountant, const tem_calibration *wanted,
-                                  double minutes, bool patient, const tem_run *run,
-                                  bool quiet);
+                                  double minutes, bool patient, const tem_run *run, bool quiet);
 
 /* Whether a certificate beside the model opened last is for this model: whether --calibrated would
  * find it. */

@@ -71,11 +71,11 @@ static json_t *worst_of(const calibrated *c) {
 static bool print_json(const calibrated *c) {
     const tem_certificate_info *info = &c->info;
     json_t *root = json_pack(
-        "{s:f, s:f, s:f, s:o, s:I, s:s, s:f, s:f, s:o, s:{s:I, s:I}, s:o, s:s, s:s}",
-        "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
+        "{s:f, s:f, s:f, s:o, s:I, s:s, s:f, s:f, s:o, s:{s:I, s:I}, s:o, s:s, s:s}", "epsilon",
+        info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)c->model_info.words,
-        "weights", info->weights, "realised", info->realised,
-        "realised_least", c->audit.realised_least, "worst", worst_of(c), "pairs", "examined",
+        "weights", info->weights, "realised", info->realised, "realised_least",
+        c->audit.realised_least, "worst", worst_of(c), "pairs", "examined",
         (json_int_t)c->audit.pairs_examined, "pruned", (json_int_t)c->audit.pairs_pruned, "effects",
         effects_as_json(info), "hash", info->hash, "file", default_model_certificates());
     const bool done = root != NULL && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
@@ -182,8 +182,7 @@ static void print_help(const option_spec *table) {
 
 static int check_request(calibrate_request *r) {
     tem_error error;
-    if (r->weights != NULL &&
-        tem_weights_parse(r->weights, &r->wanted.weights, &error) != TEM_OK)
+    if (r->weights != NULL && tem_weights_parse(r->weights, &r->wanted.weights, &error) != TEM_OK)
         return talk_usage("calibrate", "--weights: %s", error.message);
     if (r->curve && (r->wanted.epsilon > 0 || r->weights != NULL))
         return talk_usage("calibrate", "--curve has epsilons and weights of its own: give neither "
@@ -205,7 +204,8 @@ static int check_request(calibrate_request *r) {
 int command_calibrate(int argc, char *const *argv) {
     calibrate_request r = {.prior_text = PRIOR_DEFAULT,
                            .steps = 0,
-                           .wanted.weights = TEM_WEIGHTS_TUNED, .minutes = minutes_default};
+                           .wanted.weights = TEM_WEIGHTS_TUNED,
+                           .minutes = minutes_default};
     const option_spec table[] = {
         EXPONENT_OPTIONS(r.wanted),
         {"weights", 0, OPTION_TEXT, &r.weights, "W",
@@ -213,7 +213,8 @@ int command_calibrate(int argc, char *const *argv) {
         PRIOR_OPTION(r.prior_text),
         {"steps", 0, OPTION_COUNT, &r.steps, "N",
          "of the search for tuned weights (default 100); more find a smaller expected\n"
-         "distance, which is not always better text", 1, STEPS_MAX},
+         "distance, which is not always better text",
+         1, STEPS_MAX},
         {"minutes", 0, OPTION_POSITIVE, &r.minutes, "M",
          "end the search after M minutes (default 60) with the best it has", 0, 0},
         {"curve", 0, OPTION_FLAG, &r.curve, NULL, "a table over epsilons and weights", 0, 0},

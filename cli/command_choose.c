@@ -302,8 +302,9 @@ static void print_calibrated(const chooser *c) {
         printf(" --beta %.15g", r->beta);
     if (r->gamma > 0)
         printf(" --gamma %.15g", r->gamma);
-    printf("' makes,\nwith --calibrated --weights equal. Without one the same s takes epsilon %.4g.\n",
-           c->answer.epsilon);
+    printf(
+        "' makes,\nwith --calibrated --weights equal. Without one the same s takes epsilon %.4g.\n",
+        c->answer.epsilon);
 }
 
 /* Calls `each` for every certificate of the model that is believed and whose effects are under the
@@ -337,9 +338,9 @@ static void print_certificate(const tem_certificate_info *info, void *context) {
 }
 
 static void add_certificate(const tem_certificate_info *info, void *context) {
-    json_array_append_new(context, json_pack("{s:f, s:s, s:f, s:o}", "epsilon", info->epsilon,
-                                             "weights", info->weights, "s", info->s, "effects",
-                                             effects_as_json(info)));
+    json_array_append_new(context,
+                          json_pack("{s:f, s:s, s:f, s:o}", "epsilon", info->epsilon, "weights",
+                                    info->weights, "s", info->s, "effects", effects_as_json(info)));
 }
 
 static void print_text(const chooser *c) {
@@ -348,8 +349,7 @@ static void print_text(const chooser *c) {
            c->request->calibrated ? " (calibrated)" : "", target_names[c->target], value_of(c, a),
            c->target == TARGET_SUPPORT ? "least" : "most", c->wanted);
     printf("s = %.6f, gamma = %.4f, epsilon * gamma = %.2f; prior %s\n", a->info.s, a->info.gamma,
-           epsilon_of(c, a) * a->info.gamma,
-           c->request->prior_name);
+           epsilon_of(c, a) * a->info.gamma, c->request->prior_name);
     if (c->request->calibrated)
         print_calibrated(c);
     print_table(c);
@@ -360,9 +360,9 @@ static void print_text(const chooser *c) {
 static json_t *point_as_json(const chooser *c, const choose_point *point) {
     const tem_summary *s = &point->summary;
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "epsilon",
-                     epsilon_of(c, point), "epsilon_paper", point->epsilon, "s",
-                     point->info.s, "gamma", point->info.gamma, "self_median", s->self_median,
-                     "self_mean", s->self_mean, "support_median", s->support_median, "entropy_mean",
+                     epsilon_of(c, point), "epsilon_paper", point->epsilon, "s", point->info.s,
+                     "gamma", point->info.gamma, "self_median", s->self_median, "self_mean",
+                     s->self_mean, "support_median", s->support_median, "entropy_mean",
                      s->entropy_mean, "distance_mean", s->distance_mean, "beyond_mean",
                      s->beyond_mean, "bayes", s->bayes);
 }
@@ -374,12 +374,11 @@ static bool print_json(const chooser *c) {
         json_array_append_new(curve, point_as_json(c, &c->curve[i]));
     json_t *certificates = json_array();
     each_certificate(c, add_certificate, certificates);
-    json_t *all = json_pack("{s:f, s:b, s:s, s:f, s:s, s:o, s:o, s:o}", "epsilon",
-                            epsilon_of(c, &c->answer), "calibrated", c->request->calibrated,
-                            "target", names[c->target], "wanted", c->wanted, "prior",
-                            c->request->prior_name,
-                            "answer", point_as_json(c, &c->answer), "curve", curve,
-                            "certificates", certificates);
+    json_t *all =
+        json_pack("{s:f, s:b, s:s, s:f, s:s, s:o, s:o, s:o}", "epsilon", epsilon_of(c, &c->answer),
+                  "calibrated", c->request->calibrated, "target", names[c->target], "wanted",
+                  c->wanted, "prior", c->request->prior_name, "answer",
+                  point_as_json(c, &c->answer), "curve", curve, "certificates", certificates);
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
     putchar('\n');
@@ -449,8 +448,9 @@ static int choose(const choose_request *r, target kind, double wanted) {
     tem_error error;
     tem_accountant *accountant = NULL;
     tem_model *model = default_model_open_checked(r->common.model, &c->run);
-    tem_prior *prior = model == NULL ? NULL : prior_choose("choose", r->prior_name, model,
-                                                           r->common.quiet, &status);
+    tem_prior *prior = model == NULL
+                           ? NULL
+                           : prior_choose("choose", r->prior_name, model, r->common.quiet, &status);
     if (prior != NULL) {
         if (tem_accountant_create(model, NULL, &c->run, &accountant, &error) != TEM_OK) {
             status = talk_error(&error);

@@ -39,10 +39,14 @@ typedef struct mechanism_choice {
     EXPONENT_OPTIONS(choice),                                                                      \
         {"mechanism", 0, OPTION_TEXT, &(choice).kind_name, "M", "tem (default), em or madlib",     \
          0,           0},                                                                          \
-    {                                                                                              \
-        "calibrated", 0, OPTION_FLAG, &(choice).calibrated, NULL,                                  \
-            "with the exponent and weights that 'tem calibrate' has proved for E", 0, 0            \
-    },                                                                                             \
+        {"calibrated",                                                                             \
+         0,                                                                                        \
+         OPTION_FLAG,                                                                              \
+         &(choice).calibrated,                                                                     \
+         NULL,                                                                                     \
+         "with the exponent and weights that 'tem calibrate' has proved for E",                    \
+         0,                                                                                        \
+         0},                                                                                       \
     {                                                                                              \
         "weights", 0, OPTION_TEXT, &(choice).weights_name, "W",                                    \
             "--calibrated: with tuned, balanced or equal weights (default: the best)", 0, 0        \

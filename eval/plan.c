@@ -34,11 +34,12 @@ static tem_status no_certificate(const tem_error *why, const tem_calibration *wa
         *error = *why;
     if (!missing)
         return why->status;
-    return eval_fail(error, TEM_ERR_CERTIFICATE,
-                     "it needs a certificate; make one with: tem calibrate --epsilon %s --weights %s "
-                     "-m %.*s",
-                     number_text(wanted->epsilon, text), tem_weights_name(wanted->weights),
-                     (int)(strlen(certificates) - strlen(".cert")), certificates);
+    return eval_fail(
+        error, TEM_ERR_CERTIFICATE,
+        "it needs a certificate; make one with: tem calibrate --epsilon %s --weights %s "
+        "-m %.*s",
+        number_text(wanted->epsilon, text), tem_weights_name(wanted->weights),
+        (int)(strlen(certificates) - strlen(".cert")), certificates);
 }
 
 static tem_status make_certified(const tem_model *model, double epsilon, tem_weights_kind weights,
@@ -72,12 +73,9 @@ static tem_status make_tuned(const tem_model *model, double epsilon, const char 
 
 /* A mechanism is added by a line here. */
 static const plan_mechanism mechanisms[] = {
-    {"original", NULL, false, {0, 0}},
-    {"madlib", make_madlib, false, {16, 24}},
-    {"tem", make_tem, true, {0, 0}},
-    {"equal", make_equal, true, {0, 0}},
-    {"balanced", make_balanced, true, {0, 0}},
-    {"tuned", make_tuned, true, {0, 0}},
+    {"original", NULL, false, {0, 0}},         {"madlib", make_madlib, false, {16, 24}},
+    {"tem", make_tem, true, {0, 0}},           {"equal", make_equal, true, {0, 0}},
+    {"balanced", make_balanced, true, {0, 0}}, {"tuned", make_tuned, true, {0, 0}},
 };
 
 enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };

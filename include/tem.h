@@ -669,14 +669,14 @@ TEM_API void tem_accountant_free(tem_accountant *accountant);
 /* What is proved here is proved of distances that are a metric. A TEM_MATRIX of which not all
  * triangles were checked may be none. */
 typedef struct tem_audit {
-    double realised;          /* proved: no pair of words loses more, per unit of distance */
-    double realised_least;    /* proved: the worst pair loses at least this */
+    double realised;           /* proved: no pair of words loses more, per unit of distance */
+    double realised_least;     /* proved: the worst pair loses at least this */
     uint32_t worst_a, worst_b; /* that pair; TEM_NO_WORD if all words are the same point */
     tem_dist worst_distance;
-    double local;             /* proved: no two inputs, in the vocabulary or not, can be told
+    double local;            /* proved: no two inputs, in the vocabulary or not, can be told
                                * apart by more: s gamma + max ln Z - min ln Z, or 2 s gamma */
-    uint64_t pairs_examined;  /* these two add up to n (n - 1) / 2 */
-    uint64_t pairs_pruned;    /* proved to lose less without a look at their distance */
+    uint64_t pairs_examined; /* these two add up to n (n - 1) / 2 */
+    uint64_t pairs_pruned;   /* proved to lose less without a look at their distance */
 } tem_audit;
 
 /* The realised loss of a mechanism, TEM or EM, over the accountant's model, with its weights.
@@ -726,13 +726,13 @@ TEM_API void tem_prior_get_info(const tem_prior *prior, tem_prior_info *info);
 /* What a mechanism does to words that come with the probabilities of a prior. "Median" and
  * "mean" are over these words. */
 typedef struct tem_summary {
-    double self_median;     /* N_w, how often a word stays itself */
+    double self_median; /* N_w, how often a word stays itself */
     double self_mean;
-    double support_median;  /* S_w = exp(entropy): words it is spread over in effect */
-    double entropy_mean;    /* in nats */
-    double distance_mean;   /* of min(d(w, output), gamma) */
-    double beyond_mean;     /* how often the output is farther away than gamma */
-    double bayes;           /* how often the best guess at w from its output is right */
+    double support_median; /* S_w = exp(entropy): words it is spread over in effect */
+    double entropy_mean;   /* in nats */
+    double distance_mean;  /* of min(d(w, output), gamma) */
+    double beyond_mean;    /* how often the output is farther away than gamma */
+    double bayes;          /* how often the best guess at w from its output is right */
 } tem_summary;
 
 /* Computed from the distribution, not by drawing; each number within 0.1 % of the truth
@@ -773,19 +773,19 @@ typedef struct tem_effect {
 } tem_effect;
 
 typedef struct tem_certificate_info {
-    double epsilon;       /* what is promised */
-    double beta;          /* what gamma was made from; 0 if gamma was given */
-    uint64_t s_steps;     /* in steps of 2^-20 */
+    double epsilon;   /* what is promised */
+    double beta;      /* what gamma was made from; 0 if gamma was given */
+    uint64_t s_steps; /* in steps of 2^-20 */
     double s;
     tem_dist gamma_steps; /* in steps of 2^-16 */
     double gamma;
-    double realised;      /* the proved bound: at most epsilon */
-    const char *weights;  /* "equal", "balanced" or "tuned"; static string */
-    char prior[64];       /* what `effect` was computed and tuned weights were chosen under, or "" */
-    tem_effect effect;    /* of the certified mechanism: what it says, proved by nobody */
-    tem_effect plain;     /* of the paper's, s = epsilon/2, at the same epsilon */
-    char space[65];       /* hash of words, vectors and metric that it is for, in hex */
-    char hash[65];        /* of the certificate, in hex */
+    double realised;     /* the proved bound: at most epsilon */
+    const char *weights; /* "equal", "balanced" or "tuned"; static string */
+    char prior[64];      /* what `effect` was computed and tuned weights were chosen under, or "" */
+    tem_effect effect;   /* of the certified mechanism: what it says, proved by nobody */
+    tem_effect plain;    /* of the paper's, s = epsilon/2, at the same epsilon */
+    char space[65];      /* hash of words, vectors and metric that it is for, in hex */
+    char hash[65];       /* of the certificate, in hex */
 } tem_certificate_info;
 
 /* How a search for weights stands. Numbers that are not known are NaN. */
@@ -795,7 +795,7 @@ typedef struct tem_search_state {
     double s;        /* where it is now */
     double distance; /* expected under the prior, there */
     double loss;     /* realised there, unproved, when last looked at */
-    double best;     /* the least distance with a loss of at most epsilon, unproved; may be INFINITY */
+    double best; /* the least distance with a loss of at most epsilon, unproved; may be INFINITY */
 } tem_search_state;
 
 /* Told after every step of a search, from the thread that made the call. Returning non-zero ends all
@@ -862,8 +862,8 @@ TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, cons
 
 /* The i-th certificate of the file, from 0; TEM_OK with *certificate NULL beyond the last.
  * The file's hashes are checked: they show damage, and prove nothing about who made it. */
-TEM_API tem_status tem_certificate_load(const char *path, uint32_t i,
-                                        tem_certificate **certificate, tem_error *error);
+TEM_API tem_status tem_certificate_load(const char *path, uint32_t i, tem_certificate **certificate,
+                                        tem_error *error);
 
 /* The certificate of the file for this model, epsilon, and beta or gamma (0: the default
  * beta), and kind of weights (0: tuned, else balanced, else equal, whichever is there). Fails with TEM_ERR_CERTIFICATE if there is none, which says whether there is one for

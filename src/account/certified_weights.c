@@ -58,8 +58,8 @@ static tem_status try_s(const finding *f, const account *a, double s, certified_
                         bool *holds, tem_error *error) {
     const weights_request *r = f->request;
     exponent e = {(uint64_t)ldexp(s, EXPONENT_S_BITS), 0};
-    const tem_status status = realised_try(a, &e, r->epsilon, r->beta, r->gamma, f->run, &c->proof,
-                                           holds, error);
+    const tem_status status =
+        realised_try(a, &e, r->epsilon, r->beta, r->gamma, f->run, &c->proof, holds, error);
     if (*holds)
         c->exponent = e;
     return status;
@@ -94,8 +94,8 @@ static tem_status prove_largest(const finding *f, double least, double most, cer
 }
 
 /* Expected distance under the prior, as 16 bits tell. */
-static tem_status expected_distance(finding *f, const uint32_t *values, double s,
-                                    double *distance, tem_error *error) {
+static tem_status expected_distance(finding *f, const uint32_t *values, double s, double *distance,
+                                    tem_error *error) {
     float *a = tuning_vector(&f->matrix), *z = tuning_vector(&f->matrix),
           *m = tuning_vector(&f->matrix);
     tem_status status = a == NULL || z == NULL || m == NULL ? core_fail_memory(error) : TEM_OK;
@@ -164,8 +164,9 @@ static tem_status try_balance(finding *f, float *a, double *s, tem_error *error)
     double residual = 0, least = 0;
     for (uint32_t i = 0; i < f->matrix.count; i++)
         a[i] = 0.5f;
-    const tem_status status = tuning_balance(&f->matrix, &f->goal, most, BALANCE_STEPS,
-                                             balance_tolerance, f->run, a, &residual, &least, error);
+    const tem_status status =
+        tuning_balance(&f->matrix, &f->goal, most, BALANCE_STEPS, balance_tolerance, f->run, a,
+                       &residual, &least, error);
     *s = 0;
     if (status != TEM_OK || least <= 0)
         return status;
@@ -204,20 +205,21 @@ static tem_status try_flattening(finding *f, double s_equal, float *a, double *s
 /* Searches from flattened weights. */
 static tem_status try_tuning(finding *f, double s_equal, float *a, double s, tem_error *error) {
     tuning_point point = {a, s, INFINITY};
-    const tem_status status = tuning_search(&f->matrix, &f->goal, s, f->request->iterations, f->run,
-                                            &point, error);
-    return status == TEM_OK ? propose(f, a, false, isfinite(point.distance) ? 0.97 * point.s : s_equal,
-                                      point.s, &s, error)
-                            : status;
+    const tem_status status =
+        tuning_search(&f->matrix, &f->goal, s, f->request->iterations, f->run, &point, error);
+    return status == TEM_OK
+               ? propose(f, a, false, isfinite(point.distance) ? 0.97 * point.s : s_equal, point.s,
+                         &s, error)
+               : status;
 }
 
 /* ---------------------------------------------------------------- together -- */
 
 static tem_status find_all(finding *f, float *a, tem_error *error) {
     certified_weights plain = {0};
-    tem_status status = realised_calibrate(f->equal, f->request->epsilon, f->request->beta,
-                                           f->request->gamma, f->run, &plain.exponent, &plain.proof,
-                                           error);
+    tem_status status =
+        realised_calibrate(f->equal, f->request->epsilon, f->request->beta, f->request->gamma,
+                           f->run, &plain.exponent, &plain.proof, error);
     const double s_equal = exponent_s_value(plain.exponent.s);
     f->goal.s_least = s_equal; /* with less, what is gained is gained by words that say less */
     f->goal.s_most = fmin(0.9995 * f->request->epsilon, largest_s(f));
@@ -242,9 +244,11 @@ tem_status certified_weights_find(const account *equal, const weights_request *r
                  .run = run,
                  .watch = {r->told, r->told_context, false},
                  .best_distance = INFINITY};
-    f.goal = (tuning_goal){r->epsilon,
-                           r->beta > 0 ? log1p(-r->beta) + log(count - 1.0) - log(r->beta) : 0,
-                           r->gamma, r->prior, 0, 0, &f.watch};
+    f.goal = (tuning_goal){
+        r->epsilon, r->beta > 0 ? log1p(-r->beta) + log(count - 1.0) - log(r->beta) : 0,
+        r->gamma,   r->prior,
+        0,          0,
+        &f.watch};
     tem_status status = tuning_matrix_make(equal->space, count, equal->profile->reach, matrix_bytes,
                                            run, &f.matrix, error);
     float *a = status == TEM_OK ? tuning_vector(&f.matrix) : NULL;

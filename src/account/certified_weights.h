@@ -11,7 +11,7 @@ typedef struct weights_request {
     double beta, gamma;  /* beta > 0: gamma follows from it */
     const double *prior; /* tuned: one a word, adding up to 1 */
     unsigned iterations; /* tuned: of the search */
-    tem_search_fn *told;   /* or NULL */
+    tem_search_fn *told; /* or NULL */
     void *told_context;
 } weights_request;
 

@@ -84,8 +84,7 @@ static double slope_by_s(const search *x, double weight, double moment) {
 static tem_status differentiate(search *x, double weight, double *by_s, tem_error *error) {
     const tuning_call call = call_of(x);
     double moment = 0;
-    tem_status status =
-        tuning_find_excess(&call, x->u, allowed(x) * x->hold, x->h, &moment, error);
+    tem_status status = tuning_find_excess(&call, x->u, allowed(x) * x->hold, x->h, &moment, error);
     if (status != TEM_OK)
         return status;
     for (uint32_t i = 0; i < x->t->count; i++)
@@ -128,7 +127,8 @@ static double rho(const search *x) {
 }
 
 static void step(search *x, double by_s) {
-    const double first = 1 - pow(fade_mean, x->iteration), second = 1 - pow(fade_square, x->iteration);
+    const double first = 1 - pow(fade_mean, x->iteration),
+                 second = 1 - pow(fade_square, x->iteration);
     const float rate = (float)(rate_weights(x) * cooling(x) / first);
     for (uint32_t i = 0; i < x->t->count; i++) {
         moments *k = &x->memory[i];
@@ -179,8 +179,8 @@ static tem_status iterate(search *x, tem_error *error) {
 }
 
 static bool tell(const search *x) {
-    const tem_search_state state = {"tuning", x->iteration, x->iterations,
-                                    x->s,     x->distance,  x->loss, x->best.distance};
+    const tem_search_state state = {"tuning",    x->iteration, x->iterations,   x->s,
+                                    x->distance, x->loss,      x->best.distance};
     return has_enough(x->goal, &state);
 }
 
@@ -205,9 +205,8 @@ static void search_free(search *x) {
     core_free(x->memory);
 }
 
-tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s,
-                         unsigned iterations, const tem_run *run, tuning_point *start,
-                         tem_error *error) {
+tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, unsigned iterations,
+                         const tem_run *run, tuning_point *start, tem_error *error) {
     search x = {.t = t,
                 .goal = goal,
                 .run = run,
@@ -238,9 +237,8 @@ tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, u
     const tuning_call call = {t, s, gamma_of(goal, s), run};
     float *a = tuning_vector(t), *z = tuning_vector(t), *sums = tuning_vector(t),
           *back = tuning_vector(t);
-    tem_status status = a == NULL || z == NULL || sums == NULL || back == NULL
-                            ? core_fail_memory(error)
-                            : TEM_OK;
+    tem_status status =
+        a == NULL || z == NULL || sums == NULL || back == NULL ? core_fail_memory(error) : TEM_OK;
     for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
         a[i] = 1;
     if (status == TEM_OK)

@@ -43,9 +43,8 @@ typedef struct tuning_point {
 /* Starts from *start and s; *start is replaced by the best feasible point that is found, if there is
  * one that is better, and by the last one, with a distance of INFINITY, if none is feasible. iterations: each about 0.5 s for 33,860 words on two processors. Told of progress
  * after each. TEM_ERR_MEMORY or TEM_ERR_CANCELLED: then *start holds the best so far. */
-tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s,
-                         unsigned iterations, const tem_run *run, tuning_point *start,
-                         tem_error *error);
+tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, unsigned iterations,
+                         const tem_run *run, tuning_point *start, tem_error *error);
 
 /* Richardson and Lucy's iteration towards K a = 1, a few steps of which flatten ln Z:
  * a <- a K(1 / (K a)) / (K 1). */

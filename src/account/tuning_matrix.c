@@ -176,8 +176,7 @@ static tem_status with_row_numbers(summing *s, tem_error *error) {
 
 tem_status tuning_find_excess(const tuning_call *call, const float *u, double limit, float *out,
                               double *moment, tem_error *error) {
-    summing s = {
-        .call = call, .u = u, .limit = (float)limit, .out = {out}, .row = excess_row};
+    summing s = {.call = call, .u = u, .limit = (float)limit, .out = {out}, .row = excess_row};
     const tem_status status = with_row_numbers(&s, error);
     *moment = 0;
     for (uint32_t id = 0; id < call->matrix->count && status == TEM_OK; id++)

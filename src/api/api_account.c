@@ -27,9 +27,8 @@ static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_er
     return TEM_OK;
 }
 
-tem_status tem_accountant_create(const tem_model *model, const uint32_t *values,
-                                 const tem_run *run, tem_accountant **accountant,
-                                 tem_error *error) {
+tem_status tem_accountant_create(const tem_model *model, const uint32_t *values, const tem_run *run,
+                                 tem_accountant **accountant, tem_error *error) {
     if (model == NULL || accountant == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model and a place for the accountant are needed");
@@ -64,8 +63,9 @@ static bool same_weights(const uint32_t *a, const uint32_t *b, uint32_t count) {
 
 tem_status accountant_check(const tem_accountant *a, const tem_mechanism *m, tem_error *error) {
     if (m->kind == TEM_KIND_MADLIB)
-        return core_fail(error, TEM_ERR_UNSUPPORTED,
-                         "the distribution of Madlib has no closed form; it can only be drawn from");
+        return core_fail(
+            error, TEM_ERR_UNSUPPORTED,
+            "the distribution of Madlib has no closed form; it can only be drawn from");
     if (m->model != a->model ||
         !same_weights(m->sampler.envelopes.weights.values, a->weights, m->count))
         return core_fail(error, TEM_ERR_ARGUMENT,
@@ -163,10 +163,9 @@ static tem_status check_weights(const tem_accountant *a, const tem_calibration *
         return core_fail(error, TEM_ERR_ARGUMENT, "tuned weights need a prior");
     if (wanted->prior != NULL && wanted->prior->model != a->model)
         return core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the same model");
-    if (wanted->prior != NULL &&
-        (wanted->prior_name == NULL || wanted->prior_name[0] == '\0' ||
-         strlen(wanted->prior_name) >= CERTIFICATE_PRIOR_BYTES ||
-         !certificate_is_name(wanted->prior_name)))
+    if (wanted->prior != NULL && (wanted->prior_name == NULL || wanted->prior_name[0] == '\0' ||
+                                  strlen(wanted->prior_name) >= CERTIFICATE_PRIOR_BYTES ||
+                                  !certificate_is_name(wanted->prior_name)))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the name of a prior has 1 to %d bytes, UTF-8 without control characters",
                          CERTIFICATE_PRIOR_BYTES - 1);
@@ -199,9 +198,8 @@ static tem_status find_effects(const tem_accountant *a, const tem_calibration *w
         .epsilon = wanted->epsilon, .beta = wanted->beta, .gamma = wanted->gamma};
     const tem_mechanism_options certified = {.epsilon = wanted->epsilon, .certificate = c};
     tem_accountant *own = NULL;
-    tem_status status = c->weights == NULL
-                            ? TEM_OK
-                            : tem_accountant_create(a->model, c->weights, run, &own, error);
+    tem_status status =
+        c->weights == NULL ? TEM_OK : tem_accountant_create(a->model, c->weights, run, &own, error);
     tem_effect found = {0}, of_plain = {0};
     if (status == TEM_OK)
         status = find_effect(own != NULL ? own : a, &certified, wanted->prior, run, &found, error);
@@ -252,8 +250,9 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
                                     const tem_run *run, tem_certificate **certificate,
                                     tem_error *error) {
     if (a == NULL || wanted == NULL || certificate == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "an accountant, what is wanted and a place for the certificate are needed");
+        return core_fail(
+            error, TEM_ERR_ARGUMENT,
+            "an accountant, what is wanted and a place for the certificate are needed");
     tem_status status = check_calibration(a, wanted, error);
     if (status == TEM_OK)
         status = check_weights(a, wanted, error);

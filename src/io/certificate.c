@@ -237,8 +237,7 @@ static const char *take_certificate(const file_view *view, uint64_t *at, uint32_
     memcpy(&found, view->data + *at, sizeof found);
     *at += sizeof found;
     const uint64_t bytes = found.weights_bytes, room = core_round_up(bytes, ALIGNMENT);
-    if (bytes > view->size || room > view->size - *at ||
-        (found.weights_count == 0) != (bytes == 0))
+    if (bytes > view->size || room > view->size - *at || (found.weights_count == 0) != (bytes == 0))
         return "the weights of a certificate do not fit the file";
     if (found.weights_count > *left)
         return "it unpacks to more weights than a file may have";
@@ -291,7 +290,8 @@ tem_status certificates_read(const file_view *view, const char *path, tem_certif
     }
     if (fault != NULL) {
         certificates_free(made, header.count);
-        return fault == out_of_memory ? core_fail_memory(error) : damaged(error, path, start, fault);
+        return fault == out_of_memory ? core_fail_memory(error)
+                                      : damaged(error, path, start, fault);
     }
     *list = made;
     *count = header.count;

@@ -12,7 +12,7 @@
 
 enum {
     CERTIFICATE_S_BITS = 20,
-    CERTIFICATES_MAX = 4096,    /* in a file */
+    CERTIFICATES_MAX = 4096,     /* in a file */
     CERTIFICATE_PRIOR_BYTES = 64 /* with a zero at the end */
 };
 
@@ -26,8 +26,8 @@ struct tem_certificate {
     tem_weights_kind kind;
     char prior[CERTIFICATE_PRIOR_BYTES]; /* "": no effects */
     tem_effect effect, plain;
-    uint32_t count;                      /* of weights; 0: all equal */
-    uint32_t *weights;                   /* owned; NULL: all equal */
+    uint32_t count;    /* of weights; 0: all equal */
+    uint32_t *weights; /* owned; NULL: all equal */
 };
 
 /* A copy with weights of its own. TEM_ERR_MEMORY. */

@@ -267,9 +267,7 @@ static void test_every_bit(void **state) {
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
         write_file(bytes, size);
         const tem_status status = load_status();
-        if (status != (bit < 64   ? TEM_ERR_FORMAT
-                       : bit < 96 ? TEM_ERR_VERSION
-                                  : TEM_ERR_DAMAGED))
+        if (status != (bit < 64 ? TEM_ERR_FORMAT : bit < 96 ? TEM_ERR_VERSION : TEM_ERR_DAMAGED))
             fail_msg("bit %zu: %s", bit, tem_status_name(status));
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }
@@ -597,7 +595,14 @@ static void test_at_once(void **state) {
         assert_true(children[p] >= 0);
         for (unsigned i = 0; children[p] == 0 && i < EACH; i++) {
             tem_certificate *c = NULL;
-            if (certificate_make(model, &(tem_certificate){.epsilon = 2, .beta = 0, .s = 1 << 20, .gamma = 1 + p * EACH + i, .realised = 1.9, .kind = TEM_WEIGHTS_EQUAL}, &c, NULL) != TEM_OK ||
+            if (certificate_make(model,
+                                 &(tem_certificate){.epsilon = 2,
+                                                    .beta = 0,
+                                                    .s = 1 << 20,
+                                                    .gamma = 1 + p * EACH + i,
+                                                    .realised = 1.9,
+                                                    .kind = TEM_WEIGHTS_EQUAL},
+                                 &c, NULL) != TEM_OK ||
                 tem_certificate_save(c, path, NULL) != TEM_OK)
                 _exit(1);
         }
@@ -917,7 +922,8 @@ static double chi_square(const uint64_t counts[COUNT], const tem_law *law, doubl
 static void check_calibrated_draws(const tem_prior *prior) {
     enum { DRAWS = 200000 };
     const tem_calibration wanted = {.epsilon = 1,
-                                    .weights = prior != NULL ? TEM_WEIGHTS_TUNED : TEM_WEIGHTS_EQUAL,
+                                    .weights =
+                                        prior != NULL ? TEM_WEIGHTS_TUNED : TEM_WEIGHTS_EQUAL,
                                     .prior = prior,
                                     .prior_name = "zipf"};
     tem_accountant *accountant = NULL, *own = NULL;
@@ -952,8 +958,8 @@ static void check_calibrated_draws(const tem_prior *prior) {
     assert_true(worst_against_plain > 48.5);
     /* And the audit of what was drawn from is what the certificate says. */
     assert_true((tem_mechanism_weights(calibrated) != NULL) == (prior != NULL));
-    assert_int_equal(tem_accountant_create(model, tem_mechanism_weights(calibrated), NULL, &own, NULL),
-                     TEM_OK);
+    assert_int_equal(
+        tem_accountant_create(model, tem_mechanism_weights(calibrated), NULL, &own, NULL), TEM_OK);
     assert_int_equal(tem_accountant_audit(own, calibrated, NULL, &audit, NULL), TEM_OK);
     tem_accountant_free(own);
     const tem_certificate_info info = info_of(certificate);

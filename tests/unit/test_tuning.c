@@ -175,8 +175,7 @@ static void test_loops(void **state) {
             assert_memory_equal(&one, &other, sizeof one);
             assert_true(tuning_loops_plain.gradient(&x.row, x.p, x.a) ==
                         wide[i]->gradient(&x.row, x.p, x.a));
-            assert_true(tuning_loops_plain.slope(&x.row, 2, x.u) ==
-                        wide[i]->slope(&x.row, 2, x.u));
+            assert_true(tuning_loops_plain.slope(&x.row, 2, x.u) == wide[i]->slope(&x.row, 2, x.u));
             const tuning_excess a = tuning_loops_plain.excess(&x.row, 2, x.u, 0.3f),
                                 b = wide[i]->excess(&x.row, 2, x.u, 0.3f);
             assert_memory_equal(&a, &b, sizeof a);
@@ -254,7 +253,8 @@ static void test_balance(void **state) {
     known *k = know(build_words(60));
     tuning_matrix t = {0};
     assert_int_equal(
-        tuning_matrix_make(&k->model->space, 60, k->profile.reach, SIZE_MAX, NULL, &t, NULL), TEM_OK);
+        tuning_matrix_make(&k->model->space, 60, k->profile.reach, SIZE_MAX, NULL, &t, NULL),
+        TEM_OK);
     const tuning_goal goal = {.epsilon = 6, .gamma = 9};
     float *a = tuning_vector(&t), *z = tuning_vector(&t);
     for (uint32_t i = 0; i < 60; i++)
@@ -469,9 +469,9 @@ static void test_enough(void **state) {
     (void)state;
     known *k = know(build_words(50));
     certified_weights equal = {0};
-    assert_int_equal(realised_calibrate(&k->account, 1, 0.001, 0, NULL, &equal.exponent,
-                                        &equal.proof, NULL),
-                     TEM_OK);
+    assert_int_equal(
+        realised_calibrate(&k->account, 1, 0.001, 0, NULL, &equal.exponent, &equal.proof, NULL),
+        TEM_OK);
     double before = INFINITY;
     for (unsigned steps = 1; steps < 2000; steps *= 3) {
         unsigned left = steps;
@@ -496,12 +496,12 @@ static void test_enough(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops),   cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_strips),
-        cmocka_unit_test(test_balance), cmocka_unit_test(test_promise),
-        cmocka_unit_test(test_promise_of_many), cmocka_unit_test(test_large_gamma),
-        cmocka_unit_test(test_never_worse), cmocka_unit_test(test_two_words),
-        cmocka_unit_test(test_three_words), cmocka_unit_test(test_enough),
+        cmocka_unit_test(test_loops),       cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_strips),      cmocka_unit_test(test_balance),
+        cmocka_unit_test(test_promise),     cmocka_unit_test(test_promise_of_many),
+        cmocka_unit_test(test_large_gamma), cmocka_unit_test(test_never_worse),
+        cmocka_unit_test(test_two_words),   cmocka_unit_test(test_three_words),
+        cmocka_unit_test(test_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
