@@ -562,7 +562,7 @@ static void test_not_overwritten(void **state) {
 
 static void test_full(void **state) {
     (void)state;
-    tem_certificate *usual = make_usual(), *more = make(3, 0, 1 << 20, 7);
+    tem_certificate *usual = make_usual(), *more = make(3, 0, 1 << 20, 7); /* gamma given */
     tem_error error;
     save_and_free(make_usual());
     /* Filled by hand: one save after the other would write the file 4096 times. */
@@ -575,8 +575,13 @@ static void test_full(void **state) {
     memcpy(header + 12, &count, sizeof count);
     rewind(file);
     assert_int_equal(fwrite(header, 1, sizeof header, file), sizeof header);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        const double epsilon = 2 + i;
+        memcpy(record, &epsilon, sizeof epsilon);
+        core_hash256(record, RECORD_BYTES - CORE_HASH_BYTES,
+                     record + RECORD_BYTES - CORE_HASH_BYTES);
         assert_int_equal(fwrite(record, 1, sizeof record, file), sizeof record);
+    }
     fclose(file);
     assert_int_equal(load_status(), TEM_OK);
     assert_int_equal(tem_certificate_save(usual, path, NULL), TEM_OK);
