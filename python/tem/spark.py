@@ -1,0 +1,129 @@
+"""For Apache Spark: a column of texts, made private on the executors.
+
+    report = tem.spark.privatize_to(frame, "text", 3, "private.parquet")   # draws once, and writes
+    private = tem.spark.privatize(frame, "text", 3)                        # lazy, like all of Spark
+
+Every evaluation of a lazy frame draws anew: show it, cache it and lose a part of the cache, or use
+it twice, and more has been drawn than you see. docs/CLUSTERS.md says what that costs. tem must be
+installed where the executors run; the model's file is sent there.
+"""
+import dataclasses
+import os
+import pathlib
+import tempfile
+from typing import Any, ClassVar, Self, Unpack
+
+from . import _results
+from ._cluster import Recipe, decode, file_name, make_recipe
+from ._errors import make
+from ._model import Model, Path, Policies
+
+__all__ = ["Report", "privatize", "privatize_to"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Report(_results.Report):
+    """What was released and spent. `retried`: words that came from a task which was not the first
+    to try: earlier ones drew, too, and Spark threw away what they had."""
+
+    retried: int = 0
+    _COUNTS: ClassVar = (*_results.Report._COUNTS, "retried")
+
+    @classmethod
+    def of(cls, report: _results.Report, is_retry: bool) -> Self:
+        return cls(**report.to_dict(), retried=report.words if is_retry else 0)
+
+
+class _Sum:
+    """How Spark's accumulators add reports."""
+
+    def __init__(self, nothing: Report) -> None:
+        self.nothing = nothing
+
+    def zero(self, value: Report) -> Report:
+        return self.nothing
+
+    def addInPlace(self, value: Report, other: Report) -> Report:
+        return value + other
+
+
+def privatize(frame: Any, column: str, epsilon: float, *, model: Model | Path | None = None,
+              ship: bool = True, threads: int = 1, **policies: Unpack[Policies]) -> Any:
+    """The frame with the texts of a column made private; null stays null.
+
+    model: a Model that was opened from a file, the path of one, or None for the default one.
+    ship: send the file to the executors; else each opens the same path. threads: of a task, as
+    many as `spark.task.cpus`. The other keywords are those of `tem.Model.privatize`.
+    """
+    recipe, _ = make_recipe(model, epsilon, threads, policies)
+    return _with_private(frame, column, recipe, ship, None)
+
+
+def privatize_to(frame: Any, column: str, epsilon: float, path: str, *,
+                 model: Model | Path | None = None, ship: bool = True, threads: int = 1,
+                 format: str = "parquet", write_options: dict[str, Any] | None = None,
+                 **policies: Unpack[Policies]) -> Report:
+    """Writes the frame with a private column, and tells what was released and spent.
+
+    path: a folder to be made; if it is there, nothing is drawn. format, write_options: those of
+    `frame.write`. The other parameters are those of `privatize`.
+    """
+    recipe, plain = make_recipe(model, epsilon, threads, policies)
+    nothing = Report.of(plain, False)
+    spent = frame.sparkSession.sparkContext.accumulator(nothing, _Sum(nothing))
+    private = _with_private(frame, column, recipe, ship, spent)
+    private.write.format(format).options(**write_options or {}).save(path)
+    total: Report = spent.value
+    return total
+
+
+def _with_private(frame: Any, column: str, recipe: Recipe, ship: bool, spent: Any) -> Any:
+    from pyspark.sql.types import StringType
+
+    if not isinstance(frame.schema[column].dataType, StringType):
+        raise make("argument", "the column to privatise must have the type string")
+    name = _send(frame.sparkSession.sparkContext, recipe) if ship else None
+    draw = _make_udf(recipe, name, spent)
+    # As bytes: what is not UTF-8 is refused by tem, without quoting it, and not by Arrow.
+    return frame.withColumn(column, draw(frame[column].cast("binary")))
+
+
+def _send(context: Any, recipe: Recipe) -> str:
+    """Has the executors fetch the model's file; returns its name there."""
+    from pyspark import SparkFiles
+
+    name = file_name(recipe)
+    if not os.path.exists(SparkFiles.get(name)):
+        with tempfile.TemporaryDirectory(prefix="tem.") as folder:
+            link = pathlib.Path(folder, name)
+            link.symlink_to(recipe.path)
+            context.addFile(link.as_uri())  # a bare path would lose the name of the link
+    return name
+
+
+def _make_udf(recipe: Recipe, name: str | None, spent: Any) -> Any:
+    import pandas
+    from pyspark.sql.functions import pandas_udf
+
+    def draw(texts: pandas.Series) -> pandas.Series:  # type: ignore[type-arg, unused-ignore]
+        private, report = recipe.privatize(decode(texts.tolist()), _find(name))
+        if spent is not None:
+            spent.add(Report.of(report, _is_retry()))
+        return pandas.Series(private, dtype=object)
+
+    # PRIVACY: Spark may evaluate what it takes for a function of its input more than once, such as
+    # in a filter and again in its result, and one frame would show several draws for a text.
+    return pandas_udf(draw, "string").asNondeterministic()
+
+
+def _find(name: str | None) -> str | None:
+    from pyspark import SparkFiles
+
+    return None if name is None else SparkFiles.get(name)
+
+
+def _is_retry() -> bool:
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return task is not None and task.attemptNumber() > 0

@@ -1,0 +1,213 @@
+"""tem.spark on a cluster of two executors: each is a JVM with a Python process of its own."""
+import os
+import pathlib
+import signal
+import threading
+import time
+
+import pytest
+from conftest import COMMAND, count_words, make_texts
+
+import tem
+import tem.spark
+from tem import _cluster
+
+SECRET = "verysecret"
+
+
+def make_frame(spark, texts, parts=4):
+    return spark.createDataFrame(list(enumerate(texts)), "id int, text string").repartition(parts)
+
+
+def collect(frame):
+    return dict(sorted((row.id, row.text) for row in frame.collect()))
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return make_texts(200)
+
+
+def test_texts_keep_their_rows(spark, model, texts):
+    given = [*texts, None, ""]
+    private = tem.spark.privatize(make_frame(spark, given), "text", 80, model=model,
+                                  unknown="mask")
+    expected = [text and text.replace("elsewhere", "<unk>") for text in given]
+    assert collect(private) == dict(enumerate(expected))  # at epsilon 80 words stay themselves
+    assert private.schema == make_frame(spark, given).schema
+
+
+def test_draws_differ(spark, model_path):
+    """Between rows that are equal, between partitions, between evaluations."""
+    private = tem.spark.privatize(make_frame(spark, ["word1 word2 word3 word4"] * 40), "text", 0.1,
+                                  model=model_path)
+    first, second = collect(private), collect(private)
+    assert len(set(first.values())) > 35 and len(set(first.values()) | set(second.values())) > 75
+
+
+def test_one_frame_shows_one_draw(spark, model):
+    """Also where Spark would rather evaluate a function again than keep what it gave."""
+    private = tem.spark.privatize(make_frame(spark, ["word1"] * 200), "text", 0.1, model=model)
+    chosen = private.filter("text < 'word2'")
+    rows = chosen.selectExpr("text", "text as again").collect()
+    assert 20 < len(rows) < 180
+    assert all(row.text < "word2" and row.text == row.again for row in rows)
+
+
+def test_each_process_opens_the_model_once(spark, model, texts):
+    for _ in range(2):
+        tem.spark.privatize(make_frame(spark, texts, 8), "text", 3, model=model).collect()
+    context = spark.sparkContext
+
+    def look(_):
+        time.sleep(0.05)
+        return os.getpid(), _cluster._open.cache_info()
+    seen = dict(context.parallelize(range(8), 8).map(look).collect())
+    assert os.getpid() not in seen
+    assert all(info.misses <= 2 for info in seen.values())  # with and without a certificate
+    assert any(info.hits > info.misses for info in seen.values())
+
+
+def test_report(spark, model, texts, tmp_path):
+    given = [*texts, None]
+    report = tem.spark.privatize_to(make_frame(spark, given), "text", 3, f"{tmp_path}/out",
+                                    model=model)
+    written = collect(spark.read.parquet(f"{tmp_path}/out"))
+    assert list(written) == list(range(len(given))) and written[len(texts)] is None
+    assert report.documents == len(texts) and report.words == count_words(texts)
+    assert count_words(written.values()) == report.words
+    assert (report.unknown, report.spent, report.private, report.retried) == (
+        20, report.words * 3, True, 0)
+    assert report.model == model.hash and report.spent_worst > report.spent
+
+
+def test_what_is_there_is_not_drawn_again(spark, model, texts, tmp_path):
+    frame = make_frame(spark, texts)
+    tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=model, format="json")
+    before = collect(spark.read.json(f"{tmp_path}/out"))
+    with pytest.raises(Exception, match="already exists"):
+        tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=model, format="json")
+    assert collect(spark.read.json(f"{tmp_path}/out")) == before
+
+
+def test_no_rows(spark, model, tmp_path):
+    report = tem.spark.privatize_to(make_frame(spark, ["x"]).limit(0), "text", 3,
+                                    f"{tmp_path}/out", model=model)
+    assert (report.documents, report.words, report.spent) == (0, 0, 0)
+
+
+def test_certificate_is_sent(spark, model, texts, tmp_path):
+    """It is in the driver's memory only, and the executors' user has verified nothing."""
+    with pytest.raises(tem.CertificateError):
+        tem.spark.privatize(make_frame(spark, texts), "text", 2, model=model, calibrated=True)
+    made = model.calibrate(2)
+    report = tem.spark.privatize_to(make_frame(spark, texts), "text", 2, f"{tmp_path}/out",
+                                    model=model, calibrated=True)
+    assert report.certificate == made.hash and report.s == made.s > 1
+    assert report.words == count_words(texts)
+
+
+def executors(spark):
+    """The processes of this session's executors: children of its own JVM."""
+    parent = spark.sparkContext._gateway.proc.pid
+    found = []
+    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rsplit(")", 1)[1].split()
+            command = (status.parent / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if int(fields[1]) == parent and b"CoarseGrainedExecutorBackend" in command:
+            found.append(int(status.parent.name))
+    return found
+
+
+def test_executor_dies(spark, model, tmp_path):
+    """Its tasks are done again elsewhere: no document is lost or doubled, and the report has what
+    was written, not what the dead one drew."""
+    texts = make_texts(240)
+    started = tmp_path / "started"
+    started.mkdir()
+
+    def slow(batches):
+        for batch in batches:
+            (started / f"{os.getpid()}-{batch['id'].iloc[0]}").touch()
+            time.sleep(0.5)
+            yield batch
+    frame = make_frame(spark, texts, 12)
+    slowly = frame.mapInPandas(slow, frame.schema)
+    killed = []
+
+    def kill():
+        while len(list(started.iterdir())) < 5:
+            time.sleep(0.02)
+        killed.append(executors(spark)[0])
+        os.kill(killed[0], signal.SIGKILL)
+    killer = threading.Thread(target=kill)
+    killer.start()
+    report = tem.spark.privatize_to(slowly, "text", 3, f"{tmp_path}/out", model=model)
+    killer.join()
+    assert killed and killed[0] not in executors(spark)
+    rows = spark.read.parquet(f"{tmp_path}/out").collect()
+    assert sorted(row.id for row in rows) == list(range(len(texts)))
+    assert len(list(started.iterdir())) > 12, "no task was done again"
+    assert report.documents == len(texts)
+    assert report.words == count_words(texts) == count_words(row.text for row in rows)
+    assert 0 < report.retried < report.words
+
+
+def message_of(action):
+    with pytest.raises(Exception) as caught:
+        action()
+    return str(caught.value)
+
+
+def test_errors_do_not_quote(spark, model, model_path, tmp_path):
+    frame = make_frame(spark, [f"{SECRET} word1"] * 8)
+    broken = frame.selectExpr("id", f"cast(concat(cast('{SECRET}' as binary), X'FF') as string) "
+                              "as text")
+    told = message_of(lambda: tem.spark.privatize(broken, "text", 3, model=model).collect())
+    assert "not UTF-8" in told and SECRET not in told and "0xff" not in told
+    path = tmp_path / "changed.tem"
+    path.write_bytes(model_path.read_bytes())
+    late = tem.spark.privatize(frame, "text", 3, model=tem.Model.open(path), ship=False)
+    other = tem.Model.build([[0.0], [1.0]], ["a", "b"])
+    other.save(path, overwrite=True)
+    told = message_of(late.collect)
+    assert "not the model that the driver opened" in told and SECRET not in told
+    path.unlink()
+    told = message_of(tem.spark.privatize(frame, "text", 3.5, model=model, ship=False).collect
+                      if False else late.collect)
+    assert SECRET not in told
+
+
+def test_refused_on_the_driver(spark, model, built_in_memory):
+    frame = make_frame(spark, ["word1"])
+    for policies in ({"insecure_seed": 1}, {"epsilon": 0}, {"column": "id"}, {"unknown": "no"},
+                     {"model": built_in_memory}, {"threads": 0}):
+        call = {"column": "text", "epsilon": 3, "model": model, **policies}
+        with pytest.raises(tem.Error):
+            tem.spark.privatize(frame, **call)
+
+
+@pytest.fixture
+def built_in_memory():
+    return tem.Model.build([[0.0], [1.0]], ["a", "b"])
+
+
+def test_pipe(spark, model_path, texts):
+    """rdd.pipe: the command itself, once a partition."""
+    command = f"{COMMAND} privatize -q --threads 1 -m {model_path} --epsilon 80 --oov mask"
+    lines = spark.sparkContext.parallelize(texts, 4)
+    assert lines.pipe(command, checkCode=True).collect() == [
+        text.replace("elsewhere", "<unk>") for text in texts]
+    failing = lines.pipe(f"{command} --beta 7", checkCode=True)
+    assert texts[3] not in message_of(failing.collect)
+
+
+def test_default_model(spark, tmp_path):
+    if not os.path.exists(os.environ.get("TEM_MODEL", "")):
+        pytest.skip("$TEM_MODEL names no default model")
+    report = tem.spark.privatize_to(make_frame(spark, ["what a wonderful movie", "boring"]),
+                                    "text", 3, f"{tmp_path}/out")
+    assert (report.words, report.unknown) == (5, 0)
