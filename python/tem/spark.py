@@ -7,31 +7,17 @@ Every evaluation of a lazy frame draws anew: show it, cache it and lose a part o
 it twice, and more has been drawn than you see. docs/CLUSTERS.md says what that costs. tem must be
 installed where the executors run; the model's file is sent there.
 """
-import dataclasses
 import os
 import pathlib
 import tempfile
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, Unpack
 
-from . import _results
 from ._cluster import Recipe, decode, file_name, make_recipe
 from ._errors import make
 from ._model import Model, Path, Policies
+from ._results import Report
 
-__all__ = ["Report", "privatize", "privatize_to"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Report(_results.Report):
-    """What was released and spent. `retried`: words that came from a task which was not the first
-    to try: earlier ones drew, too, and Spark threw away what they had."""
-
-    retried: int = 0
-    _COUNTS: ClassVar = (*_results.Report._COUNTS, "retried")
-
-    @classmethod
-    def of(cls, report: _results.Report, is_retry: bool) -> Self:
-        return cls(**report.to_dict(), retried=report.words if is_retry else 0)
+__all__ = ["privatize", "privatize_to"]
 
 
 class _Sum:
@@ -63,13 +49,14 @@ def privatize_to(frame: Any, column: str, epsilon: float, path: str, *,
                  model: Model | Path | None = None, ship: bool = True, threads: int = 1,
                  format: str = "parquet", write_options: dict[str, Any] | None = None,
                  **policies: Unpack[Policies]) -> Report:
-    """Writes the frame with a private column, and tells what was released and spent.
+    """Writes the frame with a private column, and tells what that cost: (the sum of) what was drawn
+    by the tasks whose output was written, each counted once. What others drew, which failed or
+    were slower than their copies, is not in it, nor in the output.
 
     path: a folder to be made; if it is there, nothing is drawn. format, write_options: those of
     `frame.write`. The other parameters are those of `privatize`.
     """
-    recipe, plain = make_recipe(model, epsilon, threads, policies)
-    nothing = Report.of(plain, False)
+    recipe, nothing = make_recipe(model, epsilon, threads, policies)
     spent = frame.sparkSession.sparkContext.accumulator(nothing, _Sum(nothing))
     private = _with_private(frame, column, recipe, ship, spent)
     private.write.format(format).options(**write_options or {}).save(path)
@@ -108,7 +95,7 @@ def _make_udf(recipe: Recipe, name: str | None, spent: Any) -> Any:
     def draw(texts: pandas.Series) -> pandas.Series:  # type: ignore[type-arg, unused-ignore]
         private, report = recipe.privatize(decode(texts.tolist()), _find(name))
         if spent is not None:
-            spent.add(Report.of(report, _is_retry()))
+            spent.add(report)
         return pandas.Series(private, dtype=object)
 
     # PRIVACY: Spark may evaluate what it takes for a function of its input more than once, such as
@@ -121,9 +108,3 @@ def _find(name: str | None) -> str | None:
 
     return None if name is None else SparkFiles.get(name)
 
-
-def _is_retry() -> bool:
-    from pyspark import TaskContext
-
-    task = TaskContext.get()
-    return task is not None and task.attemptNumber() > 0

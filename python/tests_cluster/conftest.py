@@ -26,7 +26,7 @@ def count_words(texts):
 @pytest.fixture(scope="session")
 def model_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "small.tem"
-    rows = numpy.random.default_rng(6).normal(size=(len(VOCABULARY), 8))
+    rows = numpy.random.default_rng(6).normal(scale=10, size=(len(VOCABULARY), 8))
     tem.Model.build(rows, VOCABULARY).save(path)
     return path
 
@@ -43,6 +43,7 @@ def folders(tmp_path_factory):
     patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     patch.setenv("SPARK_LOCAL_HOSTNAME", "127.0.0.1")
+    patch.setenv("PYSPARK_PYTHON", sys.executable)
     patch.setenv("SPARK_WORKER_DIR", str(tmp_path_factory.mktemp("workers")))
     patch.setenv("SPARK_SCALA_VERSION", "2.12")  # local-cluster looks for it in a source tree
     yield
@@ -54,10 +55,13 @@ def spark(folders, tmp_path_factory):
     """Two executors in processes of their own."""
     from pyspark.sql import SparkSession
 
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what runs for seconds need not run fast
     settings = {
+        "spark.driver.extraJavaOptions": quick, "spark.executor.extraJavaOptions": quick,
+        "spark.sql.codegen.wholeStage": "false", "spark.task.maxFailures": "2",
         "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false", "spark.executor.memory": "512m", "spark.driver.memory": "512m",
-        "spark.pyspark.python": sys.executable, "spark.sql.shuffle.partitions": "2",
+        "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "2",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "50",
         "spark.local.dir": str(tmp_path_factory.mktemp("spark")),
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
