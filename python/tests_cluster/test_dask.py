@@ -5,7 +5,7 @@ import dask
 import dask.dataframe
 import pandas
 import pytest
-from conftest import count_words, make_texts
+from conftest import SURE, count_words, make_texts
 
 import tem
 import tem.dask
@@ -20,7 +20,7 @@ def frame():
 
 
 def test_frame(dask_client, frame, model_path):
-    private = tem.dask.privatize(frame, "text", 80, model=model_path, unknown="mask")
+    private = tem.dask.privatize(frame, "text", model=model_path, unknown="mask", **SURE)
     given, found = frame.compute(), private.compute()
     expected = given["text"].str.replace("elsewhere", "<unk>")
     pandas.testing.assert_series_equal(found["text"], expected)
@@ -33,8 +33,8 @@ def test_frame(dask_client, frame, model_path):
 def test_series(dask_client, model, kind):
     with dask.config.set({"dataframe.convert-string": False}):
         given = pandas.Series(["word1", "word2", "word1"], dtype=kind, name="t", index=[5, 6, 7])
-        private = tem.dask.privatize(dask.dataframe.from_pandas(given, npartitions=2), None, 80,
-                                     model=model)
+        private = tem.dask.privatize(dask.dataframe.from_pandas(given, npartitions=2), None,
+                                     model=model, **SURE)
         found = private.compute()
     assert private.dtype == found.dtype == (object if kind == "category" else kind)
     assert found.tolist() == given.tolist() and list(found.index) == [5, 6, 7]

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import COMMAND, count_words, make_texts
+from conftest import COMMAND, SURE_OPTIONS, count_words, make_texts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXTS = make_texts(300)
@@ -30,10 +30,10 @@ needs_parallel = pytest.mark.skipif(not shutil.which("parallel"), reason="no GNU
 
 @needs_parallel
 def test_parallel(run):
-    done = run(*PARALLEL, "--epsilon", 80, "--oov", "mask")
+    done = run(*PARALLEL, *SURE_OPTIONS.split())
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [text.replace("elsewhere", "<unk>") for text in TEXTS]
-    refused = run(*PARALLEL, "--epsilon", 80, "--beta", 7)
+    refused = run(*PARALLEL, *SURE_OPTIONS.split(), "--beta", 7)
     assert refused.returncode != 0 and refused.stdout == ""
 
 

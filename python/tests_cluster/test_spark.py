@@ -7,7 +7,7 @@ import time
 
 import pandas
 import pytest
-from conftest import COMMAND, count_words, make_texts
+from conftest import COMMAND, SURE, SURE_OPTIONS, count_words, make_texts
 from pyspark.sql.functions import pandas_udf
 
 import tem
@@ -32,10 +32,10 @@ def texts():
 
 def test_texts_keep_their_rows(spark, model, texts):
     given = [*texts, None, ""]
-    private = tem.spark.privatize(make_frame(spark, given), "text", 80, model=model,
-                                  unknown="mask")
+    private = tem.spark.privatize(make_frame(spark, given), "text", model=model,
+                                  unknown="mask", **SURE)
     expected = [text and text.replace("elsewhere", "<unk>") for text in given]
-    assert collect(private) == dict(enumerate(expected))  # at epsilon 80 words stay themselves
+    assert collect(private) == dict(enumerate(expected))
     assert private.schema == make_frame(spark, given).schema
 
 
@@ -191,11 +191,12 @@ def built_in_memory():
 
 def test_pipe(spark, model_path, texts):
     """rdd.pipe: the command itself, once a partition."""
-    command = f"{COMMAND} privatize -q --threads 1 -m {model_path} --epsilon 80 --oov mask"
+    command = f"tem privatize -q --threads 1 -m {model_path} {SURE_OPTIONS}"
+    path = {"PATH": os.path.dirname(COMMAND)}
     lines = spark.sparkContext.parallelize(texts, 4)
-    assert lines.pipe(command, checkCode=True).collect() == [
+    assert lines.pipe(command, path, checkCode=True).collect() == [
         text.replace("elsewhere", "<unk>") for text in texts]
-    failing = lines.pipe(f"{command} --beta 7", checkCode=True)
+    failing = lines.pipe(f"{command} --beta 7", path, checkCode=True)
     assert texts[3] not in message_of(failing.collect)
 
 
