@@ -66,3 +66,17 @@ def test_refuses(dask_client, frame, model):
     for call in ({"column": None}, {"insecure_seed": 1}, {"epsilon": -1}):
         with pytest.raises(tem.Error):
             tem.dask.privatize(frame, **{"column": "text", "epsilon": 3, "model": model, **call})
+
+
+def test_errors_do_not_quote(dask_client, model_path, tmp_path):
+    """Neither what the driver is told nor what the workers log."""
+    path = tmp_path / "changed.tem"
+    path.write_bytes(model_path.read_bytes())
+    secret = pandas.Series(["verysecret word1"] * 8)
+    private = tem.dask.privatize(dask.dataframe.from_pandas(secret, npartitions=2), None, 3,
+                                 model=tem.Model.open(path))
+    tem.Model.build([[0.0], [1.0]], ["a", "b"]).save(path, overwrite=True)
+    with pytest.raises(tem.DamagedError) as caught:
+        private.compute()
+    logs = str(dask_client.get_worker_logs())
+    assert "Compute Failed" in logs and "verysecret" not in logs + str(caught.value)
