@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "effects.h"
 #include "mechanism_options.h"
 #include "plot.h"
 #include "rounding.h"
@@ -28,6 +29,8 @@ typedef struct audit_request {
 typedef struct audit_result {
     const tem_model *model;
     tem_mechanism_info info;
+    bool certified;
+    tem_certificate_info certificate; /* if it is */
     tem_audit audit;
     uint32_t words;
     bool is_metric; /* known to be one */
@@ -92,8 +95,8 @@ static void print_text(const audit_result *r) {
     const tem_mechanism_info *info = &r->info;
     printf("%s, epsilon %g: s = %.6f, gamma = %.4f, %s words\n", tem_kind_name(info->kind),
            info->epsilon, info->s, info->gamma, talk_count(r->words));
-    if (info->certificate[0] != '\0')
-        printf("certificate %.16s\n", info->certificate);
+    if (r->certified)
+        printf("certificate %.16s, %s weights\n", r->certificate.hash, r->certificate.weights);
     printf("\nrealised    %.6g per unit of distance at most, for any two words\n",
            rounding_up(r->audit.realised, DIGITS));
     printf("            (proved; the worst pair loses at least %.6g)\n",
@@ -108,6 +111,8 @@ static void print_text(const audit_result *r) {
     printf("pairs       %s looked at, %s ruled out by bounds: all of them\n",
            talk_count(r->audit.pairs_examined), talk_count(r->audit.pairs_pruned));
     print_documents(r);
+    if (r->certified)
+        effects_print(&r->certificate);
 }
 
 static json_t *word_as_json(const tem_model *model, uint32_t id) {
@@ -137,17 +142,18 @@ static bool print_json(const audit_result *r) {
     const tem_audit *audit = &r->audit;
     json_t *all = json_pack(
         "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:o, s:b, s:f, s:f, s:{s:o, s:o, s:f}, s:f, s:f, "
-        "s:{s:I, s:I}, s:o}",
+        "s:{s:I, s:I}, s:o, s:o}",
         "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)r->words, "weights",
-        "equal", "mechanism", tem_kind_name(info->kind), "certificate",
+        info->weights, "mechanism", tem_kind_name(info->kind), "certificate",
         info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(), "metric",
         r->is_metric, "realised", audit->realised, "realised_least", audit->realised_least, "worst", "a",
         word_as_json(r->model, audit->worst_a), "b", word_as_json(r->model, audit->worst_b),
         "distance", (double)audit->worst_distance / TEM_DIST_ONE, "epsilon_gamma",
         info->epsilon_gamma, "local", audit->local, "pairs", "examined",
         (json_int_t)audit->pairs_examined, "pruned", (json_int_t)audit->pairs_pruned, "documents",
-        documents_as_json(r));
+        documents_as_json(r), "effects",
+        r->certified ? effects_as_json(&r->certificate) : json_null());
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
     putchar('\n');
@@ -185,6 +191,7 @@ static int audit_with(const audit_request *request, const tem_accountant *accoun
     tem_model_info model_info;
     tem_model_get_info(r->model, &model_info);
     tem_mechanism_get_info(mechanism, &r->info);
+    r->certified = tem_mechanism_get_certificate(mechanism, &r->certificate) != 0;
     r->words = model_info.words;
     r->is_metric = model_info.metric != TEM_MATRIX || model_info.triangles_exhaustive;
     tem_status status = tem_accountant_audit(accountant, mechanism, run, &r->audit, &error);
@@ -211,7 +218,8 @@ static int audit(const audit_request *request) {
     audit_result result = {.model = model};
     tem_mechanism *mechanism = mechanism_choose("audit", model, &request->choice, &status);
     if (mechanism != NULL) {
-        if (tem_accountant_create(model, NULL, &run, &accountant, &error) != TEM_OK)
+        if (tem_accountant_create(model, tem_mechanism_weights(mechanism), &run, &accountant,
+                                  &error) != TEM_OK)
             status = talk_error(&error);
         else
             status = audit_with(request, accountant, mechanism, &run, &result);

@@ -1,82 +1,29 @@
 /* command_calibrate.c - tem calibrate: a larger exponent for an epsilon, with its proof. */
+#include "calibrate_curve.h"
+#include "calibration.h"
 #include "commands.h"
-#include "common_options.h"
 #include "default_model.h"
+#include "effects.h"
 #include "mechanism_options.h"
-#include "outputs.h"
+#include "plot.h"
 #include "prior_option.h"
 #include "rounding.h"
 #include "talk.h"
-#include "trust.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { DIGITS = 9 };
+enum { DIGITS = 9, STEPS_MAX = 1000000 };
 
-typedef struct calibrate_request {
-    common_options common;
-    tem_calibration wanted;
-    const char *weights, *prior_text;
-    bool json;
-} calibrate_request;
+static const double minutes_default = 60;
 
 /* What is found, all of it public. */
 typedef struct calibrated {
     const tem_model *model;
-    const tem_accountant *accountant;
-    const tem_prior *prior;
-    tem_run run;
     tem_model_info model_info;
-    tem_certificate *certificate;
     tem_certificate_info info;
     tem_audit audit;
-    tem_summary summary;
-    const tem_mechanism *plain; /* with s = epsilon/2, to compare with */
-    tem_summary plain_summary;
 } calibrated;
-
-static const char *prior_name(const calibrate_request *r) {
-    return r->prior_text != NULL ? r->prior_text : "zipf";
-}
-
-/* ---- finding ---- */
-
-static tem_status summarise(const calibrated *c, const tem_mechanism *mechanism,
-                            tem_summary *summary, tem_error *error) {
-    return tem_accountant_summarise(c->accountant, mechanism, c->prior, 0, &c->run, summary, error);
-}
-
-/* What the certificate's mechanism does. */
-static tem_status examine(calibrated *c, tem_error *error) {
-    const tem_mechanism_options options = {.epsilon = c->info.epsilon,
-                                           .certificate = c->certificate};
-    tem_mechanism *mechanism = NULL;
-    tem_status status = tem_mechanism_create(c->model, &options, &mechanism, error);
-    if (status == TEM_OK)
-        status = tem_accountant_audit(c->accountant, mechanism, &c->run, &c->audit, error);
-    if (status == TEM_OK)
-        status = summarise(c, mechanism, &c->summary, error);
-    tem_mechanism_free(mechanism);
-    return status;
-}
-
-/* Calibrates, looks at the result, and keeps it. */
-static tem_status calibrate(calibrated *c, const tem_calibration *wanted, tem_error *error) {
-    tem_status status =
-        tem_accountant_calibrate(c->accountant, wanted, &c->run, &c->certificate, error);
-    if (status != TEM_OK)
-        return status;
-    tem_certificate_get_info(c->certificate, &c->info);
-    status = examine(c, error);
-    if (status == TEM_OK)
-        status = summarise(c, c->plain, &c->plain_summary, error);
-    if (status == TEM_OK)
-        status = tem_certificate_save(c->certificate, default_model_certificates(), error);
-    return status;
-}
 
 /* ---- telling ---- */
 
@@ -90,7 +37,7 @@ static void print_worst(const calibrated *c) {
            (double)c->audit.worst_distance / TEM_DIST_ONE);
 }
 
-static void print_text(const calibrate_request *r, const calibrated *c) {
+static void print_text(const calibrated *c) {
     const tem_certificate_info *info = &c->info;
     printf("epsilon      %s, over %s words with %s weights\n", talk_number(info->epsilon),
            talk_count(c->model_info.words), info->weights);
@@ -106,11 +53,7 @@ static void print_text(const calibrate_request *r, const calibrated *c) {
     printf("pairs        %s examined + %s pruned = %s\n", talk_count(c->audit.pairs_examined),
            talk_count(c->audit.pairs_pruned),
            talk_count(c->audit.pairs_examined + c->audit.pairs_pruned));
-    printf("\nunder the prior %-20s calibrated   s = epsilon/2\n", prior_name(r));
-    printf("expected distance                   %10.4f   %13.4f\n", c->summary.distance_mean,
-           c->plain_summary.distance_mean);
-    printf("stays itself (mean of N_w)          %10.4f   %13.4f\n", c->summary.self_mean,
-           c->plain_summary.self_mean);
+    effects_print(info);
     printf("\ncertificate  %s\nwritten to   %s\n", info->hash, default_model_certificates());
 }
 
@@ -125,17 +68,16 @@ static json_t *worst_of(const calibrated *c) {
                      (double)c->audit.worst_distance / TEM_DIST_ONE);
 }
 
-static bool print_json(const calibrate_request *r, const calibrated *c) {
+static bool print_json(const calibrated *c) {
     const tem_certificate_info *info = &c->info;
     json_t *root = json_pack(
-        "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:f, s:f, s:o, s:{s:I, s:I}, s:f, s:f, s:s, s:s}",
+        "{s:f, s:f, s:f, s:o, s:I, s:s, s:f, s:f, s:o, s:{s:I, s:I}, s:o, s:s, s:s}",
         "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)c->model_info.words,
-        "weights", info->weights, "prior", prior_name(r), "realised", info->realised,
+        "weights", info->weights, "realised", info->realised,
         "realised_least", c->audit.realised_least, "worst", worst_of(c), "pairs", "examined",
-        (json_int_t)c->audit.pairs_examined, "pruned", (json_int_t)c->audit.pairs_pruned,
-        "expected_distance", c->summary.distance_mean, "self", c->summary.self_mean, "hash",
-        info->hash, "file", default_model_certificates());
+        (json_int_t)c->audit.pairs_examined, "pruned", (json_int_t)c->audit.pairs_pruned, "effects",
+        effects_as_json(info), "hash", info->hash, "file", default_model_certificates());
     const bool done = root != NULL && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
     json_decref(root);
     putchar('\n');
@@ -146,105 +88,137 @@ static bool print_json(const calibrate_request *r, const calibrated *c) {
 
 /* ---- running ---- */
 
-static int calibrate_and_tell(const calibrate_request *r, calibrated *c) {
-    tem_error error;
-    int status = EXIT_DONE;
-    if (calibrate(c, &r->wanted, &error) != TEM_OK) {
-        status = talk_error(&error);
-    } else {
-        talk_end_progress();
-        status = trust_add(&c->info) ? EXIT_DONE : EXIT_FAILED;
-        if (!r->json)
-            print_text(r, c);
-        else if (!print_json(r, c))
-            status = EXIT_FAILED;
-    }
-    tem_certificate_free(c->certificate);
+/* The worst pair, for those who want to see it. Weights need an accountant of their own. */
+static tem_status find_worst(const tem_model *model, const tem_accountant *equal,
+                             const tem_certificate *certificate, const tem_run *run,
+                             tem_audit *audit, tem_error *error) {
+    tem_certificate_info info;
+    tem_certificate_get_info(certificate, &info);
+    const tem_mechanism_options options = {.epsilon = info.epsilon, .certificate = certificate};
+    tem_mechanism *mechanism = NULL;
+    tem_accountant *own = NULL;
+    tem_status status = tem_mechanism_create(model, &options, &mechanism, error);
+    if (status == TEM_OK && tem_mechanism_weights(mechanism) != NULL)
+        status = tem_accountant_create(model, tem_mechanism_weights(mechanism), run, &own, error);
+    if (status == TEM_OK)
+        status = tem_accountant_audit(own != NULL ? own : equal, mechanism, run, audit, error);
+    tem_accountant_free(own);
+    tem_mechanism_free(mechanism);
     return status;
 }
 
-static int run_with_prior(const calibrate_request *r, calibrated *c) {
-    tem_accountant *accountant = NULL;
+static int calibrate(const calibrate_request *r, const tem_model *model,
+                     const tem_accountant *accountant, const tem_run *run) {
     tem_error error;
-    if (tem_accountant_create(c->model, NULL, &c->run, &accountant, &error) != TEM_OK)
+    tem_certificate *certificate =
+        calibration_make(accountant, &r->wanted, r->minutes, run, r->common.quiet);
+    if (certificate == NULL)
+        return EXIT_FAILED;
+    calibrated c = {.model = model};
+    tem_certificate_get_info(certificate, &c.info);
+    tem_model_get_info(model, &c.model_info);
+    const tem_status status = find_worst(model, accountant, certificate, run, &c.audit, &error);
+    tem_certificate_free(certificate);
+    talk_end_progress();
+    if (status != TEM_OK)
         return talk_error(&error);
-    c->accountant = accountant;
-    const int status = calibrate_and_tell(r, c);
-    tem_accountant_free(accountant);
-    return status;
+    if (!r->json)
+        print_text(&c);
+    return !r->json || print_json(&c) ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* Whether a certificate can be written, before all the work. */
-static int check_file(void) {
-    const char *path = default_model_certificates();
-    tem_certificate *first = NULL;
-    tem_error error;
-    if (!outputs_check(path, true)) {
-        fputs("tem: link or copy the model into a folder of yours, and name it with -m\n", stderr);
-        return EXIT_FAILED;
-    }
-    if (!trust_ready())
-        return EXIT_FAILED;
-    if (access(path, F_OK) != 0 && errno == ENOENT)
-        return EXIT_DONE;
-    if (tem_certificate_load(path, 0, &first, &error) != TEM_OK)
-        return talk_error(&error);
-    tem_certificate_free(first);
-    return EXIT_DONE;
-}
-
-/* The plain mechanism comes first: it refuses what is out of range at once. */
-static int run_on_model(const calibrate_request *r, const tem_model *model, const tem_run *run) {
+/* The mechanism of the paper comes first: it refuses what is out of range at once. */
+static int check_exponents(const calibrate_request *r, const tem_model *model) {
     const mechanism_choice choice = {
         .epsilon = r->wanted.epsilon, .beta = r->wanted.beta, .gamma = r->wanted.gamma};
-    calibrated c = {.model = model, .run = *run};
-    int status = check_file();
-    if (status != EXIT_DONE)
-        return status;
+    int status = EXIT_DONE;
+    if (r->curve)
+        return EXIT_DONE;
+    tem_mechanism_free(mechanism_choose("calibrate", model, &choice, &status));
+    return status;
+}
+
+static int run_on_model(calibrate_request *r, const tem_model *model, const tem_run *run) {
     tem_prior *prior = NULL;
-    tem_mechanism *plain = mechanism_choose("calibrate", model, &choice, &status);
-    if (plain != NULL)
+    tem_accountant *accountant = NULL;
+    tem_error error;
+    if (!calibration_ready())
+        return EXIT_FAILED;
+    int status = check_exponents(r, model);
+    if (status == EXIT_DONE)
         prior = prior_choose("calibrate", r->prior_text, model, r->common.quiet, &status);
-    if (prior != NULL) {
-        c.plain = plain;
-        c.prior = prior;
-        tem_model_get_info(model, &c.model_info);
-        status = run_with_prior(r, &c);
-    }
+    if (prior == NULL)
+        return status;
+    r->wanted.steps = (uint32_t)r->steps;
+    r->wanted.prior = prior;
+    r->wanted.prior_name = prior_name(r->prior_text);
+    if (tem_accountant_create(model, NULL, run, &accountant, &error) != TEM_OK)
+        status = talk_error(&error);
+    else
+        status = r->curve ? calibrate_curve(r, model, accountant, run)
+                          : calibrate(r, model, accountant, run);
+    tem_accountant_free(accountant);
     tem_prior_free(prior);
-    tem_mechanism_free(plain);
     return status;
 }
 
 static void print_help(const option_spec *table) {
     puts("usage: tem calibrate --epsilon E [OPTIONS]\n"
+         "       tem calibrate --curve [OPTIONS]\n"
          "\n"
-         "Looks at all pairs of words for an exponent s beyond E/2 that still keeps the promise\n"
-         "of epsilon E, and writes the proof, a certificate, into MODEL.cert. The option\n"
-         "--calibrated of other commands uses it. Words then stay nearer at the same E: the\n"
-         "proof is tighter, the noise is not stronger.\n");
+         "Looks at all pairs of words for output weights and an exponent s beyond E/2 that still\n"
+         "keep the promise of epsilon E, and writes the proof, a certificate, into MODEL.cert.\n"
+         "The option --calibrated of other commands uses it. Words then stay nearer at the same\n"
+         "E: the proof is tighter, the noise is not stronger.\n"
+         "--curve: for usual epsilons, with equal, balanced and tuned weights; certificates that\n"
+         "are missing are made, which takes long.\n"
+         "Ctrl-C ends the search for weights, and the best it has found is proved.\n");
     options_print_help(stdout, table);
     puts("\n"
-         "  tem calibrate --epsilon 2\n"
+         "  tem calibrate --epsilon 1.5\n"
+         "  tem calibrate --epsilon 2 --weights equal\n"
          "  echo \"the movie was wonderful\" | tem privatize --epsilon 2 --calibrated");
 }
 
-static int check_request(const calibrate_request *r) {
-    if (r->wanted.epsilon <= 0)
+static int check_request(calibrate_request *r) {
+    tem_error error;
+    if (r->weights != NULL &&
+        tem_weights_parse(r->weights, &r->wanted.weights, &error) != TEM_OK)
+        return talk_usage("calibrate", "--weights: %s", error.message);
+    if (r->curve && (r->wanted.epsilon > 0 || r->weights != NULL))
+        return talk_usage("calibrate", "--curve has epsilons and weights of its own: give neither "
+                                       "--epsilon nor --weights");
+    if (!r->curve && r->plot_path != NULL)
+        return talk_usage("calibrate", "--plot belongs to --curve");
+    if (r->plot_path != NULL) {
+        const int status = plot_check("calibrate", r->plot_path, r->force);
+        if (status != EXIT_DONE)
+            return status;
+    }
+    if (!r->curve && r->wanted.epsilon <= 0)
         return talk_usage("calibrate",
                           "which epsilon? --epsilon E has no default; try 2 to 3, and see tem "
                           "explain");
-    if (r->weights != NULL && strcmp(r->weights, "equal") != 0)
-        return talk_usage("calibrate", "--weights: only equal so far");
     return EXIT_DONE;
 }
 
 int command_calibrate(int argc, char *const *argv) {
-    calibrate_request r = {.weights = NULL};
+    calibrate_request r = {.prior_text = PRIOR_DEFAULT,
+                           .steps = 0,
+                           .wanted.weights = TEM_WEIGHTS_TUNED, .minutes = minutes_default};
     const option_spec table[] = {
         EXPONENT_OPTIONS(r.wanted),
-        {"weights", 0, OPTION_TEXT, &r.weights, "W", "output weights: equal (default)", 0, 0},
+        {"weights", 0, OPTION_TEXT, &r.weights, "W",
+         "output weights: tuned (default), balanced or equal", 0, 0},
         PRIOR_OPTION(r.prior_text),
+        {"steps", 0, OPTION_COUNT, &r.steps, "N",
+         "of the search for tuned weights (default 100); more find a smaller expected\n"
+         "distance, which is not always better text", 1, STEPS_MAX},
+        {"minutes", 0, OPTION_POSITIVE, &r.minutes, "M",
+         "end the search after M minutes (default 60) with the best it has", 0, 0},
+        {"curve", 0, OPTION_FLAG, &r.curve, NULL, "a table over epsilons and weights", 0, 0},
+        {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE", "--curve: draw it, .svg or .png", 0, 0},
+        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the picture", 0, 0},
         {"json", 0, OPTION_FLAG, &r.json, NULL, "as one JSON object", 0, 0},
         MODEL_OPTION(r.common),
         COMMON_OPTIONS(r.common),

@@ -4,13 +4,16 @@
  * is spread, or how often an adversary guesses it can be judged. The larger epsilon, the larger
  * the first and the last and the smaller the second, so a bisection finds the largest epsilon
  * that does not disclose more than the target says. */
+#include "calibration.h"
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "effects.h"
 #include "plot.h"
 #include "prior_option.h"
 #include "rounding.h"
 #include "talk.h"
+#include "trust.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -196,7 +199,8 @@ static outcome find_answer(chooser *c) {
 
 /* What the certificate for an epsilon does. */
 static outcome evaluate_certificate(const chooser *c, double epsilon, choose_point *point) {
-    const tem_calibration wanted = {epsilon, c->request->beta, c->request->gamma};
+    const tem_calibration wanted = {
+        .epsilon = epsilon, .beta = c->request->beta, .gamma = c->request->gamma};
     tem_error error;
     tem_certificate *certificate = NULL;
     tem_mechanism *mechanism = NULL;
@@ -292,13 +296,49 @@ static void print_table(const chooser *c) {
 
 static void print_calibrated(const chooser *c) {
     const choose_request *r = c->request;
-    printf("It needs the certificate that 'tem calibrate%s --epsilon %.4g", default_model_naming(),
-           epsilon_of(c, &c->answer));
+    printf("It needs the certificate that 'tem calibrate --weights equal%s --epsilon %.4g",
+           default_model_naming(), epsilon_of(c, &c->answer));
     if (r->beta > 0)
         printf(" --beta %.15g", r->beta);
     if (r->gamma > 0)
         printf(" --gamma %.15g", r->gamma);
     printf("' makes.\nWithout one the same s takes epsilon %.4g.\n", c->answer.epsilon);
+}
+
+/* Calls `each` for every certificate of the model that is believed and whose effects are under the
+ * prior at hand. */
+static void each_certificate(const chooser *c,
+                             void (*each)(const tem_certificate_info *info, void *context),
+                             void *context) {
+    for (uint32_t i = 0;; i++) {
+        tem_certificate *certificate = NULL;
+        tem_certificate_info info;
+        if (tem_certificate_load(default_model_certificates(), i, &certificate, NULL) != TEM_OK ||
+            certificate == NULL)
+            return;
+        tem_certificate_get_info(certificate, &info);
+        tem_certificate_free(certificate);
+        if (trust_has(&info) && calibration_is_for(&info, c->model) &&
+            strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
+            each(&info, context);
+    }
+}
+
+static void print_certificate(const tem_certificate_info *info, void *context) {
+    bool *first = context;
+    if (*first)
+        puts("\nCertificates at hand, each beside the paper's mechanism at the same epsilon:\n\n"
+             "  epsilon  weights          N_w median            S_w median               Bayes");
+    *first = false;
+    printf(" %8.4g  %-9s  %8.6f (%8.6f)  %8.2f (%8.2f)  %8.6f (%8.6f)\n", info->epsilon,
+           info->weights, info->effect.self, info->plain.self, info->effect.support,
+           info->plain.support, info->effect.bayes, info->plain.bayes);
+}
+
+static void add_certificate(const tem_certificate_info *info, void *context) {
+    json_array_append_new(context, json_pack("{s:f, s:s, s:f, s:o}", "epsilon", info->epsilon,
+                                             "weights", info->weights, "s", info->s, "effects",
+                                             effects_as_json(info)));
 }
 
 static void print_text(const chooser *c) {
@@ -308,10 +348,12 @@ static void print_text(const chooser *c) {
            c->target == TARGET_SUPPORT ? "least" : "most", c->wanted);
     printf("s = %.6f, gamma = %.4f, epsilon * gamma = %.2f; prior %s\n", a->info.s, a->info.gamma,
            epsilon_of(c, a) * a->info.gamma,
-           c->request->prior_name != NULL ? c->request->prior_name : "zipf");
+           c->request->prior_name);
     if (c->request->calibrated)
         print_calibrated(c);
     print_table(c);
+    bool first = true;
+    each_certificate(c, print_certificate, &first);
 }
 
 static json_t *point_as_json(const chooser *c, const choose_point *point) {
@@ -329,11 +371,14 @@ static bool print_json(const chooser *c) {
     json_t *curve = json_array();
     for (size_t i = 0; i < c->curve_count; i++)
         json_array_append_new(curve, point_as_json(c, &c->curve[i]));
-    json_t *all = json_pack("{s:f, s:b, s:s, s:f, s:s, s:o, s:o}", "epsilon",
+    json_t *certificates = json_array();
+    each_certificate(c, add_certificate, certificates);
+    json_t *all = json_pack("{s:f, s:b, s:s, s:f, s:s, s:o, s:o, s:o}", "epsilon",
                             epsilon_of(c, &c->answer), "calibrated", c->request->calibrated,
                             "target", names[c->target], "wanted", c->wanted, "prior",
-                            c->request->prior_name != NULL ? c->request->prior_name : "zipf",
-                            "answer", point_as_json(c, &c->answer), "curve", curve);
+                            c->request->prior_name,
+                            "answer", point_as_json(c, &c->answer), "curve", curve,
+                            "certificates", certificates);
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
     putchar('\n');
@@ -455,7 +500,7 @@ static int check_request(const choose_request *r, target *kind, double *wanted) 
 }
 
 int command_choose(int argc, char *const *argv) {
-    choose_request r = {.self = 0};
+    choose_request r = {.prior_name = PRIOR_DEFAULT};
     const option_spec table[] = {
         {"self", 0, OPTION_POSITIVE, &r.self, "P",
          "the median word stays itself with probability P at most", 0, 0},

@@ -156,7 +156,7 @@ int command_eval(int argc, char *const *argv) {
         {"out", 'o', OPTION_TEXT, &r.out, "DIR", "where the results go, and are taken up again", 0,
          0},
         {"mechanisms", 0, OPTION_TEXT, &r.mechanisms, "LIST",
-         "some of original,madlib,tem,equal (default: all)", 0, 0},
+         "some of original,madlib,tem,equal,balanced,tuned (default: all)", 0, 0},
         {"epsilons", 0, OPTION_TEXT, &r.epsilons, "LIST",
          "such as 1,2,3 (default: 0.5 to 10, madlib to 24)", 0, 0},
         {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},

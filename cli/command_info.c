@@ -1,4 +1,5 @@
 /* command_info.c - tem info: what a model holds. */
+#include "calibration.h"
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -77,26 +78,13 @@ static int print_json(const tem_model_info *info, uint32_t unreachable, json_t *
 
 /* ---- certificates ---- */
 
-/* Whether --calibrated would find this one for this model. */
-static bool is_for_model(const tem_certificate_info *info, const tem_model *model) {
-    const tem_calibration wanted = {
-        .epsilon = info->epsilon, .beta = info->beta, .gamma = info->beta > 0 ? 0 : info->gamma};
-    tem_certificate *found = NULL;
-    tem_certificate_info other;
-    if (tem_certificate_find(default_model_certificates(), model, &wanted, &found, NULL) != TEM_OK)
-        return false;
-    tem_certificate_get_info(found, &other);
-    tem_certificate_free(found);
-    return strcmp(other.hash, info->hash) == 0;
-}
-
 static json_t *describe(const tem_certificate *certificate, const tem_model *model) {
     tem_certificate_info info;
     tem_certificate_get_info(certificate, &info);
     return json_pack("{s:f, s:o, s:f, s:f, s:f, s:s, s:b, s:b, s:s}", "epsilon", info.epsilon,
                      "beta", info.beta > 0 ? json_real(info.beta) : json_null(), "s", info.s,
                      "gamma", info.gamma, "realised", info.realised, "weights", info.weights,
-                     "this_model", is_for_model(&info, model), "trusted", trust_has(&info), "hash",
+                     "this_model", calibration_is_for(&info, model), "trusted", trust_has(&info), "hash",
                      info.hash);
 }
 
@@ -125,8 +113,9 @@ static void print_certificates(const json_t *list) {
     size_t i = 0;
     const json_t *c = NULL;
     json_array_foreach(list, i, c) {
-        printf("certificate epsilon %s: s = %.6f, gamma = %.4f",
+        printf("certificate epsilon %s, %s weights: s = %.6f, gamma = %.4f",
                talk_number(json_real_value(json_object_get(c, "epsilon"))),
+               json_string_value(json_object_get(c, "weights")),
                json_real_value(json_object_get(c, "s")),
                json_real_value(json_object_get(c, "gamma")));
         const json_t *beta = json_object_get(c, "beta");

@@ -19,13 +19,15 @@ static int verify_certificate(const tem_certificate *certificate, const tem_acco
     tem_certificate_get_info(certificate, &info);
     if (tem_certificate_verify(certificate, accountant, run, &error) != TEM_OK) {
         if (error.file[0] == '\0')
-            snprintf(error.file, sizeof error.file, "%.200s: epsilon %s", path,
-                     talk_number(info.epsilon));
+            snprintf(error.file, sizeof error.file, "%.180s: epsilon %s, %s weights", path,
+                     talk_number(info.epsilon), info.weights);
         return talk_error(&error);
     }
     talk_end_progress();
-    talk_note(quiet, "%s: verified: epsilon %s, s = %.6f, gamma = %.4f: realised at most %.9g",
-              path, talk_number(info.epsilon), info.s, info.gamma, rounding_up(info.realised, 9));
+    talk_note(quiet,
+              "%s: verified: epsilon %s, %s weights, s = %.6f, gamma = %.4f: realised at most %.9g",
+              path, talk_number(info.epsilon), info.weights, info.s, info.gamma,
+              rounding_up(info.realised, 9));
     return trust_add(&info) ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -22,7 +22,7 @@ tem_prior *prior_choose(const char *command, const char *text, const tem_model *
     double power = 1;
     tem_prior *prior = NULL;
     tem_error error;
-    const bool named = text == NULL || strcmp(text, zipf) == 0;
+    const bool named = strcmp(text, zipf) == 0;
     const bool powered = !named && strncmp(text, "zipf:", length + 1) == 0;
     if (powered && (!options_decimal(text + length + 1, &power) || power < 0)) {
         *status = talk_usage(command, "--prior zipf:POWER takes a power of 0 or more, such as 1");
@@ -34,4 +34,12 @@ tem_prior *prior_choose(const char *command, const char *text, const tem_model *
     if (made == TEM_OK && !named && !powered)
         tell(text, prior, quiet);
     return prior;
+}
+
+const char *prior_name(const char *text) {
+    const size_t most = sizeof ((tem_certificate_info *)0)->prior - 1;
+    const char *slash = strrchr(text, '/');
+    const char *name = slash != NULL ? slash + 1 : text;
+    const size_t length = strlen(name);
+    return length > most ? name + length - most : name;
 }

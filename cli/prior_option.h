@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 /* A row of an option table; target is a const char *. */
+#define PRIOR_DEFAULT "zipf"
 #define PRIOR_OPTION(target)                                                                       \
     {                                                                                              \
         "prior", 0, OPTION_TEXT, &(target), "PRIOR",                                               \
@@ -15,9 +16,12 @@
             0, 0                                                                                   \
     }
 
-/* The prior that `text` names, NULL being zipf. NULL and *status if it cannot be had, after
+/* The prior that `text` names. NULL and *status if it cannot be had, after
  * saying why. */
 tem_prior *prior_choose(const char *command, const char *text, const tem_model *model, bool quiet,
                         int *status);
+
+/* How a certificate names that prior: without folders, at most 63 bytes. */
+const char *prior_name(const char *text);
 
 #endif

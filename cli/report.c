@@ -1,10 +1,10 @@
 /* report.c - what a run did, as JSON. */
 #include "report.h"
 
+#include "effects.h"
 #include "talk.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,11 +46,13 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
     const bool exact = info->kind != TEM_KIND_MADLIB;
     const double words = (double)counts->words;
     tem_model_info model_info;
+    tem_certificate_info certificate;
     char now[32];
     const time_t seconds = time(NULL);
     struct tm parts;
     strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
     tem_model_get_info(model, &model_info);
+    const bool certified = tem_mechanism_get_certificate(mechanism, &certificate) != 0;
 
     json_t *report = json_object();
     set(report, "time", json_string(now));
@@ -64,7 +66,7 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
     set(report, "gamma", exact ? json_real(info->gamma) : json_null());
     set(report, "beta", info->beta > 0 ? json_real(info->beta) : json_null());
     set(report, "epsilon_gamma", number_or_null(info->epsilon_gamma));
-    set(report, "weights", json_string("equal"));
+    set(report, "weights", json_string(info->weights));
     set(report, "words", json_integer((json_int_t)counts->words));
     set(report, "unknown", json_integer((json_int_t)counts->unknown));
     set(report, "documents", json_integer((json_int_t)counts->documents));
@@ -78,7 +80,8 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
         tem_job_is_bounded(mechanism, job) ? json_real(words * info->epsilon_gamma) : json_null());
     set(report, "model", json_string(model_info.hash));
     set(report, "certificate",
-        info->certificate[0] != '\0' ? json_string(info->certificate) : json_null());
+        certified ? json_string(certificate.hash) : json_null());
+    set(report, "effects", certified ? effects_as_json(&certificate) : json_null());
     set_ledger(report, job);
     return report;
 }

@@ -12,7 +12,8 @@
 
 enum { BAR_CELLS = 30, TEXT_BYTES = 32, TEXTS = 8 };
 
-static volatile sig_atomic_t caught_signal;
+static volatile sig_atomic_t caught_signal, caught_count;
+static bool patient; /* the first signal is for whoever asks for it */
 
 double talk_clock(void) {
     struct timespec now;
@@ -111,6 +112,7 @@ static struct {
     bool shown;
     const char *stage;
     double stage_start, last_drawn;
+    char beside[80];
 } bar;
 
 static void draw_bar(const char *stage, double share, double now) {
@@ -122,6 +124,7 @@ static void draw_bar(const char *stage, double share, double now) {
     fprintf(stderr, "\r%-20s [%s] %3d %%", stage, cells, (int)(share * 100));
     if (share > 0.01 && share < 1)
         fprintf(stderr, "  %.0f s left", elapsed / share - elapsed);
+    fputs(bar.beside, stderr);
     fputs("\033[K", stderr);
     if (share >= 1)
         fputs("\r\033[K", stderr); /* done: leave no trace */
@@ -133,6 +136,7 @@ static int show_progress(void *context, const char *stage, uint64_t done, uint64
     const double now = bar.shown ? talk_clock() : 0;
     if (bar.shown && (bar.stage == NULL || strcmp(bar.stage, stage) != 0)) {
         bar.stage = stage;
+        bar.beside[0] = '\0';
         bar.stage_start = now;
         bar.last_drawn = now; /* stages shorter than a tenth of a second show nothing */
     }
@@ -143,9 +147,10 @@ static int show_progress(void *context, const char *stage, uint64_t done, uint64
         draw_bar(stage, (double)done / (double)total, now);
         bar.last_drawn = done == total ? now + 3600 : now;
     }
-    if (caught_signal != 0 && bar.shown)
+    const bool stop = caught_count > (patient ? 1 : 0);
+    if (stop && bar.shown)
         fputs("\r\033[K", stderr);
-    return caught_signal != 0;
+    return stop;
 }
 
 void talk_end_progress(void) {
@@ -156,6 +161,22 @@ void talk_end_progress(void) {
 
 static void catch_signal(int number) {
     caught_signal = number;
+    caught_count = caught_count < 2 ? caught_count + 1 : 2;
+}
+
+void talk_be_patient(void) {
+    patient = true;
+}
+
+bool talk_interrupted(void) {
+    return caught_count > 0;
+}
+
+void talk_say_beside_bar(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(bar.beside, sizeof bar.beside, format, arguments);
+    va_end(arguments);
 }
 
 tem_run talk_run(unsigned threads, bool quiet) {

@@ -39,6 +39,14 @@ double talk_clock(void);
  * TEM_ERR_CANCELLED, cleans up, and talk_error ends the program by the signal. */
 tem_run talk_run(unsigned threads, bool quiet);
 
+/* From now on the first signal does not end the call in progress: talk_interrupted tells of it, and
+ * the second one ends it. */
+void talk_be_patient(void);
+bool talk_interrupted(void);
+
+/* Shown behind the bar until its stage ends. */
+__attribute__((format(printf, 1, 2))) void talk_say_beside_bar(const char *format, ...);
+
 /* Clears what progress has left on the terminal. */
 void talk_end_progress(void);
 

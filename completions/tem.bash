@@ -14,10 +14,10 @@ _tem() {
         --punctuation) words="drop keep word" ;;
         --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;
-        --mechanisms) words="original madlib tem equal" ;;
-        --weights) words="equal" ;;
+        --mechanisms) words="original madlib tem equal balanced tuned" ;;
+        --weights) words="tuned balanced equal" ;;
         --epsilon | --beta | --gamma | --self | --support | --bayes | --field | --by | --budget | --limit | --neighbours | --threads | --top | \
-            --epsilons | --trials | --only | --epochs | --text | --label | --insecure-seed) return ;;
+            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --insecure-seed) return ;;
         *)
             case $current in
             -*) words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |

@@ -104,15 +104,19 @@ static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_
         return TEM_OK;
     }
     tem_summary summary;
+    tem_accountant *own = NULL; /* for weights */
+    const uint32_t *weights = tem_mechanism_weights(mechanism);
+    tem_accountant **accountant = weights != NULL ? &own : &e->accountant;
     tem_status status = TEM_OK;
-    if (e->accountant == NULL)
+    if (*accountant == NULL)
         status =
-            tem_accountant_create(e->task->model, NULL, e->options->run, &e->accountant, error);
+            tem_accountant_create(e->task->model, weights, e->options->run, accountant, error);
     if (status == TEM_OK && e->prior == NULL)
         status = tem_prior_create_zipf(e->task->model, 1, &e->prior, error);
     if (status == TEM_OK)
-        status = tem_accountant_summarise(e->accountant, mechanism, e->prior, 1, e->options->run,
+        status = tem_accountant_summarise(*accountant, mechanism, e->prior, 1, e->options->run,
                                           &summary, error);
+    tem_accountant_free(own);
     if (status == TEM_OK) {
         row->self = summary.self_mean;
         row->bayes = summary.bayes;

@@ -24,8 +24,8 @@ static tem_status make_tem(const tem_model *model, double epsilon, const char *c
 }
 
 /* A file of certificates that is not there has none; any other trouble is told as it is. */
-static tem_status no_certificate(const tem_error *why, double epsilon, const char *certificates,
-                                 tem_error *error) {
+static tem_status no_certificate(const tem_error *why, const tem_calibration *wanted,
+                                 const char *certificates, tem_error *error) {
     char text[NUMBER_TEXT_BYTES];
     const bool missing =
         why->status == TEM_ERR_CERTIFICATE ||
@@ -35,22 +35,39 @@ static tem_status no_certificate(const tem_error *why, double epsilon, const cha
     if (!missing)
         return why->status;
     return eval_fail(error, TEM_ERR_CERTIFICATE,
-                     "it needs a certificate; make one with: tem calibrate --epsilon %s -m %.*s",
-                     number_text(epsilon, text), (int)(strlen(certificates) - strlen(".cert")),
-                     certificates);
+                     "it needs a certificate; make one with: tem calibrate --epsilon %s --weights %s "
+                     "-m %.*s",
+                     number_text(wanted->epsilon, text), tem_weights_name(wanted->weights),
+                     (int)(strlen(certificates) - strlen(".cert")), certificates);
 }
 
-static tem_status make_equal(const tem_model *model, double epsilon, const char *certificates,
-                             tem_mechanism **mechanism, tem_error *error) {
-    const tem_calibration wanted = {.epsilon = epsilon};
+static tem_status make_certified(const tem_model *model, double epsilon, tem_weights_kind weights,
+                                 const char *certificates, tem_mechanism **mechanism,
+                                 tem_error *error) {
+    const tem_calibration wanted = {.epsilon = epsilon, .weights = weights};
     tem_certificate *certificate = NULL;
     tem_error why;
     if (tem_certificate_find(certificates, model, &wanted, &certificate, &why) != TEM_OK)
-        return no_certificate(&why, epsilon, certificates, error);
+        return no_certificate(&why, &wanted, certificates, error);
     const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
     const tem_status status = tem_mechanism_create(model, &options, mechanism, error);
     tem_certificate_free(certificate);
     return status;
+}
+
+static tem_status make_equal(const tem_model *model, double epsilon, const char *certificates,
+                             tem_mechanism **mechanism, tem_error *error) {
+    return make_certified(model, epsilon, TEM_WEIGHTS_EQUAL, certificates, mechanism, error);
+}
+
+static tem_status make_balanced(const tem_model *model, double epsilon, const char *certificates,
+                                tem_mechanism **mechanism, tem_error *error) {
+    return make_certified(model, epsilon, TEM_WEIGHTS_BALANCED, certificates, mechanism, error);
+}
+
+static tem_status make_tuned(const tem_model *model, double epsilon, const char *certificates,
+                             tem_mechanism **mechanism, tem_error *error) {
+    return make_certified(model, epsilon, TEM_WEIGHTS_TUNED, certificates, mechanism, error);
 }
 
 /* A mechanism is added by a line here. */
@@ -59,6 +76,8 @@ static const plan_mechanism mechanisms[] = {
     {"madlib", make_madlib, false, {16, 24}},
     {"tem", make_tem, true, {0, 0}},
     {"equal", make_equal, true, {0, 0}},
+    {"balanced", make_balanced, true, {0, 0}},
+    {"tuned", make_tuned, true, {0, 0}},
 };
 
 enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };
@@ -125,7 +144,8 @@ static tem_status parse_epsilons(const char *list, double *epsilons, uint32_t *c
 
 static tem_status unknown_mechanism(tem_error *error) {
     return eval_fail(error, TEM_ERR_ARGUMENT,
-                     "mechanisms are original, madlib, tem and equal, with commas between");
+                     "mechanisms are original, madlib, tem, equal, balanced and tuned, with "
+                     "commas between");
 }
 
 static tem_status parse_mechanisms(const char *list, bool wanted[MECHANISMS], tem_error *error) {
@@ -217,6 +237,11 @@ static tem_status fill(plan *p, const eval_options *options, const filter *f,
     return TEM_OK;
 }
 
+void plan_free(plan *p) {
+    free(p->items);
+    *p = (plan){0};
+}
+
 tem_status plan_create(const eval_options *options, plan *p, tem_error *error) {
     bool wanted[MECHANISMS];
     double given[EVAL_EPSILONS_MAX];
@@ -234,11 +259,11 @@ tem_status plan_create(const eval_options *options, plan *p, tem_error *error) {
     if (made.items == NULL)
         return eval_out_of_memory(error);
     fill(&made, options, &f, wanted, given, given_count);
+    if (made.count == 0) {
+        plan_free(&made);
+        return eval_fail(error, TEM_ERR_ARGUMENT,
+                         "no row has that name; the original has no epsilon: original::1");
+    }
     *p = made;
     return TEM_OK;
-}
-
-void plan_free(plan *p) {
-    free(p->items);
-    *p = (plan){0};
 }

@@ -415,12 +415,15 @@ typedef struct tem_mechanism_info {
                             * Infinity for Madlib */
     double moved_mass;    /* EM: no probability differs from the untruncated mechanism's by
                             * more than this; else 0 */
-    int equal_weights;
+    const char *weights;  /* "equal", "balanced", "tuned", or "own": given; static string */
     char certificate[65]; /* hash of the certificate that s comes from, in hex, or "" */
 } tem_mechanism_info;
 
 /* Fills *info. Any thread. O(words) for EM, else O(1). */
 TEM_API void tem_mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *info);
+
+/* The output weights, one a word, or NULL if they are all equal; live as long as the mechanism. */
+TEM_API const uint32_t *tem_mechanism_weights(const tem_mechanism *mechanism);
 
 /* Draws the output for `word`, an id of the model, or TEM_NO_WORD for a word that it
  * does not have. *out receives an id of the model.
@@ -750,6 +753,25 @@ TEM_API tem_status tem_accountant_summarise(const tem_accountant *accountant,
  * smaller s. */
 typedef struct tem_certificate tem_certificate;
 
+/* Output weights that certificates come with. */
+typedef enum tem_weights_kind {
+    TEM_WEIGHTS_EQUAL = 1,    /* all 1: the paper's mechanism with a larger exponent */
+    TEM_WEIGHTS_BALANCED = 2, /* Z is the same for all words, so nearly all of epsilon is s */
+    TEM_WEIGHTS_TUNED = 3     /* the least expected distance under a prior */
+} tem_weights_kind;
+
+/* "equal", "balanced", "tuned", and back: TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_weights_name(tem_weights_kind kind);
+TEM_API tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error *error);
+
+/* What a mechanism does to words under a prior, as tem_summary has it. All 0: not computed. */
+typedef struct tem_effect {
+    double self;     /* self_median */
+    double support;  /* support_median */
+    double distance; /* distance_mean */
+    double bayes;
+} tem_effect;
+
 typedef struct tem_certificate_info {
     double epsilon;       /* what is promised */
     double beta;          /* what gamma was made from; 0 if gamma was given */
@@ -758,34 +780,73 @@ typedef struct tem_certificate_info {
     tem_dist gamma_steps; /* in steps of 2^-16 */
     double gamma;
     double realised;      /* the proved bound: at most epsilon */
-    const char *weights;  /* "equal"; static string */
+    const char *weights;  /* "equal", "balanced" or "tuned"; static string */
+    char prior[64];       /* what `effect` was computed and tuned weights were chosen under, or "" */
+    tem_effect effect;    /* of the certified mechanism: what it says, proved by nobody */
+    tem_effect plain;     /* of the paper's, s = epsilon/2, at the same epsilon */
     char space[65];       /* hash of words, vectors and metric that it is for, in hex */
     char hash[65];        /* of the certificate, in hex */
 } tem_certificate_info;
+
+/* How a search for weights stands. Numbers that are not known are NaN. */
+typedef struct tem_search_state {
+    const char *doing; /* "balancing", "flattening" or "tuning"; static string */
+    uint32_t step, steps;
+    double s;        /* where it is now */
+    double distance; /* expected under the prior, there */
+    double loss;     /* realised there, unproved, when last looked at */
+    double best;     /* the least distance with a loss of at most epsilon, unproved; may be INFINITY */
+} tem_search_state;
+
+/* Told after every step of a search, from the thread that made the call. Returning non-zero ends all
+ * searching: the best of what was found by then is proved and handed out. */
+typedef int tem_search_fn(void *context, const tem_search_state *state);
 
 typedef struct tem_calibration {
     double epsilon; /* finite, above 0 */
     double beta;    /* as in tem_mechanism_options: at most one of these */
     double gamma;
+    tem_weights_kind weights; /* 0: equal; for tem_certificate_find: the best there is */
+    const tem_prior *prior;   /* of this model; tuned: what the expected distance is taken under;
+                               * else NULL will do, and then no effects are computed */
+    const char *prior_name;   /* for the certificate, 1 to 63 bytes; where there is a prior */
+    uint32_t steps;           /* tuned: of the search; 0: 100. More find a smaller expected
+                               * distance, which is not always better text (docs/TUNING.md) */
+    tem_search_fn *told;      /* or NULL */
+    void *told_context;
 } tem_calibration;
 
-/* Finds an s as large as a bisection between epsilon/2 and epsilon finds it, to 0.2 %, for
- * which the realised loss is proved to be at most epsilon. The accountant's weights must be
- * equal. Fails with TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_UNSUPPORTED (other
- * weights; a matrix of which not all triangles were checked),
- * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
+/* Finds an s, and weights, for which the realised loss is proved to be at most epsilon. The
+ * accountant's own weights must be equal.
+ *   equal      s as large as a bisection between epsilon/2 and epsilon finds it, to 0.2 %
+ *   balanced   where there are weights that make Z the same for all words, s is 0.999 of epsilon or
+ *              more; else as much as flatter weights allow
+ *   tuned      the least expected distance under the prior that a search finds; never worse than
+ *              equal or balanced weights
+ * Weights are searched for in floating point, rounded to integers, and then proved. Fails with
+ * TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_ARGUMENT (tuned without a prior, or with that
+ * of another model), TEM_ERR_UNSUPPORTED (other weights; a matrix of which not all triangles were
+ * checked), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: seconds for 33,860 words,
+ * minutes with tuned ones; memory for other than equal weights 2 bytes for each pair of words, both
+ * ways. */
 TEM_API tem_status tem_accountant_calibrate(const tem_accountant *accountant,
                                             const tem_calibration *wanted, const tem_run *run,
                                             tem_certificate **certificate, tem_error *error);
 
-/* Recomputes what a certificate claims. Fails with TEM_ERR_CERTIFICATE if it does not hold,
- * or as tem_accountant_audit does. */
+/* Recomputes what a certificate claims, from an accountant of its model with equal weights; for
+ * other weights all pairs are looked at once more. Fails with TEM_ERR_CERTIFICATE if it does not
+ * hold, or as tem_accountant_audit does. */
 TEM_API tem_status tem_certificate_verify(const tem_certificate *certificate,
                                           const tem_accountant *accountant, const tem_run *run,
                                           tem_error *error);
 
 TEM_API void tem_certificate_get_info(const tem_certificate *certificate,
                                       tem_certificate_info *info);
+
+/* What the certificate said that the mechanism was made from. Returns 0, *info untouched, if it was
+ * made from none. */
+TEM_API int tem_mechanism_get_certificate(const tem_mechanism *mechanism,
+                                          tem_certificate_info *info);
 TEM_API void tem_certificate_free(tem_certificate *certificate);
 
 /* Certificates are kept in a file (docs/FORMAT.md) beside the model, by convention the
@@ -805,7 +866,7 @@ TEM_API tem_status tem_certificate_load(const char *path, uint32_t i,
                                         tem_certificate **certificate, tem_error *error);
 
 /* The certificate of the file for this model, epsilon, and beta or gamma (0: the default
- * beta). Fails with TEM_ERR_CERTIFICATE if there is none, which says whether there is one for
+ * beta), and kind of weights (0: tuned, else balanced, else equal, whichever is there). Fails with TEM_ERR_CERTIFICATE if there is none, which says whether there is one for
  * another model, or as tem_certificate_load does. */
 TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model,
                                         const tem_calibration *wanted,

@@ -82,6 +82,9 @@ PyObject *ext_fail(const ext_state *state, const tem_error *error);
  * the text in it. */
 const char *ext_utf8(const ext_state *state, PyObject *text, Py_ssize_t *bytes);
 
+/* What a certificate says its mechanism does, beside the paper's; None if it does not say. */
+PyObject *ext_effects(const tem_certificate_info *info);
+
 /* ---- long calls ---- */
 
 /* Runs of a call without the GIL. Between ext_run_begin and ext_run_end no Python may be used. */

@@ -84,14 +84,28 @@ static PyObject *find_certificate(PyObject *module, PyObject *args) {
     return status == TEM_OK ? wrap_certificate(state, found) : ext_fail(state, &error);
 }
 
+static PyObject *effect_of(const tem_effect *effect) {
+    return Py_BuildValue("{s:d, s:d, s:d, s:d}", "self", effect->self, "support", effect->support,
+                         "distance", effect->distance, "bayes", effect->bayes);
+}
+
+PyObject *ext_effects(const tem_certificate_info *info) {
+    if (info->prior[0] == '\0')
+        return Py_NewRef(Py_None);
+    return Py_BuildValue("{s:s, s:d, s:d, s:d, s:d, s:N}", "prior", info->prior, "self",
+                         info->effect.self, "support", info->effect.support, "distance",
+                         info->effect.distance, "bayes", info->effect.bayes, "paper",
+                         effect_of(&info->plain));
+}
+
 static PyObject *certificate_info(PyObject *self, PyObject *unused) {
     tem_certificate_info info;
     (void)unused;
     tem_certificate_get_info(((ext_certificate *)self)->certificate, &info);
-    return Py_BuildValue("{s:d, s:d, s:d, s:d, s:d, s:s, s:s, s:s}", "epsilon", info.epsilon,
+    return Py_BuildValue("{s:d, s:d, s:d, s:d, s:d, s:s, s:N, s:s}", "epsilon", info.epsilon,
                          "beta", info.beta, "s", info.s, "gamma", info.gamma, "realised",
-                         info.realised, "weights", info.weights, "space", info.space, "hash",
-                         info.hash);
+                         info.realised, "weights", info.weights, "effects", ext_effects(&info),
+                         "hash", info.hash);
 }
 
 static PyObject *certificate_save(PyObject *self, PyObject *args) {
@@ -123,23 +137,27 @@ static void accountant_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* make_accountant(model, threads, progress) */
+/* make_accountant(model, mechanism or None, threads, progress): for the weights of a mechanism,
+ * or for equal ones */
 static PyObject *make_accountant(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     ext_model *model = NULL;
-    PyObject *progress = NULL;
+    PyObject *given = NULL, *progress = NULL;
     unsigned threads = 0;
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "O!IO", state->model, &model, &threads, &progress))
+    if (!PyArg_ParseTuple(args, "O!OIO", state->model, &model, &given, &threads, &progress))
         return NULL;
+    const uint32_t *weights = Py_TYPE(given) == state->mechanism
+                                  ? tem_mechanism_weights(((ext_mechanism *)given)->mechanism)
+                                  : NULL;
     ext_accountant *made = ext_new(state->accountant);
     if (made == NULL)
         return NULL;
     made->model = (ext_model *)Py_NewRef((PyObject *)model);
     ext_run_begin(&run, threads, progress);
     const tem_status status =
-        tem_accountant_create(model->model, NULL, &run.run, &made->accountant, &error);
+        tem_accountant_create(model->model, weights, &run.run, &made->accountant, &error);
     ext_run_end(&run);
     if (status == TEM_OK && !PyErr_Occurred())
         return (PyObject *)made;
@@ -201,18 +219,24 @@ static PyObject *summarise(PyObject *self, PyObject *args) {
                          "beyond_mean", found.beyond_mean, "bayes", found.bayes);
 }
 
-/* calibrate(epsilon, beta, gamma, threads, progress) */
+/* calibrate(epsilon, beta, gamma, weights, prior, name of the prior, threads, progress) */
 static PyObject *calibrate(PyObject *self, PyObject *args) {
     const ext_state *state = ext_state_of_self(self);
     PyObject *progress = NULL;
+    const char *weights = NULL;
+    PyObject *prior = NULL;
     unsigned threads = 0;
     tem_calibration wanted = {0};
     tem_certificate *found = NULL;
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "dddIO", &wanted.epsilon, &wanted.beta, &wanted.gamma, &threads,
-                          &progress))
+    if (!PyArg_ParseTuple(args, "dddsOsIO", &wanted.epsilon, &wanted.beta, &wanted.gamma, &weights,
+                          &prior, &wanted.prior_name, &threads, &progress))
         return NULL;
+    if (Py_TYPE(prior) == state->prior)
+        wanted.prior = ((ext_prior *)prior)->prior;
+    if (tem_weights_parse(weights, &wanted.weights, &error) != TEM_OK)
+        return ext_fail(state, &error);
     ext_run_begin(&run, threads, progress);
     const tem_status status = tem_accountant_calibrate(((ext_accountant *)self)->accountant,
                                                        &wanted, &run.run, &found, &error);
@@ -230,12 +254,14 @@ static PyMethodDef accountant_methods[] = {
     {"audit", audit, METH_VARARGS, "audit(mechanism, threads, progress)"},
     {"summarise", summarise, METH_VARARGS,
      "summarise(mechanism, prior, with_bayes, threads, progress)"},
-    {"calibrate", calibrate, METH_VARARGS, "calibrate(epsilon, beta, gamma, threads, progress)"},
+    {"calibrate", calibrate, METH_VARARGS,
+     "calibrate(epsilon, beta, gamma, weights, prior, prior_name, threads, progress)"},
     {NULL, NULL, 0, NULL},
 };
 
 PyMethodDef ext_account_functions[] = {
-    {"make_accountant", make_accountant, METH_VARARGS, "make_accountant(model, threads, progress)"},
+    {"make_accountant", make_accountant, METH_VARARGS,
+     "make_accountant(model, mechanism, threads, progress)"},
     {"zipf_prior", zipf_prior, METH_VARARGS, "zipf_prior(model, power)"},
     {"load_prior", load_prior, METH_VARARGS, "load_prior(model, path)"},
     {"find_certificate", find_certificate, METH_VARARGS,

@@ -47,13 +47,17 @@ PyMethodDef ext_mechanism_functions[] = {
 };
 
 static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
+    const tem_mechanism *mechanism = ((ext_mechanism *)self)->mechanism;
     tem_mechanism_info info;
+    tem_certificate_info certificate = {.prior = ""};
     (void)unused;
-    tem_mechanism_get_info(((ext_mechanism *)self)->mechanism, &info);
-    return Py_BuildValue("{s:s, s:d, s:d, s:d, s:d, s:d, s:d, s:s}", "mechanism",
+    tem_mechanism_get_info(mechanism, &info);
+    tem_mechanism_get_certificate(mechanism, &certificate);
+    return Py_BuildValue("{s:s, s:d, s:d, s:d, s:d, s:d, s:d, s:s, s:s, s:N}", "mechanism",
                          tem_kind_name(info.kind), "epsilon", info.epsilon, "beta", info.beta, "s",
                          info.s, "gamma", info.gamma, "epsilon_gamma", info.epsilon_gamma,
-                         "moved_mass", info.moved_mass, "certificate", info.certificate);
+                         "moved_mass", info.moved_mass, "weights", info.weights, "certificate",
+                         info.certificate, "effects", ext_effects(&certificate));
 }
 
 /* ---- the law of a word ---- */

@@ -91,6 +91,8 @@ static int add_names(PyObject *module) {
     Py_DECREF(errors);
     if (state->make_error == NULL)
         return -1;
+    if (PyModule_AddIntConstant(module, "MATRIX", TEM_MATRIX) != 0)
+        return -1;
     return PyModule_AddStringConstant(module, "version", tem_version());
 }
 

@@ -6,12 +6,13 @@ else one made from the vectors that come with the package, once, in the user's c
 import os
 import pathlib
 import shutil
+from collections.abc import Callable
 from typing import NamedTuple
 
 from . import _tem, _trust
 from ._errors import make
 
-VECTORS = "glove-840b-33k-300d.temv"
+VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
 
 
 class Found(NamedTuple):
@@ -34,14 +35,19 @@ def _cached(vectors: pathlib.Path) -> pathlib.Path | None:
     return folder and folder / f"default-{_tem.version}-{size}.tem"
 
 
-def _make(vectors: pathlib.Path, path: pathlib.Path) -> None:
+def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
+          progress: Callable[[str, int, int], object] | None) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), 0, 0, None)
-    made.save(path, True, None)
+    made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), 0, threads, progress)
+    certificates = vectors.parent / CERTIFICATES
+    if certificates.exists():  # before the model: where that is, they are
+        shutil.copyfile(certificates, f"{path}.cert")
+        os.chmod(f"{path}.cert", 0o600)
+    made.save(path, True, progress)
     path.chmod(0o600)
 
 
-def find() -> Found:
+def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Found:
     """The default model, made if need be (a few seconds, 111 MB)."""
     named = os.environ.get("TEM_MODEL")
     if named:
@@ -55,8 +61,10 @@ def find() -> Found:
         raise make("argument", "no default model: name a file, set $TEM_MODEL, or run 'make' in "
                    "tem's repository and set $TEM_MODEL to its build/default.tem")
     if not path.exists():
-        _make(vectors, path)
-    elif not _trust.is_own(path):
-        raise make("damaged", "the default model in your cache can be written by others: remove it",
-                   str(path))
-    return Found(str(path), False)
+        _make(vectors, path, threads, progress)
+    certificates = f"{path}.cert"
+    for file in (str(path), certificates):
+        # PRIVACY: certificates that others can write did not come with the package.
+        if os.path.exists(file) and not _trust.is_own(file):
+            raise make("damaged", "a file in your cache can be written by others: remove it", file)
+    return Found(str(path), os.path.exists(certificates))

@@ -2,6 +2,7 @@
 import datetime
 import functools
 import math
+import operator
 import os
 import warnings
 import weakref
@@ -83,12 +84,17 @@ class Words(Sequence[str]):
         return f"<{self._count:,} words>"
 
 
-def _threads(threads: int | None) -> int:
-    if threads is None:
+def _count(name: str, value: int | None) -> int:
+    """0, which is not given in tem.h, for None."""
+    if value is None:
         return 0
-    if not 1 <= threads <= 4096:
-        raise make("argument", "threads is a whole number from 1, or None for one a processor")
-    return threads
+    if not 1 <= operator.index(value) < 2 ** 31:
+        raise make("argument", f"{name} is a whole number from 1, or None")
+    return operator.index(value)
+
+
+def _threads(threads: int | None) -> int:
+    return _count("threads", threads)
 
 
 def _given(name: str, value: float | None) -> float:
@@ -100,8 +106,28 @@ def _given(name: str, value: float | None) -> float:
     return float(value)
 
 
+def _prior_name(prior: Path | float) -> str:
+    """As a certificate has it: the name of a file without its folder, 63 bytes at most."""
+    if isinstance(prior, (int, float)):
+        return f"zipf:{prior:g}"
+    return os.path.basename(os.fspath(prior)).encode(errors="replace")[-63:].decode(errors="ignore")
+
+
 def _known(value: float) -> float | None:
     return value if 0 < value < math.inf else None
+
+
+def _table(vectors: Any, words: Iterable[str], metric: str,
+           most: int | None) -> tuple[tuple[str, ...], memoryview]:
+    """Words and numbers as C takes them; the first `most` of them."""
+    import numpy
+
+    rows = numpy.asarray(vectors, dtype="f8" if metric == "matrix" else "f4")
+    names = tuple(words)
+    if rows.ndim != 2 or len(rows) != len(names):
+        raise make("argument", f"expected a row for each of {len(names):,} words")
+    rows = rows[:most, :most if metric == "matrix" else None]
+    return names[:most], numpy.ascontiguousarray(rows).data
 
 
 class Model:
@@ -117,6 +143,10 @@ class Model:
     _is_own: bool
     _checked: bool
     _info: dict[str, Any]
+    _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
+    _jobs: dict[tuple[Any, ...], _tem.Job]
+    _certificates: dict[tuple[float, float, float], _tem.Certificate]
+    _accountant: _tem.Accountant | None
 
     def __init__(self) -> None:
         raise TypeError("a Model is made by Model.open or Model.build")
@@ -135,11 +165,6 @@ class Model:
             _opened[path, model.hash] = model
         return model
 
-    _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
-    _jobs: dict[tuple[Any, ...], _tem.Job]
-    _certificates: dict[tuple[float, float, float], _tem.Certificate]
-    _accountant: _tem.Accountant | None
-
     # ---- making ----
 
     @classmethod
@@ -151,8 +176,10 @@ class Model:
         tem, or is made in your cache on first use (a few seconds, 111 MB).
         check: compare the whole file with its hashes first, about 1 GB/s a processor.
         """
-        found = _default.find() if path is None else _default.Found(os.fspath(path), False)
-        handle = _tem.open_model(found.path, check, _threads(threads), progress)
+        workers = _threads(threads)
+        found = (_default.find(workers, progress) if path is None
+                 else _default.Found(os.fspath(path), False))
+        handle = _tem.open_model(found.path, check, workers, progress)
         return cls._wrap(handle, os.path.abspath(found.path), found.is_own, check)
 
     @classmethod
@@ -172,27 +199,19 @@ class Model:
         >>> small.distance("good", "great")
         1.0
         """
-        number = 5 if metric == "matrix" else _tem.parse_metric(metric)
-        rest = number, neighbours or 0, _threads(threads), progress
+        number = _tem.MATRIX if metric == "matrix" else _tem.parse_metric(metric)
+        rest = number, _count("neighbours", neighbours), _threads(threads), progress
+        most = _count("limit", limit)
         if isinstance(vectors, (str, os.PathLike)):
             if words is not None or metric == "matrix":
                 raise make("argument", "a file of vectors has its own words")
-            return cls._wrap(_tem.build_file(vectors, limit or 0, *rest))
+            return cls._wrap(_tem.build_file(vectors, most, *rest))
         if words is None:
             if not hasattr(vectors, "index_to_key"):
                 raise make("argument", "which words are these the vectors of?")
             vectors, words = vectors.vectors, vectors.index_to_key
-        import numpy
-
-        rows = numpy.ascontiguousarray(vectors, dtype="f8" if metric == "matrix" else "f4")
-        names = tuple(words)
-        if rows.ndim != 2 or len(rows) != len(names):
-            raise make("argument", f"expected a row for each of {len(names):,} words")
-        if limit is not None:
-            rows, names = numpy.ascontiguousarray(rows[:limit]), names[:limit]
-            if metric == "matrix":
-                rows = numpy.ascontiguousarray(rows[:, :limit])
-        return cls._wrap(_tem.build_rows(names, rows.data, *rest))
+        names, numbers = _table(vectors, words, metric, most or None)
+        return cls._wrap(_tem.build_rows(names, numbers, *rest))
 
     def save(self, path: Path, *, overwrite: bool = False,
              progress: Progress | None = None) -> None:
@@ -298,7 +317,7 @@ class Model:
         # PRIVACY: a certificate that nobody here has computed proves nothing.
         if not self._is_own and not _trust.has(found.info()["hash"]):
             raise make("certificate", "you have neither made nor verified this certificate; 'tem "
-                       "verify' checks it", path)
+                       f"verify' checks it, or {advice}", path)
         return found
 
     def _mechanism(self, epsilon: float, beta: float | None = None, gamma: float | None = None,
@@ -383,6 +402,7 @@ class Model:
         if seed is not None:
             warnings.warn("insecure_seed: the output is NOT private", NotPrivateWarning,
                           stacklevel=3)
+            seed = operator.index(seed)
             if not 0 <= seed < 2 ** 64:
                 raise make("argument", "insecure_seed takes a whole number from 0 to 2^64 - 1")
         values, rebuild = unpack(texts)
@@ -400,10 +420,10 @@ class Model:
             private=not seeded and unseen == 0, released_unseen=unseen, epsilon=info["epsilon"],
             s=info["s"] if exact else None, gamma=info["gamma"] if exact else None,
             beta=_known(info["beta"]), epsilon_gamma=_known(info["epsilon_gamma"]),
-            weights="equal", words=words, unknown=unknown, documents=documents, oov=oov,
+            weights=info["weights"], words=words, unknown=unknown, documents=documents, oov=oov,
             punctuation=punctuation, spent=words * info["epsilon"],
             spent_worst=words * info["epsilon_gamma"] if job.is_bounded(seeded) else None,
-            model=self.hash, certificate=info["certificate"] or None)
+            model=self.hash, certificate=info["certificate"] or None, effects=info["effects"])
 
     # ---- accounting ----
 
@@ -411,15 +431,14 @@ class Model:
                 gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
                 top: int = 10) -> Explanation:
         """What becomes of a word, with which probability: the `top` nearest, and all others."""
-        if top < 1:
-            raise make("argument", "top is a whole number from 1")
+        shown = min(_count("top", top), len(self))
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
         pieces, number = self._handle.first_piece(word)
         if pieces == 0:  # punctuation, which punctuation="word" draws for
             number = self._handle.find(word)
         elif pieces > 1:
             raise make("argument", f"that is {pieces} words to tem; name one at a time")
-        law = drawn.law(-1 if number is None else number, min(top, len(self)))
+        law = drawn.law(-1 if number is None else number, shown)
         info = drawn.info()
         entries = [Entry(self._handle.word(i), distance, p) for i, distance, p in law["entries"]]
         return Explanation(
@@ -439,10 +458,13 @@ class Model:
             return _tem.zipf_prior(self._handle, float(name[5:]))
         return _tem.load_prior(self._handle, name)
 
-    def _account(self, threads: int, progress: Progress | None) -> _tem.Accountant:
-        """Looks at all pairs of words, once; keeps 4 kB a word."""
+    def _account(self, threads: int, progress: Progress | None,
+                 drawn: _tem.Mechanism | None = None) -> _tem.Accountant:
+        """Looks at all pairs of words; keeps 4 kB a word, but not for weights that are not equal."""
+        if drawn is not None and drawn.info()["weights"] != "equal":
+            return _tem.make_accountant(self._handle, drawn, threads, progress)
         if self._accountant is None:
-            self._accountant = _tem.make_accountant(self._handle, threads, progress)
+            self._accountant = _tem.make_accountant(self._handle, None, threads, progress)
         return self._accountant
 
     def release(self) -> None:
@@ -460,7 +482,7 @@ class Model:
         """
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
         info, workers = drawn.info(), _threads(threads)
-        accountant = self._account(workers, progress)
+        accountant = self._account(workers, progress, drawn)
         found = accountant.audit(drawn, workers, progress)
         summary = None if prior is None else Summary(
             **accountant.summarise(drawn, self._prior(prior), True, workers, progress))
@@ -473,33 +495,27 @@ class Model:
                                                   self._handle.word(worst[1]), worst[2]), **found)
 
     def calibrate(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
-                  weights: str = "equal", prior: Path | float = "zipf", save: bool = False,
+                  weights: str = "tuned", prior: Path | float = "zipf", save: bool = False,
                   threads: int | None = None, progress: Progress | None = None) -> Calibration:
-        """Finds an exponent beyond epsilon/2 that is proved to keep the promise of epsilon.
+        """Finds an exponent beyond epsilon/2, and weights, proved to keep the promise of epsilon.
 
-        `privatize(..., calibrated=True)` uses it from now on. save: also write the certificate
-        beside the model, as `tem calibrate` does, for other processes and later ones.
+        weights: "equal" (seconds), "balanced", or "tuned" for the least expected distance under
+        the prior (minutes). `privatize(..., calibrated=True)` uses the result from now on. save:
+        also write the certificate beside the model, as `tem calibrate` does, for other processes
+        and later ones.
         """
-        if weights != "equal":
-            raise make("argument", "weights: only 'equal' so far")
         numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
-        plain = self._mechanism(epsilon, beta, gamma)  # refuses what is out of range at once
+        self._mechanism(epsilon, beta, gamma)  # refuses what is out of range at once
         expected, workers = self._prior(prior), _threads(threads)
         file = self._certificate_file() if save else None
-        accountant = self._account(workers, progress)
-        certificate = accountant.calibrate(*numbers, workers, progress)
+        certificate = self._account(workers, progress).calibrate(
+            *numbers, weights, expected, _prior_name(prior), workers, progress)
         info = certificate.info()
-        found = _tem.make_mechanism(self._handle, "tem", numbers[0], 0, 0, certificate)
-        summaries = [Summary(**accountant.summarise(m, expected, False, workers, progress))
-                     for m in (found, plain)]
         if file is not None:
             certificate.save(file)
             _trust.add(info["hash"])
         self._believe(certificate, numbers[2])
-        return Calibration(epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
-                           beta=_known(info["beta"]), weights=info["weights"],
-                           realised=info["realised"], summary=summaries[0], plain=summaries[1],
-                           hash=info["hash"], file=file)
+        return Calibration(**{**info, "beta": _known(info["beta"])}, file=file)
 
     def _certificate_file(self) -> str:
         """Where a certificate goes; fails before all the work if it could not."""
@@ -538,12 +554,13 @@ class Model:
             return summarise(drawn, whole, whole and calibrated)
 
         def certify(epsilon: float) -> tuple[float, float, Summary, float | None]:
-            certificate = accountant.calibrate(epsilon, *limits, workers, progress)
+            certificate = accountant.calibrate(epsilon, *limits, "equal", None, "", workers,
+                                               progress)
             return summarise(_tem.make_mechanism(model._handle, "tem", epsilon, 0, 0, certificate),
                              True, False)
 
         chooser = _choose.Chooser(target, wanted, gamma is not None, calibrated, evaluate, certify)
-        return _choose.choose(chooser, str(prior), curve)
+        return _choose.choose(chooser, _prior_name(prior), curve)
 
 
 @functools.lru_cache(maxsize=4)
@@ -566,7 +583,7 @@ _opened: weakref.WeakValueDictionary[tuple[str, str], Model] = weakref.WeakValue
 def _reopen(path: str, expected: str, is_own: bool, check: bool) -> Model:
     """A pickled model: the one that is open already, or the file, which must be the same."""
     known = _opened.get((path, expected))
-    if known is not None:
+    if known is not None and known._checked >= check:
         return known
     model = Model._wrap(_tem.open_model(path, check, 0, None), path, is_own, check)
     if model.hash != expected:

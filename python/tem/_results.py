@@ -64,6 +64,7 @@ class Report(Result):
     spent_worst: float | None
     model: str
     certificate: str | None
+    effects: dict[str, Any] | None
 
     def to_json(self) -> str:
         """The same object that `tem privatize --report` writes."""
@@ -202,10 +203,10 @@ class Audit(Result):
 
 @dataclasses.dataclass(frozen=True)
 class Calibration(Result):
-    """An exponent beyond epsilon/2, proved to keep the promise of epsilon on this vocabulary.
+    """An exponent beyond epsilon/2, and weights, proved to keep the promise of epsilon here.
 
-    `summary` is what it does to words, `plain` what s = epsilon/2 does. It is a tighter proof of
-    the same epsilon, not stronger noise.
+    `effects` is what it does to words under a prior, and under "paper" what s = epsilon/2 does. It
+    is a tighter proof of the same epsilon, not stronger noise.
     """
 
     epsilon: float
@@ -214,8 +215,7 @@ class Calibration(Result):
     beta: float | None
     weights: str
     realised: float
-    summary: Summary
-    plain: Summary
+    effects: dict[str, Any]
     hash: str
     file: str | None
 

@@ -14,11 +14,17 @@ COMMAND = os.environ.get("TEM_COMMAND", "")
 WORDS = ("the movie film was great good bad awful a an of to it's paris london rome café naïve "
          "n't do αθήνα x").split()
 
+# Words at a distance of 1 or more stay themselves: 22 exp(-45) is 10^-18. (With gamma from beta a
+# word becomes another one in a thousand times, whatever epsilon is.)
+SURE = {"epsilon": 90, "gamma": 1}
+
 
 @pytest.fixture(scope="session")
 def vectors():
-    """Whole numbers: what is stored is what was given."""
-    return numpy.random.default_rng(7).integers(-3, 4, (len(WORDS), 6)).astype("f4")
+    """Whole numbers, all different: what is stored is what was given, and SURE holds."""
+    rows = numpy.random.default_rng(7).integers(-3, 4, (len(WORDS), 6)).astype("f4")
+    assert len(numpy.unique(rows, axis=0)) == len(WORDS)
+    return rows
 
 
 @pytest.fixture(scope="session")

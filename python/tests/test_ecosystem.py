@@ -3,6 +3,7 @@ import pickle
 
 import pandas
 import pytest
+from conftest import SURE
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -20,7 +21,7 @@ LABELS = [1, 1, 0, 0] * 10
 
 
 def test_pipeline(small):
-    pipeline = make_pipeline(tem.sklearn.Privatizer(epsilon=90, model=small), CountVectorizer(),
+    pipeline = make_pipeline(tem.sklearn.Privatizer(**SURE, model=small), CountVectorizer(),
                              LogisticRegression())
     assert cross_val_score(pipeline, TEXTS, LABELS, cv=2).mean() == 1
     assert pickle.loads(pickle.dumps(pipeline.fit(TEXTS, LABELS))).score(TEXTS, LABELS) == 1
@@ -31,7 +32,7 @@ def test_privatizer(small, small_path):
     again = clone(privatizer)
     assert again.get_params() == privatizer.get_params()
     assert len(again.transform(TEXTS)) == len(TEXTS)  # needs no fit
-    assert again.set_params(epsilon=90).fit(TEXTS).transform(["the zzz"]) == ["the <unk>"]
+    assert again.set_params(**SURE).fit(TEXTS).transform(["the zzz"]) == ["the <unk>"]
     frame = pandas.DataFrame({"title": ["x", "of"], "body": ["the movie", None]})
     private = again.fit_transform(frame)
     assert list(private.columns) == ["title", "body"] and list(private["title"]) == ["x", "of"]
@@ -76,9 +77,9 @@ def test_check_estimator(small):
 
 def test_accessor(small, small_path):
     series = pandas.Series(["the movie", None], name="text")
-    private = series.tem.privatize(small, epsilon=90)
+    private = series.tem.privatize(small, **SURE)
     assert private.name == "text" and private[0] == "the movie" and pandas.isna(private[1])
-    assert series.tem.privatize(small_path, epsilon=90)[0] == "the movie"
+    assert series.tem.privatize(small_path, **SURE)[0] == "the movie"
     private, report = series.tem.privatize_report(small, epsilon=2)
     assert report.words == 2 and len(private) == 2
 
@@ -88,13 +89,13 @@ def test_default_model_of_the_accessor(default):
 
 
 def test_batches(small, small_path):
-    function = tem.datasets.privatize_batch("text", "title", model=small_path, epsilon=90)
+    function = tem.datasets.privatize_batch("text", "title", model=small_path, **SURE)
     batch = {"text": ["the movie", None], "title": ["x", "of"], "label": [0, 1]}
     expected = {"text": ["the movie", None], "title": ["x", "of"]}
     assert function(batch) == expected
     assert pickle.loads(pickle.dumps(function))(batch) == expected
     assert pickle.dumps(function) == pickle.dumps(
-        tem.datasets.privatize_batch("text", "title", model=small_path, epsilon=90))
+        tem.datasets.privatize_batch("text", "title", model=small_path, **SURE))
     with pytest.raises(ValueError):
         tem.datasets.privatize_batch(epsilon=3)
 

@@ -66,6 +66,8 @@ def test_metrics(vectors, metric):
 def test_a_matrix_of_distances():
     model = tem.Model.build([[0, 1, 2], [1, 0, 1], [2, 1, 0]], ["a", "b", "c"], metric="matrix")
     assert model.dimension == 0 and model.distance("a", "c") == pytest.approx(2, abs=2 ** -15)
+    two = tem.Model.build([[0, 1, 9], [1, 0, 1], [9, 1, 0]], ["a", "b", "c"], metric="matrix", limit=2)
+    assert list(two.words) == ["a", "b"]
     with pytest.raises(tem.MetricError):
         tem.Model.build([[0, 1, 9], [1, 0, 1], [9, 1, 0]], ["a", "b", "c"], metric="matrix")
 
@@ -100,7 +102,9 @@ def test_vectors_that_are_refused(rows, words):
 
 
 def test_arguments_that_are_refused(vectors):
-    for wrong in ({"metric": "cosine"}, {"metric": "none"}, {"threads": 0}, {"threads": -1}):
+    for wrong in ({"metric": "cosine"}, {"metric": "none"}, {"threads": 0}, {"threads": -1},
+                  {"neighbours": 0}, {"neighbours": -1}, {"limit": 0}, {"limit": -5},
+                  {"limit": 2 ** 40}):
         with pytest.raises(tem.Error):
             tem.Model.build(vectors, WORDS, **wrong)
     with pytest.raises(tem.ArgumentError):
@@ -161,6 +165,11 @@ def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
     made = os.stat(first.path)
     assert tem.Model.open().hash == first.hash
     assert os.stat(first.path).st_mtime_ns == made.st_mtime_ns
+    (tmp_path / "cache/tem").joinpath(os.path.basename(first.path) + ".cert").write_bytes(b"")
+    os.chmod(first.path + ".cert", 0o622)
+    with pytest.raises(tem.DamagedError, match="others"):
+        tem.Model.open()
+    os.unlink(first.path + ".cert")
     os.chmod(first.path, 0o666)
     with pytest.raises(tem.DamagedError, match="others"):
         tem.Model.open()

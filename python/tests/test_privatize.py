@@ -17,7 +17,7 @@ import numpy
 import pandas
 import pyarrow
 import pytest
-from conftest import WORDS
+from conftest import SURE, WORDS
 
 import tem
 
@@ -75,7 +75,7 @@ def test_unknown_words_are_drawn_from_all(small):
 
 def test_policies(small):
     def private(text, **options):
-        return small.privatize(text, epsilon=30, **options)
+        return small.privatize(text, **SURE, **options)
     assert private("The MOVIE, zzz") .split()[:2] == ["the", "movie"]
     assert private("the zzz movie", unknown="drop") == "the movie"
     assert private("the zzz movie", unknown="mask") == "the <unk> movie"
@@ -119,8 +119,8 @@ class Text(str):
 
 
 def test_subclasses_of_str(small):
-    assert small.privatize(Text("x"), epsilon=90) == "x"
-    assert small.privatize([Text("x")], epsilon=90) == ["x"]
+    assert small.privatize(Text("x"), **SURE) == "x"
+    assert small.privatize([Text("x")], **SURE) == ["x"]
 
 
 @pytest.mark.parametrize("dtype", [object, "string", pandas.ArrowDtype(pyarrow.string()), "str"])
@@ -139,10 +139,10 @@ def test_series(small, dtype):
 
 def test_series_of_other_things(small):
     objects = pandas.Series(["x", None, float("nan")], dtype=object)
-    private = small.privatize(objects, epsilon=90)
+    private = small.privatize(objects, **SURE)
     assert private[0] == "x" and private[1] is None and private[2] != private[2]
     assert len(small.privatize(pandas.Series([], dtype=object), epsilon=2)) == 0
-    categories = small.privatize(pandas.Series(["x", "x", None], dtype="category"), epsilon=90)
+    categories = small.privatize(pandas.Series(["x", "x", None], dtype="category"), **SURE)
     assert categories.dtype == object and list(categories[:2]) == ["x", "x"]
     with pytest.raises(TypeError, match="text 0"):
         small.privatize(pandas.Series([1, 2]), epsilon=2)
@@ -153,15 +153,15 @@ def test_series_of_other_things(small):
 @pytest.mark.parametrize("kind", [pyarrow.string(), pyarrow.large_string()])
 def test_arrow(small, kind):
     array = pyarrow.array(["the movie", None, "x"], type=kind)
-    private = small.privatize(array, epsilon=90)
+    private = small.privatize(array, **SURE)
     assert private.type == kind and private.to_pylist() == ["the movie", None, "x"]
-    sliced = small.privatize(array.slice(1), epsilon=90)
+    sliced = small.privatize(array.slice(1), **SURE)
     assert sliced.to_pylist() == [None, "x"]
     chunks = pyarrow.chunked_array([array, array.slice(1)])
-    private = small.privatize(chunks, epsilon=90)
+    private = small.privatize(chunks, **SURE)
     assert private.type == kind and [len(c) for c in private.chunks] == [3, 2]
     assert private.to_pylist() == chunks.to_pylist()
-    coded = small.privatize(array.dictionary_encode(), epsilon=90)
+    coded = small.privatize(array.dictionary_encode(), **SURE)
     assert coded.type == kind and coded.to_pylist() == array.to_pylist()
     with pytest.raises(TypeError, match="int64"):
         small.privatize(pyarrow.array([1]), epsilon=2)
@@ -169,9 +169,9 @@ def test_arrow(small, kind):
 
 def test_numpy(small):
     objects = numpy.array([["the movie", None], ["x", "of"]], dtype=object)
-    private = small.privatize(objects, epsilon=90)
+    private = small.privatize(objects, **SURE)
     assert private.dtype == object and (private == objects).all()
-    private = small.privatize(numpy.array(["the movie", "x"]), epsilon=90)
+    private = small.privatize(numpy.array(["the movie", "x"]), **SURE)
     assert private.dtype.kind == "U" and list(private) == ["the movie", "x"]
     with pytest.raises(TypeError, match="float64"):
         small.privatize(numpy.zeros(3), epsilon=2)
@@ -200,10 +200,10 @@ def test_surrogates_are_refused_without_the_text(small):
 
 
 def test_odd_texts(small):
-    assert small.privatize("x\0x", epsilon=90).split() == ["x", "x"]
+    assert small.privatize("x\0x", **SURE).split() == ["x", "x"]
     assert small.privatize("\0", epsilon=3) == ""
-    assert small.privatize("αθήνα", epsilon=90) == "αθήνα"
-    long = small.privatize("movie " * 300000, epsilon=90)
+    assert small.privatize("αθήνα", **SURE) == "αθήνα"
+    long = small.privatize("movie " * 300000, **SURE)
     assert len(long.split()) == 300000
 
 
@@ -223,14 +223,18 @@ def test_options_that_are_refused(small, options):
 
 def test_options_of_wrong_types(small):
     for options in ({"epsilon": "3"}, {"epsilon": None}, {"epsilon": [3]}, {}, {"epsilon": 3, "x": 1},
-                    {"epsilon": 3, "unknown": None}, {"epsilon": 3, "progress": 5}):
+                    {"epsilon": 3, "unknown": None}, {"epsilon": 3, "progress": 5},
+                    {"epsilon": 3, "threads": 1.5}, {"epsilon": 3, "insecure_seed": 1.5}):
         with pytest.raises((TypeError, ValueError)):
             small.privatize(["x"] * 10, **options)
 
 
 def test_numbers_of_other_types(small):
     for epsilon in (90, 90.0, numpy.float32(90), numpy.int64(90)):
-        assert small.privatize("x", epsilon=epsilon) == "x"
+        assert small.privatize("x", epsilon=epsilon, gamma=1) == "x"
+    seeded = {tuple(small.privatize(["movie"] * 20, epsilon=1, insecure_seed=kind(7),
+                                    threads=numpy.int64(2))) for kind in (int, numpy.uint64)}
+    assert len(seeded) == 1
     assert len(small._mechanisms) <= 8
 
 

@@ -144,9 +144,8 @@ static tem_status gamma_for(const account *a, double beta, double gamma, exponen
                     : exponent_gamma_given(gamma, e->s, &e->gamma, error);
 }
 
-/* What is proved of an exponent, and whether that is at most epsilon. */
-static tem_status try(const account *a, exponent *e, double epsilon, double beta, double gamma,
-                      const tem_run *run, realised_loss *proof, bool *holds, tem_error *error) {
+tem_status realised_try(const account *a, exponent *e, double epsilon, double beta, double gamma,
+                        const tem_run *run, realised_loss *proof, bool *holds, tem_error *error) {
     const double limit = epsilon * (1 - 0x1p-50);
     *holds = false;
     if (gamma_for(a, beta, gamma, e, NULL) != TEM_OK) /* s gamma beyond 64 */
@@ -159,9 +158,8 @@ static tem_status try(const account *a, exponent *e, double epsilon, double beta
     return status;
 }
 
-/* The proof as tight as it can be had: with a target it stops there. */
-static tem_status tighten(const account *a, exponent e, const tem_run *run, realised_loss *proof,
-                          tem_error *error) {
+tem_status realised_tighten(const account *a, exponent e, const tem_run *run, realised_loss *proof,
+                            tem_error *error) {
     realised_loss found = {0};
     const tem_status status = realised_find(a, e, INFINITY, run, &found, error);
     if (status == TEM_OK && found.most <= proof->most)
@@ -179,21 +177,21 @@ tem_status realised_calibrate(const account *a, double epsilon, double beta, dou
     if (status == TEM_OK)
         status = gamma_for(a, beta, gamma, &best, error);
     if (status == TEM_OK) /* by the theorem; all slopes are cut at s */
-        status = try(a, &best, epsilon, beta, gamma, run, &found, &holds, error);
+        status = realised_try(a, &best, epsilon, beta, gamma, run, &found, &holds, error);
     if (status == TEM_OK && !holds)
         status = core_fail(error, TEM_ERR_DAMAGED, "the lists of the model are wrong");
     /* epsilon itself is too much: the realised loss is above s. */
     uint64_t beyond = status == TEM_OK ? (uint64_t)ldexp(epsilon, EXPONENT_S_BITS) : 0;
     while (status == TEM_OK && beyond - best.s > best.s / 512 + 1) {
         exponent middle = {best.s + (beyond - best.s) / 2, 0};
-        status = try(a, &middle, epsilon, beta, gamma, run, &found, &holds, error);
+        status = realised_try(a, &middle, epsilon, beta, gamma, run, &found, &holds, error);
         if (holds)
             best = middle;
         else
             beyond = middle.s;
     }
     if (status == TEM_OK)
-        status = tighten(a, best, run, &found, error);
+        status = realised_tighten(a, best, run, &found, error);
     if (status == TEM_OK) {
         *out = best;
         *proof = found;

@@ -1,4 +1,6 @@
 /* api_account.c - tem_accountant of tem.h. */
+#include "account/certified_weights.h"
+#include "account/prior.h"
 #include "api/accountant.h"
 #include "api/certificates.h"
 #include "api/given.h"
@@ -6,7 +8,10 @@
 #include "core/status.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { TUNING_STEPS = 100 };
 
 static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
     const uint32_t count = a->model->words.count;
@@ -127,7 +132,7 @@ tem_status tem_accountant_losses(const tem_accountant *a, const tem_mechanism *m
 tem_status accountant_check_provable(const tem_accountant *a, tem_error *error) {
     if (a->weights != NULL)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
-                         "only equal weights can be calibrated so far");
+                         "calibration and verification need an accountant with equal weights");
     /* PRIVACY: eps* is what is lost only if the distances are a metric. */
     if (a->model->space.metric == TEM_MATRIX && !a->model->triangles_exhaustive)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
@@ -145,6 +150,102 @@ static tem_status check_calibration(const tem_accountant *a, const tem_calibrati
     return accountant_check_provable(a, error);
 }
 
+static tem_weights_kind kind_of(const tem_calibration *wanted) {
+    return wanted->weights == 0 ? TEM_WEIGHTS_EQUAL : wanted->weights;
+}
+
+static tem_status check_weights(const tem_accountant *a, const tem_calibration *wanted,
+                                tem_error *error) {
+    const tem_weights_kind kind = kind_of(wanted);
+    if (kind < TEM_WEIGHTS_EQUAL || kind > TEM_WEIGHTS_TUNED)
+        return core_fail(error, TEM_ERR_ARGUMENT, "weights are equal, balanced or tuned");
+    if (kind == TEM_WEIGHTS_TUNED && wanted->prior == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "tuned weights need a prior");
+    if (wanted->prior != NULL && wanted->prior->model != a->model)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the same model");
+    if (wanted->prior != NULL &&
+        (wanted->prior_name == NULL || wanted->prior_name[0] == '\0' ||
+         strlen(wanted->prior_name) >= CERTIFICATE_PRIOR_BYTES))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the name of a prior has 1 to %d bytes",
+                         CERTIFICATE_PRIOR_BYTES - 1);
+    return TEM_OK;
+}
+
+/* ---- effects ---- */
+
+static tem_status find_effect(const tem_accountant *a, const tem_mechanism_options *options,
+                              const tem_prior *prior, const tem_run *run, tem_effect *effect,
+                              tem_error *error) {
+    tem_mechanism *m = NULL;
+    tem_summary summary;
+    tem_status status = tem_mechanism_create(a->model, options, &m, error);
+    if (status == TEM_OK)
+        status = tem_accountant_summarise(a, m, prior, 1, run, &summary, error);
+    if (status == TEM_OK)
+        *effect = (tem_effect){.self = summary.self_median,
+                               .support = summary.support_median,
+                               .distance = summary.distance_mean,
+                               .bayes = summary.bayes};
+    tem_mechanism_free(m);
+    return status;
+}
+
+/* What the certified and the paper's mechanism do. Weights need an accountant of their own. */
+static tem_status find_effects(const tem_accountant *a, const tem_calibration *wanted,
+                               const tem_run *run, tem_certificate *c, tem_error *error) {
+    const tem_mechanism_options plain = {
+        .epsilon = wanted->epsilon, .beta = wanted->beta, .gamma = wanted->gamma};
+    const tem_mechanism_options certified = {.epsilon = wanted->epsilon, .certificate = c};
+    tem_accountant *own = NULL;
+    tem_status status = c->weights == NULL
+                            ? TEM_OK
+                            : tem_accountant_create(a->model, c->weights, run, &own, error);
+    tem_effect found = {0}, of_plain = {0};
+    if (status == TEM_OK)
+        status = find_effect(own != NULL ? own : a, &certified, wanted->prior, run, &found, error);
+    if (status == TEM_OK)
+        status = find_effect(a, &plain, wanted->prior, run, &of_plain, error);
+    tem_accountant_free(own);
+    if (status == TEM_OK) {
+        c->effect = found;
+        c->plain = of_plain;
+        snprintf(c->prior, sizeof c->prior, "%s", wanted->prior_name);
+    }
+    return status;
+}
+
+/* ---- calibration ---- */
+
+/* Equal weights may be the best there is, whatever was sought: then the certificate has none. */
+static tem_status make_certificate(const tem_accountant *a, const tem_calibration *wanted,
+                                   double beta, const certified_weights *found, const tem_run *run,
+                                   tem_certificate **certificate, tem_error *error) {
+    tem_certificate said = {.epsilon = wanted->epsilon,
+                            .beta = beta,
+                            .s = found->exponent.s,
+                            .gamma = found->exponent.gamma,
+                            .realised = found->proof.most,
+                            .kind = kind_of(wanted),
+                            .count = found->values == NULL ? 0 : a->model->words.count,
+                            .weights = found->values};
+    model_space_hash(a->model, said.space);
+    const tem_status status =
+        wanted->prior == NULL ? TEM_OK : find_effects(a, wanted, run, &said, error);
+    return status == TEM_OK ? certificate_make(a->model, &said, certificate, error) : status;
+}
+
+static weights_request request_of(const tem_calibration *wanted, double beta) {
+    return (weights_request){.kind = kind_of(wanted),
+                             .epsilon = wanted->epsilon,
+                             .beta = beta,
+                             .gamma = wanted->gamma,
+                             .prior = kind_of(wanted) == TEM_WEIGHTS_TUNED ? wanted->prior->shares
+                                                                           : NULL,
+                             .iterations = wanted->steps > 0 ? wanted->steps : TUNING_STEPS,
+                             .told = wanted->told,
+                             .told_context = wanted->told_context};
+}
+
 tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibration *wanted,
                                     const tem_run *run, tem_certificate **certificate,
                                     tem_error *error) {
@@ -152,18 +253,24 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "an accountant, what is wanted and a place for the certificate are needed");
     tem_status status = check_calibration(a, wanted, error);
+    if (status == TEM_OK)
+        status = check_weights(a, wanted, error);
     if (status != TEM_OK)
         return status;
     const double beta = is_given(wanted->beta)    ? wanted->beta
                         : is_given(wanted->gamma) ? 0
                                                   : TEM_BETA_DEFAULT;
     const account known = accountant_account(a);
-    exponent e = {0, 0};
-    realised_loss proof = {0};
-    status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run, &e, &proof,
-                                error);
+    certified_weights found = {0};
+    if (kind_of(wanted) == TEM_WEIGHTS_EQUAL) {
+        status = realised_calibrate(&known, wanted->epsilon, beta, wanted->gamma, run,
+                                    &found.exponent, &found.proof, error);
+    } else {
+        const weights_request request = request_of(wanted, beta);
+        status = certified_weights_find(&known, &request, run, &found, error);
+    }
     if (status == TEM_OK)
-        status = certificate_make(a->model, wanted->epsilon, beta, e.s, e.gamma, proof.most,
-                                  certificate, error);
+        status = make_certificate(a, wanted, beta, &found, run, certificate, error);
+    certified_weights_free(&found);
     return status;
 }

@@ -18,16 +18,17 @@ static tem_status hand_out(const tem_certificate *c, tem_certificate **out, tem_
     tem_certificate *made = core_alloc(1, sizeof *made);
     if (made == NULL)
         return core_fail_memory(error);
-    *made = *c;
-    *out = made;
-    return TEM_OK;
+    const tem_status status = certificate_copy(c, made, error);
+    if (status == TEM_OK)
+        *out = made;
+    else
+        core_free(made);
+    return status;
 }
 
-tem_status certificate_make(const tem_model *model, double epsilon, double beta, uint64_t s,
-                            tem_dist gamma, double realised, tem_certificate **out,
-                            tem_error *error) {
-    tem_certificate c = {
-        .epsilon = epsilon, .beta = beta, .s = s, .gamma = gamma, .realised = realised};
+tem_status certificate_make(const tem_model *model, const tem_certificate *said,
+                            tem_certificate **out, tem_error *error) {
+    tem_certificate c = *said;
     const char *fault = certificate_fault(&c);
     if (fault != NULL)
         return core_fail(error, TEM_ERR_CERTIFICATE, "this would be no certificate: %s", fault);
@@ -49,12 +50,18 @@ void tem_certificate_get_info(const tem_certificate *c, tem_certificate_info *in
                                    .gamma_steps = c->gamma,
                                    .gamma = (double)c->gamma / TEM_DIST_ONE,
                                    .realised = c->realised,
-                                   .weights = "equal"};
+                                   .weights = tem_weights_name(c->kind),
+                                   .effect = c->effect,
+                                   .plain = c->plain};
+    memcpy(info->prior, c->prior, sizeof info->prior);
     sodium_bin2hex(info->space, sizeof info->space, c->space, sizeof c->space);
     certificate_write_hash(c, info->hash);
 }
 
 void tem_certificate_free(tem_certificate *certificate) {
+    if (certificate == NULL)
+        return;
+    certificate_clear(certificate);
     core_free(certificate);
 }
 
@@ -87,7 +94,7 @@ tem_status certificate_exponent(const tem_model *model, const tem_mechanism_opti
                          "the weights are the certificate's: give none beside it");
     /* PRIVACY: what is proved of a certificate is proved of its own space, s and gamma, for its
      * own epsilon. The loss is not monotone in s, so nothing near them will do. */
-    if (!is_for(c, model))
+    if (!is_for(c, model) || (c->count != 0 && c->count != model->words.count))
         return core_fail(error, TEM_ERR_CERTIFICATE, "%s", other_model);
     if (differs(o->epsilon, c->epsilon))
         return core_fail(error, TEM_ERR_CERTIFICATE,
@@ -138,17 +145,25 @@ tem_status tem_certificate_verify(const tem_certificate *c, const tem_accountant
                                   const tem_run *run, tem_error *error) {
     if (c == NULL || a == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a certificate and an accountant are needed");
-    if (!is_for(c, a->model))
+    if (!is_for(c, a->model) || (c->count != 0 && c->count != a->model->words.count))
         return core_fail(error, TEM_ERR_CERTIFICATE, "%s", other_model);
     tem_status status = accountant_check_provable(a, error);
     if (status == TEM_OK)
         status = check_gamma(c, a->model->words.count, error);
     if (status != TEM_OK)
         return status;
-    const account known = accountant_account(a);
+    account known = accountant_account(a);
+    profile weighted = {0};
+    if (c->weights != NULL) {
+        status = profile_make(known.space, c->weights, run, &weighted, error);
+        known.profile = &weighted;
+        known.weights = c->weights;
+    }
     const exponent e = {.s = c->s, .gamma = c->gamma};
     realised_loss found;
-    status = realised_find(&known, e, c->epsilon * (1 - 0x1p-50), run, &found, error);
+    if (status == TEM_OK)
+        status = realised_find(&known, e, c->epsilon * (1 - 0x1p-50), run, &found, error);
+    profile_free(&weighted);
     return status == TEM_OK ? compare_proof(c, &found, error) : status;
 }
 
@@ -175,7 +190,7 @@ tem_status tem_certificate_load(const char *path, uint32_t i, tem_certificate **
         status = hand_out(&list[i], certificate, error);
     else
         *certificate = NULL;
-    core_free(list);
+    certificates_free(list, count);
     return status;
 }
 
@@ -188,25 +203,28 @@ static tem_status check_wanted(const tem_calibration *w, tem_error *error) {
 }
 
 static bool answers(const tem_certificate *c, const tem_calibration *w) {
-    if (differs(c->epsilon, w->epsilon))
+    if (differs(c->epsilon, w->epsilon) || (w->weights != 0 && w->weights != c->kind))
         return false;
     if (is_given(w->gamma))
         return has_gamma(c, w->gamma);
     return !differs(c->beta, is_given(w->beta) ? w->beta : TEM_BETA_DEFAULT);
 }
 
-/* The first that answers, if possible for this model; else NULL. */
+/* The one that answers and is for this model, of several the one whose weights were sought the
+ * longest; else NULL. */
 static const tem_certificate *pick(const tem_certificate *list, uint32_t count,
                                    const tem_model *model, const tem_calibration *w, bool *other) {
+    const tem_certificate *best = NULL;
     *other = false;
     for (uint32_t i = 0; i < count; i++) {
         if (!answers(&list[i], w))
             continue;
-        if (is_for(&list[i], model))
-            return &list[i];
-        *other = true;
+        if (!is_for(&list[i], model))
+            *other = true;
+        else if (best == NULL || list[i].kind > best->kind)
+            best = &list[i];
     }
-    return NULL;
+    return best;
 }
 
 tem_status tem_certificate_find(const char *path, const tem_model *model,
@@ -236,6 +254,6 @@ tem_status tem_certificate_find(const char *path, const tem_model *model,
                               other ? other_model
                                     : "no certificate for this epsilon and beta or gamma; 'tem "
                                       "calibrate' makes one");
-    core_free(list);
+    certificates_free(list, count);
     return status;
 }

@@ -96,7 +96,7 @@ static tem_status choose_exponent(tem_mechanism *m, const tem_mechanism_options 
                                   tem_error *error) {
     if (o->certificate != NULL) {
         m->beta = o->certificate->beta;
-        certificate_write_hash(o->certificate, m->certificate);
+        tem_certificate_get_info(o->certificate, &m->certificate);
         return certificate_exponent(m->model, o, e, error);
     }
     const tem_status status = exponent_s(o->epsilon, &e->s, error);
@@ -108,7 +108,8 @@ static tem_status make_sampler(tem_mechanism *m, const tem_model *model,
     exponent e = {0, 0};
     tem_status status = choose_exponent(m, o, &e, error);
     if (status == TEM_OK)
-        status = sampler_init(&m->sampler, &model->space, &model->index, e, o->weights, error);
+        status = sampler_init(&m->sampler, &model->space, &model->index, e,
+                              o->certificate != NULL ? o->certificate->weights : o->weights, error);
     return status;
 }
 
@@ -161,6 +162,12 @@ static double moved_mass(const tem_mechanism *m) {
     return least == 0 ? INFINITY : (double)m->sampler.envelopes.weights.sum * beyond / least;
 }
 
+static const char *weights_name(const tem_mechanism *m) {
+    if (m->certificate.hash[0] != '\0')
+        return m->certificate.weights;
+    return m->sampler.envelopes.weights.values == NULL ? "equal" : "own";
+}
+
 void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     const exponent *e = &m->sampler.envelopes.exponent;
     const bool exact = m->kind != TEM_KIND_MADLIB;
@@ -174,9 +181,13 @@ void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
         .gamma = (double)e->gamma / TEM_DIST_ONE,
         .epsilon_gamma = exact ? m->epsilon * ((double)e->gamma / TEM_DIST_ONE) : INFINITY,
         .moved_mass = moved_mass(m),
-        .equal_weights = m->sampler.envelopes.weights.values == NULL,
+        .weights = weights_name(m),
     };
-    memcpy(info->certificate, m->certificate, sizeof info->certificate);
+    memcpy(info->certificate, m->certificate.hash, sizeof info->certificate);
+}
+
+const uint32_t *tem_mechanism_weights(const tem_mechanism *m) {
+    return m->sampler.envelopes.weights.values;
 }
 
 static bool word_exists(const tem_mechanism *m, uint32_t word) {
@@ -321,4 +332,11 @@ double tem_law_support(const tem_law *law) {
     const double nearest = mpfr_get_d(support, MPFR_RNDN);
     mpfr_clear(support);
     return nearest;
+}
+
+int tem_mechanism_get_certificate(const tem_mechanism *m, tem_certificate_info *info) {
+    if (m->certificate.hash[0] == '\0')
+        return 0;
+    *info = m->certificate;
+    return 1;
 }

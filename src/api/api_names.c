@@ -47,6 +47,23 @@ tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *err
     return core_fail(error, TEM_ERR_ARGUMENT, "the metric is euclidean, angular, l1 or linf");
 }
 
+static const char *const weights_names[] = {[TEM_WEIGHTS_EQUAL] = "equal",
+                                            [TEM_WEIGHTS_BALANCED] = "balanced",
+                                            [TEM_WEIGHTS_TUNED] = "tuned"};
+
+const char *tem_weights_name(tem_weights_kind kind) {
+    return kind >= TEM_WEIGHTS_EQUAL && kind <= TEM_WEIGHTS_TUNED ? weights_names[kind] : "unknown";
+}
+
+tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error *error) {
+    for (int i = TEM_WEIGHTS_EQUAL; name != NULL && kind != NULL && i <= TEM_WEIGHTS_TUNED; i++)
+        if (strcmp(weights_names[i], name) == 0) {
+            *kind = (tem_weights_kind)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "weights are equal, balanced or tuned");
+}
+
 const char *tem_kernel_name(void) {
     return kernels_active()->name;
 }

@@ -11,7 +11,8 @@ struct tem_mechanism {
     tem_mechanism_kind kind;
     double epsilon, beta;
     uint32_t count;       /* words */
-    char certificate[65]; /* hash of the one that s and gamma come from, in hex, or "" */
+    tem_certificate_info certificate; /* the one that s, gamma and weights come from; its hash is ""
+                                       * if there is none */
     sampler sampler;      /* TEM, EM */
     madlib madlib;        /* Madlib */
 };

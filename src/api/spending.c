@@ -237,7 +237,7 @@ static tem_status charge(spending *s, tem_error *error) {
         .gamma = exact ? &gamma : NULL,
         .beta = info.beta > 0 ? &beta : NULL,
         .epsilon_gamma = exact ? &epsilon_gamma : NULL,
-        .weights = info.equal_weights ? "equal" : "given",
+        .weights = info.weights,
         .bounded = tem_job_is_bounded(s->mechanism, s->job),
         .counts = s->counts,
         .oov = tem_oov_name(text->oov != 0 ? text->oov : TEM_OOV_UNIFORM),

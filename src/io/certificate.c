@@ -5,13 +5,14 @@
 #include "core/status.h"
 #include "io/lock.h"
 
-#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <zstd.h>
 
 #define CERTIFICATE_MAGIC "TEMCERTS"
 
-enum { CERTIFICATE_VERSION = 1, WEIGHTS_EQUAL = 1 };
+enum { CERTIFICATE_VERSION = 2, ALIGNMENT = 64, COMPRESSION = 19 };
 
 /* 64 bytes. Each of them is settled: by the format, or by the size of the file. */
 typedef struct certificate_header {
@@ -21,26 +22,51 @@ typedef struct certificate_header {
     unsigned char zero[48];
 } certificate_header;
 
-/* 256 bytes. Weights that are not all equal would follow their record, `weights_bytes` of them
- * up to a multiple of 64; in this version there are none. */
+/* 320 bytes. Weights that are not all equal follow their record, as one zstd frame, filled up with
+ * zeros to a multiple of ALIGNMENT. How they are packed is no part of what is certified: the hash is
+ * of the numbers. */
 typedef struct certificate_record {
     double epsilon;
     double beta;
     double realised;
     uint64_t s;
     uint32_t gamma;
-    uint32_t weights;
-    uint64_t weights_bytes;
-    unsigned char weights_hash[CORE_HASH_BYTES];
+    uint32_t kind;
+    uint32_t weights_count;
+    uint32_t zero;
+    unsigned char weights_hash[CORE_HASH_BYTES]; /* of the u32; zero if there are none */
     unsigned char space[CORE_HASH_BYTES];
-    unsigned char zero[112];
-    unsigned char hash[CORE_HASH_BYTES]; /* BLAKE2b-256 of what stands before it */
+    char prior[CERTIFICATE_PRIOR_BYTES];
+    uint64_t weights_bytes; /* of the frame */
+    tem_effect effect, plain;
+    unsigned char zeros[40];
+    unsigned char hash[CORE_HASH_BYTES]; /* BLAKE2b-256 of what stands before it, with 0 for
+                                          * weights_bytes */
 } certificate_record;
 
-_Static_assert(sizeof(certificate_header) == 64 && sizeof(certificate_record) == 256,
+_Static_assert(sizeof(certificate_header) == 64 && sizeof(certificate_record) == 320,
                "the file's records have no padding of the compiler's");
 
+static const char out_of_memory[] = "out of memory";
+
 /* ---- one certificate ---- */
+
+static bool is_effect(const tem_effect *e) {
+    return e->self >= 0 && e->self <= 1 && e->bayes > 0 && e->bayes <= 1 && e->support >= 0.5 &&
+           e->support <= 2.0 * TEM_WORDS_MAX && e->distance >= 0 && e->distance <= 0x1p16;
+}
+
+static bool is_printable(const char *text) {
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            return false;
+    return true;
+}
+
+static bool is_none(const tem_effect *e) {
+    static const tem_effect none;
+    return memcmp(e, &none, sizeof none) == 0;
+}
 
 const char *certificate_fault(const tem_certificate *c) {
     if (!isfinite(c->epsilon) || c->epsilon <= 0)
@@ -53,7 +79,39 @@ const char *certificate_fault(const tem_certificate *c) {
         return "its s is above its epsilon, which no proof allows";
     if (!(c->realised > 0) || !certificate_leaves_room(c->realised, c->epsilon))
         return "what it proves is not below its epsilon";
+    if (c->kind < TEM_WEIGHTS_EQUAL || c->kind > TEM_WEIGHTS_TUNED ||
+        (c->kind == TEM_WEIGHTS_EQUAL && c->count != 0))
+        return "its kind of weights is not one there is, or not the one it has";
+    const bool has_prior = c->prior[0] != '\0';
+    if (has_prior ? !is_effect(&c->effect) || !is_effect(&c->plain)
+                  : c->kind == TEM_WEIGHTS_TUNED || !is_none(&c->effect) || !is_none(&c->plain))
+        return "what it says about its prior and effects cannot be";
+    if (!is_printable(c->prior))
+        return "the name of its prior has control characters";
     return NULL;
+}
+
+tem_status certificate_copy(const tem_certificate *from, tem_certificate *to, tem_error *error) {
+    tem_certificate copy = *from;
+    if (from->weights != NULL) {
+        copy.weights = core_alloc(from->count, sizeof *copy.weights);
+        if (copy.weights == NULL)
+            return core_fail_memory(error);
+        memcpy(copy.weights, from->weights, from->count * sizeof *copy.weights);
+    }
+    *to = copy;
+    return TEM_OK;
+}
+
+void certificate_clear(tem_certificate *c) {
+    core_free(c->weights);
+    c->weights = NULL;
+}
+
+void certificates_free(tem_certificate *list, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        certificate_clear(&list[i]);
+    core_free(list);
 }
 
 static certificate_record to_record(const tem_certificate *c) {
@@ -62,8 +120,14 @@ static certificate_record to_record(const tem_certificate *c) {
                             .realised = c->realised,
                             .s = c->s,
                             .gamma = c->gamma,
-                            .weights = WEIGHTS_EQUAL};
+                            .kind = (uint32_t)c->kind,
+                            .weights_count = c->count,
+                            .effect = c->effect,
+                            .plain = c->plain};
     memcpy(r.space, c->space, sizeof r.space);
+    snprintf(r.prior, sizeof r.prior, "%s", c->prior);
+    if (c->count > 0)
+        core_hash256(c->weights, c->count * sizeof *c->weights, r.weights_hash);
     core_hash256(&r, offsetof(certificate_record, hash), r.hash);
     return r;
 }
@@ -73,8 +137,13 @@ static tem_certificate from_record(const certificate_record *r) {
                          .beta = r->beta,
                          .s = r->s,
                          .gamma = r->gamma,
-                         .realised = r->realised};
+                         .realised = r->realised,
+                         .kind = (tem_weights_kind)r->kind,
+                         .count = r->weights_count,
+                         .effect = r->effect,
+                         .plain = r->plain};
     memcpy(c.space, r->space, sizeof c.space);
+    memcpy(c.prior, r->prior, sizeof c.prior - 1);
     return c;
 }
 
@@ -90,7 +159,7 @@ static bool equal(double a, double b) {
 
 bool certificate_same_terms(const tem_certificate *a, const tem_certificate *b) {
     return equal(a->epsilon, b->epsilon) && equal(a->beta, b->beta) &&
-           (a->beta > 0 || a->gamma == b->gamma);
+           (a->beta > 0 || a->gamma == b->gamma) && a->kind == b->kind;
 }
 
 /* ---- reading ---- */
@@ -115,26 +184,54 @@ static tem_status check_header(const file_view *view, const char *path, certific
         return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
                             "format %u of certificates is newer than %d, the newest this tem reads",
                             h->version, CERTIFICATE_VERSION);
-    if (h->version != CERTIFICATE_VERSION || h->count < 1 || h->count > CERTIFICATES_MAX ||
-        memcmp(h->zero, empty.zero, sizeof h->zero) != 0 ||
-        view->size != sizeof *h + h->count * sizeof(certificate_record))
+    if (h->version < CERTIFICATE_VERSION)
+        return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
+                            "format %u of certificates is too old: remove the file, and 'tem "
+                            "calibrate' makes new ones",
+                            h->version);
+    if (h->count < 1 || h->count > CERTIFICATES_MAX ||
+        memcmp(h->zero, empty.zero, sizeof h->zero) != 0)
         return damaged(error, path, 0, "the header does not fit the file");
     return TEM_OK;
 }
 
-/* A record must be, to the bit, the one that its certificate is written as: hash, padding and
- * all that this version does not know. */
-static const char *take_record(const char *bytes, tem_certificate *out) {
+/* Unpacks the weights that follow a record. */
+static const char *take_weights(const char *frame, uint64_t bytes, tem_certificate *c) {
+    const size_t size = c->count * sizeof *c->weights;
+    if (ZSTD_getFrameContentSize(frame, bytes) != size ||
+        ZSTD_findFrameCompressedSize(frame, bytes) != bytes)
+        return "the weights of a certificate are cut short or damaged";
+    c->weights = core_alloc(c->count, sizeof *c->weights);
+    if (c->weights == NULL)
+        return out_of_memory;
+    return ZSTD_decompress(c->weights, size, frame, bytes) == size
+               ? NULL
+               : "the weights of a certificate are damaged";
+}
+
+/* Reads the certificate at *at and moves on. A record must be, to the bit, the one that its
+ * certificate is written as: hashes, padding and all. */
+static const char *take_certificate(const file_view *view, uint64_t *at, tem_certificate *out) {
     certificate_record found;
-    memcpy(&found, bytes, sizeof found);
-    const tem_certificate c = from_record(&found);
-    const certificate_record right = to_record(&c);
-    if (memcmp(&found, &right, sizeof found) != 0)
-        return "a certificate does not match its hash";
-    const char *fault = certificate_fault(&c);
-    if (fault == NULL)
-        *out = c;
-    return fault;
+    if (view->size - *at < sizeof found)
+        return "the file is cut short";
+    memcpy(&found, view->data + *at, sizeof found);
+    *at += sizeof found;
+    const uint64_t bytes = found.weights_bytes, room = core_round_up(bytes, ALIGNMENT);
+    if (bytes > view->size || room > view->size - *at ||
+        (found.weights_count == 0) != (bytes == 0) || found.weights_count > TEM_WORDS_MAX)
+        return "the weights of a certificate do not fit the file";
+    *out = from_record(&found);
+    const char *fault = bytes == 0 ? NULL : take_weights(view->data + *at, bytes, out);
+    for (uint64_t i = bytes; i < room && fault == NULL; i++)
+        fault = view->data[*at + i] == 0 ? NULL : "the space after weights is not empty";
+    *at += room;
+    if (fault != NULL)
+        return fault;
+    certificate_record right = to_record(out);
+    right.weights_bytes = bytes;
+    return memcmp(&found, &right, sizeof found) != 0 ? "a certificate does not match its hash"
+                                                     : certificate_fault(out);
 }
 
 tem_status certificates_read(const file_view *view, const char *path, tem_certificate **list,
@@ -143,16 +240,22 @@ tem_status certificates_read(const file_view *view, const char *path, tem_certif
     const tem_status status = check_header(view, path, &header, error);
     if (status != TEM_OK)
         return status;
-    tem_certificate *made = core_alloc(header.count, sizeof *made);
+    tem_certificate *made = core_alloc_zero(header.count, sizeof *made);
     if (made == NULL)
         return core_fail_memory(error);
-    for (uint32_t i = 0; i < header.count; i++) {
-        const size_t at = sizeof header + i * sizeof(certificate_record);
-        const char *fault = take_record(view->data + at, &made[i]);
-        if (fault != NULL) {
-            core_free(made);
-            return damaged(error, path, at, fault);
-        }
+    uint64_t at = sizeof header, start = at;
+    const char *fault = NULL;
+    for (uint32_t i = 0; i < header.count && fault == NULL; i++) {
+        start = at;
+        fault = take_certificate(view, &at, &made[i]);
+    }
+    if (fault == NULL && at != view->size) {
+        start = at;
+        fault = "something follows the last certificate";
+    }
+    if (fault != NULL) {
+        certificates_free(made, header.count);
+        return fault == out_of_memory ? core_fail_memory(error) : damaged(error, path, start, fault);
     }
     *list = made;
     *count = header.count;
@@ -172,15 +275,36 @@ tem_status certificates_load(const char *path, tem_certificate **list, uint32_t 
 
 /* ---- writing ---- */
 
+/* The record and its weights, packed. */
+static tem_status put_certificate(file_writer *writer, const tem_certificate *c, tem_error *error) {
+    static const char zeros[ALIGNMENT];
+    certificate_record record = to_record(c);
+    const size_t size = c->count * sizeof *c->weights, room = ZSTD_compressBound(size);
+    char *frame = c->count == 0 ? NULL : core_alloc(room, 1);
+    if (c->count > 0 && frame == NULL)
+        return core_fail_memory(error);
+    if (c->count > 0)
+        record.weights_bytes = ZSTD_compress(frame, room, c->weights, size, COMPRESSION);
+    tem_status status = ZSTD_isError(record.weights_bytes) ? core_fail_memory(error) : TEM_OK;
+    if (status == TEM_OK)
+        status = file_writer_put(writer, &record, sizeof record, error);
+    if (status == TEM_OK && c->count > 0)
+        status = file_writer_put(writer, frame, record.weights_bytes, error);
+    if (status == TEM_OK)
+        status = file_writer_put(
+            writer, zeros, core_round_up(record.weights_bytes, ALIGNMENT) - record.weights_bytes,
+            error);
+    core_free(frame);
+    return status;
+}
+
 static tem_status put_all(file_writer *writer, const tem_certificate *list, uint32_t count,
                           tem_error *error) {
     certificate_header header = {.version = CERTIFICATE_VERSION, .count = count};
     memcpy(header.magic, CERTIFICATE_MAGIC, sizeof header.magic);
     tem_status status = file_writer_put(writer, &header, sizeof header, error);
-    for (uint32_t i = 0; i < count && status == TEM_OK; i++) {
-        const certificate_record record = to_record(&list[i]);
-        status = file_writer_put(writer, &record, sizeof record, error);
-    }
+    for (uint32_t i = 0; i < count && status == TEM_OK; i++)
+        status = put_certificate(writer, &list[i], error);
     return status;
 }
 
@@ -199,41 +323,49 @@ static tem_status write_file(const char *path, tem_overwrite overwrite, const te
 }
 
 /* The list with c in it, in place of one on the same terms and of all that are for another model;
- * `count` is that of the list before, and room is for one more. */
-static uint32_t insert(tem_certificate *list, uint32_t count, const tem_certificate *c) {
+ * `count` is that of the list before, and room is for one more. c stays its owner's: *borrowed is its
+ * place. */
+static uint32_t insert(tem_certificate *list, uint32_t count, const tem_certificate *c,
+                       uint32_t *borrowed) {
     uint32_t kept = 0;
-    bool placed = false;
+    *borrowed = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        if (memcmp(list[i].space, c->space, sizeof c->space) != 0)
-            continue;
-        const bool same = certificate_same_terms(&list[i], c);
-        list[kept++] = same ? *c : list[i];
-        placed |= same;
+        const bool other = memcmp(list[i].space, c->space, sizeof c->space) != 0;
+        const bool same = !other && certificate_same_terms(&list[i], c);
+        if (other || same)
+            certificate_clear(&list[i]);
+        if (same)
+            *borrowed = kept;
+        if (!other)
+            list[kept++] = same ? *c : list[i];
     }
-    if (!placed)
+    if (*borrowed == UINT32_MAX) {
+        *borrowed = kept;
         list[kept++] = *c;
+    }
     return kept;
 }
 
 /* Replaces the file, whose lock is held: nobody else does. */
 static tem_status replace(const tem_certificate *c, const char *path, tem_error *error) {
     tem_certificate *list = NULL;
-    uint32_t count = 0;
+    uint32_t count = 0, borrowed = 0;
     tem_status status = certificates_load(path, &list, &count, error);
     if (status != TEM_OK)
         return status;
     tem_certificate *longer = core_resize(list, (count + (size_t)1) * sizeof *list);
     if (longer == NULL) {
-        core_free(list);
+        certificates_free(list, count);
         return core_fail_memory(error);
     }
-    count = insert(longer, count, c);
+    count = insert(longer, count, c, &borrowed);
     status = count <= CERTIFICATES_MAX
                  ? write_file(path, TEM_OVERWRITE, longer, count, error)
                  : core_fail_at(error, TEM_ERR_RANGE, path, 0, 0,
                                 "the file has %d certificates already, and takes no more",
                                 CERTIFICATES_MAX);
-    core_free(longer);
+    longer[borrowed].weights = NULL;
+    certificates_free(longer, count);
     return status;
 }
 

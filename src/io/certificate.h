@@ -10,6 +10,12 @@
 #include "core/hash.h"
 #include "io/model.h"
 
+enum {
+    CERTIFICATE_S_BITS = 20,
+    CERTIFICATES_MAX = 4096,    /* in a file */
+    CERTIFICATE_PRIOR_BYTES = 64 /* with a zero at the end */
+};
+
 struct tem_certificate {
     double epsilon;
     double beta; /* 0: gamma was given */
@@ -17,12 +23,19 @@ struct tem_certificate {
     tem_dist gamma;
     double realised;
     unsigned char space[CORE_HASH_BYTES]; /* model_space_hash */
+    tem_weights_kind kind;
+    char prior[CERTIFICATE_PRIOR_BYTES]; /* "": no effects */
+    tem_effect effect, plain;
+    uint32_t count;                      /* of weights; 0: all equal */
+    uint32_t *weights;                   /* owned; NULL: all equal */
 };
 
-enum {
-    CERTIFICATE_S_BITS = 20,
-    CERTIFICATES_MAX = 4096 /* in a file */
-};
+/* A copy with weights of its own. TEM_ERR_MEMORY. */
+tem_status certificate_copy(const tem_certificate *from, tem_certificate *to, tem_error *error);
+
+/* Frees what a certificate owns, not itself; and a list with what it owns. */
+void certificate_clear(tem_certificate *c);
+void certificates_free(tem_certificate *list, uint32_t count);
 
 /* The most that s * gamma may be: 64, in steps of 2^-36. */
 #define CERTIFICATE_EXPONENT_MAX ((uint64_t)64 << 36)
@@ -40,11 +53,11 @@ const char *certificate_fault(const tem_certificate *c);
 /* The hash by which a certificate is known: of all it says. */
 void certificate_hash(const tem_certificate *c, unsigned char hash[CORE_HASH_BYTES]);
 
-/* Whether both answer the same question: epsilon, and beta or gamma. */
+/* Whether both answer the same question: epsilon, beta or gamma, and the kind of weights. */
 bool certificate_same_terms(const tem_certificate *a, const tem_certificate *b);
 
 /* All certificates of a file. The file is not trusted. TEM_ERR_FORMAT, TEM_ERR_VERSION,
- * TEM_ERR_DAMAGED, TEM_ERR_MEMORY. Free *list with core_free. */
+ * TEM_ERR_DAMAGED, TEM_ERR_MEMORY. Free *list with certificates_free. */
 tem_status certificates_read(const file_view *view, const char *path, tem_certificate **list,
                              uint32_t *count, tem_error *error);
 tem_status certificates_load(const char *path, tem_certificate **list, uint32_t *count,

@@ -20,7 +20,7 @@
 
 #include "small_model.h"
 
-enum { COUNT = 5, DIMENSION = 3, HEADER_BYTES = 64, RECORD_BYTES = 256, FILE_MAX = 1 << 12 };
+enum { COUNT = 5, DIMENSION = 3, HEADER_BYTES = 64, RECORD_BYTES = 320, FILE_MAX = 1 << 12 };
 
 static const char *const words[COUNT] = {"one", "two", "three", "four", "five"};
 static const float values[COUNT * DIMENSION] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2};
@@ -37,8 +37,13 @@ static tem_model *build(const char *const *names, const float *numbers, tem_metr
 
 static tem_certificate *make(double epsilon, double beta, uint64_t s, tem_dist gamma) {
     tem_certificate *c = NULL;
-    assert_int_equal(certificate_make(model, epsilon, beta, s, gamma, epsilon * 0.99, &c, NULL),
-                     TEM_OK);
+    const tem_certificate said = {.epsilon = epsilon,
+                                  .beta = beta,
+                                  .s = s,
+                                  .gamma = gamma,
+                                  .realised = epsilon * 0.99,
+                                  .kind = TEM_WEIGHTS_EQUAL};
+    assert_int_equal(certificate_make(model, &said, &c, NULL), TEM_OK);
     return c;
 }
 
@@ -235,7 +240,7 @@ static void test_layout(void **state) {
     const unsigned char *record = bytes + HEADER_BYTES;
     const double epsilon = 2, beta = TEM_BETA_DEFAULT, realised = 2 * 0.99;
     const uint64_t s = 3u << 19;
-    const uint32_t head[] = {1, 1}, gamma_and_weights[] = {4 * TEM_DIST_ONE, 1};
+    const uint32_t head[] = {2, 1}, gamma_and_weights[] = {4 * TEM_DIST_ONE, 1};
     assert_memory_equal(bytes, "TEMCERTS", 8);
     assert_memory_equal(bytes + 8, head, 8);
     assert_memory_equal(record, &epsilon, 8);
@@ -262,14 +267,62 @@ static void test_every_bit(void **state) {
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
         write_file(bytes, size);
         const tem_status status = load_status();
-        if (status != (bit < 64               ? TEM_ERR_FORMAT
-                       : bit < 96 && bit > 64 ? TEM_ERR_VERSION
-                                              : TEM_ERR_DAMAGED))
+        if (status != (bit < 64   ? TEM_ERR_FORMAT
+                       : bit < 96 ? TEM_ERR_VERSION
+                                  : TEM_ERR_DAMAGED))
             fail_msg("bit %zu: %s", bit, tem_status_name(status));
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }
     write_file(bytes, size);
     assert_int_equal(load_status(), TEM_OK);
+}
+
+/* Weights come back as they were, and every bit of them, and of how they are packed, counts. */
+static void test_weights(void **state) {
+    (void)state;
+    uint32_t weights[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        weights[i] = i == 2 ? UINT32_MAX : 1000000 + 7 * i;
+    const tem_certificate said = {.epsilon = 2,
+                                  .beta = TEM_BETA_DEFAULT,
+                                  .s = 3u << 19,
+                                  .gamma = 4 * TEM_DIST_ONE,
+                                  .realised = 1.9,
+                                  .kind = TEM_WEIGHTS_TUNED,
+                                  .prior = "zipf:0.5",
+                                  .effect = {0.5, 2, 0.75, 0.25},
+                                  .plain = {0.125, 4, 1.5, 0.0625},
+                                  .count = COUNT,
+                                  .weights = weights};
+    tem_certificate *made = NULL, *loaded = NULL;
+    assert_int_equal(certificate_make(model, &said, &made, NULL), TEM_OK);
+    save_and_free(made);
+    save_and_free(make(1, 0, 1 << 19, 7));
+    assert_int_equal(tem_certificate_load(path, 0, &loaded, NULL), TEM_OK);
+    assert_int_equal(loaded->count, COUNT);
+    assert_memory_equal(loaded->weights, weights, sizeof weights);
+    const tem_certificate_info info = info_of(loaded);
+    assert_string_equal(info.weights, "tuned");
+    assert_string_equal(info.prior, "zipf:0.5");
+    assert_memory_equal(&info.effect, &said.effect, sizeof said.effect);
+    assert_memory_equal(&info.plain, &said.plain, sizeof said.plain);
+    tem_certificate_free(loaded);
+    unsigned char bytes[FILE_MAX];
+    const size_t size = read_file(bytes), frame = HEADER_BYTES + RECORD_BYTES;
+    uint64_t packed = 0;
+    memcpy(&packed, bytes + HEADER_BYTES + 176, sizeof packed);
+    assert_true(packed > 0 && packed % 64 != 0); /* else nothing fills it up */
+    for (size_t bit = 8 * HEADER_BYTES; bit < 8 * size; bit++) {
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        write_file(bytes, size);
+        if (load_status() == TEM_OK) { /* a bit of the frame that zstd does not look at */
+            assert_true(bit / 8 >= frame && bit / 8 < frame + packed);
+            assert_int_equal(tem_certificate_load(path, 0, &loaded, NULL), TEM_OK);
+            assert_memory_equal(loaded->weights, weights, sizeof weights);
+            tem_certificate_free(loaded);
+        }
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
 }
 
 static void test_every_length(void **state) {
@@ -297,6 +350,9 @@ static tem_status status_of(tem_certificate c) {
     memcpy(record + 32, &c.gamma, 4);
     memcpy(record + 36, &equal_weights, 4);
     memcpy(record + 80, c.space, CORE_HASH_BYTES);
+    memcpy(record + 112, c.prior, sizeof c.prior);
+    memcpy(record + 184, &c.effect, sizeof c.effect);
+    memcpy(record + 216, &c.plain, sizeof c.plain);
     core_hash256(record, RECORD_BYTES - CORE_HASH_BYTES, record + RECORD_BYTES - CORE_HASH_BYTES);
     save_and_free(make_usual());
     read_file(bytes);
@@ -304,9 +360,9 @@ static tem_status status_of(tem_certificate c) {
     write_file(bytes, HEADER_BYTES + RECORD_BYTES);
     const tem_status status = load_status();
     tem_certificate *made = NULL;
-    assert_int_equal(
-        certificate_make(model, c.epsilon, c.beta, c.s, c.gamma, c.realised, &made, NULL),
-        status == TEM_OK ? TEM_OK : TEM_ERR_CERTIFICATE);
+    c.kind = TEM_WEIGHTS_EQUAL;
+    assert_int_equal(certificate_make(model, &c, &made, NULL),
+                     status == TEM_OK ? TEM_OK : TEM_ERR_CERTIFICATE);
     assert_true((made != NULL) == (status == TEM_OK));
     tem_certificate_free(made);
     unlink(path);
@@ -318,7 +374,7 @@ static void test_impossible(void **state) {
     (void)state;
     const tem_certificate good = {
         .epsilon = 2, .beta = 0.001, .s = 3u << 19, .gamma = 4 * TEM_DIST_ONE, .realised = 1.9};
-    tem_certificate bad[20];
+    tem_certificate bad[48];
     size_t count = 0;
     static const double epsilons[] = {0, -2, NAN, INFINITY, 1.9};
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
@@ -343,6 +399,29 @@ static void test_impossible(void **state) {
     bad[count++].gamma = 0;
     bad[count] = good;
     bad[count++].gamma = (tem_dist)(CERTIFICATE_EXPONENT_MAX / good.s + 1);
+    tem_certificate with_effects = good;
+    with_effects.effect = with_effects.plain = (tem_effect){0.5, 2, 0.75, 0.25};
+    bad[count++] = with_effects; /* without a prior */
+    snprintf(with_effects.prior, sizeof with_effects.prior, "zipf");
+    static const tem_effect effects[] = {{0},
+                                         {NAN, 2, 0.75, 0.25},
+                                         {1.5, 2, 0.75, 0.25},
+                                         {0.5, 0.25, 0.75, 0.25},
+                                         {0.5, INFINITY, 0.75, 0.25},
+                                         {0.5, 2, -1, 0.25},
+                                         {0.5, 2, INFINITY, 0.25},
+                                         {0.5, 2, 0.75, 0},
+                                         {0.5, 2, 0.75, NAN}};
+    for (size_t i = 0; i < sizeof effects / sizeof *effects; i++) {
+        bad[count] = with_effects;
+        bad[count++].effect = effects[i];
+        bad[count] = with_effects;
+        bad[count++].plain = effects[i];
+    }
+    assert_int_equal(status_of(with_effects), TEM_OK);
+    snprintf(with_effects.prior, sizeof with_effects.prior, "a\tb");
+    bad[count++] = with_effects;
+    assert_true(count <= sizeof bad / sizeof *bad);
     assert_int_equal(status_of(good), TEM_OK);
     for (size_t i = 0; i < count; i++)
         if (status_of(bad[i]) != TEM_ERR_DAMAGED)
@@ -422,6 +501,35 @@ static void test_replaced(void **state) {
     assert_string_equal(hash_at(5), "");
 }
 
+/* Each kind of weights is another question; who asks for none gets the one that was sought the
+ * longest, wherever it stands. */
+static void test_kinds(void **state) {
+    (void)state;
+    static const tem_weights_kind order[] = {TEM_WEIGHTS_BALANCED, TEM_WEIGHTS_TUNED,
+                                             TEM_WEIGHTS_EQUAL};
+    for (uint32_t i = 0; i < 3; i++) {
+        const tem_certificate said = {.epsilon = 2,
+                                      .beta = TEM_BETA_DEFAULT,
+                                      .s = 3u << 19,
+                                      .gamma = 4 * TEM_DIST_ONE,
+                                      .realised = 1.9,
+                                      .kind = order[i],
+                                      .prior = "zipf",
+                                      .effect = {0.5, 2, 0.75, 0.25},
+                                      .plain = {0.125, 4, 1.5, 0.0625}};
+        tem_certificate *c = NULL;
+        assert_int_equal(certificate_make(model, &said, &c, NULL), TEM_OK);
+        save_and_free(c);
+    }
+    for (int kind = 0; kind <= TEM_WEIGHTS_TUNED; kind++) {
+        const tem_calibration wanted = {.epsilon = 2, .weights = (tem_weights_kind)kind};
+        tem_certificate *found = NULL;
+        assert_int_equal(tem_certificate_find(path, model, &wanted, &found, NULL), TEM_OK);
+        assert_int_equal(found->kind, kind == 0 ? TEM_WEIGHTS_TUNED : kind);
+        tem_certificate_free(found);
+    }
+}
+
 /* What is there and is no file of certificates stays as it is. */
 static void test_not_overwritten(void **state) {
     (void)state;
@@ -473,7 +581,7 @@ static void test_at_once(void **state) {
         assert_true(children[p] >= 0);
         for (unsigned i = 0; children[p] == 0 && i < EACH; i++) {
             tem_certificate *c = NULL;
-            if (certificate_make(model, 2, 0, 1 << 20, 1 + p * EACH + i, 1.9, &c, NULL) != TEM_OK ||
+            if (certificate_make(model, &(tem_certificate){.epsilon = 2, .beta = 0, .s = 1 << 20, .gamma = 1 + p * EACH + i, .realised = 1.9, .kind = TEM_WEIGHTS_EQUAL}, &c, NULL) != TEM_OK ||
                 tem_certificate_save(c, path, NULL) != TEM_OK)
                 _exit(1);
         }
@@ -685,12 +793,12 @@ static tem_status verify(const tem_certificate *c) {
 static void test_verify(void **state) {
     (void)state;
     tem_certificate *holds = make(2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE);
-    tem_certificate *fails = make(2, 0, 2u << 20, 4 * TEM_DIST_ONE), *low = NULL;
+    tem_certificate *fails = make(2, 0, 2u << 20, 4 * TEM_DIST_ONE);
+    tem_certificate *low = make(2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE);
     assert_int_equal(verify(holds), TEM_OK);
     assert_int_equal(verify(fails), TEM_ERR_CERTIFICATE);
     /* It keeps its epsilon, but proves less than it says. */
-    assert_int_equal(
-        certificate_make(model, 2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE, 0.5, &low, NULL), TEM_OK);
+    low->realised = 0.5;
     assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
     /* gamma is the one that beta makes, but for a step. */
     tem_dist gamma = 0;
@@ -714,17 +822,54 @@ static void test_verify_another_model(void **state) {
     memcpy(moved, values, sizeof moved);
     moved[14] -= 0.001f;
     tem_model *other = build(words, moved, TEM_EUCLIDEAN, 3);
-    tem_certificate *c = NULL;
-    assert_int_equal(
-        certificate_make(other, 2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE, 1.99, &c, NULL), TEM_OK);
+    tem_certificate *c = make(2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE);
+    model_space_hash(other, c->space);
     assert_int_equal(verify(c), TEM_ERR_CERTIFICATE);
     tem_certificate_free(c);
     tem_model_free(other);
 }
 
+/* Weights by hand, and the largest s, to 2^-20, that is proved with them: then no weight can be
+ * changed by one unit in the direction that makes a pair steeper, and all can in the other. The
+ * steepest pair rules: of its words, that with the larger Z must not have more, nor the other less. */
+static void test_verify_weights(void **state) {
+    (void)state;
+    uint32_t weights[COUNT] = {9, 5, 6, 7, 5};
+    tem_certificate c = {.epsilon = 2,
+                         .s = 1 << 20,
+                         .gamma = 4 * TEM_DIST_ONE,
+                         .realised = 2 * (1 - 0x1p-50),
+                         .kind = TEM_WEIGHTS_BALANCED,
+                         .count = COUNT,
+                         .weights = weights};
+    model_space_hash(model, c.space);
+    for (uint64_t step = 1 << 19; step > 0; step /= 2) {
+        c.s += step;
+        if (verify(&c) != TEM_OK)
+            c.s -= step;
+    }
+    assert_int_equal(verify(&c), TEM_OK);
+    assert_true(c.s > (11u << 20) / 10); /* weights gain something: it is not epsilon/2 */
+    int broken = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const uint32_t before = weights[i];
+        weights[i] = before + 1;
+        const bool more = verify(&c) == TEM_OK;
+        weights[i] = before - 1;
+        const bool less = verify(&c) == TEM_OK;
+        weights[i] = before;
+        assert_true(!more || !less);
+        broken += !more + !less;
+    }
+    assert_true(broken >= COUNT);
+    weights[0] = 0;
+    assert_int_equal(verify(&c), TEM_ERR_CERTIFICATE);
+}
+
 /* What is drawn with a certificate has the law of its s and gamma: chi-square with 200,000 seeded
  * draws for each of the five words. With four degrees of freedom the sum exceeds 48.5 with
- * probability 7.4e-10, so a right program with fresh randomness fails here with 4e-9 at most. Against
+ * probability 7.4e-10, so a right program with fresh randomness fails here, for equal
+ * and for tuned weights together, with 8e-9 at most. Against
  * the law of epsilon/2 the same draws must fail. */
 static double chi_square(const uint64_t counts[COUNT], const tem_law *law, double draws) {
     double sum = 0;
@@ -735,11 +880,13 @@ static double chi_square(const uint64_t counts[COUNT], const tem_law *law, doubl
     return sum;
 }
 
-static void test_calibrated_draws(void **state) {
-    (void)state;
+static void check_calibrated_draws(const tem_prior *prior) {
     enum { DRAWS = 200000 };
-    const tem_calibration wanted = {.epsilon = 1};
-    tem_accountant *accountant = NULL;
+    const tem_calibration wanted = {.epsilon = 1,
+                                    .weights = prior != NULL ? TEM_WEIGHTS_TUNED : TEM_WEIGHTS_EQUAL,
+                                    .prior = prior,
+                                    .prior_name = "zipf"};
+    tem_accountant *accountant = NULL, *own = NULL;
     tem_certificate *certificate = NULL;
     tem_mechanism *calibrated = NULL, *plain = NULL;
     tem_rng *rng = NULL;
@@ -770,8 +917,13 @@ static void test_calibrated_draws(void **state) {
     }
     assert_true(worst_against_plain > 48.5);
     /* And the audit of what was drawn from is what the certificate says. */
-    assert_int_equal(tem_accountant_audit(accountant, calibrated, NULL, &audit, NULL), TEM_OK);
+    assert_true((tem_mechanism_weights(calibrated) != NULL) == (prior != NULL));
+    assert_int_equal(tem_accountant_create(model, tem_mechanism_weights(calibrated), NULL, &own, NULL),
+                     TEM_OK);
+    assert_int_equal(tem_accountant_audit(own, calibrated, NULL, &audit, NULL), TEM_OK);
+    tem_accountant_free(own);
     const tem_certificate_info info = info_of(certificate);
+    assert_int_equal(verify(certificate), TEM_OK);
     assert_true(audit.realised <= info.realised && audit.realised <= 1);
     assert_true(info.s > 0.501);
     tem_rng_free(rng);
@@ -779,6 +931,15 @@ static void test_calibrated_draws(void **state) {
     tem_mechanism_free(calibrated);
     tem_certificate_free(certificate);
     tem_accountant_free(accountant);
+}
+
+static void test_calibrated_draws(void **state) {
+    (void)state;
+    tem_prior *prior = NULL;
+    assert_int_equal(tem_prior_create_zipf(model, 1, &prior, NULL), TEM_OK);
+    check_calibrated_draws(NULL);
+    check_calibrated_draws(prior);
+    tem_prior_free(prior);
 }
 
 int main(void) {
@@ -790,11 +951,13 @@ int main(void) {
         cmocka_unit_test_teardown(test_layout, clear),
         cmocka_unit_test(test_calibrated_draws),
         cmocka_unit_test_teardown(test_every_bit, clear),
+        cmocka_unit_test_teardown(test_weights, clear),
         cmocka_unit_test_teardown(test_every_length, clear),
         cmocka_unit_test_teardown(test_impossible, clear),
         cmocka_unit_test_teardown(test_room, clear),
         cmocka_unit_test_teardown(test_corpus, clear),
         cmocka_unit_test_teardown(test_replaced, clear),
+        cmocka_unit_test_teardown(test_kinds, clear),
         cmocka_unit_test_teardown(test_not_overwritten, clear),
         cmocka_unit_test_teardown(test_full, clear),
         cmocka_unit_test_teardown(test_at_once, clear),
@@ -806,6 +969,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_law, clear),
         cmocka_unit_test_teardown(test_verify, clear),
         cmocka_unit_test_teardown(test_verify_another_model, clear),
+        cmocka_unit_test_teardown(test_verify_weights, clear),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -834,7 +834,7 @@ static void a_missing_certificate_is_named(void **state) {
     options.epsilons = "2";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
     assert_int_equal(t.notes, 3); /* what there is; it is not IMDB; this: */
-    assert_non_null(strstr(t.note, "tem calibrate --epsilon 2 -m small.tem"));
+    assert_non_null(strstr(t.note, "tem calibrate --epsilon 2 --weights equal -m small.tem"));
     options.only = "equal:2";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_CERTIFICATE);
     /* a file that cannot be read is not one that is missing */
@@ -850,8 +850,8 @@ static void plans(void **state) {
         const char *mechanisms, *epsilons, *only;
         uint32_t trials, rows; /* rows 0: refused */
     } cases[] = {
-        {NULL, NULL, NULL, 1, 1 + 11 + 9 + 9},
-        {NULL, NULL, NULL, 5, 150},
+        {NULL, NULL, NULL, 1, 1 + 11 + 9 * 4},
+        {NULL, NULL, NULL, 5, 5 * (1 + 11 + 9 * 4)},
         {"tem,original", "1,2", NULL, 2, 6},
         {NULL, NULL, "tem", 2, 18},
         {NULL, NULL, "tem:2", 3, 3},
@@ -867,6 +867,7 @@ static void plans(void **state) {
         {NULL, "-1", NULL, 1, 0},
         {NULL, "1x", NULL, 1, 0},
         {NULL, "inf", NULL, 1, 0},
+        {NULL, NULL, "original:1", 1, 0},
         {NULL, NULL, "tem:", 1, 0},
         {NULL, NULL, "tem:2:", 1, 0},
         {NULL, NULL, "tem:2:0", 1, 0},

@@ -1,0 +1,141 @@
+/* calibrate_curve.c - tem calibrate --curve: what weights do over epsilons. */
+#include "calibrate_curve.h"
+
+#include "calibration.h"
+#include "default_model.h"
+#include "plot.h"
+#include "talk.h"
+#include "trust.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static const double epsilons[] = {0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
+enum { EPSILONS = sizeof epsilons / sizeof *epsilons, KINDS = TEM_WEIGHTS_TUNED };
+
+/* [epsilon][kind - 1] */
+typedef struct curve {
+    tem_certificate_info found[EPSILONS][KINDS];
+} curve;
+
+/* The certificate beside the model, if it is believed and its effects are under the prior asked
+ * for; else NULL. */
+static tem_certificate *find_known(const tem_model *model, const tem_calibration *wanted) {
+    tem_certificate *certificate = NULL;
+    tem_certificate_info info;
+    if (tem_certificate_find(default_model_certificates(), model, wanted, &certificate, NULL) !=
+        TEM_OK)
+        return NULL;
+    tem_certificate_get_info(certificate, &info);
+    if (trust_has(&info) && strcmp(info.prior, wanted->prior_name) == 0)
+        return certificate;
+    tem_certificate_free(certificate);
+    return NULL;
+}
+
+static bool find_point(const calibrate_request *r, const tem_model *model,
+                       const tem_accountant *accountant, const tem_run *run,
+                       const tem_calibration *wanted, tem_certificate_info *found) {
+    tem_certificate *certificate = find_known(model, wanted);
+    if (certificate == NULL) {
+        talk_note(r->common.quiet, "epsilon %s, %s weights", talk_number(wanted->epsilon),
+                  tem_weights_name(wanted->weights));
+        certificate = calibration_make(accountant, wanted, r->minutes, run, r->common.quiet);
+    }
+    if (certificate == NULL)
+        return false;
+    tem_certificate_get_info(certificate, found);
+    tem_certificate_free(certificate);
+    return true;
+}
+
+/* ---- telling ---- */
+
+static void print_row(const char *name, double s, const tem_effect *e) {
+    printf("            %-9s %8.4f  %10.4f  %10.6f  %10.2f  %8.4f\n", name, s, e->distance, e->self,
+           e->support, e->bayes);
+}
+
+static void print_text(const curve *c, const char *prior) {
+    printf("under the prior %s\n\n"
+           "   epsilon  weights          s    distance  N_w median  S_w median     Bayes\n",
+           prior);
+    for (int i = 0; i < EPSILONS; i++) {
+        printf("%10s\n", talk_number(epsilons[i]));
+        print_row("the paper", epsilons[i] / 2, &c->found[i][0].plain);
+        for (int kind = 0; kind < KINDS; kind++)
+            print_row(tem_weights_name((tem_weights_kind)(kind + 1)), c->found[i][kind].s,
+                      &c->found[i][kind].effect);
+    }
+}
+
+static json_t *as_json(const char *name, double s, const tem_effect *e) {
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f}", "weights", name, "s", s, "distance",
+                     e->distance, "self", e->self, "support", e->support, "bayes", e->bayes);
+}
+
+static bool print_json(const curve *c, const char *prior) {
+    json_t *points = json_array();
+    for (int i = 0; i < EPSILONS; i++) {
+        json_t *rows = json_array();
+        json_array_append_new(rows, as_json("paper", epsilons[i] / 2, &c->found[i][0].plain));
+        for (int kind = 0; kind < KINDS; kind++)
+            json_array_append_new(rows, as_json(tem_weights_name((tem_weights_kind)(kind + 1)),
+                                                c->found[i][kind].s, &c->found[i][kind].effect));
+        json_array_append_new(points,
+                              json_pack("{s:f, s:o}", "epsilon", epsilons[i], "rows", rows));
+    }
+    json_t *all = json_pack("{s:s, s:o}", "prior", prior, "curve", points);
+    const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
+    json_decref(all);
+    putchar('\n');
+    if (!done)
+        fputs("tem: cannot write JSON (is the name of the prior valid UTF-8?)\n", stderr);
+    return done;
+}
+
+/* Distances on the left; Bayes success on the right, dotted by its points. */
+static int draw(const calibrate_request *r, const curve *c) {
+    static const char *const labels[][2] = {{"the paper: distance", "the paper: Bayes (right)"},
+                                            {"equal: distance", "equal: Bayes (right)"},
+                                            {"balanced: distance", "balanced: Bayes (right)"},
+                                            {"tuned: distance", "tuned: Bayes (right)"}};
+    double y[2 * (KINDS + 1)][EPSILONS];
+    plot_curve curves[2 * (KINDS + 1)];
+    for (int k = 0; k <= KINDS; k++)
+        for (int right = 0; right < 2; right++) {
+            for (int i = 0; i < EPSILONS; i++) {
+                const tem_effect *e = k == 0 ? &c->found[i][0].plain : &c->found[i][k - 1].effect;
+                y[2 * k + right][i] = right ? e->bayes : e->distance;
+            }
+            curves[2 * k + right] = (plot_curve){labels[k][right], epsilons, y[2 * k + right],
+                                                 EPSILONS, right != 0, right != 0};
+        }
+    const plot p = {.title = "What weights do at the same proved epsilon",
+                    .x_label = "epsilon",
+                    .y_label = "expected distance",
+                    .right_label = "best guess right (Bayes)",
+                    .x_log = true,
+                    .curves = curves,
+                    .curve_count = sizeof curves / sizeof *curves};
+    return plot_write(r->plot_path, &p);
+}
+
+int calibrate_curve(const calibrate_request *r, const tem_model *model,
+                    const tem_accountant *accountant, const tem_run *run) {
+    curve c;
+    tem_calibration wanted = r->wanted;
+    for (int i = 0; i < EPSILONS; i++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            wanted.epsilon = epsilons[i];
+            wanted.weights = (tem_weights_kind)(kind + 1);
+            if (!find_point(r, model, accountant, run, &wanted, &c.found[i][kind]))
+                return EXIT_FAILED;
+        }
+    if (!r->json)
+        print_text(&c, wanted.prior_name);
+    else if (!print_json(&c, wanted.prior_name))
+        return EXIT_FAILED;
+    return r->plot_path != NULL ? draw(r, &c) : EXIT_DONE;
+}

@@ -1,0 +1,25 @@
+/* calibrate_curve.h - tem calibrate --curve: what weights do over epsilons. */
+#ifndef CLI_CALIBRATE_CURVE_H
+#define CLI_CALIBRATE_CURVE_H
+
+#include "common_options.h"
+#include "tem.h"
+
+#include <stdbool.h>
+
+/* What the user of tem calibrate asks for. */
+typedef struct calibrate_request {
+    common_options common;
+    tem_calibration wanted;
+    const char *weights, *prior_text, *plot_path;
+    uint64_t steps;
+    double minutes;
+    bool json, curve, force;
+} calibrate_request;
+
+/* Takes the certificates beside the model that are believed, makes those that are missing, and tells
+ * what all of them do. Returns an exit status. */
+int calibrate_curve(const calibrate_request *r, const tem_model *model,
+                    const tem_accountant *accountant, const tem_run *run);
+
+#endif

@@ -1,0 +1,36 @@
+/* certified_weights.h - integer weights and an exponent for an epsilon: proposed by a search in
+ * floating point, admitted by a proof about the integers. */
+#ifndef ACCOUNT_CERTIFIED_WEIGHTS_H
+#define ACCOUNT_CERTIFIED_WEIGHTS_H
+
+#include "account/realised.h"
+
+typedef struct weights_request {
+    tem_weights_kind kind; /* balanced or tuned */
+    double epsilon;
+    double beta, gamma;  /* beta > 0: gamma follows from it */
+    const double *prior; /* tuned: one a word, adding up to 1 */
+    unsigned iterations; /* tuned: of the search */
+    tem_search_fn *told;   /* or NULL */
+    void *told_context;
+} weights_request;
+
+typedef struct certified_weights {
+    uint32_t *values; /* one a word; owned; NULL: all equal, which nothing was better than */
+    exponent exponent;
+    realised_loss proof;
+} certified_weights;
+
+void certified_weights_free(certified_weights *c);
+
+/* balanced: Z is the same for all words where there are weights that make it so, and s just below
+ * epsilon; else as flat as a few steps towards that make it, with the largest s that is proved.
+ * tuned: the least expected distance under the prior of all that is proved: equal and balanced
+ * weights among it.
+ * Memory: 2 bytes for each pair of words, both ways, up to 6 GB; where that does not suffice, all
+ * distances are computed for every sum, balancing is a few steps, and nothing is tuned. TEM_ERR_RANGE, TEM_ERR_MEMORY,
+ * TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
+tem_status certified_weights_find(const account *equal, const weights_request *r,
+                                  const tem_run *run, certified_weights *out, tem_error *error);
+
+#endif

@@ -1,0 +1,64 @@
+/* tuning.h - the search for output weights and an exponent that give the most utility an epsilon
+ * allows.
+ *
+ * The realised loss is s plus the largest slope of ln Z over all pairs (slopes.h). Weights change Z:
+ * with flat ln Z the whole of epsilon can go into s. The search minimises the expected distance
+ *
+ *     F = sum over w of f_w E[m(w, Y) | w],    f the prior,
+ *
+ * over ln a and s, plus a penalty rho times the sum over all pairs of
+ * max(|ln Z(w) - ln Z(w')| - (epsilon - s) m(w, w'), 0)^2, by Adam, with a slope that is held a
+ * little below what is allowed, so that points along the way are feasible; the best of these is
+ * what it proposes.
+ *
+ * PRIVACY: a proposal and no more. Rounded to integers it is judged by realised.h. */
+#ifndef ACCOUNT_TUNING_H
+#define ACCOUNT_TUNING_H
+
+#include "account/tuning_matrix.h"
+
+/* Who is told how a search stands, and may have enough of it. */
+typedef struct tuning_watch {
+    tem_search_fn *told; /* or NULL */
+    void *context;
+    bool enough; /* said so: every search ends with what it has */
+} tuning_watch;
+
+typedef struct tuning_goal {
+    double epsilon;
+    double reach; /* s gamma, if gamma follows from beta; else 0 */
+    double gamma; /* if it was given */
+    const double *prior;
+    double s_least; /* of the search */
+    tuning_watch *watch;
+} tuning_goal;
+
+/* A point of the search. */
+typedef struct tuning_point {
+    float *log_weights; /* padded */
+    double s;
+    double distance; /* F; INFINITY: no feasible point yet */
+} tuning_point;
+
+/* Starts from *start and s; *start is replaced by the best feasible point that is found, if there is
+ * one that is better, and by the last one, with a distance of INFINITY, if none is feasible. iterations: each about 0.5 s for 33,860 words on two processors. Told of progress
+ * after each. TEM_ERR_MEMORY or TEM_ERR_CANCELLED: then *start holds the best so far. */
+tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s,
+                         unsigned iterations, const tem_run *run, tuning_point *start,
+                         tem_error *error);
+
+/* Richardson and Lucy's iteration towards K a = 1, a few steps of which flatten ln Z:
+ * a <- a K(1 / (K a)) / (K 1). */
+tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+                          const tem_run *run, float *log_weights, tem_error *error);
+
+/* Solves K a = 1, which makes Z the same for all words, by conjugate gradients from the weights that
+ * are given, up to a largest residual of `tolerance` or for `steps` steps; *residual receives the
+ * largest, and *least the least of the weights, which may be negative: then there are no such
+ * weights, and `a` is what it is. K may be singular or, by its truncation, indefinite: the search
+ * ends where it no longer gets anywhere. */
+tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
+                          double tolerance, const tem_run *run, float *a, double *residual,
+                          double *least, tem_error *error);
+
+#endif

@@ -1,0 +1,104 @@
+/* tuning_loops.c - the inner loops. TUNING_LOOPS is the name of the table that this compilation
+ * makes. */
+#include "account/tuning_loops.h"
+
+#include <stddef.h>
+
+typedef float lanes __attribute__((vector_size(TUNING_LANES * sizeof(float)), may_alias));
+typedef int32_t whole __attribute__((vector_size(TUNING_LANES * sizeof(int32_t)), may_alias));
+typedef uint16_t halves
+    __attribute__((vector_size(TUNING_LANES * sizeof(uint16_t)), may_alias, aligned(2)));
+
+static inline lanes load(const float *from) {
+    return *(const lanes *)from;
+}
+
+static inline lanes least(lanes a, lanes b) {
+    return (lanes)(((whole)a & (a < b)) | ((whole)b & ~(a < b)));
+}
+
+static inline lanes most(lanes a, lanes b) {
+    return (lanes)(((whole)a & (a > b)) | ((whole)b & ~(a > b)));
+}
+
+static inline lanes distances(const tuning_row *row, uint32_t group) {
+    const halves steps = *(const halves *)(row->steps + (size_t)group * TUNING_LANES);
+    const lanes far = {0};
+    return least(__builtin_convertvector(__builtin_convertvector(steps, whole), lanes) * row->unit,
+                 far + row->gamma);
+}
+
+/* 2^x for x from -126 to 0, to 2e-7: the whole part goes into the exponent, the rest, within a
+ * half, into a polynomial. */
+static inline lanes power_of_two(lanes x) {
+    const float rounder = 12582912; /* 1.5 * 2^23: what is added to it is rounded to a whole */
+    const lanes n = (x + rounder) - rounder, r = x - n;
+    const lanes p =
+        1 + r * (0.69314718f +
+                 r * (0.24022651f + r * (0.05550411f + r * (0.0096181291f + r * 0.0013333558f))));
+    const whole exponent = (__builtin_convertvector(n, whole) + 127) << 23;
+    return p * (lanes)exponent;
+}
+
+static inline float sum(lanes x) {
+    float total = 0;
+    for (int i = 0; i < TUNING_LANES; i++)
+        total += x[i];
+    return total;
+}
+
+static tuning_sums sums(const tuning_row *row, const float *a) {
+    lanes z = {0}, first = {0}, second = {0};
+    for (uint32_t group = 0; group < row->groups; group++) {
+        const lanes m = distances(row, group);
+        const lanes mass = power_of_two(m * row->rate) * load(a + (size_t)group * TUNING_LANES);
+        z += mass;
+        first += mass * m;
+        second += mass * m * m;
+    }
+    return (tuning_sums){sum(z), sum(first), sum(second)};
+}
+
+static float gradient(const tuning_row *row, const float *p, const float *q) {
+    lanes total = {0};
+    for (uint32_t group = 0; group < row->groups; group++) {
+        const size_t at = (size_t)group * TUNING_LANES;
+        const lanes m = distances(row, group);
+        total += power_of_two(m * row->rate) * (m * load(p + at) + load(q + at));
+    }
+    return sum(total);
+}
+
+static inline lanes magnitude(lanes x) {
+    return (lanes)((whole)x & 0x7fffffff);
+}
+
+static tuning_excess excess(const tuning_row *row, float u, const float *others, float limit) {
+    lanes total = {0}, moment = {0};
+    const lanes zero = {0};
+    for (uint32_t group = 0; group < row->groups; group++) {
+        const lanes m = distances(row, group);
+        const lanes rise = u - load(others + (size_t)group * TUNING_LANES);
+        const lanes over = most(magnitude(rise) - limit * m, zero);
+        const lanes v = (lanes)((whole)over & (m > 0)); /* not the padding */
+        total += (lanes)((whole)v | ((whole)rise & INT32_MIN));
+        moment += v * m;
+    }
+    return (tuning_excess){sum(total), sum(moment)};
+}
+
+static float slope(const tuning_row *row, float u, const float *others) {
+    lanes steepest = {0};
+    for (uint32_t group = 0; group < row->groups; group++) {
+        const lanes m = distances(row, group);
+        const lanes rise = magnitude(u - load(others + (size_t)group * TUNING_LANES));
+        const lanes ratio = rise / m;
+        steepest = most((lanes)((whole)ratio & (m > 0)), steepest);
+    }
+    float largest = 0;
+    for (int i = 0; i < TUNING_LANES; i++)
+        largest = steepest[i] > largest ? steepest[i] : largest;
+    return largest;
+}
+
+const tuning_loops TUNING_LOOPS = {sums, gradient, excess, slope};

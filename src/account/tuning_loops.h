@@ -1,0 +1,42 @@
+/* tuning_loops.h - the inner loops of tuning_matrix.h: one row of distances against all words,
+ * sixteen at a time. Compiled once for each width of registers from the one source tuning_loops.c;
+ * every operation is for one element by itself, so all give the same bits. */
+#ifndef ACCOUNT_TUNING_LOOPS_H
+#define ACCOUNT_TUNING_LOOPS_H
+
+#include <stdint.h>
+
+enum { TUNING_LANES = 16 };
+
+/* Vectors are padded to whole lanes; the padding of what is multiplied is 0. */
+typedef struct tuning_row {
+    const uint16_t *steps; /* distances, in units of `unit` */
+    uint32_t groups;       /* of TUNING_LANES */
+    float unit;
+    float gamma; /* distances are cut here */
+    float rate;  /* -s / ln 2: exp(-s m) = 2^(rate m) */
+} tuning_row;
+
+typedef struct tuning_sums {
+    float z, m, q; /* of a k, a k m, a k m^2 */
+} tuning_sums;
+
+/* How much the pairs of a word are too steep: v = max(|u - u_y| - limit m, 0). */
+typedef struct tuning_excess {
+    float signed_sum; /* of v, with the sign of u - u_y */
+    float moment;     /* of v m */
+} tuning_excess;
+
+typedef struct tuning_loops {
+    tuning_sums (*sums)(const tuning_row *row, const float *a);
+    float (*gradient)(const tuning_row *row, const float *p, const float *q); /* of k (m p + q) */
+    tuning_excess (*excess)(const tuning_row *row, float u, const float *others, float limit);
+    float (*slope)(const tuning_row *row, float u, const float *others); /* largest |u - u_y| / m */
+} tuning_loops;
+
+extern const tuning_loops tuning_loops_plain;
+#if defined(__x86_64__)
+extern const tuning_loops tuning_loops_avx2, tuning_loops_avx512;
+#endif
+
+#endif

@@ -1,0 +1,62 @@
+/* tuning_matrix.h - all distances of a vocabulary, rounded to 16 bits, and sums over them: what the
+ * search for weights computes with.
+ *
+ * PRIVACY: nothing that is proved rests on this. What the search proposes is rounded to integers
+ * and judged by realised.h, from the exact distances. */
+#ifndef ACCOUNT_TUNING_MATRIX_H
+#define ACCOUNT_TUNING_MATRIX_H
+
+#include "account/tuning_loops.h"
+#include "space/squares.h"
+
+#include <stdbool.h>
+
+typedef struct tuning_matrix {
+    uint32_t count;  /* words: the first of the space */
+    uint32_t stride; /* count, padded to whole lanes */
+    unsigned threads;
+    float unit;
+    bool kept;       /* all distances; else a block of rows a thread, made anew for every sum */
+    uint16_t *steps; /* rows, `stride` apart */
+    squares squares;
+    squares_room room;
+} tuning_matrix;
+
+/* The distances of the first `count` words; reach: none is larger. They are kept where 2 bytes a
+ * pair, both ways, are at most `most` bytes. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with
+ * tuning_matrix_free. */
+tem_status tuning_matrix_make(const space *s, uint32_t count, tem_dist reach, size_t most,
+                              const tem_run *run, tuning_matrix *out, tem_error *error);
+void tuning_matrix_free(tuning_matrix *t);
+
+/* Zeroed memory for a number a word, padded. NULL if there is none. */
+float *tuning_vector(const tuning_matrix *t);
+
+/* The sums for every word with the exponent s and distances cut at gamma, k = exp(-s m). Vectors
+ * come from tuning_vector; any output may be NULL. The same bits for any number of threads.
+ * TEM_ERR_CANCELLED only. */
+typedef struct tuning_call {
+    tuning_matrix *matrix; /* one call at a time */
+    double s, gamma;
+    const tem_run *run;
+} tuning_call;
+
+/* z = K a, m = (K m) a, q = (K m^2) a. */
+tem_status tuning_sum(const tuning_call *call, const float *a, float *z, float *m, float *q,
+                      tem_error *error);
+
+/* out = (K m) p + K q. */
+tem_status tuning_gradient(const tuning_call *call, const float *p, const float *q, float *out,
+                           tem_error *error);
+
+/* For every word the sum of max(|u - u_y| - limit m, 0) with the sign of u - u_y, and *moment, the
+ * sum of that without its sign, times m, over all pairs, each twice. TEM_ERR_MEMORY or
+ * TEM_ERR_CANCELLED. */
+tem_status tuning_find_excess(const tuning_call *call, const float *u, double limit, float *out,
+                              double *moment, tem_error *error);
+
+/* The largest |u - u_y| / m over all pairs with m > 0. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+tem_status tuning_find_slope(const tuning_call *call, const float *u, double *slope,
+                             tem_error *error);
+
+#endif

@@ -1,0 +1,507 @@
+/* test_tuning.c - the search for weights, and that only a proof admits what it finds.
+ *
+ * The sums are compared with double precision, the widths of registers with each other bit for bit.
+ * What is proved of a proposal is checked as test_account does: the inequality for all triples of
+ * words, by the law as MPFR has it. */
+#include "account/certified_weights.h"
+#include "account/tuning.h"
+#include "core/cpu.h"
+#include "core/memory.h"
+#include "io/model.h"
+#include "mech/law.h"
+#include "pseudo.h"
+#include "slow.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <mpfr.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------- helpers -- */
+
+static tem_model *build(const float *values, uint32_t count, uint32_t dimension) {
+    char(*names)[8] = calloc(count, sizeof *names);
+    const char **words = calloc(count, sizeof *words);
+    assert_true(names != NULL && words != NULL);
+    for (uint32_t id = 0; id < count; id++) {
+        snprintf(names[id], sizeof names[id], "w%u", id);
+        words[id] = names[id];
+    }
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    const tem_build_options options = {.neighbours = 4};
+    assert_int_equal(tem_vectors_create(words, values, count, dimension, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
+    tem_vectors_free(vectors);
+    free(words);
+    free(names);
+    return model;
+}
+
+/* Dense and sparse clusters, equal words, and one far away. */
+static tem_model *build_words(uint32_t count) {
+    enum { DIMENSION = 4 };
+    float *values = calloc((size_t)count * DIMENSION, sizeof *values);
+    assert_non_null(values);
+    for (uint32_t id = 0; id < count; id++)
+        for (uint32_t i = 0; i < DIMENSION; i++) {
+            const float spread = id % 3 == 0 ? 0.2f : 1.5f;
+            const float offset = (float)(random64() % 2001) / 1000 - 1;
+            float *value = &values[(size_t)id * DIMENSION + i];
+            *value = id % 13 == 12 ? values[(size_t)(id - 1) * DIMENSION + i]
+                                   : (float)((id * 5 + i) % 4) + spread * offset + 0.01f;
+            if (id == count - 1)
+                *value += 20;
+        }
+    tem_model *model = build(values, count, DIMENSION);
+    free(values);
+    return model;
+}
+
+typedef struct known {
+    tem_model *model;
+    profile profile;
+    account account;
+    double *prior;
+} known;
+
+static known *know(tem_model *model) {
+    known *k = calloc(1, sizeof *k);
+    assert_non_null(k);
+    k->model = model;
+    assert_int_equal(profile_make(&model->space, NULL, NULL, &k->profile, NULL), TEM_OK);
+    k->account = (account){&model->space, &model->index, &k->profile, NULL};
+    k->prior = calloc(model->space.count, sizeof *k->prior);
+    assert_non_null(k->prior);
+    double sum = 0;
+    for (uint32_t id = 0; id < model->space.count; id++)
+        sum += k->prior[id] = 1.0 / (id + 1);
+    for (uint32_t id = 0; id < model->space.count; id++)
+        k->prior[id] /= sum;
+    return k;
+}
+
+static void forget(known *k) {
+    free(k->prior);
+    profile_free(&k->profile);
+    tem_model_free(k->model);
+    free(k);
+}
+
+/* --------------------------------------------------------------- the loops -- */
+
+enum { GROUPS = 5, NUMBERS = GROUPS * TUNING_LANES };
+
+typedef struct example {
+    uint16_t steps[NUMBERS];
+    _Alignas(64) float a[NUMBERS];
+    _Alignas(64) float p[NUMBERS];
+    _Alignas(64) float u[NUMBERS];
+    tuning_row row;
+} example;
+
+static void make_example(example *x, unsigned kind) {
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        x->steps[i] = kind == 0 ? (uint16_t)random64() : (uint16_t)(random64() % 3 * 30000);
+        x->a[i] = i < NUMBERS - 3 ? (float)(random64() % 1000) / 300 : 0;
+        x->p[i] = i < NUMBERS - 3 ? (float)(random64() % 1000) / 500 - 1 : 0;
+        x->u[i] = (float)(random64() % 1000) / 200;
+    }
+    x->row = (tuning_row){.steps = x->steps,
+                          .groups = GROUPS,
+                          .unit = 0.0004f,
+                          .gamma = kind == 2 ? 5 : 30,
+                          .rate = -1.7f};
+}
+
+static double cut(const example *x, unsigned i) {
+    return fmin((double)x->steps[i] * x->row.unit, x->row.gamma);
+}
+
+static void assert_near(double found, double truth, double scale) {
+    if (!(fabs(found - truth) <= 2e-5 * scale))
+        fail_msg("found %.9g, expected %.9g", found, truth);
+}
+
+static void check_loops(const tuning_loops *loops, example *x) {
+    double z = 0, m = 0, q = 0, gradient = 0, scale = 0, excess = 0, moment = 0, steepest = 0;
+    const float u = 2.5f, limit = 0.4f;
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        const double d = cut(x, i), k = exp2(x->row.rate * d), rise = (double)u - x->u[i];
+        const double v = d > 0 ? fmax(fabs(rise) - limit * d, 0) : 0;
+        z += x->a[i] * k;
+        m += x->a[i] * k * d;
+        q += x->a[i] * k * d * d;
+        gradient += k * (d * x->p[i] + x->a[i]);
+        scale += k * (d * fabs(x->p[i]) + fabs(x->a[i]));
+        excess += copysign(v, rise);
+        moment += v * d;
+        steepest = d > 0 ? fmax(steepest, fabs(rise) / d) : steepest;
+    }
+    const tuning_sums sums = loops->sums(&x->row, x->a);
+    const tuning_excess found = loops->excess(&x->row, u, x->u, limit);
+    assert_near(sums.z, z, z);
+    assert_near(sums.m, m, m);
+    assert_near(sums.q, q, q);
+    assert_near(loops->gradient(&x->row, x->p, x->a), gradient, scale);
+    assert_near(found.signed_sum, excess, moment + fabs(excess) + 1);
+    assert_near(found.moment, moment, moment + 1);
+    assert_near(loops->slope(&x->row, u, x->u), steepest, steepest);
+}
+
+static void test_loops(void **state) {
+    (void)state;
+    static example x;
+    for (unsigned round = 0; round < 300; round++) {
+        make_example(&x, round % 3);
+        check_loops(&tuning_loops_plain, &x);
+#if defined(__x86_64__)
+        const core_cpu cpu = core_cpu_detect();
+        const tuning_loops *const wide[] = {cpu.avx2 ? &tuning_loops_avx2 : NULL,
+                                            cpu.avx512 ? &tuning_loops_avx512 : NULL};
+        for (unsigned i = 0; i < 2; i++) {
+            if (wide[i] == NULL)
+                continue;
+            const tuning_sums one = tuning_loops_plain.sums(&x.row, x.a),
+                              other = wide[i]->sums(&x.row, x.a);
+            assert_memory_equal(&one, &other, sizeof one);
+            assert_true(tuning_loops_plain.gradient(&x.row, x.p, x.a) ==
+                        wide[i]->gradient(&x.row, x.p, x.a));
+            assert_true(tuning_loops_plain.slope(&x.row, 2, x.u) ==
+                        wide[i]->slope(&x.row, 2, x.u));
+            const tuning_excess a = tuning_loops_plain.excess(&x.row, 2, x.u, 0.3f),
+                                b = wide[i]->excess(&x.row, 2, x.u, 0.3f);
+            assert_memory_equal(&a, &b, sizeof a);
+        }
+#endif
+    }
+}
+
+static void test_matrix(void **state) {
+    (void)state;
+    known *k = know(build_words(130));
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        const tem_run run = {.threads = threads};
+        tuning_matrix t = {0};
+        assert_int_equal(
+            tuning_matrix_make(&k->model->space, 130, k->profile.reach, SIZE_MAX, &run, &t, NULL),
+            TEM_OK);
+        assert_true(t.kept);
+        for (uint32_t a = 0; a < 130; a++)
+            for (uint32_t b = 0; b < 130; b++) {
+                const double d = space_distance(&k->model->space, a, b) / 65536.0;
+                assert_true(fabs(t.steps[a * t.stride + b] * (double)t.unit - d) <= t.unit);
+            }
+        tuning_matrix_free(&t);
+    }
+    forget(k);
+}
+
+/* Distances that are made anew for every sum give the same bits as those that are kept, over words
+ * that do not fill their blocks. */
+static void test_strips(void **state) {
+    (void)state;
+    enum { WORDS = 230 };
+    known *k = know(build_words(WORDS));
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        const tem_run run = {.threads = threads};
+        tuning_matrix t[2] = {0};
+        float *a[2], *out[2][3];
+        double moment[2] = {0}, steepest[2] = {0};
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(tuning_matrix_make(&k->model->space, WORDS, k->profile.reach,
+                                                i == 0 ? SIZE_MAX : 1000, &run, &t[i], NULL),
+                             TEM_OK);
+            assert_true(t[i].kept == (i == 0));
+            a[i] = tuning_vector(&t[i]);
+            for (uint32_t w = 0; w < WORDS; w++)
+                a[i][w] = 1 + (float)(w % 7);
+            for (int j = 0; j < 3; j++)
+                out[i][j] = tuning_vector(&t[i]);
+            const tuning_call call = {&t[i], 1.5, 6, &run};
+            assert_int_equal(tuning_sum(&call, a[i], out[i][0], out[i][1], NULL, NULL), TEM_OK);
+            assert_int_equal(tuning_find_excess(&call, a[i], 0.1, out[i][2], &moment[i], NULL),
+                             TEM_OK);
+            assert_int_equal(tuning_find_slope(&call, a[i], &steepest[i], NULL), TEM_OK);
+        }
+        for (int j = 0; j < 3; j++)
+            assert_memory_equal(out[0][j], out[1][j], WORDS * sizeof(float));
+        assert_true(moment[0] > 0 && memcmp(&moment[0], &moment[1], sizeof(double)) == 0);
+        assert_true(steepest[0] > 0 && memcmp(&steepest[0], &steepest[1], sizeof(double)) == 0);
+        for (int i = 0; i < 2; i++) {
+            core_free(a[i]);
+            for (int j = 0; j < 3; j++)
+                core_free(out[i][j]);
+            tuning_matrix_free(&t[i]);
+        }
+    }
+    forget(k);
+}
+
+/* ---------------------------------------------------------------- balance -- */
+
+/* K a = 1 as far as floats go, where there is such an a. */
+static void test_balance(void **state) {
+    (void)state;
+    known *k = know(build_words(60));
+    tuning_matrix t = {0};
+    assert_int_equal(
+        tuning_matrix_make(&k->model->space, 60, k->profile.reach, SIZE_MAX, NULL, &t, NULL), TEM_OK);
+    const tuning_goal goal = {.epsilon = 6, .gamma = 9};
+    float *a = tuning_vector(&t), *z = tuning_vector(&t);
+    for (uint32_t i = 0; i < 60; i++)
+        a[i] = 1;
+    double residual = 0, least = 0;
+    assert_int_equal(tuning_balance(&t, &goal, 5, 200, 1e-6, NULL, a, &residual, &least, NULL),
+                     TEM_OK);
+    assert_true(residual < 1e-4);
+    const tuning_call call = {&t, 5, 9, NULL};
+    assert_int_equal(tuning_sum(&call, a, z, NULL, NULL, NULL), TEM_OK);
+    for (uint32_t i = 0; i < 60; i++)
+        assert_true(fabs(z[i] - 1) < 2e-4 && a[i] >= least * (1 - 1e-6));
+    core_free(a);
+    core_free(z);
+    tuning_matrix_free(&t);
+    forget(k);
+}
+
+/* -------------------------------------------------------- what is admitted -- */
+
+/* How many triples break the promise of epsilon, unknown words among them. */
+static uint64_t broken_promises(const known *k, const certified_weights *c, double epsilon) {
+    const uint32_t count = k->model->space.count;
+    const exponent e = c->exponent;
+    sampler m = {.space = &k->model->space, .envelopes.exponent = e};
+    assert_int_equal(weights_init(&m.envelopes.weights, c->values, count, NULL), TEM_OK);
+    long double *logs = calloc((size_t)(count + 1) * count, sizeof *logs);
+    assert_non_null(logs);
+    mpfr_t t;
+    mpfr_init2(t, 200);
+    for (uint32_t w = 0; w <= count; w++) {
+        tem_law *law = NULL;
+        assert_int_equal(law_make(&m, w == count ? TEM_NO_WORD : w, 30, &law, NULL), TEM_OK);
+        for (uint32_t y = 0; y < count; y++) {
+            mpfr_log(t, law->probabilities[y], MPFR_RNDN);
+            logs[(size_t)w * count + y] = mpfr_get_ld(t, MPFR_RNDN);
+        }
+        law_free(law);
+    }
+    mpfr_clear(t);
+    uint64_t broken = 0;
+    for (uint32_t w = 0; w <= count; w++)
+        for (uint32_t other = 0; other <= count; other++) {
+            const tem_dist d = w == other                     ? 0
+                               : w == count || other == count ? e.gamma
+                                                              : space_distance(m.space, w, other);
+            const long double allowed =
+                (long double)epsilon * (d < e.gamma ? d : e.gamma) / 65536 + 0x1p-54L;
+            for (uint32_t y = 0; y < count; y++)
+                broken += logs[(size_t)w * count + y] - logs[(size_t)other * count + y] > allowed;
+        }
+    free(logs);
+    weights_free(&m.envelopes.weights);
+    return broken;
+}
+
+static certified_weights find(const known *k, tem_weights_kind kind, double epsilon, double beta,
+                              double gamma) {
+    const weights_request r = {.kind = kind,
+                               .epsilon = epsilon,
+                               .beta = beta,
+                               .gamma = gamma,
+                               .prior = kind == TEM_WEIGHTS_TUNED ? k->prior : NULL,
+                               .iterations = 150};
+    certified_weights c = {0};
+    assert_int_equal(certified_weights_find(&k->account, &r, NULL, &c, NULL), TEM_OK);
+    return c;
+}
+
+/* PRIVACY: the promise holds for all triples with the weights and exponents that are admitted; and
+ * the check can fail: it does with a larger s. */
+static void check_promise(const known *k, tem_weights_kind kind, double epsilon, double beta,
+                          double gamma) {
+    certified_weights c = find(k, kind, epsilon, beta, gamma);
+    tem_dist right = 0;
+    if (beta > 0)
+        exponent_gamma_from_beta(beta, k->model->space.count, c.exponent.s, &right, NULL);
+    assert_int_equal(c.exponent.gamma, beta > 0 ? right : (tem_dist)(gamma * TEM_DIST_ONE));
+    assert_true(c.proof.most <= epsilon * (1 - 0x1p-50));
+    assert_int_equal(broken_promises(k, &c, epsilon), 0);
+    c.exponent.s += c.exponent.s / 20;
+    if (c.values != NULL && epsilon < 4 && beta > 0)
+        assert_true(broken_promises(k, &c, epsilon) > 0);
+    certified_weights_free(&c);
+}
+
+static void test_promise(void **state) {
+    (void)state;
+    static const double epsilons[] = {0.5, 1.5, 4};
+    known *k = know(build_words(SLOW ? 30 : 60));
+    for (unsigned i = 0; i < 3; i++)
+        for (int kind = TEM_WEIGHTS_BALANCED; kind <= TEM_WEIGHTS_TUNED; kind++) {
+            check_promise(k, (tem_weights_kind)kind, epsilons[i], 0.001, 0);
+            check_promise(k, (tem_weights_kind)kind, epsilons[i], 0, 3);
+        }
+    forget(k);
+}
+
+/* All triples of 500 words, equal ones and an outlier among them. */
+static void test_promise_of_many(void **state) {
+    (void)state;
+    static const double epsilons[] = {0.5, 1, 2, 5};
+    known *k = know(build_words(SLOW ? 60 : 500));
+    for (unsigned i = 0; i < 4; i++)
+        check_promise(k, TEM_WEIGHTS_TUNED, epsilons[i], 0.001, 0);
+    forget(k);
+}
+
+/* A gamma that a small s can have, and epsilon cannot: s gamma is at most 64. */
+static void test_large_gamma(void **state) {
+    (void)state;
+    known *k = know(build_words(30));
+    for (int kind = TEM_WEIGHTS_BALANCED; kind <= TEM_WEIGHTS_TUNED; kind++) {
+        certified_weights c = find(k, (tem_weights_kind)kind, 2, 0, 40);
+        assert_true(c.exponent.gamma == 40 * TEM_DIST_ONE);
+        assert_true(exponent_s_value(c.exponent.s) * 40 <= 64 && c.proof.most <= 2);
+        certified_weights_free(&c);
+    }
+    forget(k);
+}
+
+/* Balanced never has a smaller s than equal weights; tuned never a larger expected distance than
+ * balanced, as exact sums tell. */
+static double exact_distance(const known *k, const certified_weights *c) {
+    double total = 0;
+    const uint32_t count = k->model->space.count;
+    for (uint32_t w = 0; w < count; w++) {
+        double z = 0, m = 0;
+        for (uint32_t y = 0; y < count; y++) {
+            const tem_dist d = space_distance(&k->model->space, w, y);
+            const double mass = (c->values == NULL ? 1.0 : c->values[y]) *
+                                exp(-ldexp((double)exponent_at(&c->exponent, d), -36));
+            z += mass;
+            m += mass * (d < c->exponent.gamma ? d : c->exponent.gamma) / 65536.0;
+        }
+        total += k->prior[w] * m / z;
+    }
+    return total;
+}
+
+static void test_never_worse(void **state) {
+    (void)state;
+    known *k = know(build_words(50));
+    static const double epsilons[] = {0.3, 1, 2, 5};
+    for (unsigned i = 0; i < 4; i++) {
+        certified_weights equal = {0};
+        assert_int_equal(realised_calibrate(&k->account, epsilons[i], 0.001, 0, NULL,
+                                            &equal.exponent, &equal.proof, NULL),
+                         TEM_OK);
+        certified_weights balanced = find(k, TEM_WEIGHTS_BALANCED, epsilons[i], 0.001, 0);
+        certified_weights tuned = find(k, TEM_WEIGHTS_TUNED, epsilons[i], 0.001, 0);
+        assert_true(balanced.exponent.s >= equal.exponent.s);
+        const double least = fmin(exact_distance(k, &equal), exact_distance(k, &balanced));
+        assert_true(exact_distance(k, &tuned) <= least * (1 + 1e-3));
+        certified_weights_free(&balanced);
+        certified_weights_free(&tuned);
+    }
+    forget(k);
+}
+
+/* Two words, m apart. With k^2 = x, E = exp(epsilon m) and the loss all used up, the expected
+ * distance is m (f1 (1/E - x) + f2 x (E - 1)) / (1 - x), a fraction of linear functions: its minimum
+ * is at an end. Either s is epsilon, with equal weights and m / (E + 1), whatever the prior; or s is
+ * epsilon / 2 and the more frequent word the only output, with m f2. The latter is what s_least is
+ * there to prevent. */
+static void test_two_words(void **state) {
+    (void)state;
+    const float values[] = {0, 1, 2, 1};
+    static const double shares[] = {0.5, 0.6, 0.8, 0.95, 0.999};
+    known *k = know(build(values, 2, 2));
+    for (unsigned i = 0; i < sizeof shares / sizeof *shares; i++) {
+        k->prior[0] = shares[i];
+        k->prior[1] = 1 - shares[i];
+        certified_weights balanced = find(k, TEM_WEIGHTS_BALANCED, 1, 0, 5);
+        certified_weights tuned = find(k, TEM_WEIGHTS_TUNED, 1, 0, 5);
+        const double optimum = 2 / (exp(2) + 1);
+        assert_true(exponent_s_value(balanced.exponent.s) > 0.999);
+        assert_true(fabs(exact_distance(k, &balanced) - optimum) < 0.002 * optimum);
+        assert_true(fabs(exact_distance(k, &tuned) - optimum) < 0.002 * optimum);
+        certified_weights_free(&balanced);
+        certified_weights_free(&tuned);
+    }
+    forget(k);
+}
+
+/* Three words in a row, 1 apart: K a = 1 has a = (1, 1 - k, 1) / (1 + k), k = exp(-s). */
+static void test_three_words(void **state) {
+    (void)state;
+    const float values[] = {0, 1, 1, 1, 2, 1};
+    known *k = know(build(values, 3, 2));
+    for (double epsilon = 0.5; epsilon < 5; epsilon *= 2) {
+        certified_weights c = find(k, TEM_WEIGHTS_BALANCED, epsilon, 0, 5);
+        const double s = exponent_s_value(c.exponent.s);
+        assert_true(s > 0.999 * epsilon && c.values != NULL);
+        assert_true(c.values[0] == c.values[2]);
+        assert_true(fabs((double)c.values[1] / c.values[0] - (1 - exp(-s))) < 0.003);
+        certified_weights_free(&c);
+    }
+    forget(k);
+}
+
+/* ---------------------------------------------------------- enough of it -- */
+
+static int count_steps(void *context, const tem_search_state *state) {
+    unsigned *left = context;
+    assert_true(state->step >= 1 && state->step <= state->steps && state->s > 0);
+    return (*left)-- <= 1;
+}
+
+/* Whenever it is stopped there is something that was proved, and never less than equal weights. */
+static void test_enough(void **state) {
+    (void)state;
+    known *k = know(build_words(50));
+    certified_weights equal = {0};
+    assert_int_equal(realised_calibrate(&k->account, 1, 0.001, 0, NULL, &equal.exponent,
+                                        &equal.proof, NULL),
+                     TEM_OK);
+    double before = INFINITY;
+    for (unsigned steps = 1; steps < 2000; steps *= 3) {
+        unsigned left = steps;
+        const weights_request r = {.kind = TEM_WEIGHTS_TUNED,
+                                   .epsilon = 1,
+                                   .beta = 0.001,
+                                   .prior = k->prior,
+                                   .iterations = 150,
+                                   .told = count_steps,
+                                   .told_context = &left};
+        certified_weights c = {0};
+        assert_int_equal(certified_weights_find(&k->account, &r, NULL, &c, NULL), TEM_OK);
+        const double distance = exact_distance(k, &c);
+        assert_true(left == 0 || steps > 150);
+        assert_true(c.proof.most <= 1 && distance <= exact_distance(k, &equal) * (1 + 1e-3));
+        before = fmin(before, distance);
+        certified_weights_free(&c);
+    }
+    assert_true(before < 0.9 * exact_distance(k, &equal)); /* and the search gains something */
+    forget(k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loops),   cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_strips),
+        cmocka_unit_test(test_balance), cmocka_unit_test(test_promise),
+        cmocka_unit_test(test_promise_of_many), cmocka_unit_test(test_large_gamma),
+        cmocka_unit_test(test_never_worse), cmocka_unit_test(test_two_words),
+        cmocka_unit_test(test_three_words), cmocka_unit_test(test_enough),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
