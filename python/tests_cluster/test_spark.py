@@ -106,50 +106,46 @@ def test_certificate_is_sent(spark, model, texts, tmp_path):
     assert report.words == count_words(texts)
 
 
-def executors(spark):
-    """The processes of this session's executors: children of its own JVM."""
-    parent = spark.sparkContext._gateway.proc.pid
-    found = []
-    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rsplit(")", 1)[1].split()
-            command = (status.parent / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if int(fields[1]) == parent and b"CoarseGrainedExecutorBackend" in command:
-            found.append(int(status.parent.name))
-    return found
+def executor_of(spark, process):
+    """The executor that a Python process works for, if it is one of this session's: a child of its
+    own JVM."""
+    while process > 1:
+        parent = int(pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        if parent == spark.sparkContext._gateway.proc.pid:
+            return process
+        process = parent
+    raise AssertionError("not a process of this cluster")
 
 
 def test_executor_dies(spark, model, tmp_path):
-    """Its tasks are done again elsewhere: no document is lost or doubled, and the report has what
-    was drawn for what was written, once."""
+    """In the middle of a task, which is then done again elsewhere: no document is lost or doubled,
+    and the report has what was drawn for what was written, once."""
     texts = make_texts(240)
-    started = tmp_path / "started"
-    started.mkdir()
+    note, killed = tmp_path / "victim", []
 
-    def slow(batches):
+    def stop_once(batches):
         for batch in batches:
-            (started / f"{os.getpid()}-{batch['id'].iloc[0]}").touch()
-            time.sleep(0.5)
-            yield batch
-    frame = make_frame(spark, texts, 12)
-    slowly = frame.mapInPandas(slow, frame.schema)
-    killed = []
+            yield batch[:5]
+            if 7 in batch["id"].values and not note.exists():
+                note.with_suffix(".new").write_text(str(os.getpid()))
+                note.with_suffix(".new").rename(note)
+                time.sleep(60)
+            yield batch[5:]
 
     def kill():
-        while len(list(started.iterdir())) < 5:
+        while not note.exists():
             time.sleep(0.02)
-        killed.append(executors(spark)[0])
+        killed.append(executor_of(spark, int(note.read_text())))
         os.kill(killed[0], signal.SIGKILL)
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    report = tem.spark.privatize_to(slowly, "text", 3, f"{tmp_path}/out", model=model)
-    killer.join()
-    assert killed and killed[0] not in executors(spark)
+    frame = make_frame(spark, texts, 6)
+    report = tem.spark.privatize_to(frame.mapInPandas(stop_once, frame.schema), "text", 3,
+                                    f"{tmp_path}/out", model=model)
+    killer.join(10)
+    assert killed
     rows = spark.read.parquet(f"{tmp_path}/out").collect()
     assert sorted(row.id for row in rows) == list(range(len(texts)))
-    assert len(list(started.iterdir())) > 12, "no task was done again"
     assert report.documents == len(texts)
     assert report.words == count_words(texts) == count_words(row.text for row in rows)
 
