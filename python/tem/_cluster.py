@@ -6,7 +6,6 @@ seed here: with one, every batch of texts would be drawn for with the same rando
 """
 import dataclasses
 import functools
-import os
 import pathlib
 import tempfile
 import uuid
@@ -106,8 +105,3 @@ def decode(texts: Sequence[bytes | None]) -> list[str | None]:
         return [None if text is None else str(text, "utf-8") for text in texts]
     except UnicodeDecodeError:
         raise make("format", "a text of the column is not UTF-8") from None
-
-
-def file_name(recipe: Recipe) -> str:
-    """A name for the model's file that no other model has."""
-    return f"{recipe.hash}{os.path.splitext(recipe.path)[1]}"

@@ -7,12 +7,13 @@ Every evaluation of a lazy frame draws anew: show it, cache it and lose a part o
 it twice, and more has been drawn than you see. docs/CLUSTERS.md says what that costs. tem must be
 installed where the executors run; the model's file is sent there.
 """
+import functools
 import os
 import pathlib
 import tempfile
 from typing import Any, Unpack
 
-from ._cluster import Recipe, decode, file_name, make_recipe
+from ._cluster import Recipe, decode, make_recipe
 from ._errors import make
 from ._model import Model, Path, Policies
 from ._results import Report
@@ -49,15 +50,17 @@ def privatize_to(frame: Any, column: str, epsilon: float, path: str, *,
                  model: Model | Path | None = None, ship: bool = True, threads: int = 1,
                  format: str = "parquet", write_options: dict[str, Any] | None = None,
                  **policies: Unpack[Policies]) -> Report:
-    """Writes the frame with a private column, and tells what that cost: (the sum of) what was drawn
-    by the tasks whose output was written, each counted once. What others drew, which failed or
-    were slower than their copies, is not in it, nor in the output.
+    """Writes the frame with a private column, and tells what that cost: what was drawn by the tasks
+    whose output was written, each counted once. What others drew, which failed or were slower than
+    their copies, is not in it, nor in the output.
 
     path: a folder to be made; if it is there, nothing is drawn. format, write_options: those of
     `frame.write`. The other parameters are those of `privatize`.
     """
     recipe, nothing = make_recipe(model, epsilon, threads, policies)
     spent = frame.sparkSession.sparkContext.accumulator(nothing, _Sum(nothing))
+    # PRIVACY: what is drawn is written in the same stage. Were there a shuffle between, a lost
+    # executor would be replaced by new draws while some of the old ones are already written.
     private = _with_private(frame, column, recipe, ship, spent)
     private.write.format(format).options(**write_options or {}).save(path)
     total: Report = spent.value
@@ -79,13 +82,19 @@ def _send(context: Any, recipe: Recipe) -> str:
     """Has the executors fetch the model's file; returns its name there."""
     from pyspark import SparkFiles
 
-    name = file_name(recipe)
+    name = f"{recipe.hash}.tem"  # no other model has it
     if not os.path.exists(SparkFiles.get(name)):
-        with tempfile.TemporaryDirectory(prefix="tem.") as folder:
-            link = pathlib.Path(folder, name)
-            link.symlink_to(recipe.path)
-            context.addFile(link.as_uri())  # a bare path would lose the name of the link
+        link = pathlib.Path(_links().name, name)
+        link.unlink(missing_ok=True)
+        link.symlink_to(recipe.path)
+        context.addFile(link.as_uri())  # a bare path would lose the name of the link
     return name
+
+
+@functools.cache
+def _links() -> tempfile.TemporaryDirectory[str]:
+    """A folder that stays until this process ends: in local mode tasks read from it."""
+    return tempfile.TemporaryDirectory(prefix="tem.")
 
 
 def _make_udf(recipe: Recipe, name: str | None, spent: Any) -> Any:

@@ -2,6 +2,8 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -82,7 +84,8 @@ def test_report(spark, model, texts, tmp_path):
 
 def test_what_is_there_is_not_drawn_again(spark, model, texts, tmp_path):
     frame = make_frame(spark, texts)
-    tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=model, format="json")
+    tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=model, format="json",
+                           ship=False)
     before = collect(spark.read.json(f"{tmp_path}/out"))
     with pytest.raises(Exception, match="already exists"):
         tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=model, format="json")
@@ -194,6 +197,24 @@ def test_pipe(spark, model_path, texts):
         text.replace("elsewhere", "<unk>") for text in texts]
     failing = lines.pipe(f"{command} --beta 7", path, checkCode=True)
     assert texts[3] not in message_of(failing.collect)
+
+
+LOCAL = """
+import sys, tem.spark
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+frame = spark.createDataFrame([("word1", "word2 word3"), ("word4", None)], "title string, text string")
+once = tem.spark.privatize(frame, "title", 3, model=sys.argv[1])
+print(tem.spark.privatize_to(once, "text", 3, "out", model=sys.argv[1]).words,
+      spark.read.parquet("out").count())
+"""
+
+
+def test_local_mode(folders, model_path, tmp_path):
+    """Without a cluster, with two columns, in a process of its own: a JVM has one session."""
+    done = subprocess.run([sys.executable, "-c", LOCAL, model_path], cwd=tmp_path, text=True,
+                          capture_output=True, timeout=120)
+    assert done.stdout.split() == ["2", "2"], done.stderr[-2000:]
 
 
 def test_default_model(spark, tmp_path):
