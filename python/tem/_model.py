@@ -11,7 +11,7 @@ from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpac
 
 from . import _choose, _default, _tem, _trust
 from ._containers import unpack
-from ._errors import CertificateError, NotPrivateWarning, make
+from ._errors import CertificateError, NotFoundError, NotPrivateWarning, make
 from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Report, Summary, Tail)
 
 Progress = Callable[[str, int, int], object]
@@ -312,8 +312,9 @@ class Model:
         path = self._path + ".cert"
         try:
             found = _tem.find_certificate(path, self._handle, epsilon, beta, gamma)
-        except (CertificateError, FileNotFoundError) as none:
-            raise make("certificate", f"{getattr(none, 'detail', none)}; {advice}") from None
+        except (CertificateError, NotFoundError) as none:
+            reason = none.detail.partition(";")[0]  # without the advice of the command
+            raise make("certificate", f"{reason}; {advice}") from None
         # PRIVACY: a certificate that nobody here has computed proves nothing.
         if not self._is_own and not _trust.has(found.info()["hash"]):
             raise make("certificate", "you have neither made nor verified this certificate; 'tem "

@@ -125,7 +125,7 @@ def test_calibration_in_memory(built):
     assert found.file is None
     assert built.audit(2.5, calibrated=True).realised <= 2.5
     assert built.audit(2.5, calibrated=True).s == found.s
-    with pytest.raises(tem.CertificateError):
+    with pytest.raises(tem.CertificateError, match=r"^no certificate.*; model\.calibrate\(2\.6, "):
         built.privatize("x", epsilon=2.6, calibrated=True)
     with pytest.raises(tem.CertificateError):
         built.privatize("x", epsilon=2.5, gamma=1, calibrated=True)
