@@ -3,7 +3,7 @@ BUILD  = build
 PREFIX = /usr/local
 TIME   = 60
 
-.PHONY: all run test fuzz bench install clean help format
+.PHONY: all run test test-cluster fuzz bench install clean help format
 
 all:
 	@tools/packages build
@@ -17,6 +17,10 @@ run: all
 test: all
 	@tools/packages test
 	@tests/run
+
+test-cluster: all
+	@tools/packages cluster
+	@tests/check-cluster $(BUILD)
 
 fuzz:
 	@tools/packages test
@@ -51,6 +55,7 @@ help:
 	@echo "make                  build $(BUILD)/tem, the libraries and the default model"
 	@echo "make run              the same, then show what tem does"
 	@echo "make test             run every test"
+	@echo "make test-cluster     run the tests on Spark and Dask, on clusters of this machine"
 	@echo "make fuzz TIME=60     fuzz each target for TIME seconds"
 	@echo "make bench IMDB=DIR   measure tem beside the alternatives, write docs/BENCHMARKS.md"
 	@echo "make install PREFIX=  install under PREFIX ($(PREFIX)), with pkg-config"

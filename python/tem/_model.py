@@ -23,10 +23,9 @@ BETA_DEFAULT = 0.001
 MECHANISMS_KEPT, JOBS_KEPT = 8, 64
 
 
-class Options(TypedDict, total=False):
-    """How to privatise: the keywords of `Model.privatize`."""
+class Policies(TypedDict, total=False):
+    """What decides about the law and the words: the same wherever a text is privatised."""
 
-    epsilon: Required[float]
     beta: float | None
     gamma: float | None
     mechanism: str
@@ -34,6 +33,12 @@ class Options(TypedDict, total=False):
     unknown: str
     punctuation: str
     strip_tags: bool
+
+
+class Options(Policies, total=False):
+    """How to privatise: the keywords of `Model.privatize`."""
+
+    epsilon: Required[float]
     threads: int | None
     insecure_seed: int | None
     progress: Progress | None
@@ -289,6 +294,12 @@ class Model:
 
     # ---- mechanisms ----
 
+    def _believe(self, certificate: _tem.Certificate, gamma: float) -> None:
+        """From now on it serves those who ask for what it certifies."""
+        info = certificate.info()
+        self._certificates[info["epsilon"], info["beta"], gamma] = certificate
+        self._forget()
+
     def _find_certificate(self, epsilon: float, beta: float,
                           gamma: float) -> _tem.Certificate:
         """The one that was made here, or the one beside the model if it is believed."""
@@ -504,8 +515,7 @@ class Model:
         if file is not None:
             certificate.save(file)
             _trust.add(info["hash"])
-        self._certificates[epsilon, info["beta"], numbers[2]] = certificate
-        self._forget()
+        self._believe(certificate, numbers[2])
         return Calibration(**{**info, "beta": _known(info["beta"])}, file=file)
 
     def _certificate_file(self) -> str:

@@ -4,7 +4,9 @@ import html
 import json
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
+
+from ._errors import make
 
 
 def _text(value: object) -> str:
@@ -67,6 +69,23 @@ class Report(Result):
     def to_json(self) -> str:
         """The same object that `tem privatize --report` writes."""
         return json.dumps(self.to_dict(), indent=1)
+
+    def __add__(self, other: Self) -> Self:
+        """What both cost together, if they drew in the same way: costs add up."""
+        counted = {name: getattr(self, name) + getattr(other, name) for name in self._COUNTS}
+        worst = None
+        if None not in (self.spent_worst, other.spent_worst) and self.epsilon_gamma is not None:
+            worst = counted["words"] * self.epsilon_gamma
+        sums = {**counted, "private": self.private and other.private, "spent_worst": worst,
+                "spent": counted["words"] * self.epsilon}
+        total = dataclasses.replace(self, **sums)
+        # PRIVACY: epsilon counts distances of one model. What differs elsewhere has no such sum.
+        if dataclasses.replace(other, **sums, time=self.time) != total:
+            raise make("argument", "these reports are of different mechanisms or models: their "
+                       "costs are not in the same unit")
+        return total
+
+    _COUNTS: ClassVar = ("documents", "words", "unknown", "released_unseen")
 
 
 class Entry(NamedTuple):

@@ -1,0 +1,107 @@
+"""What the workers of a cluster are sent: how to draw, and the hash of the model to draw from.
+
+The driver opens the model and decides what is believed; a worker opens the file that it has under
+the name it was told, compares it with that hash, and keeps it for all it has to do. There is no
+seed here: with one, every batch of texts would be drawn for with the same random numbers.
+"""
+import dataclasses
+import functools
+import pathlib
+import tempfile
+import uuid
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from . import _tem
+from ._errors import make
+from ._model import Model, Path, Policies, _given, as_model
+from ._results import Report
+
+T = TypeVar("T")
+
+
+class Vouched(NamedTuple):
+    """A certificate that the driver believes: its hash, and the file that has it."""
+
+    hash: str
+    content: bytes
+    epsilon: float
+    beta: float
+    gamma: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """How a worker makes texts private. Pickled into every task."""
+
+    path: str
+    hash: str
+    certificate: Vouched | None
+    options: dict[str, Any]
+    # PRIVACY: schedulers run equal tasks once and use the result twice. Two texts would then have
+    # the same draws if they are equal, and that would show. So no two calls make equal tasks.
+    call: str = dataclasses.field(default_factory=lambda: uuid.uuid4().hex)
+
+    def privatize(self, texts: T, path: str | None = None) -> tuple[T, Report]:
+        """In a worker: the texts, made private, and what that cost. path: of the model's file
+        there, if it is not the driver's."""
+        model = _open(path or self.path, self.hash, self.certificate)
+        return model.privatize_report(texts, **self.options)
+
+
+def make_recipe(model: Model | Path | None, epsilon: float, threads: int,
+                policies: Policies) -> tuple[Recipe, Report]:
+    """On the driver: the recipe, and the report of no text at all. What would fail in every worker
+    fails here."""
+    for name in ("insecure_seed", "progress"):
+        if name in policies:
+            raise make("argument", f"{name} has no meaning on a cluster: leave it out")
+    opened = as_model(model)
+    if opened.path is None:
+        raise make("argument", "a model in memory cannot be sent: save it, and open the file")
+    options: dict[str, Any] = {**policies, "epsilon": epsilon, "threads": threads}
+    nothing = opened.privatize_report([], **options)[1]
+    certificate = _vouch(opened, epsilon, policies) if policies.get("calibrated") else None
+    return Recipe(opened.path, opened.hash, certificate, options), nothing
+
+
+def _vouch(model: Model, epsilon: float, policies: Policies) -> Vouched:
+    """The certificate by which the driver draws."""
+    numbers = epsilon, _given("beta", policies.get("beta")), _given("gamma", policies.get("gamma"))
+    certificate = model._find_certificate(*numbers)
+    with tempfile.TemporaryDirectory(prefix="tem.") as folder:
+        file = pathlib.Path(folder, "cert")
+        certificate.save(file)
+        return Vouched(certificate.info()["hash"], file.read_bytes(), *numbers)
+
+
+def _receive(sent: Vouched, model: Model) -> _tem.Certificate:
+    with tempfile.TemporaryDirectory(prefix="tem.") as folder:
+        file = pathlib.Path(folder, "cert")
+        file.write_bytes(sent.content)
+        found = _tem.find_certificate(file, model._handle, sent.epsilon, sent.beta, sent.gamma)
+    # PRIVACY: the worker has proved nothing itself; it believes what the driver has named.
+    if found.info()["hash"] != sent.hash:
+        raise make("certificate", "this is not the certificate that the driver believes")
+    return found
+
+
+@functools.lru_cache(maxsize=4)
+def _open(path: str, expected: str, certificate: Vouched | None) -> Model:
+    """Maps a model once a process. The hashes of the whole file are compared, whatever the driver
+    left out: it may have come over a network."""
+    model = Model.open(path, threads=1)
+    if model.hash != expected:
+        raise make("damaged", "this is not the model that the driver opened: the file differs",
+                   path)
+    if certificate is not None:
+        model._believe(_receive(certificate, model), certificate.gamma)
+    return model
+
+
+def decode(texts: Sequence[bytes | None]) -> list[str | None]:
+    """UTF-8 as str. The error of Python would quote what it cannot decode."""
+    try:
+        return [None if text is None else str(text, "utf-8") for text in texts]
+    except UnicodeDecodeError:
+        raise make("format", "a text of the column is not UTF-8") from None

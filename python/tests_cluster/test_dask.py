@@ -1,0 +1,82 @@
+"""tem.dask on two worker processes."""
+import os
+
+import dask
+import dask.dataframe
+import pandas
+import pytest
+from conftest import SURE, count_words, make_texts
+
+import tem
+import tem.dask
+from tem import _cluster
+
+
+@pytest.fixture
+def frame():
+    texts = [*make_texts(100), None]
+    return dask.dataframe.from_pandas(
+        pandas.DataFrame({"text": texts, "id": range(len(texts))}), npartitions=4)
+
+
+def test_frame(dask_client, frame, model_path):
+    private = tem.dask.privatize(frame, "text", model=model_path, unknown="mask", **SURE)
+    given, found = frame.compute(), private.compute()
+    expected = given["text"].str.replace("elsewhere", "<unk>")
+    pandas.testing.assert_series_equal(found["text"], expected)
+    assert list(found.columns) == ["text", "id"] and list(found["id"]) == list(given["id"])
+    assert found["text"].isna().sum() == 1
+    pandas.testing.assert_series_equal(private.dtypes, found.dtypes)
+
+
+@pytest.mark.parametrize("kind", [object, "string", "category"])
+def test_series(dask_client, model, kind):
+    with dask.config.set({"dataframe.convert-string": False}):
+        given = pandas.Series(["word1", "word2", "word1"], dtype=kind, name="t", index=[5, 6, 7])
+        private = tem.dask.privatize(dask.dataframe.from_pandas(given, npartitions=2), None,
+                                     model=model, **SURE)
+        found = private.compute()
+    assert private.dtype == found.dtype == (object if kind == "category" else kind)
+    assert found.tolist() == given.tolist() and list(found.index) == [5, 6, 7]
+    assert found.name == private.name == "t"
+
+
+def test_draws(dask_client, model):
+    """Equal texts, and equal frames, are drawn for each on its own; one frame shows one draw."""
+    texts = pandas.DataFrame({"text": ["word1 word2 word3 word4 word5"] * 40})
+    frames = [dask.dataframe.from_pandas(texts.copy(), npartitions=2) for _ in range(2)]
+    drawn = [tem.dask.privatize(frame, "text", 0.01, model=model) for frame in frames]
+    first, second = dask.compute(*drawn)
+    assert len({*first["text"], *second["text"]}) > 75
+    private = drawn[0].assign(again=drawn[0]["text"])
+    chosen = private[private["text"] < "word2"].compute()
+    assert 0 < len(chosen) < 40 and (chosen["text"] < "word2").all()
+    assert (chosen["text"] == chosen["again"]).all()
+
+
+def test_each_process_opens_the_model_once(dask_client, frame, model):
+    private = tem.dask.privatize(frame.repartition(npartitions=10), "text", 3, model=model)
+    assert count_words(private.compute()["text"].dropna()) == count_words(make_texts(100))
+    seen = dask_client.run(lambda: (os.getpid(), *_cluster._open.cache_info()[:2]))
+    assert os.getpid() not in {process for process, *_ in seen.values()}
+    assert {misses for *_, misses in seen.values()} == {1} and all(h > 1 for _, h, _ in seen.values())
+
+
+def test_refuses(dask_client, frame, model):
+    for call in ({"column": None}, {"insecure_seed": 1}, {"epsilon": -1}):
+        with pytest.raises(tem.Error):
+            tem.dask.privatize(frame, **{"column": "text", "epsilon": 3, "model": model, **call})
+
+
+def test_errors_do_not_quote(dask_client, model_path, tmp_path):
+    """Neither what the driver is told nor what the workers log."""
+    path = tmp_path / "changed.tem"
+    path.write_bytes(model_path.read_bytes())
+    secret = pandas.Series(["verysecret word1"] * 8)
+    private = tem.dask.privatize(dask.dataframe.from_pandas(secret, npartitions=2), None, 3,
+                                 model=tem.Model.open(path))
+    tem.Model.build([[0.0], [1.0]], ["a", "b"]).save(path, overwrite=True)
+    with pytest.raises(tem.DamagedError) as caught:
+        private.compute()
+    logs = str(dask_client.get_worker_logs())
+    assert "Compute Failed" in logs and "verysecret" not in logs + str(caught.value)

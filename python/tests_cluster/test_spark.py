@@ -1,0 +1,225 @@
+"""tem.spark on a cluster of two executors: each is a JVM with a Python process of its own."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pandas
+import pytest
+from conftest import COMMAND, SURE, SURE_OPTIONS, count_words, make_texts
+from pyspark.sql.functions import pandas_udf
+
+import tem
+import tem.spark
+from tem import _cluster
+
+SECRET = "verysecret"
+
+
+def make_frame(spark, texts, parts=4):
+    return spark.createDataFrame(list(enumerate(texts)), "id int, text string").repartition(parts)
+
+
+def collect(frame):
+    return dict(sorted((row.id, row.text) for row in frame.collect()))
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return make_texts(200)
+
+
+def test_texts_keep_their_rows(spark, model, texts):
+    given = [*texts, None, ""]
+    private = tem.spark.privatize(make_frame(spark, given), "text", model=model,
+                                  unknown="mask", **SURE)
+    expected = [text and text.replace("elsewhere", "<unk>") for text in given]
+    assert collect(private) == dict(enumerate(expected))
+    assert private.schema == make_frame(spark, given).schema
+
+
+def test_draws_differ(spark, model_path):
+    """Between rows that are equal, between partitions, between evaluations."""
+    private = tem.spark.privatize(make_frame(spark, ["word1 word2 word3 word4"] * 40), "text", 0.01,
+                                  model=model_path)
+    first, second = collect(private), collect(private)
+    assert len(set(first.values())) > 35 and len(set(first.values()) | set(second.values())) > 75
+
+
+def test_one_frame_shows_one_draw(spark, model):
+    """Also where Spark would rather evaluate a function again than keep what it gave."""
+    private = tem.spark.privatize(make_frame(spark, ["word1"] * 200), "text", 0.01, model=model)
+    chosen = private.filter("text < 'word2'")
+    rows = chosen.selectExpr("text", "text as again").collect()
+    assert 20 < len(rows) < 180
+    assert all(row.text < "word2" and row.text == row.again for row in rows)
+
+
+def test_each_process_opens_the_model_once(spark, model, texts):
+    @pandas_udf("string")
+    def look(numbers: pandas.Series) -> pandas.Series:
+        seen = _cluster._open.cache_info()
+        return pandas.Series([f"{os.getpid()} {seen.misses} {seen.hits}"] * len(numbers))
+    tem.spark.privatize(make_frame(spark, texts, 8), "text", 3, model=model).collect()
+    rows = spark.range(8, numPartitions=8).select(look("id")).collect()
+    seen = [tuple(map(int, row[0].split())) for row in rows]
+    assert {misses for _, misses, _ in seen} <= {0, 1} and max(hits for *_, hits in seen) > 1
+    assert os.getpid() not in {process for process, *_ in seen}
+
+
+def test_report(spark, model, texts, tmp_path):
+    given = [*texts, None]
+    report = tem.spark.privatize_to(make_frame(spark, given), "text", 3, f"{tmp_path}/out",
+                                    model=model)
+    written = collect(spark.read.parquet(f"{tmp_path}/out"))
+    assert list(written) == list(range(len(given))) and written[len(texts)] is None
+    assert report.documents == len(texts) and report.words == count_words(texts)
+    assert count_words(written.values()) == report.words
+    assert (report.unknown, report.spent, report.private) == (20, report.words * 3, True)
+    assert report.model == model.hash and report.spent_worst > report.spent
+
+
+def test_what_is_there_is_not_drawn_again(spark, model, texts, tmp_path):
+    frame = make_frame(spark, texts)
+    tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=model, format="json",
+                           ship=False)
+    before = collect(spark.read.json(f"{tmp_path}/out"))
+    with pytest.raises(Exception, match="already exists"):
+        tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=model, format="json")
+    assert collect(spark.read.json(f"{tmp_path}/out")) == before
+
+
+def test_no_rows(spark, model, tmp_path):
+    report = tem.spark.privatize_to(make_frame(spark, ["x"]).limit(0), "text", 3,
+                                    f"{tmp_path}/out", model=model)
+    assert (report.documents, report.words, report.spent) == (0, 0, 0)
+
+
+def test_certificate_is_sent(spark, model, texts, tmp_path):
+    """It is in the driver's memory only, and the executors' user has verified nothing."""
+    with pytest.raises(tem.CertificateError):
+        tem.spark.privatize(make_frame(spark, texts), "text", 2, model=model, calibrated=True)
+    made = model.calibrate(2)
+    report = tem.spark.privatize_to(make_frame(spark, texts), "text", 2, f"{tmp_path}/out",
+                                    model=model, calibrated=True)
+    assert report.certificate == made.hash and report.s == made.s > 1
+    assert report.words == count_words(texts)
+
+
+def executor_of(spark, process):
+    """The executor that a Python process works for, if it is one of this session's: a child of its
+    own JVM."""
+    while process > 1:
+        parent = int(pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        if parent == spark.sparkContext._gateway.proc.pid:
+            return process
+        process = parent
+    raise AssertionError("not a process of this cluster")
+
+
+def test_executor_dies(spark, model, tmp_path):
+    """In the middle of a task, which is then done again elsewhere: no document is lost or doubled,
+    and the report has what was drawn for what was written, once."""
+    texts = make_texts(240)
+    note, killed = tmp_path / "victim", []
+
+    def stop_once(batches):
+        for batch in batches:
+            yield batch[:5]
+            if 7 in batch["id"].values and not note.exists():
+                note.with_suffix(".new").write_text(str(os.getpid()))
+                note.with_suffix(".new").rename(note)
+                time.sleep(60)
+            yield batch[5:]
+
+    def kill():
+        while not note.exists():
+            time.sleep(0.02)
+        killed.append(executor_of(spark, int(note.read_text())))
+        os.kill(killed[0], signal.SIGKILL)
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    frame = make_frame(spark, texts, 6)
+    report = tem.spark.privatize_to(frame.mapInPandas(stop_once, frame.schema), "text", 3,
+                                    f"{tmp_path}/out", model=model)
+    killer.join(10)
+    assert killed
+    rows = spark.read.parquet(f"{tmp_path}/out").collect()
+    assert sorted(row.id for row in rows) == list(range(len(texts)))
+    assert report.documents == len(texts)
+    assert report.words == count_words(texts) == count_words(row.text for row in rows)
+
+
+def message_of(action):
+    with pytest.raises(Exception) as caught:
+        action()
+    return str(caught.value)
+
+
+def test_errors_do_not_quote(spark, model, model_path, tmp_path):
+    frame = make_frame(spark, [f"{SECRET} word1"] * 8, 1)
+    broken = frame.selectExpr("id", f"cast(concat(cast('{SECRET}' as binary), X'FF') as string) "
+                              "as text")
+    told = message_of(lambda: tem.spark.privatize(broken, "text", 3, model=model).collect())
+    assert "not UTF-8" in told and SECRET not in told and "0xff" not in told
+    path = tmp_path / "changed.tem"
+    path.write_bytes(model_path.read_bytes())
+    late = tem.spark.privatize(frame, "text", 3, model=tem.Model.open(path), ship=False)
+    other = tem.Model.build([[0.0], [1.0]], ["a", "b"])
+    other.save(path, overwrite=True)
+    told = message_of(late.collect)
+    assert "not the model that the driver opened" in told and SECRET not in told
+
+
+def test_refused_on_the_driver(spark, model, built_in_memory):
+    frame = make_frame(spark, ["word1"])
+    for policies in ({"insecure_seed": 1}, {"epsilon": 0}, {"column": "id"}, {"unknown": "no"},
+                     {"model": built_in_memory}, {"threads": 0}):
+        call = {"column": "text", "epsilon": 3, "model": model, **policies}
+        with pytest.raises(tem.Error):
+            tem.spark.privatize(frame, **call)
+
+
+@pytest.fixture
+def built_in_memory():
+    return tem.Model.build([[0.0], [1.0]], ["a", "b"])
+
+
+def test_pipe(spark, model_path, texts):
+    """rdd.pipe: the command itself, once a partition."""
+    command = f"tem privatize -q --threads 1 -m {model_path} {SURE_OPTIONS}"
+    path = {"PATH": os.path.dirname(COMMAND)}
+    lines = spark.sparkContext.parallelize(texts, 4)
+    assert lines.pipe(command, path, checkCode=True).collect() == [
+        text.replace("elsewhere", "<unk>") for text in texts]
+    failing = lines.pipe(f"{command} --beta 7", path, checkCode=True)
+    assert texts[3] not in message_of(failing.collect)
+
+
+LOCAL = """
+import sys, tem.spark
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+frame = spark.createDataFrame([("word1", "word2 word3"), ("word4", None)], "title string, text string")
+once = tem.spark.privatize(frame, "title", 3, model=sys.argv[1])
+print(tem.spark.privatize_to(once, "text", 3, "out", model=sys.argv[1]).words,
+      spark.read.parquet("out").count())
+"""
+
+
+def test_local_mode(folders, model_path, tmp_path):
+    """Without a cluster, with two columns, in a process of its own: a JVM has one session."""
+    done = subprocess.run([sys.executable, "-c", LOCAL, model_path], cwd=tmp_path, text=True,
+                          capture_output=True, timeout=120)
+    assert done.stdout.split() == ["2", "2"], done.stderr[-2000:]
+
+
+def test_default_model(spark, tmp_path):
+    if not os.path.exists(os.environ.get("TEM_MODEL", "")):
+        pytest.skip("$TEM_MODEL names no default model")
+    report = tem.spark.privatize_to(make_frame(spark, ["what a wonderful movie", "boring"]),
+                                    "text", 3, f"{tmp_path}/out")
+    assert (report.words, report.unknown) == (5, 0)
