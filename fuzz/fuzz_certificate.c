@@ -33,9 +33,10 @@ static void check_certificate(const tem_certificate *c) {
     require(isfinite(c->epsilon) && c->realised > 0 && c->realised < c->epsilon);
     require(c->s <= CERTIFICATE_EXPONENT_MAX / c->gamma);
     require((c->weights != NULL) == (c->count > 0));
-    volatile uint32_t sum = 0; /* each weight can be read */
+    uint64_t sum = 0; /* each weight can be read, and one is above 0 */
     for (uint32_t i = 0; i < c->count; i++)
         sum += c->weights[i];
+    require(c->count == 0 || sum > 0);
 }
 
 /* The hash of the weights in a frame, if they can be had. */
