@@ -93,8 +93,8 @@ static void print_pair(const audit_result *r) {
 
 static void print_text(const audit_result *r) {
     const tem_mechanism_info *info = &r->info;
-    printf("%s, epsilon %g: s = %.6f, gamma = %.4f, %s words\n", tem_kind_name(info->kind),
-           info->epsilon, info->s, info->gamma, talk_count(r->words));
+    printf("%s%s, epsilon %g: s = %.6f, gamma = %.4f, %s words\n",
+           r->certified ? "calibrated " : "", tem_kind_name(info->kind), info->epsilon, info->s, info->gamma, talk_count(r->words));
     if (r->certified)
         printf("certificate %.16s, %s weights\n", r->certificate.hash, r->certificate.weights);
     printf("\nrealised    %.6g per unit of distance at most, for any two words\n",

@@ -23,7 +23,8 @@ static void say_how_to_calibrate(const mechanism_choice *choice) {
         fprintf(stderr, " --gamma %s", talk_number(choice->gamma));
     if (choice->weights_name != NULL)
         fprintf(stderr, " --weights %s", choice->weights_name);
-    fputc('\n', stderr);
+    fputs("\nThat takes minutes; with --weights equal, seconds. 'tem info' lists what there is.\n",
+          stderr);
 }
 
 /* The certificate beside the model that answers the choice and is believed; or NULL. */
