@@ -48,7 +48,7 @@ static uint32_t *round_weights(const float *log_weights, uint32_t count, double 
     for (uint32_t i = 0; values != NULL && i < count; i++) {
         const double rounded = round((log_weights[i] - largest) * steps) / steps;
         const double scaled = exp(rounded) * UINT32_MAX;
-        values[i] = scaled < 1 ? 1 : (uint32_t)scaled;
+        values[i] = scaled >= 1 ? (uint32_t)scaled : 1; /* also what is no number */
     }
     return values;
 }
@@ -99,8 +99,7 @@ static tem_status expected_distance(finding *f, const uint32_t *values, double s
     float *a = tuning_vector(&f->matrix), *z = tuning_vector(&f->matrix),
           *m = tuning_vector(&f->matrix);
     tem_status status = a == NULL || z == NULL || m == NULL ? core_fail_memory(error) : TEM_OK;
-    const tuning_call call = {&f->matrix, s, f->goal.reach > 0 ? f->goal.reach / s : f->goal.gamma,
-                              f->run};
+    const tuning_call call = {&f->matrix, s, tuning_gamma(&f->goal, s), f->run};
     for (uint32_t i = 0; i < f->matrix.count && status == TEM_OK; i++)
         a[i] = values == NULL ? 1 : (float)values[i] * 0x1p-32f;
     if (status == TEM_OK)

@@ -23,7 +23,7 @@ static bool has_enough(const tuning_goal *goal, const tem_search_state *state) {
     return w != NULL && w->enough;
 }
 
-static double gamma_of(const tuning_goal *goal, double s) {
+double tuning_gamma(const tuning_goal *goal, double s) {
     return goal->reach > 0 ? goal->reach / s : goal->gamma;
 }
 
@@ -47,7 +47,7 @@ typedef struct search {
 } search;
 
 static tuning_call call_of(const search *x) {
-    return (tuning_call){x->t, x->s, gamma_of(x->goal, x->s), x->run};
+    return (tuning_call){x->t, x->s, tuning_gamma(x->goal, x->s), x->run};
 }
 
 static double allowed(const search *x) {
@@ -234,7 +234,7 @@ tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, un
 
 tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error) {
-    const tuning_call call = {t, s, gamma_of(goal, s), run};
+    const tuning_call call = {t, s, tuning_gamma(goal, s), run};
     float *a = tuning_vector(t), *z = tuning_vector(t), *sums = tuning_vector(t),
           *back = tuning_vector(t);
     tem_status status =
@@ -346,7 +346,7 @@ tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, u
                           double tolerance, const tem_run *run, float *a, double *residual,
                           double *least, tem_error *error) {
     enum { ANEW = 25 }; /* steps after which the rest is computed, not carried along */
-    const tuning_call call = {t, s, gamma_of(goal, s), run};
+    const tuning_call call = {t, s, tuning_gamma(goal, s), run};
     balance b = {.call = &call};
     bool on = !has_enough(goal, NULL);
     tem_status status = balance_init(&b, t, error);

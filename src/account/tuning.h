@@ -33,6 +33,9 @@ typedef struct tuning_goal {
     tuning_watch *watch;
 } tuning_goal;
 
+/* The gamma that goes with an exponent. */
+double tuning_gamma(const tuning_goal *goal, double s);
+
 /* A point of the search. */
 typedef struct tuning_point {
     float *log_weights; /* padded */

@@ -6,7 +6,6 @@
  * is evaluated for all triples of words, and shown to break for an exponent that is too large. */
 #include "account/realised.h"
 #include "io/model.h"
-#include "mech/law.h"
 #include "pseudo.h"
 #include "slow.h"
 #include "space/kernels/kernels.h"
@@ -19,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "promise.h"
 #include "small_model.h"
 
 #include <math.h>
@@ -761,49 +761,6 @@ static void test_threads_agree(void **state) {
 
 /* ------------------------------------------------------------- calibrate -- */
 
-/* ln P(y | w) of the law that is drawn, to 30 digits, then rounded. Row `count`: unknown. */
-static long double *log_laws(const sampler *m, uint32_t count) {
-    long double *logs = calloc((size_t)(count + 1) * count, sizeof *logs);
-    assert_non_null(logs);
-    mpfr_t t;
-    mpfr_init2(t, BITS);
-    for (uint32_t w = 0; w <= count; w++) {
-        tem_law *law = NULL;
-        assert_int_equal(law_make(m, w == count ? TEM_NO_WORD : w, 30, &law, NULL), TEM_OK);
-        for (uint32_t y = 0; y < count; y++) {
-            mpfr_log(t, law->probabilities[y], MPFR_RNDN);
-            logs[(size_t)w * count + y] = mpfr_get_ld(t, MPFR_RNDN);
-        }
-        law_free(law);
-    }
-    mpfr_clear(t);
-    return logs;
-}
-
-/* How many triples (w, other, y) break P(y | w) <= exp(epsilon min(d, gamma)) P(y | other), also
- * where one is an unknown word, at the distance gamma. Logarithms are below 64 and rounded to 64
- * bits: they are off by less than 2^-57. */
-static uint64_t broken_promises(const known *k, exponent e, double epsilon) {
-    const uint32_t count = k->model->space.count;
-    sampler m = {.space = &k->model->space, .envelopes.exponent = e};
-    assert_int_equal(weights_init(&m.envelopes.weights, NULL, count, NULL), TEM_OK);
-    long double *logs = log_laws(&m, count);
-    uint64_t broken = 0;
-    for (uint32_t w = 0; w <= count; w++)
-        for (uint32_t other = 0; other <= count; other++) {
-            const tem_dist d = w == other                     ? 0
-                               : w == count || other == count ? e.gamma
-                                                              : space_distance(m.space, w, other);
-            const long double allowed =
-                (long double)epsilon * (d < e.gamma ? d : e.gamma) / 65536 + 0x1p-55L;
-            for (uint32_t y = 0; y < count; y++)
-                broken += logs[(size_t)w * count + y] - logs[(size_t)other * count + y] > allowed;
-        }
-    free(logs);
-    weights_free(&m.envelopes.weights);
-    return broken;
-}
-
 /* PRIVACY: the promise holds for all triples at the calibrated exponent, which is well above
  * epsilon/2; and the check can fail: at s = epsilon it does. */
 static void test_calibrated_promise(void **state) {
@@ -820,9 +777,9 @@ static void test_calibrated_promise(void **state) {
                              TEM_OK);
             assert_true(proof.most <= epsilons[i] * (1 - 0x1p-50));
             assert_true((double)e.s > 0.505 * epsilons[i] * 0x1p20);
-            assert_int_equal(broken_promises(&k, e, epsilons[i]), 0);
+            assert_int_equal(promise_count_broken(&k.model->space, e, NULL, epsilons[i]), 0);
             const exponent beyond = {(uint64_t)(epsilons[i] * 0x1p20), e.gamma};
-            assert_true(broken_promises(&k, beyond, epsilons[i]) > 0);
+            assert_true(promise_count_broken(&k.model->space, beyond, NULL, epsilons[i]) > 0);
             forget(&k);
         }
 }
@@ -837,7 +794,7 @@ static void test_unknown_words_do_not_limit(void **state) {
         const exponent e = exponent_for(0.8 * i, 4);
         sampler m = {.space = &k.model->space, .envelopes.exponent = e};
         assert_int_equal(weights_init(&m.envelopes.weights, NULL, count, NULL), TEM_OK);
-        long double *logs = log_laws(&m, count);
+        long double *logs = promise_log_laws(&m, count);
         const long double allowed = (long double)e.s / 0x1p20L * e.gamma / 65536 + 0x1p-55L;
         for (uint32_t w = 0; w < count; w++)
             for (uint32_t y = 0; y < count; y++)

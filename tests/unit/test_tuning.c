@@ -8,7 +8,6 @@
 #include "core/cpu.h"
 #include "core/memory.h"
 #include "io/model.h"
-#include "mech/law.h"
 #include "pseudo.h"
 #include "slow.h"
 
@@ -19,8 +18,10 @@
 
 #include <cmocka.h>
 
+#include "promise.h"
+#include "small_model.h"
+
 #include <math.h>
-#include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,22 +29,7 @@
 /* ------------------------------------------------------------- helpers -- */
 
 static tem_model *build(const float *values, uint32_t count, uint32_t dimension) {
-    char(*names)[8] = calloc(count, sizeof *names);
-    const char **words = calloc(count, sizeof *words);
-    assert_true(names != NULL && words != NULL);
-    for (uint32_t id = 0; id < count; id++) {
-        snprintf(names[id], sizeof names[id], "w%u", id);
-        words[id] = names[id];
-    }
-    tem_vectors *vectors = NULL;
-    tem_model *model = NULL;
-    const tem_build_options options = {.neighbours = 4};
-    assert_int_equal(tem_vectors_create(words, values, count, dimension, &vectors, NULL), TEM_OK);
-    assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
-    tem_vectors_free(vectors);
-    free(words);
-    free(names);
-    return model;
+    return small_model(NULL, values, count, dimension, TEM_EUCLIDEAN, 4);
 }
 
 /* Dense and sparse clusters, equal words, and one far away. */
@@ -275,40 +261,8 @@ static void test_balance(void **state) {
 
 /* -------------------------------------------------------- what is admitted -- */
 
-/* How many triples break the promise of epsilon, unknown words among them. */
 static uint64_t broken_promises(const known *k, const certified_weights *c, double epsilon) {
-    const uint32_t count = k->model->space.count;
-    const exponent e = c->exponent;
-    sampler m = {.space = &k->model->space, .envelopes.exponent = e};
-    assert_int_equal(weights_init(&m.envelopes.weights, c->values, count, NULL), TEM_OK);
-    long double *logs = calloc((size_t)(count + 1) * count, sizeof *logs);
-    assert_non_null(logs);
-    mpfr_t t;
-    mpfr_init2(t, 200);
-    for (uint32_t w = 0; w <= count; w++) {
-        tem_law *law = NULL;
-        assert_int_equal(law_make(&m, w == count ? TEM_NO_WORD : w, 30, &law, NULL), TEM_OK);
-        for (uint32_t y = 0; y < count; y++) {
-            mpfr_log(t, law->probabilities[y], MPFR_RNDN);
-            logs[(size_t)w * count + y] = mpfr_get_ld(t, MPFR_RNDN);
-        }
-        law_free(law);
-    }
-    mpfr_clear(t);
-    uint64_t broken = 0;
-    for (uint32_t w = 0; w <= count; w++)
-        for (uint32_t other = 0; other <= count; other++) {
-            const tem_dist d = w == other                     ? 0
-                               : w == count || other == count ? e.gamma
-                                                              : space_distance(m.space, w, other);
-            const long double allowed =
-                (long double)epsilon * (d < e.gamma ? d : e.gamma) / 65536 + 0x1p-54L;
-            for (uint32_t y = 0; y < count; y++)
-                broken += logs[(size_t)w * count + y] - logs[(size_t)other * count + y] > allowed;
-        }
-    free(logs);
-    weights_free(&m.envelopes.weights);
-    return broken;
+    return promise_count_broken(&k->model->space, c->exponent, c->values, epsilon);
 }
 
 static certified_weights find(const known *k, tem_weights_kind kind, double epsilon, double beta,
