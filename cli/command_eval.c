@@ -90,6 +90,7 @@ static int run(request *r, const tem_model *model) {
                   : r->trials == 0           ? TRIALS_DEFAULT
                                              : (uint32_t)r->trials,
         .seed = r->seed,
+        .quarter = r->quick && strcmp(r->what, "imdb") == 0,
         .random_init = r->random_init,
         .mechanisms = r->mechanisms,
         .epsilons = r->epsilons == NULL && r->quick ? quick_epsilons : r->epsilons,
@@ -160,7 +161,8 @@ int command_eval(int argc, char *const *argv) {
         {"epsilons", 0, OPTION_TEXT, &r.epsilons, "LIST",
          "such as 1,2,3 (default: 0.5 to 10, madlib to 24)", 0, 0},
         {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},
-        {"quick", 0, OPTION_FLAG, &r.quick, NULL, "one trial, at epsilon 1, 2 and 3", 0, 0},
+        {"quick", 0, OPTION_FLAG, &r.quick, NULL,
+         "one trial, at epsilon 1, 2 and 3; imdb: on a quarter of the reviews", 0, 0},
         {"only", 0, OPTION_TEXT, &r.only, "ROW", "do these rows again: MECHANISM[:EPSILON[:TRIAL]]",
          0, 0},
         {"epochs", 0, OPTION_COUNT, &r.epochs, "N", "of each training (default 20)", 1, EPOCHS_MAX},

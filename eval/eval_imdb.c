@@ -3,12 +3,32 @@
 #include "failure.h"
 #include "imdb.h"
 
+/* Half of the half of each class. */
+static tem_status keep_quarter(corpus *c, uint64_t seed, tem_error *error) {
+    tem_status status = TEM_OK;
+    for (int i = 0; i < 2 && status == TEM_OK; i++) {
+        corpus halves[2];
+        status = corpus_halve(c, IMDB_CLASSES, chance_seed(seed, 0, CHANCE_SPLIT), halves, error);
+        if (status != TEM_OK)
+            return status;
+        halves[0].left_out = c->left_out / 2;
+        corpus_free(c);
+        corpus_free(&halves[1]);
+        *c = halves[0];
+    }
+    return status;
+}
+
 tem_status eval_imdb(const tem_model *model, const char *data, const eval_options *options,
                      tem_error *error) {
     task t = {.model = model, .classes = IMDB_CLASSES, .membership = true};
     tem_status status = imdb_read(data, "train", model, options->run, &t.train, error);
     if (status == TEM_OK)
         status = imdb_read(data, "test", model, options->run, &t.test, error);
+    if (status == TEM_OK && options->quarter)
+        status = keep_quarter(&t.train, options->seed, error);
+    if (status == TEM_OK && options->quarter)
+        status = keep_quarter(&t.test, options->seed, error);
     if (status == TEM_OK)
         status = evaluate(&t, options, error);
     task_free(&t);

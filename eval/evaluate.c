@@ -137,8 +137,9 @@ static eval_row common_row(const evaluation *e) {
     snprintf(row.model, sizeof row.model, "%s", e->info.hash);
     snprintf(row.data, sizeof row.data, "%016" PRIx64 "%016" PRIx64, corpus_digest(&e->task->train),
              corpus_digest(&e->task->test));
-    snprintf(row.setting, sizeof row.setting, "%s, %u epochs, %s vectors",
-             e->task->membership ? "imdb" : "classify", epochs_of(e->options),
+    snprintf(row.setting, sizeof row.setting, "%s%s, %u epochs, %s vectors",
+             e->task->membership ? "imdb" : "classify", e->options->quarter ? " quarter" : "",
+             epochs_of(e->options),
              e->options->random_init ? "random" : "model");
     return row;
 }

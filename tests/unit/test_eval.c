@@ -1041,6 +1041,39 @@ static void texts_without_content_are_refused(void **state) {
     assert_non_null(strstr(error.message, "no word that the model knows"));
 }
 
+/* Lines that begin with `start` in a file of the folder. */
+static uint32_t lines_with(const char *name, const char *start) {
+    char line[4096];
+    uint32_t count = 0;
+    FILE *file = fopen(in_folder("%s", name), "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        count += strncmp(line, start, strlen(start)) == 0;
+    fclose(file);
+    return count;
+}
+
+/* Of 40 reviews a class 10 are left, and half of these are trained with. */
+static void a_quarter_has_a_quarter_of_each_class(void **state) {
+    (void)state;
+    char data[PATH], texts[PATH];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("forty", 40, 12, 0));
+    snprintf(texts, sizeof texts, "%s", in_folder("quarter-texts"));
+    eval_options options = options_for("quarter-out", &t);
+    options.mechanisms = "original";
+    options.epochs = 1;
+    options.quarter = true;
+    options.export_to = texts;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_int_equal(lines_with("quarter-texts/original-0-1.train", "__label__"), 10);
+    assert_int_equal(lines_with("quarter-texts/original-0-1.train", "__label__1"), 5);
+    assert_int_equal(lines_with("quarter-texts/original-0-1.test", "__label__1"), 5);
+    options.quarter = false; /* rows of all reviews do not go beside it */
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+}
+
 /* Every use and every trial has random numbers of its own, and always the same. */
 static void trials_differ(void **state) {
     (void)state;
@@ -1134,6 +1167,7 @@ int main(void) {
         cmocka_unit_test(a_label_of_the_test_alone_is_refused),
         cmocka_unit_test(a_folder_that_is_not_aclimdb_is_refused),
         cmocka_unit_test(texts_without_content_are_refused),
+        cmocka_unit_test(a_quarter_has_a_quarter_of_each_class),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
