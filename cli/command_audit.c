@@ -246,7 +246,7 @@ int command_audit(int argc, char *const *argv) {
         return EXIT_DONE;
     }
     if (r.choice.epsilon <= 0)
-        return talk_usage("audit", "which epsilon? --epsilon E has no default; try 2 to 3");
+        return mechanism_ask_epsilon("audit", r.choice.calibrated);
     if (r.choice.kind_name != NULL && strcmp(r.choice.kind_name, "madlib") == 0)
         return talk_usage("audit", "Madlib can only be drawn from; tem and em can be audited");
     const int status = r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;

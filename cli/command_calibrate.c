@@ -177,9 +177,7 @@ static int check_request(calibrate_request *r) {
             return status;
     }
     if (!r->curve && r->wanted.epsilon <= 0)
-        return talk_usage("calibrate",
-                          "which epsilon? --epsilon E has no default; try 2 to 3, and see tem "
-                          "explain");
+        return mechanism_ask_epsilon("calibrate", true);
     return EXIT_DONE;
 }
 

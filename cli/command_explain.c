@@ -262,7 +262,7 @@ int command_explain(int argc, char *const *argv) {
     if (operands == 0)
         return talk_usage("explain", "which word? tem explain --epsilon E WORD");
     if (choice.epsilon <= 0)
-        return talk_usage("explain", "which epsilon? --epsilon E has no default; try 2 to 3");
+        return mechanism_ask_epsilon("explain", choice.calibrated);
     tem_model *model = default_model_open(common.model);
     if (model == NULL)
         return EXIT_FAILED;
