@@ -46,7 +46,7 @@ static void print_text(const calibrated *c) {
            talk_count(c->audit.pairs_pruned),
            talk_count(c->audit.pairs_examined + c->audit.pairs_pruned));
     effects_print(info);
-    printf("\ncertificate  %s\nwritten to   %s\n", info->hash, default_model_certificates());
+    printf("\ncertificate  %s\nkept in      %s\n", info->hash, default_model_certificates());
 }
 
 static bool print_json(const calibrated *c) {
@@ -93,7 +93,7 @@ static int calibrate(const calibrate_request *r, const tem_model *model,
                      const tem_accountant *accountant, const tem_run *run) {
     tem_error error;
     tem_certificate *certificate =
-        calibration_make(accountant, &r->wanted, r->minutes, true, run, r->common.quiet);
+        calibration_make(model, accountant, &r->wanted, r->minutes, true, run, r->common.quiet);
     if (certificate == NULL)
         return EXIT_FAILED;
     calibrated c = {.model = model};
