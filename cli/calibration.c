@@ -16,35 +16,38 @@ static bool has_certificates(void) {
     return access(default_model_certificates(), F_OK) == 0 || errno != ENOENT;
 }
 
+/* Whether each of the certificates can be read; says why not. */
+static bool are_whole(const char *path) {
+    tem_certificate *certificate = NULL;
+    tem_error error;
+    for (uint32_t i = 0; tem_certificate_load(path, i, &certificate, &error) == TEM_OK; i++) {
+        if (certificate == NULL)
+            return true;
+        tem_certificate_free(certificate);
+    }
+    talk_error(&error);
+    return false;
+}
+
 bool calibration_ready(void) {
     const char *path = default_model_certificates();
-    tem_certificate *first = NULL;
-    tem_error error;
     if (!outputs_check(path, true)) {
         fputs("tem: link or copy the model into a folder of yours, and name it with -m\n", stderr);
         return false;
     }
     if (!trust_ready())
         return false;
-    if (has_certificates() && tem_certificate_load(path, 0, &first, &error) != TEM_OK) {
-        talk_error(&error);
-        return false;
-    }
-    tem_certificate_free(first);
-    return true;
+    return !has_certificates() || are_whole(path);
 }
 
-bool calibration_is_for(const tem_certificate_info *info, const tem_model *model) {
-    tem_calibration wanted = {
-        .epsilon = info->epsilon, .beta = info->beta, .gamma = info->beta > 0 ? 0 : info->gamma};
-    tem_certificate *found = NULL;
-    tem_certificate_info other;
-    if (tem_weights_parse(info->weights, &wanted.weights, NULL) != TEM_OK ||
-        tem_certificate_find(default_model_certificates(), model, &wanted, &found, NULL) != TEM_OK)
-        return false;
-    tem_certificate_get_info(found, &other);
-    tem_certificate_free(found);
-    return strcmp(other.hash, info->hash) == 0;
+bool calibration_is_for(const tem_certificate *certificate, const tem_model *model) {
+    tem_certificate_info info;
+    tem_mechanism *mechanism = NULL;
+    tem_certificate_get_info(certificate, &info);
+    const tem_mechanism_options options = {.epsilon = info.epsilon, .certificate = certificate};
+    const bool fits = tem_mechanism_create(model, &options, &mechanism, NULL) == TEM_OK;
+    tem_mechanism_free(mechanism);
+    return fits;
 }
 
 tem_certificate *calibration_find(const tem_model *model, const tem_calibration *wanted) {

@@ -26,8 +26,7 @@ tem_certificate *calibration_make(const tem_model *model, const tem_accountant *
                                   const tem_calibration *wanted, double minutes, bool patient,
                                   const tem_run *run, bool quiet);
 
-/* Whether a certificate beside the model opened last is for this model: whether --calibrated would
- * find it. */
-bool calibration_is_for(const tem_certificate_info *info, const tem_model *model);
+/* Whether a certificate is for this model: whether a mechanism can be made of both. */
+bool calibration_is_for(const tem_certificate *certificate, const tem_model *model);
 
 #endif

@@ -319,8 +319,9 @@ static void each_certificate(const chooser *c,
             certificate == NULL)
             return;
         tem_certificate_get_info(certificate, &info);
+        const bool fits = calibration_is_for(certificate, c->model);
         tem_certificate_free(certificate);
-        if (trust_has(&info) && calibration_is_for(&info, c->model) &&
+        if (trust_has(&info) && fits &&
             strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
             each(&info, context);
     }
