@@ -19,29 +19,15 @@ typedef struct curve {
     tem_certificate_info found[EPSILONS][KINDS];
 } curve;
 
-/* The certificate beside the model, if it is believed and its effects are under the prior asked
- * for; else NULL. */
-static tem_certificate *find_known(const tem_model *model, const tem_calibration *wanted) {
-    tem_certificate *certificate = NULL;
-    tem_certificate_info info;
-    if (tem_certificate_find(default_model_certificates(), model, wanted, &certificate, NULL) !=
-        TEM_OK)
-        return NULL;
-    tem_certificate_get_info(certificate, &info);
-    if (trust_has(&info) && strcmp(info.prior, wanted->prior_name) == 0)
-        return certificate;
-    tem_certificate_free(certificate);
-    return NULL;
-}
-
 static bool find_point(const calibrate_request *r, const tem_model *model,
                        const tem_accountant *accountant, const tem_run *run,
                        const tem_calibration *wanted, tem_certificate_info *found) {
-    tem_certificate *certificate = find_known(model, wanted);
+    tem_certificate *certificate = calibration_find(model, wanted);
     if (certificate == NULL) {
         talk_note(r->common.quiet, "epsilon %s, %s weights", talk_number(wanted->epsilon),
                   tem_weights_name(wanted->weights));
-        certificate = calibration_make(accountant, wanted, r->minutes, false, run, r->common.quiet);
+        certificate =
+            calibration_make(model, accountant, wanted, r->minutes, false, run, r->common.quiet);
     }
     if (certificate == NULL)
         return false;

@@ -16,35 +16,52 @@ static bool has_certificates(void) {
     return access(default_model_certificates(), F_OK) == 0 || errno != ENOENT;
 }
 
+/* Whether each of the certificates can be read; says why not. */
+static bool are_whole(const char *path) {
+    tem_certificate *certificate = NULL;
+    tem_error error;
+    for (uint32_t i = 0; tem_certificate_load(path, i, &certificate, &error) == TEM_OK; i++) {
+        if (certificate == NULL)
+            return true;
+        tem_certificate_free(certificate);
+    }
+    talk_error(&error);
+    return false;
+}
+
 bool calibration_ready(void) {
     const char *path = default_model_certificates();
-    tem_certificate *first = NULL;
-    tem_error error;
     if (!outputs_check(path, true)) {
         fputs("tem: link or copy the model into a folder of yours, and name it with -m\n", stderr);
         return false;
     }
     if (!trust_ready())
         return false;
-    if (has_certificates() && tem_certificate_load(path, 0, &first, &error) != TEM_OK) {
-        talk_error(&error);
-        return false;
-    }
-    tem_certificate_free(first);
-    return true;
+    return !has_certificates() || are_whole(path);
 }
 
-bool calibration_is_for(const tem_certificate_info *info, const tem_model *model) {
-    tem_calibration wanted = {
-        .epsilon = info->epsilon, .beta = info->beta, .gamma = info->beta > 0 ? 0 : info->gamma};
-    tem_certificate *found = NULL;
-    tem_certificate_info other;
-    if (tem_weights_parse(info->weights, &wanted.weights, NULL) != TEM_OK ||
-        tem_certificate_find(default_model_certificates(), model, &wanted, &found, NULL) != TEM_OK)
-        return false;
-    tem_certificate_get_info(found, &other);
-    tem_certificate_free(found);
-    return strcmp(other.hash, info->hash) == 0;
+bool calibration_is_for(const tem_certificate *certificate, const tem_model *model) {
+    tem_certificate_info info;
+    tem_mechanism *mechanism = NULL;
+    tem_certificate_get_info(certificate, &info);
+    const tem_mechanism_options options = {.epsilon = info.epsilon, .certificate = certificate};
+    const bool fits = tem_mechanism_create(model, &options, &mechanism, NULL) == TEM_OK;
+    tem_mechanism_free(mechanism);
+    return fits;
+}
+
+tem_certificate *calibration_find(const tem_model *model, const tem_calibration *wanted) {
+    tem_certificate *certificate = NULL;
+    tem_certificate_info info;
+    if (tem_certificate_find(default_model_certificates(), model, wanted, &certificate, NULL) !=
+        TEM_OK)
+        return NULL;
+    tem_certificate_get_info(certificate, &info);
+    if (trust_has(&info) && wanted->prior_name != NULL &&
+        strcmp(info.prior, wanted->prior_name) == 0)
+        return certificate;
+    tem_certificate_free(certificate);
+    return NULL;
 }
 
 /* ---- the search ---- */
@@ -72,29 +89,60 @@ static int told(void *context, const tem_search_state *state) {
     return w->said;
 }
 
-tem_certificate *calibration_make(const tem_accountant *accountant, const tem_calibration *wanted,
-                                  double minutes, bool patient, const tem_run *run, bool quiet) {
+/* What was found in less than its time must not take the place of what took all of it. Returns the
+ * one that is there already if it is as good or better, after saying so; else NULL. */
+static tem_certificate *find_better(const tem_model *model, const tem_calibration *wanted,
+                                    const tem_certificate *found, bool quiet) {
+    tem_certificate *known = calibration_find(model, wanted);
+    tem_certificate_info before, after;
+    if (known == NULL)
+        return NULL;
+    tem_certificate_get_info(known, &before);
+    tem_certificate_get_info(found, &after);
+    if (before.effect.distance <= after.effect.distance) {
+        talk_note(quiet,
+                  "tem: the certificate that is there already stays: its expected distance is "
+                  "%.4f, that of what was found %.4f",
+                  before.effect.distance, after.effect.distance);
+        return known;
+    }
+    tem_certificate_free(known);
+    return NULL;
+}
+
+/* Writes it down and believes it; false after saying why not. */
+static bool keep(const tem_certificate *certificate) {
+    tem_certificate_info info;
+    tem_error error;
+    if (tem_certificate_save(certificate, default_model_certificates(), &error) != TEM_OK) {
+        talk_error(&error);
+        return false;
+    }
+    tem_certificate_get_info(certificate, &info);
+    return trust_add(&info);
+}
+
+tem_certificate *calibration_make(const tem_model *model, const tem_accountant *accountant,
+                                  const tem_calibration *wanted, double minutes, bool patient,
+                                  const tem_run *run, bool quiet) {
     watch w = {.end = talk_clock() + 60 * minutes, .quiet = quiet};
     tem_calibration search = *wanted;
     tem_certificate *certificate = NULL;
-    tem_certificate_info info;
     tem_error error;
     search.told = told;
     search.told_context = &w;
     if (patient && wanted->weights != TEM_WEIGHTS_EQUAL)
         talk_be_patient();
-    tem_status status = tem_accountant_calibrate(accountant, &search, run, &certificate, &error);
-    if (status == TEM_OK)
-        status = tem_certificate_save(certificate, default_model_certificates(), &error);
+    const tem_status status =
+        tem_accountant_calibrate(accountant, &search, run, &certificate, &error);
     talk_end_progress();
     if (status != TEM_OK) {
         talk_error(&error);
-        tem_certificate_free(certificate);
         return NULL;
     }
-    tem_certificate_get_info(certificate, &info);
-    if (trust_add(&info))
+    tem_certificate *better = w.said ? find_better(model, wanted, certificate, quiet) : NULL;
+    if (better == NULL && keep(certificate))
         return certificate;
     tem_certificate_free(certificate);
-    return NULL;
+    return better;
 }

@@ -11,16 +11,22 @@
  * all the work; says why not. */
 bool calibration_ready(void);
 
-/* Calibrates; keeps the certificate beside the model, and believes it from now on.
+/* The certificate beside the model opened last that answers what is wanted, if it is believed and
+ * its effects are under the prior asked for; else NULL. */
+tem_certificate *calibration_find(const tem_model *model, const tem_calibration *wanted);
+
+/* Calibrates; keeps the certificate beside the model, and believes it from now on. Where a search
+ * was ended before its time and calibration_find has a certificate whose expected distance is no
+ * larger, that one stays and is returned instead.
  *   wanted    of it, told is not looked at
  *   minutes   after which a search ends with the best it has
  *   patient   the first SIGINT does that, too, and the second one ends the command
  * NULL after saying why not. */
-tem_certificate *calibration_make(const tem_accountant *accountant, const tem_calibration *wanted,
-                                  double minutes, bool patient, const tem_run *run, bool quiet);
+tem_certificate *calibration_make(const tem_model *model, const tem_accountant *accountant,
+                                  const tem_calibration *wanted, double minutes, bool patient,
+                                  const tem_run *run, bool quiet);
 
-/* Whether a certificate beside the model opened last is for this model: whether --calibrated would
- * find it. */
-bool calibration_is_for(const tem_certificate_info *info, const tem_model *model);
+/* Whether a certificate is for this model: whether a mechanism can be made of both. */
+bool calibration_is_for(const tem_certificate *certificate, const tem_model *model);
 
 #endif

@@ -7,6 +7,7 @@
 #include "plot.h"
 #include "rounding.h"
 #include "talk.h"
+#include "words.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -51,9 +52,8 @@ static document_cost cost_of(const audit_result *r, move by, unsigned words) {
     const double d = by == BY_ONE ? fmin(1, r->info.gamma) : r->info.gamma;
     const double pure = words * (by == BY_ONE ? r->audit.realised * d : r->audit.local);
     const double reach = r->info.s * d, rho = words * reach * reach / 2;
-    return (document_cost){.pure = pure,
-                           .rho = rho,
-                           .approximate = fmin(pure, rho + 2 * sqrt(rho * log(1 / delta)))};
+    return (document_cost){
+        .pure = pure, .rho = rho, .approximate = fmin(pure, rho + 2 * sqrt(rho * log(1 / delta)))};
 }
 
 static void print_documents(const audit_result *r) {
@@ -70,31 +70,22 @@ static void print_documents(const audit_result *r) {
         }
         putchar('\n');
     }
-    printf("\n"
-           "rho: zero-concentrated; (s d)^2 / 2 = %.4g d^2 for a word that moves by d. It goes with\n"
-           "s: at the same epsilon a calibrated mechanism has a larger s, and a larger rho for words at\n"
-           "the same distance. Its gamma is smaller, and so is the cost of moving beyond it: that\n"
-           "says nothing about how much of a text is left; N_w and Bayes of 'tem choose' do.\n"
-           "at delta: the epsilon that holds but for a probability of %g.\n",
-           r->info.s * r->info.s / 2, delta);
-}
-
-static void print_pair(const audit_result *r) {
-    size_t length_a = 0, length_b = 0;
-    if (r->audit.worst_a == TEM_NO_WORD) {
-        puts("worst pair  none: all words are the same point");
-        return;
-    }
-    const char *a = tem_model_word(r->model, r->audit.worst_a, &length_a);
-    const char *b = tem_model_word(r->model, r->audit.worst_b, &length_b);
-    printf("worst pair  %.*s, %.*s, at distance %.4f\n", (int)length_a, a != NULL ? a : "",
-           (int)length_b, b != NULL ? b : "", (double)r->audit.worst_distance / TEM_DIST_ONE);
+    printf(
+        "\n"
+        "rho: zero-concentrated; (s d)^2 / 2 = %.4g d^2 for a word that moves by d. It goes with\n"
+        "s: at the same epsilon a calibrated mechanism has a larger s, and a larger rho for words "
+        "at\n"
+        "the same distance. Its gamma is smaller, and so is the cost of moving beyond it: that\n"
+        "says nothing about how much of a text is left; N_w and Bayes of 'tem choose' do.\n"
+        "at delta: the epsilon that holds but for a probability of %g.\n",
+        r->info.s * r->info.s / 2, delta);
 }
 
 static void print_text(const audit_result *r) {
     const tem_mechanism_info *info = &r->info;
     printf("%s%s, epsilon %g: s = %.6f, gamma = %.4f, %s words\n",
-           r->certified ? "calibrated " : "", tem_kind_name(info->kind), info->epsilon, info->s, info->gamma, talk_count(r->words));
+           r->certified ? "calibrated " : "", tem_kind_name(info->kind), info->epsilon, info->s,
+           info->gamma, talk_count(r->words));
     if (r->certified)
         printf("certificate %.16s, %s weights\n", r->certificate.hash, r->certificate.weights);
     printf("\nrealised    %.6g per unit of distance at most, for any two words\n",
@@ -105,7 +96,8 @@ static void print_text(const audit_result *r) {
            100 * r->audit.realised / (2 * info->s), 100 * r->audit.realised / info->epsilon);
     if (!r->is_metric)
         puts("            if the matrix is a metric: not all of its triangles were checked");
-    print_pair(r);
+    fputs("worst pair  ", stdout);
+    words_print_worst(r->model, &r->audit);
     printf("any inputs  %.6g at most (epsilon * gamma = %.6g)\n",
            rounding_up(r->audit.local, DIGITS), rounding_up(info->epsilon_gamma, DIGITS));
     printf("pairs       %s looked at, %s ruled out by bounds: all of them\n",
@@ -113,12 +105,6 @@ static void print_text(const audit_result *r) {
     print_documents(r);
     if (r->certified)
         effects_print(&r->certificate);
-}
-
-static json_t *word_as_json(const tem_model *model, uint32_t id) {
-    size_t length = 0;
-    const char *word = id == TEM_NO_WORD ? NULL : tem_model_word(model, id, &length);
-    return word != NULL ? json_stringn(word, length) : json_null();
 }
 
 static json_t *cost_as_json(const audit_result *r, move by, unsigned words) {
@@ -141,18 +127,16 @@ static bool print_json(const audit_result *r) {
     const tem_mechanism_info *info = &r->info;
     const tem_audit *audit = &r->audit;
     json_t *all = json_pack(
-        "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:o, s:b, s:f, s:f, s:{s:o, s:o, s:f}, s:f, s:f, "
+        "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:o, s:b, s:f, s:f, s:o, s:f, s:f, "
         "s:{s:I, s:I}, s:o, s:o}",
         "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)r->words, "weights",
         info->weights, "mechanism", tem_kind_name(info->kind), "certificate",
         info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(), "metric",
-        r->is_metric, "realised", audit->realised, "realised_least", audit->realised_least, "worst", "a",
-        word_as_json(r->model, audit->worst_a), "b", word_as_json(r->model, audit->worst_b),
-        "distance", (double)audit->worst_distance / TEM_DIST_ONE, "epsilon_gamma",
-        info->epsilon_gamma, "local", audit->local, "pairs", "examined",
-        (json_int_t)audit->pairs_examined, "pruned", (json_int_t)audit->pairs_pruned, "documents",
-        documents_as_json(r), "effects",
+        r->is_metric, "realised", audit->realised, "realised_least", audit->realised_least, "worst",
+        words_worst_as_json(r->model, audit), "epsilon_gamma", info->epsilon_gamma, "local",
+        audit->local, "pairs", "examined", (json_int_t)audit->pairs_examined, "pruned",
+        (json_int_t)audit->pairs_pruned, "documents", documents_as_json(r), "effects",
         r->certified ? effects_as_json(&r->certificate) : json_null());
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
@@ -262,7 +246,7 @@ int command_audit(int argc, char *const *argv) {
         return EXIT_DONE;
     }
     if (r.choice.epsilon <= 0)
-        return talk_usage("audit", "which epsilon? --epsilon E has no default; try 2 to 3");
+        return mechanism_ask_epsilon("audit", r.choice.calibrated);
     if (r.choice.kind_name != NULL && strcmp(r.choice.kind_name, "madlib") == 0)
         return talk_usage("audit", "Madlib can only be drawn from; tem and em can be audited");
     const int status = r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;

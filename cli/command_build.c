@@ -100,7 +100,9 @@ int command_build(int argc, char *const *argv) {
     if (build(&r, &run, &vectors, &model, &error) != TEM_OK)
         status = talk_error(&error);
     else
-        talk_note(r.common.quiet, "wrote %s; next: tem info -m %s", r.output, r.output);
+        talk_note(r.common.quiet,
+                  "wrote %s; next: tem choose --self 0.5 -m %s finds an epsilon for it", r.output,
+                  r.output);
     tem_model_free(model);
     tem_vectors_free(vectors);
     return status;

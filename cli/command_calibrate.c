@@ -9,6 +9,7 @@
 #include "prior_option.h"
 #include "rounding.h"
 #include "talk.h"
+#include "words.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -27,16 +28,6 @@ typedef struct calibrated {
 
 /* ---- telling ---- */
 
-static void print_worst(const calibrated *c) {
-    size_t length_a = 0, length_b = 0;
-    if (c->audit.worst_a == TEM_NO_WORD)
-        return;
-    const char *a = tem_model_word(c->model, c->audit.worst_a, &length_a);
-    const char *b = tem_model_word(c->model, c->audit.worst_b, &length_b);
-    printf("worst pair   %.*s, %.*s: %.4f apart\n", (int)length_a, a, (int)length_b, b,
-           (double)c->audit.worst_distance / TEM_DIST_ONE);
-}
-
 static void print_text(const calibrated *c) {
     const tem_certificate_info *info = &c->info;
     printf("epsilon      %s, over %s words with %s weights\n", talk_number(info->epsilon),
@@ -49,23 +40,13 @@ static void print_text(const calibrated *c) {
     printf("\nrealised     at most %.*g, proved; at least %.*g\n", DIGITS,
            rounding_up(info->realised, DIGITS), DIGITS,
            c->audit.realised_least > 0 ? rounding_down(c->audit.realised_least, DIGITS) : 0);
-    print_worst(c);
+    fputs("worst pair   ", stdout);
+    words_print_worst(c->model, &c->audit);
     printf("pairs        %s examined + %s pruned = %s\n", talk_count(c->audit.pairs_examined),
            talk_count(c->audit.pairs_pruned),
            talk_count(c->audit.pairs_examined + c->audit.pairs_pruned));
     effects_print(info);
-    printf("\ncertificate  %s\nwritten to   %s\n", info->hash, default_model_certificates());
-}
-
-static json_t *worst_of(const calibrated *c) {
-    size_t length_a = 0, length_b = 0;
-    if (c->audit.worst_a == TEM_NO_WORD)
-        return json_null();
-    const char *a = tem_model_word(c->model, c->audit.worst_a, &length_a);
-    const char *b = tem_model_word(c->model, c->audit.worst_b, &length_b);
-    return json_pack("{s:o, s:o, s:f}", "a", json_stringn(a, length_a), "b",
-                     json_stringn(b, length_b), "distance",
-                     (double)c->audit.worst_distance / TEM_DIST_ONE);
+    printf("\ncertificate  %s\nkept in      %s\n", info->hash, default_model_certificates());
 }
 
 static bool print_json(const calibrated *c) {
@@ -75,9 +56,10 @@ static bool print_json(const calibrated *c) {
         info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)c->model_info.words,
         "weights", info->weights, "realised", info->realised, "realised_least",
-        c->audit.realised_least, "worst", worst_of(c), "pairs", "examined",
-        (json_int_t)c->audit.pairs_examined, "pruned", (json_int_t)c->audit.pairs_pruned, "effects",
-        effects_as_json(info), "hash", info->hash, "file", default_model_certificates());
+        c->audit.realised_least, "worst", words_worst_as_json(c->model, &c->audit), "pairs",
+        "examined", (json_int_t)c->audit.pairs_examined, "pruned",
+        (json_int_t)c->audit.pairs_pruned, "effects", effects_as_json(info), "hash", info->hash,
+        "file", default_model_certificates());
     const bool done = root != NULL && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
     json_decref(root);
     putchar('\n');
@@ -111,7 +93,7 @@ static int calibrate(const calibrate_request *r, const tem_model *model,
                      const tem_accountant *accountant, const tem_run *run) {
     tem_error error;
     tem_certificate *certificate =
-        calibration_make(accountant, &r->wanted, r->minutes, true, run, r->common.quiet);
+        calibration_make(model, accountant, &r->wanted, r->minutes, true, run, r->common.quiet);
     if (certificate == NULL)
         return EXIT_FAILED;
     calibrated c = {.model = model};
@@ -195,9 +177,7 @@ static int check_request(calibrate_request *r) {
             return status;
     }
     if (!r->curve && r->wanted.epsilon <= 0)
-        return talk_usage("calibrate",
-                          "which epsilon? --epsilon E has no default; try 2 to 3, and see tem "
-                          "explain");
+        return mechanism_ask_epsilon("calibrate", true);
     return EXIT_DONE;
 }
 

@@ -319,8 +319,9 @@ static void each_certificate(const chooser *c,
             certificate == NULL)
             return;
         tem_certificate_get_info(certificate, &info);
+        const bool fits = calibration_is_for(certificate, c->model);
         tem_certificate_free(certificate);
-        if (trust_has(&info) && calibration_is_for(&info, c->model) &&
+        if (trust_has(&info) && fits &&
             strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
             each(&info, context);
     }
@@ -343,6 +344,45 @@ static void add_certificate(const tem_certificate_info *info, void *context) {
                                     info->weights, "s", info->s, "effects", effects_as_json(info)));
 }
 
+/* The largest epsilon of a certificate with tuned weights that keeps the target; 0: there is none. */
+typedef struct tuned_answer {
+    const chooser *chooser;
+    double epsilon;
+} tuned_answer;
+
+static void consider_tuned(const tem_certificate_info *info, void *context) {
+    tuned_answer *best = context;
+    const choose_point point = {.summary = {.self_median = info->effect.self,
+                                            .support_median = info->effect.support,
+                                            .bayes = info->effect.bayes}};
+    const bool usual_beta = info->beta >= TEM_BETA_DEFAULT && info->beta <= TEM_BETA_DEFAULT;
+    if (strcmp(info->weights, "tuned") == 0 && usual_beta && info->epsilon > best->epsilon &&
+        keeps_target(best->chooser, &point))
+        best->epsilon = info->epsilon;
+}
+
+/* An epsilon is chosen for one mechanism, and means something else with another. */
+static void print_mechanism(const chooser *c) {
+    tuned_answer tuned = {.chooser = c};
+    if (c->request->calibrated)
+        print_calibrated(c);
+    else
+        printf("It is for the plain mechanism, without --calibrated; with a certificate the same "
+               "epsilon\n"
+               "has less noise. 'tem choose --calibrated' answers for those of equal weights.\n");
+    if (c->request->beta <= 0 && c->request->gamma <= 0)
+        each_certificate(c, consider_tuned, &tuned);
+    if (tuned.epsilon > 0)
+        printf(
+            "Of the certificates of tuned weights at hand, that of epsilon %s is the largest that\n"
+            "keeps the target: --epsilon %s --calibrated.\n",
+            talk_number(tuned.epsilon), talk_number(tuned.epsilon));
+    else
+        puts("For tuned weights no certificate at hand keeps the target: 'tem calibrate --curve' "
+             "shows\n"
+             "what they do, 'tem calibrate --epsilon E' makes one.");
+}
+
 static void print_text(const chooser *c) {
     const choose_point *a = &c->answer;
     printf("epsilon %.4g%s: %s is %.6g, at %s %.6g\n", epsilon_of(c, a),
@@ -350,8 +390,7 @@ static void print_text(const chooser *c) {
            c->target == TARGET_SUPPORT ? "least" : "most", c->wanted);
     printf("s = %.6f, gamma = %.4f, epsilon * gamma = %.2f; prior %s\n", a->info.s, a->info.gamma,
            epsilon_of(c, a) * a->info.gamma, c->request->prior_name);
-    if (c->request->calibrated)
-        print_calibrated(c);
+    print_mechanism(c);
     print_table(c);
     bool first = true;
     each_certificate(c, print_certificate, &first);

@@ -4,6 +4,7 @@
 #include "default_model.h"
 #include "mechanism_options.h"
 #include "talk.h"
+#include "words.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -68,7 +69,9 @@ static void print_bar(double probability) {
 static void print_row(const char *distance, double probability, const char *word, size_t length) {
     printf("%9s  %8.6f  ", distance, probability);
     print_bar(probability);
-    printf("  %.*s\n", (int)length, word);
+    fputs("  ", stdout);
+    words_print(word, length);
+    putchar('\n');
 }
 
 /* The same word at the same epsilon without a certificate: what the tighter proof is paid with. */
@@ -85,8 +88,9 @@ static void print_text(const explanation *e) {
     tem_error error;
     size_t length = 0;
     const char *word = e->id == TEM_NO_WORD ? "" : tem_model_word(e->model, e->id, &length);
-    printf("%.*s%s under %s%s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
-           (int)length, word, e->id == TEM_NO_WORD ? "an unknown word" : "",
+    words_print(word, length);
+    printf("%s under %s%s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
+           e->id == TEM_NO_WORD ? "an unknown word" : "",
            e->info.certificate[0] != '\0' ? "calibrated " : "", tem_kind_name(e->info.kind),
            e->info.epsilon, e->info.s, e->info.gamma, e->info.epsilon_gamma);
     if (e->info.kind == TEM_KIND_EM)
@@ -258,7 +262,7 @@ int command_explain(int argc, char *const *argv) {
     if (operands == 0)
         return talk_usage("explain", "which word? tem explain --epsilon E WORD");
     if (choice.epsilon <= 0)
-        return talk_usage("explain", "which epsilon? --epsilon E has no default; try 2 to 3");
+        return mechanism_ask_epsilon("explain", choice.calibrated);
     tem_model *model = default_model_open(common.model);
     if (model == NULL)
         return EXIT_FAILED;

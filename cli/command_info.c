@@ -84,8 +84,8 @@ static json_t *describe(const tem_certificate *certificate, const tem_model *mod
     return json_pack("{s:f, s:o, s:f, s:f, s:f, s:s, s:b, s:b, s:s}", "epsilon", info.epsilon,
                      "beta", info.beta > 0 ? json_real(info.beta) : json_null(), "s", info.s,
                      "gamma", info.gamma, "realised", info.realised, "weights", info.weights,
-                     "this_model", calibration_is_for(&info, model), "trusted", trust_has(&info), "hash",
-                     info.hash);
+                     "this_model", calibration_is_for(certificate, model), "trusted",
+                     trust_has(&info), "hash", info.hash);
 }
 
 /* The certificates beside the model, as an array; NULL after saying why they cannot be read. */

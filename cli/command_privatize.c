@@ -106,9 +106,7 @@ static int check_ledger(const privatize_request *r, bool fields) {
 
 static int check_request(privatize_request *r) {
     if (r->choice.epsilon <= 0)
-        return talk_usage(
-            "privatize",
-            "which epsilon? --epsilon E has no default; try 2 to 3, and see tem explain");
+        return mechanism_ask_epsilon("privatize", r->choice.calibrated);
     const int status = parse_names(r);
     if (status != EXIT_DONE)
         return status;
@@ -171,11 +169,15 @@ static void warn_about_epsilon(const tem_model *model, const tem_mechanism *mech
     if (quiet)
         return;
     const double median = median_self(model, mechanism);
+    tem_certificate_info certificate;
+    const bool certified = tem_mechanism_get_certificate(mechanism, &certificate);
     if (median > 0.95)
         talk_note(quiet,
                   "tem: warning: at this epsilon most words stay themselves (%.3f of the time): "
-                  "nearly no privacy. A smaller epsilon changes more.",
-                  median);
+                  "nearly no privacy. A smaller epsilon changes more%s.",
+                  median,
+                  certified ? ": with certificates try 1 to 1.5; 'tem choose' lists what each does"
+                            : "");
     else if (median >= 0 && median < 0.01)
         talk_note(quiet,
                   "tem: warning: at this epsilon most words become any word (themselves %.4f of "

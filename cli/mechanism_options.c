@@ -14,6 +14,12 @@ static int say_error(const char *command, const tem_error *error) {
     return talk_error(error);
 }
 
+int mechanism_ask_epsilon(const char *command, bool calibrated) {
+    return talk_usage(command,
+                      "which epsilon? --epsilon E has no default; try %s, or let 'tem choose' find one",
+                      calibrated ? "1 to 1.5" : "2 to 3");
+}
+
 static void say_how_to_calibrate(const mechanism_choice *choice) {
     fprintf(stderr, "Run: tem calibrate%s --epsilon %s", default_model_naming(),
             talk_number(choice->epsilon));

@@ -57,4 +57,8 @@ typedef struct mechanism_choice {
 tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
                                 const mechanism_choice *choice, int *status);
 
+/* Asks for the epsilon that is missing, with one to start from; returns EXIT_USAGE. A certificate
+ * has less noise at the same epsilon, so `calibrated` ones start lower. */
+int mechanism_ask_epsilon(const char *command, bool calibrated);
+
 #endif

@@ -6,6 +6,7 @@
  * fails leaves nothing. */
 #include "plot.h"
 
+#include "gnuplot.h"
 #include "outputs.h"
 #include "talk.h"
 
@@ -13,50 +14,23 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static bool ends_in(const char *path, const char *ending) {
     const size_t length = strlen(path), end = strlen(ending);
     return length > end && strcmp(path + length - end, ending) == 0;
 }
 
-/* Runs gnuplot with these files as its standard input and output; its exit status, or -1 if it
- * cannot be run. `input` -1: none, and it only tells its version. */
-static int run_gnuplot(int input, int output) {
-    char *const draw[] = {"gnuplot", "-d", "-", NULL}; /* -d: no settings of the user's */
-    char *const version[] = {"gnuplot", "--version", NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child = 0;
-    int status = 0;
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return -1;
-    bool ready = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) == 0;
-    if (input >= 0)
-        ready &= posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) == 0;
-    ready = ready && posix_spawnp(&child, "gnuplot", &actions, NULL, input >= 0 ? draw : version,
-                                  environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    if (!ready)
-        return -1;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
-}
-
+/* Whether it runs: an empty script is drawn at once. */
 static bool has_gnuplot(void) {
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    const bool found = nowhere >= 0 && run_gnuplot(-1, nowhere) == 0;
-    if (nowhere >= 0)
-        close(nowhere);
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const bool found = nothing >= 0 && gnuplot_run("-", NULL, (const int[]){nothing, nothing, -1});
+    if (nothing >= 0)
+        close(nothing);
     return found;
 }
 
@@ -234,7 +208,7 @@ int plot_write(const char *path, const plot *p) {
     if (output < 0)
         status = complain(path, strerror(errno));
     else if (!put_script(script, p, ends_in(path, ".svg")) ||
-             run_gnuplot(fileno(script), output) != 0)
+             !gnuplot_run("-", NULL, (const int[]){fileno(script), output, -1}))
         status = complain(path, "gnuplot could not draw it");
     else if (!set_permissions(output, path) || fsync(output) != 0 || rename(temporary, path) != 0)
         status = complain(path, strerror(errno));

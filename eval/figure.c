@@ -2,20 +2,17 @@
  * in, so that anyone may draw it again. */
 #include "figure.h"
 
+#include "gnuplot.h"
 #include "plan.h"
 #include "whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { VALUES_MAX = 2 };
 
@@ -157,21 +154,17 @@ static void print_script(FILE *out, const void *context) {
     print_plot(&s);
 }
 
-/* Runs the script of the folder above `inside`, in `inside`. */
-static bool run_gnuplot(const char *inside, const char *name) {
-    char script_path[128];
-    snprintf(script_path, sizeof script_path, "../%s.gp", name);
-    char *arguments[] = {"gnuplot", "-d", script_path, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status = -1;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addchdir_np(&actions, inside);
-    const bool spawned = posix_spawnp(&child, "gnuplot", &actions, NULL, arguments, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    return spawned && waitpid(child, &status, 0) == child && status == 0;
+/* Runs the script of the folder above `inside`, in `inside`. What gnuplot has to say is not
+ * about the results. */
+static bool run_script(const char *inside, const char *name) {
+    char path[128];
+    snprintf(path, sizeof path, "../%s.gp", name);
+    const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const bool done =
+        nothing >= 0 && gnuplot_run(path, inside, (const int[]){-1, nothing, nothing});
+    if (nothing >= 0)
+        close(nothing);
+    return done;
 }
 
 /* Moves a picture that is whole to where the old one is; else it goes. */
@@ -194,7 +187,7 @@ static bool draw(const results *r, const figure *f, const char *folder) {
         whole_file_print(path, print_script, &s, NULL) != TEM_OK ||
         (mkdir(inside, 0777) != 0 && errno != EEXIST))
         return false;
-    bool done = run_gnuplot(inside, f->name);
+    bool done = run_script(inside, f->name);
     done = take_picture(folder, inside, f->name, "svg", done) && done;
     done = take_picture(folder, inside, f->name, "png", done) && done;
     rmdir(inside);

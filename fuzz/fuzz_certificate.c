@@ -68,11 +68,26 @@ static void seal(char *block, size_t size) {
     }
 }
 
+/* Whether each certificate can be read by itself; *count: how many before one cannot. */
+static bool read_each(const file_view *view, uint32_t *count) {
+    tem_error error;
+    for (*count = 0;; ++*count) {
+        tem_certificate one = {0};
+        bool there = false;
+        if (certificate_read_one(view, "input", *count, &one, &there, &error) != TEM_OK)
+            return false;
+        if (!there)
+            return true;
+        check_certificate(&one);
+        certificate_clear(&one);
+    }
+}
+
 /* A block of exactly the input's size, so that a read beyond it is seen. */
 static void read_copy(const uint8_t *data, size_t size, bool sealed) {
     char *block = malloc(size == 0 ? 1 : size);
     tem_certificate *list = NULL;
-    uint32_t count = 0;
+    uint32_t count = 0, alone = 0;
     tem_error error;
     if (block == NULL)
         return;
@@ -81,7 +96,9 @@ static void read_copy(const uint8_t *data, size_t size, bool sealed) {
     if (sealed)
         seal(block, size);
     const file_view view = {.data = block, .size = size};
-    if (certificates_read(&view, "input", &list, &count, &error) == TEM_OK) {
+    const bool whole = certificates_read(&view, "input", &list, &count, &error) == TEM_OK;
+    require(read_each(&view, &alone) == whole && (!whole || alone == count));
+    if (whole) {
         require(size >= HEADER + (size_t)count * RECORD);
         for (uint32_t i = 0; i < count; i++)
             check_certificate(&list[i]);

@@ -860,8 +860,9 @@ TEM_API void tem_certificate_free(tem_certificate *certificate);
 TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,
                                         tem_error *error);
 
-/* The i-th certificate of the file, from 0; TEM_OK with *certificate NULL beyond the last.
- * The file's hashes are checked: they show damage, and prove nothing about who made it. */
+/* The i-th certificate of the file, from 0; TEM_OK with *certificate NULL beyond the last. Its
+ * hashes are checked: they show damage, and prove nothing about who made it. Damage of others shows
+ * when they are loaded; to load each in turn costs as much as to read the file once. */
 TEM_API tem_status tem_certificate_load(const char *path, uint32_t i, tem_certificate **certificate,
                                         tem_error *error);
 

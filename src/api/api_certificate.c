@@ -181,16 +181,15 @@ tem_status tem_certificate_load(const char *path, uint32_t i, tem_certificate **
     if (path == NULL || certificate == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a path and a place for the certificate are needed");
-    tem_certificate *list = NULL;
-    uint32_t count = 0;
-    tem_status status = certificates_load(path, &list, &count, error);
-    if (status != TEM_OK)
-        return status;
-    if (i < count)
-        status = hand_out(&list[i], certificate, error);
-    else
-        *certificate = NULL;
-    certificates_free(list, count);
+    bool there = false;
+    tem_certificate *made = core_alloc(1, sizeof *made);
+    if (made == NULL)
+        return core_fail_memory(error);
+    const tem_status status = certificate_load_one(path, i, made, &there, error);
+    if (status != TEM_OK || !there)
+        core_free(made);
+    if (status == TEM_OK)
+        *certificate = there ? made : NULL;
     return status;
 }
 

@@ -54,6 +54,8 @@ _Static_assert(sizeof(certificate_header) == 64 && sizeof(certificate_record) ==
                "the file's records have no padding of the compiler's");
 
 static const char out_of_memory[] = "out of memory";
+static const char repeated[] = "two certificates answer the same question";
+static const char trailing[] = "something follows the last certificate";
 
 /* ---- one certificate ---- */
 
@@ -227,21 +229,33 @@ static const char *take_weights(const char *frame, uint64_t bytes, tem_certifica
                : "the weights of a certificate are damaged";
 }
 
-/* Reads the certificate at *at and moves on; *left: weights that the file may still have. A record
- * must be, to the bit, the one that its certificate is written as: hashes, padding and all. */
+/* Reads the record at *at and moves to its weights, which are in the file; *left: weights that the
+ * file may still have. */
+static const char *take_record(const file_view *view, uint64_t *at, uint32_t *left,
+                               certificate_record *found) {
+    if (view->size - *at < sizeof *found)
+        return "the file is cut short";
+    memcpy(found, view->data + *at, sizeof *found);
+    *at += sizeof *found;
+    const uint64_t bytes = found->weights_bytes, room = core_round_up(bytes, ALIGNMENT);
+    if (bytes > view->size || room > view->size - *at ||
+        (found->weights_count == 0) != (bytes == 0))
+        return "the weights of a certificate do not fit the file";
+    if (found->weights_count > *left)
+        return "it unpacks to more weights than a file may have";
+    *left -= found->weights_count;
+    return NULL;
+}
+
+/* Reads the certificate at *at and moves on. A record must be, to the bit, the one that its
+ * certificate is written as: hashes, padding and all. */
 static const char *take_certificate(const file_view *view, uint64_t *at, uint32_t *left,
                                     tem_certificate *out) {
     certificate_record found;
-    if (view->size - *at < sizeof found)
-        return "the file is cut short";
-    memcpy(&found, view->data + *at, sizeof found);
-    *at += sizeof found;
+    const char *unread = take_record(view, at, left, &found);
+    if (unread != NULL)
+        return unread;
     const uint64_t bytes = found.weights_bytes, room = core_round_up(bytes, ALIGNMENT);
-    if (bytes > view->size || room > view->size - *at || (found.weights_count == 0) != (bytes == 0))
-        return "the weights of a certificate do not fit the file";
-    if (found.weights_count > *left)
-        return "it unpacks to more weights than a file may have";
-    *left -= found.weights_count;
     *out = from_record(&found);
     const char *fault = bytes == 0 ? NULL : take_weights(view->data + *at, bytes, out);
     for (uint64_t i = bytes; i < room && fault == NULL; i++)
@@ -282,11 +296,11 @@ tem_status certificates_read(const file_view *view, const char *path, tem_certif
         start = at;
         fault = take_certificate(view, &at, &left, &made[i]);
         if (fault == NULL && is_repeated(made, i))
-            fault = "two certificates answer the same question";
+            fault = repeated;
     }
     if (fault == NULL && at != view->size) {
         start = at;
-        fault = "something follows the last certificate";
+        fault = trailing;
     }
     if (fault != NULL) {
         certificates_free(made, header.count);
@@ -296,6 +310,74 @@ tem_status certificates_read(const file_view *view, const char *path, tem_certif
     *list = made;
     *count = header.count;
     return TEM_OK;
+}
+
+/* Goes past the first `count` certificates, of which only as much is looked at as that takes, and
+ * that they are not like `other`, if that is not NULL. *at: where the next one begins, or the one
+ * that is wrong. */
+static const char *skip(const file_view *view, uint32_t count, const tem_certificate *other,
+                        uint64_t *at, uint32_t *left) {
+    *at = sizeof(certificate_header);
+    *left = WEIGHTS_MAX;
+    for (uint32_t k = 0; k < count; k++) {
+        certificate_record record;
+        uint64_t next = *at;
+        const char *fault = take_record(view, &next, left, &record);
+        if (fault != NULL)
+            return fault;
+        const tem_certificate one = from_record(&record);
+        if (other != NULL && same_question(&one, other))
+            return repeated;
+        *at = next + core_round_up(record.weights_bytes, ALIGNMENT);
+    }
+    return NULL;
+}
+
+/* Reads the i-th of `count` certificates, or looks where the last one ends. */
+static const char *read_one(const file_view *view, uint32_t count, uint32_t i, uint64_t *at,
+                            tem_certificate *out) {
+    uint64_t again = 0;
+    uint32_t left = 0, left_again = 0;
+    const char *fault = skip(view, i < count ? i : count, NULL, at, &left);
+    if (fault != NULL || i >= count)
+        return fault == NULL && *at != view->size ? trailing : fault;
+    uint64_t end = *at;
+    fault = take_certificate(view, &end, &left, out);
+    if (fault == NULL)
+        fault = skip(view, i, out, &again, &left_again);
+    if (fault != NULL || i + 1 < count || end == view->size)
+        return fault;
+    *at = end;
+    return trailing;
+}
+
+tem_status certificate_read_one(const file_view *view, const char *path, uint32_t i,
+                                tem_certificate *out, bool *there, tem_error *error) {
+    certificate_header header;
+    tem_certificate read = {0};
+    uint64_t at = 0;
+    const tem_status status = check_header(view, path, &header, error);
+    if (status != TEM_OK)
+        return status;
+    const char *fault = read_one(view, header.count, i, &at, &read);
+    if (fault != NULL) {
+        certificate_clear(&read);
+        return fault == out_of_memory ? core_fail_memory(error) : damaged(error, path, at, fault);
+    }
+    *there = i < header.count;
+    *out = read;
+    return TEM_OK;
+}
+
+tem_status certificate_load_one(const char *path, uint32_t i, tem_certificate *out, bool *there,
+                                tem_error *error) {
+    file_view view;
+    tem_status status = file_map(path, &view, error);
+    if (status != TEM_OK)
+        return status;
+    status = certificate_read_one(&view, path, i, out, there, error);
+    file_close(&view);
+    return status;
 }
 
 tem_status certificates_load(const char *path, tem_certificate **list, uint32_t *count,

@@ -89,19 +89,28 @@ static void write_file(const void *bytes, size_t size) {
     assert_int_equal(fclose(file), 0);
 }
 
-static tem_status load_status(void) {
+/* Of the first that cannot be loaded, or of all. */
+static tem_status load_status_of(const char *file) {
     static char marker;
-    tem_certificate *c = (tem_certificate *)(void *)&marker;
+    tem_certificate *c = NULL;
     tem_error error;
-    const tem_status status = tem_certificate_load(path, 0, &c, &error);
-    if (status == TEM_OK) {
-        tem_certificate_free(c);
-        return status;
+    tem_status status = TEM_OK;
+    for (uint32_t i = 0; status == TEM_OK; i++) {
+        c = (tem_certificate *)(void *)&marker;
+        status = tem_certificate_load(file, i, &c, &error);
+        if (status == TEM_OK && c == NULL)
+            return status;
+        if (status == TEM_OK)
+            tem_certificate_free(c);
     }
     assert_ptr_equal(c, &marker);
     assert_int_equal(error.status, status);
-    assert_string_equal(error.file, path);
+    assert_string_equal(error.file, file);
     return status;
+}
+
+static tem_status load_status(void) {
+    return load_status_of(path);
 }
 
 static int make_folder(void **state) {
@@ -273,6 +282,40 @@ static void test_every_bit(void **state) {
     }
     write_file(bytes, size);
     assert_int_equal(load_status(), TEM_OK);
+}
+
+/* One of several is read by itself: damage of others does not hide it, only what makes it impossible
+ * to say where it begins or what follows. */
+static void test_one_of_several(void **state) {
+    (void)state;
+    enum { RECORD = 320, COUNT_OF_WEIGHTS_AT = 40, BYTES_AT = 176 };
+    unsigned char bytes[FILE_MAX];
+    char hashes[3][65];
+    for (uint32_t i = 0; i < 3; i++)
+        save_and_free(make(1 + i, 0, 1 << 19, 7));
+    for (uint32_t i = 0; i < 3; i++)
+        snprintf(hashes[i], sizeof hashes[i], "%s", hash_at(i));
+    const size_t size = read_file(bytes);
+    assert_int_equal(size, 64 + 3 * RECORD);
+    bytes[64 + RECORD] ^= 1; /* epsilon of the second */
+    write_file(bytes, size);
+    assert_string_equal(hash_at(0), hashes[0]);
+    assert_string_equal(hash_at(2), hashes[2]);
+    assert_string_equal(hash_at(3), "");
+    assert_int_equal(load_status(), TEM_ERR_DAMAGED);
+    bytes[64 + RECORD] ^= 1;
+    bytes[64 + RECORD + BYTES_AT + 1] ^= 1; /* 256 bytes of weights, of none */
+    write_file(bytes, size);
+    assert_string_equal(hash_at(0), hashes[0]);
+    tem_certificate *none = NULL;
+    assert_int_equal(tem_certificate_load(path, 2, &none, NULL), TEM_ERR_DAMAGED);
+    assert_int_equal(tem_certificate_load(path, 3, &none, NULL), TEM_ERR_DAMAGED);
+    bytes[64 + RECORD + BYTES_AT + 1] ^= 1;
+    memcpy(bytes + 64 + 2 * RECORD, bytes + 64, RECORD); /* the first once more */
+    write_file(bytes, size);
+    assert_string_equal(hash_at(0), hashes[0]);
+    assert_int_equal(tem_certificate_load(path, 2, &none, NULL), TEM_ERR_DAMAGED);
+    assert_null(none);
 }
 
 /* Weights come back as they were, and every bit of them, and of how they are packed, counts. */
@@ -475,12 +518,10 @@ static void test_corpus(void **state) {
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
         if (entry->d_name[0] == '.')
             continue;
-        tem_certificate *c = NULL;
         snprintf(file, sizeof file, "%s/%s", place, entry->d_name);
-        const tem_status status = tem_certificate_load(file, 0, &c, NULL);
+        const tem_status status = load_status_of(file);
         if ((status == TEM_OK) != (strncmp(entry->d_name, "ok-", 3) == 0))
             fail_msg("%s: %s", entry->d_name, tem_status_name(status));
-        tem_certificate_free(c);
         count++;
     }
     closedir(listing);
@@ -996,6 +1037,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_layout, clear),
         cmocka_unit_test(test_calibrated_draws),
         cmocka_unit_test_teardown(test_every_bit, clear),
+        cmocka_unit_test_teardown(test_one_of_several, clear),
         cmocka_unit_test_teardown(test_weights, clear),
         cmocka_unit_test_teardown(test_repeated, clear),
         cmocka_unit_test_teardown(test_every_length, clear),
