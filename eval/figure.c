@@ -115,13 +115,18 @@ static void print_axes(const script *s) {
         fprintf(s->out, "set logscale x 2\nset xrange [%.6g:%.6g]\n", s->low / 1.2, s->high * 1.2);
 }
 
+/* gnuplot's number for the colour of a mechanism; 5 is a yellow that is lost on white. */
+static size_t colour(size_t mechanism) {
+    return mechanism < 4 ? mechanism + 1 : mechanism + 2;
+}
+
 static void print_curve(const script *s, size_t i, int v, const char *mechanism) {
     const size_t points = i + 4 + 3 * (size_t)v;
     fprintf(s->out,
             "$%s%d using 1:2 with lines lc %zu dt %d notitle, $%s%d using %s lc %zu pt %zu "
             "title '%s%s'",
-            mechanism, v, i + 1, v + 1, mechanism, v,
-            s->bars ? "1:2:3:4 with xyerrorbars" : "1:2 with points", i + 1, points, mechanism,
+            mechanism, v, colour(i), v + 1, mechanism, v,
+            s->bars ? "1:2:3:4 with xyerrorbars" : "1:2 with points", colour(i), points, mechanism,
             s->f->about[v]);
 }
 
