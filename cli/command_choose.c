@@ -350,14 +350,17 @@ typedef struct tuned_answer {
     double epsilon;
 } tuned_answer;
 
+static bool effect_keeps_target(const chooser *c, const tem_effect *e) {
+    return c->target == TARGET_SELF      ? e->self <= c->wanted
+           : c->target == TARGET_SUPPORT ? e->support >= c->wanted
+                                         : e->bayes <= c->wanted;
+}
+
 static void consider_tuned(const tem_certificate_info *info, void *context) {
     tuned_answer *best = context;
-    const choose_point point = {.summary = {.self_median = info->effect.self,
-                                            .support_median = info->effect.support,
-                                            .bayes = info->effect.bayes}};
     const bool usual_beta = info->beta >= TEM_BETA_DEFAULT && info->beta <= TEM_BETA_DEFAULT;
     if (strcmp(info->weights, "tuned") == 0 && usual_beta && info->epsilon > best->epsilon &&
-        keeps_target(best->chooser, &point))
+        effect_keeps_target(best->chooser, &info->effect))
         best->epsilon = info->epsilon;
 }
 
