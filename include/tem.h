@@ -638,6 +638,27 @@ TEM_API int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *jo
 TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
                                        const tem_run *run, tem_counts *counts, tem_error *error);
 
+/* What a text of the caller's own costs, and whom. */
+typedef struct tem_document {
+    tem_counts counts;   /* as tem_privatize_text has counted them, or the sum over many texts */
+    const char *person;  /* with `by`: who is charged, not empty, need not end in NUL; else NULL */
+    size_t person_bytes;
+} tem_document;
+
+/* The same promise for texts that are in no file: charges the ledger of a job for what
+ * tem_privatize_text has drawn and nobody has seen yet. Release it when this has returned TEM_OK,
+ * and not otherwise. Of the job, `text`, `dry_run`, `insecure_seeded`, `ledger`, `budget`, `by` and
+ * `balance` count; the first three must be as it was drawn, and `by` needs no `field`. All documents
+ * are charged for at once, on the disk when this returns, or none is. With no document the ledger is
+ * opened, started if need be, and `balance` filled.
+ *   documents   `count` of them
+ * Fails with TEM_ERR_ARGUMENT (also: no ledger; a person without `by`), TEM_ERR_FORMAT (no ledger; a
+ * document without its person), TEM_ERR_RANGE (more than 2^63 words), TEM_ERR_FILE, TEM_ERR_DAMAGED,
+ * TEM_ERR_BUDGET, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Any thread. */
+TEM_API tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job *job,
+                                  const tem_document *documents, size_t count, const tem_run *run,
+                                  tem_error *error);
+
 /* How often `word` stays itself, N_w = P(w | w), to about 12 digits; for choosing and
  * warning. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: a distance
  * for each word of the vocabulary. */
