@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
-from . import _choose, _default, _tem, _trust
+from . import _choose, _default, _ledger, _tem, _trust
 from ._containers import unpack
 from ._errors import CertificateError, NotFoundError, NotPrivateWarning, make
 from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Report, Summary, Tail)
@@ -39,6 +39,9 @@ class Options(Policies, total=False):
     """How to privatise: the keywords of `Model.privatize`."""
 
     epsilon: Required[float]
+    ledger: Path | None
+    budget: float | None
+    by: _ledger.People | None
     threads: int | None
     insecure_seed: int | None
     progress: Progress | None
@@ -358,8 +361,9 @@ class Model:
     def privatize(self, texts: T, *, epsilon: float, beta: float | None = None,
                   gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
                   unknown: str = "uniform", punctuation: str = "drop", strip_tags: bool = False,
-                  threads: int | None = None, insecure_seed: int | None = None,
-                  progress: Progress | None = None) -> T:
+                  ledger: Path | None = None, budget: float | None = None,
+                  by: _ledger.People | None = None, threads: int | None = None,
+                  insecure_seed: int | None = None, progress: Progress | None = None) -> T:
         """Replaces every word of a text, or of many, by one drawn from the words near it.
 
         texts: a str; or a list, tuple, pandas Series, NumPy or Arrow array of them, which comes
@@ -372,6 +376,10 @@ class Model:
         unknown: words that the model does not have are drawn from all words ("uniform"), left out
         ("drop"), "<unk>" ("mask"), or released as they are ("keep-unsafe": not private).
         punctuation: "drop", "keep" (released as it is) or "word". strip_tags: leave out HTML tags.
+        ledger: a file in which what is spent is written down, before you get the texts: that of
+        `tem privatize --ledger`. budget: the most that all runs together may spend, each words times
+        epsilon; else BudgetError, and nothing is spent. by: {"user": the person of each text}, or a
+        Series with a name: each of them has the budget to themselves.
         threads: at most this many; None for one a processor.
         insecure_seed: for experiments and tests: repeatable, NOT private.
         progress: called with (stage, done, total); what it raises stops the call, as Ctrl-C does.
@@ -381,25 +389,30 @@ class Model:
         if job is None:
             job = self._make_job(epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
                                  strip_tags)
-        if type(texts) is str and insecure_seed is None:
+        charged = _ledger.read(ledger, budget, by)
+        if type(texts) is str and insecure_seed is None and charged is None:
             return job.text(texts)  # type: ignore[arg-type, return-value]
-        result: T = self._run(job, texts, threads, insecure_seed, progress)[0]
+        result: T = self._run(job, texts, threads, insecure_seed, progress, charged)[0]
         return result
 
     def privatize_report(self, texts: T, **options: Unpack[Options]) -> tuple[T, Report]:
         """The same, and what was done and spent: (texts, `Report`)."""
         how: dict[str, Any] = {**DEFAULTS, **options}
-        threads, seed, progress = (how.pop(name, None)
-                                   for name in ("threads", "insecure_seed", "progress"))
+        threads, seed, progress, ledger, budget, by = (
+            how.pop(name, None)
+            for name in ("threads", "insecure_seed", "progress", "ledger", "budget", "by"))
+        charged = _ledger.read(ledger, budget, by)
         job = self._make_job(**how)
         oov, punctuation = how.pop("unknown"), how.pop("punctuation")
         del how["strip_tags"]
         info = self._mechanism(**how).info()
-        private, counts = self._run(job, texts, threads, seed, progress)
-        return private, self._report(job, info, oov, punctuation, seed is not None, counts)
+        private, counts, balance = self._run(job, texts, threads, seed, progress, charged)
+        report = self._report(job, info, oov, punctuation, seed is not None, counts)
+        return private, _ledger.note(report, charged, balance)
 
     def _run(self, job: _tem.Job, texts: Any, threads: int | None, seed: int | None,
-             progress: Progress | None) -> tuple[Any, tuple[int, int, int, int]]:
+             progress: Progress | None, charged: _ledger.Charged | None
+             ) -> tuple[Any, tuple[int, int, int, int], dict[str, Any] | None]:
         if seed is not None:
             warnings.warn("insecure_seed: the output is NOT private", NotPrivateWarning,
                           stacklevel=3)
@@ -407,8 +420,8 @@ class Model:
             if not 0 <= seed < 2 ** 64:
                 raise make("argument", "insecure_seed takes a whole number from 0 to 2^64 - 1")
         values, rebuild = unpack(texts)
-        private, counts = job.texts(values, _threads(threads), seed, progress)
-        return rebuild(private), counts
+        private, counts, balance = job.texts(values, _threads(threads), seed, progress, charged)
+        return rebuild(private), counts, balance
 
     def _report(self, job: _tem.Job, info: dict[str, Any], oov: str, punctuation: str,
                 seeded: bool, counts: tuple[int, int, int, int]) -> Report:

@@ -42,7 +42,9 @@ class Report(Result):
     """What was done and spent. It depends on the private text: for its owner only.
 
     `spent` is words * epsilon, per unit of distance; `spent_worst` is words * epsilon * gamma,
-    None where something went around the mechanism; `private` says that nothing did.
+    None where something went around the mechanism; `private` says that nothing did. With a ledger,
+    `spent_before` is what it said before, and `left` what is left of the `budget`; with `by`, of the
+    person who has the least left of the `people` who were charged.
     """
 
     time: str
@@ -65,6 +67,18 @@ class Report(Result):
     model: str
     certificate: str | None
     effects: dict[str, Any] | None
+    ledger: str | None = None
+    by: str | None = None
+    people: int | None = None
+    spent_before: float | None = None
+    budget: float | None = None
+    left: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values; those of the ledger only if there is one."""
+        fields = super().to_dict()
+        return fields if self.ledger is not None else {
+            name: value for name, value in fields.items() if name not in self._LEDGER}
 
     def to_json(self) -> str:
         """The same object that `tem privatize --report` writes."""
@@ -77,7 +91,8 @@ class Report(Result):
         if None not in (self.spent_worst, other.spent_worst) and self.epsilon_gamma is not None:
             worst = counted["words"] * self.epsilon_gamma
         sums = {**counted, "private": self.private and other.private, "spent_worst": worst,
-                "spent": counted["words"] * self.epsilon}
+                "spent": counted["words"] * self.epsilon,
+                **dict.fromkeys(self._LEDGER)}  # which say how one ledger stood at one time
         total = dataclasses.replace(self, **sums)
         # PRIVACY: epsilon counts distances of one model. What differs elsewhere has no such sum.
         if dataclasses.replace(other, **sums, time=self.time) != total:
@@ -86,6 +101,7 @@ class Report(Result):
         return total
 
     _COUNTS: ClassVar = ("documents", "words", "unknown", "released_unseen")
+    _LEDGER: ClassVar = ("ledger", "by", "people", "spent_before", "budget", "left")
 
 
 class Entry(NamedTuple):

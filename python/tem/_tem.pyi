@@ -7,6 +7,7 @@ from typing_extensions import Buffer
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Progress = Callable[[str, int, int], object] | None
+_Ledger = tuple[_Path, float, str | None, tuple[str, ...] | None]
 
 version: str
 MATRIX: int
@@ -34,7 +35,10 @@ class Job:
                 /) -> Job: ...
     def text(self, text: str, /) -> str: ...
     def texts(self, texts: Iterable[str | None], threads: int, seed: int | None,
-              progress: _Progress, /) -> tuple[list[str | None], tuple[int, int, int, int]]: ...
+              progress: _Progress, ledger: _Ledger | None,
+              /) -> tuple[list[str | None], tuple[int, int, int, int], dict[str, Any] | None]: ...
+    def charge(self, documents: int, words: int, unknown: int, punctuation: int,
+               progress: _Progress, ledger: _Ledger | None, /) -> dict[str, Any] | None: ...
     def is_bounded(self, seeded: bool, /) -> bool: ...
 
 @final
