@@ -313,12 +313,12 @@ static PyObject *texts(PyObject *self, PyObject *args) {
     return result;
 }
 
-/* charge(documents, words, unknown, punctuation, progress, ledger): for what was drawn elsewhere */
+/* charge((documents, words, unknown, punctuation), progress, ledger): for what was drawn elsewhere */
 static PyObject *charge(PyObject *self, PyObject *args) {
     unsigned long long documents = 0, words = 0, unknown = 0, punctuation = 0;
     PyObject *progress = NULL, *charged = NULL, *balance = NULL;
     ext_ledger ledger;
-    if (!PyArg_ParseTuple(args, "KKKKOO", &documents, &words, &unknown, &punctuation, &progress,
+    if (!PyArg_ParseTuple(args, "(KKKK)OO", &documents, &words, &unknown, &punctuation, &progress,
                           &charged))
         return NULL;
     const tem_counts counts = {documents, words, unknown, punctuation};
@@ -331,8 +331,7 @@ static PyObject *charge(PyObject *self, PyObject *args) {
 static PyMethodDef methods[] = {
     {"text", text, METH_O, "text(str)"},
     {"texts", texts, METH_VARARGS, "texts(iterable, threads, seed, progress, ledger)"},
-    {"charge", charge, METH_VARARGS,
-     "charge(documents, words, unknown, punctuation, progress, ledger)"},
+    {"charge", charge, METH_VARARGS, "charge(counts, progress, ledger)"},
     {"is_bounded", is_bounded, METH_O, "is_bounded(seeded)"},
     {NULL, NULL, 0, NULL},
 };

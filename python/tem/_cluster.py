@@ -75,20 +75,20 @@ class Bill:
         policies = {name: value for name, value in recipe.options.items() if name != "threads"}
         self.model, self.options = as_model(model), {**DEFAULTS, **policies}
         self.charged = _ledger.read(ledger, budget, None)
-        self._charge(0, 0, 0, 0)  # a ledger that cannot be charged fails before anything is drawn
+        self._charge((0, 0, 0, 0))  # a ledger that cannot be charged fails before anything is drawn
 
-    def _charge(self, *counts: int) -> dict[str, Any] | None:
+    def _charge(self, counts: tuple[int, int, int, int]) -> dict[str, Any] | None:
         if self.charged is None:
             return None
-        return self.model._make_job(**self.options).charge(*counts, None, self.charged)
+        return self.model._make_job(**self.options).charge(counts, None, self.charged)
 
     def settle(self, written: Report, again: Report | None) -> Report:
         """Charges for what was written and for what was drawn again (None: nothing was). The report
         of what was written."""
         drawn = written if again is None else written + again
         kept = drawn.unknown if drawn.oov == "keep-unsafe" else 0
-        balance = self._charge(drawn.documents, drawn.words, drawn.unknown,
-                               drawn.released_unseen - kept)
+        balance = self._charge((drawn.documents, drawn.words, drawn.unknown,
+                                drawn.released_unseen - kept))
         return _ledger.note(written, self.charged, balance)
 
 

@@ -120,7 +120,7 @@ def test_lost_draws_are_drawn_anew(dask_client, frame, model):
     private = tem.dask.privatize(frame, "text", 0.01, model=model).persist()
     before = private.compute()
     victim = next(worker for worker, keys in dask_client.has_what().items() if keys)
-    dask_client.run(lambda: os.kill(os.getpid(), signal.SIGKILL), workers=[victim], wait=False)
+    os.kill(dask_client.run(os.getpid)[victim], signal.SIGKILL)
     while victim in dask_client.scheduler_info()["workers"]:
         time.sleep(0.05)
     after = private.compute()
