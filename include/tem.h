@@ -665,6 +665,16 @@ TEM_API tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job 
 TEM_API tem_status tem_mechanism_self(const tem_mechanism *mechanism, uint32_t word, double *self,
                                       tem_error *error);
 
+/* The same of a usual word: the median of N_w over words that come by Zipf's law, the rank of a
+ * word being its place in the model; taken at 49 quantiles of that law. Above TEM_SELF_MEDIAN_LARGE
+ * there is nearly no privacy, below TEM_SELF_MEDIAN_SMALL nearly no text left. Fails with
+ * TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: up to 49 times that of
+ * tem_mechanism_self. */
+TEM_API tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, double *median,
+                                             tem_error *error);
+#define TEM_SELF_MEDIAN_LARGE 0.95
+#define TEM_SELF_MEDIAN_SMALL 0.01
+
 /* ----------------------------------------------------------- accounting -- */
 
 /* What an epsilon really protects, and costs, on the vocabulary at hand. Z(w) is what the

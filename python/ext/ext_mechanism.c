@@ -60,6 +60,17 @@ static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
                          info.certificate, "effects", ext_effects(&certificate));
 }
 
+/* How often a usual word stays itself; None if that is not known (Madlib). */
+static PyObject *self_median(PyObject *self, PyObject *unused) {
+    double median = 0;
+    (void)unused;
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status =
+        tem_mechanism_self_median(((ext_mechanism *)self)->mechanism, &median, NULL);
+    PyEval_RestoreThread(thread);
+    return status == TEM_OK ? PyFloat_FromDouble(median) : Py_NewRef(Py_None);
+}
+
 /* ---- the law of a word ---- */
 
 typedef struct ranked {
@@ -154,6 +165,7 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
 
 static PyMethodDef methods[] = {
     {"info", mechanism_info, METH_NOARGS, "info()"},
+    {"self_median", self_median, METH_NOARGS, "self_median()"},
     {"law", law_of, METH_VARARGS, "law(number, top)"},
     {NULL, NULL, 0, NULL},
 };

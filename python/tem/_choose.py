@@ -58,7 +58,8 @@ class Chooser:
         if not self.gamma_given and gamma < GAMMA_LEAST:
             return None
         shown = rounded_up(realised) if realised is not None else epsilon
-        return Point(shown, epsilon, s, gamma, **dataclasses.asdict(summary))
+        return Point(**dataclasses.asdict(summary), epsilon=shown, epsilon_paper=epsilon, s=s,
+                     gamma=gamma)
 
     def value(self, point: Point) -> float:
         return {"self": point.self_median, "support": point.support_median,
@@ -125,8 +126,8 @@ class Chooser:
         epsilon = found.epsilon
         for tries in range(64):
             s, gamma, summary, _ = self.certify(epsilon)
-            point = Point(epsilon, rounded_up(2 * s + 2 ** -18), s, gamma,
-                          **dataclasses.asdict(summary))
+            point = Point(**dataclasses.asdict(summary), epsilon=epsilon,
+                          epsilon_paper=rounded_up(2 * s + 2 ** -18), s=s, gamma=gamma)
             if self.keeps(point):
                 return point
             epsilon = rounded_down(epsilon * (1 - (1e-3 if tries < 8 else 2e-2)))

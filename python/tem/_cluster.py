@@ -123,6 +123,7 @@ def _open(path: str, expected: str, certificate: Vouched | None) -> Model:
     """Maps a model once a process. The hashes of the whole file are compared, whatever the driver
     left out: it may have come over a network."""
     model = Model.open(path, threads=1)
+    model._warns = False  # the driver has been told
     if model.hash != expected:
         raise make("damaged", "this is not the model that the driver opened: the file differs",
                    path)

@@ -11,8 +11,10 @@ from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpac
 
 from . import _choose, _default, _ledger, _tem, _trust
 from ._containers import unpack
-from ._errors import CertificateError, NotFoundError, NotPrivateWarning, make
-from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Report, Summary, Tail)
+from ._errors import (CertificateError, NotFoundError, NotPrivateWarning, PrivacyWarning,
+                      UtilityWarning, make)
+from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Report, Summary,
+                       Tail)
 
 Progress = Callable[[str, int, int], object]
 Path = str | os.PathLike[str]
@@ -148,6 +150,8 @@ class Model:
     _info: dict[str, Any]
     _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
     _jobs: dict[tuple[Any, ...], _tem.Job]
+    _judged: set[_tem.Mechanism]
+    _warns: bool
     _certificates: dict[tuple[float, float, float], _tem.Certificate]
     _accountant: _tem.Accountant | None
 
@@ -162,6 +166,8 @@ class Model:
         model._info = handle.info()
         model._mechanisms = {}
         model._jobs = {}
+        model._judged = set()
+        model._warns = True
         model._certificates = {}
         model._accountant = None
         if path is not None:
@@ -342,19 +348,36 @@ class Model:
     def _forget(self) -> None:
         self._mechanisms.clear()
         self._jobs.clear()
+        self._judged.clear()
 
     def _make_job(self, epsilon: float, beta: float | None, gamma: float | None, mechanism: str,
                   calibrated: bool, unknown: str, punctuation: str, strip_tags: bool) -> _tem.Job:
         if unknown == "keep-unsafe":
             warnings.warn("unknown='keep-unsafe': unknown words are released as they are",
                           NotPrivateWarning, stacklevel=3)
-        job = _tem.Job(self._mechanism(epsilon, beta, gamma, mechanism, calibrated), unknown,
-                       punctuation, strip_tags)
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
+        job = _tem.Job(drawn, unknown, punctuation, strip_tags)
+        self._warn(drawn, stacklevel=4)
         if len(self._jobs) >= JOBS_KEPT:
             self._jobs.clear()
         key = epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation, strip_tags
         self._jobs[key] = job
         return job
+
+    def _warn(self, drawn: _tem.Mechanism, stacklevel: int) -> None:
+        """Tells of what is in effect no privacy, or no text; once for each mechanism."""
+        if drawn in self._judged or not self._warns:
+            return
+        self._judged.add(drawn)
+        median = drawn.self_median()
+        if median is not None and median > _tem.SELF_MEDIAN_LARGE:
+            warnings.warn(f"at this epsilon most words stay themselves ({median:.3f} of the time): "
+                          "nearly no privacy. A smaller epsilon changes more", PrivacyWarning,
+                          stacklevel)
+        elif median is not None and median < _tem.SELF_MEDIAN_SMALL:
+            warnings.warn(f"at this epsilon most words become any word (themselves {median:.4f} of "
+                          "the time): nearly no text is left. A larger epsilon keeps more",
+                          UtilityWarning, stacklevel)
 
     # ---- privatising ----
 
@@ -452,15 +475,17 @@ class Model:
             number = self._handle.find(word)
         elif pieces > 1:
             raise make("argument", f"that is {pieces} words to tem; name one at a time")
-        law = drawn.law(-1 if number is None else number, shown)
-        info = drawn.info()
+        known = -1 if number is None else number
+        law, info = drawn.law(known, shown), drawn.info()
+        paper = self._mechanism(epsilon, beta, gamma).law(known, 1) if calibrated else None
         entries = [Entry(self._handle.word(i), distance, p) for i, distance, p in law["entries"]]
         return Explanation(
             word=word if number is None else self._handle.word(number), known=number is not None,
             mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
             entries=entries, tail=Tail(len(self) - len(entries), law["tail"]),
             self_probability=law["self"], support=law["support"], entropy=law["entropy"],
-            certificate=info["certificate"] or None)
+            certificate=info["certificate"] or None,
+            paper=paper and Paper(paper["self"], paper["support"]))
 
     def _prior(self, prior: Path | float) -> _tem.Prior:
         if isinstance(prior, (int, float)):
@@ -504,8 +529,8 @@ class Model:
         return Audit(
             mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
             beta=_known(info["beta"]), epsilon_gamma=info["epsilon_gamma"],
-            is_metric=self._info["is_metric"], certificate=info["certificate"] or None,
-            summary=summary, worst=worst and Pair(self._handle.word(worst[0]),
+            is_metric=self._info["is_metric"], weights=info["weights"],
+            certificate=info["certificate"] or None, effects=info["effects"], summary=summary, worst=worst and Pair(self._handle.word(worst[0]),
                                                   self._handle.word(worst[1]), worst[2]), **found)
 
     def calibrate(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,

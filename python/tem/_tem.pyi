@@ -11,6 +11,8 @@ _Ledger = tuple[_Path, float, str | None, tuple[str, ...] | None]
 
 version: str
 MATRIX: int
+SELF_MEDIAN_LARGE: float
+SELF_MEDIAN_SMALL: float
 
 @final
 class Model:
@@ -27,6 +29,7 @@ class Model:
 @final
 class Mechanism:
     def info(self) -> dict[str, Any]: ...
+    def self_median(self) -> float | None: ...
     def law(self, number: int, top: int, /) -> dict[str, Any]: ...
 
 @final

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static tem_status make_rng(tem_rng **rng, tem_rng **made, tem_error *error) {
@@ -234,6 +235,35 @@ tem_status tem_mechanism_self(const tem_mechanism *m, uint32_t word, double *sel
             weights_at(&m->sampler.envelopes.weights, y) * exp(-ldexp((double)x, -EXPONENT_BITS));
     }
     *self = weights_at(&m->sampler.envelopes.weights, word) / total;
+    return TEM_OK;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+tem_status tem_mechanism_self_median(const tem_mechanism *m, double *median, tem_error *error) {
+    enum { QUANTILES = 49 };
+    double selves[QUANTILES], harmonic = 0, sum = 0;
+    if (m == NULL || median == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a mechanism is needed");
+    for (uint32_t rank = 1; rank <= m->count; rank++)
+        harmonic += 1.0 / rank;
+    uint32_t rank = 0, last = 0;
+    for (int i = 0; i < QUANTILES; i++, last = rank) {
+        while (sum < harmonic * (i + 0.5) / QUANTILES && rank < m->count)
+            sum += 1.0 / ++rank;
+        tem_status status = TEM_OK;
+        if (rank == last)
+            selves[i] = selves[i - 1];
+        else
+            status = tem_mechanism_self(m, rank - 1, &selves[i], error);
+        if (status != TEM_OK)
+            return status;
+    }
+    qsort(selves, QUANTILES, sizeof *selves, compare_doubles);
+    *median = selves[QUANTILES / 2];
     return TEM_OK;
 }
 
