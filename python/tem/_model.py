@@ -485,7 +485,7 @@ class Model:
             entries=entries, tail=Tail(len(self) - len(entries), law["tail"]),
             self_probability=law["self"], support=law["support"], entropy=law["entropy"],
             certificate=info["certificate"] or None,
-            paper=paper and Paper(paper["self"], paper["support"]))
+            paper=None if paper is None else Paper(paper["self"], paper["support"]))
 
     def _prior(self, prior: Path | float) -> _tem.Prior:
         if isinstance(prior, (int, float)):

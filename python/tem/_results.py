@@ -236,8 +236,8 @@ class Summary(Result):
     beyond_mean: float
     bayes: float
 
-    _SHOWN = ("self_median", "self_mean", "support_median", "entropy_mean", "distance_mean",
-              "beyond_mean", "bayes")
+    _SHOWN: ClassVar[tuple[str, ...]] = ("self_median", "self_mean", "support_median",
+                                         "entropy_mean", "distance_mean", "beyond_mean", "bayes")
 
 
 class Cost(NamedTuple):
