@@ -903,6 +903,62 @@ TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model
                                         const tem_calibration *wanted,
                                         tem_certificate **certificate, tem_error *error);
 
+/* ------------------------------------------------------------- choosing -- */
+
+/* x, positive and finite, in this many significant digits, 1 to 15: the least such number that is
+ * not below x, or the largest that is not above it. So that what is said "at most" stays true. */
+TEM_API double tem_round_up(double x, int digits);
+TEM_API double tem_round_down(double x, int digits);
+
+/* What an epsilon should be judged by: nobody knows what an epsilon of 3 means. */
+typedef enum tem_target {
+    TEM_TARGET_SELF = 1,    /* self_median is at most this: a probability */
+    TEM_TARGET_SUPPORT = 2, /* support_median is at least this: a number above 1 */
+    TEM_TARGET_BAYES = 3    /* bayes is at most this: a probability */
+} tem_target;
+
+/* "self", "support", "bayes", and back: TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_target_name(tem_target target);
+TEM_API tem_status tem_target_parse(const char *name, tem_target *target, tem_error *error);
+
+typedef struct tem_wish {
+    tem_target target;
+    double wanted;          /* see tem_target; probabilities above 0 and below 1 */
+    double beta;            /* as in tem_mechanism_options: at most one of these */
+    double gamma;
+    const tem_prior *prior; /* of this model */
+    int calibrated;         /* 1: by epsilon what is proved is meant, with equal weights, not what
+                             * the paper bounds */
+} tem_wish;
+
+/* What one epsilon does. */
+typedef struct tem_point {
+    double epsilon;       /* calibrated: proved for this s, in four digits, rounded up */
+    double epsilon_paper; /* what the paper asks for the same s */
+    double s, gamma;
+    tem_summary summary;
+} tem_point;
+
+/* The largest epsilon of four digits, to 0.04 %, that discloses no more than the wish says: the
+ * larger it is, the more often words stay themselves or are guessed, and the fewer words they are
+ * spread over, so a bisection finds it. With `calibrated` it is the epsilon of a certificate with equal weights that
+ * keeps the wish, which tem_accountant_calibrate makes again.
+ *   accountant   with equal weights
+ * Fails with TEM_ERR_ARGUMENT (also: what no wish can be), TEM_ERR_RANGE (no epsilon does it), or as
+ * tem_accountant_summarise and tem_accountant_calibrate do. Cost: some twenty to thirty summaries. */
+TEM_API tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
+                                         const tem_run *run, tem_point *answer, tem_error *error);
+
+/* What other epsilons do, with the answer in its place, in ascending order: those that people use
+ * with embeddings or, where distances have another scale, some around the answer.
+ *   points    receives *count points
+ * Fails as tem_accountant_choose does. */
+#define TEM_CURVE_MAX 16u
+TEM_API tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish *wish,
+                                        const tem_point *answer, const tem_run *run,
+                                        tem_point points[TEM_CURVE_MAX], uint32_t *count,
+                                        tem_error *error);
+
 /* --------------------------------------------------------------- tuning -- */
 
 /* Distances are computed by one of several kernels, all equal bit for bit:

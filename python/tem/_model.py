@@ -9,12 +9,12 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
-from . import _choose, _default, _ledger, _tem, _trust
+from . import _default, _ledger, _tem, _trust
 from ._containers import unpack
 from ._errors import (CertificateError, NotFoundError, NotPrivateWarning, PrivacyWarning,
                       UtilityWarning, make)
-from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Report, Summary,
-                       Tail)
+from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Point, Report,
+                       Summary, Tail)
 
 Progress = Callable[[str, int, int], object]
 Path = str | os.PathLike[str]
@@ -576,30 +576,23 @@ class Model:
         over so many words at least; bayes: the best guess at a word is right with this probability
         at most. One of them. curve: also what other epsilons do.
         """
-        target, wanted = _choose.check({"self": self, "support": support, "bayes": bayes})
+        targets = {"self": self, "support": support, "bayes": bayes}
+        given = {name: float(value) for name, value in targets.items() if value is not None}
+        if len(given) != 1:
+            raise make("argument", "one target is needed: self=P, support=N or bayes=P")
+        (target, wanted), = given.items()
         expected, workers = model._prior(prior), _threads(threads)
-        accountant = model._account(workers, progress)
-        limits = _given("beta", beta), _given("gamma", gamma)
+        numbers = wanted, _given("beta", beta), _given("gamma", gamma)
+        found, others = model._account(workers, progress).choose(
+            target, *numbers, expected, calibrated, curve, workers, progress)
+        answer = _point(*found)
+        return Choice(answer.epsilon, calibrated, target, wanted, _prior_name(prior), answer,
+                      [_point(*other) for other in others])
 
-        def summarise(drawn: _tem.Mechanism, whole: bool,
-                      audited: bool) -> tuple[float, float, Summary, float | None]:
-            info = drawn.info()
-            summary = Summary(**accountant.summarise(drawn, expected, whole, workers, progress))
-            realised = (accountant.audit(drawn, workers, progress)["realised"] if audited else None)
-            return info["s"], info["gamma"], summary, realised
 
-        def evaluate(epsilon: float, whole: bool) -> tuple[float, float, Summary, float | None]:
-            drawn = _tem.make_mechanism(model._handle, "tem", epsilon, *limits, None)
-            return summarise(drawn, whole, whole and calibrated)
-
-        def certify(epsilon: float) -> tuple[float, float, Summary, float | None]:
-            certificate = accountant.calibrate(epsilon, *limits, "equal", None, "", workers,
-                                               progress)
-            return summarise(_tem.make_mechanism(model._handle, "tem", epsilon, 0, 0, certificate),
-                             True, False)
-
-        chooser = _choose.Chooser(target, wanted, gamma is not None, calibrated, evaluate, certify)
-        return _choose.choose(chooser, _prior_name(prior), curve)
+def _point(epsilon: float, epsilon_paper: float, s: float, gamma: float,
+           summary: dict[str, float]) -> Point:
+    return Point(**summary, epsilon=epsilon, epsilon_paper=epsilon_paper, s=s, gamma=gamma)
 
 
 @functools.lru_cache(maxsize=4)

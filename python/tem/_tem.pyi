@@ -7,6 +7,7 @@ from typing_extensions import Buffer
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Progress = Callable[[str, int, int], object] | None
+_Point = tuple[float, float, float, float, dict[str, float]]
 _Ledger = tuple[_Path, float, str | None, tuple[str, ...] | None]
 
 version: str
@@ -50,6 +51,9 @@ class Accountant:
               /) -> dict[str, Any]: ...
     def summarise(self, mechanism: Mechanism, prior: Prior, with_bayes: bool, threads: int,
                   progress: _Progress, /) -> dict[str, float]: ...
+    def choose(self, target: str, wanted: float, beta: float, gamma: float, prior: Prior,
+               calibrated: bool, with_curve: bool, threads: int, progress: _Progress,
+               /) -> tuple[_Point, list[_Point]]: ...
     def calibrate(self, epsilon: float, beta: float, gamma: float, weights: str,
                   prior: Prior | None, prior_name: str, threads: int, progress: _Progress,
                   /) -> Certificate: ...
