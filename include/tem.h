@@ -478,6 +478,12 @@ TEM_API tem_status tem_law_support_decimal(const tem_law *law, unsigned digits, 
  * an id out of range UINT32_MAX. */
 TEM_API tem_dist tem_law_distance(const tem_law *law, uint32_t y);
 
+/* The words nearest to it, by (distance, id); of an unknown word, the first ones.
+ *   ids     receives `count` ids, at most as many as there are words
+ * Fails with TEM_ERR_ARGUMENT or TEM_ERR_MEMORY. Cost: one look at each word of the vocabulary. */
+TEM_API tem_status tem_law_nearest(const tem_law *law, uint32_t *ids, uint32_t count,
+                                   tem_error *error);
+
 /* Entropy in nats, and the effective support S_w = exp(entropy). */
 TEM_API double tem_law_entropy(const tem_law *law);
 TEM_API double tem_law_support(const tem_law *law);

@@ -4,6 +4,7 @@
 #include "api/mechanism.h"
 #include "core/memory.h"
 #include "core/status.h"
+#include "index/nearest_keys.h"
 #include "mech/law.h"
 
 #include <math.h>
@@ -349,6 +350,22 @@ tem_status tem_law_support_decimal(const tem_law *law, unsigned digits, char *bu
 
 tem_dist tem_law_distance(const tem_law *law, uint32_t y) {
     return y < law->count ? law->distances[y] : UINT32_MAX;
+}
+
+tem_status tem_law_nearest(const tem_law *law, uint32_t *ids, uint32_t count, tem_error *error) {
+    if (law == NULL || ids == NULL || count < 1 || count > law->count)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a law and room for 1 to all of its words are needed");
+    uint64_t *keys = core_alloc(law->count, sizeof *keys);
+    if (keys == NULL)
+        return core_fail_memory(error);
+    for (uint32_t id = 0; id < law->count; id++)
+        keys[id] = nearest_key(id, law->distances[id]);
+    nearest_select(keys, law->count, count);
+    nearest_sort(keys, count);
+    for (uint32_t i = 0; i < count; i++)
+        ids[i] = (uint32_t)keys[i];
+    core_free(keys);
+    return TEM_OK;
 }
 
 double tem_law_entropy(const tem_law *law) {

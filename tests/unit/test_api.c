@@ -687,6 +687,34 @@ static void test_decimals(void **state) {
     tem_model_free(model);
 }
 
+/* By distance, and by id where that is equal; as all words in order. */
+static void test_nearest(void **state) {
+    (void)state;
+    tem_model *model = some_model();
+    tem_mechanism *mechanism = some_mechanism(model, (tem_mechanism_options){.epsilon = 2});
+    for (uint32_t word = 0; word <= COUNT; word++) {
+        tem_law *law = NULL;
+        uint32_t all[COUNT], few[COUNT];
+        assert_int_equal(
+            tem_law_create(mechanism, word < COUNT ? word : TEM_NO_WORD, 5, &law, NULL), TEM_OK);
+        assert_int_equal(tem_law_nearest(law, all, COUNT, NULL), TEM_OK);
+        for (uint32_t i = 1; i < COUNT; i++) {
+            const tem_dist before = tem_law_distance(law, all[i - 1]);
+            const tem_dist here = tem_law_distance(law, all[i]);
+            assert_true(before < here || (before == here && all[i - 1] < all[i]));
+            assert_int_equal(tem_law_nearest(law, few, i, NULL), TEM_OK);
+            assert_memory_equal(few, all, i * sizeof *all);
+        }
+        assert_true(word < COUNT || all[0] == 0);
+        ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_nearest(law, all, 0, error));
+        ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_nearest(law, all, COUNT + 1, error));
+        ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_nearest(law, NULL, 1, error));
+        tem_law_free(law);
+    }
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
 static void test_mechanism_arguments(void **state) {
     (void)state;
     tem_model *model = some_model();
@@ -807,6 +835,7 @@ int main(void) {
         cmocka_unit_test(test_self_median),
         cmocka_unit_test(test_moved_mass),
         cmocka_unit_test(test_decimals),
+        cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_mechanism_arguments),
         cmocka_unit_test(test_pieces_of_text),
         cmocka_unit_test(test_equal_words_unlike),

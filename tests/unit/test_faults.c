@@ -590,6 +590,25 @@ static void test_choose(void **state) {
     finish(&f);
 }
 
+static void test_nearest(void **state) {
+    (void)state;
+    flow f = {.run = {.threads = 1}};
+    const tem_mechanism_options options = {.epsilon = 2};
+    tem_mechanism *mechanism = NULL;
+    tem_law *law = NULL;
+    uint32_t ids[2] = {7, 7};
+    assert_int_equal(build_function(&f), TEM_OK);
+    assert_int_equal(tem_mechanism_create(f.built, &options, &mechanism, NULL), TEM_OK);
+    assert_int_equal(tem_law_create(mechanism, 0, 5, &law, NULL), TEM_OK);
+    core_fault_arm(1);
+    assert_int_equal(tem_law_nearest(law, ids, 2, NULL), TEM_ERR_MEMORY);
+    core_fault_arm(0);
+    assert_true(ids[0] == 7 && ids[1] == 7);
+    tem_law_free(law);
+    tem_mechanism_free(mechanism);
+    finish(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),   cmocka_unit_test(test_gzip),
@@ -598,6 +617,7 @@ int main(void) {
         cmocka_unit_test(test_pipe),   cmocka_unit_test(test_certificate),
         cmocka_unit_test(test_weights), cmocka_unit_test(test_summary),
         cmocka_unit_test(test_audit),  cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_nearest),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
