@@ -36,7 +36,7 @@
  *    neither folded nor normalised here. Lengths are in bytes.
  *  - Distances are integers: a tem_dist counts steps of 2^-16.
  *  - The library never prints, and opens no file but those it is given, a temporary
- *    file beside one that it writes, and its folder.
+ *    file beside one that it writes, its folder, and what tem_trust_* name.
  */
 #ifndef TEM_H
 #define TEM_H
@@ -908,6 +908,23 @@ TEM_API tem_status tem_certificate_load(const char *path, uint32_t i, tem_certif
 TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model,
                                         const tem_calibration *wanted,
                                         tem_certificate **certificate, tem_error *error);
+
+/* Which certificates a user believes. A hash finds damage and does not tell who made a certificate:
+ * whoever can write the file can write a hash, and a made-up s breaks the guarantee. So the hashes of
+ * those that were made or verified here are lines of $XDG_STATE_HOME/tem/certificates, else of
+ * ~/.local/state/tem/certificates: a regular file of the user's own that nobody else can write.
+ * All of these fail with TEM_ERR_CERTIFICATE if it is another, which they name, or if the
+ * environment does not tell where it is; with TEM_ERR_FILE, TEM_ERR_MEMORY, or TEM_ERR_ARGUMENT for
+ * a hash that is none. Any thread. */
+
+/* Whether the certificate with this hash (tem_certificate_info's) is in the list. */
+TEM_API tem_status tem_trust_has(const char *hash, int *has, tem_error *error);
+
+/* Whether one could be noted: makes the list, and its folders for their owner alone. */
+TEM_API tem_status tem_trust_ready(tem_error *error);
+
+/* Believes it from now on: it is on the disk when this returns TEM_OK. */
+TEM_API tem_status tem_trust_add(const char *hash, tem_error *error);
 
 /* ------------------------------------------------------------- choosing -- */
 

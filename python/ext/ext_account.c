@@ -313,7 +313,38 @@ static PyMethodDef accountant_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* ---- trust ---- */
+
+static PyObject *trust_has(PyObject *module, PyObject *args) {
+    const char *hash = NULL;
+    int has = 0;
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "s", &hash))
+        return NULL;
+    return tem_trust_has(hash, &has, &error) == TEM_OK ? PyBool_FromLong(has)
+                                                       : ext_fail(ext_state_of(module), &error);
+}
+
+static PyObject *trust_ready(PyObject *module, PyObject *unused) {
+    tem_error error;
+    (void)unused;
+    return tem_trust_ready(&error) == TEM_OK ? Py_NewRef(Py_None)
+                                             : ext_fail(ext_state_of(module), &error);
+}
+
+static PyObject *trust_add(PyObject *module, PyObject *args) {
+    const char *hash = NULL;
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "s", &hash))
+        return NULL;
+    return tem_trust_add(hash, &error) == TEM_OK ? Py_NewRef(Py_None)
+                                                 : ext_fail(ext_state_of(module), &error);
+}
+
 PyMethodDef ext_account_functions[] = {
+    {"trust_has", trust_has, METH_VARARGS, "trust_has(hash)"},
+    {"trust_ready", trust_ready, METH_NOARGS, "trust_ready()"},
+    {"trust_add", trust_add, METH_VARARGS, "trust_add(hash)"},
     {"make_accountant", make_accountant, METH_VARARGS,
      "make_accountant(model, mechanism, threads, progress)"},
     {"zipf_prior", zipf_prior, METH_VARARGS, "zipf_prior(model, power)"},

@@ -6,10 +6,11 @@ else one made from the vectors that come with the package, once, in the user's c
 import os
 import pathlib
 import shutil
+import stat
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import _tem, _trust
+from . import _tem
 from ._errors import make
 
 VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
@@ -29,8 +30,23 @@ def _candidates() -> list[pathlib.Path]:
     return places
 
 
+def _is_own(path: str) -> bool:
+    """Whether it is a file of this user that nobody else can write."""
+    found = os.stat(path)
+    return (stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+            and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+
+
+def _cache() -> pathlib.Path | None:
+    """The user's own, by the XDG specification."""
+    named, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
+    if os.path.isabs(named):
+        return pathlib.Path(named, "tem")
+    return pathlib.Path(home, ".cache/tem") if os.path.isabs(home) else None
+
+
 def _cached(vectors: pathlib.Path) -> pathlib.Path | None:
-    folder = _trust.folder_of("XDG_CACHE_HOME", ".cache")
+    folder = _cache()
     size = vectors.stat().st_size
     return folder and folder / f"default-{_tem.version}-{size}.tem"
 
@@ -65,6 +81,6 @@ def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Fo
     certificates = f"{path}.cert"
     for file in (str(path), certificates):
         # PRIVACY: certificates that others can write did not come with the package.
-        if os.path.exists(file) and not _trust.is_own(file):
+        if os.path.exists(file) and not _is_own(file):
             raise make("damaged", "a file in your cache can be written by others: remove it", file)
     return Found(str(path), os.path.exists(certificates))

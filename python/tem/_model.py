@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
-from . import _default, _ledger, _tem, _trust
+from . import _default, _ledger, _tem
 from ._containers import unpack
 from ._errors import (CertificateError, NotFoundError, NotPrivateWarning, PrivacyWarning,
                       UtilityWarning, make)
@@ -325,7 +325,7 @@ class Model:
             reason = none.detail.partition(";")[0]  # without the advice of the command
             raise make("certificate", f"{reason}; {advice}") from None
         # PRIVACY: a certificate that nobody here has computed proves nothing.
-        if not self._is_own and not _trust.has(found.info()["hash"]):
+        if not self._is_own and not _tem.trust_has(found.info()["hash"]):
             raise make("certificate", "you have neither made nor verified this certificate; 'tem "
                        f"verify' checks it, or {advice}", path)
         return found
@@ -552,7 +552,7 @@ class Model:
         info = certificate.info()
         if file is not None:
             certificate.save(file)
-            _trust.add(info["hash"])
+            _tem.trust_add(info["hash"])
         self._believe(certificate, numbers[2])
         return Calibration(**{**info, "beta": _known(info["beta"])}, file=file)
 
@@ -563,7 +563,7 @@ class Model:
         file = self._path + ".cert"
         if not os.access(file if os.path.exists(file) else os.path.dirname(file), os.W_OK):
             raise make("file", "cannot write; link or copy the model into a folder of yours", file)
-        _trust.ready()
+        _tem.trust_ready()
         return file
 
     def choose(model, /, *, self: float | None = None, support: float | None = None,
