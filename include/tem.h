@@ -255,6 +255,17 @@ TEM_API tem_status tem_model_save(const tem_model *model, const char *path, tem_
  * TEM_ERR_VERSION, TEM_ERR_DAMAGED. Cost: milliseconds, whatever the size. */
 TEM_API tem_status tem_model_open(const char *path, tem_model **model, tem_error *error);
 
+/* Which file to open when no model is named: the one that $TEM_MODEL names, whether it is there or
+ * not; else the first that is there of default.tem and ../share/tem/default.tem in each of `folders`,
+ * such as that of the program.
+ *   path, path_bytes   receives the name, NUL-terminated
+ *   is_own    receives 1 if it was found in a folder: nobody named it, it came with the program, and
+ *             so did the certificates beside it; 0 if $TEM_MODEL names it
+ * Fails with TEM_ERR_FILE (there is none), TEM_ERR_RANGE (the name is too long) or
+ * TEM_ERR_ARGUMENT. */
+TEM_API tem_status tem_model_find_default(const char *const *folders, size_t count, char *path,
+                                          size_t path_bytes, int *is_own, tem_error *error);
+
 /* Compares every section of an open file with its hash, and the space between
  * the sections with zero; and looks at every word, that it is UTF-8 without NUL, tab
  * or line end. Fails with TEM_ERR_DAMAGED, naming the section. A

@@ -1,8 +1,9 @@
-"""Which model serves when none is named: the rule of the command (cli/default_model.c).
+"""Which model serves when none is named: by the rule of the command, tem_model_find_default.
 
 $TEM_MODEL; else default.tem in this package, beside the command `tem`, or where that installs it;
 else one made from the vectors that come with the package, once, in the user's cache.
 """
+import contextlib
 import os
 import pathlib
 import shutil
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import _tem
-from ._errors import make
+from ._errors import FileError, make
 
 VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
 
@@ -21,13 +22,12 @@ class Found(NamedTuple):
     is_own: bool  # it came with the program: so did the certificates beside it
 
 
-def _candidates() -> list[pathlib.Path]:
-    places = [pathlib.Path(__file__).parent / "default.tem"]
+def _folders() -> tuple[bytes, ...]:
+    """Where the default model may be: in this package, and beside the command."""
     command = shutil.which("tem")
-    if command:
-        folder = pathlib.Path(command).resolve().parent
-        places += [folder / "default.tem", folder.parent / "share/tem/default.tem"]
-    return places
+    places = [os.path.dirname(__file__)]
+    places += [os.path.dirname(os.path.realpath(command))] if command else []
+    return tuple(map(os.fsencode, places))
 
 
 def _is_own(path: str) -> bool:
@@ -65,12 +65,8 @@ def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
 
 def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Found:
     """The default model, made if need be (a few seconds, 111 MB)."""
-    named = os.environ.get("TEM_MODEL")
-    if named:
-        return Found(named, False)
-    for place in _candidates():
-        if place.exists():
-            return Found(str(place), True)
+    with contextlib.suppress(FileError):
+        return Found(*_tem.find_default(_folders()))
     vectors = pathlib.Path(__file__).parent / VECTORS
     path = _cached(vectors) if vectors.exists() else None
     if path is None:
