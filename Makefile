@@ -3,7 +3,7 @@ BUILD  = build
 PREFIX = /usr/local
 TIME   = 60
 
-.PHONY: all run test test-cluster fuzz bench install clean help format
+.PHONY: all run test test-cluster wheel fuzz bench install clean help format
 
 all:
 	@tools/packages build
@@ -21,6 +21,10 @@ test: all
 test-cluster: all
 	@tools/packages cluster
 	@tests/check-cluster $(BUILD)
+
+wheel:
+	@tools/packages build
+	@tools/make-wheel $(BUILD)/wheel
 
 fuzz:
 	@tools/packages test
@@ -56,6 +60,7 @@ help:
 	@echo "make run              the same, then show what tem does"
 	@echo "make test             run every test"
 	@echo "make test-cluster     run the tests on Spark and Dask, on clusters of this machine"
+	@echo "make wheel            make $(BUILD)/wheel/tem-*.whl, a Python wheel that needs no library"
 	@echo "make fuzz TIME=60     fuzz each target for TIME seconds"
 	@echo "make bench IMDB=DIR   measure tem beside the alternatives, write docs/BENCHMARKS.md"
 	@echo "make install PREFIX=  install under PREFIX ($(PREFIX)), with pkg-config"

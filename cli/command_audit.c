@@ -5,7 +5,6 @@
 #include "effects.h"
 #include "mechanism_options.h"
 #include "plot.h"
-#include "rounding.h"
 #include "talk.h"
 #include "words.h"
 
@@ -65,8 +64,8 @@ static void print_documents(const audit_result *r) {
         for (move by = BY_ONE; by < MOVES; by++) {
             const document_cost cost = cost_of(r, by, document_words[i]);
             printf("%s%11.5g%11.5g%10.5g", by == BY_ONE ? "" : "    ",
-                   rounding_up(cost.pure, COST_DIGITS), rounding_up(cost.rho, COST_DIGITS),
-                   rounding_up(cost.approximate, COST_DIGITS));
+                   tem_round_up(cost.pure, COST_DIGITS), tem_round_up(cost.rho, COST_DIGITS),
+                   tem_round_up(cost.approximate, COST_DIGITS));
         }
         putchar('\n');
     }
@@ -89,9 +88,9 @@ static void print_text(const audit_result *r) {
     if (r->certified)
         printf("certificate %.16s, %s weights\n", r->certificate.hash, r->certificate.weights);
     printf("\nrealised    %.6g per unit of distance at most, for any two words\n",
-           rounding_up(r->audit.realised, DIGITS));
+           tem_round_up(r->audit.realised, DIGITS));
     printf("            (proved; the worst pair loses at least %.6g)\n",
-           r->audit.realised_least > 0 ? rounding_down(r->audit.realised_least, DIGITS) : 0);
+           r->audit.realised_least > 0 ? tem_round_down(r->audit.realised_least, DIGITS) : 0);
     printf("            %.1f %% of 2s, the bound of the paper; %.1f %% of epsilon\n",
            100 * r->audit.realised / (2 * info->s), 100 * r->audit.realised / info->epsilon);
     if (!r->is_metric)
@@ -99,7 +98,7 @@ static void print_text(const audit_result *r) {
     fputs("worst pair  ", stdout);
     words_print_worst(r->model, &r->audit);
     printf("any inputs  %.6g at most (epsilon * gamma = %.6g)\n",
-           rounding_up(r->audit.local, DIGITS), rounding_up(info->epsilon_gamma, DIGITS));
+           tem_round_up(r->audit.local, DIGITS), tem_round_up(info->epsilon_gamma, DIGITS));
     printf("pairs       %s looked at, %s ruled out by bounds: all of them\n",
            talk_count(r->audit.pairs_examined), talk_count(r->audit.pairs_pruned));
     print_documents(r);

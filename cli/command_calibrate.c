@@ -7,7 +7,6 @@
 #include "mechanism_options.h"
 #include "plot.h"
 #include "prior_option.h"
-#include "rounding.h"
 #include "talk.h"
 #include "words.h"
 
@@ -38,8 +37,8 @@ static void print_text(const calibrated *c) {
     if (info->beta > 0)
         printf(", from beta %s", talk_number(info->beta));
     printf("\nrealised     at most %.*g, proved; at least %.*g\n", DIGITS,
-           rounding_up(info->realised, DIGITS), DIGITS,
-           c->audit.realised_least > 0 ? rounding_down(c->audit.realised_least, DIGITS) : 0);
+           tem_round_up(info->realised, DIGITS), DIGITS,
+           c->audit.realised_least > 0 ? tem_round_down(c->audit.realised_least, DIGITS) : 0);
     fputs("worst pair   ", stdout);
     words_print_worst(c->model, &c->audit);
     printf("pairs        %s examined + %s pruned = %s\n", talk_count(c->audit.pairs_examined),

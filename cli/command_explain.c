@@ -25,34 +25,6 @@ typedef struct explanation {
     uint32_t top;
 } explanation;
 
-typedef struct ranked {
-    tem_dist distance;
-    uint32_t id;
-} ranked;
-
-static int compare_ranked(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
-    if (x->distance != y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
-/* Fills e->nearest; false if memory is short. */
-static bool find_nearest(explanation *e) {
-    ranked *all = malloc(e->words * sizeof *all);
-    e->nearest = malloc(e->top * sizeof *e->nearest);
-    if (all != NULL && e->nearest != NULL) {
-        for (uint32_t id = 0; id < e->words; id++)
-            all[id] = (ranked){tem_law_distance(e->law, id), id};
-        qsort(all, e->words, sizeof *all, compare_ranked);
-        for (uint32_t i = 0; i < e->top; i++)
-            e->nearest[i] = all[i].id;
-    }
-    const bool done = all != NULL && e->nearest != NULL;
-    free(all);
-    return done;
-}
-
 static double distance_of(const explanation *e, uint32_t id) {
     return (double)tem_law_distance(e->law, id) / TEM_DIST_ONE;
 }
@@ -184,7 +156,9 @@ static tem_law *paper_law(const explanation *e, tem_error *error) {
 }
 
 static int tell(explanation *e, bool json) {
-    bool done = find_nearest(e);
+    e->nearest = malloc(e->top * sizeof *e->nearest);
+    bool done =
+        e->nearest != NULL && tem_law_nearest(e->law, e->nearest, e->top, NULL) == TEM_OK;
     if (done && json)
         done = print_json(e);
     else if (done)

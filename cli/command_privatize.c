@@ -134,51 +134,22 @@ static int check_request(privatize_request *r) {
     return check_inputs(r);
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median of N_w over a Zipf prior, the rank of a word being its place in the
- * vocabulary: what a usual text meets. Taken at a few quantiles of the prior, each one word;
- * negative where it is not known (Madlib). */
-static double median_self(const tem_model *model, const tem_mechanism *mechanism) {
-    enum { QUANTILES = 49 };
-    double selves[QUANTILES], harmonic = 0, sum = 0;
-    tem_model_info info;
-    tem_error error;
-    tem_model_get_info(model, &info);
-    for (uint32_t rank = 1; rank <= info.words; rank++)
-        harmonic += 1.0 / rank;
-    uint32_t rank = 0, last = 0;
-    for (int i = 0; i < QUANTILES; i++, last = rank) {
-        while (sum < harmonic * (i + 0.5) / QUANTILES && rank < info.words)
-            sum += 1.0 / ++rank;
-        if (rank == last)
-            selves[i] = selves[i - 1];
-        else if (tem_mechanism_self(mechanism, rank - 1, &selves[i], &error) != TEM_OK)
-            return -1;
-    }
-    qsort(selves, QUANTILES, sizeof *selves, compare_doubles);
-    return selves[QUANTILES / 2];
-}
-
 /* Tells of what is in effect no privacy, or no text. It takes longer to find out than to cut
  * megabytes of text, so where nothing would be told it is not asked. */
-static void warn_about_epsilon(const tem_model *model, const tem_mechanism *mechanism, bool quiet) {
-    if (quiet)
-        return;
-    const double median = median_self(model, mechanism);
+static void warn_about_epsilon(const tem_mechanism *mechanism, bool quiet) {
+    double median = 0;
+    if (quiet || tem_mechanism_self_median(mechanism, &median, NULL) != TEM_OK)
+        return; /* Madlib: not known */
     tem_certificate_info certificate;
     const bool certified = tem_mechanism_get_certificate(mechanism, &certificate);
-    if (median > 0.95)
+    if (median > TEM_SELF_MEDIAN_LARGE)
         talk_note(quiet,
                   "tem: warning: at this epsilon most words stay themselves (%.3f of the time): "
                   "nearly no privacy. A smaller epsilon changes more%s.",
                   median,
                   certified ? ": with certificates try 1 to 1.5; 'tem choose' lists what each does"
                             : "");
-    else if (median >= 0 && median < 0.01)
+    else if (median < TEM_SELF_MEDIAN_SMALL)
         talk_note(quiet,
                   "tem: warning: at this epsilon most words become any word (themselves %.4f of "
                   "the time): nearly no text is left. A larger epsilon keeps more.",
@@ -245,7 +216,7 @@ static int run_job(privatize_request *r, const tem_model *model, const tem_mecha
                           "uniform, --punctuation drop or word, and no seed");
     if (!r->no_verify && tem_model_check(model, &run, &error) != TEM_OK)
         return talk_error(&error);
-    warn_about_epsilon(model, mechanism, r->common.quiet);
+    warn_about_epsilon(mechanism, r->common.quiet);
     const tem_status status = tem_privatize_files(mechanism, &r->job, &run, &counts, &error);
     talk_end_progress();
     const bool to_file = r->job.output != NULL && strcmp(r->job.output, "-") != 0;

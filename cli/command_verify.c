@@ -2,7 +2,6 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
-#include "rounding.h"
 #include "talk.h"
 #include "trust.h"
 
@@ -27,7 +26,7 @@ static int verify_certificate(const tem_certificate *certificate, const tem_acco
     talk_note(quiet,
               "%s: verified: epsilon %s, %s weights, s = %.6f, gamma = %.4f: realised at most %.9g",
               path, talk_number(info.epsilon), info.weights, info.s, info.gamma,
-              rounding_up(info.realised, 9));
+              tem_round_up(info.realised, 9));
     return trust_add(&info) ? EXIT_DONE : EXIT_FAILED;
 }
 

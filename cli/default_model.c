@@ -13,29 +13,19 @@
 static char path[PATH_MAX];
 static bool is_own; /* nobody named it */
 
-/* Finds FOLDER/TAIL, FOLDER being that of the program; false if there is no such file. */
-static bool beside_program(const char *tail) {
-    char program[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return false;
-    program[length] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash == NULL)
-        return false;
-    *slash = '\0';
-    const int needed = snprintf(path, sizeof path, "%s/%s", program, tail);
-    return needed > 0 && (size_t)needed < sizeof path && access(path, F_OK) == 0;
-}
-
 static bool find_default(void) {
-    const char *variable = getenv("TEM_MODEL");
-    if (variable != NULL && *variable != '\0') {
-        snprintf(path, sizeof path, "%s", variable);
-        return true;
-    }
-    is_own = beside_program("default.tem") || beside_program("../share/tem/default.tem");
-    return is_own;
+    char program[PATH_MAX];
+    const char *folders[] = {program};
+    int own = 0;
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    const bool found = tem_model_find_default(folders, slash != NULL, path, sizeof path, &own,
+                                              NULL) == TEM_OK;
+    is_own = found && own;
+    return found;
 }
 
 tem_model *default_model_open(const char *named) {

@@ -36,7 +36,7 @@
  *    neither folded nor normalised here. Lengths are in bytes.
  *  - Distances are integers: a tem_dist counts steps of 2^-16.
  *  - The library never prints, and opens no file but those it is given, a temporary
- *    file beside one that it writes, and its folder.
+ *    file beside one that it writes, its folder, and what tem_trust_* name.
  */
 #ifndef TEM_H
 #define TEM_H
@@ -254,6 +254,17 @@ TEM_API tem_status tem_model_save(const tem_model *model, const char *path, tem_
  * Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_FORMAT (no model),
  * TEM_ERR_VERSION, TEM_ERR_DAMAGED. Cost: milliseconds, whatever the size. */
 TEM_API tem_status tem_model_open(const char *path, tem_model **model, tem_error *error);
+
+/* Which file to open when no model is named: the one that $TEM_MODEL names, whether it is there or
+ * not; else the first that is there of default.tem and ../share/tem/default.tem in each of `folders`,
+ * such as that of the program.
+ *   path, path_bytes   receives the name, NUL-terminated
+ *   is_own    receives 1 if it was found in a folder: nobody named it, it came with the program, and
+ *             so did the certificates beside it; 0 if $TEM_MODEL names it
+ * Fails with TEM_ERR_FILE (there is none), TEM_ERR_RANGE (the name is too long) or
+ * TEM_ERR_ARGUMENT. */
+TEM_API tem_status tem_model_find_default(const char *const *folders, size_t count, char *path,
+                                          size_t path_bytes, int *is_own, tem_error *error);
 
 /* Compares every section of an open file with its hash, and the space between
  * the sections with zero; and looks at every word, that it is UTF-8 without NUL, tab
@@ -478,6 +489,12 @@ TEM_API tem_status tem_law_support_decimal(const tem_law *law, unsigned digits, 
  * an id out of range UINT32_MAX. */
 TEM_API tem_dist tem_law_distance(const tem_law *law, uint32_t y);
 
+/* The words nearest to it, by (distance, id); of an unknown word, the first ones.
+ *   ids     receives `count` ids, at most as many as there are words
+ * Fails with TEM_ERR_ARGUMENT or TEM_ERR_MEMORY. Cost: one look at each word of the vocabulary. */
+TEM_API tem_status tem_law_nearest(const tem_law *law, uint32_t *ids, uint32_t count,
+                                   tem_error *error);
+
 /* Entropy in nats, and the effective support S_w = exp(entropy). */
 TEM_API double tem_law_entropy(const tem_law *law);
 TEM_API double tem_law_support(const tem_law *law);
@@ -638,11 +655,42 @@ TEM_API int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *jo
 TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
                                        const tem_run *run, tem_counts *counts, tem_error *error);
 
+/* What a text of the caller's own costs, and whom. */
+typedef struct tem_document {
+    tem_counts counts;   /* as tem_privatize_text has counted them, or the sum over many texts */
+    const char *person;  /* with `by`: who is charged, not empty, need not end in NUL; else NULL */
+    size_t person_bytes;
+} tem_document;
+
+/* The same promise for texts that are in no file: charges the ledger of a job for what
+ * tem_privatize_text has drawn and nobody has seen yet. Release it when this has returned TEM_OK,
+ * and not otherwise. Of the job, `text`, `dry_run`, `insecure_seeded`, `ledger`, `budget`, `by` and
+ * `balance` count; the first three must be as it was drawn, and `by` needs no `field`. All documents
+ * are charged for at once, on the disk when this returns, or none is. With no document the ledger is
+ * opened, started if need be, and `balance` filled.
+ *   documents   `count` of them
+ * Fails with TEM_ERR_ARGUMENT (also: no ledger; a person without `by`), TEM_ERR_FORMAT (no ledger; a
+ * document without its person), TEM_ERR_RANGE (more than 2^63 words), TEM_ERR_FILE, TEM_ERR_DAMAGED,
+ * TEM_ERR_BUDGET, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Any thread. */
+TEM_API tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job *job,
+                                  const tem_document *documents, size_t count, const tem_run *run,
+                                  tem_error *error);
+
 /* How often `word` stays itself, N_w = P(w | w), to about 12 digits; for choosing and
  * warning. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: a distance
  * for each word of the vocabulary. */
 TEM_API tem_status tem_mechanism_self(const tem_mechanism *mechanism, uint32_t word, double *self,
                                       tem_error *error);
+
+/* The same of a usual word: the median of N_w over words that come by Zipf's law, the rank of a
+ * word being its place in the model; taken at 49 quantiles of that law. Above TEM_SELF_MEDIAN_LARGE
+ * there is nearly no privacy, below TEM_SELF_MEDIAN_SMALL nearly no text left. Fails with
+ * TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: up to 49 times that of
+ * tem_mechanism_self. */
+TEM_API tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, double *median,
+                                             tem_error *error);
+#define TEM_SELF_MEDIAN_LARGE 0.95
+#define TEM_SELF_MEDIAN_SMALL 0.01
 
 /* ----------------------------------------------------------- accounting -- */
 
@@ -872,6 +920,79 @@ TEM_API tem_status tem_certificate_load(const char *path, uint32_t i, tem_certif
 TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model,
                                         const tem_calibration *wanted,
                                         tem_certificate **certificate, tem_error *error);
+
+/* Which certificates a user believes. A hash finds damage and does not tell who made a certificate:
+ * whoever can write the file can write a hash, and a made-up s breaks the guarantee. So the hashes of
+ * those that were made or verified here are lines of $XDG_STATE_HOME/tem/certificates, else of
+ * ~/.local/state/tem/certificates: a regular file of the user's own that nobody else can write.
+ * All of these fail with TEM_ERR_CERTIFICATE if it is another, which they name, or if the
+ * environment does not tell where it is; with TEM_ERR_FILE, TEM_ERR_MEMORY, or TEM_ERR_ARGUMENT for
+ * a hash that is none. Any thread. */
+
+/* Whether the certificate with this hash (tem_certificate_info's) is in the list. */
+TEM_API tem_status tem_trust_has(const char *hash, int *has, tem_error *error);
+
+/* Whether one could be noted: makes the list, and its folders for their owner alone. */
+TEM_API tem_status tem_trust_ready(tem_error *error);
+
+/* Believes it from now on: it is on the disk when this returns TEM_OK. */
+TEM_API tem_status tem_trust_add(const char *hash, tem_error *error);
+
+/* ------------------------------------------------------------- choosing -- */
+
+/* x, positive and finite, in this many significant digits, 1 to 15: the least such number that is
+ * not below x, or the largest that is not above it. So that what is said "at most" stays true. */
+TEM_API double tem_round_up(double x, int digits);
+TEM_API double tem_round_down(double x, int digits);
+
+/* What an epsilon should be judged by: nobody knows what an epsilon of 3 means. */
+typedef enum tem_target {
+    TEM_TARGET_SELF = 1,    /* self_median is at most this: a probability */
+    TEM_TARGET_SUPPORT = 2, /* support_median is at least this: a number above 1 */
+    TEM_TARGET_BAYES = 3    /* bayes is at most this: a probability */
+} tem_target;
+
+/* "self", "support", "bayes", and back: TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_target_name(tem_target target);
+TEM_API tem_status tem_target_parse(const char *name, tem_target *target, tem_error *error);
+
+typedef struct tem_wish {
+    tem_target target;
+    double wanted;          /* see tem_target; probabilities above 0 and below 1 */
+    double beta;            /* as in tem_mechanism_options: at most one of these */
+    double gamma;
+    const tem_prior *prior; /* of this model */
+    int calibrated;         /* 1: by epsilon what is proved is meant, with equal weights, not what
+                             * the paper bounds */
+} tem_wish;
+
+/* What one epsilon does. */
+typedef struct tem_point {
+    double epsilon;       /* calibrated: proved for this s, in four digits, rounded up */
+    double epsilon_paper; /* what the paper asks for the same s */
+    double s, gamma;
+    tem_summary summary;
+} tem_point;
+
+/* The largest epsilon of four digits, to 0.04 %, that discloses no more than the wish says: the
+ * larger it is, the more often words stay themselves or are guessed, and the fewer words they are
+ * spread over, so a bisection finds it. With `calibrated` it is the epsilon of a certificate with equal weights that
+ * keeps the wish, which tem_accountant_calibrate makes again.
+ *   accountant   with equal weights
+ * Fails with TEM_ERR_ARGUMENT (also: what no wish can be), TEM_ERR_RANGE (no epsilon does it), or as
+ * tem_accountant_summarise and tem_accountant_calibrate do. Cost: some twenty to thirty summaries. */
+TEM_API tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
+                                         const tem_run *run, tem_point *answer, tem_error *error);
+
+/* What other epsilons do, with the answer in its place, in ascending order: those that people use
+ * with embeddings or, where distances have another scale, some around the answer.
+ *   points    receives *count points
+ * Fails as tem_accountant_choose does. */
+#define TEM_CURVE_MAX 16u
+TEM_API tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish *wish,
+                                        const tem_point *answer, const tem_run *run,
+                                        tem_point points[TEM_CURVE_MAX], uint32_t *count,
+                                        tem_error *error);
 
 /* --------------------------------------------------------------- tuning -- */
 

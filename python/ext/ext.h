@@ -103,6 +103,26 @@ void ext_run_end(ext_run *r);
 /* To be called now and then, from the thread that began. True: stop, an exception is set. */
 bool ext_run_tell(ext_run *r, const char *stage, uint64_t done, uint64_t total);
 
+/* ---- ledgers ---- */
+
+/* A ledger as Python gives it: (path, budget or 0, field that names people or None, their names or
+ * None), or None. */
+typedef struct ext_ledger {
+    PyObject *path; /* bytes; NULL: there is none */
+    double budget;
+    const char *by;   /* lives as long as what was given */
+    PyObject *people; /* a tuple, one a document; borrowed, or NULL */
+} ext_ledger;
+
+/* False with an exception. Free with ext_ledger_free, also then. */
+bool ext_ledger_read(PyObject *given, ext_ledger *ledger);
+void ext_ledger_free(ext_ledger *ledger);
+
+/* PRIVACY: charges for documents that were drawn and of which Python has seen nothing yet. The
+ * balance, None without a ledger, or NULL with an exception: then nothing may be handed out. */
+PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, bool seeded,
+                            const tem_counts *counts, Py_ssize_t count, PyObject *progress);
+
 /* ---- generators ---- */
 
 /* One for the caller alone; NULL with an exception. */

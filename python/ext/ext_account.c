@@ -192,6 +192,14 @@ static PyObject *audit(PyObject *self, PyObject *args) {
                          "pairs_pruned", (unsigned long long)found.pairs_pruned);
 }
 
+static PyObject *describe_summary(const tem_summary *found) {
+    return Py_BuildValue("{s:d, s:d, s:d, s:d, s:d, s:d, s:d}", "self_median", found->self_median,
+                         "self_mean", found->self_mean, "support_median", found->support_median,
+                         "entropy_mean", found->entropy_mean, "distance_mean",
+                         found->distance_mean, "beyond_mean", found->beyond_mean, "bayes",
+                         found->bayes);
+}
+
 /* summarise(mechanism, prior, with_bayes, threads, progress) */
 static PyObject *summarise(PyObject *self, PyObject *args) {
     const ext_state *state = ext_state_of_self(self);
@@ -213,10 +221,54 @@ static PyObject *summarise(PyObject *self, PyObject *args) {
     ext_run_end(&run);
     if (status != TEM_OK || PyErr_Occurred())
         return ext_fail(state, &error);
-    return Py_BuildValue("{s:d, s:d, s:d, s:d, s:d, s:d, s:d}", "self_median", found.self_median,
-                         "self_mean", found.self_mean, "support_median", found.support_median,
-                         "entropy_mean", found.entropy_mean, "distance_mean", found.distance_mean,
-                         "beyond_mean", found.beyond_mean, "bayes", found.bayes);
+    return describe_summary(&found);
+}
+
+static PyObject *describe_point(const tem_point *point) {
+    return Py_BuildValue("ddddN", point->epsilon, point->epsilon_paper, point->s, point->gamma,
+                         describe_summary(&point->summary));
+}
+
+static PyObject *describe_curve(const tem_point *points, uint32_t count) {
+    PyObject *list = PyList_New(0);
+    for (uint32_t i = 0; list != NULL && i < count; i++) {
+        PyObject *point = describe_point(&points[i]);
+        if (point == NULL || PyList_Append(list, point) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(point);
+    }
+    return list;
+}
+
+/* choose(target, wanted, beta, gamma, prior, calibrated, with_curve, threads, progress): (answer,
+ * [point]), a point being (epsilon, epsilon_paper, s, gamma, summary) */
+static PyObject *choose(PyObject *self, PyObject *args) {
+    const ext_state *state = ext_state_of_self(self);
+    const tem_accountant *accountant = ((ext_accountant *)self)->accountant;
+    const char *target = NULL;
+    ext_prior *prior = NULL;
+    PyObject *progress = NULL;
+    unsigned threads = 0;
+    int with_curve = 0;
+    tem_wish wish = {0};
+    tem_point answer, curve[TEM_CURVE_MAX];
+    uint32_t count = 0;
+    tem_error error;
+    ext_run run;
+    if (!PyArg_ParseTuple(args, "sdddO!ppIO", &target, &wish.wanted, &wish.beta, &wish.gamma,
+                          state->prior, &prior, &wish.calibrated, &with_curve, &threads, &progress))
+        return NULL;
+    wish.prior = prior->prior;
+    if (tem_target_parse(target, &wish.target, &error) != TEM_OK)
+        return ext_fail(state, &error);
+    ext_run_begin(&run, threads, progress);
+    tem_status status = tem_accountant_choose(accountant, &wish, &run.run, &answer, &error);
+    if (status == TEM_OK && with_curve)
+        status = tem_accountant_curve(accountant, &wish, &answer, &run.run, curve, &count, &error);
+    ext_run_end(&run);
+    if (status != TEM_OK || PyErr_Occurred())
+        return ext_fail(state, &error);
+    return Py_BuildValue("NN", describe_point(&answer), describe_curve(curve, count));
 }
 
 /* calibrate(epsilon, beta, gamma, weights, prior, name of the prior, threads, progress) */
@@ -254,12 +306,45 @@ static PyMethodDef accountant_methods[] = {
     {"audit", audit, METH_VARARGS, "audit(mechanism, threads, progress)"},
     {"summarise", summarise, METH_VARARGS,
      "summarise(mechanism, prior, with_bayes, threads, progress)"},
+    {"choose", choose, METH_VARARGS,
+     "choose(target, wanted, beta, gamma, prior, calibrated, with_curve, threads, progress)"},
     {"calibrate", calibrate, METH_VARARGS,
      "calibrate(epsilon, beta, gamma, weights, prior, prior_name, threads, progress)"},
     {NULL, NULL, 0, NULL},
 };
 
+/* ---- trust ---- */
+
+static PyObject *trust_has(PyObject *module, PyObject *args) {
+    const char *hash = NULL;
+    int has = 0;
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "s", &hash))
+        return NULL;
+    return tem_trust_has(hash, &has, &error) == TEM_OK ? PyBool_FromLong(has)
+                                                       : ext_fail(ext_state_of(module), &error);
+}
+
+static PyObject *trust_ready(PyObject *module, PyObject *unused) {
+    tem_error error;
+    (void)unused;
+    return tem_trust_ready(&error) == TEM_OK ? Py_NewRef(Py_None)
+                                             : ext_fail(ext_state_of(module), &error);
+}
+
+static PyObject *trust_add(PyObject *module, PyObject *args) {
+    const char *hash = NULL;
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "s", &hash))
+        return NULL;
+    return tem_trust_add(hash, &error) == TEM_OK ? Py_NewRef(Py_None)
+                                                 : ext_fail(ext_state_of(module), &error);
+}
+
 PyMethodDef ext_account_functions[] = {
+    {"trust_has", trust_has, METH_VARARGS, "trust_has(hash)"},
+    {"trust_ready", trust_ready, METH_NOARGS, "trust_ready()"},
+    {"trust_add", trust_add, METH_VARARGS, "trust_add(hash)"},
     {"make_accountant", make_accountant, METH_VARARGS,
      "make_accountant(model, mechanism, threads, progress)"},
     {"zipf_prior", zipf_prior, METH_VARARGS, "zipf_prior(model, power)"},

@@ -89,6 +89,7 @@ typedef struct batch {
     const ext_job *job;
     PyObject *texts; /* a tuple, which keeps them alive */
     document *documents;
+    tem_counts *counts; /* of each */
     Py_ssize_t count;
     uint64_t seed;
     bool seeded;
@@ -100,7 +101,6 @@ typedef struct worker {
     batch *batch;
     ext_run *run; /* of the caller; NULL in the other threads */
     tem_rng *rng; /* NULL if seeded */
-    tem_counts counts;
     tem_status status;
     tem_error error;
     pthread_t handle;
@@ -118,7 +118,7 @@ static tem_status replace_one(worker *w, Py_ssize_t i) {
         status = tem_rng_create_insecure(b->seed, (uint64_t)i, &rng, &w->error);
     if (status == TEM_OK)
         status = tem_privatize_text(b->job->mechanism->mechanism, &b->job->options, rng, d->text,
-                                    d->bytes, &d->out, &d->out_bytes, &w->counts, &w->error);
+                                    d->bytes, &d->out, &d->out_bytes, &b->counts[i], &w->error);
     if (b->seeded)
         tem_rng_free(rng);
     return status;
@@ -222,28 +222,34 @@ static PyObject *make_list(batch *b) {
     return list;
 }
 
-/* ([text], (documents, words, unknown, punctuation)), or NULL with an exception. */
-static PyObject *make_result(const ext_state *state, batch *b, const worker *workers,
-                             unsigned threads) {
+static tem_counts sum_of(const batch *b) {
     tem_counts sum = {0};
-    for (unsigned i = 0; i < threads; i++) {
-        const tem_counts *c = &workers[i].counts;
-        if (workers[i].status != TEM_OK)
-            return ext_fail(state, &workers[i].error);
-        sum.documents += c->documents;
-        sum.words += c->words;
-        sum.unknown += c->unknown;
-        sum.punctuation += c->punctuation;
+    for (Py_ssize_t i = 0; i < b->count; i++) {
+        sum.documents += b->counts[i].documents;
+        sum.words += b->counts[i].words;
+        sum.unknown += b->counts[i].unknown;
+        sum.punctuation += b->counts[i].punctuation;
     }
-    PyObject *list = PyErr_Occurred() ? NULL : make_list(b);
-    if (list == NULL)
-        return NULL;
-    return Py_BuildValue("N(KKKK)", list, (unsigned long long)sum.documents,
-                         (unsigned long long)sum.words, (unsigned long long)sum.unknown,
-                         (unsigned long long)sum.punctuation);
+    return sum;
 }
 
-static PyObject *run_batch(ext_state *state, batch *b, unsigned threads, PyObject *progress) {
+/* ([text], (documents, words, unknown, punctuation), balance or None); NULL with an exception. */
+static PyObject *make_result(batch *b, const ext_ledger *ledger, PyObject *progress) {
+    const tem_counts sum = sum_of(b);
+    PyObject *balance =
+        ext_ledger_charge(b->job, ledger, b->seeded, b->counts, b->count, progress);
+    PyObject *list = balance == NULL ? NULL : make_list(b);
+    if (list == NULL) {
+        Py_XDECREF(balance);
+        return NULL;
+    }
+    return Py_BuildValue("N(KKKK)N", list, (unsigned long long)sum.documents,
+                         (unsigned long long)sum.words, (unsigned long long)sum.unknown,
+                         (unsigned long long)sum.punctuation, balance);
+}
+
+/* Whether all documents were drawn for; else an exception is set. */
+static bool run_batch(ext_state *state, batch *b, unsigned threads, PyObject *progress) {
     worker workers[THREADS_MAX];
     ext_run run;
     bool ready = true;
@@ -257,41 +263,75 @@ static PyObject *run_batch(ext_state *state, batch *b, unsigned threads, PyObjec
         work_and_wait(b, workers, threads, &run);
         ext_run_end(&run);
     }
-    for (unsigned i = 0; i < threads; i++)
+    for (unsigned i = 0; i < threads; i++) {
         if (workers[i].rng != NULL)
             ext_give_generator(state, workers[i].rng);
-    return ready ? make_result(state, b, workers, threads) : NULL;
+        if (workers[i].status != TEM_OK)
+            ext_fail(state, &workers[i].error);
+    }
+    return ready && !PyErr_Occurred();
 }
 
-/* texts(iterable, threads, seed or None, progress) */
+/* False with an exception. */
+static bool make_room(batch *b) {
+    b->count = PyTuple_Size(b->texts);
+    b->documents = calloc((size_t)b->count + 1, sizeof *b->documents);
+    b->counts = calloc((size_t)b->count + 1, sizeof *b->counts);
+    if (b->documents != NULL && b->counts != NULL)
+        return true;
+    PyErr_NoMemory();
+    return false;
+}
+
+static void free_batch(batch *b) {
+    for (Py_ssize_t i = 0; b->documents != NULL && i < b->count; i++)
+        tem_text_free(b->documents[i].out);
+    free(b->documents);
+    free(b->counts);
+    Py_XDECREF(b->texts);
+}
+
+/* texts(iterable, threads, seed or None, progress, ledger or None) */
 static PyObject *texts(PyObject *self, PyObject *args) {
     ext_state *state = ext_state_of_self(self);
-    PyObject *given = NULL, *seed = NULL, *progress = NULL, *result = NULL;
+    PyObject *given = NULL, *seed = NULL, *progress = NULL, *charged = NULL, *result = NULL;
+    ext_ledger ledger;
     unsigned threads = 0;
     size_t bytes = 0;
-    if (!PyArg_ParseTuple(args, "OIOO", &given, &threads, &seed, &progress))
+    if (!PyArg_ParseTuple(args, "OIOOO", &given, &threads, &seed, &progress, &charged))
         return NULL;
     batch b = {.job = (ext_job *)self, .seeded = seed != Py_None};
     b.seed = b.seeded ? PyLong_AsUnsignedLongLong(seed) : 0;
     b.texts = PyErr_Occurred() ? NULL : PySequence_Tuple(given);
     if (b.texts == NULL)
         return NULL;
-    b.count = PyTuple_Size(b.texts);
-    b.documents = calloc((size_t)b.count + 1, sizeof *b.documents);
-    if (b.documents == NULL)
-        PyErr_NoMemory();
-    else if (read_documents(state, &b, &bytes))
-        result = run_batch(state, &b, threads_for(threads, bytes), progress);
-    for (Py_ssize_t i = 0; b.documents != NULL && i < b.count; i++)
-        tem_text_free(b.documents[i].out);
-    free(b.documents);
-    Py_DECREF(b.texts);
+    if (ext_ledger_read(charged, &ledger) && make_room(&b) && read_documents(state, &b, &bytes) &&
+        run_batch(state, &b, threads_for(threads, bytes), progress))
+        result = make_result(&b, &ledger, progress);
+    ext_ledger_free(&ledger);
+    free_batch(&b);
     return result;
+}
+
+/* charge((documents, words, unknown, punctuation), progress, ledger): for what was drawn elsewhere */
+static PyObject *charge(PyObject *self, PyObject *args) {
+    unsigned long long documents = 0, words = 0, unknown = 0, punctuation = 0;
+    PyObject *progress = NULL, *charged = NULL, *balance = NULL;
+    ext_ledger ledger;
+    if (!PyArg_ParseTuple(args, "(KKKK)OO", &documents, &words, &unknown, &punctuation, &progress,
+                          &charged))
+        return NULL;
+    const tem_counts counts = {documents, words, unknown, punctuation};
+    if (ext_ledger_read(charged, &ledger))
+        balance = ext_ledger_charge((ext_job *)self, &ledger, false, &counts, 1, progress);
+    ext_ledger_free(&ledger);
+    return balance;
 }
 
 static PyMethodDef methods[] = {
     {"text", text, METH_O, "text(str)"},
-    {"texts", texts, METH_VARARGS, "texts(iterable, threads, seed, progress)"},
+    {"texts", texts, METH_VARARGS, "texts(iterable, threads, seed, progress, ledger)"},
+    {"charge", charge, METH_VARARGS, "charge(counts, progress, ledger)"},
     {"is_bounded", is_bounded, METH_O, "is_bounded(seeded)"},
     {NULL, NULL, 0, NULL},
 };

@@ -60,37 +60,18 @@ static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
                          info.certificate, "effects", ext_effects(&certificate));
 }
 
+/* How often a usual word stays itself; None if that is not known (Madlib). */
+static PyObject *self_median(PyObject *self, PyObject *unused) {
+    double median = 0;
+    (void)unused;
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status =
+        tem_mechanism_self_median(((ext_mechanism *)self)->mechanism, &median, NULL);
+    PyEval_RestoreThread(thread);
+    return status == TEM_OK ? PyFloat_FromDouble(median) : Py_NewRef(Py_None);
+}
+
 /* ---- the law of a word ---- */
-
-typedef struct ranked {
-    tem_dist distance;
-    uint32_t id;
-} ranked;
-
-static int compare_ranked(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
-    if (x->distance != y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
-/* The ids of the nearest words, of all `count`; NULL without memory. Free with free. */
-static uint32_t *nearest_of(const tem_law *law, uint32_t count, uint32_t top) {
-    ranked *all = malloc(count * sizeof *all);
-    uint32_t *nearest = malloc((top + (size_t)1) * sizeof *nearest);
-    if (all != NULL && nearest != NULL) {
-        for (uint32_t id = 0; id < count; id++)
-            all[id] = (ranked){tem_law_distance(law, id), id};
-        qsort(all, count, sizeof *all, compare_ranked);
-        for (uint32_t i = 0; i < top; i++)
-            nearest[i] = all[i].id;
-    } else {
-        free(nearest);
-        nearest = NULL;
-    }
-    free(all);
-    return nearest;
-}
 
 /* [(number, distance, probability)] */
 static PyObject *entries_of(const tem_law *law, const uint32_t *nearest, uint32_t top) {
@@ -129,7 +110,6 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
     long long number = 0;
     unsigned top = 0;
     tem_law *law = NULL;
-    uint32_t *nearest = NULL;
     tem_model_info info;
     tem_error error;
     if (!PyArg_ParseTuple(args, "LI", &number, &top))
@@ -137,16 +117,16 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
     const uint32_t word = number < 0 || number > UINT32_MAX ? TEM_NO_WORD : (uint32_t)number;
     tem_model_get_info(m->model->model, &info);
     top = top < info.words ? top : info.words;
+    uint32_t *nearest = malloc((top + (size_t)1) * sizeof *nearest);
+    if (nearest == NULL)
+        return PyErr_NoMemory();
     PyThreadState *thread = PyEval_SaveThread();
-    const tem_status status = tem_law_create(m->mechanism, word, DIGITS, &law, &error);
+    tem_status status = tem_law_create(m->mechanism, word, DIGITS, &law, &error);
     if (status == TEM_OK)
-        nearest = nearest_of(law, info.words, top);
+        status = tem_law_nearest(law, nearest, top, &error);
     PyEval_RestoreThread(thread);
-    PyObject *result = NULL;
-    if (status != TEM_OK)
-        ext_fail(state, &error);
-    else
-        result = nearest == NULL ? PyErr_NoMemory() : describe_law(state, law, word, nearest, top);
+    PyObject *result = status == TEM_OK ? describe_law(state, law, word, nearest, top)
+                                        : ext_fail(state, &error);
     free(nearest);
     tem_law_free(law);
     return result;
@@ -154,6 +134,7 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
 
 static PyMethodDef methods[] = {
     {"info", mechanism_info, METH_NOARGS, "info()"},
+    {"self_median", self_median, METH_NOARGS, "self_median()"},
     {"law", law_of, METH_VARARGS, "law(number, top)"},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,7 @@
 /* ext_model.c - tem_model and tem_vectors in Python. */
 #include "ext.h"
 
+#include <limits.h>
 #include <string.h>
 
 static void model_delete(PyObject *self) {
@@ -163,6 +164,26 @@ static PyObject *build_rows(PyObject *module, PyObject *args) {
     return made;
 }
 
+/* find_default(folders): (path, whether nobody named it); an exception if there is none */
+static PyObject *find_default(PyObject *module, PyObject *args) {
+    enum { FOLDERS_MAX = 8 };
+    const char *folders[FOLDERS_MAX];
+    PyObject *given = NULL;
+    char path[PATH_MAX];
+    int is_own = 0;
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &given))
+        return NULL;
+    const Py_ssize_t count = PyTuple_Size(given);
+    for (Py_ssize_t i = 0; i < count && i < FOLDERS_MAX; i++)
+        if ((folders[i] = PyBytes_AsString(PyTuple_GetItem(given, i))) == NULL)
+            return NULL;
+    if (tem_model_find_default(folders, count < FOLDERS_MAX ? (size_t)count : FOLDERS_MAX, path,
+                               sizeof path, &is_own, &error) != TEM_OK)
+        return ext_fail(ext_state_of(module), &error);
+    return Py_BuildValue("NO", PyUnicode_DecodeFSDefault(path), is_own ? Py_True : Py_False);
+}
+
 static PyObject *parse_metric(PyObject *module, PyObject *args) {
     const char *name = NULL;
     tem_metric metric = TEM_EUCLIDEAN;
@@ -180,6 +201,7 @@ PyMethodDef ext_model_functions[] = {
      "build_file(path, limit, metric, neighbours, threads, progress)"},
     {"build_rows", build_rows, METH_VARARGS,
      "build_rows(words, numbers, metric, neighbours, threads, progress)"},
+    {"find_default", find_default, METH_VARARGS, "find_default(folders)"},
     {"parse_metric", parse_metric, METH_VARARGS, "parse_metric(name)"},
     {NULL, NULL, 0, NULL},
 };

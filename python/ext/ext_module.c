@@ -82,6 +82,13 @@ static int add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type) {
     return *type == NULL ? -1 : PyModule_AddType(module, *type);
 }
 
+static int add_number(PyObject *module, const char *name, double number) {
+    PyObject *value = PyFloat_FromDouble(number);
+    const int status = value == NULL ? -1 : PyModule_AddObjectRef(module, name, value);
+    Py_XDECREF(value);
+    return status;
+}
+
 static int add_names(PyObject *module) {
     PyObject *errors = PyImport_ImportModule("tem._errors");
     ext_state *state = ext_state_of(module);
@@ -91,7 +98,9 @@ static int add_names(PyObject *module) {
     Py_DECREF(errors);
     if (state->make_error == NULL)
         return -1;
-    if (PyModule_AddIntConstant(module, "MATRIX", TEM_MATRIX) != 0)
+    if (PyModule_AddIntConstant(module, "MATRIX", TEM_MATRIX) != 0 ||
+        add_number(module, "SELF_MEDIAN_LARGE", TEM_SELF_MEDIAN_LARGE) != 0 ||
+        add_number(module, "SELF_MEDIAN_SMALL", TEM_SELF_MEDIAN_SMALL) != 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", tem_version());
 }

@@ -14,15 +14,16 @@ what to know before trusting it.
 """
 from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateError, DamagedError,
                       Error, ExistsError, FileError, FormatError, MetricError, NotFoundError,
-                      NotPrivateWarning, OutOfMemoryError, RangeError, UnsupportedError,
-                      VersionError)
+                      NotPrivateWarning, OutOfMemoryError, PrivacyWarning, RangeError,
+                      UnsupportedError, UtilityWarning, VersionError)
 from ._model import Model, Options, Words
-from ._results import (Audit, Calibration, Choice, Cost, Entry, Explanation, Pair, Point, Report,
-                       Summary, Tail)
+from ._results import (Audit, Calibration, Choice, Cost, Entry, Explanation, Pair, Paper, Point,
+                       Report, Summary, Tail)
 from ._tem import version as __version__
 
 __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledError",
            "CertificateError", "Choice", "Cost", "DamagedError", "Entry", "Error", "ExistsError",
            "Explanation", "FileError", "FormatError", "MetricError", "Model", "NotFoundError",
-           "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Point", "RangeError",
-           "Report", "Summary", "Tail", "UnsupportedError", "VersionError", "Words", "__version__"]
+           "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper", "Point",
+           "PrivacyWarning", "RangeError", "Report", "Summary", "Tail", "UnsupportedError",
+           "UtilityWarning", "VersionError", "Words", "__version__"]

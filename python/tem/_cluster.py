@@ -6,15 +6,16 @@ seed here: with one, every batch of texts would be drawn for with the same rando
 """
 import dataclasses
 import functools
+import operator
 import pathlib
 import tempfile
 import uuid
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from . import _tem
+from . import _ledger, _tem
 from ._errors import make
-from ._model import Model, Path, Policies, _given, as_model
+from ._model import DEFAULTS, Model, Path, Policies, _given, as_model
 from ._results import Report
 
 T = TypeVar("T")
@@ -65,6 +66,37 @@ def make_recipe(model: Model | Path | None, epsilon: float, threads: int,
     return Recipe(opened.path, opened.hash, certificate, options), nothing
 
 
+class Bill:
+    """On the driver: what a run may spend, and in the end did. Nothing that was drawn may be where
+    others see it before `settle` has returned."""
+
+    def __init__(self, model: Model | Path | None, recipe: Recipe, ledger: Path | None,
+                 budget: float | None) -> None:
+        policies = {name: value for name, value in recipe.options.items() if name != "threads"}
+        self.model, self.options = as_model(model), {**DEFAULTS, **policies}
+        self.charged = _ledger.read(ledger, budget, None)
+        self._charge((0, 0, 0, 0))  # a ledger that cannot be charged fails before anything is drawn
+
+    def _charge(self, counts: tuple[int, int, int, int]) -> dict[str, Any] | None:
+        if self.charged is None:
+            return None
+        return self.model._make_job(**self.options).charge(counts, None, self.charged)
+
+    def settle(self, written: Report, again: Report | None) -> Report:
+        """Charges for what was written and for what was drawn again (None: nothing was). The report
+        of what was written."""
+        drawn = written if again is None else written + again
+        kept = drawn.unknown if drawn.oov == "keep-unsafe" else 0
+        balance = self._charge((drawn.documents, drawn.words, drawn.unknown,
+                                drawn.released_unseen - kept))
+        return _ledger.note(written, self.charged, balance)
+
+
+def times(report: Report, count: int) -> Report | None:
+    """What so many cost together."""
+    return functools.reduce(operator.add, [report] * count) if count > 0 else None
+
+
 def _vouch(model: Model, epsilon: float, policies: Policies) -> Vouched:
     """The certificate by which the driver draws."""
     numbers = epsilon, _given("beta", policies.get("beta")), _given("gamma", policies.get("gamma"))
@@ -91,6 +123,7 @@ def _open(path: str, expected: str, certificate: Vouched | None) -> Model:
     """Maps a model once a process. The hashes of the whole file are compared, whatever the driver
     left out: it may have come over a network."""
     model = Model.open(path, threads=1)
+    model._warns = False  # the driver has been told
     if model.hash != expected:
         raise make("damaged", "this is not the model that the driver opened: the file differs",
                    path)

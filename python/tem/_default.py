@@ -1,16 +1,18 @@
-"""Which model serves when none is named: the rule of the command (cli/default_model.c).
+"""Which model serves when none is named: by the rule of the command, tem_model_find_default.
 
 $TEM_MODEL; else default.tem in this package, beside the command `tem`, or where that installs it;
 else one made from the vectors that come with the package, once, in the user's cache.
 """
+import contextlib
 import os
 import pathlib
 import shutil
+import stat
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import _tem, _trust
-from ._errors import make
+from . import _tem
+from ._errors import FileError, make
 
 VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
 
@@ -20,17 +22,31 @@ class Found(NamedTuple):
     is_own: bool  # it came with the program: so did the certificates beside it
 
 
-def _candidates() -> list[pathlib.Path]:
-    places = [pathlib.Path(__file__).parent / "default.tem"]
+def _folders() -> tuple[bytes, ...]:
+    """Where the default model may be: in this package, and beside the command."""
     command = shutil.which("tem")
-    if command:
-        folder = pathlib.Path(command).resolve().parent
-        places += [folder / "default.tem", folder.parent / "share/tem/default.tem"]
-    return places
+    places = [os.path.dirname(__file__)]
+    places += [os.path.dirname(os.path.realpath(command))] if command else []
+    return tuple(map(os.fsencode, places))
+
+
+def _is_own(path: str) -> bool:
+    """Whether it is a file of this user that nobody else can write."""
+    found = os.stat(path)
+    return (stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+            and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+
+
+def _cache() -> pathlib.Path | None:
+    """The user's own, by the XDG specification."""
+    named, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
+    if os.path.isabs(named):
+        return pathlib.Path(named, "tem")
+    return pathlib.Path(home, ".cache/tem") if os.path.isabs(home) else None
 
 
 def _cached(vectors: pathlib.Path) -> pathlib.Path | None:
-    folder = _trust.folder_of("XDG_CACHE_HOME", ".cache")
+    folder = _cache()
     size = vectors.stat().st_size
     return folder and folder / f"default-{_tem.version}-{size}.tem"
 
@@ -49,12 +65,8 @@ def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
 
 def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Found:
     """The default model, made if need be (a few seconds, 111 MB)."""
-    named = os.environ.get("TEM_MODEL")
-    if named:
-        return Found(named, False)
-    for place in _candidates():
-        if place.exists():
-            return Found(str(place), True)
+    with contextlib.suppress(FileError):
+        return Found(*_tem.find_default(_folders()))
     vectors = pathlib.Path(__file__).parent / VECTORS
     path = _cached(vectors) if vectors.exists() else None
     if path is None:
@@ -65,6 +77,6 @@ def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Fo
     certificates = f"{path}.cert"
     for file in (str(path), certificates):
         # PRIVACY: certificates that others can write did not come with the package.
-        if os.path.exists(file) and not _trust.is_own(file):
+        if os.path.exists(file) and not _is_own(file):
             raise make("damaged", "a file in your cache can be written by others: remove it", file)
     return Found(str(path), os.path.exists(certificates))

@@ -87,6 +87,14 @@ class NotPrivateWarning(UserWarning):
     """What was asked for goes around the mechanism."""
 
 
+class PrivacyWarning(UserWarning):
+    """At this epsilon most words stay themselves: there is nearly no privacy."""
+
+
+class UtilityWarning(UserWarning):
+    """At this epsilon most words become any word: nearly no text is left."""
+
+
 _CLASSES: dict[str, type[Error]] = {
     "argument": ArgumentError, "memory": OutOfMemoryError, "file": FileError,
     "exists": ExistsError, "format": FormatError, "version": VersionError,

@@ -9,10 +9,12 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
-from . import _choose, _default, _tem, _trust
+from . import _default, _ledger, _tem
 from ._containers import unpack
-from ._errors import CertificateError, NotFoundError, NotPrivateWarning, make
-from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Report, Summary, Tail)
+from ._errors import (CertificateError, NotFoundError, NotPrivateWarning, PrivacyWarning,
+                      UtilityWarning, make)
+from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Point, Report,
+                       Summary, Tail)
 
 Progress = Callable[[str, int, int], object]
 Path = str | os.PathLike[str]
@@ -39,6 +41,9 @@ class Options(Policies, total=False):
     """How to privatise: the keywords of `Model.privatize`."""
 
     epsilon: Required[float]
+    ledger: Path | None
+    budget: float | None
+    by: _ledger.People | None
     threads: int | None
     insecure_seed: int | None
     progress: Progress | None
@@ -145,6 +150,8 @@ class Model:
     _info: dict[str, Any]
     _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
     _jobs: dict[tuple[Any, ...], _tem.Job]
+    _judged: set[_tem.Mechanism]
+    _warns: bool
     _certificates: dict[tuple[float, float, float], _tem.Certificate]
     _accountant: _tem.Accountant | None
 
@@ -159,6 +166,8 @@ class Model:
         model._info = handle.info()
         model._mechanisms = {}
         model._jobs = {}
+        model._judged = set()
+        model._warns = True
         model._certificates = {}
         model._accountant = None
         if path is not None:
@@ -316,7 +325,7 @@ class Model:
             reason = none.detail.partition(";")[0]  # without the advice of the command
             raise make("certificate", f"{reason}; {advice}") from None
         # PRIVACY: a certificate that nobody here has computed proves nothing.
-        if not self._is_own and not _trust.has(found.info()["hash"]):
+        if not self._is_own and not _tem.trust_has(found.info()["hash"]):
             raise make("certificate", "you have neither made nor verified this certificate; 'tem "
                        f"verify' checks it, or {advice}", path)
         return found
@@ -339,27 +348,45 @@ class Model:
     def _forget(self) -> None:
         self._mechanisms.clear()
         self._jobs.clear()
+        self._judged.clear()
 
     def _make_job(self, epsilon: float, beta: float | None, gamma: float | None, mechanism: str,
                   calibrated: bool, unknown: str, punctuation: str, strip_tags: bool) -> _tem.Job:
         if unknown == "keep-unsafe":
             warnings.warn("unknown='keep-unsafe': unknown words are released as they are",
                           NotPrivateWarning, stacklevel=3)
-        job = _tem.Job(self._mechanism(epsilon, beta, gamma, mechanism, calibrated), unknown,
-                       punctuation, strip_tags)
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
+        job = _tem.Job(drawn, unknown, punctuation, strip_tags)
+        self._warn(drawn, stacklevel=4)
         if len(self._jobs) >= JOBS_KEPT:
             self._jobs.clear()
         key = epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation, strip_tags
         self._jobs[key] = job
         return job
 
+    def _warn(self, drawn: _tem.Mechanism, stacklevel: int) -> None:
+        """Tells of what is in effect no privacy, or no text; once for each mechanism."""
+        if drawn in self._judged or not self._warns:
+            return
+        self._judged.add(drawn)
+        median = drawn.self_median()
+        if median is not None and median > _tem.SELF_MEDIAN_LARGE:
+            warnings.warn(f"at this epsilon most words stay themselves ({median:.3f} of the time): "
+                          "nearly no privacy. A smaller epsilon changes more", PrivacyWarning,
+                          stacklevel)
+        elif median is not None and median < _tem.SELF_MEDIAN_SMALL:
+            warnings.warn(f"at this epsilon most words become any word (themselves {median:.4f} of "
+                          "the time): nearly no text is left. A larger epsilon keeps more",
+                          UtilityWarning, stacklevel)
+
     # ---- privatising ----
 
     def privatize(self, texts: T, *, epsilon: float, beta: float | None = None,
                   gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
                   unknown: str = "uniform", punctuation: str = "drop", strip_tags: bool = False,
-                  threads: int | None = None, insecure_seed: int | None = None,
-                  progress: Progress | None = None) -> T:
+                  ledger: Path | None = None, budget: float | None = None,
+                  by: _ledger.People | None = None, threads: int | None = None,
+                  insecure_seed: int | None = None, progress: Progress | None = None) -> T:
         """Replaces every word of a text, or of many, by one drawn from the words near it.
 
         texts: a str; or a list, tuple, pandas Series, NumPy or Arrow array of them, which comes
@@ -372,6 +399,10 @@ class Model:
         unknown: words that the model does not have are drawn from all words ("uniform"), left out
         ("drop"), "<unk>" ("mask"), or released as they are ("keep-unsafe": not private).
         punctuation: "drop", "keep" (released as it is) or "word". strip_tags: leave out HTML tags.
+        ledger: a file in which what is spent is written down, before you get the texts: that of
+        `tem privatize --ledger`. budget: the most that all runs together may spend, each words times
+        epsilon; else BudgetError, and nothing is spent. by: {"user": the person of each text}, or a
+        Series with a name: each of them has the budget to themselves.
         threads: at most this many; None for one a processor.
         insecure_seed: for experiments and tests: repeatable, NOT private.
         progress: called with (stage, done, total); what it raises stops the call, as Ctrl-C does.
@@ -381,25 +412,30 @@ class Model:
         if job is None:
             job = self._make_job(epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
                                  strip_tags)
-        if type(texts) is str and insecure_seed is None:
+        charged = _ledger.read(ledger, budget, by)
+        if type(texts) is str and insecure_seed is None and charged is None:
             return job.text(texts)  # type: ignore[arg-type, return-value]
-        result: T = self._run(job, texts, threads, insecure_seed, progress)[0]
+        result: T = self._run(job, texts, threads, insecure_seed, progress, charged)[0]
         return result
 
     def privatize_report(self, texts: T, **options: Unpack[Options]) -> tuple[T, Report]:
         """The same, and what was done and spent: (texts, `Report`)."""
         how: dict[str, Any] = {**DEFAULTS, **options}
-        threads, seed, progress = (how.pop(name, None)
-                                   for name in ("threads", "insecure_seed", "progress"))
+        threads, seed, progress, ledger, budget, by = (
+            how.pop(name, None)
+            for name in ("threads", "insecure_seed", "progress", "ledger", "budget", "by"))
+        charged = _ledger.read(ledger, budget, by)
         job = self._make_job(**how)
         oov, punctuation = how.pop("unknown"), how.pop("punctuation")
         del how["strip_tags"]
         info = self._mechanism(**how).info()
-        private, counts = self._run(job, texts, threads, seed, progress)
-        return private, self._report(job, info, oov, punctuation, seed is not None, counts)
+        private, counts, balance = self._run(job, texts, threads, seed, progress, charged)
+        report = self._report(job, info, oov, punctuation, seed is not None, counts)
+        return private, _ledger.note(report, charged, balance)
 
     def _run(self, job: _tem.Job, texts: Any, threads: int | None, seed: int | None,
-             progress: Progress | None) -> tuple[Any, tuple[int, int, int, int]]:
+             progress: Progress | None, charged: _ledger.Charged | None
+             ) -> tuple[Any, tuple[int, int, int, int], dict[str, Any] | None]:
         if seed is not None:
             warnings.warn("insecure_seed: the output is NOT private", NotPrivateWarning,
                           stacklevel=3)
@@ -407,8 +443,8 @@ class Model:
             if not 0 <= seed < 2 ** 64:
                 raise make("argument", "insecure_seed takes a whole number from 0 to 2^64 - 1")
         values, rebuild = unpack(texts)
-        private, counts = job.texts(values, _threads(threads), seed, progress)
-        return rebuild(private), counts
+        private, counts, balance = job.texts(values, _threads(threads), seed, progress, charged)
+        return rebuild(private), counts, balance
 
     def _report(self, job: _tem.Job, info: dict[str, Any], oov: str, punctuation: str,
                 seeded: bool, counts: tuple[int, int, int, int]) -> Report:
@@ -439,15 +475,17 @@ class Model:
             number = self._handle.find(word)
         elif pieces > 1:
             raise make("argument", f"that is {pieces} words to tem; name one at a time")
-        law = drawn.law(-1 if number is None else number, shown)
-        info = drawn.info()
+        known = -1 if number is None else number
+        law, info = drawn.law(known, shown), drawn.info()
+        paper = self._mechanism(epsilon, beta, gamma).law(known, 1) if calibrated else None
         entries = [Entry(self._handle.word(i), distance, p) for i, distance, p in law["entries"]]
         return Explanation(
             word=word if number is None else self._handle.word(number), known=number is not None,
             mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
             entries=entries, tail=Tail(len(self) - len(entries), law["tail"]),
             self_probability=law["self"], support=law["support"], entropy=law["entropy"],
-            certificate=info["certificate"] or None)
+            certificate=info["certificate"] or None,
+            paper=None if paper is None else Paper(paper["self"], paper["support"]))
 
     def _prior(self, prior: Path | float) -> _tem.Prior:
         if isinstance(prior, (int, float)):
@@ -491,8 +529,8 @@ class Model:
         return Audit(
             mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
             beta=_known(info["beta"]), epsilon_gamma=info["epsilon_gamma"],
-            is_metric=self._info["is_metric"], certificate=info["certificate"] or None,
-            summary=summary, worst=worst and Pair(self._handle.word(worst[0]),
+            is_metric=self._info["is_metric"], weights=info["weights"],
+            certificate=info["certificate"] or None, effects=info["effects"], summary=summary, worst=worst and Pair(self._handle.word(worst[0]),
                                                   self._handle.word(worst[1]), worst[2]), **found)
 
     def calibrate(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
@@ -514,7 +552,7 @@ class Model:
         info = certificate.info()
         if file is not None:
             certificate.save(file)
-            _trust.add(info["hash"])
+            _tem.trust_add(info["hash"])
         self._believe(certificate, numbers[2])
         return Calibration(**{**info, "beta": _known(info["beta"])}, file=file)
 
@@ -525,7 +563,7 @@ class Model:
         file = self._path + ".cert"
         if not os.access(file if os.path.exists(file) else os.path.dirname(file), os.W_OK):
             raise make("file", "cannot write; link or copy the model into a folder of yours", file)
-        _trust.ready()
+        _tem.trust_ready()
         return file
 
     def choose(model, /, *, self: float | None = None, support: float | None = None,
@@ -538,30 +576,23 @@ class Model:
         over so many words at least; bayes: the best guess at a word is right with this probability
         at most. One of them. curve: also what other epsilons do.
         """
-        target, wanted = _choose.check({"self": self, "support": support, "bayes": bayes})
+        targets = {"self": self, "support": support, "bayes": bayes}
+        given = {name: float(value) for name, value in targets.items() if value is not None}
+        if len(given) != 1:
+            raise make("argument", "one target is needed: self=P, support=N or bayes=P")
+        (target, wanted), = given.items()
         expected, workers = model._prior(prior), _threads(threads)
-        accountant = model._account(workers, progress)
-        limits = _given("beta", beta), _given("gamma", gamma)
+        numbers = wanted, _given("beta", beta), _given("gamma", gamma)
+        found, others = model._account(workers, progress).choose(
+            target, *numbers, expected, calibrated, curve, workers, progress)
+        answer = _point(*found)
+        return Choice(answer.epsilon, calibrated, target, wanted, _prior_name(prior), answer,
+                      [_point(*other) for other in others])
 
-        def summarise(drawn: _tem.Mechanism, whole: bool,
-                      audited: bool) -> tuple[float, float, Summary, float | None]:
-            info = drawn.info()
-            summary = Summary(**accountant.summarise(drawn, expected, whole, workers, progress))
-            realised = (accountant.audit(drawn, workers, progress)["realised"] if audited else None)
-            return info["s"], info["gamma"], summary, realised
 
-        def evaluate(epsilon: float, whole: bool) -> tuple[float, float, Summary, float | None]:
-            drawn = _tem.make_mechanism(model._handle, "tem", epsilon, *limits, None)
-            return summarise(drawn, whole, whole and calibrated)
-
-        def certify(epsilon: float) -> tuple[float, float, Summary, float | None]:
-            certificate = accountant.calibrate(epsilon, *limits, "equal", None, "", workers,
-                                               progress)
-            return summarise(_tem.make_mechanism(model._handle, "tem", epsilon, 0, 0, certificate),
-                             True, False)
-
-        chooser = _choose.Chooser(target, wanted, gamma is not None, calibrated, evaluate, certify)
-        return _choose.choose(chooser, _prior_name(prior), curve)
+def _point(epsilon: float, epsilon_paper: float, s: float, gamma: float,
+           summary: dict[str, float]) -> Point:
+    return Point(**summary, epsilon=epsilon, epsilon_paper=epsilon_paper, s=s, gamma=gamma)
 
 
 @functools.lru_cache(maxsize=4)

@@ -1,5 +1,6 @@
 """What the calls of a model tell: plain values, as text and as tables for notebooks."""
 import dataclasses
+import decimal
 import html
 import json
 import math
@@ -26,23 +27,64 @@ def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) 
     return f"<table><caption>{html.escape(caption)}</caption>{''.join(lines)}</table>"
 
 
+def _up(value: float) -> str:
+    """In six digits, not below the value: what is said "at most" stays true."""
+    return str(decimal.Context(6, decimal.ROUND_CEILING).create_decimal(value).normalize())
+
+
+_EFFECTS = (("stays itself (N_w, median)", "self"), ("spread over words (S_w, median)", "support"),
+            ("expected distance", "distance"), ("best guess right (Bayes)", "bayes"))
+
+
+def _effects_text(effects: dict[str, Any] | None, weights: str) -> list[str]:
+    """What a certified mechanism does, beside the paper's at the same epsilon."""
+    if effects is None:
+        return []
+    lines = [f"under the prior {effects['prior']:<20} {weights:>10}   s = epsilon/2"]
+    lines += [f"{what:<36} {effects[name]:10.4f}   {effects['paper'][name]:13.4f}"
+              for what, name in _EFFECTS]
+    return ["", *lines, "", "The same epsilon is proved of both columns. The left one has less "
+            "noise: an attacker guesses", "more. Choose epsilon for what it does."]
+
+
+def _effects_table(effects: dict[str, Any] | None, weights: str) -> str:
+    if effects is None:
+        return ""
+    return _table(f"what it does under the prior {effects['prior']}, beside the paper's mechanism at "
+                  "the same epsilon", ("", weights, "s = epsilon/2"),
+                  [(what, effects[name], effects["paper"][name]) for what, name in _EFFECTS])
+
+
 class Result:
     """What all results share."""
+
+    _SHOWN: ClassVar[tuple[str, ...]] = ()
+
+    def __repr__(self) -> str:
+        """In one line: what matters most."""
+        shown = [f"{name}={_text(getattr(self, name))}" for name in self._SHOWN]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values, for JSON."""
         return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
 
     def _repr_html_(self) -> str:
-        return _table(type(self).__name__, (), self.to_dict().items())
+        """Its plain values; under them the effects of a certificate."""
+        rows = [(name, value) for name, value in self.to_dict().items()
+                if not isinstance(value, (dict, list))]
+        effects = _effects_table(getattr(self, "effects", None), getattr(self, "weights", ""))
+        return _table(type(self).__name__, (), rows) + effects
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Report(Result):
     """What was done and spent. It depends on the private text: for its owner only.
 
     `spent` is words * epsilon, per unit of distance; `spent_worst` is words * epsilon * gamma,
-    None where something went around the mechanism; `private` says that nothing did.
+    None where something went around the mechanism; `private` says that nothing did. With a ledger,
+    `spent_before` is what it said before, and `left` what is left of the `budget`; with `by`, of the
+    person who has the least left of the `people` who were charged.
     """
 
     time: str
@@ -65,6 +107,18 @@ class Report(Result):
     model: str
     certificate: str | None
     effects: dict[str, Any] | None
+    ledger: str | None = None
+    by: str | None = None
+    people: int | None = None
+    spent_before: float | None = None
+    budget: float | None = None
+    left: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values; those of the ledger only if there is one."""
+        fields = super().to_dict()
+        return fields if self.ledger is not None else {
+            name: value for name, value in fields.items() if name not in self._LEDGER}
 
     def to_json(self) -> str:
         """The same object that `tem privatize --report` writes."""
@@ -77,7 +131,8 @@ class Report(Result):
         if None not in (self.spent_worst, other.spent_worst) and self.epsilon_gamma is not None:
             worst = counted["words"] * self.epsilon_gamma
         sums = {**counted, "private": self.private and other.private, "spent_worst": worst,
-                "spent": counted["words"] * self.epsilon}
+                "spent": counted["words"] * self.epsilon,
+                **dict.fromkeys(self._LEDGER)}  # which say how one ledger stood at one time
         total = dataclasses.replace(self, **sums)
         # PRIVACY: epsilon counts distances of one model. What differs elsewhere has no such sum.
         if dataclasses.replace(other, **sums, time=self.time) != total:
@@ -85,7 +140,10 @@ class Report(Result):
                        "costs are not in the same unit")
         return total
 
+    _SHOWN = ("documents", "words", "unknown", "mechanism", "epsilon", "spent", "spent_worst",
+              "private")
     _COUNTS: ClassVar = ("documents", "words", "unknown", "released_unseen")
+    _LEDGER: ClassVar = ("ledger", "by", "people", "spent_before", "budget", "left")
 
 
 class Entry(NamedTuple):
@@ -103,12 +161,20 @@ class Tail(NamedTuple):
     probability: float
 
 
-@dataclasses.dataclass(frozen=True)
+class Paper(NamedTuple):
+    """What becomes of the same word by the paper's mechanism at the same epsilon."""
+
+    self_probability: float
+    support: float
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
 class Explanation(Result):
     """What a word is replaced by: computed from the exact law, not by drawing.
 
     `entries` are the nearest words, `tail` all the others; `self_probability` is how often the
-    word stays itself, N_w; `support` over how many words it is spread in effect, S_w.
+    word stays itself, N_w; `support` over how many words it is spread in effect, S_w. `paper`, of a
+    calibrated mechanism: these two without its certificate.
     """
 
     word: str
@@ -123,21 +189,31 @@ class Explanation(Result):
     support: float
     entropy: float
     certificate: str | None
+    paper: Paper | None
+
+    _SHOWN = ("word", "mechanism", "epsilon", "self_probability", "support", "certificate")
+
+    def _paper_text(self) -> str:
+        return "" if self.paper is None else (
+            f"The paper's mechanism at the same epsilon has N_w = {self.paper.self_probability:.6f} "
+            f"and S_w = {self.paper.support:.1f}: this is a tighter proof, and less noise.")
 
     def __str__(self) -> str:
-        lines = [f"{self.word} under {self.mechanism}, epsilon {self.epsilon:g}: "
-                 f"s = {self.s:.6f}, gamma = {self.gamma:.4f}", "", " distance  probability"]
+        lines = [f"{self.word} under {'calibrated ' if self.certificate else ''}{self.mechanism}, "
+                 f"epsilon {self.epsilon:g}: s = {self.s:.6f}, gamma = {self.gamma:.4f}", "",
+                 " distance  probability"]
         lines += [f"{e.distance:9.3f}  {e.probability:8.6f}  {e.word}" for e in self.entries]
         lines += [f"{'':9}  {self.tail.probability:8.6f}  all {self.tail.words:,} others", "",
                   f"N_w = {self.self_probability:.6f}, S_w = {self.support:.1f}"]
-        return "\n".join(lines)
+        return "\n".join(lines + ([self._paper_text()] if self.paper else []))
 
     def _repr_html_(self) -> str:
         rows = [(e.word, f"{e.distance:.3f}", f"{e.probability:.6f}") for e in self.entries]
         rows.append((f"all {self.tail.words:,} others", "", f"{self.tail.probability:.6f}"))
         return _table(f"{self.word}, epsilon {self.epsilon:g}: stays itself "
                       f"{self.self_probability:.4f} of the time, spread over {self.support:.1f} "
-                      "words in effect", ("word", "distance", "probability"), rows)
+                      f"words in effect. {self._paper_text()}".rstrip(),
+                      ("word", "distance", "probability"), rows)
 
 
 class Pair(NamedTuple):
@@ -148,7 +224,7 @@ class Pair(NamedTuple):
     distance: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Summary(Result):
     """What a mechanism does to words that come as a prior says."""
 
@@ -160,6 +236,9 @@ class Summary(Result):
     beyond_mean: float
     bayes: float
 
+    _SHOWN: ClassVar[tuple[str, ...]] = ("self_median", "self_mean", "support_median",
+                                         "entropy_mean", "distance_mean", "beyond_mean", "bayes")
+
 
 class Cost(NamedTuple):
     """What a document costs at most."""
@@ -169,12 +248,14 @@ class Cost(NamedTuple):
     epsilon_delta: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Audit(Result):
     """What an epsilon really protects on this vocabulary.
 
     `realised`: proved, no two words lose more per unit of distance; `realised_least`: proved, the
-    worst pair loses that; `local`: proved, no two inputs can be told apart by more.
+    worst pair loses that; `local`: proved, no two inputs can be told apart by more. `effects`, of a
+    calibrated mechanism: what its certificate says that it does, and under "paper" what s = epsilon/2
+    does at the same epsilon.
     """
 
     mechanism: str
@@ -190,8 +271,25 @@ class Audit(Result):
     pairs_examined: int
     pairs_pruned: int
     is_metric: bool
+    weights: str
     certificate: str | None
+    effects: dict[str, Any] | None
     summary: Summary | None
+
+    _SHOWN = ("mechanism", "epsilon", "s", "gamma", "realised", "local", "certificate")
+
+    def __str__(self) -> str:
+        lines = [f"{'calibrated ' if self.certificate else ''}{self.mechanism}, epsilon "
+                 f"{self.epsilon:g}: s = {self.s:.6f}, gamma = {self.gamma:.4f}", "",
+                 f"realised    {_up(self.realised)} per unit of distance at most, for any two words",
+                 f"any inputs  {_up(self.local)} at most (epsilon * gamma = "
+                 f"{_up(self.epsilon_gamma)})"]
+        if self.worst is not None:
+            lines.append(f"worst pair  {self.worst.a}, {self.worst.b}, at distance "
+                         f"{self.worst.distance:.4f}")
+        if not self.is_metric:
+            lines.append("if the matrix is a metric: not all of its triangles were checked")
+        return "\n".join(lines + _effects_text(self.effects, self.weights))
 
     def cost(self, words: int, distance: float = math.inf, delta: float = 1e-6) -> Cost:
         """What a document of so many words costs, if each may be moved by `distance`."""
@@ -201,7 +299,7 @@ class Audit(Result):
         return Cost(pure, rho, min(pure, rho + 2 * math.sqrt(rho * math.log(1 / delta))))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Calibration(Result):
     """An exponent beyond epsilon/2, and weights, proved to keep the promise of epsilon here.
 
@@ -219,25 +317,27 @@ class Calibration(Result):
     hash: str
     file: str | None
 
+    _SHOWN = ("epsilon", "s", "gamma", "weights", "realised", "hash")
 
-@dataclasses.dataclass(frozen=True)
-class Point(Result):
+    def __str__(self) -> str:
+        return "\n".join([f"epsilon {self.epsilon:g}, {self.weights} weights: s = {self.s:.6f}, gamma = "
+                          f"{self.gamma:.4f}", f"realised {_up(self.realised)} at most, proved",
+                          *_effects_text(self.effects, self.weights)])
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Point(Summary):
     """What one epsilon does. `epsilon_paper` is what the paper asks for the same s."""
 
     epsilon: float
     epsilon_paper: float
     s: float
     gamma: float
-    self_median: float
-    self_mean: float
-    support_median: float
-    entropy_mean: float
-    distance_mean: float
-    beyond_mean: float
-    bayes: float
+
+    _SHOWN = ("epsilon", *Summary._SHOWN)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Choice(Result):
     """The largest epsilon that does not disclose more than the target says."""
 
@@ -249,9 +349,21 @@ class Choice(Result):
     answer: Point
     curve: list[Point]
 
+    _SHOWN = ("epsilon", "calibrated", "target", "wanted", "prior", "answer")
+    _COLUMNS: ClassVar = ("epsilon", "self_median", "support_median", "entropy_mean",
+                          "distance_mean", "bayes")
+
+    def _caption(self) -> str:
+        return f"epsilon {self.epsilon:g}: {self.target} {self.wanted:g}, prior {self.prior}"
+
+    def _rows(self) -> list[list[float]]:
+        return [[getattr(point, name) for name in self._COLUMNS]
+                for point in self.curve or [self.answer]]
+
+    def __str__(self) -> str:
+        lines = ["".join(f"{name:>16}" for name in self._COLUMNS)]
+        lines += ["".join(f"{value:16.6g}" for value in row) for row in self._rows()]
+        return "\n".join([self._caption(), "", *lines])
+
     def _repr_html_(self) -> str:
-        names = ("epsilon", "self_median", "support_median", "entropy_mean", "distance_mean",
-                 "bayes")
-        rows = [[getattr(point, name) for name in names] for point in self.curve or [self.answer]]
-        return _table(f"epsilon {self.epsilon:g}: {self.target} {self.wanted:g}, prior "
-                      f"{self.prior}", names, rows)
+        return _table(self._caption(), self._COLUMNS, self._rows())

@@ -1,18 +1,25 @@
 """For Dask: a column of texts, made private on the workers.
 
-    private = tem.dask.privatize(frame, "text", 3)
-    private.to_parquet("private")
+    report = tem.dask.privatize_to(frame, "text", 3, "private")   # draws once, and writes Parquet
+    private = tem.dask.privatize(frame, "text", 3)                # lazy, like all of Dask
 
 Every `compute` draws anew, and so does a worker for what another lost: docs/CLUSTERS.md. tem must be
 installed where the workers run, and the model's file be there under the same path.
 """
+import functools
+import operator
+import os
+import pathlib
+import shutil
+import uuid
 from typing import Any, Unpack
 
-from ._cluster import Recipe, make_recipe
+from ._cluster import Bill, Recipe, make_recipe, times
 from ._errors import make
 from ._model import Model, Path, Policies
+from ._results import Report
 
-__all__ = ["privatize"]
+__all__ = ["privatize", "privatize_to"]
 
 
 def privatize(data: Any, column: str | None, epsilon: float, *, model: Model | Path | None = None,
@@ -37,3 +44,61 @@ def _series(series: Any, recipe: Recipe) -> Any:
 
 def _draw(texts: Any, recipe: Recipe) -> Any:
     return recipe.privatize(texts)[0]
+
+
+def privatize_to(frame: Any, column: str, epsilon: float, path: Path, *,
+                 model: Model | Path | None = None, threads: int = 1, ledger: Path | None = None,
+                 budget: float | None = None, **policies: Unpack[Policies]) -> Report:
+    """Writes a Dask frame with a private column as Parquet, and tells what that cost: what was drawn
+    for what was written.
+
+    path: a folder to be made, where all workers see it; if it is there, nothing is drawn. ledger,
+    budget: as in `tem.Model.privatize`, a file of the driver. The output gets its name when it is
+    paid for, tasks that were run again included. The other parameters are those of `privatize`.
+    """
+    import dask
+
+    recipe, nothing = make_recipe(model, epsilon, threads, policies)
+    there = pathlib.Path(os.path.abspath(path))
+    bill = Bill(model, recipe, ledger, budget)
+    here = there.with_name(f"{there.name}.unpaid-{uuid.uuid4().hex}")
+    _refuse_existing(there)
+    here.mkdir()
+    try:
+        write = dask.delayed(_write)
+        written = dask.compute(*[write(part, column, recipe, str(here), number)
+                                 for number, part in enumerate(frame.to_delayed())])
+        report = bill.settle(sum(written, nothing), _drawn_again(here, written))
+        _refuse_existing(there)
+        here.rename(there)
+    finally:
+        shutil.rmtree(here, ignore_errors=True)  # nothing is there if it was published
+    return report
+
+
+def _refuse_existing(path: pathlib.Path) -> None:
+    if path.exists():
+        raise make("exists", "the output already exists", str(path))
+
+
+def _write(part: Any, column: str, recipe: Recipe, folder: str, number: int) -> Report:
+    """In a worker: a part of the output. Each run notes that it was, before it draws."""
+    run = pathlib.Path(folder, f".{number}-{uuid.uuid4().hex}")
+    run.touch()
+    private, report = recipe.privatize(part[column])
+    file = run.with_suffix(".new")
+    part.assign(**{column: private}).to_parquet(file)
+    file.rename(run.with_name(f"part.{number}.parquet"))  # whole, or not at all
+    return report
+
+
+def _drawn_again(folder: pathlib.Path, written: tuple[Report, ...]) -> Report | None:
+    """What was drawn at most by tasks that were run again, as often as they noted; takes the notes
+    and what else the dead have left away."""
+    runs = [0] * len(written)
+    for note in folder.glob(".*"):
+        runs[int(note.name[1:].partition("-")[0])] += note.suffix == ""
+        note.unlink()
+    again = [times(report, count - 1) for report, count in zip(written, runs)]
+    drawn = [report for report in again if report is not None]
+    return functools.reduce(operator.add, drawn) if drawn else None

@@ -24,7 +24,8 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, *, epsilon: float, model: Model | Path | None = None,
                  beta: float | None = None, gamma: float | None = None, mechanism: str = "tem",
                  calibrated: bool = False, unknown: str = "uniform", punctuation: str = "drop",
-                 strip_tags: bool = False, threads: int | None = None,
+                 strip_tags: bool = False, ledger: Path | None = None,
+                 budget: float | None = None, threads: int | None = None,
                  insecure_seed: int | None = None) -> None:
         self.epsilon = epsilon
         self.model = model
@@ -35,6 +36,8 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.unknown = unknown
         self.punctuation = punctuation
         self.strip_tags = strip_tags
+        self.ledger = ledger
+        self.budget = budget
         self.threads = threads
         self.insecure_seed = insecure_seed
 

@@ -1,6 +1,7 @@
 """For Apache Spark: a column of texts, made private on the executors.
 
     report = tem.spark.privatize_to(frame, "text", 3, "private.parquet")   # draws once, and writes
+    tem.spark.privatize_to(..., ledger="spent.jsonl", budget=10_000)       # if the budget allows
     private = tem.spark.privatize(frame, "text", 3)                        # lazy, like all of Spark
 
 Every evaluation of a lazy frame draws anew: show it, cache it and lose a part of the cache, or use
@@ -11,9 +12,10 @@ import functools
 import os
 import pathlib
 import tempfile
+import uuid
 from typing import Any, Unpack
 
-from ._cluster import Recipe, decode, make_recipe
+from ._cluster import Bill, Recipe, decode, make_recipe, times
 from ._errors import make
 from ._model import Model, Path, Policies
 from ._results import Report
@@ -21,17 +23,23 @@ from ._results import Report
 __all__ = ["privatize", "privatize_to"]
 
 
+# What each task drew whose output counts: by stage and partition.
+Reports = dict[tuple[int, int], Report]
+
+# Formats that write into a folder, and nowhere else.
+FILES = ("parquet", "orc", "json", "csv", "text")
+
+
 class _Sum:
     """How Spark's accumulators add reports."""
 
-    def __init__(self, nothing: Report) -> None:
-        self.nothing = nothing
+    def zero(self, value: Reports) -> Reports:
+        return {}
 
-    def zero(self, value: Report) -> Report:
-        return self.nothing
-
-    def addInPlace(self, value: Report, other: Report) -> Report:
-        return value + other
+    def addInPlace(self, value: Reports, other: Reports) -> Reports:
+        for task, report in other.items():
+            value[task] = value[task] + report if task in value else report
+        return value
 
 
 def privatize(frame: Any, column: str, epsilon: float, *, model: Model | Path | None = None,
@@ -49,22 +57,87 @@ def privatize(frame: Any, column: str, epsilon: float, *, model: Model | Path | 
 def privatize_to(frame: Any, column: str, epsilon: float, path: str, *,
                  model: Model | Path | None = None, ship: bool = True, threads: int = 1,
                  format: str = "parquet", write_options: dict[str, Any] | None = None,
+                 ledger: Path | None = None, budget: float | None = None,
                  **policies: Unpack[Policies]) -> Report:
     """Writes the frame with a private column, and tells what that cost: what was drawn by the tasks
     whose output was written, each counted once. What others drew, which failed or were slower than
     their copies, is not in it, nor in the output.
 
     path: a folder to be made; if it is there, nothing is drawn. format, write_options: those of
-    `frame.write`. The other parameters are those of `privatize`.
+    `frame.write`. ledger, budget: as in `tem.Model.privatize`, a file of the driver. The output gets
+    its name when it is paid for, tasks that were run again included. The other parameters are those
+    of `privatize`.
     """
     recipe, nothing = make_recipe(model, epsilon, threads, policies)
-    spent = frame.sparkSession.sparkContext.accumulator(nothing, _Sum(nothing))
+    context = frame.sparkSession.sparkContext
+    if ledger is not None and format not in FILES:
+        raise make("argument", "a ledger needs a format whose output is a folder of files: "
+                   f"{', '.join(FILES)}")
+    bill = Bill(model, recipe, ledger, budget)
+    spent = context.accumulator({}, _Sum())
     # PRIVACY: what is drawn is written in the same stage. Were there a shuffle between, a lost
     # executor would be replaced by new draws while some of the old ones are already written.
     private = _with_private(frame, column, recipe, ship, spent)
-    private.write.format(format).options(**write_options or {}).save(path)
-    total: Report = spent.value
-    return total
+    writer = private.write.format(format).options(**write_options or {})
+    if ledger is None:
+        writer.save(path)
+        return bill.settle(sum(spent.value.values(), nothing), None)
+    with _Unpaid(context, path) as unpaid:
+        writer.save(unpaid.name)
+        report = bill.settle(sum(spent.value.values(), nothing), _drawn_again(context, spent.value))
+        unpaid.publish()
+    return report
+
+
+class _Unpaid:
+    """A folder beside `path`, which gets its name once it is paid for, and else goes."""
+
+    def __init__(self, context: Any, path: str) -> None:
+        self.name = f"{path.rstrip('/')}.unpaid-{uuid.uuid4().hex}"
+        make_path = context._jvm.org.apache.hadoop.fs.Path
+        self.here, self.there = make_path(self.name), make_path(path)
+        self.files = self.there.getFileSystem(context._jsc.hadoopConfiguration())
+        self._refuse_existing()
+
+    def _refuse_existing(self) -> None:
+        if self.files.exists(self.there):
+            raise make("exists", "the output already exists", str(self.there))
+
+    def publish(self) -> None:
+        self._refuse_existing()  # into a folder that is there it would be moved
+        if not self.files.rename(self.here, self.there):
+            raise make("file", "the output is paid for, and cannot be given its name",
+                       str(self.there))
+
+    def __enter__(self) -> "_Unpaid":
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.files.delete(self.here, True)  # nothing is there if it was published
+
+
+def _drawn_again(context: Any, reports: Reports) -> Report | None:
+    """What tasks have drawn at most that failed, were killed or were run twice. They tell nothing,
+    but none has more to draw for than the largest of those that do."""
+    if not reports:
+        return None
+    spark = context._jsc.sc()
+    spark.listenerBus().waitUntilEmpty()
+    runs = 0
+    for stage in {stage for stage, _ in reports}:
+        runs += _runs_of(spark.statusStore(), context, stage)
+    return times(max(reports.values(), key=lambda report: report.words), runs)
+
+
+def _runs_of(store: Any, context: Any, stage: int) -> int:
+    """How often tasks of a stage were started, over all attempts, beyond once each."""
+    nothing = context._gateway.new_array(context._jvm.double, 0)
+    empty = context._jvm.java.util.ArrayList()
+    attempts = store.stageData(stage, False, empty, False, nothing)
+    attempts = [attempts.apply(i) for i in range(attempts.length())]
+    started = sum(each.numActiveTasks() + each.numCompleteTasks() + each.numFailedTasks()
+                  + each.numKilledTasks() for each in attempts)
+    return int(started - max(each.numTasks() for each in attempts))
 
 
 def _with_private(frame: Any, column: str, recipe: Recipe, ship: bool, spent: Any) -> Any:
@@ -99,12 +172,14 @@ def _links() -> tempfile.TemporaryDirectory[str]:
 
 def _make_udf(recipe: Recipe, name: str | None, spent: Any) -> Any:
     import pandas
+    from pyspark import TaskContext
     from pyspark.sql.functions import pandas_udf
 
     def draw(texts: pandas.Series) -> pandas.Series:  # type: ignore[type-arg, unused-ignore]
         private, report = recipe.privatize(decode(texts.tolist()), _find(name))
         if spent is not None:
-            spent.add(report)
+            task = TaskContext.get()
+            spent.add({(task.stageId(), task.partitionId()): report})
         return pandas.Series(private, dtype=object)
 
     # PRIVACY: Spark may evaluate what it takes for a function of its input more than once, such as

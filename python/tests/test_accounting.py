@@ -92,7 +92,19 @@ def test_calibrate_is_the_commands(small_path, command, state, tmp_path, weights
     again = tem.Model.open(path)  # believes the file: it was made here
     assert again.explain("movie", 2, calibrated=True).s == found.s
     assert model.explain("movie", 2, calibrated=True).certificate == found.hash
-    assert again.audit(2, calibrated=True).realised <= 2
+    shown = json.loads(command("explain", "-m", path, "--epsilon", "2", "--calibrated", "--json",
+                               "movie"))["paper"]
+    explained = again.explain("movie", 2, calibrated=True)
+    assert explained.paper._asdict() == {"self_probability": shown["self"],
+                                         "support": shown["support"]}
+    assert f"N_w = {shown['self']:.6f}" in str(explained) and "calibrated tem" in str(explained)
+    assert "less noise" in explained._repr_html_() and again.explain("movie", 2).paper is None
+    audit = again.audit(2, calibrated=True)
+    assert audit.realised <= 2 and audit.effects == found.effects and audit.weights == weights
+    for text in (str(audit), str(found), audit._repr_html_(), found._repr_html_()):
+        assert "s = epsilon/2" in text and "Bayes" in text
+    assert f"{found.effects['bayes']:.4f}   {found.effects['paper']['bayes']:13.4f}" in str(audit)
+    assert again.audit(2).effects is None and "epsilon/2" not in str(again.audit(2))
     private, report = again.privatize_report(["movie"], epsilon=2, calibrated=True)
     assert report.certificate == found.hash and report.s == found.s
     assert report.weights == weights and report.effects == found.effects
@@ -160,6 +172,22 @@ def test_choose_refuses(small):
         with pytest.raises(tem.Error):
             small.choose(**target)
     assert "epsilon" in small.choose(self=0.5)._repr_html_()
+
+
+def test_results_are_readable(small):
+    """A line each, however much they hold."""
+    report = small.privatize_report(["the movie"] * 100, epsilon=2)[1]
+    calibration = small.calibrate(2.5, weights="equal")
+    for result in (small.explain("movie", 2, top=1000), small.audit(2, prior="zipf"),
+                   small.audit(2, prior="zipf").summary, small.choose(self=0.5, curve=True),
+                   small.choose(self=0.5).answer, report, calibration):
+        line = repr(result)
+        assert line.startswith(type(result).__name__ + "(") and line.count("=") > 5
+        assert "\n" not in line and len(line) < 300 and "<table>" in result._repr_html_()
+    choice = small.choose(self=0.5, curve=True)
+    assert len(str(choice).splitlines()) == 3 + len(choice.curve) and "bayes" in str(choice)
+    assert issubclass(tem.Point, tem.Summary)
+    assert float(str(small.audit(2)).split("realised")[1].split()[0]) >= small.audit(2).realised
 
 
 def test_calls_can_be_stopped(medium):

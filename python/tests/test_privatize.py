@@ -238,6 +238,23 @@ def test_numbers_of_other_types(small):
     assert len(small._mechanisms) <= 8
 
 
+# ---- warnings ----
+
+def test_warnings(small, medium):
+    """Where the command warns, once for each mechanism, at the line that asked for it."""
+    model = tem.Model.open(small.path, check=False)
+    for call in (model.privatize, model.privatize_report):
+        with pytest.warns(tem.PrivacyWarning, match="nearly no privacy") as caught:
+            call(["movie"], epsilon=50 if call == model.privatize else 51)
+        assert [warning.filename for warning in caught] == [__file__]
+    with pytest.warns(tem.UtilityWarning, match="nearly no text"):
+        medium.privatize("w1", epsilon=0.001)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for epsilon, mechanism in ((50, "tem"), (51, "tem"), (2, "tem"), (50, "madlib")):
+            model.privatize("movie", epsilon=epsilon, mechanism=mechanism)
+
+
 # ---- the report ----
 
 def test_report_is_the_commands(small, small_path, command, tmp_path):

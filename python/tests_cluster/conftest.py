@@ -1,4 +1,5 @@
 """Clusters that live on this machine, on its loopback, and a small model for them to share."""
+import json
 import os
 import random
 import sys
@@ -27,6 +28,11 @@ SURE_OPTIONS = "--epsilon 60 --gamma 2 --oov mask"
 
 def count_words(texts):
     return sum(len(text.split()) for text in texts if text is not None)
+
+
+def charges(path):
+    """The charges of a ledger."""
+    return [json.loads(line) for line in path.read_text().splitlines()[1:]]
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,14 @@
 """tem.dask on two worker processes."""
 import os
+import pathlib
+import signal
+import time
 
 import dask
 import dask.dataframe
 import pandas
 import pytest
-from conftest import SURE, count_words, make_texts
+from conftest import SURE, charges, count_words, make_texts
 
 import tem
 import tem.dask
@@ -60,6 +63,69 @@ def test_each_process_opens_the_model_once(dask_client, frame, model):
     seen = dask_client.run(lambda: (os.getpid(), *_cluster._open.cache_info()[:2]))
     assert os.getpid() not in {process for process, *_ in seen.values()}
     assert {misses for *_, misses in seen.values()} == {1} and all(h > 1 for _, h, _ in seen.values())
+
+
+def test_ledger(dask_client, frame, model, tmp_path):
+    ledger, words = tmp_path / "spent", count_words(make_texts(100))
+    paid = {"model": model, "ledger": ledger, "budget": 5 * words}
+    report = tem.dask.privatize_to(frame, "text", 3, tmp_path / "one", **paid)
+    assert (report.documents, report.words, report.left) == (100, words, 2 * words)
+    found = dask.dataframe.read_parquet(tmp_path / "one").compute()
+    assert list(found["id"]) == list(range(101)) and found["text"].isna().sum() == 1
+    assert count_words(found["text"].dropna()) == words
+    with pytest.raises(tem.BudgetError, match=f"costs {3 * words}, and {2 * words} of"):
+        tem.dask.privatize_to(frame, "text", 3, tmp_path / "two", **paid)
+    with pytest.raises(tem.ExistsError):
+        tem.dask.privatize_to(frame, "text", 2, tmp_path / "one", **paid)
+    assert tem.dask.privatize_to(frame, "text", 2, tmp_path / "two", **paid).left == 0
+    with pytest.raises(KeyError):
+        tem.dask.privatize_to(frame, "no such column", 3, tmp_path / "three", model=model)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "spent", "two"]
+    assert not list((tmp_path / "one").glob(".*")) and len(charges(ledger)) == 2
+
+
+def test_worker_dies(dask_client, frame, model, tmp_path, monkeypatch):
+    """After it has drawn: its parts are drawn for again, written once, and paid for twice."""
+    parts = [count_words(part["text"].dropna()) for part in dask.compute(*frame.to_delayed())]
+    note, write_part = tmp_path / "note", tem.dask._write
+
+    class Deadly:
+        def __init__(self, recipe):
+            self.recipe = recipe
+
+        def privatize(self, texts):
+            drawn = self.recipe.privatize(texts)
+            if not note.exists():
+                note.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return drawn
+
+    def write(part, column, recipe, folder, number):
+        return write_part(part, column, Deadly(recipe) if number == 2 else recipe, folder, number)
+    monkeypatch.setattr(tem.dask, "_write", write)
+    report = tem.dask.privatize_to(frame, "text", 3, tmp_path / "out", model=model,
+                                   ledger=tmp_path / "spent")
+    assert note.exists() and report.words == sum(parts)
+    found = dask.dataframe.read_parquet(tmp_path / "out").compute()
+    assert sorted(found["id"]) == list(range(101)) and not list((tmp_path / "out").glob(".*"))
+    charge, = charges(tmp_path / "spent")
+    again = charge["words"] - sum(parts) - parts[2]
+    others = [parts[0], parts[1], parts[3]]  # of which it may have had any
+    assert again in {sum(part for i, part in enumerate(others) if chosen >> i & 1)
+                     for chosen in range(8)}
+
+
+def test_lost_draws_are_drawn_anew(dask_client, frame, model):
+    """Why docs/CLUSTERS.md says to write once: what a lazy frame has shown may not be what it shows."""
+    private = tem.dask.privatize(frame, "text", 0.01, model=model).persist()
+    before = private.compute()
+    victim = next(worker for worker, keys in dask_client.has_what().items() if keys)
+    os.kill(dask_client.run(os.getpid)[victim], signal.SIGKILL)
+    while victim in dask_client.scheduler_info()["workers"]:
+        time.sleep(0.05)
+    after = private.compute()
+    assert list(after["id"]) == list(before["id"])
+    assert (after["text"] != before["text"]).sum() > 10
 
 
 def test_refuses(dask_client, frame, model):

@@ -4,10 +4,12 @@
 #include "api/mechanism.h"
 #include "core/memory.h"
 #include "core/status.h"
+#include "index/nearest_keys.h"
 #include "mech/law.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static tem_status make_rng(tem_rng **rng, tem_rng **made, tem_error *error) {
@@ -237,6 +239,35 @@ tem_status tem_mechanism_self(const tem_mechanism *m, uint32_t word, double *sel
     return TEM_OK;
 }
 
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+tem_status tem_mechanism_self_median(const tem_mechanism *m, double *median, tem_error *error) {
+    enum { QUANTILES = 49 };
+    double selves[QUANTILES], harmonic = 0, sum = 0;
+    if (m == NULL || median == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a mechanism is needed");
+    for (uint32_t rank = 1; rank <= m->count; rank++)
+        harmonic += 1.0 / rank;
+    uint32_t rank = 0, last = 0;
+    for (int i = 0; i < QUANTILES; i++, last = rank) {
+        while (sum < harmonic * (i + 0.5) / QUANTILES && rank < m->count)
+            sum += 1.0 / ++rank;
+        tem_status status = TEM_OK;
+        if (rank == last)
+            selves[i] = selves[i - 1];
+        else
+            status = tem_mechanism_self(m, rank - 1, &selves[i], error);
+        if (status != TEM_OK)
+            return status;
+    }
+    qsort(selves, QUANTILES, sizeof *selves, compare_doubles);
+    *median = selves[QUANTILES / 2];
+    return TEM_OK;
+}
+
 tem_status tem_law_create(const tem_mechanism *m, uint32_t word, unsigned digits, tem_law **law,
                           tem_error *error) {
     if (m == NULL || law == NULL || !word_exists(m, word) || digits < 1 ||
@@ -319,6 +350,22 @@ tem_status tem_law_support_decimal(const tem_law *law, unsigned digits, char *bu
 
 tem_dist tem_law_distance(const tem_law *law, uint32_t y) {
     return y < law->count ? law->distances[y] : UINT32_MAX;
+}
+
+tem_status tem_law_nearest(const tem_law *law, uint32_t *ids, uint32_t count, tem_error *error) {
+    if (law == NULL || ids == NULL || count < 1 || count > law->count)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a law and room for 1 to all of its words are needed");
+    uint64_t *keys = core_alloc(law->count, sizeof *keys);
+    if (keys == NULL)
+        return core_fail_memory(error);
+    for (uint32_t id = 0; id < law->count; id++)
+        keys[id] = nearest_key(id, law->distances[id]);
+    nearest_select(keys, law->count, count);
+    nearest_sort(keys, count);
+    for (uint32_t i = 0; i < count; i++)
+        ids[i] = (uint32_t)keys[i];
+    core_free(keys);
+    return TEM_OK;
 }
 
 double tem_law_entropy(const tem_law *law) {

@@ -12,6 +12,13 @@ tem_status tem_model_open(const char *path, tem_model **model, tem_error *error)
     return model_open(path, model, error);
 }
 
+tem_status tem_model_find_default(const char *const *folders, size_t count, char *path,
+                                  size_t path_bytes, int *is_own, tem_error *error) {
+    if ((folders == NULL && count > 0) || path == NULL || is_own == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "folders and a place for the path are needed");
+    return model_find_default(folders, count, path, path_bytes, is_own, error);
+}
+
 tem_status tem_model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
                           const tem_run *run, tem_error *error) {
     if (model == NULL || path == NULL)

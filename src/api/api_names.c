@@ -64,6 +64,24 @@ tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error
     return core_fail(error, TEM_ERR_ARGUMENT, "weights are equal, balanced or tuned");
 }
 
+static const char *const target_names[] = {[TEM_TARGET_SELF] = "self",
+                                           [TEM_TARGET_SUPPORT] = "support",
+                                           [TEM_TARGET_BAYES] = "bayes"};
+
+const char *tem_target_name(tem_target target) {
+    return target >= TEM_TARGET_SELF && target <= TEM_TARGET_BAYES ? target_names[target]
+                                                                   : "unknown";
+}
+
+tem_status tem_target_parse(const char *name, tem_target *target, tem_error *error) {
+    for (int i = TEM_TARGET_SELF; name != NULL && target != NULL && i <= TEM_TARGET_BAYES; i++)
+        if (strcmp(target_names[i], name) == 0) {
+            *target = (tem_target)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "a target is self, support or bayes");
+}
+
 const char *tem_kernel_name(void) {
     return kernels_active()->name;
 }

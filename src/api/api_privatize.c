@@ -165,10 +165,7 @@ static tem_status replace_and_note(job *j, worker *w, chunk *c, const char *reco
         return status;
     if (j->spending.active) {
         note.out_end = c->out.size;
-        note.words = (uint32_t)counts.words; /* a document has less than 2^30 bytes */
-        note.unknown = (uint32_t)counts.unknown;
-        note.punctuation = (uint32_t)counts.punctuation;
-        note.counted = counts.documents > 0;
+        note.counts = counts;
         if (!core_buffer_add(&c->documents, &note, sizeof note))
             return core_fail_memory(error);
     }
@@ -291,10 +288,8 @@ static void cut_chunk(const job *j, chunk *c, size_t paid, const tem_error *why)
     const spending_document *documents = (const void *)c->documents.data;
     c->counts = (tem_counts){0};
     c->out.size = paid == 0 ? 0 : documents[paid - 1].out_end;
-    for (size_t i = 0; i < paid; i++) {
-        const spending_document *d = &documents[i];
-        counts_add(&c->counts, &(tem_counts){d->counted, d->words, d->unknown, d->punctuation});
-    }
+    for (size_t i = 0; i < paid; i++)
+        counts_add(&c->counts, &documents[i].counts);
     c->status = why->status;
     c->error = *why;
     set_place(&c->error, j->path, c->first_line + count_lines(c->data, bytes_of(j, c, paid)));
@@ -509,6 +504,12 @@ static tem_status check_job(const tem_job *options, record_reader *reader, tem_e
         return core_fail(error, TEM_ERR_ARGUMENT, "plain text has no fields");
     if (reader->format != TEM_FORMAT_TEXT && options->field == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "which field is private must be named");
+    if (options->by != NULL && options->field == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "people are named by a field of a record, next to the private one");
+    if (options->by != NULL && strcmp(options->by, options->field) == 0)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the field that names people must not be the private one");
     return TEM_OK;
 }
 

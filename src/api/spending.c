@@ -2,6 +2,7 @@
 #include "api/spending.h"
 
 #include "api/given.h"
+#include "api/replacer.h"
 #include "core/status.h"
 #include "rng/rng.h"
 
@@ -32,16 +33,6 @@ static tem_status check_model(const tem_mechanism *mechanism, tem_error *error) 
                                             "which the ledger can know again");
 }
 
-static tem_status check_people(const tem_job *job, tem_error *error) {
-    if (job->by != NULL && (job->field == NULL || job->by[0] == '\0'))
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "people are named by a field of a record, next to the private one");
-    if (job->by != NULL && strcmp(job->by, job->field) == 0)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "the field that names people must not be the private one");
-    return TEM_OK;
-}
-
 tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, tem_error *error) {
     amount ignored = 0;
     if (job->ledger == NULL && (is_given(job->budget) || job->by != NULL))
@@ -57,8 +48,9 @@ tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, te
                          "no budget can be kept where words are not all drawn by tem or em from a "
                          "secure source: not with madlib, a seed, other policies for unknown words "
                          "than uniform, or kept punctuation");
-    tem_status status = is_given(job->budget) ? check_model(mechanism, error) : TEM_OK;
-    return status == TEM_OK ? check_people(job, error) : status;
+    if (job->by != NULL && job->by[0] == '\0')
+        return core_fail(error, TEM_ERR_ARGUMENT, "the field that names people needs a name");
+    return is_given(job->budget) ? check_model(mechanism, error) : TEM_OK;
 }
 
 /* ---- opening and closing ---- */
@@ -165,13 +157,6 @@ void spending_person(const spending *s, const char *name, size_t bytes,
 
 /* ---- counting ---- */
 
-static void add_counts(spending *s, const spending_document *d) {
-    s->counts.documents += d->counted;
-    s->counts.words += d->words;
-    s->counts.unknown += d->unknown;
-    s->counts.punctuation += d->punctuation;
-}
-
 /* Adds words to be charged to an account. */
 static tem_status make_due(spending *s, size_t index, uint64_t words, uint64_t record,
                            tem_error *error) {
@@ -189,15 +174,15 @@ tem_status spending_count(spending *s, const spending_document *d, uint64_t reco
                           tem_error *error) {
     if (!s->active)
         return TEM_OK;
-    if (d->words > 0) {
+    if (d->counts.words > 0) {
         const size_t index = accounts_find(&s->ledger.people, d->person);
         if (index == SIZE_MAX)
             return core_fail_memory(error);
-        const tem_status status = make_due(s, index, d->words, record, error);
+        const tem_status status = make_due(s, index, d->counts.words, record, error);
         if (status != TEM_OK)
             return status;
     }
-    add_counts(s, d);
+    counts_add(&s->counts, &d->counts);
     return TEM_OK;
 }
 
@@ -349,7 +334,7 @@ static tem_status refuse_document(const spending *s, const account *a, const spe
     char budget[AMOUNT_TEXT_BYTES], left[AMOUNT_TEXT_BYTES], needed[AMOUNT_TEXT_BYTES];
     amount_write(s->budget, budget);
     amount_write(ledger_left(&s->ledger, a, s->budget) - cost(s, a->words), left);
-    amount_write(cost(s, d->words), needed);
+    amount_write(cost(s, d->counts.words), needed);
     return core_fail(error, TEM_ERR_BUDGET,
                      "stopped before this document: it costs %s, and %s of the budget of %s is "
                      "left%s",
@@ -357,10 +342,10 @@ static tem_status refuse_document(const spending *s, const account *a, const spe
 }
 
 static tem_status take_prepaid(account *a, const spending_document *d, tem_error *error) {
-    if (d->words > a->words)
+    if (d->counts.words > a->words)
         return core_fail(error, TEM_ERR_FILE,
                          "the input has changed since its words were counted and charged");
-    a->words -= d->words;
+    a->words -= d->counts.words;
     return TEM_OK;
 }
 
@@ -368,21 +353,22 @@ tem_status spending_take(spending *s, const spending_document *d, uint64_t recor
                          tem_error *error) {
     if (!s->active)
         return TEM_OK;
-    if (d->words > 0) {
+    const uint64_t words = d->counts.words;
+    if (words > 0) {
         const size_t index = accounts_find(&s->ledger.people, d->person);
         if (index == SIZE_MAX)
             return core_fail_memory(error);
         account *a = &s->ledger.people.items[index];
         if (s->prepaid)
             return take_prepaid(a, d, error);
-        if (s->limited && cost(s, a->words + d->words) > ledger_left(&s->ledger, a, s->budget))
+        if (s->limited && cost(s, a->words + words) > ledger_left(&s->ledger, a, s->budget))
             return refuse_document(s, a, d, error);
-        const tem_status status = make_due(s, index, d->words, record, error);
+        const tem_status status = make_due(s, index, words, record, error);
         if (status != TEM_OK)
             return status;
     }
     if (!s->prepaid)
-        add_counts(s, d);
+        counts_add(&s->counts, &d->counts);
     return TEM_OK;
 }
 

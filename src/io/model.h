@@ -35,6 +35,8 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
 
 /* See tem.h for these. */
 tem_status model_open(const char *path, tem_model **out, tem_error *error);
+tem_status model_find_default(const char *const *folders, size_t count, char *path, size_t bytes,
+                              int *is_own, tem_error *error);
 tem_status model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
                       const tem_run *run, tem_error *error);
 tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error);

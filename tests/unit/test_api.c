@@ -597,6 +597,34 @@ static void test_self(void **state) {
     tem_model_free(model);
 }
 
+/* The first of three words has 6/11 of Zipf's law, so it is the median word: alone it stays itself,
+ * beside another one half of the time. */
+static void test_self_median(void **state) {
+    (void)state;
+    static const char *const words[] = {"a", "b", "c"};
+    static const float alone[] = {1000, 0, 0.001f}, beside[] = {0, 0.001f, 1000};
+    for (int i = 0; i < 2; i++) {
+        tem_vectors *vectors = NULL;
+        tem_model *model = NULL;
+        double median = -1;
+        assert_int_equal(tem_vectors_create(words, i == 0 ? alone : beside, 3, 1, &vectors, NULL),
+                         TEM_OK);
+        assert_int_equal(tem_model_build(vectors, NULL, NULL, &model, NULL), TEM_OK);
+        tem_mechanism *mechanism =
+            some_mechanism(model, (tem_mechanism_options){.epsilon = 1, .gamma = 100});
+        assert_int_equal(tem_mechanism_self_median(mechanism, &median, NULL), TEM_OK);
+        assert_true(i == 0 ? median > 0.999999 : median > 0.49 && median < 0.51);
+        tem_mechanism_free(mechanism);
+        mechanism = some_mechanism(model, (tem_mechanism_options){.epsilon = 1, .kind = TEM_KIND_MADLIB});
+        assert_int_equal(tem_mechanism_self_median(mechanism, &median, NULL), TEM_ERR_UNSUPPORTED);
+        assert_int_equal(tem_mechanism_self_median(mechanism, NULL, NULL), TEM_ERR_ARGUMENT);
+        assert_int_equal(tem_mechanism_self_median(NULL, &median, NULL), TEM_ERR_ARGUMENT);
+        tem_mechanism_free(mechanism);
+        tem_model_free(model);
+        tem_vectors_free(vectors);
+    }
+}
+
 /* What truncation moves is at most A exp(-s gamma) over the least weight, with the gamma that
  * is used: at a large epsilon that is far from 64/s. */
 static void test_moved_mass(void **state) {
@@ -655,6 +683,34 @@ static void test_decimals(void **state) {
     ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_decimal(law, 0, 0, text, sizeof text, error));
     ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_decimal(law, 0, 40, text, sizeof text, error));
     tem_law_free(law);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
+/* By distance, and by id where that is equal; as all words in order. */
+static void test_nearest(void **state) {
+    (void)state;
+    tem_model *model = some_model();
+    tem_mechanism *mechanism = some_mechanism(model, (tem_mechanism_options){.epsilon = 2});
+    for (uint32_t word = 0; word <= COUNT; word++) {
+        tem_law *law = NULL;
+        uint32_t all[COUNT], few[COUNT];
+        assert_int_equal(
+            tem_law_create(mechanism, word < COUNT ? word : TEM_NO_WORD, 5, &law, NULL), TEM_OK);
+        assert_int_equal(tem_law_nearest(law, all, COUNT, NULL), TEM_OK);
+        for (uint32_t i = 1; i < COUNT; i++) {
+            const tem_dist before = tem_law_distance(law, all[i - 1]);
+            const tem_dist here = tem_law_distance(law, all[i]);
+            assert_true(before < here || (before == here && all[i - 1] < all[i]));
+            assert_int_equal(tem_law_nearest(law, few, i, NULL), TEM_OK);
+            assert_memory_equal(few, all, i * sizeof *all);
+        }
+        assert_true(word < COUNT || all[0] == 0);
+        ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_nearest(law, all, 0, error));
+        ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_nearest(law, all, COUNT + 1, error));
+        ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_law_nearest(law, NULL, 1, error));
+        tem_law_free(law);
+    }
     tem_mechanism_free(mechanism);
     tem_model_free(model);
 }
@@ -776,8 +832,10 @@ int main(void) {
         cmocka_unit_test(test_model_words),
         cmocka_unit_test(test_everything_is_copied),
         cmocka_unit_test(test_self),
+        cmocka_unit_test(test_self_median),
         cmocka_unit_test(test_moved_mass),
         cmocka_unit_test(test_decimals),
+        cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_mechanism_arguments),
         cmocka_unit_test(test_pieces_of_text),
         cmocka_unit_test(test_equal_words_unlike),

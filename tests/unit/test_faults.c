@@ -556,6 +556,59 @@ static void test_audit(void **state) {
     finish(&by_vectors);
 }
 
+/* The search for an epsilon: a failure ends it, whichever of its many steps meets it, and is not
+ * taken for an epsilon that is out of range. Every seventh will do: the steps are alike. */
+static void test_choose(void **state) {
+    (void)state;
+    flow f = {.run = {.threads = 1}};
+    tem_accountant *accountant = NULL;
+    tem_wish wish = {.target = TEM_TARGET_SELF, .wanted = 0.6, .calibrated = 1};
+    tem_prior *prior = NULL;
+    assert_int_equal(build_function(&f), TEM_OK);
+    assert_int_equal(tem_accountant_create(f.built, NULL, NULL, &accountant, NULL), TEM_OK);
+    assert_int_equal(tem_prior_create_zipf(f.built, 1, &prior, NULL), TEM_OK);
+    wish.prior = prior;
+    for (uint64_t n = 1;; n += 7) {
+        tem_point answer = {.epsilon = -1}, points[TEM_CURVE_MAX];
+        uint32_t count = 0;
+        core_fault_arm(n);
+        tem_status status = tem_accountant_choose(accountant, &wish, &f.run, &answer, NULL);
+        assert_true((answer.epsilon > 0) == (status == TEM_OK));
+        if (status == TEM_OK)
+            status = tem_accountant_curve(accountant, &wish, &answer, &f.run, points, &count, NULL);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        assert_int_equal(status, hit ? TEM_ERR_MEMORY : TEM_OK);
+        assert_true((count > 0) == !hit);
+        if (!hit) {
+            assert_true(n > 100);
+            break;
+        }
+    }
+    tem_prior_free(prior);
+    tem_accountant_free(accountant);
+    finish(&f);
+}
+
+static void test_nearest(void **state) {
+    (void)state;
+    flow f = {.run = {.threads = 1}};
+    const tem_mechanism_options options = {.epsilon = 2};
+    tem_mechanism *mechanism = NULL;
+    tem_law *law = NULL;
+    uint32_t ids[2] = {7, 7};
+    assert_int_equal(build_function(&f), TEM_OK);
+    assert_int_equal(tem_mechanism_create(f.built, &options, &mechanism, NULL), TEM_OK);
+    assert_int_equal(tem_law_create(mechanism, 0, 5, &law, NULL), TEM_OK);
+    core_fault_arm(1);
+    assert_int_equal(tem_law_nearest(law, ids, 2, NULL), TEM_ERR_MEMORY);
+    core_fault_arm(0);
+    assert_true(ids[0] == 7 && ids[1] == 7);
+    tem_law_free(law);
+    tem_mechanism_free(mechanism);
+    finish(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),   cmocka_unit_test(test_gzip),
@@ -563,7 +616,8 @@ int main(void) {
         cmocka_unit_test(test_memory), cmocka_unit_test(test_function),
         cmocka_unit_test(test_pipe),   cmocka_unit_test(test_certificate),
         cmocka_unit_test(test_weights), cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_audit),  cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_nearest),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

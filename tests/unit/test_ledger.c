@@ -1107,6 +1107,85 @@ static void test_many_runs(void **state) {
     assert_true(spent_in_ledger() == 196);
 }
 
+/* ---- texts that are in no file ---- */
+
+static tem_document document_of(uint64_t count, const char *person) {
+    return (tem_document){.counts = {.documents = 1, .words = count},
+                          .person = person,
+                          .person_bytes = person != NULL ? strlen(person) : 0};
+}
+
+static tem_status charge_words(const tem_mechanism *mechanism, tem_job job, uint64_t count,
+                               tem_error *error) {
+    const tem_document document = document_of(count, NULL);
+    balance = (tem_balance){.left = -1};
+    return tem_job_charge(mechanism, &job, &document, 1, NULL, error);
+}
+
+/* The same account as that of files: ten words at a tenth cost 1, exactly, and not one more. */
+static void test_texts_in_memory(void **state) {
+    (void)state;
+    tem_error error;
+    tem_job dry = job_of(1);
+    dry.dry_run = 1;
+    assert_int_equal(run_text(tenth, job_of(1), "the movie was good\n", false, NULL), TEM_OK);
+    assert_int_equal(charge_words(tenth, job_of(1), 7, &error), TEM_ERR_BUDGET);
+    assert_non_null(strstr(error.message, "0.7"));
+    assert_true(balance.spent == 0 && balance.spent_before == 0.4);
+    assert_int_equal(charge_words(tenth, dry, 6, NULL), TEM_OK);
+    assert_true(balance.left == 0 && balance.spent_before == 0.4);
+    assert_int_equal(charge_words(tenth, job_of(1), 6, NULL), TEM_OK);
+    assert_true(balance.left == 0 && balance.spent_before == 0.4 && spent_in_ledger() == 1);
+    assert_int_equal(charge_words(tenth, job_of(1), 1, NULL), TEM_ERR_BUDGET);
+    assert_int_equal(run_text(tenth, job_of(1), "the\n", false, NULL), TEM_ERR_BUDGET);
+    assert_int_equal(tem_job_charge(tenth, &dry, NULL, 0, NULL, NULL), TEM_OK);
+    assert_true(balance.left == 0 && balance.spent == 0);
+}
+
+/* Ann and Bob have a budget of 6 each, three words; one too many for either charges nobody. */
+static void test_texts_of_people(void **state) {
+    (void)state;
+    tem_error error;
+    tem_job job = job_of(6);
+    job.by = "who";
+    tem_document documents[] = {document_of(2, "ann"), document_of(3, "bob"),
+                                document_of(2, "ann")};
+    assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, &error), TEM_ERR_BUDGET);
+    assert_non_null(strstr(error.message, "for 1 of 2 people: that of record 1 "));
+    assert_true(spent_in_ledger() == 0);
+    assert_int_equal(tem_job_charge(two, &job, documents, 2, NULL, NULL), TEM_OK);
+    assert_true(balance.people == 2 && balance.left == 0 && spent_in_ledger() == 10);
+    const tem_job file = people_job(TEM_FORMAT_TSV, 6);
+    assert_int_equal(run_text(two, file, "who\ttext\nbob\tthe\n", false, NULL), TEM_ERR_BUDGET);
+    assert_int_equal(run_text(two, file, "who\ttext\nann\tthe\n", false, NULL), TEM_OK);
+    const tem_document nameless[] = {document_of(0, "ann"), document_of(0, NULL)};
+    assert_int_equal(tem_job_charge(two, &job, nameless, 2, NULL, &error), TEM_ERR_FORMAT);
+    assert_int_equal(error.line, 2);
+    job.by = NULL;
+    assert_int_equal(tem_job_charge(two, &job, nameless, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+}
+
+static void test_texts_refused(void **state) {
+    (void)state;
+    const uint64_t half = UINT64_MAX / 2;
+    tem_job job = job_of(0);
+    tem_document documents[] = {document_of(half, NULL), document_of(half, NULL),
+                                document_of(4, NULL)};
+    assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, NULL), TEM_ERR_RANGE);
+    assert_false(is_there(path));
+    assert_int_equal(tem_job_charge(NULL, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(two, NULL, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(two, &job, NULL, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    job.by = "";
+    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    job = job_of(10);
+    job.text.oov = TEM_OOV_MASK;
+    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    job.ledger = NULL;
+    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_false(is_there(path));
+}
+
 #ifdef TEM_FAULTS
 /* The words that came out, each 2. */
 static double cost_of_output(void) {
@@ -1147,6 +1226,28 @@ static void test_faults(void **state) {
     for (int i = 0; i < 4; i++)
         fail_everywhere(i % 2 == 0, i / 2 == 0);
 }
+
+/* A charge that failed may count or not; one that did not fail is there. */
+static void test_faults_of_texts(void **state) {
+    (void)state;
+    tem_job job = job_of(100);
+    const tem_document documents[] = {document_of(2, "ann"), document_of(1, "bob")};
+    job.by = "who";
+    for (uint64_t n = 1;; n++) {
+        clear(NULL);
+        core_fault_arm(n);
+        const tem_status status = tem_job_charge(two, &job, documents, 2, NULL, NULL);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        const double spent = spent_in_ledger();
+        assert_true(spent == 6 || (spent == 0 && status != TEM_OK));
+        if (!hit) {
+            assert_true(status == TEM_OK && n > 10);
+            return;
+        }
+        assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE);
+    }
+}
 #endif
 
 int main(void) {
@@ -1183,8 +1284,12 @@ int main(void) {
         cmocka_unit_test_teardown(test_another_model, clear),
         cmocka_unit_test_teardown(test_growing_file, clear),
         cmocka_unit_test_teardown(test_many_runs, clear),
+        cmocka_unit_test_teardown(test_texts_in_memory, clear),
+        cmocka_unit_test_teardown(test_texts_of_people, clear),
+        cmocka_unit_test_teardown(test_texts_refused, clear),
 #ifdef TEM_FAULTS
         cmocka_unit_test_teardown(test_faults, clear),
+        cmocka_unit_test_teardown(test_faults_of_texts, clear),
 #endif
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

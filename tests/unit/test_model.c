@@ -1204,6 +1204,52 @@ static void test_stopped_verify(void **state) {
     tem_model_free(built);
 }
 
+/* ---- which model serves ---- */
+
+static void touch(const char *path) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* $TEM_MODEL, whatever it names; else the first folder that has one, itself before its share. */
+static void test_default(void **state) {
+    (void)state;
+    char bin[128], share[128], installed[160], beside[160], found[256] = "untouched";
+    int is_own = -1;
+    snprintf(bin, sizeof bin, "%s/bin", folder);
+    snprintf(share, sizeof share, "%s/share", folder);
+    snprintf(installed, sizeof installed, "%s/share/tem", folder);
+    assert_true(mkdir(bin, 0700) == 0 && mkdir(share, 0700) == 0 && mkdir(installed, 0700) == 0);
+    const char *const folders[] = {"/nowhere", bin};
+    unsetenv("TEM_MODEL");
+    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL),
+                     TEM_ERR_FILE);
+    assert_string_equal(found, "untouched");
+    snprintf(installed, sizeof installed, "%s/share/tem/default.tem", folder);
+    snprintf(beside, sizeof beside, "%s/default.tem", bin);
+    touch(installed);
+    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL), TEM_OK);
+    assert_true(is_own == 1 && strstr(found, "/bin/../share/tem/default.tem") != NULL);
+    touch(beside);
+    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL), TEM_OK);
+    assert_string_equal(found, beside);
+    assert_int_equal(tem_model_find_default(folders, 1, found, sizeof found, &is_own, NULL),
+                     TEM_ERR_FILE);
+    setenv("TEM_MODEL", "named.tem", 1);
+    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL), TEM_OK);
+    assert_true(is_own == 0 && strcmp(found, "named.tem") == 0);
+    assert_int_equal(tem_model_find_default(NULL, 0, found, 10, &is_own, NULL), TEM_OK);
+    assert_int_equal(tem_model_find_default(NULL, 0, found, 9, &is_own, NULL), TEM_ERR_RANGE);
+    assert_int_equal(tem_model_find_default(NULL, 1, found, 10, &is_own, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_model_find_default(NULL, 0, NULL, 10, &is_own, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_model_find_default(NULL, 0, found, 10, NULL, NULL), TEM_ERR_ARGUMENT);
+    unsetenv("TEM_MODEL");
+    assert_true(unlink(beside) == 0 && unlink(installed) == 0 && rmdir(bin) == 0);
+    *strrchr(installed, '/') = '\0';
+    assert_true(rmdir(installed) == 0 && rmdir(share) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
@@ -1230,6 +1276,7 @@ int main(void) {
         cmocka_unit_test(test_stopped_save),
         cmocka_unit_test(test_stopped_build),
         cmocka_unit_test(test_stopped_verify),
+        cmocka_unit_test(test_default),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

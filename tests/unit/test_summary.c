@@ -552,6 +552,151 @@ static int stop(void *context, const char *stage, uint64_t done, uint64_t total)
     return 1;
 }
 
+/* ------------------------------------------------------------ choosing -- */
+
+static void test_rounding(void **state) {
+    (void)state;
+    static const struct {
+        double x;
+        int digits;
+        double up, down;
+    } cases[] = {{0.99996, 4, 1, 0.9999},   {1.0004, 4, 1.001, 1},       {2.815, 4, 2.815, 2.815},
+                 {123456, 2, 130000, 120000}, {9.99, 2, 10, 9.9},        {1e-9, 1, 1e-9, 1e-9},
+                 {0.1 + 0.2, 15, 0.300000000000001, 0.3}, {5, 1, 5, 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double x = cases[i].x;
+        assert_true(tem_round_up(x, cases[i].digits) == cases[i].up);
+        assert_true(tem_round_down(x, cases[i].digits) == cases[i].down);
+    }
+}
+
+static double value_of(tem_target target, const tem_summary *summary) {
+    return target == TEM_TARGET_SELF      ? summary->self_median
+           : target == TEM_TARGET_SUPPORT ? summary->support_median
+                                          : summary->bayes;
+}
+
+static tem_summary at_epsilon(const tem_accountant *accountant, const tem_wish *wish,
+                              double epsilon) {
+    tem_mechanism *mechanism = mechanism_of(
+        accountant->model, (tem_mechanism_options){.epsilon = epsilon, .beta = wish->beta,
+                                                   .gamma = wish->gamma});
+    const tem_summary summary = summarise(accountant, mechanism, wish->prior);
+    tem_mechanism_free(mechanism);
+    return summary;
+}
+
+/* The answer keeps the wish, as it says; what is 0.04 % larger, or a digit, does not. */
+static void check_answer(const tem_accountant *accountant, const tem_wish *wish,
+                         const tem_point *answer) {
+    const double sign = wish->target == TEM_TARGET_SUPPORT ? -1 : 1;
+    const double next = tem_round_up(answer->epsilon * (1 + 4e-4), 4);
+    const tem_summary here = at_epsilon(accountant, wish, answer->epsilon);
+    const tem_summary there = at_epsilon(accountant, wish, next);
+    assert_true(tem_round_down(answer->epsilon, 4) == answer->epsilon);
+    assert_true(answer->epsilon_paper == answer->epsilon && answer->s > 0 && answer->gamma > 0);
+    assert_true(value_of(wish->target, &here) == value_of(wish->target, &answer->summary));
+    assert_true(sign * value_of(wish->target, &here) <= sign * wish->wanted);
+    assert_true(sign * value_of(wish->target, &there) > sign * wish->wanted);
+}
+
+/* The certificate for the answer can be made again, and keeps the wish. */
+static void check_certified(const tem_accountant *accountant, const tem_wish *wish,
+                            const tem_point *answer) {
+    const tem_calibration wanted = {
+        .epsilon = answer->epsilon, .beta = wish->beta, .gamma = wish->gamma};
+    tem_certificate *certificate = NULL;
+    tem_certificate_info info;
+    assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &certificate, NULL),
+                     TEM_OK);
+    tem_certificate_get_info(certificate, &info);
+    assert_true(info.s == answer->s && 2 * info.s < answer->epsilon_paper);
+    assert_true(answer->epsilon < answer->epsilon_paper);
+    assert_true(value_of(wish->target, &answer->summary) <= wish->wanted);
+    tem_certificate_free(certificate);
+}
+
+static void check_curve(const tem_accountant *accountant, const tem_wish *wish,
+                        const tem_point *answer) {
+    tem_point points[TEM_CURVE_MAX];
+    uint32_t count = 0, chosen = 0;
+    assert_int_equal(tem_accountant_curve(accountant, wish, answer, NULL, points, &count, NULL),
+                     TEM_OK);
+    assert_in_range(count, 5, TEM_CURVE_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        chosen += memcmp(&points[i], answer, sizeof *answer) == 0;
+        assert_true(i == 0 || points[i].epsilon_paper > points[i - 1].epsilon_paper);
+        assert_false(isnan(points[i].summary.bayes));
+    }
+    assert_int_equal(chosen, 1);
+}
+
+static void test_choose(void **state) {
+    (void)state;
+    static const tem_wish wishes[] = {{TEM_TARGET_SELF, 0.5, 0, 0, NULL, 0},
+                                      {TEM_TARGET_SUPPORT, 5, 0.01, 0, NULL, 0},
+                                      {TEM_TARGET_BAYES, 0.3, 0, 1, NULL, 0},
+                                      {TEM_TARGET_SUPPORT, 149.9, 0, 0, NULL, 0},
+                                      {TEM_TARGET_SELF, 0.5, 0, 0, NULL, 1}};
+    tem_model *model = make_model(150, 4, anywhere, TEM_EUCLIDEAN, 16);
+    tem_accountant *accountant = accountant_of(model, NULL);
+    tem_prior *prior = zipf(model, 1);
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        tem_wish wish = wishes[i];
+        tem_point answer = {.epsilon = 0};
+        wish.prior = prior;
+        assert_int_equal(tem_accountant_choose(accountant, &wish, NULL, &answer, NULL), TEM_OK);
+        (wish.calibrated ? check_certified : check_answer)(accountant, &wish, &answer);
+        check_curve(accountant, &wish, &answer);
+    }
+    tem_prior_free(prior);
+    tem_accountant_free(accountant);
+    tem_model_free(model);
+}
+
+static void test_choose_refuses(void **state) {
+    (void)state;
+    tem_model *model = make_model(20, 4, anywhere, TEM_EUCLIDEAN, 16);
+    tem_accountant *accountant = accountant_of(model, NULL);
+    tem_prior *prior = zipf(model, 1);
+    const struct {
+        tem_wish wish;
+        tem_status status;
+    } refused[] = {{{TEM_TARGET_SELF, 0, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SELF, 1, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_BAYES, NAN, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SUPPORT, 1, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SUPPORT, INFINITY, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
+                   {{0, 0.5, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SELF, 0.5, 0, 0, NULL, 0}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SELF, 0.5, 0.01, 2, prior, 0}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SUPPORT, 21, 0, 0, prior, 0}, TEM_ERR_RANGE},
+                   {{TEM_TARGET_BAYES, 0.01, 0, 0, prior, 0}, TEM_ERR_RANGE}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        tem_point answer = {.epsilon = -1};
+        assert_int_equal(tem_accountant_choose(accountant, &refused[i].wish, NULL, &answer, NULL),
+                         refused[i].status);
+        assert_true(answer.epsilon == -1);
+    }
+    tem_wish wish = refused[0].wish;
+    tem_point points[TEM_CURVE_MAX], answer = {.epsilon_paper = 1};
+    uint32_t count = 77;
+    assert_int_equal(tem_accountant_curve(accountant, &wish, &answer, NULL, points, &count, NULL),
+                     TEM_ERR_ARGUMENT);
+    wish.wanted = 0.5;
+    assert_int_equal(tem_accountant_curve(accountant, &wish, NULL, NULL, points, &count, NULL),
+                     TEM_ERR_ARGUMENT);
+    assert_int_equal(count, 77);
+    tem_target target = TEM_TARGET_BAYES;
+    assert_int_equal(tem_target_parse("support", &target, NULL), TEM_OK);
+    assert_string_equal(tem_target_name(target), "support");
+    assert_int_equal(tem_target_parse("selves", &target, NULL), TEM_ERR_ARGUMENT);
+    assert_string_equal(tem_target_name(0), "unknown");
+    tem_prior_free(prior);
+    tem_accountant_free(accountant);
+    tem_model_free(model);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     tem_model *model = make_model(30, 2, anywhere, TEM_EUCLIDEAN, 4);
@@ -593,6 +738,9 @@ int main(void) {
         cmocka_unit_test(test_profile),       cmocka_unit_test(test_misleading_profile),
         cmocka_unit_test(test_real_words),    cmocka_unit_test(test_threads),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_choose_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

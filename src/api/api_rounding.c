@@ -1,5 +1,5 @@
-/* rounding.c - numbers in a few digits, on the side that keeps a statement true. */
-#include "rounding.h"
+/* api_rounding.c - numbers in a few digits, on the side that keeps a statement true. */
+#include "tem.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@ static double unit_of(double x, int digits) {
     return pow(10, floor(log10(x)) - (digits - 1));
 }
 
-double rounding_up(double x, int digits) {
+double tem_round_up(double x, int digits) {
     const double near = nearest(x, digits);
     return near >= x ? near : nearest(near + unit_of(near, digits), digits);
 }
 
-double rounding_down(double x, int digits) {
+double tem_round_down(double x, int digits) {
     const double near = nearest(x, digits);
     /* Below a power of ten the digits are finer: 0.99996 is 1 when rounded, and 0.9999 here. */
     return near <= x ? near : nearest(near - unit_of(x, digits), digits);

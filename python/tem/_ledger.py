@@ -1,0 +1,62 @@
+"""What a call is charged to: the file and the rules of `tem privatize --ledger`, by the same code."""
+import dataclasses
+import math
+import operator
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ._errors import make
+from ._results import Report
+
+Path = str | os.PathLike[str]
+People = Mapping[str, Any] | Any  # {field: the person of each text}, or a Series with a name
+Charged = tuple[str, float, str | None, tuple[str, ...] | None]
+
+
+def _name(person: object) -> str:
+    """As the command reads it from a record: a str, or a whole number. Nobody is "", which the
+    library refuses."""
+    if isinstance(person, str):
+        return person
+    if person is None or isinstance(person, float) and math.isnan(person):
+        return ""
+    if isinstance(person, bool) or not hasattr(person, "__index__"):
+        raise make("argument", "a person is named by a str or a whole number")
+    return str(operator.index(person))
+
+
+def _people(by: People) -> tuple[str, tuple[str, ...]]:
+    if isinstance(by, Mapping) and len(by) == 1:
+        (field, people), = by.items()
+    else:
+        field, people = getattr(by, "name", None), by
+    if not isinstance(field, str) or not field:
+        raise make("argument", 'by={"user": PEOPLE}: the field that names people, and the person of '
+                   "each text; or a Series with a name")
+    if isinstance(people, (str, int)):
+        people = [people]
+    names = people.tolist() if hasattr(people, "tolist") else list(people)
+    return field, tuple(map(_name, names))
+
+
+def read(ledger: Path | None, budget: float | None, by: People | None) -> Charged | None:
+    """What was given, as C takes it."""
+    if ledger is None:
+        if budget is not None or by is not None:
+            raise make("argument", "budget and by need ledger=FILE, which says what was spent")
+        return None
+    if budget is not None and not 0 < budget < math.inf:
+        raise make("range", "budget must be above 0 and finite")
+    field, people = (None, None) if by is None else _people(by)
+    return os.fspath(ledger), budget or 0.0, field, people
+
+
+def note(report: Report, charged: Charged | None, balance: dict[str, Any] | None) -> Report:
+    """The report with what the ledger says."""
+    if charged is None or balance is None:
+        return report
+    path, budget, by, _ = charged
+    return dataclasses.replace(
+        report, ledger=path, by=by, people=None if by is None else balance["people"],
+        spent_before=balance["spent_before"], budget=budget or None, left=balance["left"])

@@ -1,0 +1,182 @@
+"""The ledger: the same file, sums and refusals as those of the command."""
+import json
+import subprocess
+import threading
+
+import pandas
+import pytest
+from conftest import COMMAND, SURE
+
+import tem
+
+FIVE = ["the movie was", "great", None, "bad"]
+
+
+def charges(path):
+    return [json.loads(line) for line in path.read_text().splitlines()[1:]]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return tmp_path / "spent.jsonl"
+
+
+def test_budget_to_the_last_word(small, ledger):
+    """Ten words at a tenth cost 1, exactly; what is refused is neither charged nor handed out."""
+    options = {"epsilon": 0.1, "ledger": ledger, "budget": 1}
+    private, report = small.privatize_report(FIVE, **options)
+    assert private[2] is None and report.words == 5
+    assert (report.ledger, report.spent_before, report.budget) == (str(ledger), 0, 1)
+    assert report.left == 0.5 and report.people is None
+    with pytest.raises(tem.BudgetError, match="costs 0.6, and 0.5 of the budget of 1") as caught:
+        small.privatize(["the movie was great bad a"], **options)
+    assert caught.value.status == "budget" and caught.value.file == str(ledger)
+    assert "nothing was released" in caught.value.detail
+    assert len(small.privatize("the movie was great bad", **options).split()) == 5
+    with pytest.raises(tem.BudgetError):
+        small.privatize("the", **options)
+    assert small.privatize(["", "!"], **options) == ["", ""]
+    assert sum(charge["words"] for charge in charges(ledger)) == 10
+
+
+def test_refused_text_is_nowhere(small, ledger):
+    """Not even in the variables that a traceback shows. What is drawn is in lower case."""
+    with pytest.raises(tem.BudgetError) as caught:
+        small.privatize_report(["The MOVIE"], ledger=ledger, budget=1, **SURE)
+    trace = caught.value.__traceback__
+    while trace is not None:
+        if "tem" in trace.tb_frame.f_code.co_filename.split("/"):
+            assert "the movie" not in repr(trace.tb_frame.f_locals)
+        trace = trace.tb_next
+
+
+def test_shared_with_the_command(small, small_path, ledger, command):
+    arguments = ("privatize", "-m", small_path, "--epsilon", "2", "--ledger", ledger, "--budget", "20")
+    command(*arguments, stdin="the movie was great\n")
+    options = {"epsilon": 2, "ledger": ledger, "budget": 20}
+    report = small.privatize_report(FIVE, **options)[1]
+    assert (report.spent_before, report.left) == (8, 2)
+    refused = subprocess.run([COMMAND, *map(str, arguments)], input="the movie\n", text=True,
+                             capture_output=True)
+    assert refused.returncode == 1 and refused.stdout == ""
+    command(*arguments, stdin="the\n")
+    with pytest.raises(tem.BudgetError):
+        small.privatize("the", **options)
+    by_command, by_python, _ = charges(ledger)
+    assert list(by_command) == list(by_python) and by_python["words"] == 5
+    differ = {"time", "words", "documents", "spent", "spent_worst", "check"}
+    assert {key for key in by_python if by_python[key] != by_command[key]} <= differ
+
+
+def test_report_is_the_commands(small, small_path, tmp_path, command):
+    lines = ["the movie", "great"]
+    records = "".join(json.dumps({"text": text, "who": who}) + "\n"
+                      for text, who in zip(lines, ["ann", "bob"]))
+    for by in (None, {"who": ["ann", "bob"]}):
+        extra = [] if by is None else ["--by", "who"]
+        command("privatize", "-q", "-f", "-m", small_path, "--epsilon", "1.5", "--report",
+                tmp_path / "report", "--ledger", tmp_path / f"command{len(extra)}", "--budget", "9",
+                "--format", "jsonl", "--field", "text", *extra, stdin=records)
+        expected = json.loads((tmp_path / "report").read_text())
+        report = small.privatize_report(lines, epsilon=1.5, ledger=tmp_path / f"python{len(extra)}",
+                                        budget=9, by=by)[1]
+        found = json.loads(report.to_json())
+        for name in ("time", "ledger", "dry_run"):
+            expected.pop(name), found.pop(name, None)
+        assert found == expected
+
+
+def test_people(small, small_path, ledger, command):
+    """Each has three words, at 2 a word. Whole numbers are the people that the command finds."""
+    options = {"epsilon": 2, "ledger": ledger, "budget": 6}
+    series = pandas.Series([17, 18, 17], name="user")
+    report = small.privatize_report(["the movie", "great", "bad"], by=series, **options)[1]
+    assert (report.by, report.people, report.left) == ("user", 2, 0)
+    with pytest.raises(tem.BudgetError, match="for 1 of 2 people: that of record 2"):
+        small.privatize(["the movie", "bad"], by={"user": [18, "17"]}, **options)
+    command("privatize", "-m", small_path, "--epsilon", "2", "--ledger", ledger, "--budget", "6",
+            "--by", "user", "--format", "jsonl", "--field", "text",
+            stdin='{"user": 18, "text": "the movie"}\n')
+    with pytest.raises(tem.BudgetError):
+        small.privatize("the", by={"user": "18"}, **options)
+    small.privatize("the", by={"user": 19}, **options)
+    assert "18" not in [line for charge in charges(ledger) for line in charge["people"]]
+
+
+@pytest.mark.parametrize("by, error", [
+    ({"user": ["ann"]}, ValueError), ({"user": ["ann", ""]}, tem.FormatError),
+    ({"user": ["ann", None]}, tem.FormatError), ({"user": ["ann", float("nan")]}, tem.FormatError),
+    ({"user": ["ann", 1.5]}, tem.ArgumentError), ({"user": ["ann", True]}, tem.ArgumentError),
+    (["ann", "bob"], tem.ArgumentError), (pandas.Series(["ann", "bob"]), tem.ArgumentError),
+    ({"user": ["ann", "bob"], "x": []}, tem.ArgumentError)])
+def test_nobody_is_charged(small, ledger, by, error):
+    with pytest.raises(error):
+        small.privatize(["the", "movie"], epsilon=2, ledger=ledger, by=by)
+    assert not ledger.exists() or not charges(ledger)
+
+
+def test_refused(small, built, ledger, tmp_path):
+    for options in ({"budget": 3}, {"by": {"user": ["ann"]}}, {"ledger": ledger, "budget": 0},
+                    {"ledger": ledger, "budget": -1}, {"ledger": ledger, "budget": float("nan")},
+                    {"ledger": ledger, "budget": 9, "mechanism": "madlib"},
+                    {"ledger": ledger, "budget": 9, "unknown": "mask"},
+                    {"ledger": "-"}, {"ledger": tmp_path}, {"ledger": "/dev/full"},
+                    {"ledger": tmp_path / "no/such/folder"}):
+        with pytest.raises(tem.Error):
+            small.privatize(["the"], epsilon=2, **options)
+    with pytest.raises(tem.ArgumentError, match="opened from a file"):
+        built.privatize("the", epsilon=2, ledger=ledger, budget=9)
+    assert not ledger.exists()
+
+
+def test_what_nothing_bounds_is_written_down(small, ledger):
+    with pytest.warns(tem.NotPrivateWarning):
+        small.privatize(["the"], epsilon=2, insecure_seed=1, ledger=ledger)
+    assert charges(ledger)[0]["spent_worst"] is None and not charges(ledger)[0]["private"]
+    with pytest.raises(tem.BudgetError, match="nothing bounds") as caught:
+        small.privatize("the", epsilon=2, ledger=ledger, budget=100)
+    assert caught.value.line == 2
+
+
+def test_threads_share_a_budget(small, ledger):
+    """Of 64 calls of 3 words, 33 can be paid: not one word more than 100 comes out."""
+    words = []
+
+    def spend():
+        for _ in range(8):
+            try:
+                words.append(len(small.privatize("the movie was", epsilon=2, ledger=ledger,
+                                                 budget=200).split()))
+            except tem.BudgetError:
+                pass
+    threads = [threading.Thread(target=spend) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(words) == 99 == sum(charge["words"] for charge in charges(ledger))
+
+
+def test_progress_stops_the_wait(small, ledger):
+    """Another run has the lock; what was drawn meanwhile is not handed out."""
+    import fcntl
+
+    small.privatize("the", epsilon=2, ledger=ledger)
+
+    def stop(stage, done, total):
+        if "ledger" in stage:
+            raise KeyboardInterrupt
+    with open(ledger) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(KeyboardInterrupt):
+            small.privatize("movie", epsilon=2, ledger=ledger, progress=stop)
+    assert len(charges(ledger)) == 1
+
+
+def test_transformer(small, ledger):
+    from tem.sklearn import Privatizer
+
+    transformer = Privatizer(epsilon=2, model=small, ledger=ledger, budget=8)
+    assert len(transformer.fit_transform(["the movie", "bad"])) == 2
+    with pytest.raises(tem.BudgetError):
+        transformer.transform(["the movie"])

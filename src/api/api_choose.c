@@ -1,0 +1,288 @@
+/* api_choose.c - the epsilon for a target.
+ *
+ * How often a word stays itself, over how many words it is spread, or how often an adversary guesses
+ * it can be judged. The larger epsilon, the larger the first and the last and the smaller the second,
+ * so a bisection finds the largest epsilon that does not disclose more than the target says. */
+#include "api/accountant.h"
+#include "core/status.h"
+
+#include <math.h>
+
+enum {
+    DIGITS = 4,
+    GAMMA_LEAST = 1000 /* steps: below, what is found would be how gamma was rounded */
+};
+
+typedef struct chooser {
+    const tem_accountant *accountant;
+    const tem_wish *wish;
+    const tem_run *run;
+} chooser;
+
+/* ---- one epsilon ---- */
+
+/* What a mechanism does that can be made. `realised` is found only where it is wanted. */
+static tem_status describe(const chooser *c, const tem_mechanism *mechanism, bool whole,
+                           tem_point *point, double *realised, tem_error *error) {
+    tem_mechanism_info info;
+    tem_audit audit;
+    tem_mechanism_get_info(mechanism, &info);
+    point->s = info.s;
+    point->gamma = info.gamma;
+    tem_status status = tem_accountant_summarise(c->accountant, mechanism, c->wish->prior,
+                                                 whole || c->wish->target == TEM_TARGET_BAYES,
+                                                 c->run, &point->summary, error);
+    if (status != TEM_OK || realised == NULL)
+        return status;
+    status = tem_accountant_audit(c->accountant, mechanism, c->run, &audit, error);
+    *realised = audit.realised;
+    return status;
+}
+
+/* whole: with everything that is shown, else with what the target needs. *beyond: the integers do
+ * not hold this epsilon, which is no error while one searches; then the point has epsilon alone. */
+static tem_status evaluate(const chooser *c, double epsilon, bool whole, tem_point *point,
+                           bool *beyond, tem_error *error) {
+    const tem_mechanism_options options = {
+        .epsilon = epsilon, .beta = c->wish->beta, .gamma = c->wish->gamma};
+    tem_mechanism *mechanism = NULL;
+    tem_mechanism_info info = {.gamma_steps = 0};
+    double realised = epsilon;
+    tem_status status = tem_mechanism_create(c->accountant->model, &options, &mechanism, error);
+    *point = (tem_point){.epsilon = epsilon, .epsilon_paper = epsilon};
+    if (status == TEM_OK)
+        tem_mechanism_get_info(mechanism, &info);
+    *beyond = status == TEM_ERR_RANGE ||
+              (status == TEM_OK && c->wish->gamma <= 0 && info.gamma_steps < GAMMA_LEAST);
+    const bool audited = whole && c->wish->calibrated;
+    if (*beyond)
+        status = TEM_OK;
+    else if (status == TEM_OK)
+        status = describe(c, mechanism, whole, point, audited ? &realised : NULL, error);
+    if (status == TEM_OK && audited && !*beyond)
+        point->epsilon = tem_round_up(realised, DIGITS);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+static double value_of(const chooser *c, const tem_point *point) {
+    return c->wish->target == TEM_TARGET_SELF      ? point->summary.self_median
+           : c->wish->target == TEM_TARGET_SUPPORT ? point->summary.support_median
+                                                   : point->summary.bayes;
+}
+
+/* Whether no more is disclosed than the target says. */
+static bool keeps_target(const chooser *c, const tem_point *point) {
+    const double value = value_of(c, point);
+    return c->wish->target == TEM_TARGET_SUPPORT ? value >= c->wish->wanted
+                                                 : value <= c->wish->wanted;
+}
+
+/* ---- the search ---- */
+
+static tem_status fail_unreachable(const chooser *c, const tem_point *end, const char *which,
+                                   tem_error *error) {
+    static const char *const values[] = {[TEM_TARGET_SELF] = "the median of N_w",
+                                         [TEM_TARGET_SUPPORT] = "the median of S_w",
+                                         [TEM_TARGET_BAYES] = "the success of the best guess"};
+    return core_fail(error, TEM_ERR_RANGE,
+                     "that cannot be reached: at epsilon %.4g, nearly the %s there is here, %s is "
+                     "%.6g",
+                     end->epsilon_paper, which, values[c->wish->target], value_of(c, end));
+}
+
+/* Some epsilon that the integers hold: 1, or the first below it. */
+static tem_status find_start(const chooser *c, tem_point *point, tem_error *error) {
+    bool beyond = true;
+    tem_status status = TEM_OK;
+    for (double epsilon = 1; status == TEM_OK && beyond && epsilon > 5e-6; epsilon /= 2)
+        status = evaluate(c, epsilon, false, point, &beyond, error);
+    if (status == TEM_OK && beyond)
+        return core_fail(error, TEM_ERR_RANGE, "no epsilon goes with this gamma or beta");
+    return status;
+}
+
+/* Goes by factors of two until the target is kept by *low and not by *high. */
+static tem_status bracket(const chooser *c, tem_point *low, tem_point *high, bool *high_is_end,
+                          tem_error *error) {
+    tem_point point = {.epsilon = 0}, before;
+    tem_status status = find_start(c, &point, error);
+    const bool up = status == TEM_OK && keeps_target(c, &point);
+    while (status == TEM_OK) {
+        before = point;
+        status = evaluate(c, before.epsilon_paper * (up ? 2 : 0.5), false, &point, high_is_end,
+                          error);
+        if (status == TEM_OK && *high_is_end && !up)
+            return fail_unreachable(c, &before, "least", error);
+        if (status != TEM_OK || (!*high_is_end && keeps_target(c, &point) == up))
+            continue;
+        *low = up ? before : point;
+        *high = up ? point : before;
+        return TEM_OK;
+    }
+    return status;
+}
+
+/* The largest epsilon that keeps the target, to 0.02 %. */
+static tem_status bisect(const chooser *c, tem_point *low, tem_error *error) {
+    tem_point high = {.epsilon = 0};
+    bool high_is_end = false;
+    tem_status status = bracket(c, low, &high, &high_is_end, error);
+    while (status == TEM_OK && high.epsilon_paper / low->epsilon_paper > 1.0002) {
+        tem_point middle;
+        bool beyond = false;
+        const double epsilon = sqrt(low->epsilon_paper * high.epsilon_paper);
+        status = evaluate(c, epsilon, false, &middle, &beyond, error);
+        if (status != TEM_OK)
+            return status;
+        if (!beyond && keeps_target(c, &middle)) {
+            *low = middle;
+        } else {
+            high = middle;
+            high_is_end = beyond;
+        }
+    }
+    if (status == TEM_OK && high_is_end)
+        return fail_unreachable(c, low, "largest", error);
+    return status;
+}
+
+/* The largest epsilon of four digits that keeps the target. */
+static tem_status find_answer(const chooser *c, tem_point *answer, tem_error *error) {
+    tem_point low = {.epsilon = 0};
+    bool beyond = false;
+    tem_status status = bisect(c, &low, error);
+    double epsilon = status == TEM_OK ? tem_round_down(low.epsilon_paper, DIGITS) : 0;
+    for (int tries = 0; status == TEM_OK && tries < 10; tries++) {
+        status = evaluate(c, epsilon, true, answer, &beyond, error);
+        if (status == TEM_OK && !beyond && keeps_target(c, answer))
+            return status;
+        epsilon = tem_round_down(epsilon * (1 - 1e-4), DIGITS);
+    }
+    return status != TEM_OK ? status
+                            : core_fail(error, TEM_ERR_RANGE,
+                                        "no epsilon of four digits keeps that target");
+}
+
+/* ---- certificates ---- */
+
+/* What the certificate for an epsilon does. */
+static tem_status evaluate_certificate(const chooser *c, double epsilon, tem_point *point,
+                                       tem_error *error) {
+    const tem_calibration wanted = {
+        .epsilon = epsilon, .beta = c->wish->beta, .gamma = c->wish->gamma};
+    tem_certificate *certificate = NULL;
+    tem_mechanism *mechanism = NULL;
+    tem_status status =
+        tem_accountant_calibrate(c->accountant, &wanted, c->run, &certificate, error);
+    const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
+    if (status == TEM_OK)
+        status = tem_mechanism_create(c->accountant->model, &options, &mechanism, error);
+    *point = (tem_point){.epsilon = epsilon};
+    if (status == TEM_OK)
+        status = describe(c, mechanism, true, point, NULL, error);
+    point->epsilon_paper = tem_round_up(2 * point->s + 0x1p-18, DIGITS);
+    tem_mechanism_free(mechanism);
+    tem_certificate_free(certificate);
+    return status;
+}
+
+/* The loss at the s that was found is an epsilon whose certificate may well have a larger s: the
+ * loss need not grow with s. What counts is what that certificate discloses. */
+static tem_status find_calibrated_answer(const chooser *c, tem_point *answer, tem_error *error) {
+    double epsilon = answer->epsilon;
+    for (int tries = 0; tries < 64; tries++) {
+        const tem_status status = evaluate_certificate(c, epsilon, answer, error);
+        if (status != TEM_OK || keeps_target(c, answer))
+            return status;
+        epsilon = tem_round_down(epsilon * (1 - (tries < 8 ? 1e-3 : 2e-2)), DIGITS);
+    }
+    return core_fail(error, TEM_ERR_RANGE, "no certificate of this vocabulary keeps that target");
+}
+
+static tem_status check_wish(const tem_accountant *accountant, const tem_wish *wish,
+                             tem_error *error) {
+    if (accountant == NULL || wish == NULL || wish->prior == NULL ||
+        wish->target < TEM_TARGET_SELF || wish->target > TEM_TARGET_BAYES)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "an accountant, a target and a prior are needed");
+    if (wish->target == TEM_TARGET_SUPPORT && !(wish->wanted > 1 && wish->wanted < INFINITY))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "support takes a number above 1: a word is spread over at least itself at "
+                         "any epsilon");
+    if (wish->target != TEM_TARGET_SUPPORT && !(wish->wanted > 0 && wish->wanted < 1))
+        return core_fail(error, TEM_ERR_ARGUMENT, "%s takes a probability above 0 and below 1",
+                         tem_target_name(wish->target));
+    return TEM_OK;
+}
+
+tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
+                                 const tem_run *run, tem_point *answer, tem_error *error) {
+    const chooser c = {accountant, wish, run};
+    tem_point found;
+    tem_status status = check_wish(accountant, wish, error);
+    if (status == TEM_OK && answer == NULL)
+        status = core_fail(error, TEM_ERR_ARGUMENT, "a place for the answer is needed");
+    if (status == TEM_OK)
+        status = find_answer(&c, &found, error);
+    if (status == TEM_OK && wish->calibrated)
+        status = find_calibrated_answer(&c, &found, error);
+    if (status == TEM_OK)
+        *answer = found;
+    return status;
+}
+
+/* ---- the curve ---- */
+
+typedef struct curve {
+    tem_point points[TEM_CURVE_MAX];
+    uint32_t count;
+    bool has_answer;
+} curve;
+
+/* In ascending order; the answer is in its place among the others. */
+static tem_status add_to_curve(const chooser *c, curve *to, const tem_point *answer,
+                               double epsilon, tem_error *error) {
+    const double chosen = answer->epsilon_paper;
+    if (!to->has_answer && epsilon >= chosen) {
+        to->points[to->count++] = *answer;
+        to->has_answer = true;
+    }
+    if (epsilon <= chosen && epsilon >= chosen)
+        return TEM_OK;
+    bool beyond = false;
+    const tem_status status =
+        evaluate(c, epsilon, true, &to->points[to->count], &beyond, error);
+    to->count += status == TEM_OK && !beyond;
+    return status;
+}
+
+tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish *wish,
+                                const tem_point *answer, const tem_run *run,
+                                tem_point points[TEM_CURVE_MAX], uint32_t *count,
+                                tem_error *error) {
+    static const double usual[] = {0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12};
+    enum { USUAL = sizeof usual / sizeof *usual, AROUND = 6, OTHERS = 2 * AROUND + 1 };
+    _Static_assert((unsigned)USUAL < TEM_CURVE_MAX && (unsigned)OTHERS < TEM_CURVE_MAX,
+                   "the answer has room, too");
+    const chooser c = {accountant, wish, run};
+    curve found = {.count = 0};
+    tem_status status = check_wish(accountant, wish, error);
+    if (status == TEM_OK && (answer == NULL || points == NULL || count == NULL))
+        status = core_fail(error, TEM_ERR_ARGUMENT, "an answer and a place for points are needed");
+    if (status != TEM_OK)
+        return status;
+    const double chosen = answer->epsilon_paper;
+    const bool is_usual = chosen >= usual[0] && chosen <= usual[USUAL - 1];
+    for (int i = 0; status == TEM_OK && i < (is_usual ? (int)USUAL : (int)OTHERS); i++)
+        status = add_to_curve(&c, &found, answer,
+                              is_usual ? usual[i]
+                                       : tem_round_down(chosen * pow(2, (i - AROUND) / 2.0), DIGITS),
+                              error);
+    if (status != TEM_OK)
+        return status;
+    for (uint32_t i = 0; i < found.count; i++)
+        points[i] = found.points[i];
+    *count = found.count;
+    return status;
+}
