@@ -64,6 +64,25 @@ tem_certificate *calibration_find(const tem_model *model, const tem_calibration 
     return NULL;
 }
 
+tem_status calibration_summarise(const tem_model *model, const tem_certificate *certificate,
+                                 const tem_prior *prior, const tem_run *run, tem_summary *summary,
+                                 tem_error *error) {
+    tem_certificate_info info;
+    tem_mechanism *mechanism = NULL;
+    tem_accountant *accountant = NULL;
+    tem_certificate_get_info(certificate, &info);
+    const tem_mechanism_options options = {.epsilon = info.epsilon, .certificate = certificate};
+    tem_status status = tem_mechanism_create(model, &options, &mechanism, error);
+    if (status == TEM_OK)
+        status = tem_accountant_create(model, tem_mechanism_weights(mechanism), run, &accountant,
+                                       error);
+    if (status == TEM_OK)
+        status = tem_accountant_summarise(accountant, mechanism, prior, 1, run, summary, error);
+    tem_accountant_free(accountant);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
 /* ---- the search ---- */
 
 typedef struct watch {
@@ -92,18 +111,21 @@ static int told(void *context, const tem_search_state *state) {
 /* What was found in less than its time must not take the place of what took all of it. Returns the
  * one that is there already if it is as good or better, after saying so; else NULL. */
 static tem_certificate *find_better(const tem_model *model, const tem_calibration *wanted,
-                                    const tem_certificate *found, bool quiet) {
+                                    const tem_certificate *found, const tem_run *run, bool quiet) {
     tem_certificate *known = calibration_find(model, wanted);
-    tem_certificate_info before, after;
+    tem_certificate_info info;
+    tem_summary before;
     if (known == NULL)
         return NULL;
-    tem_certificate_get_info(known, &before);
-    tem_certificate_get_info(found, &after);
-    if (before.effect.distance <= after.effect.distance) {
+    tem_certificate_get_info(found, &info);
+    const tem_status status =
+        calibration_summarise(model, known, wanted->prior, run, &before, NULL);
+    talk_end_progress();
+    if (status == TEM_OK && before.distance_mean <= info.effect.distance) {
         talk_note(quiet,
                   "tem: the certificate that is there already stays: its expected distance is "
                   "%.4f, that of what was found %.4f",
-                  before.effect.distance, after.effect.distance);
+                  before.distance_mean, info.effect.distance);
         return known;
     }
     tem_certificate_free(known);
@@ -140,7 +162,7 @@ tem_certificate *calibration_make(const tem_model *model, const tem_accountant *
         talk_error(&error);
         return NULL;
     }
-    tem_certificate *better = w.said ? find_better(model, wanted, certificate, quiet) : NULL;
+    tem_certificate *better = w.said ? find_better(model, wanted, certificate, run, quiet) : NULL;
     if (better == NULL && keep(certificate))
         return certificate;
     tem_certificate_free(certificate);

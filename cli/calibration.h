@@ -15,9 +15,16 @@ bool calibration_ready(void);
  * its effects are under the prior asked for; else NULL. */
 tem_certificate *calibration_find(const tem_model *model, const tem_calibration *wanted);
 
+/* What a certified mechanism does under a prior, computed anew: what a certificate says of that is
+ * proved by nobody, and its prior may have been another file of the same name. Fails as
+ * tem_accountant_summarise does. */
+tem_status calibration_summarise(const tem_model *model, const tem_certificate *certificate,
+                                 const tem_prior *prior, const tem_run *run, tem_summary *summary,
+                                 tem_error *error);
+
 /* Calibrates; keeps the certificate beside the model, and believes it from now on. Where a search
- * was ended before its time and calibration_find has a certificate whose expected distance is no
- * larger, that one stays and is returned instead.
+ * was ended before its time and calibration_find has a certificate whose expected distance, computed
+ * anew, is no larger, that one stays and is returned instead.
  *   wanted    of it, told is not looked at
  *   minutes   after which a search ends with the best it has
  *   patient   the first SIGINT does that, too, and the second one ends the command

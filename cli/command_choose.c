@@ -10,6 +10,7 @@
 #include "trust.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct choose_request {
@@ -27,6 +28,7 @@ typedef struct chooser {
     tem_point answer;
     tem_point curve[TEM_CURVE_MAX];
     uint32_t curve_count;
+    double tuned; /* the epsilon for tuned weights among those at hand; 0: none */
 } chooser;
 
 static const char *const value_names[] = {[TEM_TARGET_SELF] = "the median of N_w",
@@ -100,7 +102,8 @@ static void each_certificate(const chooser *c,
 static void print_certificate(const tem_certificate_info *info, void *context) {
     bool *first = context;
     if (*first)
-        puts("\nCertificates at hand, each beside the paper's mechanism at the same epsilon:\n\n"
+        puts("\nCertificates at hand, by what they say, beside the paper's mechanism at the same "
+             "epsilon:\n\n"
              "  epsilon  weights          N_w median            S_w median               Bayes");
     *first = false;
     printf(" %8.4g  %-9s  %8.6f (%8.6f)  %8.2f (%8.2f)  %8.6f (%8.6f)\n", info->epsilon,
@@ -114,42 +117,69 @@ static void add_certificate(const tem_certificate_info *info, void *context) {
                                     info->weights, "s", info->s, "effects", effects_as_json(info)));
 }
 
-/* The largest epsilon of a certificate with tuned weights that keeps the target; 0: there is none. */
+/* The largest epsilon below a limit of a certificate with tuned weights that by its own words keeps
+ * the target; 0: there is none. */
 typedef struct tuned_answer {
     const chooser *chooser;
-    double epsilon;
+    double below, epsilon;
 } tuned_answer;
 
-static bool effect_keeps_target(const chooser *c, const tem_effect *e) {
-    return c->wish.target == TEM_TARGET_SELF      ? e->self <= c->wish.wanted
-           : c->wish.target == TEM_TARGET_SUPPORT ? e->support >= c->wish.wanted
-                                                  : e->bayes <= c->wish.wanted;
+static bool keeps_target(const chooser *c, double self, double support, double bayes) {
+    return c->wish.target == TEM_TARGET_SELF      ? self <= c->wish.wanted
+           : c->wish.target == TEM_TARGET_SUPPORT ? support >= c->wish.wanted
+                                                  : bayes <= c->wish.wanted;
 }
 
 static void consider_tuned(const tem_certificate_info *info, void *context) {
     tuned_answer *best = context;
     const bool usual_beta = info->beta >= TEM_BETA_DEFAULT && info->beta <= TEM_BETA_DEFAULT;
+    const tem_effect *e = &info->effect;
     if (strcmp(info->weights, "tuned") == 0 && usual_beta && info->epsilon > best->epsilon &&
-        effect_keeps_target(best->chooser, &info->effect))
+        info->epsilon < best->below && keeps_target(best->chooser, e->self, e->support, e->bayes))
         best->epsilon = info->epsilon;
+}
+
+/* Whether it does keep it, computed anew. */
+static bool tuned_keeps_target(const chooser *c, double epsilon, const tem_run *run) {
+    const tem_calibration wanted = {.epsilon = epsilon,
+                                    .weights = TEM_WEIGHTS_TUNED,
+                                    .prior_name = prior_name(c->request->prior_name)};
+    tem_certificate *certificate = calibration_find(c->model, &wanted);
+    tem_summary s;
+    const bool keeps = certificate != NULL &&
+                       calibration_summarise(c->model, certificate, c->wish.prior, run, &s, NULL) ==
+                           TEM_OK &&
+                       keeps_target(c, s.self_median, s.support_median, s.bayes);
+    tem_certificate_free(certificate);
+    talk_end_progress();
+    return keeps;
+}
+
+/* The largest epsilon of a certificate with tuned weights that keeps the target; 0: there is none. */
+static double find_tuned(const chooser *c, const tem_run *run) {
+    tuned_answer tuned = {.chooser = c, .below = INFINITY};
+    if (c->request->beta > 0 || c->request->gamma > 0)
+        return 0;
+    for (;; tuned.below = tuned.epsilon, tuned.epsilon = 0) {
+        each_certificate(c, consider_tuned, &tuned);
+        if (tuned.epsilon <= 0 || tuned_keeps_target(c, tuned.epsilon, run))
+            return tuned.epsilon;
+    }
 }
 
 /* An epsilon is chosen for one mechanism, and means something else with another. */
 static void print_mechanism(const chooser *c) {
-    tuned_answer tuned = {.chooser = c};
     if (c->request->calibrated)
         print_calibrated(c);
     else
         printf("It is for the plain mechanism, without --calibrated; with a certificate the same "
                "epsilon\n"
                "has less noise. 'tem choose --calibrated' answers for those of equal weights.\n");
-    if (c->request->beta <= 0 && c->request->gamma <= 0)
-        each_certificate(c, consider_tuned, &tuned);
-    if (tuned.epsilon > 0)
+    if (c->tuned > 0)
         printf(
             "Of the certificates of tuned weights at hand, that of epsilon %s is the largest that\n"
             "keeps the target: --epsilon %s --calibrated.\n",
-            talk_number(tuned.epsilon), talk_number(tuned.epsilon));
+            talk_number(c->tuned), talk_number(c->tuned));
     else
         puts("For tuned weights no certificate at hand keeps the target: 'tem calibrate --curve' "
              "shows\n"
@@ -186,8 +216,8 @@ static bool print_json(const chooser *c) {
     json_t *certificates = json_array();
     each_certificate(c, add_certificate, certificates);
     json_t *all =
-        json_pack("{s:f, s:b, s:s, s:f, s:s, s:o, s:o, s:o}", "epsilon", c->answer.epsilon,
-                  "calibrated", c->request->calibrated, "target", tem_target_name(c->wish.target),
+        json_pack("{s:f, s:o, s:b, s:s, s:f, s:s, s:o, s:o, s:o}", "epsilon", c->answer.epsilon,
+                  "epsilon_tuned", c->tuned > 0 ? json_real(c->tuned) : json_null(), "calibrated", c->request->calibrated, "target", tem_target_name(c->wish.target),
                   "wanted", c->wish.wanted, "prior", c->request->prior_name, "answer",
                   point_as_json(&c->answer), "curve", curve, "certificates", certificates);
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
@@ -240,6 +270,7 @@ static int choose_with(chooser *c, const tem_accountant *accountant, const tem_r
     talk_end_progress();
     if (status != TEM_OK)
         return talk_error(&error);
+    c->tuned = find_tuned(c, run);
     if (!c->request->json)
         print_text(c);
     else if (!print_json(c))
