@@ -4,47 +4,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unictype.h>
+#include <unistr.h>
 
-/* The character at the start of the text, and its bytes; 0: that is not UTF-8. */
-static size_t decode(const unsigned char *text, size_t length, uint32_t *character) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* shorter would have done */
-    const unsigned char first = text[0];
-    const size_t bytes = first < 0x80   ? 1
-                         : first < 0xc0 ? 0
-                         : first < 0xe0 ? 2
-                         : first < 0xf0 ? 3
-                                        : 4;
-    if (bytes == 0 || bytes > length || first > 0xf4)
-        return 0;
-    *character = bytes == 1 ? first : first & (0x7fu >> bytes);
-    for (size_t i = 1; i < bytes; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        *character = *character << 6 | (text[i] & 0x3fu);
-    }
-    const bool surrogate = *character >= 0xd800 && *character < 0xe000;
-    return *character < least[bytes] || *character > 0x10ffff || surrogate ? 0 : bytes;
-}
-
-static bool is_hidden(uint32_t c) {
-    static const struct {
-        uint32_t first, last;
-    } hidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},
-                  {0x61c, 0x61c},   {0x200b, 0x200f}, {0x2028, 0x202e},
-                  {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xe0000, 0xe007f}};
-    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
-        if (c >= hidden[i].first && c <= hidden[i].last)
-            return true;
-    return false;
+/* What a terminal obeys, or does not show: controls, formats, ends of lines, fillers. */
+static bool is_hidden(ucs4_t c) {
+    return uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cc | UC_CATEGORY_MASK_Cf |
+                                                   UC_CATEGORY_MASK_Zl | UC_CATEGORY_MASK_Zp) ||
+           uc_is_property_default_ignorable_code_point(c);
 }
 
 void words_print(const char *word, size_t length) {
-    const unsigned char *text = (const unsigned char *)word;
+    const uint8_t *text = (const uint8_t *)word;
     for (size_t at = 0; at < length;) {
-        uint32_t character = 0;
-        size_t bytes = decode(text + at, length - at, &character);
-        if (bytes == 0 || is_hidden(character)) {
-            for (bytes += bytes == 0; bytes > 0; bytes--)
+        ucs4_t character = 0;
+        const int decoded = u8_mbtoucr(&character, text + at, length - at);
+        size_t bytes = decoded > 0 ? (size_t)decoded : 1; /* a byte that is not UTF-8 */
+        if (decoded <= 0 || is_hidden(character)) {
+            for (; bytes > 0; bytes--)
                 printf("\\x%02x", text[at++]);
             continue;
         }

@@ -664,13 +664,13 @@ typedef struct tem_document {
 
 /* The same promise for texts that are in no file: charges the ledger of a job for what
  * tem_privatize_text has drawn and nobody has seen yet. Release it when this has returned TEM_OK,
- * and not otherwise. Of the job, `text`, `dry_run`, `insecure_seeded`, `ledger`, `budget`, `by` and
+ * and not otherwise; nor after a dry run, which charges nothing and tells whether a run could. Of the job, `text`, `dry_run`, `insecure_seeded`, `ledger`, `budget`, `by` and
  * `balance` count; the first three must be as it was drawn, and `by` needs no `field`. All documents
  * are charged for at once, on the disk when this returns, or none is. With no document the ledger is
  * opened, started if need be, and `balance` filled.
  *   documents   `count` of them
  * Fails with TEM_ERR_ARGUMENT (also: no ledger; a person without `by`), TEM_ERR_FORMAT (no ledger; a
- * document without its person), TEM_ERR_RANGE (more than 2^63 words), TEM_ERR_FILE, TEM_ERR_DAMAGED,
+ * document without its person), TEM_ERR_RANGE (2^63 words or more), TEM_ERR_FILE, TEM_ERR_DAMAGED,
  * TEM_ERR_BUDGET, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Any thread. */
 TEM_API tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job *job,
                                   const tem_document *documents, size_t count, const tem_run *run,

@@ -239,7 +239,8 @@ static tem_status charge(spending *s, tem_error *error) {
 
 /* Charges for what is due, if anything is, and keeps or forgets its words. */
 static tem_status charge_due(spending *s, bool keep, tem_error *error) {
-    tem_status status = s->counts.documents > 0 ? charge(s, error) : TEM_OK;
+    const bool is_due = s->counts.documents > 0 || s->counts.words > 0;
+    tem_status status = is_due ? charge(s, error) : TEM_OK;
     const uint32_t *due = (const uint32_t *)(const void *)s->due.data;
     for (size_t i = 0; i < s->due.size / sizeof *due; i++) {
         account *a = &s->ledger.people.items[due[i]];

@@ -93,14 +93,18 @@ static bool has_line(const core_buffer *text, const char *hash) {
     return false;
 }
 
-static tem_status look_up(const char *path, const char *hash, bool *has, tem_error *error) {
+/* *torn: the last line has no end, as after a crash in the middle of it. */
+static tem_status look_up(const char *path, const char *hash, bool *has, bool *torn,
+                          tem_error *error) {
     int descriptor = -1;
     core_buffer text = {0};
     tem_status status = open_own(path, O_RDONLY, &descriptor, error);
     if (status == TEM_OK && descriptor >= 0)
         status = read_all(descriptor, path, &text, error);
-    if (status == TEM_OK)
+    if (status == TEM_OK) {
         *has = has_line(&text, hash);
+        *torn = text.size > 0 && text.data[text.size - 1] != '\n';
+    }
     if (descriptor >= 0)
         close(descriptor);
     core_buffer_free(&text);
@@ -109,8 +113,9 @@ static tem_status look_up(const char *path, const char *hash, bool *has, tem_err
 
 tem_status trust_list_has(const char *hash, bool *has, tem_error *error) {
     char path[PATH_MAX];
+    bool torn = false;
     const tem_status status = find_list(path, error);
-    return status == TEM_OK ? look_up(path, hash, has, error) : status;
+    return status == TEM_OK ? look_up(path, hash, has, &torn, error) : status;
 }
 
 /* ---- adding ---- */
@@ -134,10 +139,10 @@ static tem_status open_to_add(const char *path, int *descriptor, tem_error *erro
 }
 
 /* One write of a whole line at the end: lines of two processes do not mix. */
-static tem_status append(const char *path, const char *hash, tem_error *error) {
-    char line[TRUST_HASH_DIGITS + 2];
+static tem_status append(const char *path, const char *hash, bool torn, tem_error *error) {
+    char line[TRUST_HASH_DIGITS + 3];
     int descriptor = -1;
-    const int length = snprintf(line, sizeof line, "%s\n", hash);
+    const int length = snprintf(line, sizeof line, "%s%s\n", torn ? "\n" : "", hash);
     tem_status status = open_to_add(path, &descriptor, error);
     if (status != TEM_OK)
         return status;
@@ -161,9 +166,9 @@ tem_status trust_list_ready(tem_error *error) {
 
 tem_status trust_list_add(const char *hash, tem_error *error) {
     char path[PATH_MAX];
-    bool has = false;
+    bool has = false, torn = false;
     tem_status status = find_list(path, error);
     if (status == TEM_OK)
-        status = look_up(path, hash, &has, error);
-    return status == TEM_OK && !has ? append(path, hash, error) : status;
+        status = look_up(path, hash, &has, &torn, error);
+    return status == TEM_OK && !has ? append(path, hash, torn, error) : status;
 }

@@ -1142,6 +1142,15 @@ static void test_texts_in_memory(void **state) {
     assert_true(balance.left == 0 && balance.spent == 0);
 }
 
+/* Words that are of no document by the caller's count cost what words cost. */
+static void test_texts_without_documents(void **state) {
+    (void)state;
+    const tem_document words_alone = {.counts = {.words = 3}};
+    const tem_job job = job_of(0);
+    assert_int_equal(tem_job_charge(two, &job, &words_alone, 1, NULL, NULL), TEM_OK);
+    assert_true(spent_in_ledger() == 6);
+}
+
 /* Ann and Bob have a budget of 6 each, three words; one too many for either charges nobody. */
 static void test_texts_of_people(void **state) {
     (void)state;
@@ -1172,6 +1181,12 @@ static void test_texts_refused(void **state) {
     tem_document documents[] = {document_of(half, NULL), document_of(half, NULL),
                                 document_of(4, NULL)};
     assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, NULL), TEM_ERR_RANGE);
+    assert_false(is_there(path));
+    const tem_document unseen[] = {{.counts = {1, 1, half + 1, 0}}, {.counts = {1, 1, half + 1, 0}}};
+    assert_int_equal(tem_job_charge(two, &job, unseen, 2, NULL, NULL), TEM_ERR_RANGE);
+    job.text.oov = (tem_oov)77;
+    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    job = job_of(0);
     assert_false(is_there(path));
     assert_int_equal(tem_job_charge(NULL, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
     assert_int_equal(tem_job_charge(two, NULL, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
@@ -1285,6 +1300,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_growing_file, clear),
         cmocka_unit_test_teardown(test_many_runs, clear),
         cmocka_unit_test_teardown(test_texts_in_memory, clear),
+        cmocka_unit_test_teardown(test_texts_without_documents, clear),
         cmocka_unit_test_teardown(test_texts_of_people, clear),
         cmocka_unit_test_teardown(test_texts_refused, clear),
 #ifdef TEM_FAULTS

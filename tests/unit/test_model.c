@@ -1234,6 +1234,9 @@ static void test_default(void **state) {
     touch(beside);
     assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL), TEM_OK);
     assert_string_equal(found, beside);
+    const char *const missing[] = {NULL};
+    assert_int_equal(tem_model_find_default(missing, 1, found, sizeof found, &is_own, NULL),
+                     TEM_ERR_ARGUMENT);
     assert_int_equal(tem_model_find_default(folders, 1, found, sizeof found, &is_own, NULL),
                      TEM_ERR_FILE);
     setenv("TEM_MODEL", "named.tem", 1);

@@ -99,6 +99,14 @@ static void test_lines(void **state) {
     assert_int_equal(has(first), 1);
 }
 
+/* A line that a crash has cut off does not swallow the next one. */
+static void test_torn(void **state) {
+    (void)state;
+    write_list("00aa");
+    assert_int_equal(tem_trust_add(first, NULL), TEM_OK);
+    assert_int_equal(has(first), 1);
+}
+
 /* What others can write, or what is no file, is neither read nor added to. */
 static void test_not_own(void **state) {
     (void)state;
@@ -111,6 +119,12 @@ static void test_not_own(void **state) {
         assert_string_equal(error.file, list);
         assert_int_equal(tem_trust_add(other, NULL), TEM_ERR_CERTIFICATE);
         assert_int_equal(tem_trust_ready(NULL), TEM_ERR_CERTIFICATE);
+    }
+    chmod(list, 0600);
+    if (geteuid() == 0) { /* nobody else can give a file away */
+        assert_int_equal(chown(list, 65534, (gid_t)-1), 0);
+        assert_int_equal(tem_trust_has(first, &found, NULL), TEM_ERR_CERTIFICATE);
+        assert_int_equal(tem_trust_add(other, NULL), TEM_ERR_CERTIFICATE);
     }
     unlink(list);
     assert_int_equal(symlink("/dev/full", list), 0);
@@ -183,6 +197,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_torn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
