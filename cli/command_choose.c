@@ -202,11 +202,11 @@ static void print_text(const chooser *c) {
 static json_t *point_as_json(const tem_point *point) {
     const tem_summary *s = &point->summary;
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "epsilon",
-                     point->epsilon, "epsilon_paper", point->epsilon_paper, "s", point->s,
-                     "gamma", point->gamma, "self_median", s->self_median, "self_mean",
-                     s->self_mean, "support_median", s->support_median, "entropy_mean",
-                     s->entropy_mean, "distance_mean", s->distance_mean, "beyond_mean",
-                     s->beyond_mean, "bayes", s->bayes);
+                     point->epsilon, "epsilon_paper", point->epsilon_paper, "s", point->s, "gamma",
+                     point->gamma, "self_median", s->self_median, "self_mean", s->self_mean,
+                     "support_median", s->support_median, "entropy_mean", s->entropy_mean,
+                     "distance_mean", s->distance_mean, "beyond_mean", s->beyond_mean, "bayes",
+                     s->bayes);
 }
 
 static bool print_json(const chooser *c) {

@@ -157,8 +157,7 @@ static tem_law *paper_law(const explanation *e, tem_error *error) {
 
 static int tell(explanation *e, bool json) {
     e->nearest = malloc(e->top * sizeof *e->nearest);
-    bool done =
-        e->nearest != NULL && tem_law_nearest(e->law, e->nearest, e->top, NULL) == TEM_OK;
+    bool done = e->nearest != NULL && tem_law_nearest(e->law, e->nearest, e->top, NULL) == TEM_OK;
     if (done && json)
         done = print_json(e);
     else if (done)

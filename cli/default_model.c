@@ -22,8 +22,8 @@ static bool find_default(void) {
     char *slash = strrchr(program, '/');
     if (slash != NULL)
         *slash = '\0';
-    const bool found = tem_model_find_default(folders, slash != NULL, path, sizeof path, &own,
-                                              NULL) == TEM_OK;
+    const bool found =
+        tem_model_find_default(folders, slash != NULL, path, sizeof path, &own, NULL) == TEM_OK;
     is_own = found && own;
     return found;
 }

@@ -657,8 +657,8 @@ TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem
 
 /* What a text of the caller's own costs, and whom. */
 typedef struct tem_document {
-    tem_counts counts;   /* as tem_privatize_text has counted them, or the sum over many texts */
-    const char *person;  /* with `by`: who is charged, not empty, need not end in NUL; else NULL */
+    tem_counts counts;  /* as tem_privatize_text has counted them, or the sum over many texts */
+    const char *person; /* with `by`: who is charged, not empty, need not end in NUL; else NULL */
     size_t person_bytes;
 } tem_document;
 
@@ -958,8 +958,8 @@ TEM_API tem_status tem_target_parse(const char *name, tem_target *target, tem_er
 
 typedef struct tem_wish {
     tem_target target;
-    double wanted;          /* see tem_target; probabilities above 0 and below 1 */
-    double beta;            /* as in tem_mechanism_options: at most one of these */
+    double wanted; /* see tem_target; probabilities above 0 and below 1 */
+    double beta;   /* as in tem_mechanism_options: at most one of these */
     double gamma;
     const tem_prior *prior; /* of this model */
     int calibrated;         /* 1: by epsilon what is proved is meant, with equal weights, not what
@@ -976,8 +976,8 @@ typedef struct tem_point {
 
 /* The largest epsilon of four digits, to 0.04 %, that discloses no more than the wish says: the
  * larger it is, the more often words stay themselves or are guessed, and the fewer words they are
- * spread over, so a bisection finds it. With `calibrated` it is the epsilon of a certificate with equal weights that
- * keeps the wish, which tem_accountant_calibrate makes again.
+ * spread over, so a bisection finds it. With `calibrated` it is the epsilon of a certificate with
+ * equal weights that keeps the wish, which tem_accountant_calibrate makes again.
  *   accountant   with equal weights
  * Fails with TEM_ERR_ARGUMENT (also: what no wish can be), TEM_ERR_RANGE (no epsilon does it), or as
  * tem_accountant_summarise and tem_accountant_calibrate do. Cost: some twenty to thirty summaries. */

@@ -236,8 +236,7 @@ static tem_counts sum_of(const batch *b) {
 /* ([text], (documents, words, unknown, punctuation), balance or None); NULL with an exception. */
 static PyObject *make_result(batch *b, const ext_ledger *ledger, PyObject *progress) {
     const tem_counts sum = sum_of(b);
-    PyObject *balance =
-        ext_ledger_charge(b->job, ledger, b->seeded, b->counts, b->count, progress);
+    PyObject *balance = ext_ledger_charge(b->job, ledger, b->seeded, b->counts, b->count, progress);
     PyObject *list = balance == NULL ? NULL : make_list(b);
     if (list == NULL) {
         Py_XDECREF(balance);

@@ -48,8 +48,7 @@ static bool name_people(const ext_state *state, const ext_ledger *ledger, tem_do
 }
 
 static PyObject *describe(const tem_balance *balance) {
-    PyObject *left =
-        isinf(balance->left) ? Py_NewRef(Py_None) : PyFloat_FromDouble(balance->left);
+    PyObject *left = isinf(balance->left) ? Py_NewRef(Py_None) : PyFloat_FromDouble(balance->left);
     return Py_BuildValue("{s:d, s:d, s:N, s:K, s:O}", "spent_before", balance->spent_before,
                          "spent", balance->spent, "left", left, "people",
                          (unsigned long long)balance->people, "created",

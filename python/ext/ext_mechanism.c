@@ -125,8 +125,8 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
     if (status == TEM_OK)
         status = tem_law_nearest(law, nearest, top, &error);
     PyEval_RestoreThread(thread);
-    PyObject *result = status == TEM_OK ? describe_law(state, law, word, nearest, top)
-                                        : ext_fail(state, &error);
+    PyObject *result =
+        status == TEM_OK ? describe_law(state, law, word, nearest, top) : ext_fail(state, &error);
     free(nearest);
     tem_law_free(law);
     return result;

@@ -530,8 +530,9 @@ class Model:
             mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
             beta=_known(info["beta"]), epsilon_gamma=info["epsilon_gamma"],
             is_metric=self._info["is_metric"], weights=info["weights"],
-            certificate=info["certificate"] or None, effects=info["effects"], summary=summary, worst=worst and Pair(self._handle.word(worst[0]),
-                                                  self._handle.word(worst[1]), worst[2]), **found)
+            certificate=info["certificate"] or None, effects=info["effects"], summary=summary,
+            worst=worst and Pair(self._handle.word(worst[0]), self._handle.word(worst[1]),
+                                 worst[2]), **found)
 
     def calibrate(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
                   weights: str = "tuned", prior: Path | float = "zipf", save: bool = False,

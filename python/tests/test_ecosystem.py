@@ -107,3 +107,23 @@ def test_datasets(small_path):
     private = data.map(function, batched=True, num_proc=2)
     assert private["label"] == data["label"] or list(private["label"]) == [1] * 20
     assert len(set(private["text"])) > 5
+
+
+def test_spacy(small_path, tmp_path):
+    """A blank pipeline, in this process and in two others; epsilon must be given."""
+    spacy = pytest.importorskip("spacy")
+    import tem.spacy  # noqa: F401
+
+    nlp = spacy.blank("en")
+    with pytest.raises(Exception, match="epsilon"):
+        nlp.add_pipe("tem")
+    ledger = str(tmp_path / "spent")
+    nlp.add_pipe("tem", config={"model": str(small_path), "ledger": ledger, "budget": 2600, **SURE})
+    doc = nlp("The movie, was GREAT!")
+    assert doc._.private == "the movie was great" and doc.text == "The movie, was GREAT!"
+    texts = ["the film", "bad", ""] * 4
+    assert [each._.private for each in nlp.pipe(texts)] == texts
+    assert [each._.private for each in nlp.pipe(texts, n_process=2, batch_size=3)] == texts
+    with pytest.raises(tem.BudgetError):
+        nlp("the movie was great " * 5)
+    assert spacy.blank("en").from_config(nlp.config).pipe_names == ["tem"]

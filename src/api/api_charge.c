@@ -55,8 +55,7 @@ tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job *job,
                           const tem_document *documents, size_t count, const tem_run *run,
                           tem_error *error) {
     spending s = {.ledger = {.descriptor = -1}};
-    if (mechanism == NULL || job == NULL || job->ledger == NULL ||
-        (count > 0 && documents == NULL))
+    if (mechanism == NULL || job == NULL || job->ledger == NULL || (count > 0 && documents == NULL))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism, a job with a ledger and its documents are needed");
     tem_status status = check_policies(mechanism, job, error);

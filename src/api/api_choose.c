@@ -110,8 +110,8 @@ static tem_status bracket(const chooser *c, tem_point *low, tem_point *high, boo
     const bool up = status == TEM_OK && keeps_target(c, &point);
     while (status == TEM_OK) {
         before = point;
-        status = evaluate(c, before.epsilon_paper * (up ? 2 : 0.5), false, &point, high_is_end,
-                          error);
+        status =
+            evaluate(c, before.epsilon_paper * (up ? 2 : 0.5), false, &point, high_is_end, error);
         if (status == TEM_OK && *high_is_end && !up)
             return fail_unreachable(c, &before, "least", error);
         if (status != TEM_OK || (!*high_is_end && keeps_target(c, &point) == up))
@@ -159,9 +159,9 @@ static tem_status find_answer(const chooser *c, tem_point *answer, tem_error *er
             return status;
         epsilon = tem_round_down(epsilon * (1 - 1e-4), DIGITS);
     }
-    return status != TEM_OK ? status
-                            : core_fail(error, TEM_ERR_RANGE,
-                                        "no epsilon of four digits keeps that target");
+    return status != TEM_OK
+               ? status
+               : core_fail(error, TEM_ERR_RANGE, "no epsilon of four digits keeps that target");
 }
 
 /* ---- certificates ---- */
@@ -204,8 +204,7 @@ static tem_status check_wish(const tem_accountant *accountant, const tem_wish *w
                              tem_error *error) {
     if (accountant == NULL || wish == NULL || wish->prior == NULL ||
         wish->target < TEM_TARGET_SELF || wish->target > TEM_TARGET_BAYES)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "an accountant, a target and a prior are needed");
+        return core_fail(error, TEM_ERR_ARGUMENT, "an accountant, a target and a prior are needed");
     if (wish->target == TEM_TARGET_SUPPORT && !(wish->wanted > 1 && wish->wanted < INFINITY))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "support takes a number above 1: a word is spread over at least itself at "
@@ -241,8 +240,8 @@ typedef struct curve {
 } curve;
 
 /* In ascending order; the answer is in its place among the others. */
-static tem_status add_to_curve(const chooser *c, curve *to, const tem_point *answer,
-                               double epsilon, tem_error *error) {
+static tem_status add_to_curve(const chooser *c, curve *to, const tem_point *answer, double epsilon,
+                               tem_error *error) {
     const double chosen = answer->epsilon_paper;
     if (!to->has_answer && epsilon >= chosen) {
         to->points[to->count++] = *answer;
@@ -251,8 +250,7 @@ static tem_status add_to_curve(const chooser *c, curve *to, const tem_point *ans
     if (epsilon <= chosen && epsilon >= chosen)
         return TEM_OK;
     bool beyond = false;
-    const tem_status status =
-        evaluate(c, epsilon, true, &to->points[to->count], &beyond, error);
+    const tem_status status = evaluate(c, epsilon, true, &to->points[to->count], &beyond, error);
     to->count += status == TEM_OK && !beyond;
     return status;
 }
@@ -275,10 +273,10 @@ tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish
     const double chosen = answer->epsilon_paper;
     const bool is_usual = chosen >= usual[0] && chosen <= usual[USUAL - 1];
     for (int i = 0; status == TEM_OK && i < (is_usual ? (int)USUAL : (int)OTHERS); i++)
-        status = add_to_curve(&c, &found, answer,
-                              is_usual ? usual[i]
-                                       : tem_round_down(chosen * pow(2, (i - AROUND) / 2.0), DIGITS),
-                              error);
+        status = add_to_curve(
+            &c, &found, answer,
+            is_usual ? usual[i] : tem_round_down(chosen * pow(2, (i - AROUND) / 2.0), DIGITS),
+            error);
     if (status != TEM_OK)
         return status;
     for (uint32_t i = 0; i < found.count; i++)

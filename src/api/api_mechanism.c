@@ -354,7 +354,8 @@ tem_dist tem_law_distance(const tem_law *law, uint32_t y) {
 
 tem_status tem_law_nearest(const tem_law *law, uint32_t *ids, uint32_t count, tem_error *error) {
     if (law == NULL || ids == NULL || count < 1 || count > law->count)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a law and room for 1 to all of its words are needed");
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a law and room for 1 to all of its words are needed");
     uint64_t *keys = core_alloc(law->count, sizeof *keys);
     if (keys == NULL)
         return core_fail_memory(error);

@@ -64,9 +64,8 @@ tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error
     return core_fail(error, TEM_ERR_ARGUMENT, "weights are equal, balanced or tuned");
 }
 
-static const char *const target_names[] = {[TEM_TARGET_SELF] = "self",
-                                           [TEM_TARGET_SUPPORT] = "support",
-                                           [TEM_TARGET_BAYES] = "bayes"};
+static const char *const target_names[] = {
+    [TEM_TARGET_SELF] = "self", [TEM_TARGET_SUPPORT] = "support", [TEM_TARGET_BAYES] = "bayes"};
 
 const char *tem_target_name(tem_target target) {
     return target >= TEM_TARGET_SELF && target <= TEM_TARGET_BAYES ? target_names[target]

@@ -27,8 +27,8 @@ typedef struct spending {
 
 /* A document, in memory, about to be paid for. */
 typedef struct spending_document {
-    size_t out_end;    /* of its output, in the chunk's */
-    tem_counts counts; /* `documents` is 0 for a blank line or a null */
+    size_t out_end;                     /* of its output, in the chunk's */
+    tem_counts counts;                  /* `documents` is 0 for a blank line or a null */
     unsigned char person[PERSON_BYTES]; /* zero without `by` */
 } spending_document;
 

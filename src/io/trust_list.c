@@ -133,9 +133,8 @@ static tem_status make_folders(const char *path, tem_error *error) {
 
 static tem_status open_to_add(const char *path, int *descriptor, tem_error *error) {
     const tem_status status = make_folders(path, error);
-    return status == TEM_OK
-               ? open_own(path, O_WRONLY | O_APPEND | O_CREAT, descriptor, error)
-               : status;
+    return status == TEM_OK ? open_own(path, O_WRONLY | O_APPEND | O_CREAT, descriptor, error)
+                            : status;
 }
 
 /* One write of a whole line at the end: lines of two processes do not mix. */

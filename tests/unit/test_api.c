@@ -601,7 +601,6 @@ static void test_self(void **state) {
  * beside another one half of the time. */
 static void test_self_median(void **state) {
     (void)state;
-    static const char *const words[] = {"a", "b", "c"};
     static const float alone[] = {1000, 0, 0.001f}, beside[] = {0, 0.001f, 1000};
     for (int i = 0; i < 2; i++) {
         tem_vectors *vectors = NULL;
@@ -615,7 +614,8 @@ static void test_self_median(void **state) {
         assert_int_equal(tem_mechanism_self_median(mechanism, &median, NULL), TEM_OK);
         assert_true(i == 0 ? median > 0.999999 : median > 0.49 && median < 0.51);
         tem_mechanism_free(mechanism);
-        mechanism = some_mechanism(model, (tem_mechanism_options){.epsilon = 1, .kind = TEM_KIND_MADLIB});
+        mechanism =
+            some_mechanism(model, (tem_mechanism_options){.epsilon = 1, .kind = TEM_KIND_MADLIB});
         assert_int_equal(tem_mechanism_self_median(mechanism, &median, NULL), TEM_ERR_UNSUPPORTED);
         assert_int_equal(tem_mechanism_self_median(mechanism, NULL, NULL), TEM_ERR_ARGUMENT);
         assert_int_equal(tem_mechanism_self_median(NULL, &median, NULL), TEM_ERR_ARGUMENT);

@@ -1229,10 +1229,12 @@ static void test_default(void **state) {
     snprintf(installed, sizeof installed, "%s/share/tem/default.tem", folder);
     snprintf(beside, sizeof beside, "%s/default.tem", bin);
     touch(installed);
-    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL), TEM_OK);
+    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL),
+                     TEM_OK);
     assert_true(is_own == 1 && strstr(found, "/bin/../share/tem/default.tem") != NULL);
     touch(beside);
-    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL), TEM_OK);
+    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL),
+                     TEM_OK);
     assert_string_equal(found, beside);
     const char *const missing[] = {NULL};
     assert_int_equal(tem_model_find_default(missing, 1, found, sizeof found, &is_own, NULL),
@@ -1240,7 +1242,8 @@ static void test_default(void **state) {
     assert_int_equal(tem_model_find_default(folders, 1, found, sizeof found, &is_own, NULL),
                      TEM_ERR_FILE);
     setenv("TEM_MODEL", "named.tem", 1);
-    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL), TEM_OK);
+    assert_int_equal(tem_model_find_default(folders, 2, found, sizeof found, &is_own, NULL),
+                     TEM_OK);
     assert_true(is_own == 0 && strcmp(found, "named.tem") == 0);
     assert_int_equal(tem_model_find_default(NULL, 0, found, 10, &is_own, NULL), TEM_OK);
     assert_int_equal(tem_model_find_default(NULL, 0, found, 9, &is_own, NULL), TEM_ERR_RANGE);

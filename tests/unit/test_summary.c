@@ -560,9 +560,14 @@ static void test_rounding(void **state) {
         double x;
         int digits;
         double up, down;
-    } cases[] = {{0.99996, 4, 1, 0.9999},   {1.0004, 4, 1.001, 1},       {2.815, 4, 2.815, 2.815},
-                 {123456, 2, 130000, 120000}, {9.99, 2, 10, 9.9},        {1e-9, 1, 1e-9, 1e-9},
-                 {0.1 + 0.2, 15, 0.300000000000001, 0.3}, {5, 1, 5, 5}};
+    } cases[] = {{0.99996, 4, 1, 0.9999},
+                 {1.0004, 4, 1.001, 1},
+                 {2.815, 4, 2.815, 2.815},
+                 {123456, 2, 130000, 120000},
+                 {9.99, 2, 10, 9.9},
+                 {1e-9, 1, 1e-9, 1e-9},
+                 {0.1 + 0.2, 15, 0.300000000000001, 0.3},
+                 {5, 1, 5, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const double x = cases[i].x;
         assert_true(tem_round_up(x, cases[i].digits) == cases[i].up);
@@ -579,8 +584,8 @@ static double value_of(tem_target target, const tem_summary *summary) {
 static tem_summary at_epsilon(const tem_accountant *accountant, const tem_wish *wish,
                               double epsilon) {
     tem_mechanism *mechanism = mechanism_of(
-        accountant->model, (tem_mechanism_options){.epsilon = epsilon, .beta = wish->beta,
-                                                   .gamma = wish->gamma});
+        accountant->model,
+        (tem_mechanism_options){.epsilon = epsilon, .beta = wish->beta, .gamma = wish->gamma});
     const tem_summary summary = summarise(accountant, mechanism, wish->prior);
     tem_mechanism_free(mechanism);
     return summary;
@@ -626,7 +631,7 @@ static void check_curve(const tem_accountant *accountant, const tem_wish *wish,
     for (uint32_t i = 0; i < count; i++) {
         chosen += memcmp(&points[i], answer, sizeof *answer) == 0;
         assert_true(i == 0 || points[i].epsilon_paper > points[i - 1].epsilon_paper);
-        assert_false(isnan(points[i].summary.bayes));
+        assert_true(points[i].summary.bayes > 0);
     }
     assert_int_equal(chosen, 1);
 }
@@ -737,10 +742,8 @@ int main(void) {
         cmocka_unit_test(test_weights),       cmocka_unit_test(test_many_words),
         cmocka_unit_test(test_profile),       cmocka_unit_test(test_misleading_profile),
         cmocka_unit_test(test_real_words),    cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_rounding),
-        cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_choose_refuses),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_choose),        cmocka_unit_test(test_choose_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

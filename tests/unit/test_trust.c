@@ -158,7 +158,11 @@ static void test_refusals(void **state) {
     (void)state;
     int found = -1;
     assert_int_equal(tem_trust_has(first, NULL, NULL), TEM_ERR_ARGUMENT);
-    static const char *const hashes[] = {NULL, "", "aa", "zz", first + 1,
+    static const char *const hashes[] = {NULL,
+                                         "",
+                                         "aa",
+                                         "zz",
+                                         first + 1,
                                          "00000000000000000000000000000000000000000000000000000000"
                                          "000000AA"};
     for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
