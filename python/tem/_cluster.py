@@ -50,13 +50,26 @@ class Recipe:
         return model.privatize_report(texts, **self.options)
 
 
+def _refuse(policies: Policies) -> None:
+    """What a worker must not be sent."""
+    for name in ("insecure_seed", "progress"):
+        if name in policies:
+            raise make("argument", f"{name} has no meaning on a cluster: leave it out")
+    # PRIVACY: each worker would charge a file of its own, and a budget would hold for each alone.
+    for name in ("ledger", "budget"):
+        if name in policies:
+            raise make("argument", f"{name}: nobody counts the draws of a lazy frame; privatize_to "
+                       "draws once, and charges for it")
+    if "by" in policies:
+        raise make("argument", "by: people are not told apart on a cluster, not by privatize_to "
+                   "either, which charges all texts to one account; Model.privatize does")
+
+
 def make_recipe(model: Model | Path | None, epsilon: float, threads: int,
                 policies: Policies) -> tuple[Recipe, Report]:
     """On the driver: the recipe, and the report of no text at all. What would fail in every worker
     fails here."""
-    for name in ("insecure_seed", "progress"):
-        if name in policies:
-            raise make("argument", f"{name} has no meaning on a cluster: leave it out")
+    _refuse(policies)
     opened = as_model(model)
     if opened.path is None:
         raise make("argument", "a model in memory cannot be sent: save it, and open the file")
@@ -74,7 +87,7 @@ class Bill:
                  budget: float | None) -> None:
         policies = {name: value for name, value in recipe.options.items() if name != "threads"}
         self.model, self.options = as_model(model), {**DEFAULTS, **policies}
-        self.charged = _ledger.read(ledger, budget, None)
+        self.charged = _ledger.read(ledger, budget, None, None)
         self._charge((0, 0, 0, 0))  # a ledger that cannot be charged fails before anything is drawn
 
     def _charge(self, counts: tuple[int, int, int, int]) -> dict[str, Any] | None:
