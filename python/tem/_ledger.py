@@ -28,7 +28,8 @@ def _name(person: object) -> str:
 
 def _same_rows(texts: Any, people: Any) -> bool:
     """False for two Series that a frame would line up otherwise than row by row."""
-    rows, others = (getattr(series, "index", None) for series in (texts, people))
+    rows: Any = getattr(texts, "index", None)
+    others: Any = getattr(people, "index", None)
     if not hasattr(rows, "equals") or not hasattr(others, "equals"):
         return True
     return bool(rows.equals(others))
