@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import sys
 import threading
 
 import pandas
@@ -155,6 +156,16 @@ def test_name_in_bytes(small, tmp_path):
         report = small.privatize_report("the", epsilon=2, ledger=path)[1]
         assert os.fsencode(json.loads(report.to_json())["ledger"]) == path
         assert os.path.getsize(path) > 0
+
+
+def test_standard_input_is_no_input(small, small_path, ledger):
+    """Of a program whose texts are in no file, the input may be anything."""
+    small.privatize("the", epsilon=2, ledger=ledger)
+    program = "import sys, tem; tem.Model.open(sys.argv[1]).privatize('a', epsilon=2, ledger=sys.argv[2])"
+    with open(ledger) as file:
+        subprocess.run([sys.executable, "-W", "ignore", "-c", program, small_path, ledger], stdin=file,
+                       check=True)
+    assert len(charges(ledger)) == 2
 
 
 def test_what_nothing_bounds_is_written_down(small, ledger):
