@@ -105,6 +105,21 @@ class Bill:
         return _ledger.note(written, self.charged, balance)
 
 
+def refuse_lazy() -> None:
+    """What privatize has drawn into its input privatize_to cannot count, nor a ledger."""
+    raise make("argument", "the frame has draws of privatize in it, which nobody would count: give "
+               "privatize_to all columns at once, as a list; or, for another epsilon, write the "
+               "first with it and read that")
+
+
+def columns_of(column: str | Sequence[str]) -> list[str]:
+    """The columns to privatise, each once."""
+    columns = [column] if isinstance(column, str) else list(column)
+    if not columns or len(set(columns)) != len(columns):
+        raise make("argument", "which columns are private? Name each of them once")
+    return columns
+
+
 def times(report: Report, count: int) -> Report | None:
     """What so many cost together."""
     return functools.reduce(operator.add, [report] * count) if count > 0 else None
