@@ -50,13 +50,26 @@ class Recipe:
         return model.privatize_report(texts, **self.options)
 
 
+def _refuse(policies: Policies) -> None:
+    """What a worker must not be sent."""
+    for name in ("insecure_seed", "progress"):
+        if name in policies:
+            raise make("argument", f"{name} has no meaning on a cluster: leave it out")
+    # PRIVACY: each worker would charge a file of its own, and a budget would hold for each alone.
+    for name in ("ledger", "budget"):
+        if name in policies:
+            raise make("argument", f"{name}: nobody counts the draws of a lazy frame; privatize_to "
+                       "draws once, and charges for it")
+    if "by" in policies:
+        raise make("argument", "by: people are not told apart on a cluster, not by privatize_to "
+                   "either, which charges all texts to one account; Model.privatize does")
+
+
 def make_recipe(model: Model | Path | None, epsilon: float, threads: int,
                 policies: Policies) -> tuple[Recipe, Report]:
     """On the driver: the recipe, and the report of no text at all. What would fail in every worker
     fails here."""
-    for name in ("insecure_seed", "progress"):
-        if name in policies:
-            raise make("argument", f"{name} has no meaning on a cluster: leave it out")
+    _refuse(policies)
     opened = as_model(model)
     if opened.path is None:
         raise make("argument", "a model in memory cannot be sent: save it, and open the file")
@@ -74,7 +87,7 @@ class Bill:
                  budget: float | None) -> None:
         policies = {name: value for name, value in recipe.options.items() if name != "threads"}
         self.model, self.options = as_model(model), {**DEFAULTS, **policies}
-        self.charged = _ledger.read(ledger, budget, None)
+        self.charged = _ledger.read(ledger, budget, None, None)
         self._charge((0, 0, 0, 0))  # a ledger that cannot be charged fails before anything is drawn
 
     def _charge(self, counts: tuple[int, int, int, int]) -> dict[str, Any] | None:
@@ -90,6 +103,21 @@ class Bill:
         balance = self._charge((drawn.documents, drawn.words, drawn.unknown,
                                 drawn.released_unseen - kept))
         return _ledger.note(written, self.charged, balance)
+
+
+def refuse_lazy() -> None:
+    """What privatize has drawn into its input privatize_to cannot count, nor a ledger."""
+    raise make("argument", "the frame has draws of privatize in it, which nobody would count: give "
+               "privatize_to all columns at once, as a list; or, for another epsilon, write the "
+               "first with it and read that")
+
+
+def columns_of(column: str | Sequence[str]) -> list[str]:
+    """The columns to privatise, each once."""
+    columns = [column] if isinstance(column, str) else list(column)
+    if not columns or len(set(columns)) != len(columns):
+        raise make("argument", "which columns are private? Name each of them once")
+    return columns
 
 
 def times(report: Report, count: int) -> Report | None:

@@ -26,7 +26,16 @@ def _name(person: object) -> str:
     return str(operator.index(person))
 
 
-def _people(by: People) -> tuple[str, tuple[str, ...]]:
+def _same_rows(texts: Any, people: Any) -> bool:
+    """False for two Series that a frame would line up otherwise than row by row."""
+    rows: Any = getattr(texts, "index", None)
+    others: Any = getattr(people, "index", None)
+    if not hasattr(rows, "equals") or not hasattr(others, "equals"):
+        return True
+    return bool(rows.equals(others))
+
+
+def _people(by: People, texts: Any) -> tuple[str, tuple[str, ...]]:
     if isinstance(by, Mapping) and len(by) == 1:
         (field, people), = by.items()
     else:
@@ -34,13 +43,17 @@ def _people(by: People) -> tuple[str, tuple[str, ...]]:
     if not isinstance(field, str) or not field:
         raise make("argument", 'by={"user": PEOPLE}: the field that names people, and the person of '
                    "each text; or a Series with a name")
+    if not _same_rows(texts, people):
+        raise make("argument", "texts and people are Series with different indexes: whose text is "
+                   "which? Bring them into one order, people.reindex(texts.index)")
     if isinstance(people, (str, int)):
         people = [people]
     names = people.tolist() if hasattr(people, "tolist") else list(people)
     return field, tuple(map(_name, names))
 
 
-def read(ledger: Path | None, budget: float | None, by: People | None) -> Charged | None:
+def read(ledger: Path | None, budget: float | None, by: People | None,
+         texts: Any) -> Charged | None:
     """What was given, as C takes it."""
     if ledger is None:
         if budget is not None or by is not None:
@@ -48,8 +61,8 @@ def read(ledger: Path | None, budget: float | None, by: People | None) -> Charge
         return None
     if budget is not None and not 0 < budget < math.inf:
         raise make("range", "budget must be above 0 and finite")
-    field, people = (None, None) if by is None else _people(by)
-    return os.fspath(ledger), budget or 0.0, field, people
+    field, people = (None, None) if by is None else _people(by, texts)
+    return os.fsdecode(ledger), budget or 0.0, field, people
 
 
 def note(report: Report, charged: Charged | None, balance: dict[str, Any] | None) -> Report:

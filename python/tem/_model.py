@@ -402,7 +402,7 @@ class Model:
         ledger: a file in which what is spent is written down, before you get the texts: that of
         `tem privatize --ledger`. budget: the most that all runs together may spend, each words times
         epsilon; else BudgetError, and nothing is spent. by: {"user": the person of each text}, or a
-        Series with a name: each of them has the budget to themselves.
+        Series with a name, and the index of `texts`: each of them has the budget to themselves.
         threads: at most this many; None for one a processor.
         insecure_seed: for experiments and tests: repeatable, NOT private.
         progress: called with (stage, done, total); what it raises stops the call, as Ctrl-C does.
@@ -412,7 +412,7 @@ class Model:
         if job is None:
             job = self._make_job(epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
                                  strip_tags)
-        charged = _ledger.read(ledger, budget, by)
+        charged = _ledger.read(ledger, budget, by, texts)
         if type(texts) is str and insecure_seed is None and charged is None:
             return job.text(texts)  # type: ignore[arg-type, return-value]
         result: T = self._run(job, texts, threads, insecure_seed, progress, charged)[0]
@@ -424,7 +424,7 @@ class Model:
         threads, seed, progress, ledger, budget, by = (
             how.pop(name, None)
             for name in ("threads", "insecure_seed", "progress", "ledger", "budget", "by"))
-        charged = _ledger.read(ledger, budget, by)
+        charged = _ledger.read(ledger, budget, by, texts)
         job = self._make_job(**how)
         oov, punctuation = how.pop("unknown"), how.pop("punctuation")
         del how["strip_tags"]

@@ -10,7 +10,17 @@ from typing import Any, ClassVar, NamedTuple, Self
 from ._errors import make
 
 
+def _shown(text: str) -> str:
+    """As the command shows words, which may be anything: what a terminal obeys or does not show as
+    the bytes it is."""
+    def escape(character: str) -> str:
+        return "".join(f"\\x{byte:02x}" for byte in character.encode(errors="surrogatepass"))
+    return "".join(c if c.isprintable() else escape(c) for c in text.replace("\\", "\\\\"))
+
+
 def _text(value: object) -> str:
+    if isinstance(value, str):
+        return _shown(value)
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, float):
@@ -40,7 +50,7 @@ def _effects_text(effects: dict[str, Any] | None, weights: str) -> list[str]:
     """What a certified mechanism does, beside the paper's at the same epsilon."""
     if effects is None:
         return []
-    lines = [f"under the prior {effects['prior']:<20} {weights:>10}   s = epsilon/2"]
+    lines = [f"under the prior {_shown(effects['prior']):<20} {weights:>10}   s = epsilon/2"]
     lines += [f"{what:<36} {effects[name]:10.4f}   {effects['paper'][name]:13.4f}"
               for what, name in _EFFECTS]
     return ["", *lines, "", "The same epsilon is proved of both columns. The left one has less "
@@ -50,8 +60,8 @@ def _effects_text(effects: dict[str, Any] | None, weights: str) -> list[str]:
 def _effects_table(effects: dict[str, Any] | None, weights: str) -> str:
     if effects is None:
         return ""
-    return _table(f"what it does under the prior {effects['prior']}, beside the paper's mechanism at "
-                  "the same epsilon", ("", weights, "s = epsilon/2"),
+    return _table(f"what it does under the prior {_shown(effects['prior'])}, beside the paper's "
+                  "mechanism at the same epsilon", ("", weights, "s = epsilon/2"),
                   [(what, effects[name], effects["paper"][name]) for what, name in _EFFECTS])
 
 
@@ -199,10 +209,11 @@ class Explanation(Result):
             f"and S_w = {self.paper.support:.1f}: this is a tighter proof, and less noise.")
 
     def __str__(self) -> str:
-        lines = [f"{self.word} under {'calibrated ' if self.certificate else ''}{self.mechanism}, "
-                 f"epsilon {self.epsilon:g}: s = {self.s:.6f}, gamma = {self.gamma:.4f}", "",
-                 " distance  probability"]
-        lines += [f"{e.distance:9.3f}  {e.probability:8.6f}  {e.word}" for e in self.entries]
+        lines = [f"{_shown(self.word)} under {'calibrated ' if self.certificate else ''}"
+                 f"{self.mechanism}, epsilon {self.epsilon:g}: s = {self.s:.6f}, gamma = "
+                 f"{self.gamma:.4f}", "", " distance  probability"]
+        lines += [f"{e.distance:9.3f}  {e.probability:8.6f}  {_shown(e.word)}"
+                  for e in self.entries]
         lines += [f"{'':9}  {self.tail.probability:8.6f}  all {self.tail.words:,} others", "",
                   f"N_w = {self.self_probability:.6f}, S_w = {self.support:.1f}"]
         return "\n".join(lines + ([self._paper_text()] if self.paper else []))
@@ -210,7 +221,7 @@ class Explanation(Result):
     def _repr_html_(self) -> str:
         rows = [(e.word, f"{e.distance:.3f}", f"{e.probability:.6f}") for e in self.entries]
         rows.append((f"all {self.tail.words:,} others", "", f"{self.tail.probability:.6f}"))
-        return _table(f"{self.word}, epsilon {self.epsilon:g}: stays itself "
+        return _table(f"{_shown(self.word)}, epsilon {self.epsilon:g}: stays itself "
                       f"{self.self_probability:.4f} of the time, spread over {self.support:.1f} "
                       f"words in effect. {self._paper_text()}".rstrip(),
                       ("word", "distance", "probability"), rows)
@@ -285,8 +296,8 @@ class Audit(Result):
                  f"any inputs  {_up(self.local)} at most (epsilon * gamma = "
                  f"{_up(self.epsilon_gamma)})"]
         if self.worst is not None:
-            lines.append(f"worst pair  {self.worst.a}, {self.worst.b}, at distance "
-                         f"{self.worst.distance:.4f}")
+            lines.append(f"worst pair  {_shown(self.worst.a)}, {_shown(self.worst.b)}, at "
+                         f"distance {self.worst.distance:.4f}")
         if not self.is_metric:
             lines.append("if the matrix is a metric: not all of its triangles were checked")
         return "\n".join(lines + _effects_text(self.effects, self.weights))
@@ -354,7 +365,7 @@ class Choice(Result):
                           "distance_mean", "bayes")
 
     def _caption(self) -> str:
-        return f"epsilon {self.epsilon:g}: {self.target} {self.wanted:g}, prior {self.prior}"
+        return f"epsilon {self.epsilon:g}: {self.target} {self.wanted:g}, prior {_shown(self.prior)}"
 
     def _rows(self) -> list[list[float]]:
         return [[getattr(point, name) for name in self._COLUMNS]

@@ -12,9 +12,10 @@ import os
 import pathlib
 import shutil
 import uuid
+from collections.abc import Sequence
 from typing import Any, Unpack
 
-from ._cluster import Bill, Recipe, make_recipe, times
+from ._cluster import Bill, Recipe, columns_of, make_recipe, refuse_lazy, times
 from ._errors import make
 from ._model import Model, Path, Policies
 from ._results import Report
@@ -46,33 +47,39 @@ def _draw(texts: Any, recipe: Recipe) -> Any:
     return recipe.privatize(texts)[0]
 
 
-def privatize_to(frame: Any, column: str, epsilon: float, path: Path, *,
+def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: Path, *,
                  model: Model | Path | None = None, threads: int = 1, ledger: Path | None = None,
                  budget: float | None = None, **policies: Unpack[Policies]) -> Report:
-    """Writes a Dask frame with a private column as Parquet, and tells what that cost: what was drawn
-    for what was written.
+    """Writes a Dask frame with a private column, or several, as Parquet, and tells what that cost:
+    what was drawn for what was written.
 
     path: a folder to be made, where all workers see it; if it is there, nothing is drawn. ledger,
-    budget: as in `tem.Model.privatize`, a file of the driver. The output gets its name when it is
-    paid for, tasks that were run again included. The other parameters are those of `privatize`.
+    budget: as in `tem.Model.privatize`, a file of the driver; people are not told apart. The output
+    gets its name when it is paid for, tasks that were run again included, and is in a folder that
+    only you can read until then. The other parameters are those of `privatize`.
     """
     import dask
 
     recipe, nothing = make_recipe(model, epsilon, threads, policies)
+    columns = columns_of(column)
+    if any(operand is _draw for node in frame.expr.walk() for operand in node.operands):
+        refuse_lazy()
     there = pathlib.Path(os.path.abspath(path))
     bill = Bill(model, recipe, ledger, budget)
-    here = there.with_name(f"{there.name}.unpaid-{uuid.uuid4().hex}")
     _refuse_existing(there)
-    here.mkdir()
+    unpaid = there.with_name(f"{there.name}.unpaid-{uuid.uuid4().hex}")
+    here = unpaid / "out"
+    unpaid.mkdir(mode=0o700)  # PRIVACY: what is in it is paid for by nobody if this process dies
     try:
+        here.mkdir()
         write = dask.delayed(_write)
-        written = dask.compute(*[write(part, column, recipe, str(here), number)
+        written = dask.compute(*[write(part, columns, recipe, str(here), number)
                                  for number, part in enumerate(frame.to_delayed())])
         report = bill.settle(sum(written, nothing), _drawn_again(here, written))
         _refuse_existing(there)
         here.rename(there)
     finally:
-        shutil.rmtree(here, ignore_errors=True)  # nothing is there if it was published
+        shutil.rmtree(unpaid, ignore_errors=True)  # nothing is in it if it was published
     return report
 
 
@@ -81,15 +88,15 @@ def _refuse_existing(path: pathlib.Path) -> None:
         raise make("exists", "the output already exists", str(path))
 
 
-def _write(part: Any, column: str, recipe: Recipe, folder: str, number: int) -> Report:
+def _write(part: Any, columns: list[str], recipe: Recipe, folder: str, number: int) -> Report:
     """In a worker: a part of the output. Each run notes that it was, before it draws."""
     run = pathlib.Path(folder, f".{number}-{uuid.uuid4().hex}")
     run.touch()
-    private, report = recipe.privatize(part[column])
+    drawn = {column: recipe.privatize(part[column]) for column in columns}
     file = run.with_suffix(".new")
-    part.assign(**{column: private}).to_parquet(file)
+    part.assign(**{column: private for column, (private, _) in drawn.items()}).to_parquet(file)
     file.rename(run.with_name(f"part.{number}.parquet"))  # whole, or not at all
-    return report
+    return functools.reduce(operator.add, [report for _, report in drawn.values()])
 
 
 def _drawn_again(folder: pathlib.Path, written: tuple[Report, ...]) -> Report | None:

@@ -13,9 +13,10 @@ import os
 import pathlib
 import tempfile
 import uuid
+from collections.abc import Sequence
 from typing import Any, Unpack
 
-from ._cluster import Bill, Recipe, decode, make_recipe, times
+from ._cluster import Bill, Recipe, columns_of, decode, make_recipe, refuse_lazy, times
 from ._errors import make
 from ._model import Model, Path, Policies
 from ._results import Report
@@ -28,6 +29,9 @@ Reports = dict[tuple[int, int], Report]
 
 # Formats that write into a folder, and nowhere else.
 FILES = ("parquet", "orc", "json", "csv", "text")
+
+# The name by which a plan shows that it draws.
+DRAW = "tem_draws_for"
 
 
 class _Sum:
@@ -54,21 +58,24 @@ def privatize(frame: Any, column: str, epsilon: float, *, model: Model | Path | 
     return _with_private(frame, column, recipe, ship, None)
 
 
-def privatize_to(frame: Any, column: str, epsilon: float, path: str, *,
+def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: str, *,
                  model: Model | Path | None = None, ship: bool = True, threads: int = 1,
                  format: str = "parquet", write_options: dict[str, Any] | None = None,
                  ledger: Path | None = None, budget: float | None = None,
                  **policies: Unpack[Policies]) -> Report:
-    """Writes the frame with a private column, and tells what that cost: what was drawn by the tasks
-    whose output was written, each counted once. What others drew, which failed or were slower than
-    their copies, is not in it, nor in the output.
+    """Writes the frame with a private column, or several, and tells what that cost: what was drawn
+    by the tasks whose output was written, each counted once. What others drew, which failed or were
+    slower than their copies, is not in it, nor in the output.
 
     path: a folder to be made; if it is there, nothing is drawn. format, write_options: those of
-    `frame.write`. ledger, budget: as in `tem.Model.privatize`, a file of the driver. The output gets
-    its name when it is paid for, tasks that were run again included. The other parameters are those
-    of `privatize`.
+    `frame.write`. ledger, budget: as in `tem.Model.privatize`, a file of the driver; people are not
+    told apart. The output gets its name when it is paid for, tasks that were run again included,
+    and is in a folder that only you can read until then, where the file system has such. The other
+    parameters are those of `privatize`.
     """
     recipe, nothing = make_recipe(model, epsilon, threads, policies)
+    columns = columns_of(column)
+    _refuse_drawn(frame)
     context = frame.sparkSession.sparkContext
     if ledger is not None and format not in FILES:
         raise make("argument", "a ledger needs a format whose output is a folder of files: "
@@ -77,7 +84,9 @@ def privatize_to(frame: Any, column: str, epsilon: float, path: str, *,
     spent = context.accumulator({}, _Sum())
     # PRIVACY: what is drawn is written in the same stage. Were there a shuffle between, a lost
     # executor would be replaced by new draws while some of the old ones are already written.
-    private = _with_private(frame, column, recipe, ship, spent)
+    private = frame
+    for name in columns:
+        private = _with_private(private, name, recipe, ship, spent)
     writer = private.write.format(format).options(**write_options or {})
     if ledger is None:
         writer.save(path)
@@ -89,15 +98,26 @@ def privatize_to(frame: Any, column: str, epsilon: float, path: str, *,
     return report
 
 
+def _refuse_drawn(frame: Any) -> None:
+    plan = frame._jdf.queryExecution().analyzed()
+    if f"{DRAW}(" in plan.treeString(True, False, 2 ** 31 - 1, False):  # with all fields
+        refuse_lazy()
+
+
 class _Unpaid:
-    """A folder beside `path`, which gets its name once it is paid for, and else goes."""
+    """A folder in a closed one beside `path`, which gets its name once it is paid for, and else
+    goes."""
 
     def __init__(self, context: Any, path: str) -> None:
-        self.name = f"{path.rstrip('/')}.unpaid-{uuid.uuid4().hex}"
-        make_path = context._jvm.org.apache.hadoop.fs.Path
-        self.here, self.there = make_path(self.name), make_path(path)
+        closed = f"{path.rstrip('/')}.unpaid-{uuid.uuid4().hex}"
+        self.name = f"{closed}/out"
+        hadoop = context._jvm.org.apache.hadoop.fs
+        self.here, self.there, self.closed = map(hadoop.Path, (self.name, path, closed))
         self.files = self.there.getFileSystem(context._jsc.hadoopConfiguration())
         self._refuse_existing()
+        # PRIVACY: what is in it is paid for by nobody if this process dies.
+        if not self.files.mkdirs(self.closed, hadoop.permission.FsPermission("700")):
+            raise make("file", "no folder can be made beside the output", str(self.there))
 
     def _refuse_existing(self) -> None:
         if self.files.exists(self.there):
@@ -113,7 +133,7 @@ class _Unpaid:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        self.files.delete(self.here, True)  # nothing is there if it was published
+        self.files.delete(self.closed, True)  # nothing is in it if it was published
 
 
 def _drawn_again(context: Any, reports: Reports) -> Report | None:
@@ -182,6 +202,7 @@ def _make_udf(recipe: Recipe, name: str | None, spent: Any) -> Any:
             spent.add({(task.stageId(), task.partitionId()): report})
         return pandas.Series(private, dtype=object)
 
+    draw.__name__ = DRAW
     # PRIVACY: Spark may evaluate what it takes for a function of its input more than once, such as
     # in a filter and again in its result, and one frame would show several draws for a text.
     return pandas_udf(draw, "string").asNondeterministic()

@@ -1,4 +1,5 @@
 """Explanations, audits, calibration and choice: what the command says."""
+import dataclasses
 import json
 import math
 import os
@@ -31,6 +32,24 @@ def test_explain_shows(small):
     assert len(small.explain("movie", 3, top=10 ** 9).entries) == len(WORDS)
     odd = tem.Model.build([[0.0], [1]], ["<script>", "b"])
     assert "<script>" not in odd.explain("b", 3)._repr_html_()
+
+
+def test_words_do_not_reach_the_terminal(tmp_path, command):
+    """What it would obey, or not show: as the command writes it."""
+    words = ["a\x1b[2J", "b\u202ec", "d\\e", "f\u2028"]
+    shown = ["a\\x1b[2J", "b\\xe2\\x80\\xaec", "d\\\\e", "f\\xe2\\x80\\xa8"]
+    odd = tem.Model.build([[0.0], [1], [2], [4]], words)
+    odd.save(tmp_path / "odd.tem")
+    found, audit = odd.explain("zzz", 3), odd.audit(3)
+    told = command("explain", "-m", tmp_path / "odd.tem", "--epsilon", "3", "zzz")
+    for text in (str(found), found._repr_html_(), told):
+        assert all(word in text for word in shown)
+    assert set(str(audit).partition("worst pair  ")[2].split(", at ")[0].split(", ")) < set(shown)
+    named = [dataclasses.replace(found, word=words[0]), odd.choose(self=0.5)]
+    named[1] = dataclasses.replace(named[1], prior=words[1])
+    for result in [found, audit, *named]:
+        for text in (str(result), repr(result), result._repr_html_()):
+            assert text.replace("\n", "").isprintable()
 
 
 def test_explain_refuses(small):
@@ -161,7 +180,7 @@ def test_choose_is_the_commands(small, small_path, command, target):
     for name, value in target.items():
         flags += [f"--{name}"] if value is True else [f"--{name}", str(value)]
     expected = json.loads(command("choose", "-q", "-m", small_path, "--json", *flags))
-    expected.pop("certificates")
+    expected.pop("certificates"), expected.pop("epsilon_tuned")
     found = small.choose(**target, curve=True)
     assert found.to_dict() == expected
 

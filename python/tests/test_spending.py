@@ -1,6 +1,8 @@
 """The ledger: the same file, sums and refusals as those of the command."""
 import json
+import os
 import subprocess
+import sys
 import threading
 
 import pandas
@@ -103,6 +105,24 @@ def test_people(small, small_path, ledger, command):
     assert "18" not in [line for charge in charges(ledger) for line in charge["people"]]
 
 
+def test_people_are_those_of_the_rows(small, ledger):
+    """A frame lines Series up by their index; here rows are taken as they come."""
+    texts = pandas.Series(["the movie", "bad"], index=[4, 5])
+    options = {"epsilon": 2, "ledger": ledger}
+    for index in ([5, 4], [0, 1], ["4", "5"]):
+        people = pandas.Series(["ann", "bob"], index=index, name="user")
+        for by in (people, {"user": people}):
+            with pytest.raises(tem.ArgumentError, match="different indexes"):
+                small.privatize_report(texts, by=by, **options)
+            with pytest.raises(tem.ArgumentError, match="different indexes"):
+                small.privatize(texts, by=by, **options)
+    assert not ledger.exists()
+    same = pandas.Series(["ann", "bob"], index=[4, 5], name="user")
+    assert small.privatize_report(texts, by=same, **options)[1].people == 2
+    assert small.privatize_report(texts, by={"user": ["ann", "bob"]}, **options)[1].people == 2
+    assert small.privatize_report(list(texts), by=same, **options)[1].people == 2
+
+
 @pytest.mark.parametrize("by, error", [
     ({"user": ["ann"]}, ValueError), ({"user": ["ann", ""]}, tem.FormatError),
     ({"user": ["ann", None]}, tem.FormatError), ({"user": ["ann", float("nan")]}, tem.FormatError),
@@ -127,6 +147,25 @@ def test_refused(small, built, ledger, tmp_path):
     with pytest.raises(tem.ArgumentError, match="opened from a file"):
         built.privatize("the", epsilon=2, ledger=ledger, budget=9)
     assert not ledger.exists()
+
+
+def test_name_in_bytes(small, tmp_path):
+    """As the system has it, UTF-8 or not."""
+    for name in (b"spent", b"spent\xff"):
+        path = bytes(tmp_path) + b"/" + name
+        report = small.privatize_report("the", epsilon=2, ledger=path)[1]
+        assert os.fsencode(json.loads(report.to_json())["ledger"]) == path
+        assert os.path.getsize(path) > 0
+
+
+def test_standard_input_is_no_input(small, small_path, ledger):
+    """Of a program whose texts are in no file, the input may be anything."""
+    small.privatize("the", epsilon=2, ledger=ledger)
+    program = "import sys, tem; tem.Model.open(sys.argv[1]).privatize('a', epsilon=2, ledger=sys.argv[2])"
+    with open(ledger) as file:
+        subprocess.run([sys.executable, "-W", "ignore", "-c", program, small_path, ledger], stdin=file,
+                       check=True)
+    assert len(charges(ledger)) == 2
 
 
 def test_what_nothing_bounds_is_written_down(small, ledger):

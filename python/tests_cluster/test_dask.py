@@ -3,6 +3,7 @@ import os
 import pathlib
 import signal
 import time
+import uuid
 
 import dask
 import dask.dataframe
@@ -84,10 +85,61 @@ def test_ledger(dask_client, frame, model, tmp_path):
     assert not list((tmp_path / "one").glob(".*")) and len(charges(ledger)) == 2
 
 
+def test_columns(dask_client, frame, model, tmp_path):
+    """All draws are charged for, or refused."""
+    ledger, words = tmp_path / "spent", count_words(make_texts(100))
+    both = frame.assign(title=frame["text"])
+    paid = {"model": model, "ledger": ledger, "budget": 10 ** 6}
+    report = tem.dask.privatize_to(both, ["title", "text"], 0.01, tmp_path / "out", **paid)
+    assert (report.documents, report.words) == (200, 2 * words)
+    assert [charge["words"] for charge in charges(ledger)] == [2 * words]
+    found, given = dask.dataframe.read_parquet(tmp_path / "out").compute(), both.compute()
+    assert list(found.columns) == list(given.columns)
+    for column in ("title", "text"):
+        assert (found[column] == given[column]).sum() < 50
+        assert count_words(found[column].dropna()) == words
+    lazy = tem.dask.privatize(both, "title", 3, model=model)
+    for drawn in (lazy, lazy.repartition(npartitions=2), lazy.assign(other=1)):
+        with pytest.raises(tem.ArgumentError, match="draws of privatize"):
+            tem.dask.privatize_to(drawn, "text", 3, tmp_path / "two", **paid)
+    for columns in ([], ["text", "text"]):
+        with pytest.raises(tem.ArgumentError, match="which columns"):
+            tem.dask.privatize_to(both, columns, 3, tmp_path / "two", **paid)
+    assert len(charges(ledger)) == 1
+
+
+def test_unpaid_is_closed(dask_client, frame, model, tmp_path, monkeypatch):
+    """Nobody else reads what is not paid for. What has its name meanwhile is not replaced."""
+    write_part, there = tem.dask._write, tmp_path / "out"
+
+    def write(part, columns, recipe, folder, number):
+        closed, = tmp_path.glob("out.unpaid-*")
+        assert pathlib.Path(folder).parent == closed
+        (tmp_path / f"mode-{closed.stat().st_mode & 0o777:o}").touch()
+        return write_part(part, columns, recipe, folder, number)
+
+    def write_late(*arguments):
+        there.mkdir(exist_ok=True)
+        return write_part(*arguments)
+    paid = {"model": model, "ledger": tmp_path / "spent"}
+    monkeypatch.setattr(tem.dask, "_write", write_late)
+    with pytest.raises(tem.ExistsError):
+        tem.dask.privatize_to(frame, "text", 3, there, **paid)
+    assert not list(there.iterdir()) and len(charges(tmp_path / "spent")) == 1
+    there.rmdir()
+    monkeypatch.setattr(tem.dask, "_write", write)
+    tem.dask.privatize_to(frame, "text", 3, there, **paid)
+    (tmp_path / "usual").mkdir()
+    assert there.stat().st_mode == (tmp_path / "usual").stat().st_mode
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mode-700", "out", "spent", "usual"]
+
+
 def test_worker_dies(dask_client, frame, model, tmp_path, monkeypatch):
-    """After it has drawn: its parts are drawn for again, written once, and paid for twice."""
+    """After it has drawn, and again: what is drawn for anew is written once, and paid for each
+    time."""
     parts = [count_words(part["text"].dropna()) for part in dask.compute(*frame.to_delayed())]
-    note, write_part = tmp_path / "note", tem.dask._write
+    runs, write_part = tmp_path / "runs", tem.dask._write
+    runs.mkdir()
 
     class Deadly:
         def __init__(self, recipe):
@@ -95,24 +147,23 @@ def test_worker_dies(dask_client, frame, model, tmp_path, monkeypatch):
 
         def privatize(self, texts):
             drawn = self.recipe.privatize(texts)
-            if not note.exists():
-                note.touch()
+            if len(list(runs.glob("2-*"))) < 3:
                 os.kill(os.getpid(), signal.SIGKILL)
             return drawn
 
-    def write(part, column, recipe, folder, number):
-        return write_part(part, column, Deadly(recipe) if number == 2 else recipe, folder, number)
+    def write(part, columns, recipe, folder, number):
+        (runs / f"{number}-{uuid.uuid4().hex}").touch()
+        return write_part(part, columns, Deadly(recipe) if number == 2 else recipe, folder, number)
     monkeypatch.setattr(tem.dask, "_write", write)
     report = tem.dask.privatize_to(frame, "text", 3, tmp_path / "out", model=model,
                                    ledger=tmp_path / "spent")
-    assert note.exists() and report.words == sum(parts)
+    assert report.words == sum(parts)
     found = dask.dataframe.read_parquet(tmp_path / "out").compute()
     assert sorted(found["id"]) == list(range(101)) and not list((tmp_path / "out").glob(".*"))
     charge, = charges(tmp_path / "spent")
-    again = charge["words"] - sum(parts) - parts[2]
-    others = [parts[0], parts[1], parts[3]]  # of which it may have had any
-    assert again in {sum(part for i, part in enumerate(others) if chosen >> i & 1)
-                     for chosen in range(8)}
+    numbers = [int(run.name.partition("-")[0]) for run in runs.iterdir()]
+    assert numbers.count(2) == 3  # others may have been lost with the workers, too
+    assert charge["words"] == sum(parts[number] for number in numbers)
 
 
 def test_lost_draws_are_drawn_anew(dask_client, frame, model):

@@ -54,5 +54,17 @@ def test_another_certificate_is_refused(model_path):
             dataclasses.replace(recipe, certificate=forged).privatize(["word1"])
 
 
+@pytest.mark.parametrize("name, value, said", [
+    ("ledger", "spent", "privatize_to"), ("budget", 9, "privatize_to"), ("ledger", None, "privatize_to"),
+    ("by", {"user": []}, "people are not told apart"), ("insecure_seed", 1, "no meaning"),
+    ("progress", print, "no meaning")])
+def test_no_worker_is_sent(model, tmp_path, monkeypatch, name, value, said):
+    """Each would charge for itself, to a file of its own."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=f"^{name}.*{said}"):
+        make_recipe(model, 3, 1, {name: value})
+    assert not list(tmp_path.iterdir())
+
+
 def test_no_two_calls_are_equal(model):
     assert make_recipe(model, 3, 1, {})[0] != make_recipe(model, 3, 1, {})[0]

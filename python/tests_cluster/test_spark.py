@@ -109,25 +109,60 @@ def test_ledger(spark, model, texts, tmp_path):
 
 
 def test_ledger_fails_before_anything_is_drawn(spark, model, texts, tmp_path):
-    frame, ledger = make_frame(spark, texts), tmp_path / "spent"
+    plain, ledger, drawn = make_frame(spark, texts), tmp_path / "spent", tmp_path / "drawn"
+    lazy = tem.spark.privatize(plain, "text", 3, model=model)
     (tmp_path / "there").mkdir()
+
+    def note(batches):
+        for batch in batches:
+            drawn.touch()
+            yield batch
+    frame = plain.mapInPandas(note, plain.schema)
     for call, error in (({"format": "jdbc"}, tem.ArgumentError),
                         ({"path": f"{tmp_path}/there"}, tem.ExistsError),
                         ({"unknown": "mask"}, tem.ArgumentError), ({"budget": 0}, tem.RangeError),
+                        ({"by": {"user": []}}, tem.ArgumentError),
+                        ({"frame": lazy.mapInPandas(note, lazy.schema)}, tem.ArgumentError),
+                        ({"column": ["text", "text"]}, tem.ArgumentError),
                         ({"ledger": tmp_path}, tem.FileError)):
-        paid = {"path": f"{tmp_path}/out", "ledger": ledger, "budget": 10 ** 6, **call}
+        paid = {"frame": frame, "column": "text", "path": f"{tmp_path}/out", "ledger": ledger,
+                "budget": 10 ** 6, **call}
         with pytest.raises(error):
-            tem.spark.privatize_to(frame, "text", 3, model=model, **paid)
+            tem.spark.privatize_to(epsilon=3, model=model, **paid)
     other = tem.Model.open(os.environ["TEM_MODEL"])
     other.privatize("film", epsilon=3, ledger=ledger)
     with pytest.raises(tem.BudgetError, match="another model"):
         tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=model, ledger=ledger,
                                budget=10 ** 6)
+    assert not drawn.exists()
     with pytest.raises(Exception, match="not today"):
-        tem.spark.privatize_to(frame.selectExpr("cast(raise_error('not today') as string) as text"),
+        tem.spark.privatize_to(plain.selectExpr("cast(raise_error('not today') as string) as text"),
                                "text", 3, f"{tmp_path}/out", model=other, ledger=ledger)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["spent", "there"]
     assert len(charges(ledger)) == 1
+    tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=other, ledger=ledger)
+    assert drawn.exists()  # which is how it would have shown
+
+
+def test_unpaid_is_closed(spark, model, texts, tmp_path):
+    """Nobody else reads what is not paid for. What has its name meanwhile is not moved into."""
+    def look(batches):
+        for closed in tmp_path.glob("one.unpaid-*"):
+            (tmp_path / f"mode-{closed.stat().st_mode & 0o777:o}").touch()
+        yield from batches
+
+    def come_between(batches):
+        (tmp_path / "two").mkdir(exist_ok=True)
+        yield from batches
+    frame, ledger = make_frame(spark, texts), tmp_path / "spent"
+    tem.spark.privatize_to(frame.mapInPandas(look, frame.schema), "text", 3, f"{tmp_path}/one",
+                           model=model, ledger=ledger)
+    with pytest.raises(tem.ExistsError):
+        tem.spark.privatize_to(frame.mapInPandas(come_between, frame.schema), "text", 3,
+                               f"{tmp_path}/two", model=model, ledger=ledger)
+    assert not list((tmp_path / "two").iterdir()) and len(charges(ledger)) == 2
+    assert (tmp_path / "one").stat().st_mode == (tmp_path / "two").stat().st_mode
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mode-700", "one", "spent", "two"]
 
 
 def test_no_rows(spark, model, tmp_path):
@@ -280,9 +315,9 @@ import sys, tem.spark
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
 frame = spark.createDataFrame([("word1", "word2 word3"), ("word4", None)], "title string, text string")
-once = tem.spark.privatize(frame, "title", 3, model=sys.argv[1])
-print(tem.spark.privatize_to(once, "text", 3, "out", model=sys.argv[1]).words,
-      spark.read.parquet("out").count())
+report = tem.spark.privatize_to(frame, ["title", "text"], 3, "out", model=sys.argv[1],
+                                ledger="spent", budget=15)
+print(report.words, report.left, spark.read.parquet("out").count())
 """
 
 
@@ -290,7 +325,7 @@ def test_local_mode(folders, model_path, tmp_path):
     """Without a cluster, with two columns, in a process of its own: a JVM has one session."""
     done = subprocess.run([sys.executable, "-c", LOCAL, model_path], cwd=tmp_path, text=True,
                           capture_output=True, timeout=120)
-    assert done.stdout.split() == ["2", "2"], done.stderr[-2000:]
+    assert done.stdout.split() == ["4", "3.0", "2"], done.stderr[-2000:]
 
 
 def test_default_model(spark, tmp_path):

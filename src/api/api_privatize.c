@@ -575,6 +575,8 @@ tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *op
     if (status == TEM_OK)
         status = spending_open(&j.spending, mechanism, options, run, error);
     if (status == TEM_OK)
+        status = spending_check_files(&j.spending, error);
+    if (status == TEM_OK)
         status = run_job(&j, error);
     spending_close(&j.spending);
     free_workers(&j);

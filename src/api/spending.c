@@ -55,9 +55,10 @@ tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, te
 
 /* ---- opening and closing ---- */
 
-/* The ledger would be read as text, or overwritten. */
-static tem_status check_files(const spending *s, tem_error *error) {
+tem_status spending_check_files(const spending *s, tem_error *error) {
     const tem_job *job = s->job;
+    if (!s->active)
+        return TEM_OK;
     bool same = !job->dry_run && ledger_is(&s->ledger, job->output, STDOUT_FILENO);
     if (job->input_count == 0)
         same |= ledger_is(&s->ledger, NULL, STDIN_FILENO);
@@ -91,7 +92,7 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
     tem_status status = ledger_open(&s->ledger, job->ledger, job->by, model.hash, salt,
                                     job->dry_run != 0, run, error);
     s->active = status == TEM_OK;
-    return status == TEM_OK ? check_files(s, error) : status;
+    return status;
 }
 
 /* words * epsilon, which fits: spending_check has seen that epsilon has 64 bits. */

@@ -35,9 +35,13 @@ typedef struct spending_document {
 /* TEM_ERR_ARGUMENT or TEM_ERR_RANGE for what a job asks of its ledger and cannot have. */
 tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, tem_error *error);
 
-/* Opens the ledger. TEM_ERR_ARGUMENT if it is also an input or the output. */
+/* Opens the ledger. */
 tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_job *job,
                          const tem_run *run, tem_error *error);
+
+/* TEM_ERR_ARGUMENT if the open ledger is also an input, and would be read as text, or the output,
+ * and would be overwritten. */
+tem_status spending_check_files(const spending *s, tem_error *error);
 
 /* Fills job->balance, and closes. */
 void spending_close(spending *s);
