@@ -81,27 +81,25 @@ static bool print_json(const curve *c, const char *prior) {
     return done;
 }
 
-/* Distances on the left; Bayes success on the right, dotted by its points. */
+/* Distances on the left; Bayes success on the right, dashed. */
 static int draw(const calibrate_request *r, const curve *c) {
-    static const char *const labels[][2] = {{"the paper: distance", "the paper: Bayes (right)"},
-                                            {"equal: distance", "equal: Bayes (right)"},
-                                            {"balanced: distance", "balanced: Bayes (right)"},
-                                            {"tuned: distance", "tuned: Bayes (right)"}};
-    double y[2 * (KINDS + 1)][EPSILONS];
-    plot_curve curves[2 * (KINDS + 1)];
-    for (int k = 0; k <= KINDS; k++)
-        for (int right = 0; right < 2; right++) {
-            for (int i = 0; i < EPSILONS; i++) {
-                const tem_effect *e = k == 0 ? &c->found[i][0].plain : &c->found[i][k - 1].effect;
-                y[2 * k + right][i] = right ? e->bayes : e->distance;
-            }
-            curves[2 * k + right] = (plot_curve){labels[k][right], epsilons,   y[2 * k + right],
-                                                 EPSILONS,         right != 0, right != 0};
+    static const char *const labels[] = {"the paper", "equal", "balanced", "tuned"};
+    enum { CURVES = KINDS + 1 };
+    double y[2][CURVES][EPSILONS];
+    plot_curve curves[2 * CURVES];
+    for (size_t k = 0; k < CURVES; k++) {
+        for (int i = 0; i < EPSILONS; i++) {
+            const tem_effect *e = k == 0 ? &c->found[i][0].plain : &c->found[i][k - 1].effect;
+            y[0][k][i] = e->distance;
+            y[1][k][i] = e->bayes;
         }
+        curves[k] = (plot_curve){labels[k], epsilons, y[0][k], EPSILONS, false, false, 0};
+        curves[CURVES + k] = (plot_curve){NULL, epsilons, y[1][k], EPSILONS, false, true, k + 1};
+    }
     const plot p = {.title = "What weights do at the same proved epsilon",
                     .x_label = "epsilon",
-                    .y_label = "expected distance",
-                    .right_label = "best guess right (Bayes)",
+                    .y_label = "expected distance (solid)",
+                    .right_label = "best guess right, Bayes (dashed)",
                     .x_log = true,
                     .curves = curves,
                     .curve_count = sizeof curves / sizeof *curves};

@@ -152,7 +152,7 @@ static int draw_losses(const audit_request *request, const audit_result *r, cons
         x[i] = i < RANGES ? (i + 0.5) * r->info.gamma / RANGES : r->info.gamma;
         y[i] = losses[i] > 0 ? losses[i] : NAN; /* no pair */
     }
-    const plot_curve curve = {"largest loss per unit of distance", x, y, RANGES + 1, true, false};
+    const plot_curve curve = {"largest loss per unit of distance", x, y, RANGES + 1, true, false, 0};
     const plot_mark marks[] = {{"epsilon", r->info.epsilon, false}, {"s", r->info.s, false}};
     char title[96];
     snprintf(title, sizeof title, "The most that two words lose, by their distance: epsilon %g%s",

@@ -241,9 +241,9 @@ static int draw_curve(const chooser *c) {
     char label[64];
     snprintf(label, sizeof label, "chosen: %.4g", c->answer.epsilon);
     const plot_curve curves[] = {
-        {"N_w, median", epsilons, selves, c->curve_count, false, false},
-        {"Bayes success", epsilons, successes, c->curve_count, false, false},
-        {"S_w, median (right)", epsilons, supports, c->curve_count, false, true},
+        {"N_w, median", epsilons, selves, c->curve_count, false, false, 0},
+        {"Bayes success", epsilons, successes, c->curve_count, false, false, 0},
+        {"S_w, median (right)", epsilons, supports, c->curve_count, false, true, 0},
     };
     const plot_mark mark = {label, c->answer.epsilon, true};
     const plot p = {.title = "What an epsilon does to words",

@@ -161,12 +161,14 @@ static void put_curves(FILE *script, const plot *p) {
     enum { COLOURS = sizeof colours / sizeof *colours };
     for (size_t i = 0; i < p->curve_count; i++) {
         const plot_curve *c = &p->curves[i];
-        fprintf(script, "%s $curve%zu axes x1%s with %s linewidth 2 linecolor rgb '%s' title ",
+        fprintf(script, "%s $curve%zu axes x1%s with %s linewidth 2 dashtype %d linecolor rgb '%s' ",
                 i == 0 ? "plot" : ",", i, c->right ? "y2" : "y1",
                 c->points ? "points pointtype 7 pointsize 0.4"
                           : "linespoints pointtype 7 pointsize 0.5",
-                colours[i % COLOURS]);
-        put_quoted(script, c->label);
+                c->like > 0 ? 2 : 1, colours[(c->like > 0 ? c->like - 1 : i) % COLOURS]);
+        fputs(c->label != NULL ? "title " : "notitle", script);
+        if (c->label != NULL)
+            put_quoted(script, c->label);
     }
     fputc('\n', script);
 }

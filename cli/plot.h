@@ -6,11 +6,12 @@
 #include <stddef.h>
 
 typedef struct plot_curve {
-    const char *label;
+    const char *label;   /* NULL: not in the key */
     const double *x, *y; /* points that are not finite are left out */
     size_t count;
     bool points; /* not joined by a line */
     bool right;  /* belongs to the axis on the right */
+    size_t like; /* from 1: dashed, in the colour of that curve; 0: in one of its own */
 } plot_curve;
 
 /* A line all the way through the picture. */
