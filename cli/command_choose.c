@@ -140,31 +140,40 @@ static void consider_tuned(const tem_certificate_info *info, void *context) {
 }
 
 /* Whether it does keep it, computed anew. */
-static bool tuned_keeps_target(const chooser *c, double epsilon, const tem_run *run) {
+static tem_status tuned_keeps_target(const chooser *c, double epsilon, const tem_run *run,
+                                     bool *keeps, tem_error *error) {
     const tem_calibration wanted = {.epsilon = epsilon,
                                     .weights = TEM_WEIGHTS_TUNED,
                                     .prior_name = prior_name(c->request->prior_name)};
     tem_certificate *certificate = calibration_find(c->model, &wanted);
     tem_summary s;
-    const bool keeps = certificate != NULL &&
-                       calibration_summarise(c->model, certificate, c->wish.prior, run, &s, NULL) ==
-                           TEM_OK &&
-                       keeps_target(c, s.self_median, s.support_median, s.bayes);
+    *keeps = false;
+    if (certificate == NULL)
+        return TEM_OK;
+    const tem_status status =
+        calibration_summarise(c->model, certificate, c->wish.prior, run, &s, error);
     tem_certificate_free(certificate);
-    talk_end_progress();
-    return keeps;
+    if (status == TEM_OK)
+        *keeps = keeps_target(c, s.self_median, s.support_median, s.bayes);
+    return status;
 }
 
 /* The largest epsilon of a certificate with tuned weights that keeps the target; 0: there is none. */
-static double find_tuned(const chooser *c, const tem_run *run) {
+static tem_status find_tuned(const chooser *c, const tem_run *run, double *epsilon,
+                             tem_error *error) {
     tuned_answer tuned = {.chooser = c, .below = INFINITY};
-    if (c->request->beta > 0 || c->request->gamma > 0)
-        return 0;
-    for (;; tuned.below = tuned.epsilon, tuned.epsilon = 0) {
+    bool keeps = c->request->beta > 0 || c->request->gamma > 0; /* no certificate is for these */
+    tem_status status = TEM_OK;
+    while (status == TEM_OK && !keeps) {
+        tuned.epsilon = 0;
         each_certificate(c, consider_tuned, &tuned);
-        if (tuned.epsilon <= 0 || tuned_keeps_target(c, tuned.epsilon, run))
-            return tuned.epsilon;
+        if (tuned.epsilon <= 0)
+            break;
+        status = tuned_keeps_target(c, tuned.epsilon, run, &keeps, error);
+        tuned.below = tuned.epsilon;
     }
+    *epsilon = tuned.epsilon;
+    return status;
 }
 
 /* An epsilon is chosen for one mechanism, and means something else with another. */
@@ -267,10 +276,11 @@ static int choose_with(chooser *c, const tem_accountant *accountant, const tem_r
     if (status == TEM_OK)
         status = tem_accountant_curve(accountant, &c->wish, &c->answer, run, c->curve,
                                       &c->curve_count, &error);
+    if (status == TEM_OK)
+        status = find_tuned(c, run, &c->tuned, &error);
     talk_end_progress();
     if (status != TEM_OK)
         return talk_error(&error);
-    c->tuned = find_tuned(c, run);
     if (!c->request->json)
         print_text(c);
     else if (!print_json(c))

@@ -302,6 +302,9 @@ static tem_status go_through(evaluation *e, tem_error *error) {
         note_texts(e);
     if (status == TEM_OK)
         status = trim(e, &e->plan, error);
+    if (status == TEM_OK && e->plan.count == 0 && e->results.count == 0)
+        status = eval_fail(error, TEM_ERR_CERTIFICATE,
+                           "nothing was evaluated: each row that was asked for is left out");
     for (uint32_t i = 0; i < e->plan.count && status == TEM_OK; i++)
         status = do_row(e, &e->plan.items[i], error);
     plan_free(&e->plan);

@@ -209,7 +209,7 @@ class Explanation(Result):
             f"and S_w = {self.paper.support:.1f}: this is a tighter proof, and less noise.")
 
     def __str__(self) -> str:
-        lines = [f"{_shown(self.word)} under {'calibrated ' if self.certificate else ''}"
+        lines = [f"{_shown(self.word) if self.known else 'an unknown word'} under {'calibrated ' if self.certificate else ''}"
                  f"{self.mechanism}, epsilon {self.epsilon:g}: s = {self.s:.6f}, gamma = "
                  f"{self.gamma:.4f}", "", " distance  probability"]
         lines += [f"{e.distance:9.3f}  {e.probability:8.6f}  {_shown(e.word)}"
@@ -221,7 +221,7 @@ class Explanation(Result):
     def _repr_html_(self) -> str:
         rows = [(e.word, f"{e.distance:.3f}", f"{e.probability:.6f}") for e in self.entries]
         rows.append((f"all {self.tail.words:,} others", "", f"{self.tail.probability:.6f}"))
-        return _table(f"{_shown(self.word)}, epsilon {self.epsilon:g}: stays itself "
+        return _table(f"{_shown(self.word) if self.known else 'an unknown word'}, epsilon {self.epsilon:g}: stays itself "
                       f"{self.self_probability:.4f} of the time, spread over {self.support:.1f} "
                       f"words in effect. {self._paper_text()}".rstrip(),
                       ("word", "distance", "probability"), rows)

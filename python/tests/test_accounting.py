@@ -26,6 +26,7 @@ def test_explain_is_the_commands(small, small_path, command):
 
 
 def test_explain_shows(small):
+    assert str(small.explain("zzz", 3)).startswith("an unknown word under tem")
     found = small.explain("movie", 3)
     assert "N_w" in str(found) and "movie" in found._repr_html_()
     assert found.entropy == pytest.approx(math.log(found.support))

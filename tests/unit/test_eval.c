@@ -832,7 +832,7 @@ static void a_missing_certificate_is_named(void **state) {
     options.epochs = 1;
     options.mechanisms = "equal";
     options.epsilons = "2";
-    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_CERTIFICATE);
     assert_int_equal(t.notes, 3); /* what there is; it is not IMDB; this: */
     assert_non_null(strstr(t.note, "tem calibrate --epsilon 2 --weights equal -m small.tem"));
     options.only = "equal:2";
