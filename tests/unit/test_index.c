@@ -10,6 +10,7 @@
 #include "index/nearest_keys.h"
 #include "index/neighbours.h"
 #include "pseudo.h"
+#include "slow.h"
 #include "space/codes.h"
 #include "space/kernels/kernels.h"
 #include "space/root.h"
@@ -270,7 +271,7 @@ static void test_sizes(void **state) {
     static const uint32_t counts[] = {2, 3, 11, 12, 13, 24, 31, 32, 33, 64, 65, 191, 192, 193};
     static const uint32_t dimensions[] = {1, 3, 32, 100, 700};
     for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
-        for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++) {
+        for (size_t d = 0; d < (SLOW && n > 8 ? 4 : sizeof dimensions / sizeof *dimensions); d++) {
             guarded g =
                 random_space(TEM_EUCLIDEAN, dimensions[d], counts[n], dimensions[d] < 50 ? 3 : 500);
             check_lengths(&g, 1);
@@ -377,7 +378,7 @@ static void test_blocks(void **state) {
     static const struct {
         uint32_t count, dimension, largest;
     } sets[] = {{1000, 300, 900}, {1000, 700, 400}, {385, 700, 1}, {769, 300, 3}, {577, 1000, 700}};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    for (size_t i = SLOW ? 2 : 0; i < sizeof sets / sizeof *sets; i++) {
         guarded g = random_space(TEM_EUCLIDEAN, sets[i].dimension, sets[i].count, sets[i].largest);
         const sorted *all = brute_force_once(&g.space);
         check_build(&g.space, all, 1, 2);
@@ -569,7 +570,7 @@ static void test_codes_reach_all(void **state) {
     static const uint32_t dimensions[] = {1, 2, 3, 4, 5, 31, 100, 301, 4096};
     static const uint32_t steps[] = {4, 11, 16, 18, 30};
     for (size_t d = 0; d < 9; d++)
-        for (int kind = 0; kind < 5; kind++) {
+        for (int kind = 0; kind < (SLOW && d == 8 ? 1 : 5); kind++) {
             guarded g = guarded_make(TEM_EUCLIDEAN, steps[kind], dimensions[d], 90);
             for (uint32_t id = 0; id < 90; id++)
                 for (uint32_t i = 0; i < dimensions[d]; i++) {
