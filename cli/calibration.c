@@ -40,12 +40,17 @@ bool calibration_ready(void) {
     return !has_certificates() || are_whole(path);
 }
 
-bool calibration_is_for(const tem_certificate *certificate, const tem_model *model) {
+tem_status calibration_mechanism(const tem_certificate *certificate, const tem_model *model,
+                                 tem_mechanism **mechanism, tem_error *error) {
     tem_certificate_info info;
-    tem_mechanism *mechanism = NULL;
     tem_certificate_get_info(certificate, &info);
     const tem_mechanism_options options = {.epsilon = info.epsilon, .certificate = certificate};
-    const bool fits = tem_mechanism_create(model, &options, &mechanism, NULL) == TEM_OK;
+    return tem_mechanism_create(model, &options, mechanism, error);
+}
+
+bool calibration_is_for(const tem_certificate *certificate, const tem_model *model) {
+    tem_mechanism *mechanism = NULL;
+    const bool fits = calibration_mechanism(certificate, model, &mechanism, NULL) == TEM_OK;
     tem_mechanism_free(mechanism);
     return fits;
 }
@@ -67,12 +72,9 @@ tem_certificate *calibration_find(const tem_model *model, const tem_calibration 
 tem_status calibration_summarise(const tem_model *model, const tem_certificate *certificate,
                                  const tem_prior *prior, const tem_run *run, tem_summary *summary,
                                  tem_error *error) {
-    tem_certificate_info info;
     tem_mechanism *mechanism = NULL;
     tem_accountant *accountant = NULL;
-    tem_certificate_get_info(certificate, &info);
-    const tem_mechanism_options options = {.epsilon = info.epsilon, .certificate = certificate};
-    tem_status status = tem_mechanism_create(model, &options, &mechanism, error);
+    tem_status status = calibration_mechanism(certificate, model, &mechanism, error);
     if (status == TEM_OK)
         status = tem_accountant_create(model, tem_mechanism_weights(mechanism), run, &accountant,
                                        error);
@@ -108,28 +110,31 @@ static int told(void *context, const tem_search_state *state) {
     return w->said;
 }
 
-/* What was found in less than its time must not take the place of what took all of it. Returns the
- * one that is there already if it is as good or better, after saying so; else NULL. */
-static tem_certificate *find_better(const tem_model *model, const tem_calibration *wanted,
-                                    const tem_certificate *found, const tem_run *run, bool quiet) {
+/* What was found in less than its time must not take the place of what took all of it. *better is
+ * the one that is there already if it is as good or better, after saying so; else NULL. */
+static tem_status find_better(const tem_model *model, const tem_calibration *wanted,
+                              const tem_certificate *found, const tem_run *run, bool quiet,
+                              tem_certificate **better, tem_error *error) {
     tem_certificate *known = calibration_find(model, wanted);
     tem_certificate_info info;
     tem_summary before;
+    *better = NULL;
     if (known == NULL)
-        return NULL;
+        return TEM_OK;
     tem_certificate_get_info(found, &info);
     const tem_status status =
-        calibration_summarise(model, known, wanted->prior, run, &before, NULL);
+        calibration_summarise(model, known, wanted->prior, run, &before, error);
     talk_end_progress();
     if (status == TEM_OK && before.distance_mean <= info.effect.distance) {
         talk_note(quiet,
                   "tem: the certificate that is there already stays: its expected distance is "
                   "%.4f, that of what was found %.4f",
                   before.distance_mean, info.effect.distance);
-        return known;
+        *better = known;
+        return TEM_OK;
     }
     tem_certificate_free(known);
-    return NULL;
+    return status;
 }
 
 /* Writes it down and believes it; false after saying why not. */
@@ -149,20 +154,21 @@ tem_certificate *calibration_make(const tem_model *model, const tem_accountant *
                                   const tem_run *run, bool quiet) {
     watch w = {.end = talk_clock() + 60 * minutes, .quiet = quiet};
     tem_calibration search = *wanted;
-    tem_certificate *certificate = NULL;
+    tem_certificate *certificate = NULL, *better = NULL;
     tem_error error;
     search.told = told;
     search.told_context = &w;
     if (patient && wanted->weights != TEM_WEIGHTS_EQUAL)
         talk_be_patient();
-    const tem_status status =
-        tem_accountant_calibrate(accountant, &search, run, &certificate, &error);
+    tem_status status = tem_accountant_calibrate(accountant, &search, run, &certificate, &error);
     talk_end_progress();
+    if (status == TEM_OK && w.said)
+        status = find_better(model, wanted, certificate, run, quiet, &better, &error);
     if (status != TEM_OK) {
         talk_error(&error);
+        tem_certificate_free(certificate);
         return NULL;
     }
-    tem_certificate *better = w.said ? find_better(model, wanted, certificate, run, quiet) : NULL;
     if (better == NULL && keep(certificate))
         return certificate;
     tem_certificate_free(certificate);

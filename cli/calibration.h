@@ -33,6 +33,10 @@ tem_certificate *calibration_make(const tem_model *model, const tem_accountant *
                                   const tem_calibration *wanted, double minutes, bool patient,
                                   const tem_run *run, bool quiet);
 
+/* The mechanism that a certificate is of; fails as tem_mechanism_create does. */
+tem_status calibration_mechanism(const tem_certificate *certificate, const tem_model *model,
+                                 tem_mechanism **mechanism, tem_error *error);
+
 /* Whether a certificate is for this model: whether a mechanism can be made of both. */
 bool calibration_is_for(const tem_certificate *certificate, const tem_model *model);
 

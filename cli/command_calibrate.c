@@ -73,12 +73,9 @@ static bool print_json(const calibrated *c) {
 static tem_status find_worst(const tem_model *model, const tem_accountant *equal,
                              const tem_certificate *certificate, const tem_run *run,
                              tem_audit *audit, tem_error *error) {
-    tem_certificate_info info;
-    tem_certificate_get_info(certificate, &info);
-    const tem_mechanism_options options = {.epsilon = info.epsilon, .certificate = certificate};
     tem_mechanism *mechanism = NULL;
     tem_accountant *own = NULL;
-    tem_status status = tem_mechanism_create(model, &options, &mechanism, error);
+    tem_status status = calibration_mechanism(certificate, model, &mechanism, error);
     if (status == TEM_OK && tem_mechanism_weights(mechanism) != NULL)
         status = tem_accountant_create(model, tem_mechanism_weights(mechanism), run, &own, error);
     if (status == TEM_OK)
