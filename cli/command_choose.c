@@ -35,13 +35,6 @@ static const char *const value_names[] = {[TEM_TARGET_SELF] = "the median of N_w
                                           [TEM_TARGET_SUPPORT] = "the median of S_w",
                                           [TEM_TARGET_BAYES] = "the success of the best guess"};
 
-static double value_of(const chooser *c) {
-    const tem_summary *s = &c->answer.summary;
-    return c->wish.target == TEM_TARGET_SELF      ? s->self_median
-           : c->wish.target == TEM_TARGET_SUPPORT ? s->support_median
-                                                  : s->bayes;
-}
-
 /* ------------------------------------------------------------------ printing -- */
 
 static void print_row(const chooser *c, const tem_point *point) {
@@ -124,18 +117,14 @@ typedef struct tuned_answer {
     double below, epsilon;
 } tuned_answer;
 
-static bool keeps_target(const chooser *c, double self, double support, double bayes) {
-    return c->wish.target == TEM_TARGET_SELF      ? self <= c->wish.wanted
-           : c->wish.target == TEM_TARGET_SUPPORT ? support >= c->wish.wanted
-                                                  : bayes <= c->wish.wanted;
-}
-
 static void consider_tuned(const tem_certificate_info *info, void *context) {
     tuned_answer *best = context;
     const bool usual_beta = info->beta >= TEM_BETA_DEFAULT && info->beta <= TEM_BETA_DEFAULT;
-    const tem_effect *e = &info->effect;
+    const tem_summary said = {.self_median = info->effect.self,
+                              .support_median = info->effect.support,
+                              .bayes = info->effect.bayes};
     if (strcmp(info->weights, "tuned") == 0 && usual_beta && info->epsilon > best->epsilon &&
-        info->epsilon < best->below && keeps_target(best->chooser, e->self, e->support, e->bayes))
+        info->epsilon < best->below && tem_wish_is_kept(&best->chooser->wish, &said))
         best->epsilon = info->epsilon;
 }
 
@@ -154,7 +143,7 @@ static tem_status tuned_keeps_target(const chooser *c, double epsilon, const tem
         calibration_summarise(c->model, certificate, c->wish.prior, run, &s, error);
     tem_certificate_free(certificate);
     if (status == TEM_OK)
-        *keeps = keeps_target(c, s.self_median, s.support_median, s.bayes);
+        *keeps = tem_wish_is_kept(&c->wish, &s) != 0;
     return status;
 }
 
@@ -198,7 +187,8 @@ static void print_mechanism(const chooser *c) {
 static void print_text(const chooser *c) {
     const tem_point *a = &c->answer;
     printf("epsilon %.4g%s: %s is %.6g, at %s %.6g\n", a->epsilon,
-           c->request->calibrated ? " (calibrated)" : "", value_names[c->wish.target], value_of(c),
+           c->request->calibrated ? " (calibrated)" : "", value_names[c->wish.target],
+           tem_wish_value(&c->wish, &a->summary),
            c->wish.target == TEM_TARGET_SUPPORT ? "least" : "most", c->wish.wanted);
     printf("s = %.6f, gamma = %.4f, epsilon * gamma = %.2f; prior %s\n", a->s, a->gamma,
            a->epsilon * a->gamma, c->request->prior_name);

@@ -966,6 +966,11 @@ typedef struct tem_wish {
                              * the paper bounds */
 } tem_wish;
 
+/* What a wish looks at in a summary, and whether no more is disclosed than it says: 1 or 0. Any
+ * thread. */
+TEM_API double tem_wish_value(const tem_wish *wish, const tem_summary *summary);
+TEM_API int tem_wish_is_kept(const tem_wish *wish, const tem_summary *summary);
+
 /* What one epsilon does. */
 typedef struct tem_point {
     double epsilon;       /* calibrated: proved for this s, in four digits, rounded up */

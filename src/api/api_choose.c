@@ -65,17 +65,19 @@ static tem_status evaluate(const chooser *c, double epsilon, bool whole, tem_poi
     return status;
 }
 
-static double value_of(const chooser *c, const tem_point *point) {
-    return c->wish->target == TEM_TARGET_SELF      ? point->summary.self_median
-           : c->wish->target == TEM_TARGET_SUPPORT ? point->summary.support_median
-                                                   : point->summary.bayes;
+double tem_wish_value(const tem_wish *wish, const tem_summary *summary) {
+    return wish->target == TEM_TARGET_SELF      ? summary->self_median
+           : wish->target == TEM_TARGET_SUPPORT ? summary->support_median
+                                                : summary->bayes;
 }
 
-/* Whether no more is disclosed than the target says. */
+int tem_wish_is_kept(const tem_wish *wish, const tem_summary *summary) {
+    const double value = tem_wish_value(wish, summary);
+    return wish->target == TEM_TARGET_SUPPORT ? value >= wish->wanted : value <= wish->wanted;
+}
+
 static bool keeps_target(const chooser *c, const tem_point *point) {
-    const double value = value_of(c, point);
-    return c->wish->target == TEM_TARGET_SUPPORT ? value >= c->wish->wanted
-                                                 : value <= c->wish->wanted;
+    return tem_wish_is_kept(c->wish, &point->summary);
 }
 
 /* ---- the search ---- */
@@ -88,7 +90,8 @@ static tem_status fail_unreachable(const chooser *c, const tem_point *end, const
     return core_fail(error, TEM_ERR_RANGE,
                      "that cannot be reached: at epsilon %.4g, nearly the %s there is here, %s is "
                      "%.6g",
-                     end->epsilon_paper, which, values[c->wish->target], value_of(c, end));
+                     end->epsilon_paper, which, values[c->wish->target],
+                     tem_wish_value(c->wish, &end->summary));
 }
 
 /* Some epsilon that the integers hold: 1, or the first below it. */
