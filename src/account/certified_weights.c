@@ -248,7 +248,7 @@ tem_status certified_weights_find(const account *equal, const weights_request *r
         r->gamma,   r->prior,
         0,          0,
         &f.watch};
-    tem_status status = tuning_matrix_make(equal->space, count, equal->profile->reach, matrix_bytes,
+    tem_status status = tuning_matrix_make(equal->space, equal->profile->reach, matrix_bytes,
                                            run, &f.matrix, error);
     float *a = status == TEM_OK ? tuning_vector(&f.matrix) : NULL;
     if (status == TEM_OK)

@@ -9,6 +9,9 @@ typedef int32_t whole __attribute__((vector_size(TUNING_LANES * sizeof(int32_t))
 typedef uint16_t halves
     __attribute__((vector_size(TUNING_LANES * sizeof(uint16_t)), may_alias, aligned(2)));
 
+typedef uint32_t squares
+    __attribute__((vector_size(TUNING_LANES * sizeof(uint32_t)), may_alias, aligned(4)));
+
 static inline lanes load(const float *from) {
     return *(const lanes *)from;
 }
@@ -101,4 +104,42 @@ static float slope(const tuning_row *row, float u, const float *others) {
     return largest;
 }
 
-const tuning_loops TUNING_LOOPS = {sums, gradient, excess, slope};
+static void roots(const uint32_t *from, uint32_t groups, float scale, uint16_t *steps) {
+    const lanes largest = (lanes){0} + 65535;
+    for (uint32_t group = 0; group < groups; group++) {
+        const squares s = *(const squares *)(from + (size_t)group * TUNING_LANES);
+        lanes root = __builtin_convertvector(s, lanes);
+        for (int i = 0; i < TUNING_LANES; i++)
+            root[i] = __builtin_sqrtf(root[i]);
+        const whole rounded = __builtin_convertvector(least(root * scale + 0.5f, largest), whole);
+        *(halves *)(steps + (size_t)group * TUNING_LANES) =
+            __builtin_convertvector(rounded, halves);
+    }
+}
+
+static void meet(const tuning_row *row, const float *a, float p, float h, float *sums,
+                 float *out) {
+    lanes *const total = (lanes *)sums;
+    lanes z = total[0], first = total[1], second = total[2];
+    for (uint32_t group = 0; group < row->groups; group++) {
+        const size_t at = (size_t)group * TUNING_LANES;
+        const lanes m = distances(row, group);
+        const lanes k = power_of_two(m * row->rate), mass = k * load(a + at);
+        z += mass;
+        first += mass * m;
+        second += mass * m * m;
+        *(lanes *)(out + at) += k * (m * p + h);
+    }
+    total[0] = z;
+    total[1] = first;
+    total[2] = second;
+}
+
+const tuning_loops TUNING_LOOPS = {
+    .roots = roots,
+    .sums = sums,
+    .gradient = gradient,
+    .excess = excess,
+    .slope = slope,
+    .meet = meet,
+};

@@ -28,10 +28,16 @@ typedef struct tuning_excess {
 } tuning_excess;
 
 typedef struct tuning_loops {
+    /* Distances from their squares: the root times `scale`, rounded, 65535 at most. */
+    void (*roots)(const uint32_t *squares, uint32_t groups, float scale, uint16_t *steps);
     tuning_sums (*sums)(const tuning_row *row, const float *a);
     float (*gradient)(const tuning_row *row, const float *p, const float *q); /* of k (m p + q) */
     tuning_excess (*excess)(const tuning_row *row, float u, const float *others, float limit);
     float (*slope)(const tuning_row *row, float u, const float *others); /* largest |u - u_y| / m */
+
+    /* Some words as columns, for them and for the row: adds to sums[0 .. 3 TUNING_LANES - 1] what
+     * `sums` sums up, lane by lane, and to out[y] what the row is to y: k (m p + h). */
+    void (*meet)(const tuning_row *row, const float *a, float p, float h, float *sums, float *out);
 } tuning_loops;
 
 extern const tuning_loops tuning_loops_plain;

@@ -6,7 +6,15 @@
 #include "core/status.h"
 #include "core/threads.h"
 
-enum { STEPS_MAX = 65535 };
+#include <math.h>
+#include <string.h>
+
+enum {
+    STEPS_MAX = 65535,
+    BLOCK = SQUARES_BLOCK,
+    GROUPS = 64, /* of rows that are streamed; not the number of threads, so as to give the same bits */
+    ROW_SUMS = 3 * TUNING_LANES
+};
 
 static const tuning_loops *loops(void) {
 #if defined(__x86_64__)
@@ -19,56 +27,60 @@ static const tuning_loops *loops(void) {
 
 /* ---------------------------------------------------------------- making -- */
 
-static void fill_row(const tuning_matrix *t, const tem_dist *distances, uint32_t count,
-                     uint16_t *steps) {
-    const float scale = 1 / (t->unit * TEM_DIST_ONE);
-    for (uint32_t i = 0; i < count; i++)
-        steps[i] = (uint16_t)((float)distances[i] * scale + 0.5f);
-}
-
-/* The rows of a block of words, `stride` apart. */
-static void fill_block(tuning_matrix *t, uint32_t block, unsigned thread, uint16_t *steps) {
-    squares_set_rows(&t->squares, &t->room, thread, block);
-    for (uint32_t columns = 0; columns * SQUARES_BLOCK < t->count; columns++) {
-        const tem_dist *tile = squares_meet(&t->squares, &t->room, thread, block, columns);
-        const uint32_t first = columns * SQUARES_BLOCK, left = t->count - first;
-        for (uint32_t r = 0; r < SQUARES_BLOCK && block * SQUARES_BLOCK + r < t->count; r++)
-            fill_row(t, tile + r * SQUARES_BLOCK, left < SQUARES_BLOCK ? left : SQUARES_BLOCK,
-                     steps + (size_t)r * t->stride + first);
+/* A tile of distances, rows `stride` apart. Places without a word hold anything. */
+static void fill_tile(tuning_matrix *t, unsigned thread, uint32_t rows, uint32_t columns,
+                      uint16_t *steps, size_t stride) {
+    const squares *q = &t->squares;
+    if (squares_have_products(q)) {
+        const uint32_t *tile = squares_meet_squares(q, &t->room, thread, rows, columns);
+        const float scale = ldexpf(1 / t->unit, -(int)q->space->step_log2);
+        for (uint32_t r = 0; r < squares_block_size(q, rows); r++)
+            t->loops->roots(tile + r * BLOCK, BLOCK / TUNING_LANES, scale, steps + r * stride);
+        return;
     }
+    const tem_dist *tile = squares_meet(q, &t->room, thread, rows, columns);
+    const float scale = 1 / (t->unit * TEM_DIST_ONE);
+    for (uint32_t r = 0; r < squares_block_size(q, rows); r++)
+        for (uint32_t c = 0; c < squares_block_size(q, columns); c++)
+            steps[r * stride + c] = (uint16_t)((float)tile[r * BLOCK + c] * scale + 0.5f);
 }
 
+/* The rows of a block, with 0 where there is no word. */
 static void keep_block(void *context, uint64_t block, unsigned thread) {
     tuning_matrix *t = context;
-    fill_block(t, (uint32_t)block, thread, t->steps + block * SQUARES_BLOCK * t->stride);
+    uint16_t *steps = t->steps + block * BLOCK * t->stride;
+    squares_set_rows(&t->squares, &t->room, thread, (uint32_t)block);
+    for (uint32_t columns = 0; columns < t->squares.blocks; columns++)
+        fill_tile(t, thread, (uint32_t)block, columns, steps + (size_t)columns * BLOCK, t->stride);
+    for (uint32_t r = 0; r < squares_block_size(&t->squares, (uint32_t)block); r++)
+        for (uint32_t c = t->count; c < t->stride; c++)
+            steps[(size_t)r * t->stride + c] = 0;
 }
 
-static uint32_t blocks_of(const tuning_matrix *t) {
-    return (t->count + SQUARES_BLOCK - 1) / SQUARES_BLOCK;
-}
-
-/* Memory for all distances, or for a block of rows a thread. */
+/* Memory for all distances, or for a tile a thread. */
 static tem_status make_room(tuning_matrix *t, size_t most, tem_error *error) {
     t->kept = (double)t->count * t->stride * sizeof *t->steps <= (double)most;
-    t->steps = core_alloc_zero((t->kept ? t->count : t->threads * (size_t)SQUARES_BLOCK) *
-                                   (size_t)t->stride,
+    t->steps = core_alloc_zero(t->kept ? (size_t)t->count * t->stride
+                                       : (size_t)t->threads * BLOCK * BLOCK,
                                sizeof *t->steps);
-    return t->steps == NULL ? core_fail_memory(error) : TEM_OK;
+    t->row_sums = core_alloc((size_t)t->threads * BLOCK * ROW_SUMS, sizeof *t->row_sums);
+    return t->steps == NULL || t->row_sums == NULL ? core_fail_memory(error) : TEM_OK;
 }
 
-tem_status tuning_matrix_make(const space *s, uint32_t count, tem_dist reach, size_t most,
-                              const tem_run *run, tuning_matrix *out, tem_error *error) {
-    tuning_matrix made = {.count = count,
-                          .stride = (uint32_t)core_round_up(count, TUNING_LANES),
+tem_status tuning_matrix_make(const space *s, tem_dist reach, size_t most, const tem_run *run,
+                              tuning_matrix *out, tem_error *error) {
+    tuning_matrix made = {.count = s->count,
                           .threads = core_thread_count(run),
-                          .unit = (float)reach / TEM_DIST_ONE / STEPS_MAX * 1.00001f + 1e-30f};
-    tem_status status = make_room(&made, most, error);
-    if (status == TEM_OK)
-        status = squares_init(&made.squares, s, reach, error);
+                          .unit = (float)reach / TEM_DIST_ONE / STEPS_MAX * 1.00001f + 1e-30f,
+                          .loops = loops()};
+    tem_status status = squares_init(&made.squares, s, reach, error);
+    made.stride = made.squares.blocks * BLOCK;
     if (status == TEM_OK)
         status = squares_room_init(&made.room, &made.squares, made.threads, error);
+    if (status == TEM_OK)
+        status = make_room(&made, most, error);
     if (status == TEM_OK && made.kept)
-        status = core_parallel(run, "measuring", blocks_of(&made), keep_block, &made, error);
+        status = core_parallel(run, "measuring", made.squares.blocks, keep_block, &made, error);
     if (status == TEM_OK)
         *out = made;
     else
@@ -78,6 +90,7 @@ tem_status tuning_matrix_make(const space *s, uint32_t count, tem_dist reach, si
 
 void tuning_matrix_free(tuning_matrix *t) {
     core_free(t->steps);
+    core_free(t->row_sums);
     squares_room_free(&t->room);
     squares_free(&t->squares);
     *t = (tuning_matrix){0};
@@ -87,13 +100,23 @@ float *tuning_vector(const tuning_matrix *t) {
     return core_alloc_zero(t->stride, sizeof(float));
 }
 
-/* -------------------------------------------------------------- computing -- */
+static tuning_row row_of(const tuning_call *call) {
+    return (tuning_row){.unit = call->matrix->unit,
+                        .gamma = (float)call->gamma,
+                        .rate = (float)(-call->s * 1.4426950408889634)};
+}
+
+static void put(float *out, uint32_t id, float value) {
+    if (out != NULL)
+        out[id] = value;
+}
+
+/* -------------------------------------------------- distances that are kept -- */
 
 /* What is summed over, and where to: those of the sum at hand. */
 typedef struct summing summing;
 struct summing {
     const tuning_call *call;
-    const tuning_loops *loops;
     const float *a, *p, *q, *u;
     float limit;
     float *out[3];
@@ -101,66 +124,161 @@ struct summing {
     void (*row)(const summing *s, uint32_t id, const tuning_row *row);
 };
 
-static void put(float *out, uint32_t id, float value) {
-    if (out != NULL)
-        out[id] = value;
-}
-
 static void sum_row(const summing *s, uint32_t id, const tuning_row *row) {
-    const tuning_sums found = s->loops->sums(row, s->a);
+    const tuning_sums found = s->call->matrix->loops->sums(row, s->a);
     put(s->out[0], id, found.z);
     put(s->out[1], id, found.m);
     put(s->out[2], id, found.q);
 }
 
 static void gradient_row(const summing *s, uint32_t id, const tuning_row *row) {
-    s->out[0][id] = s->loops->gradient(row, s->p, s->q);
+    s->out[0][id] = s->call->matrix->loops->gradient(row, s->p, s->q);
 }
 
 static void excess_row(const summing *s, uint32_t id, const tuning_row *row) {
-    const tuning_excess found = s->loops->excess(row, s->u[id], s->u, s->limit);
+    const tuning_excess found =
+        s->call->matrix->loops->excess(row, s->u[id], s->u, s->limit);
     s->out[0][id] = found.signed_sum;
     s->row_numbers[id] = found.moment;
 }
 
 static void slope_row(const summing *s, uint32_t id, const tuning_row *row) {
-    s->row_numbers[id] = s->loops->slope(row, s->u[id], s->u);
+    s->row_numbers[id] = s->call->matrix->loops->slope(row, s->u[id], s->u);
 }
 
 static void do_block(void *context, uint64_t block, unsigned thread) {
+    (void)thread;
     const summing *s = context;
-    tuning_matrix *t = s->call->matrix;
-    const size_t rows = t->kept ? block : thread; /* in blocks */
-    const uint16_t *steps = t->steps + rows * SQUARES_BLOCK * t->stride;
-    tuning_row row = {.groups = t->stride / TUNING_LANES,
-                      .unit = t->unit,
-                      .gamma = (float)s->call->gamma,
-                      .rate = (float)(-s->call->s * 1.4426950408889634)};
-    if (!t->kept)
-        fill_block(t, (uint32_t)block, thread, t->steps + rows * SQUARES_BLOCK * t->stride);
-    const uint32_t first = (uint32_t)block * SQUARES_BLOCK;
-    for (uint32_t r = 0; r < SQUARES_BLOCK && first + r < t->count; r++) {
-        row.steps = steps + (size_t)r * t->stride;
+    const tuning_matrix *t = s->call->matrix;
+    tuning_row row = row_of(s->call);
+    row.groups = t->stride / TUNING_LANES;
+    const uint32_t first = (uint32_t)block * BLOCK;
+    for (uint32_t r = 0; r < squares_block_size(&t->squares, (uint32_t)block); r++) {
+        row.steps = t->steps + (size_t)(first + r) * t->stride;
         s->row(s, first + r, &row);
     }
 }
 
-/* The sum of a row for all rows. Where the distances are kept this is quick, and progress is the
- * search's to report: hundreds of these calls are one. */
+/* The sum of a row for all rows. It is quick, and progress is the search's to report: hundreds of
+ * these calls are one. */
 static tem_status all_rows(summing *s, tem_error *error) {
     const tuning_matrix *t = s->call->matrix;
     const tem_run quiet = {.threads = t->threads};
-    tem_run told = s->call->run == NULL ? quiet : *s->call->run;
-    told.threads = t->threads;
-    s->loops = loops();
-    return core_parallel(t->kept ? &quiet : &told, "summing over all pairs", blocks_of(t), do_block,
-                         s, error);
+    return core_parallel(&quiet, NULL, t->squares.blocks, do_block, s, error);
 }
+
+/* --------------------------------------------- distances that are streamed -- */
+
+/* One pass over all pairs. Columns may be but the first words. */
+typedef struct stream {
+    const tuning_call *call;
+    const float *a;       /* of the columns, for the rows */
+    const float *p, *h;   /* of the rows, for the columns; or NULL: nothing */
+    uint32_t column_blocks;
+    bool triangle;        /* each pair once: a block meets those after it as rows only */
+    float *out[3];        /* of the rows */
+    float *parts;         /* of the columns, for each group of rows by itself: GROUPS * stride */
+} stream;
+
+/* A block of rows meets a block of columns. */
+static void stream_tile(const stream *s, unsigned thread, uint32_t rows, uint32_t columns,
+                        float *row_sums, float *part) {
+    tuning_matrix *t = s->call->matrix;
+    uint16_t *steps = t->steps + (size_t)thread * BLOCK * BLOCK;
+    const bool itself = s->triangle && rows == columns; /* each of its pairs is met twice */
+    const size_t first = (size_t)columns * BLOCK;
+    tuning_row row = row_of(s->call);
+    row.groups = BLOCK / TUNING_LANES;
+    fill_tile(t, thread, rows, columns, steps, BLOCK);
+    for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++) {
+        const uint32_t id = rows * BLOCK + r;
+        row.steps = steps + r * BLOCK;
+        t->loops->meet(&row, s->a + first, s->p == NULL || itself ? 0 : s->p[id],
+                       s->h == NULL || itself ? 0 : s->h[id], row_sums + (size_t)r * ROW_SUMS,
+                       part + first);
+    }
+}
+
+static float sum_of_lanes(const float *lanes) {
+    float sum = 0;
+    for (uint32_t i = 0; i < TUNING_LANES; i++)
+        sum += lanes[i];
+    return sum;
+}
+
+static void stream_block(const stream *s, unsigned thread, uint32_t rows, float *part) {
+    tuning_matrix *t = s->call->matrix;
+    float *row_sums = t->row_sums + (size_t)thread * BLOCK * ROW_SUMS;
+    memset(row_sums, 0, BLOCK * ROW_SUMS * sizeof *row_sums);
+    squares_set_rows(&t->squares, &t->room, thread, rows);
+    for (uint32_t columns = s->triangle ? rows : 0; columns < s->column_blocks; columns++)
+        stream_tile(s, thread, rows, columns, row_sums, part);
+    for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++)
+        for (uint32_t k = 0; k < 3; k++)
+            put(s->out[k], rows * BLOCK + r,
+                sum_of_lanes(row_sums + (size_t)r * ROW_SUMS + k * TUNING_LANES));
+}
+
+static void stream_group(void *context, uint64_t group, unsigned thread) {
+    const stream *s = context;
+    const tuning_matrix *t = s->call->matrix;
+    const uint64_t blocks = t->squares.blocks;
+    for (uint64_t rows = group * blocks / GROUPS; rows < (group + 1) * blocks / GROUPS; rows++)
+        stream_block(s, thread, (uint32_t)rows, s->parts + group * t->stride);
+}
+
+/* Adds to `out` what all groups of rows are to each column. */
+static void add_parts(const stream *s, float *out) {
+    const tuning_matrix *t = s->call->matrix;
+    for (uint64_t group = 0; group < GROUPS; group++)
+        for (uint32_t id = 0; id < s->column_blocks * BLOCK && id < t->count; id++)
+            out[id] += s->parts[group * t->stride + id];
+}
+
+/* columns: receives what the rows are to them, added to what it has; or NULL. */
+static tem_status stream_pairs(stream *s, float *columns, tem_error *error) {
+    const tuning_matrix *t = s->call->matrix;
+    tem_run run = s->call->run == NULL ? (tem_run){0} : *s->call->run;
+    run.threads = t->threads;
+    s->parts = core_alloc_zero((size_t)GROUPS * t->stride, sizeof *s->parts);
+    tem_status status =
+        s->parts == NULL
+            ? core_fail_memory(error)
+            : core_parallel(&run, "summing over all pairs", GROUPS, stream_group, s, error);
+    if (status == TEM_OK && columns != NULL)
+        add_parts(s, columns);
+    core_free(s->parts);
+    return status;
+}
+
+tem_status tuning_stream(const tuning_call *call, uint32_t columns, const tuning_both *x,
+                         tem_error *error) {
+    stream s = {.call = call,
+                .a = x->a,
+                .p = x->p,
+                .h = x->h,
+                .column_blocks = (columns + BLOCK - 1) / BLOCK,
+                .out = {x->z, x->m, x->q}};
+    memset(x->out, 0, call->matrix->stride * sizeof *x->out);
+    return stream_pairs(&s, x->out, error);
+}
+
+/* ------------------------------------------------------------- either way -- */
 
 tem_status tuning_sum(const tuning_call *call, const float *a, float *z, float *m, float *q,
                       tem_error *error) {
-    summing s = {.call = call, .a = a, .out = {z, m, q}, .row = sum_row};
-    return all_rows(&s, error);
+    if (call->matrix->kept) {
+        summing s = {.call = call, .a = a, .out = {z, m, q}, .row = sum_row};
+        return all_rows(&s, error);
+    }
+    stream s = {.call = call,
+                .a = a,
+                .column_blocks = call->matrix->squares.blocks,
+                .triangle = m == NULL && q == NULL,
+                .out = {z, m, q}};
+    if (s.triangle)
+        s.h = a;
+    return stream_pairs(&s, s.triangle ? z : NULL, error);
 }
 
 tem_status tuning_gradient(const tuning_call *call, const float *p, const float *q, float *out,

@@ -12,38 +12,52 @@
 #include <stdbool.h>
 
 typedef struct tuning_matrix {
-    uint32_t count;  /* words: the first of the space */
-    uint32_t stride; /* count, padded to whole lanes */
+    uint32_t count;  /* words */
+    uint32_t stride; /* count, padded to whole blocks */
     unsigned threads;
     float unit;
-    bool kept;       /* all distances; else a block of rows a thread, made anew for every sum */
-    uint16_t *steps; /* rows, `stride` apart */
+    bool kept;       /* all distances; else they are streamed: made anew for every sum */
+    uint16_t *steps; /* kept: rows, `stride` apart; else a tile a thread */
+    float *row_sums; /* streamed: of a block of rows, for each thread */
+    const tuning_loops *loops;
     squares squares;
     squares_room room;
 } tuning_matrix;
 
-/* The distances of the first `count` words; reach: none is larger. They are kept where 2 bytes a
- * pair, both ways, are at most `most` bytes. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with
- * tuning_matrix_free. */
-tem_status tuning_matrix_make(const space *s, uint32_t count, tem_dist reach, size_t most,
-                              const tem_run *run, tuning_matrix *out, tem_error *error);
+/* The distances of a space; reach: none is larger. They are kept where 2 bytes a pair, both ways,
+ * are at most `most` bytes. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with tuning_matrix_free. */
+tem_status tuning_matrix_make(const space *s, tem_dist reach, size_t most, const tem_run *run,
+                              tuning_matrix *out, tem_error *error);
 void tuning_matrix_free(tuning_matrix *t);
 
 /* Zeroed memory for a number a word, padded. NULL if there is none. */
 float *tuning_vector(const tuning_matrix *t);
 
 /* The sums for every word with the exponent s and distances cut at gamma, k = exp(-s m). Vectors
- * come from tuning_vector; any output may be NULL. The same bits for any number of threads.
- * TEM_ERR_CANCELLED only. */
+ * come from tuning_vector; any output may be NULL. The same bits for any number of threads. */
 typedef struct tuning_call {
     tuning_matrix *matrix; /* one call at a time */
     double s, gamma;
     const tem_run *run;
 } tuning_call;
 
-/* z = K a, m = (K m) a, q = (K m^2) a. */
+/* z = K a, m = (K m) a, q = (K m^2) a. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. z alone takes half as
+ * long where distances are streamed. */
 tem_status tuning_sum(const tuning_call *call, const float *a, float *z, float *m, float *q,
                       tem_error *error);
+
+/* Both directions of a rectangle in one pass, where distances are streamed: all words are rows, the
+ * first `columns` words are columns. z, m, q as above, of the columns' a; out[y] is the sum over
+ * all rows of k (m p + h). p and h are of the rows. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+typedef struct tuning_both {
+    const float *a, *p, *h; /* a is 0 beyond the columns */
+    float *z, *m, *q, *out;
+} tuning_both;
+
+tem_status tuning_stream(const tuning_call *call, uint32_t columns, const tuning_both *x,
+                         tem_error *error);
+
+/* The rest is for distances that are kept. */
 
 /* out = (K m) p + K q. */
 tem_status tuning_gradient(const tuning_call *call, const float *p, const float *q, float *out,

@@ -87,32 +87,34 @@ static void one_by_one(const squares *q, uint32_t rows, uint32_t columns, tem_di
                         squares_block_size(q, columns), out + (size_t)r * SQUARES_BLOCK);
 }
 
-static void by_products(const squares *q, const int16_t *strips, uint32_t rows, uint32_t columns,
-                        tem_dist *out) {
-    uint32_t dots[SQUARES_BLOCK * TILE_COLUMNS], row[TILE_COLUMNS];
+const uint32_t *squares_meet_squares(const squares *q, squares_room *room, unsigned thread,
+                                     uint32_t rows, uint32_t columns) {
+    uint32_t dots[SQUARES_BLOCK * TILE_COLUMNS];
+    uint32_t *out = room->tiles + (size_t)thread * SQUARES_BLOCK * SQUARES_BLOCK;
     const uint32_t *row_norms = q->norms + (size_t)rows * SQUARES_BLOCK;
     for (uint32_t tile = 0; tile < SQUARES_BLOCK; tile += TILE_COLUMNS) {
         const size_t first = (size_t)columns * SQUARES_BLOCK + tile;
-        const tile_vectors vectors = {.rows = strips,
+        const tile_vectors vectors = {.rows = room->strips + thread * room->strip_elements,
                                       .columns = q->columns + first * q->pairs * 2,
                                       .strips = STRIPS,
                                       .pairs = q->pairs};
         kernels_active()->tile_dots(&vectors, dots);
-        for (uint32_t r = 0; r < SQUARES_BLOCK; r++) {
+        for (uint32_t r = 0; r < SQUARES_BLOCK; r++)
             for (uint32_t c = 0; c < TILE_COLUMNS; c++)
-                row[c] = row_norms[r] + q->norms[first + c] - 2 * dots[r * TILE_COLUMNS + c];
-            space_distances_of_squares(q->space, row, TILE_COLUMNS,
-                                       out + (size_t)r * SQUARES_BLOCK + tile);
-        }
+                out[(size_t)r * SQUARES_BLOCK + tile + c] =
+                    row_norms[r] + q->norms[first + c] - 2 * dots[r * TILE_COLUMNS + c];
     }
+    return out;
 }
 
 const tem_dist *squares_meet(const squares *q, squares_room *room, unsigned thread, uint32_t rows,
                              uint32_t columns) {
     tem_dist *out = room->tiles + (size_t)thread * SQUARES_BLOCK * SQUARES_BLOCK;
-    if (q->columns == NULL)
-        one_by_one(q, rows, columns, out);
+    if (squares_have_products(q))
+        space_distances_of_squares(q->space,
+                                   squares_meet_squares(q, room, thread, rows, columns),
+                                   SQUARES_BLOCK * SQUARES_BLOCK, out);
     else
-        by_products(q, room->strips + thread * room->strip_elements, rows, columns, out);
+        one_by_one(q, rows, columns, out);
     return out;
 }

@@ -28,7 +28,7 @@ void squares_free(squares *q);
 typedef struct squares_room {
     size_t strip_elements; /* of one thread */
     int16_t *strips;       /* the vectors of the block that is rows */
-    tem_dist *tiles;       /* its distances from the block that is columns */
+    uint32_t *tiles;       /* its distances, or their squares, from the block that is columns */
 } squares_room;
 
 /* TEM_ERR_MEMORY only. Free with squares_room_free, whatever it returned. */
@@ -44,6 +44,16 @@ void squares_set_rows(const squares *q, squares_room *room, unsigned thread, uin
  * the thread's next call. */
 const tem_dist *squares_meet(const squares *q, squares_room *room, unsigned thread, uint32_t rows,
                              uint32_t columns);
+
+/* Whether there are products to be had: else all distances come the slow way. */
+static inline bool squares_have_products(const squares *q) {
+    return q->columns != NULL;
+}
+
+/* As squares_meet, before the root is taken: the squares of the distances, in the square of a unit of
+ * the grid. Only where there are products. */
+const uint32_t *squares_meet_squares(const squares *q, squares_room *room, unsigned thread,
+                                     uint32_t rows, uint32_t columns);
 
 /* Words of a block. */
 static inline uint32_t squares_block_size(const squares *q, uint32_t block) {

@@ -143,12 +143,44 @@ static void check_loops(const tuning_loops *loops, example *x) {
     assert_near(loops->slope(&x->row, u, x->u), steepest, steepest);
 }
 
+/* Roots to half a unit, and one loop for both sides. */
+static void check_pairs(const tuning_loops *loops, example *x) {
+    uint32_t whole_squares[NUMBERS];
+    uint16_t steps[NUMBERS];
+    _Alignas(64) float sums[3 * TUNING_LANES] = {0};
+    _Alignas(64) float out[NUMBERS];
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        whole_squares[i] = (uint32_t)random64() >> random64() % 32;
+        out[i] = x->u[i];
+    }
+    loops->roots(whole_squares, GROUPS, 0.37f, steps);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        assert_true(fabs(steps[i] - sqrt(whole_squares[i]) * 0.37f) <= 0.51);
+    loops->roots(whole_squares, GROUPS, 1000, steps);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        assert_true(whole_squares[i] < 4400 || steps[i] == 65535);
+    loops->meet(&x->row, x->a, 0.7f, -0.2f, sums, out);
+    const tuning_sums whole = loops->sums(&x->row, x->a);
+    const float *const found[] = {&whole.z, &whole.m, &whole.q};
+    for (unsigned i = 0; i < 3; i++) {
+        double sum = 0;
+        for (unsigned lane = 0; lane < TUNING_LANES; lane++)
+            sum += sums[i * TUNING_LANES + lane];
+        assert_near(sum, *found[i], *found[i]);
+    }
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        const double d = cut(x, i), k = exp2(x->row.rate * d);
+        assert_near(out[i], x->u[i] + k * (d * 0.7 - 0.2), x->u[i] + 1);
+    }
+}
+
 static void test_loops(void **state) {
     (void)state;
     static example x;
     for (unsigned round = 0; round < 300; round++) {
         make_example(&x, round % 3);
         check_loops(&tuning_loops_plain, &x);
+        check_pairs(&tuning_loops_plain, &x);
 #if defined(__x86_64__)
         const core_cpu cpu = core_cpu_detect();
         const tuning_loops *const wide[] = {cpu.avx2 ? &tuning_loops_avx2 : NULL,
@@ -156,6 +188,7 @@ static void test_loops(void **state) {
         for (unsigned i = 0; i < 2; i++) {
             if (wide[i] == NULL)
                 continue;
+            check_pairs(wide[i], &x);
             const tuning_sums one = tuning_loops_plain.sums(&x.row, x.a),
                               other = wide[i]->sums(&x.row, x.a);
             assert_memory_equal(&one, &other, sizeof one);
@@ -177,7 +210,7 @@ static void test_matrix(void **state) {
         const tem_run run = {.threads = threads};
         tuning_matrix t = {0};
         assert_int_equal(
-            tuning_matrix_make(&k->model->space, 130, k->profile.reach, SIZE_MAX, &run, &t, NULL),
+            tuning_matrix_make(&k->model->space, k->profile.reach, SIZE_MAX, &run, &t, NULL),
             TEM_OK);
         assert_true(t.kept);
         for (uint32_t a = 0; a < 130; a++)
@@ -190,44 +223,87 @@ static void test_matrix(void **state) {
     forget(k);
 }
 
-/* Distances that are made anew for every sum give the same bits as those that are kept, over words
- * that do not fill their blocks. */
-static void test_strips(void **state) {
-    (void)state;
-    enum { WORDS = 230 };
-    known *k = know(build_words(WORDS));
-    for (unsigned threads = 1; threads <= 3; threads += 2) {
-        const tem_run run = {.threads = threads};
-        tuning_matrix t[2] = {0};
-        float *a[2], *out[2][3];
-        double moment[2] = {0}, steepest[2] = {0};
-        for (int i = 0; i < 2; i++) {
-            assert_int_equal(tuning_matrix_make(&k->model->space, WORDS, k->profile.reach,
-                                                i == 0 ? SIZE_MAX : 1000, &run, &t[i], NULL),
-                             TEM_OK);
-            assert_true(t[i].kept == (i == 0));
-            a[i] = tuning_vector(&t[i]);
-            for (uint32_t w = 0; w < WORDS; w++)
-                a[i][w] = 1 + (float)(w % 7);
-            for (int j = 0; j < 3; j++)
-                out[i][j] = tuning_vector(&t[i]);
-            const tuning_call call = {&t[i], 1.5, 6, &run};
-            assert_int_equal(tuning_sum(&call, a[i], out[i][0], out[i][1], NULL, NULL), TEM_OK);
-            assert_int_equal(tuning_find_excess(&call, a[i], 0.1, out[i][2], &moment[i], NULL),
-                             TEM_OK);
-            assert_int_equal(tuning_find_slope(&call, a[i], &steepest[i], NULL), TEM_OK);
-        }
-        for (int j = 0; j < 3; j++)
-            assert_memory_equal(out[0][j], out[1][j], WORDS * sizeof(float));
-        assert_true(moment[0] > 0 && memcmp(&moment[0], &moment[1], sizeof(double)) == 0);
-        assert_true(steepest[0] > 0 && memcmp(&steepest[0], &steepest[1], sizeof(double)) == 0);
-        for (int i = 0; i < 2; i++) {
-            core_free(a[i]);
-            for (int j = 0; j < 3; j++)
-                core_free(out[i][j]);
-            tuning_matrix_free(&t[i]);
-        }
+/* Distances that are streamed give what those give that are kept, over words that do not fill their
+ * blocks: the same bits where each pair is met from both sides; and the same bits for any number of
+ * threads. */
+enum { STREAMED = 230, STREAMED_COLUMNS = 96 };
+
+typedef struct streamed {
+    tuning_matrix matrix;
+    float *a, *p, *out[7]; /* z alone; z, m, q; z, m of the rectangle, and its columns */
+} streamed;
+
+static void stream_all(const known *k, size_t most, unsigned threads, streamed *s) {
+    const tem_run run = {.threads = threads};
+    assert_int_equal(tuning_matrix_make(&k->model->space, k->profile.reach, most, &run, &s->matrix,
+                                        NULL),
+                     TEM_OK);
+    s->a = tuning_vector(&s->matrix);
+    s->p = tuning_vector(&s->matrix);
+    for (int i = 0; i < 7; i++)
+        s->out[i] = tuning_vector(&s->matrix);
+    for (uint32_t w = 0; w < STREAMED; w++) {
+        s->a[w] = 1 + (float)(w % 7);
+        s->p[w] = (float)(w % 5) / 5 - 0.3f;
     }
+    const tuning_call call = {&s->matrix, 1.5, 6, &run};
+    assert_int_equal(tuning_sum(&call, s->a, s->out[0], NULL, NULL, NULL), TEM_OK);
+    assert_int_equal(tuning_sum(&call, s->a, s->out[1], s->out[2], s->out[3], NULL), TEM_OK);
+    if (!s->matrix.kept) {
+        memset(s->a + STREAMED_COLUMNS, 0, (STREAMED - STREAMED_COLUMNS) * sizeof *s->a);
+        const tuning_both both = {s->a,      s->p, s->out[1], s->out[4],
+                                  s->out[5], NULL, s->out[6]};
+        assert_int_equal(tuning_stream(&call, STREAMED_COLUMNS, &both, NULL), TEM_OK);
+    }
+}
+
+static void stream_free(streamed *s) {
+    core_free(s->a);
+    core_free(s->p);
+    for (int i = 0; i < 7; i++)
+        core_free(s->out[i]);
+    tuning_matrix_free(&s->matrix);
+}
+
+/* The rectangle, in double precision. */
+static void check_rectangle(const known *k, const streamed *s) {
+    for (uint32_t w = 0; w < STREAMED; w++) {
+        double z = 0, m = 0, column = 0, scale = 0;
+        for (uint32_t y = 0; y < STREAMED; y++) {
+            const double d = fmin(space_distance(&k->model->space, w, y) / 65536.0, 6);
+            const double mass = exp(-1.5 * d);
+            z += y < STREAMED_COLUMNS ? mass * s->a[y] : 0;
+            m += y < STREAMED_COLUMNS ? mass * d * s->a[y] : 0;
+            column += mass * (d * s->p[y] + s->out[1][y]);
+            scale += mass * (d * fabsf(s->p[y]) + s->out[1][y]);
+        }
+        assert_true(fabs(s->out[4][w] - z) <= 1e-3 * z && fabs(s->out[5][w] - m) <= 1e-3 * (m + z));
+        if (w < STREAMED_COLUMNS)
+            assert_true(fabs(s->out[6][w] - column) <= 1e-3 * scale);
+    }
+}
+
+static void test_streams(void **state) {
+    (void)state;
+    known *k = know(build_words(STREAMED));
+    streamed kept = {0}, first = {0};
+    stream_all(k, SIZE_MAX, 1, &kept);
+    stream_all(k, 1000, 1, &first);
+    assert_true(kept.matrix.kept && !first.matrix.kept);
+    for (int i = 1; i < 4; i++)
+        assert_memory_equal(kept.out[i], first.out[i], STREAMED * sizeof(float));
+    for (uint32_t w = 0; w < STREAMED; w++)
+        assert_true(fabs(first.out[0][w] - kept.out[0][w]) <= 1e-5 * kept.out[0][w]);
+    check_rectangle(k, &first);
+    for (unsigned threads = 2; threads <= 3; threads++) {
+        streamed other = {0};
+        stream_all(k, 1000, threads, &other);
+        for (int i = 0; i < 7; i++)
+            assert_memory_equal(other.out[i], first.out[i], STREAMED * sizeof(float));
+        stream_free(&other);
+    }
+    stream_free(&kept);
+    stream_free(&first);
     forget(k);
 }
 
@@ -239,7 +315,7 @@ static void test_balance(void **state) {
     known *k = know(build_words(60));
     tuning_matrix t = {0};
     assert_int_equal(
-        tuning_matrix_make(&k->model->space, 60, k->profile.reach, SIZE_MAX, NULL, &t, NULL),
+        tuning_matrix_make(&k->model->space, k->profile.reach, SIZE_MAX, NULL, &t, NULL),
         TEM_OK);
     const tuning_goal goal = {.epsilon = 6, .gamma = 9};
     float *a = tuning_vector(&t), *z = tuning_vector(&t);
@@ -451,7 +527,7 @@ static void test_enough(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loops),       cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_strips),      cmocka_unit_test(test_balance),
+        cmocka_unit_test(test_streams),     cmocka_unit_test(test_balance),
         cmocka_unit_test(test_promise),     cmocka_unit_test(test_promise_of_many),
         cmocka_unit_test(test_large_gamma), cmocka_unit_test(test_never_worse),
         cmocka_unit_test(test_two_words),   cmocka_unit_test(test_three_words),
