@@ -10,12 +10,17 @@
 
 enum { FLATTEN_STEPS = 5, FLATTEN_STEPS_FEW = 3, BALANCE_STEPS = 100 };
 
-static const size_t matrix_bytes = (size_t)6 << 30;
+/* Of the search, where the caller does not say. A step over distances that are streamed takes two
+ * hundred times as long as one over a tenth of the words, whose distances are kept. */
+enum { TUNING_STEPS = 100, TUNING_STEPS_FEW = 24 };
+
+static const size_t usual_matrix_bytes = (size_t)6 << 30;
 
 static const double balance_tolerance = 1e-5; /* of K a = 1 */
 
 void certified_weights_free(certified_weights *c) {
     core_free(c->values);
+    profile_free(&c->profile);
     c->values = NULL;
 }
 
@@ -69,10 +74,9 @@ static tem_status try_s(const finding *f, const account *a, double s, certified_
  * *c; *found tells whether there is one. One profile serves them all. */
 static tem_status prove_largest(const finding *f, double least, double most, certified_weights *c,
                                 bool *found, tem_error *error) {
-    profile weighted = {0};
     bool holds = false;
-    tem_status status = profile_make(f->equal->space, c->values, f->run, &weighted, error);
-    const account a = {f->equal->space, f->equal->index, &weighted, c->values};
+    tem_status status = profile_make(f->equal->space, c->values, f->run, &c->profile, error);
+    const account a = {f->equal->space, f->equal->index, &c->profile, c->values};
     *found = false;
     if (status == TEM_OK)
         status = try_s(f, &a, most, c, found, error);
@@ -89,7 +93,6 @@ static tem_status prove_largest(const finding *f, double least, double most, cer
     }
     if (status == TEM_OK && *found)
         status = realised_tighten(&a, c->exponent, f->run, &c->proof, error);
-    profile_free(&weighted);
     return status;
 }
 
@@ -124,7 +127,7 @@ static tem_status offer(finding *f, certified_weights *c, tem_error *error) {
         certified_weights_free(&f->best);
         f->best = *c;
         f->best_distance = distance;
-        c->values = NULL;
+        *c = (certified_weights){0};
     }
     certified_weights_free(c);
     return status;
@@ -201,13 +204,17 @@ static tem_status try_flattening(finding *f, double s_equal, float *a, double *s
     return status;
 }
 
-/* Searches from flattened weights. */
+/* Searches from flattened weights. Where distances are streamed pairs that are in no list are found
+ * too steep by the proof alone, and cost a little of s. */
 static tem_status try_tuning(finding *f, double s_equal, float *a, double s, tem_error *error) {
+    const unsigned usual = f->matrix.kept ? TUNING_STEPS : TUNING_STEPS_FEW;
+    const unsigned steps = f->request->iterations > 0 ? f->request->iterations : usual;
+    const double part = f->matrix.kept ? 0.97 : 0.9;
     tuning_point point = {a, s, INFINITY};
     const tem_status status =
-        tuning_search(&f->matrix, &f->goal, s, f->request->iterations, f->run, &point, error);
+        tuning_search(&f->matrix, &f->goal, s, steps, f->run, &point, error);
     return status == TEM_OK
-               ? propose(f, a, false, isfinite(point.distance) ? 0.97 * point.s : s_equal, point.s,
+               ? propose(f, a, false, isfinite(point.distance) ? part * point.s : s_equal, point.s,
                          &s, error)
                : status;
 }
@@ -225,12 +232,12 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
     double s = 0;
     if (status == TEM_OK)
         status = offer(f, &plain, error);
-    if (status == TEM_OK && f->matrix.kept)
+    if (status == TEM_OK)
         status = try_balance(f, a, &s, error);
     if (status != TEM_OK || s > 0)
         return status; /* no weights are better, as far as another optimiser tells: docs/TUNING.md */
     status = try_flattening(f, s_equal, a, &s, error);
-    return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED && f->matrix.kept
+    return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED
                ? try_tuning(f, s_equal, a, s, error)
                : status;
 }
@@ -248,7 +255,9 @@ tem_status certified_weights_find(const account *equal, const weights_request *r
         r->gamma,   r->prior,
         0,          0,
         &f.watch};
-    tem_status status = tuning_matrix_make(equal->space, equal->profile->reach, matrix_bytes,
+    tem_status status = tuning_matrix_make(equal->space, equal->index, equal->profile->reach,
+                                           r->matrix_bytes > 0 ? r->matrix_bytes
+                                                               : usual_matrix_bytes,
                                            run, &f.matrix, error);
     float *a = status == TEM_OK ? tuning_vector(&f.matrix) : NULL;
     if (status == TEM_OK)

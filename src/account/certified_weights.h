@@ -10,13 +10,15 @@ typedef struct weights_request {
     double epsilon;
     double beta, gamma;  /* beta > 0: gamma follows from it */
     const double *prior; /* tuned: one a word, adding up to 1 */
-    unsigned iterations; /* tuned: of the search */
+    unsigned iterations; /* tuned: of the search; 0: as many as suit the vocabulary */
+    size_t matrix_bytes; /* what all distances may take; 0: 6 GB */
     tem_search_fn *told; /* or NULL */
     void *told_context;
 } weights_request;
 
 typedef struct certified_weights {
     uint32_t *values; /* one a word; owned; NULL: all equal, which nothing was better than */
+    profile profile;  /* with these weights; empty if they are all equal */
     exponent exponent;
     realised_loss proof;
 } certified_weights;
@@ -27,9 +29,9 @@ void certified_weights_free(certified_weights *c);
  * epsilon; else as flat as a few steps towards that make it, with the largest s that is proved.
  * tuned: the least expected distance under the prior of all that is proved: equal and balanced
  * weights among it.
- * Memory: 2 bytes for each pair of words, both ways, up to 6 GB; where that does not suffice, all
- * distances are computed for every sum, balancing is a few steps, and nothing is tuned. TEM_ERR_RANGE, TEM_ERR_MEMORY,
- * TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
+ * Memory: 2 bytes for each pair of words, both ways, up to matrix_bytes; where that does not do, all
+ * distances are computed for every sum, and flattening and the search take fewer steps.
+ * TEM_ERR_RANGE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
 tem_status certified_weights_find(const account *equal, const weights_request *r,
                                   const tem_run *run, certified_weights *out, tem_error *error);
 

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { LOOK_EVERY = 10 }; /* iterations between two looks at whether a point is feasible */
+/* Iterations between two looks at whether a point is feasible: that takes as long as another
+ * iteration, but for distances that are streamed. */
+enum { LOOK_EVERY = 10, LOOK_EVERY_STREAMED = 5 };
 
 /* Chosen on the default vocabulary (docs/TUNING.md). */
 static const double words_of_choice = 33860;
@@ -56,12 +58,17 @@ static double allowed(const search *x) {
 
 /* ----------------------------------------------------------- one iteration -- */
 
-/* Z, its moments, ln Z and F. */
+/* Z, its moments, ln Z and F. Where distances are streamed a pass over all pairs is most of the time:
+ * the gradient comes with it, by the derivatives that the point before had. At the first point there
+ * are none, and the gradient is 0. */
 static tem_status evaluate(search *x, tem_error *error) {
     const tuning_call call = call_of(x);
     for (uint32_t i = 0; i < x->t->count; i++)
         x->a[i] = expf(x->theta[i]);
-    const tem_status status = tuning_sum(&call, x->a, x->z, x->m, x->q, error);
+    const tuning_side words = {x->a, x->p, x->h, x->z, x->m, x->q, x->gradient};
+    const tem_status status = x->t->kept
+                                  ? tuning_sum(&call, x->a, x->z, x->m, x->q, error)
+                                  : tuning_stream(&call, &words, error);
     x->distance = 0;
     for (uint32_t i = 0; i < x->t->count && status == TEM_OK; i++) {
         x->u[i] = logf(x->z[i]);
@@ -80,7 +87,7 @@ static double slope_by_s(const search *x, double weight, double moment) {
     return sum;
 }
 
-/* The derivatives by theta, in x->gradient, and by s. */
+/* The derivatives by theta, in x->gradient, and by s; by ln Z and the mean, in x->h and x->p. */
 static tem_status differentiate(search *x, double weight, double *by_s, tem_error *error) {
     const tuning_call call = call_of(x);
     double moment = 0;
@@ -95,7 +102,8 @@ static tem_status differentiate(search *x, double weight, double *by_s, tem_erro
         x->p[i] = share;
         x->h[i] = x->h[i] / x->z[i] - share * x->m[i] / x->z[i];
     }
-    status = tuning_gradient(&call, x->p, x->h, x->gradient, error);
+    if (x->t->kept)
+        status = tuning_gradient(&call, x->p, x->h, x->gradient, error);
     for (uint32_t i = 0; i < x->t->count; i++)
         x->gradient[i] *= x->a[i];
     return status;
@@ -164,10 +172,15 @@ static tem_status look(search *x, tem_error *error) {
     return status;
 }
 
+static bool is_looked_at(const search *x) {
+    const unsigned every = x->t->kept ? LOOK_EVERY : LOOK_EVERY_STREAMED;
+    return x->iteration % every == 0 || x->iteration == x->iterations;
+}
+
 static tem_status iterate(search *x, tem_error *error) {
     double by_s = 0;
     tem_status status = evaluate(x, error);
-    if (status == TEM_OK && (x->iteration % LOOK_EVERY == 0 || x->iteration == x->iterations))
+    if (status == TEM_OK && is_looked_at(x))
         status = look(x, error);
     if (status == TEM_OK)
         status = differentiate(x, rho(x), &by_s, error);
@@ -235,33 +248,19 @@ tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, un
 tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error) {
     const tuning_call call = {t, s, tuning_gamma(goal, s), run};
-    float *a = tuning_vector(t), *z = tuning_vector(t), *sums = tuning_vector(t),
-          *back = tuning_vector(t);
-    tem_status status =
-        a == NULL || z == NULL || sums == NULL || back == NULL ? core_fail_memory(error) : TEM_OK;
-    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
-        a[i] = 1;
-    if (status == TEM_OK)
-        status = tuning_sum(&call, a, sums, NULL, NULL, error);
-    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
-        a[i] = expf(log_weights[i]);
+    float *a = tuning_vector(t), *z = tuning_vector(t);
+    tem_status status = a == NULL || z == NULL ? core_fail_memory(error) : TEM_OK;
     bool on = !has_enough(goal, NULL);
     for (unsigned k = 0; k < steps && status == TEM_OK && on; k++) {
+        for (uint32_t i = 0; i < t->count; i++)
+            a[i] = expf(log_weights[i]);
         status = tuning_sum(&call, a, z, NULL, NULL, error);
-        for (uint32_t i = 0; i < t->count; i++)
-            z[i] = 1 / z[i];
-        if (status == TEM_OK)
-            status = tuning_sum(&call, z, back, NULL, NULL, error);
-        for (uint32_t i = 0; i < t->count; i++)
-            a[i] *= back[i] / sums[i];
+        for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
+            log_weights[i] -= logf(z[i]);
         on = !has_enough(goal, &(tem_search_state){"flattening", k + 1, steps, s, NAN, NAN, NAN});
     }
-    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
-        log_weights[i] = logf(a[i]);
     core_free(a);
     core_free(z);
-    core_free(sums);
-    core_free(back);
     return status;
 }
 
@@ -342,6 +341,13 @@ static tem_status balance_step(balance *b, bool *on, tem_error *error) {
     return status;
 }
 
+static bool is_negative(const balance *b) {
+    for (uint32_t i = 0; i < b->call->matrix->count; i++)
+        if (b->solution[i] < 0)
+            return true;
+    return false;
+}
+
 tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           double tolerance, const tem_run *run, float *a, double *residual,
                           double *least, tem_error *error) {
@@ -361,6 +367,7 @@ tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, u
             status = balance_step(&b, &on, error);
         if (status == TEM_OK)
             status = core_progress(run, "balancing", k, steps, error);
+        on &= t->kept || !is_negative(&b); /* most likely there are none, and steps are long */
         on &= !has_enough(goal, &(tem_search_state){"balancing", k + 1, steps, s, NAN, NAN, NAN});
     }
     if (status == TEM_OK)

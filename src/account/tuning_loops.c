@@ -117,22 +117,32 @@ static void roots(const uint32_t *from, uint32_t groups, float scale, uint16_t *
     }
 }
 
-static void meet(const tuning_row *row, const float *a, float p, float h, float *sums,
-                 float *out) {
-    lanes *const total = (lanes *)sums;
-    lanes z = total[0], first = total[1], second = total[2];
+static inline void add(float *to, lanes what) {
+    *(lanes *)to += what;
+}
+
+static void meet(const tuning_row *row, const tuning_numbers *own, float *row_sums,
+                 const tuning_side *columns) {
+    lanes *const total = (lanes *)row_sums;
+    lanes z = total[0], first = total[1], second = total[2], gradient = total[3];
     for (uint32_t group = 0; group < row->groups; group++) {
         const size_t at = (size_t)group * TUNING_LANES;
         const lanes m = distances(row, group);
-        const lanes k = power_of_two(m * row->rate), mass = k * load(a + at);
-        z += mass;
-        first += mass * m;
-        second += mass * m * m;
-        *(lanes *)(out + at) += k * (m * p + h);
+        const lanes k = power_of_two(m * row->rate), km = k * m, kmm = km * m;
+        const lanes a = load(columns->a + at);
+        z += k * a;
+        first += km * a;
+        second += kmm * a;
+        gradient += km * load(columns->p + at) + k * load(columns->h + at);
+        add(columns->z + at, k * own->a);
+        add(columns->m + at, km * own->a);
+        add(columns->q + at, kmm * own->a);
+        add(columns->gradient + at, km * own->p + k * own->h);
     }
     total[0] = z;
     total[1] = first;
     total[2] = second;
+    total[3] = gradient;
 }
 
 const tuning_loops TUNING_LOOPS = {

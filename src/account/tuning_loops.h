@@ -27,6 +27,17 @@ typedef struct tuning_excess {
     float moment;     /* of v m */
 } tuning_excess;
 
+/* What a word is to others. */
+typedef struct tuning_numbers {
+    float a, p, h;
+} tuning_numbers;
+
+/* Some words: what they are to others, and what is found of them. */
+typedef struct tuning_side {
+    const float *a, *p, *h;
+    float *z, *m, *q, *gradient;
+} tuning_side;
+
 typedef struct tuning_loops {
     /* Distances from their squares: the root times `scale`, rounded, 65535 at most. */
     void (*roots)(const uint32_t *squares, uint32_t groups, float scale, uint16_t *steps);
@@ -35,9 +46,10 @@ typedef struct tuning_loops {
     tuning_excess (*excess)(const tuning_row *row, float u, const float *others, float limit);
     float (*slope)(const tuning_row *row, float u, const float *others); /* largest |u - u_y| / m */
 
-    /* Some words as columns, for them and for the row: adds to sums[0 .. 3 TUNING_LANES - 1] what
-     * `sums` sums up, lane by lane, and to out[y] what the row is to y: k (m p + h). */
-    void (*meet)(const tuning_row *row, const float *a, float p, float h, float *sums, float *out);
+    /* The row and some words as columns, either to the other: `row_sums` has four groups of lanes,
+     * for the z, m, q and gradient of the row; what is found is added. */
+    void (*meet)(const tuning_row *row, const tuning_numbers *row_numbers, float *row_sums,
+                 const tuning_side *columns);
 } tuning_loops;
 
 extern const tuning_loops tuning_loops_plain;

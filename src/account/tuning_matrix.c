@@ -12,8 +12,9 @@
 enum {
     STEPS_MAX = 65535,
     BLOCK = SQUARES_BLOCK,
-    GROUPS = 64, /* of rows that are streamed; not the number of threads, so as to give the same bits */
-    ROW_SUMS = 3 * TUNING_LANES
+    SUMS = 4,    /* z, m, q, gradient */
+    GROUPS = 32, /* of rows that are streamed, whatever the number of threads */
+    ROW_SUMS = SUMS * TUNING_LANES
 };
 
 static const tuning_loops *loops(void) {
@@ -67,12 +68,14 @@ static tem_status make_room(tuning_matrix *t, size_t most, tem_error *error) {
     return t->steps == NULL || t->row_sums == NULL ? core_fail_memory(error) : TEM_OK;
 }
 
-tem_status tuning_matrix_make(const space *s, tem_dist reach, size_t most, const tem_run *run,
-                              tuning_matrix *out, tem_error *error) {
+tem_status tuning_matrix_make(const space *s, const neighbour_index *index, tem_dist reach,
+                              size_t most, const tem_run *run, tuning_matrix *out,
+                              tem_error *error) {
     tuning_matrix made = {.count = s->count,
                           .threads = core_thread_count(run),
                           .unit = (float)reach / TEM_DIST_ONE / STEPS_MAX * 1.00001f + 1e-30f,
-                          .loops = loops()};
+                          .loops = loops(),
+                          .index = index};
     tem_status status = squares_init(&made.squares, s, reach, error);
     made.stride = made.squares.blocks * BLOCK;
     if (status == TEM_OK)
@@ -117,7 +120,7 @@ static void put(float *out, uint32_t id, float value) {
 typedef struct summing summing;
 struct summing {
     const tuning_call *call;
-    const float *a, *p, *q, *u;
+    const float *a, *p, *h, *u;
     float limit;
     float *out[3];
     double *row_numbers; /* moments or slopes, one a word */
@@ -132,7 +135,7 @@ static void sum_row(const summing *s, uint32_t id, const tuning_row *row) {
 }
 
 static void gradient_row(const summing *s, uint32_t id, const tuning_row *row) {
-    s->out[0][id] = s->call->matrix->loops->gradient(row, s->p, s->q);
+    s->out[0][id] = s->call->matrix->loops->gradient(row, s->p, s->h);
 }
 
 static void excess_row(const summing *s, uint32_t id, const tuning_row *row) {
@@ -167,35 +170,66 @@ static tem_status all_rows(summing *s, tem_error *error) {
     return core_parallel(&quiet, NULL, t->squares.blocks, do_block, s, error);
 }
 
+static tem_status with_row_numbers(summing *s, tem_error *error) {
+    s->row_numbers = core_alloc(s->call->matrix->count, sizeof *s->row_numbers);
+    return s->row_numbers == NULL ? core_fail_memory(error) : all_rows(s, error);
+}
+
+static tem_status excess_of_all(const tuning_call *call, const float *u, double limit, float *out,
+                                double *moment, tem_error *error) {
+    summing s = {.call = call, .u = u, .limit = (float)limit, .out = {out}, .row = excess_row};
+    const tem_status status = with_row_numbers(&s, error);
+    for (uint32_t id = 0; id < call->matrix->count && status == TEM_OK; id++)
+        *moment += s.row_numbers[id];
+    core_free(s.row_numbers);
+    return status;
+}
+
+static tem_status slope_of_all(const tuning_call *call, const float *u, double *slope,
+                               tem_error *error) {
+    summing s = {.call = call, .u = u, .row = slope_row};
+    const tem_status status = with_row_numbers(&s, error);
+    for (uint32_t id = 0; id < call->matrix->count && status == TEM_OK; id++)
+        *slope = fmax(*slope, s.row_numbers[id]);
+    core_free(s.row_numbers);
+    return status;
+}
+
+tem_status tuning_gradient(const tuning_call *call, const float *p, const float *h, float *out,
+                           tem_error *error) {
+    summing s = {.call = call, .p = p, .h = h, .out = {out}, .row = gradient_row};
+    return all_rows(&s, error);
+}
+
 /* --------------------------------------------- distances that are streamed -- */
 
-/* One pass over all pairs. Columns may be but the first words. */
+/* One pass over all pairs, each met once, for both words. Words are rows in groups; what the rows of
+ * a group are to the columns is summed up by itself, so that all sums have one order. */
 typedef struct stream {
     const tuning_call *call;
-    const float *a;       /* of the columns, for the rows */
-    const float *p, *h;   /* of the rows, for the columns; or NULL: nothing */
-    uint32_t column_blocks;
-    bool triangle;        /* each pair once: a block meets those after it as rows only */
-    float *out[3];        /* of the rows */
-    float *parts;         /* of the columns, for each group of rows by itself: GROUPS * stride */
+    const tuning_side *words; /* what is found of them may be NULL */
+    float *parts;             /* GROUPS * SUMS * stride */
 } stream;
+
+static float *part_of(const stream *s, uint64_t group, uint32_t sum) {
+    return s->parts + (group * SUMS + sum) * s->call->matrix->stride;
+}
 
 /* A block of rows meets a block of columns. */
 static void stream_tile(const stream *s, unsigned thread, uint32_t rows, uint32_t columns,
-                        float *row_sums, float *part) {
+                        float *row_sums, const tuning_side *side) {
     tuning_matrix *t = s->call->matrix;
     uint16_t *steps = t->steps + (size_t)thread * BLOCK * BLOCK;
-    const bool itself = s->triangle && rows == columns; /* each of its pairs is met twice */
-    const size_t first = (size_t)columns * BLOCK;
     tuning_row row = row_of(s->call);
     row.groups = BLOCK / TUNING_LANES;
     fill_tile(t, thread, rows, columns, steps, BLOCK);
     for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++) {
         const uint32_t id = rows * BLOCK + r;
+        tuning_numbers own = {s->words->a[id], s->words->p[id], s->words->h[id]};
+        if (rows == columns) /* each of its pairs is met twice */
+            own = (tuning_numbers){0};
         row.steps = steps + r * BLOCK;
-        t->loops->meet(&row, s->a + first, s->p == NULL || itself ? 0 : s->p[id],
-                       s->h == NULL || itself ? 0 : s->h[id], row_sums + (size_t)r * ROW_SUMS,
-                       part + first);
+        t->loops->meet(&row, &own, row_sums + (size_t)r * ROW_SUMS, side);
     }
 }
 
@@ -206,61 +240,109 @@ static float sum_of_lanes(const float *lanes) {
     return sum;
 }
 
-static void stream_block(const stream *s, unsigned thread, uint32_t rows, float *part) {
+/* A block of rows meets itself and all blocks after it. */
+static void stream_block(const stream *s, unsigned thread, uint64_t group, uint32_t rows) {
     tuning_matrix *t = s->call->matrix;
+    const tuning_side *w = s->words;
     float *row_sums = t->row_sums + (size_t)thread * BLOCK * ROW_SUMS;
     memset(row_sums, 0, BLOCK * ROW_SUMS * sizeof *row_sums);
     squares_set_rows(&t->squares, &t->room, thread, rows);
-    for (uint32_t columns = s->triangle ? rows : 0; columns < s->column_blocks; columns++)
-        stream_tile(s, thread, rows, columns, row_sums, part);
+    for (uint32_t columns = rows; columns < t->squares.blocks; columns++) {
+        const size_t at = (size_t)columns * BLOCK;
+        const tuning_side side = {w->a + at,
+                                  w->p + at,
+                                  w->h + at,
+                                  part_of(s, group, 0) + at,
+                                  part_of(s, group, 1) + at,
+                                  part_of(s, group, 2) + at,
+                                  part_of(s, group, 3) + at};
+        stream_tile(s, thread, rows, columns, row_sums, &side);
+    }
     for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++)
-        for (uint32_t k = 0; k < 3; k++)
-            put(s->out[k], rows * BLOCK + r,
-                sum_of_lanes(row_sums + (size_t)r * ROW_SUMS + k * TUNING_LANES));
+        for (uint32_t k = 0; k < SUMS; k++)
+            part_of(s, group, k)[rows * BLOCK + r] +=
+                sum_of_lanes(row_sums + (size_t)r * ROW_SUMS + k * TUNING_LANES);
 }
 
 static void stream_group(void *context, uint64_t group, unsigned thread) {
     const stream *s = context;
-    const tuning_matrix *t = s->call->matrix;
-    const uint64_t blocks = t->squares.blocks;
+    const uint64_t blocks = s->call->matrix->squares.blocks;
     for (uint64_t rows = group * blocks / GROUPS; rows < (group + 1) * blocks / GROUPS; rows++)
-        stream_block(s, thread, (uint32_t)rows, s->parts + group * t->stride);
+        stream_block(s, thread, group, (uint32_t)rows);
 }
 
-/* Adds to `out` what all groups of rows are to each column. */
-static void add_parts(const stream *s, float *out) {
+static void add_parts(const stream *s, uint32_t sum, float *out) {
     const tuning_matrix *t = s->call->matrix;
+    if (out == NULL)
+        return;
+    memset(out, 0, t->count * sizeof *out);
     for (uint64_t group = 0; group < GROUPS; group++)
-        for (uint32_t id = 0; id < s->column_blocks * BLOCK && id < t->count; id++)
-            out[id] += s->parts[group * t->stride + id];
+        for (uint32_t id = 0; id < t->count; id++)
+            out[id] += part_of(s, group, sum)[id];
 }
 
-/* columns: receives what the rows are to them, added to what it has; or NULL. */
-static tem_status stream_pairs(stream *s, float *columns, tem_error *error) {
-    const tuning_matrix *t = s->call->matrix;
-    tem_run run = s->call->run == NULL ? (tem_run){0} : *s->call->run;
+tem_status tuning_stream(const tuning_call *call, const tuning_side *words, tem_error *error) {
+    const tuning_matrix *t = call->matrix;
+    stream s = {call, words,
+                core_alloc_zero((size_t)GROUPS * SUMS * t->stride, sizeof *s.parts)};
+    tem_run run = call->run == NULL ? (tem_run){0} : *call->run;
     run.threads = t->threads;
-    s->parts = core_alloc_zero((size_t)GROUPS * t->stride, sizeof *s->parts);
-    tem_status status =
-        s->parts == NULL
+    const tem_status status =
+        s.parts == NULL
             ? core_fail_memory(error)
-            : core_parallel(&run, "summing over all pairs", GROUPS, stream_group, s, error);
-    if (status == TEM_OK && columns != NULL)
-        add_parts(s, columns);
-    core_free(s->parts);
+            : core_parallel(&run, "summing over all pairs", GROUPS, stream_group, &s, error);
+    float *const out[SUMS] = {words->z, words->m, words->q, words->gradient};
+    for (uint32_t k = 0; k < SUMS && status == TEM_OK; k++)
+        add_parts(&s, k, out[k]);
+    core_free(s.parts);
     return status;
 }
 
-tem_status tuning_stream(const tuning_call *call, uint32_t columns, const tuning_both *x,
-                         tem_error *error) {
-    stream s = {.call = call,
-                .a = x->a,
-                .p = x->p,
-                .h = x->h,
-                .column_blocks = (columns + BLOCK - 1) / BLOCK,
-                .out = {x->z, x->m, x->q}};
-    memset(x->out, 0, call->matrix->stride * sizeof *x->out);
-    return stream_pairs(&s, x->out, error);
+/* How the pairs of a word with those in its list stand: what is done with each. */
+typedef struct near_pair {
+    uint32_t id, other;
+    double rise, m;
+} near_pair;
+
+typedef void near_task(void *context, const near_pair *pair);
+
+/* All pairs in the lists, at a distance above 0. It takes a second for millions of words. */
+static tem_status near_pairs(const tuning_call *call, const float *u, near_task *task,
+                             void *context, tem_error *error) {
+    const tuning_matrix *t = call->matrix;
+    tem_status status = TEM_OK;
+    for (uint32_t id = 0; id < t->count && status == TEM_OK; id++) {
+        tem_neighbours list = {0};
+        status = neighbours_get(t->index, id, &list, error);
+        for (uint32_t i = 0; i < list.count && status == TEM_OK; i++) {
+            const uint32_t other = list.list[i].id;
+            const double m = fmin((double)list.list[i].distance / TEM_DIST_ONE, call->gamma);
+            if (m > 0)
+                task(context, &(near_pair){id, other, (double)u[id] - u[other], m});
+        }
+    }
+    return status;
+}
+
+typedef struct near_excess {
+    double limit, moment;
+    float *out;
+} near_excess;
+
+static void add_excess(void *context, const near_pair *p) {
+    near_excess *x = context;
+    const double over = fabs(p->rise) - x->limit * p->m;
+    if (over <= 0)
+        return;
+    const float signed_over = (float)copysign(over, p->rise);
+    x->out[p->id] += signed_over;
+    x->out[p->other] -= signed_over;
+    x->moment += 2 * over * p->m;
+}
+
+static void take_slope(void *context, const near_pair *p) {
+    double *slope = context;
+    *slope = fmax(*slope, fabs(p->rise) / p->m);
 }
 
 /* ------------------------------------------------------------- either way -- */
@@ -271,45 +353,29 @@ tem_status tuning_sum(const tuning_call *call, const float *a, float *z, float *
         summing s = {.call = call, .a = a, .out = {z, m, q}, .row = sum_row};
         return all_rows(&s, error);
     }
-    stream s = {.call = call,
-                .a = a,
-                .column_blocks = call->matrix->squares.blocks,
-                .triangle = m == NULL && q == NULL,
-                .out = {z, m, q}};
-    if (s.triangle)
-        s.h = a;
-    return stream_pairs(&s, s.triangle ? z : NULL, error);
-}
-
-tem_status tuning_gradient(const tuning_call *call, const float *p, const float *q, float *out,
-                           tem_error *error) {
-    summing s = {.call = call, .p = p, .q = q, .out = {out}, .row = gradient_row};
-    return all_rows(&s, error);
-}
-
-static tem_status with_row_numbers(summing *s, tem_error *error) {
-    s->row_numbers = core_alloc(s->call->matrix->count, sizeof *s->row_numbers);
-    return s->row_numbers == NULL ? core_fail_memory(error) : all_rows(s, error);
+    float *nothing = tuning_vector(call->matrix);
+    const tuning_side words = {a, nothing, nothing, z, m, q, NULL};
+    const tem_status status =
+        nothing == NULL ? core_fail_memory(error) : tuning_stream(call, &words, error);
+    core_free(nothing);
+    return status;
 }
 
 tem_status tuning_find_excess(const tuning_call *call, const float *u, double limit, float *out,
                               double *moment, tem_error *error) {
-    summing s = {.call = call, .u = u, .limit = (float)limit, .out = {out}, .row = excess_row};
-    const tem_status status = with_row_numbers(&s, error);
     *moment = 0;
-    for (uint32_t id = 0; id < call->matrix->count && status == TEM_OK; id++)
-        *moment += s.row_numbers[id];
-    core_free(s.row_numbers);
+    if (call->matrix->kept)
+        return excess_of_all(call, u, limit, out, moment, error);
+    near_excess x = {limit, 0, out};
+    memset(out, 0, call->matrix->count * sizeof *out);
+    const tem_status status = near_pairs(call, u, add_excess, &x, error);
+    *moment = x.moment;
     return status;
 }
 
 tem_status tuning_find_slope(const tuning_call *call, const float *u, double *slope,
                              tem_error *error) {
-    summing s = {.call = call, .u = u, .row = slope_row};
-    const tem_status status = with_row_numbers(&s, error);
     *slope = 0;
-    for (uint32_t id = 0; id < call->matrix->count && status == TEM_OK; id++)
-        *slope = s.row_numbers[id] > *slope ? s.row_numbers[id] : *slope;
-    core_free(s.row_numbers);
-    return status;
+    return call->matrix->kept ? slope_of_all(call, u, slope, error)
+                              : near_pairs(call, u, take_slope, slope, error);
 }

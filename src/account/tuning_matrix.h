@@ -7,6 +7,7 @@
 #define ACCOUNT_TUNING_MATRIX_H
 
 #include "account/tuning_loops.h"
+#include "index/neighbours.h"
 #include "space/squares.h"
 
 #include <stdbool.h>
@@ -20,13 +21,15 @@ typedef struct tuning_matrix {
     uint16_t *steps; /* kept: rows, `stride` apart; else a tile a thread */
     float *row_sums; /* streamed: of a block of rows, for each thread */
     const tuning_loops *loops;
+    const neighbour_index *index;
     squares squares;
     squares_room room;
 } tuning_matrix;
 
-/* The distances of a space; reach: none is larger. They are kept where 2 bytes a pair, both ways,
- * are at most `most` bytes. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with tuning_matrix_free. */
-tem_status tuning_matrix_make(const space *s, tem_dist reach, size_t most, const tem_run *run,
+/* The distances of a space with an index; reach: none is larger. They are kept where 2 bytes a
+ * pair, both ways, are at most `most` bytes. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with
+ * tuning_matrix_free. */
+tem_status tuning_matrix_make(const space *s, const neighbour_index *index, tem_dist reach, size_t most, const tem_run *run,
                               tuning_matrix *out, tem_error *error);
 void tuning_matrix_free(tuning_matrix *t);
 
@@ -41,35 +44,25 @@ typedef struct tuning_call {
     const tem_run *run;
 } tuning_call;
 
-/* z = K a, m = (K m) a, q = (K m^2) a. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. z alone takes half as
- * long where distances are streamed. */
+/* z = K a, m = (K m) a, q = (K m^2) a. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
 tem_status tuning_sum(const tuning_call *call, const float *a, float *z, float *m, float *q,
                       tem_error *error);
 
-/* Both directions of a rectangle in one pass, where distances are streamed: all words are rows, the
- * first `columns` words are columns. z, m, q as above, of the columns' a; out[y] is the sum over
- * all rows of k (m p + h). p and h are of the rows. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
-typedef struct tuning_both {
-    const float *a, *p, *h; /* a is 0 beyond the columns */
-    float *z, *m, *q, *out;
-} tuning_both;
+/* The same and out = (K m) p + K h in one pass, where distances are streamed. */
+tem_status tuning_stream(const tuning_call *call, const tuning_side *words, tem_error *error);
 
-tem_status tuning_stream(const tuning_call *call, uint32_t columns, const tuning_both *x,
-                         tem_error *error);
-
-/* The rest is for distances that are kept. */
-
-/* out = (K m) p + K q. */
-tem_status tuning_gradient(const tuning_call *call, const float *p, const float *q, float *out,
+/* out = (K m) p + K h, where they are kept. */
+tem_status tuning_gradient(const tuning_call *call, const float *p, const float *h, float *out,
                            tem_error *error);
 
 /* For every word the sum of max(|u - u_y| - limit m, 0) with the sign of u - u_y, and *moment, the
- * sum of that without its sign, times m, over all pairs, each twice. TEM_ERR_MEMORY or
- * TEM_ERR_CANCELLED. */
+ * sum of that without its sign, times m, over all pairs, each twice; where distances are streamed,
+ * over the pairs in the lists of the index, which is where nearly all of the steepest are.
+ * TEM_ERR_MEMORY, TEM_ERR_CANCELLED or TEM_ERR_DAMAGED. */
 tem_status tuning_find_excess(const tuning_call *call, const float *u, double limit, float *out,
                               double *moment, tem_error *error);
 
-/* The largest |u - u_y| / m over all pairs with m > 0. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+/* The largest |u - u_y| / m over the same pairs with m > 0. Fails as tuning_find_excess does. */
 tem_status tuning_find_slope(const tuning_call *call, const float *u, double *slope,
                              tem_error *error);
 

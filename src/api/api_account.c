@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TUNING_STEPS = 100 };
-
 static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
     const uint32_t count = a->model->words.count;
     uint32_t positive = 0;
@@ -191,21 +189,19 @@ static tem_status find_effect(const tem_accountant *a, const tem_mechanism_optio
     return status;
 }
 
-/* What the certified and the paper's mechanism do. Weights need an accountant of their own. */
+/* What the certified and the paper's mechanism do. Weights have an accountant of their own. */
 static tem_status find_effects(const tem_accountant *a, const tem_calibration *wanted,
-                               const tem_run *run, tem_certificate *c, tem_error *error) {
+                               const certified_weights *by, const tem_run *run,
+                               tem_certificate *c, tem_error *error) {
     const tem_mechanism_options plain = {
         .epsilon = wanted->epsilon, .beta = wanted->beta, .gamma = wanted->gamma};
     const tem_mechanism_options certified = {.epsilon = wanted->epsilon, .certificate = c};
-    tem_accountant *own = NULL;
-    tem_status status =
-        c->weights == NULL ? TEM_OK : tem_accountant_create(a->model, c->weights, run, &own, error);
+    const tem_accountant own = {a->model, by->values, by->profile};
     tem_effect found = {0}, of_plain = {0};
-    if (status == TEM_OK)
-        status = find_effect(own != NULL ? own : a, &certified, wanted->prior, run, &found, error);
+    tem_status status = find_effect(by->values == NULL ? a : &own, &certified, wanted->prior, run,
+                                    &found, error);
     if (status == TEM_OK)
         status = find_effect(a, &plain, wanted->prior, run, &of_plain, error);
-    tem_accountant_free(own);
     if (status == TEM_OK) {
         c->effect = found;
         c->plain = of_plain;
@@ -230,7 +226,7 @@ static tem_status make_certificate(const tem_accountant *a, const tem_calibratio
                             .weights = found->values};
     model_space_hash(a->model, said.space);
     const tem_status status =
-        wanted->prior == NULL ? TEM_OK : find_effects(a, wanted, run, &said, error);
+        wanted->prior == NULL ? TEM_OK : find_effects(a, wanted, found, run, &said, error);
     return status == TEM_OK ? certificate_make(a->model, &said, certificate, error) : status;
 }
 
@@ -241,7 +237,7 @@ static weights_request request_of(const tem_calibration *wanted, double beta) {
                              .gamma = wanted->gamma,
                              .prior = kind_of(wanted) == TEM_WEIGHTS_TUNED ? wanted->prior->shares
                                                                            : NULL,
-                             .iterations = wanted->steps > 0 ? wanted->steps : TUNING_STEPS,
+                             .iterations = wanted->steps,
                              .told = wanted->told,
                              .told_context = wanted->told_context};
 }

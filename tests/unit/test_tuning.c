@@ -143,35 +143,42 @@ static void check_loops(const tuning_loops *loops, example *x) {
     assert_near(loops->slope(&x->row, u, x->u), steepest, steepest);
 }
 
-/* Roots to half a unit, and one loop for both sides. */
-static void check_pairs(const tuning_loops *loops, example *x) {
+/* Either side of a row and its columns. */
+static void check_meeting(const tuning_loops *loops, example *x) {
+    _Alignas(64) float row_sums[4 * TUNING_LANES] = {0};
+    _Alignas(64) float out[4][NUMBERS] = {0};
+    const tuning_numbers own = {2.5f, 0.7f, 0.2f};
+    const tuning_side columns = {x->a, x->p, x->u, out[0], out[1], out[2], out[3]};
+    loops->meet(&x->row, &own, row_sums, &columns);
+    const tuning_sums whole = loops->sums(&x->row, x->a);
+    const float found[] = {whole.z, whole.m, whole.q, loops->gradient(&x->row, x->p, x->u)};
+    for (unsigned i = 0; i < 4; i++) {
+        double sum = 0;
+        for (unsigned lane = 0; lane < TUNING_LANES; lane++)
+            sum += row_sums[i * TUNING_LANES + lane];
+        assert_near(sum, found[i], fabsf(found[i]) + 1);
+    }
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        const double d = cut(x, i), k = exp2(x->row.rate * d);
+        const double truth[] = {k * 2.5, k * d * 2.5, k * d * d * 2.5, k * (d * 0.7 + 0.2)};
+        for (unsigned j = 0; j < 4; j++)
+            assert_near(out[j][i], truth[j], truth[j] + 1);
+    }
+}
+
+/* Roots to half a unit, 65535 at most. */
+static void check_new_distances(const tuning_loops *loops, example *x) {
     uint32_t whole_squares[NUMBERS];
     uint16_t steps[NUMBERS];
-    _Alignas(64) float sums[3 * TUNING_LANES] = {0};
-    _Alignas(64) float out[NUMBERS];
-    for (unsigned i = 0; i < NUMBERS; i++) {
+    for (unsigned i = 0; i < NUMBERS; i++)
         whole_squares[i] = (uint32_t)random64() >> random64() % 32;
-        out[i] = x->u[i];
-    }
     loops->roots(whole_squares, GROUPS, 0.37f, steps);
     for (unsigned i = 0; i < NUMBERS; i++)
         assert_true(fabs(steps[i] - sqrt(whole_squares[i]) * 0.37f) <= 0.51);
     loops->roots(whole_squares, GROUPS, 1000, steps);
     for (unsigned i = 0; i < NUMBERS; i++)
         assert_true(whole_squares[i] < 4400 || steps[i] == 65535);
-    loops->meet(&x->row, x->a, 0.7f, -0.2f, sums, out);
-    const tuning_sums whole = loops->sums(&x->row, x->a);
-    const float *const found[] = {&whole.z, &whole.m, &whole.q};
-    for (unsigned i = 0; i < 3; i++) {
-        double sum = 0;
-        for (unsigned lane = 0; lane < TUNING_LANES; lane++)
-            sum += sums[i * TUNING_LANES + lane];
-        assert_near(sum, *found[i], *found[i]);
-    }
-    for (unsigned i = 0; i < NUMBERS; i++) {
-        const double d = cut(x, i), k = exp2(x->row.rate * d);
-        assert_near(out[i], x->u[i] + k * (d * 0.7 - 0.2), x->u[i] + 1);
-    }
+    check_meeting(loops, x);
 }
 
 static void test_loops(void **state) {
@@ -180,7 +187,7 @@ static void test_loops(void **state) {
     for (unsigned round = 0; round < 300; round++) {
         make_example(&x, round % 3);
         check_loops(&tuning_loops_plain, &x);
-        check_pairs(&tuning_loops_plain, &x);
+        check_new_distances(&tuning_loops_plain, &x);
 #if defined(__x86_64__)
         const core_cpu cpu = core_cpu_detect();
         const tuning_loops *const wide[] = {cpu.avx2 ? &tuning_loops_avx2 : NULL,
@@ -188,7 +195,7 @@ static void test_loops(void **state) {
         for (unsigned i = 0; i < 2; i++) {
             if (wide[i] == NULL)
                 continue;
-            check_pairs(wide[i], &x);
+            check_new_distances(wide[i], &x);
             const tuning_sums one = tuning_loops_plain.sums(&x.row, x.a),
                               other = wide[i]->sums(&x.row, x.a);
             assert_memory_equal(&one, &other, sizeof one);
@@ -210,7 +217,7 @@ static void test_matrix(void **state) {
         const tem_run run = {.threads = threads};
         tuning_matrix t = {0};
         assert_int_equal(
-            tuning_matrix_make(&k->model->space, k->profile.reach, SIZE_MAX, &run, &t, NULL),
+            tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach, SIZE_MAX, &run, &t, NULL),
             TEM_OK);
         assert_true(t.kept);
         for (uint32_t a = 0; a < 130; a++)
@@ -224,63 +231,47 @@ static void test_matrix(void **state) {
 }
 
 /* Distances that are streamed give what those give that are kept, over words that do not fill their
- * blocks: the same bits where each pair is met from both sides; and the same bits for any number of
- * threads. */
-enum { STREAMED = 230, STREAMED_COLUMNS = 96 };
+ * blocks, and the same bits for any number of threads. */
+enum { STREAMED = 230, STREAMED_SUMS = 4 };
 
 typedef struct streamed {
     tuning_matrix matrix;
-    float *a, *p, *out[7]; /* z alone; z, m, q; z, m of the rectangle, and its columns */
+    float *a, *p, *h, *out[STREAMED_SUMS];
 } streamed;
 
 static void stream_all(const known *k, size_t most, unsigned threads, streamed *s) {
     const tem_run run = {.threads = threads};
-    assert_int_equal(tuning_matrix_make(&k->model->space, k->profile.reach, most, &run, &s->matrix,
-                                        NULL),
+    assert_int_equal(tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach, most,
+                                        &run, &s->matrix, NULL),
                      TEM_OK);
     s->a = tuning_vector(&s->matrix);
     s->p = tuning_vector(&s->matrix);
-    for (int i = 0; i < 7; i++)
+    s->h = tuning_vector(&s->matrix);
+    for (int i = 0; i < STREAMED_SUMS; i++)
         s->out[i] = tuning_vector(&s->matrix);
     for (uint32_t w = 0; w < STREAMED; w++) {
         s->a[w] = 1 + (float)(w % 7);
-        s->p[w] = (float)(w % 5) / 5 - 0.3f;
+        s->p[w] = (float)(w % 5) / 5 + 0.3f;
+        s->h[w] = (float)(w % 11) / 7;
     }
     const tuning_call call = {&s->matrix, 1.5, 6, &run};
-    assert_int_equal(tuning_sum(&call, s->a, s->out[0], NULL, NULL, NULL), TEM_OK);
-    assert_int_equal(tuning_sum(&call, s->a, s->out[1], s->out[2], s->out[3], NULL), TEM_OK);
+    const tuning_side words = {s->a,      s->p,      s->h,     s->out[0],
+                               s->out[1], s->out[2], s->out[3]};
     if (!s->matrix.kept) {
-        memset(s->a + STREAMED_COLUMNS, 0, (STREAMED - STREAMED_COLUMNS) * sizeof *s->a);
-        const tuning_both both = {s->a,      s->p, s->out[1], s->out[4],
-                                  s->out[5], NULL, s->out[6]};
-        assert_int_equal(tuning_stream(&call, STREAMED_COLUMNS, &both, NULL), TEM_OK);
+        assert_int_equal(tuning_stream(&call, &words, NULL), TEM_OK);
+        return;
     }
+    assert_int_equal(tuning_sum(&call, s->a, s->out[0], s->out[1], s->out[2], NULL), TEM_OK);
+    assert_int_equal(tuning_gradient(&call, s->p, s->h, s->out[3], NULL), TEM_OK);
 }
 
 static void stream_free(streamed *s) {
     core_free(s->a);
     core_free(s->p);
-    for (int i = 0; i < 7; i++)
+    core_free(s->h);
+    for (int i = 0; i < STREAMED_SUMS; i++)
         core_free(s->out[i]);
     tuning_matrix_free(&s->matrix);
-}
-
-/* The rectangle, in double precision. */
-static void check_rectangle(const known *k, const streamed *s) {
-    for (uint32_t w = 0; w < STREAMED; w++) {
-        double z = 0, m = 0, column = 0, scale = 0;
-        for (uint32_t y = 0; y < STREAMED; y++) {
-            const double d = fmin(space_distance(&k->model->space, w, y) / 65536.0, 6);
-            const double mass = exp(-1.5 * d);
-            z += y < STREAMED_COLUMNS ? mass * s->a[y] : 0;
-            m += y < STREAMED_COLUMNS ? mass * d * s->a[y] : 0;
-            column += mass * (d * s->p[y] + s->out[1][y]);
-            scale += mass * (d * fabsf(s->p[y]) + s->out[1][y]);
-        }
-        assert_true(fabs(s->out[4][w] - z) <= 1e-3 * z && fabs(s->out[5][w] - m) <= 1e-3 * (m + z));
-        if (w < STREAMED_COLUMNS)
-            assert_true(fabs(s->out[6][w] - column) <= 1e-3 * scale);
-    }
 }
 
 static void test_streams(void **state) {
@@ -290,20 +281,58 @@ static void test_streams(void **state) {
     stream_all(k, SIZE_MAX, 1, &kept);
     stream_all(k, 1000, 1, &first);
     assert_true(kept.matrix.kept && !first.matrix.kept);
-    for (int i = 1; i < 4; i++)
-        assert_memory_equal(kept.out[i], first.out[i], STREAMED * sizeof(float));
-    for (uint32_t w = 0; w < STREAMED; w++)
-        assert_true(fabs(first.out[0][w] - kept.out[0][w]) <= 1e-5 * kept.out[0][w]);
-    check_rectangle(k, &first);
+    for (int i = 0; i < STREAMED_SUMS; i++)
+        for (uint32_t w = 0; w < STREAMED; w++)
+            assert_near(first.out[i][w], kept.out[i][w], kept.out[i][w]);
     for (unsigned threads = 2; threads <= 3; threads++) {
         streamed other = {0};
         stream_all(k, 1000, threads, &other);
-        for (int i = 0; i < 7; i++)
+        for (int i = 0; i < STREAMED_SUMS; i++)
             assert_memory_equal(other.out[i], first.out[i], STREAMED * sizeof(float));
         stream_free(&other);
     }
     stream_free(&kept);
     stream_free(&first);
+    forget(k);
+}
+
+/* Where distances are streamed the pairs are those of the lists. */
+static void test_near_pairs(void **state) {
+    (void)state;
+    known *k = know(build_words(STREAMED));
+    tuning_matrix t = {0};
+    assert_int_equal(tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach, 1000,
+                                        NULL, &t, NULL),
+                     TEM_OK);
+    float *u = tuning_vector(&t), *found = tuning_vector(&t);
+    double truth[STREAMED] = {0}, steepest = 0, sum = 0, moment = 0, rises = 0;
+    for (uint32_t w = 0; w < STREAMED; w++)
+        u[w] = (float)(w * 37 % 101) / 50;
+    for (uint32_t w = 0; w < STREAMED; w++) {
+        tem_neighbours list = {0};
+        assert_int_equal(neighbours_get(&k->model->index, w, &list, NULL), TEM_OK);
+        for (uint32_t i = 0; i < list.count; i++) {
+            const uint32_t y = list.list[i].id;
+            const double m = fmin(space_distance(&k->model->space, w, y) / 65536.0, 2);
+            const double rise = (double)u[w] - u[y], over = fmax(fabs(rise) - 0.5 * m, 0);
+            if (m > 0) {
+                truth[w] += copysign(over, rise);
+                truth[y] -= copysign(over, rise);
+                sum += 2 * over * m;
+                steepest = fmax(steepest, fabs(rise) / m);
+            }
+        }
+    }
+    const tuning_call call = {&t, 1.5, 2, NULL};
+    assert_int_equal(tuning_find_excess(&call, u, 0.5, found, &moment, NULL), TEM_OK);
+    assert_int_equal(tuning_find_slope(&call, u, &rises, NULL), TEM_OK);
+    assert_near(moment, sum, sum);
+    assert_near(rises, steepest, steepest);
+    for (uint32_t w = 0; w < STREAMED; w++)
+        assert_near(found[w], truth[w], fabs(truth[w]) + 1);
+    core_free(u);
+    core_free(found);
+    tuning_matrix_free(&t);
     forget(k);
 }
 
@@ -315,7 +344,7 @@ static void test_balance(void **state) {
     known *k = know(build_words(60));
     tuning_matrix t = {0};
     assert_int_equal(
-        tuning_matrix_make(&k->model->space, k->profile.reach, SIZE_MAX, NULL, &t, NULL),
+        tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach, SIZE_MAX, NULL, &t, NULL),
         TEM_OK);
     const tuning_goal goal = {.epsilon = 6, .gamma = 9};
     float *a = tuning_vector(&t), *z = tuning_vector(&t);
@@ -445,6 +474,35 @@ static void test_never_worse(void **state) {
     forget(k);
 }
 
+/* Where distances are streamed, the promise holds as well, and the search gains something, too. */
+static void test_streamed_search(void **state) {
+    (void)state;
+    known *k = know(build_words(SLOW ? 40 : 120));
+    weights_request r = {.kind = TEM_WEIGHTS_BALANCED,
+                         .epsilon = 1,
+                         .beta = 0.001,
+                         .matrix_bytes = 1,
+                         .iterations = 150};
+    certified_weights balanced = {0}, tuned = {0};
+    assert_int_equal(certified_weights_find(&k->account, &r, NULL, &balanced, NULL), TEM_OK);
+    r.kind = TEM_WEIGHTS_TUNED;
+    r.prior = k->prior;
+    assert_int_equal(certified_weights_find(&k->account, &r, NULL, &tuned, NULL), TEM_OK);
+    assert_true(balanced.proof.most <= 1 && tuned.proof.most <= 1);
+    assert_int_equal(broken_promises(k, &balanced, 1), 0);
+    assert_int_equal(broken_promises(k, &tuned, 1), 0);
+    assert_true(exact_distance(k, &tuned) < 0.95 * exact_distance(k, &balanced));
+    certified_weights_free(&balanced);
+    certified_weights_free(&tuned);
+    r.kind = TEM_WEIGHTS_BALANCED;
+    r.prior = NULL;
+    r.epsilon = 60;
+    assert_int_equal(certified_weights_find(&k->account, &r, NULL, &balanced, NULL), TEM_OK);
+    assert_true(exponent_s_value(balanced.exponent.s) > 0.999 * 60);
+    certified_weights_free(&balanced);
+    forget(k);
+}
+
 /* Two words, m apart. With k^2 = x, E = exp(epsilon m) and the loss all used up, the expected
  * distance is m (f1 (1/E - x) + f2 x (E - 1)) / (1 - x), a fraction of linear functions: its minimum
  * is at an end. Either s is epsilon, with equal weights and m / (E + 1), whatever the prior; or s is
@@ -527,11 +585,11 @@ static void test_enough(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loops),       cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_streams),     cmocka_unit_test(test_balance),
+        cmocka_unit_test(test_streams),     cmocka_unit_test(test_near_pairs),     cmocka_unit_test(test_balance),
         cmocka_unit_test(test_promise),     cmocka_unit_test(test_promise_of_many),
         cmocka_unit_test(test_large_gamma), cmocka_unit_test(test_never_worse),
         cmocka_unit_test(test_two_words),   cmocka_unit_test(test_three_words),
-        cmocka_unit_test(test_enough),
+        cmocka_unit_test(test_enough),      cmocka_unit_test(test_streamed_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
