@@ -149,6 +149,22 @@ static bool keep(const tem_certificate *certificate) {
     return trust_add(&info);
 }
 
+/* What is proved of a certificate that was there already. Weights need an accountant of their own. */
+static tem_status audit_again(const tem_model *model, const tem_accountant *equal,
+                             const tem_certificate *certificate, const tem_run *run,
+                             tem_audit *audit, tem_error *error) {
+    tem_mechanism *mechanism = NULL;
+    tem_accountant *own = NULL;
+    tem_status status = calibration_mechanism(certificate, model, &mechanism, error);
+    if (status == TEM_OK && tem_mechanism_weights(mechanism) != NULL)
+        status = tem_accountant_create(model, tem_mechanism_weights(mechanism), run, &own, error);
+    if (status == TEM_OK)
+        status = tem_accountant_audit(own != NULL ? own : equal, mechanism, run, audit, error);
+    tem_accountant_free(own);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
 tem_certificate *calibration_make(const tem_model *model, const tem_accountant *accountant,
                                   const tem_calibration *wanted, double minutes, bool patient,
                                   const tem_run *run, bool quiet) {
@@ -164,9 +180,13 @@ tem_certificate *calibration_make(const tem_model *model, const tem_accountant *
     talk_end_progress();
     if (status == TEM_OK && w.said)
         status = find_better(model, wanted, certificate, run, quiet, &better, &error);
+    if (better != NULL && wanted->audit != NULL)
+        status = audit_again(model, accountant, better, run, wanted->audit, &error);
+    talk_end_progress();
     if (status != TEM_OK) {
         talk_error(&error);
         tem_certificate_free(certificate);
+        tem_certificate_free(better);
         return NULL;
     }
     if (better == NULL && keep(certificate))

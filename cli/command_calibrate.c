@@ -69,37 +69,18 @@ static bool print_json(const calibrated *c) {
 
 /* ---- running ---- */
 
-/* The worst pair, for those who want to see it. Weights need an accountant of their own. */
-static tem_status find_worst(const tem_model *model, const tem_accountant *equal,
-                             const tem_certificate *certificate, const tem_run *run,
-                             tem_audit *audit, tem_error *error) {
-    tem_mechanism *mechanism = NULL;
-    tem_accountant *own = NULL;
-    tem_status status = calibration_mechanism(certificate, model, &mechanism, error);
-    if (status == TEM_OK && tem_mechanism_weights(mechanism) != NULL)
-        status = tem_accountant_create(model, tem_mechanism_weights(mechanism), run, &own, error);
-    if (status == TEM_OK)
-        status = tem_accountant_audit(own != NULL ? own : equal, mechanism, run, audit, error);
-    tem_accountant_free(own);
-    tem_mechanism_free(mechanism);
-    return status;
-}
-
 static int calibrate(const calibrate_request *r, const tem_model *model,
                      const tem_accountant *accountant, const tem_run *run) {
-    tem_error error;
+    calibrated c = {.model = model};
+    tem_calibration wanted = r->wanted;
+    wanted.audit = &c.audit;
     tem_certificate *certificate =
-        calibration_make(model, accountant, &r->wanted, r->minutes, true, run, r->common.quiet);
+        calibration_make(model, accountant, &wanted, r->minutes, true, run, r->common.quiet);
     if (certificate == NULL)
         return EXIT_FAILED;
-    calibrated c = {.model = model};
     tem_certificate_get_info(certificate, &c.info);
     tem_model_get_info(model, &c.model_info);
-    const tem_status status = find_worst(model, accountant, certificate, run, &c.audit, &error);
     tem_certificate_free(certificate);
-    talk_end_progress();
-    if (status != TEM_OK)
-        return talk_error(&error);
     if (!r->json)
         print_text(&c);
     return !r->json || print_json(&c) ? EXIT_DONE : EXIT_FAILED;

@@ -858,10 +858,13 @@ typedef struct tem_calibration {
     const tem_prior *prior;   /* of this model; tuned: what the expected distance is taken under;
                                * else NULL will do, and then no effects are computed */
     const char *prior_name;   /* for the certificate, 1 to 63 bytes; where there is a prior */
-    uint32_t steps;           /* tuned: of the search; 0: 100. More find a smaller expected
-                               * distance, which is not always better text (docs/TUNING.md) */
+    uint32_t steps;           /* tuned: of the search; 0: 100, or 24 beyond some 56,000 words. More
+                               * find a smaller expected distance, which is not always better text
+                               * (docs/TUNING.md) */
     tem_search_fn *told;      /* or NULL */
     void *told_context;
+    tem_audit *audit;         /* or NULL: receives what was proved, with the worst pair, as
+                               * tem_accountant_audit tells it */
 } tem_calibration;
 
 /* Finds an s, and weights, for which the realised loss is proved to be at most epsilon. The

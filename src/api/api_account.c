@@ -268,6 +268,8 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
     }
     if (status == TEM_OK)
         status = make_certificate(a, wanted, beta, &found, run, certificate, error);
+    if (status == TEM_OK && wanted->audit != NULL)
+        *wanted->audit = audit_of(&found.proof, a->model->words.count);
     certified_weights_free(&found);
     return status;
 }
