@@ -169,8 +169,8 @@ int command_calibrate(int argc, char *const *argv) {
          "output weights: tuned (default), balanced or equal", 0, 0},
         PRIOR_OPTION(r.prior_text),
         {"steps", 0, OPTION_COUNT, &r.steps, "N",
-         "of the search for tuned weights (default 100, or 24 beyond 56,000 words); more find\n"
-         "a smaller expected distance, which is not always better text",
+         "of the search for tuned weights (default 100; 24 beyond 56,000 words); more\n"
+         "find a smaller expected distance, which is not always better text",
          1, STEPS_MAX},
         {"minutes", 0, OPTION_POSITIVE, &r.minutes, "M",
          "end the search after M minutes (default 60) with the best it has", 0, 0},
