@@ -6,6 +6,7 @@
  * copies are blocks of exactly the file's size, so a sanitizer sees it), and verifying passes only
  * where a plain recomputation in this file agrees with every word, list and bound. */
 #include "io/model_layout.h"
+#include "slow.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -576,12 +577,13 @@ static void test_every_length_mapped(void **state) {
     free(file.data);
 }
 
+/* The hashes find it: the sanitizer, which wants to see what reads a file, sees a bit of every byte. */
 static void test_every_bit(void **state) {
     (void)state;
     for (kind k = 0; k < KINDS; k++) {
         bytes file = bytes_of(k);
         assert_int_equal(judge(file), TEM_OK);
-        for (size_t bit = 0; bit < file.size * 8; bit++) {
+        for (size_t bit = 0; bit < file.size * 8; bit += SLOW ? 7 : 1) {
             file.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
             const tem_status status = judge(file);
             if (bit / 8 < 8)
