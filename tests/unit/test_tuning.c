@@ -28,12 +28,12 @@
 
 /* ------------------------------------------------------------- helpers -- */
 
-static tem_model *build(const float *values, uint32_t count, uint32_t dimension) {
-    return small_model(NULL, values, count, dimension, TEM_EUCLIDEAN, 4);
+static tem_model *build(const float *values, uint32_t count, uint32_t dimension, uint32_t length) {
+    return small_model(NULL, values, count, dimension, TEM_EUCLIDEAN, length);
 }
 
 /* Dense and sparse clusters, equal words, and one far away. */
-static tem_model *build_words(uint32_t count) {
+static tem_model *build_words_with(uint32_t count, uint32_t length) {
     enum { DIMENSION = 4 };
     float *values = calloc((size_t)count * DIMENSION, sizeof *values);
     assert_non_null(values);
@@ -47,9 +47,13 @@ static tem_model *build_words(uint32_t count) {
             if (id == count - 1)
                 *value += 20;
         }
-    tem_model *model = build(values, count, DIMENSION);
+    tem_model *model = build(values, count, DIMENSION, length);
     free(values);
     return model;
+}
+
+static tem_model *build_words(uint32_t count) {
+    return build_words_with(count, 4);
 }
 
 typedef struct known {
@@ -477,7 +481,7 @@ static void test_never_worse(void **state) {
 /* Where distances are streamed, the promise holds as well, and the search gains something, too. */
 static void test_streamed_search(void **state) {
     (void)state;
-    known *k = know(build_words(SLOW ? 40 : 120));
+    known *k = know(build_words_with(SLOW ? 40 : 120, 30));
     weights_request r = {.kind = TEM_WEIGHTS_BALANCED,
                          .epsilon = 1,
                          .beta = 0.001,
@@ -512,7 +516,7 @@ static void test_two_words(void **state) {
     (void)state;
     const float values[] = {0, 1, 2, 1};
     static const double shares[] = {0.5, 0.6, 0.8, 0.95, 0.999};
-    known *k = know(build(values, 2, 2));
+    known *k = know(build(values, 2, 2, 2));
     for (unsigned i = 0; i < sizeof shares / sizeof *shares; i++) {
         k->prior[0] = shares[i];
         k->prior[1] = 1 - shares[i];
@@ -532,7 +536,7 @@ static void test_two_words(void **state) {
 static void test_three_words(void **state) {
     (void)state;
     const float values[] = {0, 1, 1, 1, 2, 1};
-    known *k = know(build(values, 3, 2));
+    known *k = know(build(values, 3, 2, 3));
     for (double epsilon = 0.5; epsilon < 5; epsilon *= 2) {
         certified_weights c = find(k, TEM_WEIGHTS_BALANCED, epsilon, 0, 5);
         const double s = exponent_s_value(c.exponent.s);
