@@ -879,7 +879,8 @@ typedef struct tem_calibration {
  * of another model), TEM_ERR_UNSUPPORTED (other weights; a matrix of which not all triangles were
  * checked), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: seconds for 33,860 words,
  * minutes with tuned ones; memory for other than equal weights 2 bytes for each pair of words, both
- * ways. */
+ * ways, but at most 6 GB. Beyond that all distances are computed anew for every step: minutes a step
+ * for 341,479 words, and hours where distances are not euclidean (docs/TUNING.md). */
 TEM_API tem_status tem_accountant_calibrate(const tem_accountant *accountant,
                                             const tem_calibration *wanted, const tem_run *run,
                                             tem_certificate **certificate, tem_error *error);

@@ -10,8 +10,8 @@
 
 enum { FLATTEN_STEPS = 5, FLATTEN_STEPS_FEW = 3, BALANCE_STEPS = 100 };
 
-/* Of the search, where the caller does not say. A step over distances that are streamed takes two
- * hundred times as long as one over a tenth of the words, whose distances are kept. */
+/* Of the search, where the caller does not say. A step over distances that are streamed takes more
+ * than a hundred times as long as one over a tenth of the words, whose distances are kept. */
 enum { TUNING_STEPS = 100, TUNING_STEPS_FEW = 24 };
 
 static const size_t usual_matrix_bytes = (size_t)6 << 30;
@@ -102,7 +102,7 @@ static tem_status expected_distance(finding *f, const uint32_t *values, double s
     float *a = tuning_vector(&f->matrix), *z = tuning_vector(&f->matrix),
           *m = tuning_vector(&f->matrix);
     tem_status status = a == NULL || z == NULL || m == NULL ? core_fail_memory(error) : TEM_OK;
-    const tuning_call call = {&f->matrix, s, tuning_gamma(&f->goal, s), f->run};
+    const tuning_call call = {&f->matrix, s, tuning_gamma(&f->goal, s), f->run, false};
     for (uint32_t i = 0; i < f->matrix.count && status == TEM_OK; i++)
         a[i] = values == NULL ? 1 : (float)values[i] * 0x1p-32f;
     if (status == TEM_OK)
@@ -204,18 +204,21 @@ static tem_status try_flattening(finding *f, double s_equal, float *a, double *s
     return status;
 }
 
-/* Searches from flattened weights. Where distances are streamed pairs that are in no list are found
- * too steep by the proof alone, and cost a little of s. */
+/* The least s that is worth a proof. Where distances are streamed pairs that are in no list were not
+ * held, and the proof may cost more of s. */
+static double least_worth(const finding *f, const tuning_point *point, double s_equal) {
+    const bool sure = f->matrix.kept && isfinite(point->distance);
+    return sure ? fmax(s_equal, 0.97 * point->s) : s_equal;
+}
+
+/* Searches from flattened weights. */
 static tem_status try_tuning(finding *f, double s_equal, float *a, double s, tem_error *error) {
     const unsigned usual = f->matrix.kept ? TUNING_STEPS : TUNING_STEPS_FEW;
     const unsigned steps = f->request->iterations > 0 ? f->request->iterations : usual;
-    const double part = f->matrix.kept ? 0.97 : 0.9;
     tuning_point point = {a, s, INFINITY};
-    const tem_status status =
-        tuning_search(&f->matrix, &f->goal, s, steps, f->run, &point, error);
+    const tem_status status = tuning_search(&f->matrix, &f->goal, s, steps, f->run, &point, error);
     return status == TEM_OK
-               ? propose(f, a, false, isfinite(point.distance) ? part * point.s : s_equal, point.s,
-                         &s, error)
+               ? propose(f, a, false, least_worth(f, &point, s_equal), point.s, &s, error)
                : status;
 }
 
@@ -237,7 +240,8 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
     if (status != TEM_OK || s > 0)
         return status; /* no weights are better, as far as another optimiser tells: docs/TUNING.md */
     status = try_flattening(f, s_equal, a, &s, error);
-    return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED
+    const bool ended = f->watch.enough && s <= s_equal; /* nothing was flattened */
+    return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED && !ended
                ? try_tuning(f, s_equal, a, s, error)
                : status;
 }

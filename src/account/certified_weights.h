@@ -30,7 +30,9 @@ void certified_weights_free(certified_weights *c);
  * tuned: the least expected distance under the prior of all that is proved: equal and balanced
  * weights among it.
  * Memory: 2 bytes for each pair of words, both ways, up to matrix_bytes; where that does not do, all
- * distances are computed for every sum, and flattening and the search take fewer steps.
+ * distances are computed for every sum, 1 kB a word is needed for that, balancing ends where weights
+ * stay negative, and flattening and the search take fewer steps. 4 kB a word for a profile, up to
+ * three of them.
  * TEM_ERR_RANGE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
 tem_status certified_weights_find(const account *equal, const weights_request *r,
                                   const tem_run *run, certified_weights *out, tem_error *error);

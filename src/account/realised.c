@@ -162,8 +162,10 @@ tem_status realised_tighten(const account *a, exponent e, const tem_run *run, re
                             tem_error *error) {
     realised_loss found = {0};
     const tem_status status = realised_find(a, e, INFINITY, run, &found, error);
-    if (status == TEM_OK && found.most <= proof->most)
+    if (status == TEM_OK) {
+        found.most = fmin(found.most, proof->most); /* both are proved */
         *proof = found;
+    }
     return status;
 }
 

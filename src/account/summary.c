@@ -13,6 +13,7 @@
 #include "account/summary.h"
 
 #include "account/bayes.h"
+#include "account/tuning_matrix.h"
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -191,7 +192,7 @@ summary_sums summary_sum_by_profile(const summary_source *q, const summary_facto
     return sums;
 }
 
-/* ------------------------------------------------------------- all words -- */
+/* -------------------------------------------------------------- one word -- */
 
 static word_law law_of(const summary_source *q, uint32_t word, const summary_sums *sums) {
     const double mean = sums->moment / sums->total;
@@ -201,6 +202,77 @@ static word_law law_of(const summary_source *q, uint32_t word, const summary_sum
                       .distance = mean,
                       .beyond = fmax(0, sums->beyond / sums->total)}; /* a difference of large numbers */
 }
+
+/* ------------------------------------------------- in one pass over all pairs -- */
+
+/* Numbers of all words. Masses are in units of 2^32, which is more than a weight can be. */
+typedef struct all_words {
+    tuning_matrix matrix;
+    float *mass, *log_mass, *nothing; /* a, a ln a, 0 */
+    float *z, *m, *logs;
+    double far; /* where the word itself is put */
+} all_words;
+
+static tem_status all_words_init(all_words *x, const summary_source *q, const tem_run *run,
+                                 tem_error *error) {
+    const tem_status status = tuning_matrix_make(q->space, q->index, q->profile->reach, 0, run,
+                                                 &x->matrix, error);
+    float **const vectors[] = {&x->mass, &x->log_mass, &x->nothing, &x->z, &x->m, &x->logs};
+    bool made = status == TEM_OK;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors && made; i++)
+        made = (*vectors[i] = tuning_vector(&x->matrix)) != NULL;
+    return status != TEM_OK || made ? status : core_fail_memory(error);
+}
+
+static void all_words_free(all_words *x) {
+    float *const vectors[] = {x->mass, x->log_mass, x->nothing, x->z, x->m, x->logs};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        core_free(vectors[i]);
+    tuning_matrix_free(&x->matrix);
+}
+
+/* The sums have all outputs but the word itself, which is what is nearly certain where there is little
+ * noise; it is added in double precision. edge: what it counts for in them. */
+static void take_law(work *w, const all_words *x, uint32_t word, double edge) {
+    const uint32_t weight = weights_at(w->source->weights, word);
+    summary_sums sums = {0}, far = {0};
+    add_output(w->source, word, 0, &sums);
+    add_profile(w->source, &w->factors, word, 0, 0, &far);
+    const double own = weight * edge;
+    sums.total += ldexp(x->z[word], 32) - own;
+    sums.moment += ldexp(x->m[word], 32) - own * x->far;
+    sums.logs += ldexp(x->logs[word], 32) - (weight > 1 ? own * log(weight) : 0);
+    sums.beyond = far.beyond;
+    w->laws[word] = law_of(w->source, word, &sums);
+}
+
+static tem_status summarise_by_pass(work *w, const tem_run *run, tem_error *error) {
+    const summary_source *q = w->source;
+    all_words x = {0};
+    tem_status status = all_words_init(&x, q, run, error);
+    for (uint32_t y = 0; y < q->space->count && status == TEM_OK; y++) {
+        const uint32_t weight = weights_at(q->weights, y);
+        x.mass[y] = (float)weight * 0x1p-32f;
+        x.log_mass[y] = weight > 0 ? x.mass[y] * (float)log(weight) : 0;
+    }
+    const double s = slope(q), gamma = units(q->exponent->gamma);
+    const tuning_call call = {&x.matrix, s, gamma, run, true};
+    const tuning_side words = {.a = x.mass,
+                               .p = x.nothing,
+                               .h = x.log_mass,
+                               .z = x.z,
+                               .m = x.m,
+                               .gradient = x.logs};
+    if (status == TEM_OK)
+        status = tuning_stream(&call, &words, error);
+    x.far = fmin(x.matrix.reach, gamma);
+    for (uint32_t word = 0; word < q->space->count && status == TEM_OK; word++)
+        take_law(w, &x, word, exp(-s * x.far));
+    all_words_free(&x);
+    return status;
+}
+
+/* ------------------------------------------------------------- all words -- */
 
 static void summarise_word(void *context, uint64_t item, unsigned thread) {
     work *w = context;
@@ -261,11 +333,11 @@ static tem_status check_lists(const neighbour_index *index, tem_error *error) {
 
 static tem_status summarise_words(work *w, const tem_run *run, tem_error *error) {
     const uint32_t count = w->source->space->count;
-    /* The profile does not have L. */
-    w->exactly = count <= FEW_WORDS || w->source->weights->values != NULL;
-    if (!w->exactly)
-        summary_set_factors(w->source, &w->factors);
-    tem_status status = core_parallel(run, "summing", count, summarise_word, w, error);
+    w->exactly = count <= FEW_WORDS;
+    summary_set_factors(w->source, &w->factors);
+    tem_status status = !w->exactly && w->source->weights->values != NULL
+                            ? summarise_by_pass(w, run, error)
+                            : core_parallel(run, "summing", count, summarise_word, w, error);
     if (status != TEM_OK || w->exactly)
         return status;
     choose_sample(w);

@@ -49,7 +49,7 @@ typedef struct search {
 } search;
 
 static tuning_call call_of(const search *x) {
-    return (tuning_call){x->t, x->s, tuning_gamma(x->goal, x->s), x->run};
+    return (tuning_call){x->t, x->s, tuning_gamma(x->goal, x->s), x->run, false};
 }
 
 static double allowed(const search *x) {
@@ -87,7 +87,7 @@ static double slope_by_s(const search *x, double weight, double moment) {
     return sum;
 }
 
-/* The derivatives by theta, in x->gradient, and by s; by ln Z and the mean, in x->h and x->p. */
+/* The derivatives by theta, in x->gradient, and by s; by Z and M, in x->h and x->p. */
 static tem_status differentiate(search *x, double weight, double *by_s, tem_error *error) {
     const tuning_call call = call_of(x);
     double moment = 0;
@@ -247,7 +247,7 @@ tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, un
 
 tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error) {
-    const tuning_call call = {t, s, tuning_gamma(goal, s), run};
+    const tuning_call call = {t, s, tuning_gamma(goal, s), run, false};
     float *a = tuning_vector(t), *z = tuning_vector(t);
     tem_status status = a == NULL || z == NULL ? core_fail_memory(error) : TEM_OK;
     bool on = !has_enough(goal, NULL);
@@ -351,8 +351,13 @@ static bool is_negative(const balance *b) {
 tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           double tolerance, const tem_run *run, float *a, double *residual,
                           double *least, tem_error *error) {
-    enum { ANEW = 25 }; /* steps after which the rest is computed, not carried along */
-    const tuning_call call = {t, s, tuning_gamma(goal, s), run};
+    enum {
+        ANEW = 25,        /* steps after which the rest is computed, not carried along */
+        NEGATIVE_MOST = 2 /* streamed: steps with a negative weight, one after the other, that are
+                           * enough. The first may go too far where there is a solution */
+    };
+    unsigned negative = 0;
+    const tuning_call call = {t, s, tuning_gamma(goal, s), run, false};
     balance b = {.call = &call};
     bool on = !has_enough(goal, NULL);
     tem_status status = balance_init(&b, t, error);
@@ -367,19 +372,18 @@ tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, u
             status = balance_step(&b, &on, error);
         if (status == TEM_OK)
             status = core_progress(run, "balancing", k, steps, error);
-        on &= t->kept || !is_negative(&b); /* most likely there are none, and steps are long */
+        negative = is_negative(&b) ? negative + 1 : 0;
+        on &= t->kept || negative < NEGATIVE_MOST;
         on &= !has_enough(goal, &(tem_search_state){"balancing", k + 1, steps, s, NAN, NAN, NAN});
     }
-    if (status == TEM_OK)
-        status = take_rest(&b, error);
-    if (status == TEM_OK) {
-        *residual = largest_rest(&b);
-        *least = INFINITY;
-        for (uint32_t i = 0; i < t->count; i++) {
-            a[i] = (float)b.solution[i];
-            *least = fmin(*least, b.solution[i]);
-        }
+    *least = INFINITY;
+    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++) {
+        a[i] = (float)b.solution[i];
+        *least = fmin(*least, b.solution[i]);
     }
+    if (status == TEM_OK && *least > 0)
+        status = take_rest(&b, error);
+    *residual = *least > 0 ? largest_rest(&b) : INFINITY;
     balance_free(&b);
     return status;
 }

@@ -9,7 +9,7 @@
  * over ln a and s, plus a penalty rho times the sum over all pairs of
  * max(|ln Z(w) - ln Z(w')| - (epsilon - s) m(w, w'), 0)^2, by Adam, with a slope that is held a
  * little below what is allowed, so that points along the way are feasible; the best of these is
- * what it proposes.
+ * what it proposes. Where distances are streamed the pairs are those in the lists of the index.
  *
  * PRIVACY: a proposal and no more. Rounded to integers it is judged by realised.h. */
 #ifndef ACCOUNT_TUNING_H
@@ -44,8 +44,10 @@ typedef struct tuning_point {
 } tuning_point;
 
 /* Starts from *start and s; *start is replaced by the best feasible point that is found, if there is
- * one that is better, and by the last one, with a distance of INFINITY, if none is feasible. iterations: each about 0.5 s for 33,860 words on two processors. Told of progress
- * after each. TEM_ERR_MEMORY or TEM_ERR_CANCELLED: then *start holds the best so far. */
+ * one that is better, and by the last one, with a distance of INFINITY, if none is feasible.
+ * iterations: each about 0.5 s for 33,860 words on two processors, and about 75 s for 341,479, which
+ * are streamed. Told of progress after each. TEM_ERR_MEMORY, TEM_ERR_CANCELLED or TEM_ERR_DAMAGED:
+ * then *start holds the best so far. */
 tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, unsigned iterations,
                          const tem_run *run, tuning_point *start, tem_error *error);
 
@@ -55,9 +57,9 @@ tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, u
                           const tem_run *run, float *log_weights, tem_error *error);
 
 /* Solves K a = 1, which makes Z the same for all words, by conjugate gradients from the weights that
- * are given, up to a largest residual of `tolerance` or for `steps` steps; *residual receives the
- * largest, and *least the least of the weights, which may be negative: then there are no such
- * weights, and `a` is what it is. K may be singular or, by its truncation, indefinite: the search
+ * are given, up to a largest residual of `tolerance` or for `steps` steps; *least receives the least
+ * of the weights, which may be negative: then no such weights were found, and `a` is what it is;
+ * else *residual receives the largest. K may be singular or, by its truncation, indefinite: the search
  * ends where it no longer gets anywhere. */
 tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           double tolerance, const tem_run *run, float *a, double *residual,

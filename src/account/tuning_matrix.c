@@ -13,7 +13,7 @@ enum {
     STEPS_MAX = 65535,
     BLOCK = SQUARES_BLOCK,
     SUMS = 4,    /* z, m, q, gradient */
-    GROUPS = 32, /* of rows that are streamed, whatever the number of threads */
+    GROUPS = 64, /* of rows that are streamed, whatever the number of threads */
     ROW_SUMS = SUMS * TUNING_LANES
 };
 
@@ -27,6 +27,11 @@ static const tuning_loops *loops(void) {
 }
 
 /* ---------------------------------------------------------------- making -- */
+
+/* Steps for distances up to `most`. */
+static float unit_for(double most) {
+    return (float)(most / STEPS_MAX * 1.00001 + 1e-30);
+}
 
 /* A tile of distances, rows `stride` apart. Places without a word hold anything. */
 static void fill_tile(tuning_matrix *t, unsigned thread, uint32_t rows, uint32_t columns,
@@ -43,7 +48,8 @@ static void fill_tile(tuning_matrix *t, unsigned thread, uint32_t rows, uint32_t
     const float scale = 1 / (t->unit * TEM_DIST_ONE);
     for (uint32_t r = 0; r < squares_block_size(q, rows); r++)
         for (uint32_t c = 0; c < squares_block_size(q, columns); c++)
-            steps[r * stride + c] = (uint16_t)((float)tile[r * BLOCK + c] * scale + 0.5f);
+            steps[r * stride + c] =
+                (uint16_t)fminf((float)tile[r * BLOCK + c] * scale + 0.5f, STEPS_MAX);
 }
 
 /* The rows of a block, with 0 where there is no word. */
@@ -73,11 +79,12 @@ tem_status tuning_matrix_make(const space *s, const neighbour_index *index, tem_
                               tem_error *error) {
     tuning_matrix made = {.count = s->count,
                           .threads = core_thread_count(run),
-                          .unit = (float)reach / TEM_DIST_ONE / STEPS_MAX * 1.00001f + 1e-30f,
+                          .reach = (double)reach / TEM_DIST_ONE,
                           .loops = loops(),
                           .index = index};
     tem_status status = squares_init(&made.squares, s, reach, error);
     made.stride = made.squares.blocks * BLOCK;
+    made.unit = unit_for(made.reach);
     if (status == TEM_OK)
         status = squares_room_init(&made.room, &made.squares, made.threads, error);
     if (status == TEM_OK)
@@ -223,6 +230,8 @@ static void stream_tile(const stream *s, unsigned thread, uint32_t rows, uint32_
     tuning_row row = row_of(s->call);
     row.groups = BLOCK / TUNING_LANES;
     fill_tile(t, thread, rows, columns, steps, BLOCK);
+    for (uint32_t i = 0; i < BLOCK && rows == columns && s->call->others; i++)
+        steps[i * BLOCK + i] = STEPS_MAX;
     for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++) {
         const uint32_t id = rows * BLOCK + r;
         tuning_numbers own = {s->words->a[id], s->words->p[id], s->words->h[id]};
@@ -282,7 +291,8 @@ static void add_parts(const stream *s, uint32_t sum, float *out) {
 }
 
 tem_status tuning_stream(const tuning_call *call, const tuning_side *words, tem_error *error) {
-    const tuning_matrix *t = call->matrix;
+    tuning_matrix *t = call->matrix;
+    t->unit = unit_for(fmin(t->reach, call->gamma)); /* beyond gamma nothing is told apart */
     stream s = {call, words,
                 core_alloc_zero((size_t)GROUPS * SUMS * t->stride, sizeof *s.parts)};
     tem_run run = call->run == NULL ? (tem_run){0} : *call->run;

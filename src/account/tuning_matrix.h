@@ -1,5 +1,5 @@
-/* tuning_matrix.h - all distances of a vocabulary, rounded to 16 bits, and sums over them: what the
- * search for weights computes with.
+/* tuning_matrix.h - all distances of a vocabulary in 16 bits, nearly, and sums over them: what the
+ * search for weights computes with, and what says how a mechanism with weights does.
  *
  * PRIVACY: nothing that is proved rests on this. What the search proposes is rounded to integers
  * and judged by realised.h, from the exact distances. */
@@ -16,7 +16,8 @@ typedef struct tuning_matrix {
     uint32_t count;  /* words */
     uint32_t stride; /* count, padded to whole blocks */
     unsigned threads;
-    float unit;
+    double reach; /* no distance is larger */
+    float unit;   /* of a step: streamed, that of the pass at hand */
     bool kept;       /* all distances; else they are streamed: made anew for every sum */
     uint16_t *steps; /* kept: rows, `stride` apart; else a tile a thread */
     float *row_sums; /* streamed: of a block of rows, for each thread */
@@ -42,6 +43,7 @@ typedef struct tuning_call {
     tuning_matrix *matrix; /* one call at a time */
     double s, gamma;
     const tem_run *run;
+    bool others; /* streamed: sums without the word itself, for which exp(-s min(reach, gamma)) stays */
 } tuning_call;
 
 /* z = K a, m = (K m) a, q = (K m^2) a. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
@@ -57,7 +59,8 @@ tem_status tuning_gradient(const tuning_call *call, const float *p, const float 
 
 /* For every word the sum of max(|u - u_y| - limit m, 0) with the sign of u - u_y, and *moment, the
  * sum of that without its sign, times m, over all pairs, each twice; where distances are streamed,
- * over the pairs in the lists of the index, which is where nearly all of the steepest are.
+ * over the pairs in the lists of the index, which is where nearly all of the steepest are, a pair
+ * that is in the lists of both words counting twice as much.
  * TEM_ERR_MEMORY, TEM_ERR_CANCELLED or TEM_ERR_DAMAGED. */
 tem_status tuning_find_excess(const tuning_call *call, const float *u, double limit, float *out,
                               double *moment, tem_error *error);

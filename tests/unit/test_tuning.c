@@ -258,7 +258,7 @@ static void stream_all(const known *k, size_t most, unsigned threads, streamed *
         s->p[w] = (float)(w % 5) / 5 + 0.3f;
         s->h[w] = (float)(w % 11) / 7;
     }
-    const tuning_call call = {&s->matrix, 1.5, 6, &run};
+    const tuning_call call = {&s->matrix, 1.5, 6, &run, false};
     const tuning_side words = {s->a,      s->p,      s->h,     s->out[0],
                                s->out[1], s->out[2], s->out[3]};
     if (!s->matrix.kept) {
@@ -327,7 +327,7 @@ static void test_near_pairs(void **state) {
             }
         }
     }
-    const tuning_call call = {&t, 1.5, 2, NULL};
+    const tuning_call call = {&t, 1.5, 2, NULL, false};
     assert_int_equal(tuning_find_excess(&call, u, 0.5, found, &moment, NULL), TEM_OK);
     assert_int_equal(tuning_find_slope(&call, u, &rises, NULL), TEM_OK);
     assert_near(moment, sum, sum);
@@ -358,7 +358,7 @@ static void test_balance(void **state) {
     assert_int_equal(tuning_balance(&t, &goal, 5, 200, 1e-6, NULL, a, &residual, &least, NULL),
                      TEM_OK);
     assert_true(residual < 1e-4);
-    const tuning_call call = {&t, 5, 9, NULL};
+    const tuning_call call = {&t, 5, 9, NULL, false};
     assert_int_equal(tuning_sum(&call, a, z, NULL, NULL, NULL), TEM_OK);
     for (uint32_t i = 0; i < 60; i++)
         assert_true(fabs(z[i] - 1) < 2e-4 && a[i] >= least * (1 - 1e-6));
