@@ -231,23 +231,25 @@ static void all_words_free(all_words *x) {
     tuning_matrix_free(&x->matrix);
 }
 
-/* The sums have all outputs but the word itself, which is what is nearly certain where there is little
- * noise; it is added in double precision. edge: what it counts for in them. */
-static void take_law(work *w, const all_words *x, uint32_t word, double edge) {
-    const uint32_t weight = weights_at(w->source->weights, word);
-    summary_sums sums = {0}, far = {0};
-    add_output(w->source, word, 0, &sums);
-    add_profile(w->source, &w->factors, word, 0, 0, &far);
+/* The pass has all outputs but the word itself, which is nearly certain where there is little noise:
+ * it is added in double precision. edge: what it counts for in the pass. */
+static summary_sums sums_of(const summary_source *q, const summary_factors *f, const all_words *x,
+                            uint32_t word, double edge) {
+    const uint32_t weight = weights_at(q->weights, word);
     const double own = weight * edge;
+    summary_sums sums = {0}, by_profile = {0};
+    add_output(q, word, 0, &sums);
+    add_profile(q, f, word, 0, 0, &by_profile);
     sums.total += ldexp(x->z[word], 32) - own;
     sums.moment += ldexp(x->m[word], 32) - own * x->far;
     sums.logs += ldexp(x->logs[word], 32) - (weight > 1 ? own * log(weight) : 0);
-    sums.beyond = far.beyond;
-    w->laws[word] = law_of(w->source, word, &sums);
+    sums.beyond = by_profile.beyond;
+    return sums;
 }
 
-static tem_status summarise_by_pass(work *w, const tem_run *run, tem_error *error) {
-    const summary_source *q = w->source;
+tem_status summary_sum_all(const summary_source *q, const summary_factors *f, const tem_run *run,
+                           summary_sums *sums, tem_error *error) {
+    const double s = slope(q), gamma = units(q->exponent->gamma);
     all_words x = {0};
     tem_status status = all_words_init(&x, q, run, error);
     for (uint32_t y = 0; y < q->space->count && status == TEM_OK; y++) {
@@ -255,7 +257,6 @@ static tem_status summarise_by_pass(work *w, const tem_run *run, tem_error *erro
         x.mass[y] = (float)weight * 0x1p-32f;
         x.log_mass[y] = weight > 0 ? x.mass[y] * (float)log(weight) : 0;
     }
-    const double s = slope(q), gamma = units(q->exponent->gamma);
     const tuning_call call = {&x.matrix, s, gamma, run, true};
     const tuning_side words = {.a = x.mass,
                                .p = x.nothing,
@@ -267,7 +268,7 @@ static tem_status summarise_by_pass(work *w, const tem_run *run, tem_error *erro
         status = tuning_stream(&call, &words, error);
     x.far = fmin(x.matrix.reach, gamma);
     for (uint32_t word = 0; word < q->space->count && status == TEM_OK; word++)
-        take_law(w, &x, word, exp(-s * x.far));
+        sums[word] = sums_of(q, f, &x, word, exp(-s * x.far));
     all_words_free(&x);
     return status;
 }
@@ -281,6 +282,18 @@ static void summarise_word(void *context, uint64_t item, unsigned thread) {
     const summary_sums sums = w->exactly ? summary_sum_exactly(w->source, word)
                                          : summary_sum_by_profile(w->source, &w->factors, word);
     w->laws[word] = law_of(w->source, word, &sums);
+}
+
+static tem_status summarise_all(work *w, const tem_run *run, tem_error *error) {
+    const uint32_t count = w->source->space->count;
+    summary_sums *sums = core_alloc(count, sizeof *sums);
+    const tem_status status = sums == NULL
+                                  ? core_fail_memory(error)
+                                  : summary_sum_all(w->source, &w->factors, run, sums, error);
+    for (uint32_t word = 0; word < count && status == TEM_OK; word++)
+        w->laws[word] = law_of(w->source, word, &sums[word]);
+    core_free(sums);
+    return status;
 }
 
 static void summarise_sample(void *context, uint64_t item, unsigned thread) {
@@ -336,7 +349,7 @@ static tem_status summarise_words(work *w, const tem_run *run, tem_error *error)
     w->exactly = count <= FEW_WORDS;
     summary_set_factors(w->source, &w->factors);
     tem_status status = !w->exactly && w->source->weights->values != NULL
-                            ? summarise_by_pass(w, run, error)
+                            ? summarise_all(w, run, error)
                             : core_parallel(run, "summing", count, summarise_word, w, error);
     if (status != TEM_OK || w->exactly)
         return status;

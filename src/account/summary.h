@@ -54,6 +54,11 @@ void summary_set_factors(const summary_source *source, summary_factors *factors)
 summary_sums summary_sum_by_profile(const summary_source *source, const summary_factors *factors,
                                     uint32_t word);
 
+/* All words in one pass over all pairs, whatever the weights: sums[w] of each word w.
+ * TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+tem_status summary_sum_all(const summary_source *source, const summary_factors *factors,
+                           const tem_run *run, summary_sums *sums, tem_error *error);
+
 /* Fills *out; without with_bayes its `bayes` is NaN. The same for any number of
  * threads. TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
 tem_status summary_make(const summary_source *source, bool with_bayes, const tem_run *run,

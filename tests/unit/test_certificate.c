@@ -967,11 +967,13 @@ static double chi_square(const uint64_t counts[COUNT], const tem_law *law, doubl
 
 static void check_calibrated_draws(const tem_prior *prior) {
     enum { DRAWS = 200000 };
+    tem_audit said = {0};
     const tem_calibration wanted = {.epsilon = 1,
                                     .weights =
                                         prior != NULL ? TEM_WEIGHTS_TUNED : TEM_WEIGHTS_EQUAL,
                                     .prior = prior,
-                                    .prior_name = "zipf"};
+                                    .prior_name = "zipf",
+                                    .audit = &said};
     tem_accountant *accountant = NULL, *own = NULL;
     tem_certificate *certificate = NULL;
     tem_mechanism *calibrated = NULL, *plain = NULL;
@@ -1011,6 +1013,11 @@ static void check_calibrated_draws(const tem_prior *prior) {
     const tem_certificate_info info = info_of(certificate);
     assert_int_equal(verify(certificate), TEM_OK);
     assert_true(audit.realised <= info.realised && audit.realised <= 1);
+    assert_true(said.realised == audit.realised && said.realised_least == audit.realised_least);
+    assert_true(said.worst_a == audit.worst_a && said.worst_b == audit.worst_b &&
+                said.worst_distance == audit.worst_distance && said.local == audit.local);
+    assert_true(said.pairs_examined == audit.pairs_examined &&
+                said.pairs_pruned == audit.pairs_pruned);
     assert_true(info.s > 0.501);
     tem_rng_free(rng);
     tem_mechanism_free(plain);

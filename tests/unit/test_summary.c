@@ -469,6 +469,68 @@ static void test_profile(void **state) {
     tem_model_free(model);
 }
 
+/* With weights, 0 among them, and nearly none of them far from 1. */
+static void check_pass(tem_metric metric, uint32_t least) {
+    uint32_t *output_weights = malloc(MANY * sizeof *output_weights);
+    summary_sums *found = malloc(MANY * sizeof *found);
+    summary_factors *factors = malloc(sizeof *factors);
+    assert_true(output_weights != NULL && found != NULL && factors != NULL);
+    for (uint32_t i = 0; i < MANY; i++)
+        output_weights[i] = i % 50 == 0 ? 0 : least + (uint32_t)random_below(UINT32_MAX - least);
+    tem_model *model = make_model(MANY, 6, anywhere, metric, 32);
+    tem_accountant *accountant = accountant_of(model, output_weights);
+    for (int k = 0; k < MECHANISMS; k += SLOW ? 4 : 1) {
+        tem_mechanism_options options = mechanisms[k];
+        options.weights = output_weights;
+        tem_mechanism *mechanism = mechanism_of(model, options);
+        const envelopes *law = &mechanism->sampler.envelopes;
+        const summary_source source = {.space = &model->space,
+                                       .index = &model->index,
+                                       .exponent = &law->exponent,
+                                       .weights = &law->weights,
+                                       .profile = &accountant->profile};
+        summary_set_factors(&source, factors);
+        assert_int_equal(summary_sum_all(&source, factors, NULL, found, NULL), TEM_OK);
+        for (uint32_t word = 0; word < MANY; word += 7) {
+            const summary_sums truth = summary_sum_exactly(&source, word);
+            const double own = output_weights[word], log_own = own > 0 ? log(own) : 0;
+            check_near(found[word].total, truth.total, 2e-4, "total");
+            check_near(found[word].moment, truth.moment, 2.5e-4, "moment");
+            /* of the others, and against the word's own weight: what entropy is made of */
+            check_near(found[word].logs - log_own * found[word].total + truth.total,
+                       truth.logs - log_own * truth.total + truth.total, 2e-3, "logs");
+        }
+        tem_mechanism_free(mechanism);
+    }
+    free(factors);
+    free(found);
+    free(output_weights);
+    tem_accountant_free(accountant);
+    tem_model_free(model);
+}
+
+static void test_pass(void **state) {
+    (void)state;
+    check_pass(TEM_EUCLIDEAN, 1);
+    check_pass(TEM_L1, UINT32_MAX / 2);
+}
+
+/* And the whole. */
+static void test_many_weights(void **state) {
+    (void)state;
+    uint32_t *output_weights = malloc(MANY * sizeof *output_weights);
+    assert_non_null(output_weights);
+    for (uint32_t i = 0; i < MANY; i++)
+        output_weights[i] = 1 + (uint32_t)random_below(1000000);
+    tem_model *model = make_model(MANY, 6, anywhere, TEM_EUCLIDEAN, 32);
+    tem_accountant *accountant = accountant_of(model, output_weights);
+    for (int k = 0; k < MECHANISMS; k += SLOW ? 6 : 2)
+        compare(model, accountant, output_weights, mechanisms[k], 1e-3);
+    free(output_weights);
+    tem_accountant_free(accountant);
+    tem_model_free(model);
+}
+
 /* Where the profile misleads, words are looked at one by one. */
 static void test_misleading_profile(void **state) {
     (void)state;
@@ -740,6 +802,7 @@ int main(void) {
         cmocka_unit_test(test_zipf),          cmocka_unit_test(test_files),
         cmocka_unit_test(test_files_refused), cmocka_unit_test(test_few_words),
         cmocka_unit_test(test_weights),       cmocka_unit_test(test_many_words),
+        cmocka_unit_test(test_pass),          cmocka_unit_test(test_many_weights),
         cmocka_unit_test(test_profile),       cmocka_unit_test(test_misleading_profile),
         cmocka_unit_test(test_real_words),    cmocka_unit_test(test_threads),
         cmocka_unit_test(test_refusals),      cmocka_unit_test(test_rounding),
