@@ -33,7 +33,7 @@ typedef struct finding {
     tuning_watch watch;
     tuning_goal goal;
     certified_weights best;
-    double best_distance; /* under the prior; tuned only */
+    double best_distance; /* under the prior; balanced: -s */
 } finding;
 
 /* ----------------------------------------------------------------- proving -- */
@@ -240,8 +240,7 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
     if (status != TEM_OK || s > 0)
         return status; /* no weights are better, as far as another optimiser tells: docs/TUNING.md */
     status = try_flattening(f, s_equal, a, &s, error);
-    const bool ended = f->watch.enough && s <= s_equal; /* nothing was flattened */
-    return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED && !ended
+    return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED && !f->watch.enough
                ? try_tuning(f, s_equal, a, s, error)
                : status;
 }

@@ -248,19 +248,33 @@ tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, un
 tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error) {
     const tuning_call call = {t, s, tuning_gamma(goal, s), run, false};
-    float *a = tuning_vector(t), *z = tuning_vector(t);
-    tem_status status = a == NULL || z == NULL ? core_fail_memory(error) : TEM_OK;
+    float *a = tuning_vector(t), *z = tuning_vector(t), *sums = tuning_vector(t),
+          *back = tuning_vector(t);
+    tem_status status =
+        a == NULL || z == NULL || sums == NULL || back == NULL ? core_fail_memory(error) : TEM_OK;
+    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
+        a[i] = 1;
+    if (status == TEM_OK)
+        status = tuning_sum(&call, a, sums, NULL, NULL, error);
+    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
+        a[i] = expf(log_weights[i]);
     bool on = !has_enough(goal, NULL);
     for (unsigned k = 0; k < steps && status == TEM_OK && on; k++) {
-        for (uint32_t i = 0; i < t->count; i++)
-            a[i] = expf(log_weights[i]);
         status = tuning_sum(&call, a, z, NULL, NULL, error);
-        for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
-            log_weights[i] -= logf(z[i]);
+        for (uint32_t i = 0; i < t->count; i++)
+            z[i] = 1 / z[i];
+        if (status == TEM_OK)
+            status = tuning_sum(&call, z, back, NULL, NULL, error);
+        for (uint32_t i = 0; i < t->count; i++)
+            a[i] *= back[i] / sums[i];
         on = !has_enough(goal, &(tem_search_state){"flattening", k + 1, steps, s, NAN, NAN, NAN});
     }
+    for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
+        log_weights[i] = logf(a[i]);
     core_free(a);
     core_free(z);
+    core_free(sums);
+    core_free(back);
     return status;
 }
 

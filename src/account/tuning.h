@@ -51,8 +51,8 @@ typedef struct tuning_point {
 tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, unsigned iterations,
                          const tem_run *run, tuning_point *start, tem_error *error);
 
-/* Steps towards K a = 1 that keep weights positive, a <- a / (K a): each makes a K a / 2 - a 1 less,
- * or leaves it. A few of them flatten ln Z. */
+/* Richardson and Lucy's iteration towards K a = 1, a few steps of which flatten ln Z:
+ * a <- a K(1 / (K a)) / (K 1). */
 tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error);
 
