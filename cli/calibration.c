@@ -76,8 +76,8 @@ tem_status calibration_summarise(const tem_model *model, const tem_certificate *
     tem_accountant *accountant = NULL;
     tem_status status = calibration_mechanism(certificate, model, &mechanism, error);
     if (status == TEM_OK)
-        status = tem_accountant_create(model, tem_mechanism_weights(mechanism), run, &accountant,
-                                       error);
+        status =
+            tem_accountant_create(model, tem_mechanism_weights(mechanism), run, &accountant, error);
     if (status == TEM_OK)
         status = tem_accountant_summarise(accountant, mechanism, prior, 1, run, summary, error);
     tem_accountant_free(accountant);
@@ -151,8 +151,8 @@ static bool keep(const tem_certificate *certificate) {
 
 /* What is proved of a certificate that was there already. Weights need an accountant of their own. */
 static tem_status audit_again(const tem_model *model, const tem_accountant *equal,
-                             const tem_certificate *certificate, const tem_run *run,
-                             tem_audit *audit, tem_error *error) {
+                              const tem_certificate *certificate, const tem_run *run,
+                              tem_audit *audit, tem_error *error) {
     tem_mechanism *mechanism = NULL;
     tem_accountant *own = NULL;
     tem_status status = calibration_mechanism(certificate, model, &mechanism, error);

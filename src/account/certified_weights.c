@@ -38,8 +38,8 @@ typedef struct finding {
 
 /* ----------------------------------------------------------------- proving -- */
 
-/* To which part of 1 ln a is rounded, so that weights pack well: coarsely in a large vocabulary. For
- * balanced ones that would be most of what is left of the slopes. */
+/* To which part of 1 ln a is rounded, so that weights pack well: coarsely in a large vocabulary.
+ * For balanced ones that would be most of what is left of the slopes. */
 static double steps_of_log(const finding *f, bool balanced) {
     return f->matrix.count <= 8192 ? 65536 : balanced ? 4096 : 256;
 }
@@ -176,8 +176,8 @@ static tem_status try_balance(finding *f, float *a, double *s, tem_error *error)
     return propose(f, a, true, 0.99 * most, most, s, error);
 }
 
-/* A few steps towards a constant Z, from equal weights, at an exponent on the way from that of equal
- * weights to epsilon. Leaves in `a` and *s those with the largest s that was proved. */
+/* A few steps towards a constant Z, from equal weights, at an exponent on the way from that of
+ * equal weights to epsilon. Leaves in `a` and *s those with the largest s that was proved. */
 static tem_status try_flattening(finding *f, double s_equal, float *a, double *s,
                                  tem_error *error) {
     static const double parts[] = {0.5, 0.25, 0.75};
@@ -204,8 +204,8 @@ static tem_status try_flattening(finding *f, double s_equal, float *a, double *s
     return status;
 }
 
-/* The least s that is worth a proof. Where distances are streamed pairs that are in no list were not
- * held, and the proof may cost more of s. */
+/* The least s that is worth a proof. Where distances are streamed pairs that are in no list were
+ * not held, and the proof may cost more of s. */
 static double least_worth(const finding *f, const tuning_point *point, double s_equal) {
     const bool sure = f->matrix.kept && isfinite(point->distance);
     return sure ? fmax(s_equal, 0.97 * point->s) : s_equal;
@@ -238,7 +238,7 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
     if (status == TEM_OK)
         status = try_balance(f, a, &s, error);
     if (status != TEM_OK || s > 0)
-        return status; /* no weights are better, as far as another optimiser tells: docs/TUNING.md */
+        return status; /* none are better, as far as another optimiser tells: docs/TUNING.md */
     status = try_flattening(f, s_equal, a, &s, error);
     return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED && !f->watch.enough
                ? try_tuning(f, s_equal, a, s, error)
@@ -258,10 +258,9 @@ tem_status certified_weights_find(const account *equal, const weights_request *r
         r->gamma,   r->prior,
         0,          0,
         &f.watch};
-    tem_status status = tuning_matrix_make(equal->space, equal->index, equal->profile->reach,
-                                           r->matrix_bytes > 0 ? r->matrix_bytes
-                                                               : usual_matrix_bytes,
-                                           run, &f.matrix, error);
+    tem_status status = tuning_matrix_make(
+        equal->space, equal->index, equal->profile->reach,
+        r->matrix_bytes > 0 ? r->matrix_bytes : usual_matrix_bytes, run, &f.matrix, error);
     float *a = status == TEM_OK ? tuning_vector(&f.matrix) : NULL;
     if (status == TEM_OK)
         status = a == NULL ? core_fail_memory(error) : find_all(&f, a, error);

@@ -28,12 +28,11 @@ void certified_weights_free(certified_weights *c);
 /* balanced: Z is the same for all words where there are weights that make it so, and s just below
  * epsilon; else as flat as a few steps towards that make it, with the largest s that is proved.
  * tuned: the least expected distance under the prior of all that is proved: equal and balanced
- * weights among it.
- * Memory: 2 bytes for each pair of words, both ways, up to matrix_bytes; where that does not do, all
- * distances are computed for every sum, 1 kB a word is needed for that, balancing ends where weights
- * stay negative, and flattening and the search take fewer steps. 4 kB a word for a profile, up to
- * three of them.
- * TEM_ERR_RANGE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
+ * weights among it. Memory: 2 bytes for each pair of words, both ways, up to matrix_bytes; where
+ * that does not do, all distances are computed for every sum, 1 kB a word is needed for that,
+ * balancing ends where weights stay negative, and flattening and the search take fewer steps. 4 kB
+ * a word for a profile, up to three of them. TEM_ERR_RANGE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED,
+ * TEM_ERR_DAMAGED. */
 tem_status certified_weights_find(const account *equal, const weights_request *r,
                                   const tem_run *run, certified_weights *out, tem_error *error);
 

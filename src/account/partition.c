@@ -96,8 +96,8 @@ static void bound_words(void *context, uint64_t item, unsigned thread) {
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* this thread ends with the loop */
 }
 
-tem_status partition_make(const profile *p, const uint32_t *weights, exponent e,
-                          const tem_run *run, partition *out, tem_error *error) {
+tem_status partition_make(const profile *p, const uint32_t *weights, exponent e, const tem_run *run,
+                          partition *out, tem_error *error) {
     partition z = {.exponent = e,
                    .weights = weights,
                    .count = p->count,

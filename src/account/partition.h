@@ -32,8 +32,8 @@ typedef struct partition {
 
 /* Bounds for every word; weights as for the profile, which must outlive the partition.
  * TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with partition_free. */
-tem_status partition_make(const profile *p, const uint32_t *weights, exponent e,
-                          const tem_run *run, partition *out, tem_error *error);
+tem_status partition_make(const profile *p, const uint32_t *weights, exponent e, const tem_run *run,
+                          partition *out, tem_error *error);
 void partition_free(partition *z);
 
 /* Replaces the bounds of one word by those of the sum over all words, which differ by less than

@@ -122,9 +122,9 @@ typedef struct ordered {
     const space *space;
     const partition *z;
     double floor;
-    uint32_t *order;     /* slot -> id */
+    uint32_t *order;      /* slot -> id */
     double *least, *most; /* bounds on ln Z of each block */
-    uint16_t *errors;    /* the largest error of a code of each block */
+    uint16_t *errors;     /* the largest error of a code of each block */
     codes codes;
     finds finds;
     uint8_t *strips; /* codes of BLOCK rows a thread */
@@ -396,7 +396,7 @@ tem_status slopes_find(const space *s, const partition *z, double floor, const t
 typedef struct list_scan {
     const neighbour_index *index;
     const partition *z;
-    double *steepest; /* one a thread */
+    double *steepest;          /* one a thread */
     _Atomic(uint32_t) damaged; /* a word whose list is; or UINT32_MAX */
 } list_scan;
 

@@ -200,7 +200,8 @@ static word_law law_of(const summary_source *q, uint32_t word, const summary_sum
                       .self = weights_at(q->weights, word) / sums->total,
                       .entropy = log(sums->total) + slope(q) * mean - sums->logs / sums->total,
                       .distance = mean,
-                      .beyond = fmax(0, sums->beyond / sums->total)}; /* a difference of large numbers */
+                      .beyond =
+                          fmax(0, sums->beyond / sums->total)}; /* a difference of large numbers */
 }
 
 /* ------------------------------------------------- in one pass over all pairs -- */
@@ -215,8 +216,8 @@ typedef struct all_words {
 
 static tem_status all_words_init(all_words *x, const summary_source *q, const tem_run *run,
                                  tem_error *error) {
-    const tem_status status = tuning_matrix_make(q->space, q->index, q->profile->reach, 0, run,
-                                                 &x->matrix, error);
+    const tem_status status =
+        tuning_matrix_make(q->space, q->index, q->profile->reach, 0, run, &x->matrix, error);
     float **const vectors[] = {&x->mass, &x->log_mass, &x->nothing, &x->z, &x->m, &x->logs};
     bool made = status == TEM_OK;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors && made; i++)
@@ -231,8 +232,8 @@ static void all_words_free(all_words *x) {
     tuning_matrix_free(&x->matrix);
 }
 
-/* The pass has all outputs but the word itself, which is nearly certain where there is little noise:
- * it is added in double precision. edge: what it counts for in the pass. */
+/* The pass has all outputs but the word itself, which is nearly certain where there is little
+ * noise: it is added in double precision. edge: what it counts for in the pass. */
 static summary_sums sums_of(const summary_source *q, const summary_factors *f, const all_words *x,
                             uint32_t word, double edge) {
     const uint32_t weight = weights_at(q->weights, word);
@@ -258,12 +259,8 @@ tem_status summary_sum_all(const summary_source *q, const summary_factors *f, co
         x.log_mass[y] = weight > 0 ? x.mass[y] * (float)log(weight) : 0;
     }
     const tuning_call call = {&x.matrix, s, gamma, run, true};
-    const tuning_side words = {.a = x.mass,
-                               .p = x.nothing,
-                               .h = x.log_mass,
-                               .z = x.z,
-                               .m = x.m,
-                               .gradient = x.logs};
+    const tuning_side words = {
+        .a = x.mass, .p = x.nothing, .h = x.log_mass, .z = x.z, .m = x.m, .gradient = x.logs};
     if (status == TEM_OK)
         status = tuning_stream(&call, &words, error);
     x.far = fmin(x.matrix.reach, gamma);

@@ -7,16 +7,16 @@
  *
  *     N_w = a_w / Z,   E[m] = M / Z,   P(d > gamma) = B / Z,   entropy = ln Z + s M / Z - L / Z.
  *
- * With weights that are all 1, near words are taken one by one, with the exact distances of w's list:
- * they are few, and each of them matters. Those beyond the list come from the profile (profile.h), a
- * sum of 512 terms instead of one a word. It knows how many words are in a cell, but not where. Taking
- * them as evenly spread over it is nearly right where there are many.
+ * With weights that are all 1, near words are taken one by one, with the exact distances of w's
+ * list: they are few, and each of them matters. Those beyond the list come from the profile
+ * (profile.h), a sum of 512 terms instead of one a word. It knows how many words are in a cell, but
+ * not where. Taking them as evenly spread over it is nearly right where there are many.
  *
- * The profile does not have L. With other weights all sums but B, which is small, come from one pass
- * over all pairs in floating point, with distances of 16 bits (tuning_matrix.h).
+ * The profile does not have L. With other weights all sums but B, which is small, come from one
+ * pass over all pairs in floating point, with distances of 16 bits (tuning_matrix.h).
  *
- * In either case summary.c looks at a sample of words, one output at a time, whether it is right, and
- * otherwise takes all of them like that. */
+ * In either case summary.c looks at a sample of words, one output at a time, whether it is right,
+ * and otherwise takes all of them like that. */
 #ifndef ACCOUNT_SUMMARY_H
 #define ACCOUNT_SUMMARY_H
 

@@ -58,17 +58,16 @@ static double allowed(const search *x) {
 
 /* ----------------------------------------------------------- one iteration -- */
 
-/* Z, its moments, ln Z and F. Where distances are streamed a pass over all pairs is most of the time:
- * the gradient comes with it, by the derivatives that the point before had. At the first point there
- * are none, and the gradient is 0. */
+/* Z, its moments, ln Z and F. Where distances are streamed a pass over all pairs is most of the
+ * time: the gradient comes with it, by the derivatives that the point before had. At the first
+ * point there are none, and the gradient is 0. */
 static tem_status evaluate(search *x, tem_error *error) {
     const tuning_call call = call_of(x);
     for (uint32_t i = 0; i < x->t->count; i++)
         x->a[i] = expf(x->theta[i]);
     const tuning_side words = {x->a, x->p, x->h, x->z, x->m, x->q, x->gradient};
-    const tem_status status = x->t->kept
-                                  ? tuning_sum(&call, x->a, x->z, x->m, x->q, error)
-                                  : tuning_stream(&call, &words, error);
+    const tem_status status = x->t->kept ? tuning_sum(&call, x->a, x->z, x->m, x->q, error)
+                                         : tuning_stream(&call, &words, error);
     x->distance = 0;
     for (uint32_t i = 0; i < x->t->count && status == TEM_OK; i++) {
         x->u[i] = logf(x->z[i]);
@@ -109,8 +108,8 @@ static tem_status differentiate(search *x, double weight, double *by_s, tem_erro
     return status;
 }
 
-/* How far a step goes at first: the more there are, the shorter they can be. Over all steps ln a may
- * change by about 0.6 sqrt(iterations), s by 0.15 epsilon. */
+/* How far a step goes at first: the more there are, the shorter they can be. Over all steps ln a
+ * may change by about 0.6 sqrt(iterations), s by 0.15 epsilon. */
 static double rate_weights(const search *x) {
     return 0.6 / sqrt(x->iterations);
 }
@@ -128,7 +127,8 @@ static double cooling(const search *x) {
     return 0.5 * (1 + cos(3.141592653589793 * part_done(x))) * 0.95 + 0.05;
 }
 
-/* The weight of the penalty, which grows. In a small vocabulary there are fewer pairs to share it. */
+/* The weight of the penalty, which grows. In a small vocabulary there are fewer pairs to share
+ * it. */
 static double rho(const search *x) {
     const double crowd = sqrt(words_of_choice / x->t->count);
     return crowd * rho_first * pow(rho_last / rho_first, part_done(x));

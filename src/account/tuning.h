@@ -43,11 +43,11 @@ typedef struct tuning_point {
     double distance; /* F; INFINITY: no feasible point yet */
 } tuning_point;
 
-/* Starts from *start and s; *start is replaced by the best feasible point that is found, if there is
- * one that is better, and by the last one, with a distance of INFINITY, if none is feasible.
- * iterations: each about 0.5 s for 33,860 words on two processors, and about 75 s for 341,479, which
- * are streamed. Told of progress after each. TEM_ERR_MEMORY, TEM_ERR_CANCELLED or TEM_ERR_DAMAGED:
- * then *start holds the best so far. */
+/* Starts from *start and s; *start is replaced by the best feasible point that is found, if there
+ * is one that is better, and by the last one, with a distance of INFINITY, if none is feasible.
+ * iterations: each about 0.5 s for 33,860 words on two processors, and about 75 s for 341,479,
+ * which are streamed. Told of progress after each. TEM_ERR_MEMORY, TEM_ERR_CANCELLED or
+ * TEM_ERR_DAMAGED: then *start holds the best so far. */
 tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, unsigned iterations,
                          const tem_run *run, tuning_point *start, tem_error *error);
 
@@ -56,11 +56,11 @@ tem_status tuning_search(tuning_matrix *t, const tuning_goal *goal, double s, un
 tem_status tuning_flatten(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error);
 
-/* Solves K a = 1, which makes Z the same for all words, by conjugate gradients from the weights that
- * are given, up to a largest residual of `tolerance` or for `steps` steps; *least receives the least
- * of the weights, which may be negative: then no such weights were found, and `a` is what it is;
- * else *residual receives the largest. K may be singular or, by its truncation, indefinite: the search
- * ends where it no longer gets anywhere. */
+/* Solves K a = 1, which makes Z the same for all words, by conjugate gradients from the weights
+ * that are given, up to a largest residual of `tolerance` or for `steps` steps; *least receives the
+ * least of the weights, which may be negative: then no such weights were found, and `a` is what it
+ * is; else *residual receives the largest. K may be singular or, by its truncation, indefinite: the
+ * search ends where it no longer gets anywhere. */
 tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           double tolerance, const tem_run *run, float *a, double *residual,
                           double *least, tem_error *error);

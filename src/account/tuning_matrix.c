@@ -67,9 +67,9 @@ static void keep_block(void *context, uint64_t block, unsigned thread) {
 /* Memory for all distances, or for a tile a thread. */
 static tem_status make_room(tuning_matrix *t, size_t most, tem_error *error) {
     t->kept = (double)t->count * t->stride * sizeof *t->steps <= (double)most;
-    t->steps = core_alloc_zero(t->kept ? (size_t)t->count * t->stride
-                                       : (size_t)t->threads * BLOCK * BLOCK,
-                               sizeof *t->steps);
+    t->steps =
+        core_alloc_zero(t->kept ? (size_t)t->count * t->stride : (size_t)t->threads * BLOCK * BLOCK,
+                        sizeof *t->steps);
     t->row_sums = core_alloc((size_t)t->threads * BLOCK * ROW_SUMS, sizeof *t->row_sums);
     return t->steps == NULL || t->row_sums == NULL ? core_fail_memory(error) : TEM_OK;
 }
@@ -146,8 +146,7 @@ static void gradient_row(const summing *s, uint32_t id, const tuning_row *row) {
 }
 
 static void excess_row(const summing *s, uint32_t id, const tuning_row *row) {
-    const tuning_excess found =
-        s->call->matrix->loops->excess(row, s->u[id], s->u, s->limit);
+    const tuning_excess found = s->call->matrix->loops->excess(row, s->u[id], s->u, s->limit);
     s->out[0][id] = found.signed_sum;
     s->row_numbers[id] = found.moment;
 }
@@ -210,8 +209,8 @@ tem_status tuning_gradient(const tuning_call *call, const float *p, const float 
 
 /* --------------------------------------------- distances that are streamed -- */
 
-/* One pass over all pairs, each met once, for both words. Words are rows in groups; what the rows of
- * a group are to the columns is summed up by itself, so that all sums have one order. */
+/* One pass over all pairs, each met once, for both words. Words are rows in groups; what the rows
+ * of a group are to the columns is summed up by itself, so that all sums have one order. */
 typedef struct stream {
     const tuning_call *call;
     const tuning_side *words; /* what is found of them may be NULL */
@@ -293,14 +292,12 @@ static void add_parts(const stream *s, uint32_t sum, float *out) {
 tem_status tuning_stream(const tuning_call *call, const tuning_side *words, tem_error *error) {
     tuning_matrix *t = call->matrix;
     t->unit = unit_for(fmin(t->reach, call->gamma)); /* beyond gamma nothing is told apart */
-    stream s = {call, words,
-                core_alloc_zero((size_t)GROUPS * SUMS * t->stride, sizeof *s.parts)};
+    stream s = {call, words, core_alloc_zero((size_t)GROUPS * SUMS * t->stride, sizeof *s.parts)};
     tem_run run = call->run == NULL ? (tem_run){0} : *call->run;
     run.threads = t->threads;
-    const tem_status status =
-        s.parts == NULL
-            ? core_fail_memory(error)
-            : core_parallel(&run, "summing over all pairs", GROUPS, stream_group, &s, error);
+    const tem_status status = s.parts == NULL ? core_fail_memory(error)
+                                              : core_parallel(&run, "summing over all pairs",
+                                                              GROUPS, stream_group, &s, error);
     float *const out[SUMS] = {words->z, words->m, words->q, words->gradient};
     for (uint32_t k = 0; k < SUMS && status == TEM_OK; k++)
         add_parts(&s, k, out[k]);

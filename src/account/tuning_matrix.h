@@ -16,8 +16,8 @@ typedef struct tuning_matrix {
     uint32_t count;  /* words */
     uint32_t stride; /* count, padded to whole blocks */
     unsigned threads;
-    double reach; /* no distance is larger */
-    float unit;   /* of a step: streamed, that of the pass at hand */
+    double reach;    /* no distance is larger */
+    float unit;      /* of a step: streamed, that of the pass at hand */
     bool kept;       /* all distances; else they are streamed: made anew for every sum */
     uint16_t *steps; /* kept: rows, `stride` apart; else a tile a thread */
     float *row_sums; /* streamed: of a block of rows, for each thread */
@@ -30,8 +30,9 @@ typedef struct tuning_matrix {
 /* The distances of a space with an index; reach: none is larger. They are kept where 2 bytes a
  * pair, both ways, are at most `most` bytes. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with
  * tuning_matrix_free. */
-tem_status tuning_matrix_make(const space *s, const neighbour_index *index, tem_dist reach, size_t most, const tem_run *run,
-                              tuning_matrix *out, tem_error *error);
+tem_status tuning_matrix_make(const space *s, const neighbour_index *index, tem_dist reach,
+                              size_t most, const tem_run *run, tuning_matrix *out,
+                              tem_error *error);
 void tuning_matrix_free(tuning_matrix *t);
 
 /* Zeroed memory for a number a word, padded. NULL if there is none. */
@@ -43,7 +44,7 @@ typedef struct tuning_call {
     tuning_matrix *matrix; /* one call at a time */
     double s, gamma;
     const tem_run *run;
-    bool others; /* streamed: sums without the word itself, for which exp(-s min(reach, gamma)) stays */
+    bool others; /* streamed: sums without the word itself, which is put at min(reach, gamma) */
 } tuning_call;
 
 /* z = K a, m = (K m) a, q = (K m^2) a. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */

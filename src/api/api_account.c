@@ -191,15 +191,15 @@ static tem_status find_effect(const tem_accountant *a, const tem_mechanism_optio
 
 /* What the certified and the paper's mechanism do. Weights have an accountant of their own. */
 static tem_status find_effects(const tem_accountant *a, const tem_calibration *wanted,
-                               const certified_weights *by, const tem_run *run,
-                               tem_certificate *c, tem_error *error) {
+                               const certified_weights *by, const tem_run *run, tem_certificate *c,
+                               tem_error *error) {
     const tem_mechanism_options plain = {
         .epsilon = wanted->epsilon, .beta = wanted->beta, .gamma = wanted->gamma};
     const tem_mechanism_options certified = {.epsilon = wanted->epsilon, .certificate = c};
     const tem_accountant own = {a->model, by->values, by->profile};
     tem_effect found = {0}, of_plain = {0};
-    tem_status status = find_effect(by->values == NULL ? a : &own, &certified, wanted->prior, run,
-                                    &found, error);
+    tem_status status =
+        find_effect(by->values == NULL ? a : &own, &certified, wanted->prior, run, &found, error);
     if (status == TEM_OK)
         status = find_effect(a, &plain, wanted->prior, run, &of_plain, error);
     if (status == TEM_OK) {

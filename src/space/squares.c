@@ -111,8 +111,7 @@ const tem_dist *squares_meet(const squares *q, squares_room *room, unsigned thre
                              uint32_t columns) {
     tem_dist *out = room->tiles + (size_t)thread * SQUARES_BLOCK * SQUARES_BLOCK;
     if (squares_have_products(q))
-        space_distances_of_squares(q->space,
-                                   squares_meet_squares(q, room, thread, rows, columns),
+        space_distances_of_squares(q->space, squares_meet_squares(q, room, thread, rows, columns),
                                    SQUARES_BLOCK * SQUARES_BLOCK, out);
     else
         one_by_one(q, rows, columns, out);

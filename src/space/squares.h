@@ -14,7 +14,7 @@ enum { SQUARES_BLOCK = 96 };
 
 typedef struct squares {
     const space *space;
-    size_t pairs;     /* of elements */
+    size_t pairs; /* of elements */
     uint32_t blocks;
     int16_t *columns; /* tile_vectors.columns, tile after tile; NULL: the slow way */
     uint32_t *norms;  /* |x|^2 modulo 2^32 */

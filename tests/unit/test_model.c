@@ -1,10 +1,11 @@
 /* test_model.c - the model file: what is saved is what is opened, and what is not right is refused.
  *
- * Small models of every metric go through a file and back. Then their files are cut at every length,
- * every bit of them is flipped, and every field is set to extreme values, with and without the hashes
- * made right again: opening, using and verifying such a file never touches memory outside it (the
- * copies are blocks of exactly the file's size, so a sanitizer sees it), and verifying passes only
- * where a plain recomputation in this file agrees with every word, list and bound. */
+ * Small models of every metric go through a file and back. Then their files are cut at every
+ * length, every bit of them is flipped, and every field is set to extreme values, with and without
+ * the hashes made right again: opening, using and verifying such a file never touches memory
+ * outside it (the copies are blocks of exactly the file's size, so a sanitizer sees it), and
+ * verifying passes only where a plain recomputation in this file agrees with every word, list and
+ * bound. */
 #include "io/model_layout.h"
 #include "slow.h"
 
@@ -577,7 +578,8 @@ static void test_every_length_mapped(void **state) {
     free(file.data);
 }
 
-/* The hashes find it: the sanitizer, which wants to see what reads a file, sees a bit of every byte. */
+/* The hashes find it: the sanitizer, which wants to see what reads a file, sees a bit of every
+ * byte. */
 static void test_every_bit(void **state) {
     (void)state;
     for (kind k = 0; k < KINDS; k++) {

@@ -234,9 +234,9 @@ static void check_matrix(tem_metric metric) {
     for (unsigned threads = 1; threads <= 3; threads++) {
         const tem_run run = {.threads = threads};
         tuning_matrix t = {0};
-        assert_int_equal(
-            tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach, SIZE_MAX, &run, &t, NULL),
-            TEM_OK);
+        assert_int_equal(tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach,
+                                            SIZE_MAX, &run, &t, NULL),
+                         TEM_OK);
         assert_true(t.kept);
         for (uint32_t a = 0; a < 130; a++)
             for (uint32_t b = 0; b < 130; b++) {
@@ -279,8 +279,7 @@ static void stream_all(const known *k, size_t most, unsigned threads, streamed *
         s->h[w] = (float)(w % 11) / 7;
     }
     const tuning_call call = {&s->matrix, 1.5, 6, &run, false};
-    const tuning_side words = {s->a,      s->p,      s->h,     s->out[0],
-                               s->out[1], s->out[2], s->out[3]};
+    const tuning_side words = {s->a, s->p, s->h, s->out[0], s->out[1], s->out[2], s->out[3]};
     if (!s->matrix.kept) {
         assert_int_equal(tuning_stream(&call, &words, NULL), TEM_OK);
         return;
@@ -376,9 +375,9 @@ static void test_balance(void **state) {
     (void)state;
     known *k = know(build_words(60));
     tuning_matrix t = {0};
-    assert_int_equal(
-        tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach, SIZE_MAX, NULL, &t, NULL),
-        TEM_OK);
+    assert_int_equal(tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach,
+                                        SIZE_MAX, NULL, &t, NULL),
+                     TEM_OK);
     const tuning_goal goal = {.epsilon = 6, .gamma = 9};
     float *a = tuning_vector(&t), *z = tuning_vector(&t);
     for (uint32_t i = 0; i < 60; i++)
@@ -525,9 +524,9 @@ static void test_streamed_search(void **state) {
     assert_int_equal(broken_promises(k, &balanced, 1), 0);
     assert_int_equal(broken_promises(k, &tuned, 1), 0);
     certified_weights equal = {0};
-    assert_int_equal(realised_calibrate(&k->account, 1, 0.001, 0, NULL, &equal.exponent,
-                                        &equal.proof, NULL),
-                     TEM_OK);
+    assert_int_equal(
+        realised_calibrate(&k->account, 1, 0.001, 0, NULL, &equal.exponent, &equal.proof, NULL),
+        TEM_OK);
     const double without = fmin(exact_distance(k, &balanced), exact_distance(k, &equal));
     assert_true(exact_distance(k, &tuned) < 0.95 * without);
     certified_weights_free(&balanced);
@@ -543,10 +542,10 @@ static void test_streamed_search(void **state) {
 }
 
 /* Two words, m apart. With k^2 = x, E = exp(epsilon m) and the loss all used up, the expected
- * distance is m (f1 (1/E - x) + f2 x (E - 1)) / (1 - x), a fraction of linear functions: its minimum
- * is at an end. Either s is epsilon, with equal weights and m / (E + 1), whatever the prior; or s is
- * epsilon / 2 and the more frequent word the only output, with m f2, which is below what equal weights
- * may have as s and is not looked for. */
+ * distance is m (f1 (1/E - x) + f2 x (E - 1)) / (1 - x), a fraction of linear functions: its
+ * minimum is at an end. Either s is epsilon, with equal weights and m / (E + 1), whatever the
+ * prior; or s is epsilon / 2 and the more frequent word the only output, with m f2, which is below
+ * what equal weights may have as s and is not looked for. */
 static void test_two_words(void **state) {
     (void)state;
     const float values[] = {0, 1, 2, 1};
@@ -623,12 +622,13 @@ static void test_enough(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops),       cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_streams),     cmocka_unit_test(test_near_pairs),     cmocka_unit_test(test_balance),
-        cmocka_unit_test(test_promise),     cmocka_unit_test(test_promise_of_many),
-        cmocka_unit_test(test_large_gamma), cmocka_unit_test(test_never_worse),
-        cmocka_unit_test(test_two_words),   cmocka_unit_test(test_three_words),
-        cmocka_unit_test(test_enough),      cmocka_unit_test(test_streamed_search),
+        cmocka_unit_test(test_loops),           cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_streams),         cmocka_unit_test(test_near_pairs),
+        cmocka_unit_test(test_balance),         cmocka_unit_test(test_promise),
+        cmocka_unit_test(test_promise_of_many), cmocka_unit_test(test_large_gamma),
+        cmocka_unit_test(test_never_worse),     cmocka_unit_test(test_two_words),
+        cmocka_unit_test(test_three_words),     cmocka_unit_test(test_enough),
+        cmocka_unit_test(test_streamed_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
