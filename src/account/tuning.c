@@ -390,14 +390,15 @@ tem_status tuning_balance(tuning_matrix *t, const tuning_goal *goal, double s, u
         on &= t->kept || negative < NEGATIVE_MOST;
         on &= !has_enough(goal, &(tem_search_state){"balancing", k + 1, steps, s, NAN, NAN, NAN});
     }
-    *least = INFINITY;
+    *residual = *least = INFINITY;
     for (uint32_t i = 0; i < t->count && status == TEM_OK; i++) {
         a[i] = (float)b.solution[i];
         *least = fmin(*least, b.solution[i]);
     }
     if (status == TEM_OK && *least > 0)
         status = take_rest(&b, error);
-    *residual = *least > 0 ? largest_rest(&b) : INFINITY;
+    if (status == TEM_OK && *least > 0)
+        *residual = largest_rest(&b);
     balance_free(&b);
     return status;
 }
