@@ -434,6 +434,16 @@ static void test_many_words(void **state) {
     }
 }
 
+/* What the sums of single words take; no shares. */
+static summary_source source_of(const tem_accountant *accountant, const tem_mechanism *mechanism) {
+    const envelopes *law = &mechanism->sampler.envelopes;
+    return (summary_source){.space = &accountant->model->space,
+                            .index = &accountant->model->index,
+                            .exponent = &law->exponent,
+                            .weights = &law->weights,
+                            .profile = &accountant->profile};
+}
+
 /* The profile itself, over all words: so near the truth that nobody has to look at each. */
 static void test_profile(void **state) {
     (void)state;
@@ -442,12 +452,7 @@ static void test_profile(void **state) {
     summary_factors *factors = malloc(sizeof *factors);
     for (int k = 0; k < MECHANISMS; k++) {
         tem_mechanism *mechanism = mechanism_of(model, mechanisms[k]);
-        const envelopes *law = &mechanism->sampler.envelopes;
-        const summary_source source = {.space = &model->space,
-                                       .index = &model->index,
-                                       .exponent = &law->exponent,
-                                       .weights = &law->weights,
-                                       .profile = &accountant->profile};
+        const summary_source source = source_of(accountant, mechanism);
         double off_total = 0, off_moment = 0, beyond = 0, beyond_truth = 0;
         summary_set_factors(&source, factors);
         for (uint32_t word = 0; word < MANY; word++) {
@@ -483,12 +488,7 @@ static void check_pass(tem_metric metric, uint32_t least) {
         tem_mechanism_options options = mechanisms[k];
         options.weights = output_weights;
         tem_mechanism *mechanism = mechanism_of(model, options);
-        const envelopes *law = &mechanism->sampler.envelopes;
-        const summary_source source = {.space = &model->space,
-                                       .index = &model->index,
-                                       .exponent = &law->exponent,
-                                       .weights = &law->weights,
-                                       .profile = &accountant->profile};
+        const summary_source source = source_of(accountant, mechanism);
         summary_set_factors(&source, factors);
         assert_int_equal(summary_sum_all(&source, factors, NULL, found, NULL), TEM_OK);
         for (uint32_t word = 0; word < MANY; word += 7) {

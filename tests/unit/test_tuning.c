@@ -416,7 +416,7 @@ static certified_weights find(const known *k, tem_weights_kind kind, double epsi
 }
 
 /* PRIVACY: the promise holds for all triples with the weights and exponents that are admitted; and
- * the check can fail: it does with twice the s. */
+ * the check can fail: it does with a larger s. */
 static void check_promise(const known *k, tem_weights_kind kind, double epsilon, double beta,
                           double gamma) {
     certified_weights c = find(k, kind, epsilon, beta, gamma);
@@ -426,7 +426,7 @@ static void check_promise(const known *k, tem_weights_kind kind, double epsilon,
     assert_int_equal(c.exponent.gamma, beta > 0 ? right : (tem_dist)(gamma * TEM_DIST_ONE));
     assert_true(c.proof.most <= epsilon * (1 - 0x1p-50));
     assert_int_equal(broken_promises(k, &c, epsilon), 0);
-    c.exponent.s *= 2; /* above epsilon, and the loss is above s */
+    c.exponent.s += c.exponent.s / (SLOW ? 1 : 20); /* few words may leave room for a little */
     if (c.values != NULL && epsilon < 4 && beta > 0)
         assert_true(broken_promises(k, &c, epsilon) > 0);
     certified_weights_free(&c);
