@@ -52,16 +52,21 @@ void text_pieces_free(text_pieces *p) {
 
 /* ---- the folded text ---- */
 
-/* U+2019, the typographer's apostrophe, in place: three bytes become one. */
-static void plain_apostrophes(text_pieces *p, size_t from) {
+/* What U+2019, the typographer's apostrophe, and U+202F stand for; 0 for all else. U+202F is the
+ * only white space that UAX #29 does not cut at. */
+static char plain_character(const char *text, size_t bytes) {
+    if (bytes < 3 || memcmp(text, "\xe2\x80", 2) != 0)
+        return 0;
+    return text[2] == '\x99' ? '\'' : text[2] == '\xaf' ? ' ' : 0;
+}
+
+/* Replaces these two in place: three bytes become one. */
+static void make_plain(text_pieces *p, size_t from) {
     size_t out = from;
     for (size_t i = from; i < p->text.size;) {
-        if (p->text.size - i >= 3 && memcmp(p->text.data + i, "\xe2\x80\x99", 3) == 0) {
-            p->text.data[out++] = '\'';
-            i += 3;
-        } else {
-            p->text.data[out++] = p->text.data[i++];
-        }
+        const char plain = plain_character(p->text.data + i, p->text.size - i);
+        p->text.data[out++] = plain != 0 ? plain : p->text.data[i];
+        i += plain != 0 ? 3 : 1;
     }
     p->text.size = out;
 }
@@ -78,7 +83,7 @@ static bool fold_unicode(text_pieces *p, const char *text, size_t bytes) {
         explicit_bzero(folded, folded_bytes);
     core_free(folded);
     if (done)
-        plain_apostrophes(p, before);
+        make_plain(p, before);
     return done;
 }
 
@@ -135,11 +140,10 @@ typedef struct stretch {
     bool ascii;
 } stretch;
 
-/* Whether a stretch may end before `at`, which is not 0. Not after a hyphen: what begins with a
- * space is a word where a letter extends the space (U+FF9E), and hyphens join words. */
+/* Whether a stretch may end before `at`, which is not 0. */
 static bool divides(const char *text, size_t at) {
     const unsigned char before = (unsigned char)text[at - 1];
-    return text[at] == ' ' && before < 0x80 && before != ' ' && before != '-';
+    return text[at] == ' ' && before < 0x80 && before != ' ';
 }
 
 /* The stretch that starts at `start`: all up to the last place that divides it from what is not
@@ -192,6 +196,8 @@ static bool is_blank(ucs4_t c) {
                           uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cc)));
 }
 
+/* Marks extend what they follow, blanks too (WB4). PRIVACY: the blanks before a mark are no part
+ * of its piece, or a policy that releases the piece would release them. */
 static segment unicode_segment(const text_pieces *p, size_t start, size_t text_end) {
     segment s = {start, start, SEGMENT_BLANK};
     do {
@@ -201,6 +207,8 @@ static segment unicode_segment(const text_pieces *p, size_t start, size_t text_e
             s.kind = SEGMENT_WORD;
         else if (s.kind == SEGMENT_BLANK && !is_blank(c))
             s.kind = SEGMENT_PUNCTUATION;
+        if (s.kind == SEGMENT_BLANK)
+            s.start = s.end;
     } while (s.end < text_end && !p->breaks.data[s.end]);
     return s;
 }
@@ -303,7 +311,7 @@ static bool add_chain(text_pieces *p, const stretch *t, size_t start, size_t fir
     while (*end + 1 < t->end && p->text.data[*end] == '-') {
         p->breaks.data[*end] = 1;
         const segment next = segment_at(p, t, *end + 1);
-        if (next.kind != SEGMENT_WORD)
+        if (next.kind != SEGMENT_WORD || next.start > *end + 1)
             break;
         *end = next.end;
     }

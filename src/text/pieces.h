@@ -2,8 +2,8 @@
  *
  *  1. The text, UTF-8, is taken to NFC and case-folded; U+2019 becomes an apostrophe.
  *  2. It is cut at the word boundaries of Unicode (UAX #29). White space and control
- *     characters are left out. What has a letter or a digit is a word, everything else
- *     punctuation.
+ *     characters are left out: any run of them divides as any other does. What has a letter
+ *     or a digit is a word, everything else punctuation.
  *  3. Words joined by single hyphens are one word if the vocabulary has it.
  *  4. Otherwise each part stands for itself: whole if the vocabulary has it; else, where
  *     it has an apostrophe, as the pieces of the Penn Treebank ("do" "n't", "it" "'s") if
@@ -14,7 +14,8 @@
  * it does not have is a word all the same, with the id TEM_NO_WORD.
  *
  * PRIVACY: every letter and digit of the text is in exactly one piece that is a word
- * (tests/unit/test_pieces.c), so nothing can pass a mechanism by. */
+ * (tests/unit/test_pieces.c), so nothing can pass a mechanism by. No piece has white space or a
+ * control character in it, so no policy can release one. */
 #ifndef TEXT_PIECES_H
 #define TEXT_PIECES_H
 

@@ -91,8 +91,8 @@ static bool is_joint(const text_pieces *p, size_t at, ucs4_t c) {
 }
 
 /* PRIVACY: every letter and digit is in exactly one word; what is in no piece is blank, or the
- * joint of a word that was taken apart. Pieces are in order, apart from each other, not empty, and
- * have the id that the vocabulary gives them. */
+ * joint of a word that was taken apart. Pieces are in order, apart from each other, not empty,
+ * without blanks, and have the id that the vocabulary gives them. */
 static void check_cover(const text_pieces *p) {
     size_t next = 0, at = 0;
     for (size_t i = 0; i <= p->count; i++) {
@@ -108,6 +108,8 @@ static void check_cover(const text_pieces *p) {
             letters |= !outside && is_letter_or_digit(c);
             if (outside)
                 assert_true(is_blank(c) || is_joint(p, at, c));
+            else
+                assert_false(is_blank(c));
             at += bytes;
             assert_true(!outside || at <= start); /* no piece begins within a character */
         }
@@ -132,9 +134,10 @@ static void check_folding(const text_pieces *p, const char *text, size_t bytes) 
     assert_non_null(folded);
     for (size_t i = 0; i < folded_bytes; at++) {
         const bool quote = i + 2 < folded_bytes && memcmp(folded + i, "\u2019", 3) == 0;
+        const bool space = i + 2 < folded_bytes && memcmp(folded + i, "\u202f", 3) == 0;
         assert_true(at < p->text.size);
-        assert_int_equal((unsigned char)p->text.data[at], quote ? '\'' : folded[i]);
-        i += quote ? 3 : 1;
+        assert_int_equal((unsigned char)p->text.data[at], quote ? '\'' : space ? ' ' : folded[i]);
+        i += quote || space ? 3 : 1;
     }
     assert_int_equal(at, p->text.size);
     free(normal);
@@ -520,6 +523,7 @@ static void test_hyphens(void **state) {
     /* A halfwidth sound mark is a letter that extends the hyphen before it. */
     expect(nothing, "a-\uff9eb", "a?|\uff9e?|b?");
     expect(nothing, "-\uff9e", "-\uff9e?");
+    expect(VOCABULARY("a-\uff9e", "a- \uff9e"), "a- \uff9e", "a?|~-|\uff9e?");
 }
 
 static void test_apostrophes(void **state) {
@@ -589,7 +593,12 @@ static void test_symbols(void **state) {
     expect(VOCABULARY("\u24d0"), "\u24b6", "\u24d0");    /* alphabetic, if not a letter */
     expect(nothing, "\ue000 \u0378", "\ue000?|\u0378?"); /* whatever they stand for */
     expect(nothing, "\u0301 x", "~\u0301|x?");
-    expect(nothing, " \u0301x", "~ \u0301|x?"); /* a mark holds on to the blank before it */
+    /* A mark extends the blank before it, which is no part of its piece all the same. */
+    expect(nothing, " \u0301x", "~\u0301|x?");
+    expect(nothing, "\t\u0301x", "~\u0301|x?");
+    expect(nothing, "\n\u0301x", "~\u0301|x?");
+    expect(nothing, "  \u3000 \u0301x", "~\u0301|x?");
+    expect(VOCABULARY("\uff9e"), "a  \uff9e", "a?|\uff9e");
 }
 
 static void test_controls(void **state) {
@@ -597,9 +606,10 @@ static void test_controls(void **state) {
     expect_bytes(nothing, "a\0b", 3, "a?|b?");
     expect_bytes(nothing, "\0\0", 2, "");
     expect(nothing, "a\x01\x7f\xc2\x85\u2028\u00a0\u3000z", "a?|z?");
-    expect(nothing, "a\u200bb", "a?|~\u200b|b?");           /* zero width space */
-    expect(nothing, "a\u200db\u200cc", "a\u200db\u200cc?"); /* joiners */
-    expect(nothing, "mo\u00advie", "mo\u00advie?");         /* soft hyphen */
+    expect(VOCABULARY("a", "z"), "a\u202fz\u202f!", "a|z|~!"); /* UAX #29 does not cut there */
+    expect(nothing, "a\u200bb", "a?|~\u200b|b?");              /* zero width space */
+    expect(nothing, "a\u200db\u200cc", "a\u200db\u200cc?");    /* joiners */
+    expect(nothing, "mo\u00advie", "mo\u00advie?");            /* soft hyphen */
     expect(nothing, "\ufeffmo\ufeffvie", "~\ufeff|mo\ufeffvie?");
     expect(nothing, "a\r\nb\rc\nd", "a?|b?|c?|d?");
     expect(nothing, "don\u0301't don'\u0301t", "do\u0144?|t?|don?|\u0301t?");
