@@ -20,8 +20,8 @@ typedef struct privatize_request {
     mechanism_choice choice;
     tem_job job;
     tem_balance balance;
-    const char *oov_name, *punctuation_name, *format_name, *report_path, *seed_text;
-    bool strip_tags, dry_run, force, no_verify;
+    const char *oov_name, *punctuation_name, *format_name, *missing_name, *report_path, *seed_text;
+    bool strip_tags, keep_lines, dry_run, force, no_verify;
 } privatize_request;
 
 static void print_help(const option_spec *table) {
@@ -40,7 +40,7 @@ static void print_help(const option_spec *table) {
          "epsilon is the privacy lost per unit of distance between words: two words at distance\n"
          "d are told apart by a factor of exp(E d) at most. 'tem explain --epsilon E WORD' shows\n"
          "what that means for a word. Whole texts cost the sum over their words.\n"
-         "The number of words in each line or field is not hidden.");
+         "The number of words in each line or field is not hidden; how they were written is.");
 }
 
 /* The private text must not end up in a core file, nor in a debugger of another process. */
@@ -60,6 +60,9 @@ static int parse_names(privatize_request *r) {
     if (r->format_name != NULL &&
         tem_format_parse(r->format_name, &r->job.format, &error) != TEM_OK)
         return talk_usage("privatize", "--format: %s", error.message);
+    if (r->missing_name != NULL &&
+        tem_missing_parse(r->missing_name, &r->job.missing, &error) != TEM_OK)
+        return talk_usage("privatize", "--missing: %s", error.message);
     return EXIT_DONE;
 }
 
@@ -122,6 +125,7 @@ static int check_request(privatize_request *r) {
         return talk_usage("privatize", "--insecure-seed takes a whole number");
     r->job.insecure_seeded = r->seed_text != NULL;
     r->job.text.strip_tags = r->strip_tags;
+    r->job.text.keep_lines = r->keep_lines;
     r->job.dry_run = r->dry_run;
     r->job.overwrite = r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING;
     if (r->job.output != NULL && strcmp(r->job.output, "-") != 0 && !r->dry_run &&
@@ -260,6 +264,10 @@ int command_privatize(int argc, char *const *argv) {
          "drop (default), keep (released as it is), word (drawn for)", 0, 0},
         {"format", 0, OPTION_TEXT, &r.format_name, "F", "text (default), tsv, csv or jsonl", 0, 0},
         {"field", 0, OPTION_TEXT, &r.job.field, "NAME", "tsv, csv, jsonl: the private field", 0, 0},
+        {"missing", 0, OPTION_TEXT, &r.missing_name, "POLICY",
+         "jsonl: null becomes empty (default: \"\"), or keep: it stays null", 0, 0},
+        {"keep-lines", 0, OPTION_FLAG, &r.keep_lines, NULL,
+         "csv, jsonl: keep the lines within a field; default: one line", 0, 0},
         {"strip-tags", 0, OPTION_FLAG, &r.strip_tags, NULL, "leave out HTML tags", 0, 0},
         {"dry-run", 0, OPTION_FLAG, &r.dry_run, NULL, "count words and costs, write nothing", 0, 0},
         {"report", 0, OPTION_TEXT, &r.report_path, "FILE",

@@ -75,6 +75,9 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
     set(report, "punctuation",
         json_string(tem_punctuation_name(job->text.punctuation != 0 ? job->text.punctuation
                                                                     : TEM_PUNCTUATION_DROP)));
+    set(report, "missing",
+        json_string(tem_missing_name(job->missing != 0 ? job->missing : TEM_MISSING_EMPTY)));
+    set(report, "keep_lines", json_boolean(job->text.keep_lines));
     set(report, "spent", json_real(words * info->epsilon));
     set(report, "spent_worst",
         tem_job_is_bounded(mechanism, job) ? json_real(words * info->epsilon_gamma) : json_null());

@@ -12,6 +12,7 @@ _tem() {
         --mechanism) words="tem em madlib" ;;
         --oov) words="uniform drop mask keep-unsafe" ;;
         --punctuation) words="drop keep word" ;;
+        --missing) words="empty keep" ;;
         --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original madlib tem equal balanced tuned" ;;

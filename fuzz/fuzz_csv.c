@@ -33,10 +33,11 @@ static bool equal(const core_buffer *buffer, const char *bytes, size_t size) {
 }
 
 /* The record with the marker in its private field, and a line end. */
-static core_buffer splice(const core_buffer *record, const record_span *span, const char *marker) {
+static core_buffer splice(const record_reader *r, const core_buffer *record,
+                          const record_span *span, const char *marker) {
     core_buffer out = {0};
     require(core_buffer_add(&out, record->data, span->start));
-    require(records_encode(span->quoting, marker, strlen(marker), &out, NULL) == TEM_OK);
+    require(records_encode(r, marker, strlen(marker), &out, NULL) == TEM_OK);
     require(core_buffer_add(&out, record->data + span->end, record->size - span->end));
     require(core_buffer_add(&out, "\r\n", 2));
     return out;
@@ -45,7 +46,7 @@ static core_buffer splice(const core_buffer *record, const record_span *span, co
 static void check_splice(const record_reader *r, const core_buffer *record,
                          const record_span *span) {
     const char *const marker = r->format == TEM_FORMAT_CSV ? "a, \"marker\"\r\n" : "a, \"marker\"";
-    core_buffer spliced = splice(record, span, marker);
+    core_buffer spliced = splice(r, record, span, marker);
     size_t content = 0;
     require(records_first(r, spliced.data, spliced.size, &content) == spliced.size);
     require(content == spliced.size - 2);

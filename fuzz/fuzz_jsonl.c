@@ -32,7 +32,7 @@ static void check_splice(const record_reader *r, const char *record, size_t size
     record_span again;
     const size_t length = sizeof marker - 1, rest = size - span->end;
     if (core_buffer_add(&spliced, record, span->start) &&
-        records_encode(RECORD_JSON, marker, length, &spliced, NULL) == TEM_OK &&
+        records_encode(r, marker, length, &spliced, NULL) == TEM_OK &&
         core_buffer_add(&spliced, record + span->end, rest)) {
         require(memchr(spliced.data + span->start, '\n', spliced.size - rest - span->start) ==
                 NULL);

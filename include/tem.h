@@ -503,11 +503,12 @@ TEM_API double tem_law_support(const tem_law *law);
 
 /* A text is UTF-8. It is taken to NFC and case-folded, cut at Unicode's word boundaries
  * (UAX #29), and every word is replaced: by a draw of the mechanism, or by a policy that
- * was asked for by name. Words come out separated by single spaces, line ends stay; case,
- * spacing and, unless asked for, punctuation do not come back.
+ * was asked for by name. Words come out separated by single spaces, in one line; case,
+ * spacing, line ends and, unless asked for, punctuation do not come back.
  *
- * What the guarantee covers: texts with the same number of pieces in each line or field.
- * That number is public. src/text/pieces.h says how pieces are found. */
+ * The rule: what comes out for a text or a field depends on the draws, on these options and on the
+ * number of its pieces, and on nothing else of it. That number is public. src/text/pieces.h says
+ * how pieces are found. */
 
 /* What becomes of a word that the vocabulary does not have. */
 typedef enum tem_oov {
@@ -528,7 +529,9 @@ typedef enum tem_punctuation {
 typedef struct tem_text_options {
     tem_oov oov;
     tem_punctuation punctuation;
-    int strip_tags; /* 1: leave out HTML tags, such as <br /> */
+    int strip_tags; /* 1: leave out HTML tags, such as <br />; each counts as a space */
+    int keep_lines; /* 1: as many lines as the text has, parted by LF, which makes the number of
+                     * pieces in each of them public; a line ends in LF or CR LF. 0: one line */
 } tem_text_options;
 
 /* "uniform", "drop", "mask", "keep-unsafe"; "drop", "keep", "word"; and back:
@@ -585,6 +588,16 @@ typedef enum tem_format {
 
 TEM_API tem_status tem_format_parse(const char *name, tem_format *format, tem_error *error);
 
+/* What becomes of a field that is null, in JSONL. */
+typedef enum tem_missing {
+    TEM_MISSING_EMPTY = 1, /* the default: a text of no words, "", which it is counted as */
+    TEM_MISSING_KEEP       /* stays null, and is no document: tells that there was no text */
+} tem_missing;
+
+/* "empty", "keep"; and back: TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_missing_name(tem_missing missing);
+TEM_API tem_status tem_missing_parse(const char *name, tem_missing *missing, tem_error *error);
+
 /* What a ledger says once a run is over. Numbers are rounded; the ledger's own are exact. With
  * `by`, spent_before and left are those of the person of this run who has the least left. */
 typedef struct tem_balance {
@@ -600,6 +613,7 @@ typedef struct tem_balance {
 typedef struct tem_job {
     tem_text_options text;
     tem_format format;
+    tem_missing missing;
     const char *field;         /* TSV, CSV, JSONL: which field is private; no default */
     const char *const *inputs; /* paths; "-" is standard input, which is the default */
     size_t input_count;
@@ -626,8 +640,12 @@ typedef struct tem_job {
 TEM_API int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *job);
 
 /* Privatises files or a stream of any length, in memory that is bounded by the largest
- * document. Only the private field changes, every other byte is the same: blank lines
- * stay, and so does a last line without its end. Several inputs come out one after the
+ * document. The other fields of a record, and the bytes between fields, stay as they are. How the
+ * private field was quoted or escaped does not matter: in CSV it comes out in quotes if the output
+ * has a comma, a quote or a line end, or is empty and the only field; in TSV never. Every record
+ * comes out with LF at its end, whatever end it had. A byte order mark at the start of an input is
+ * left out. Blank lines of TSV, CSV and JSONL are no records and are left out; a blank line of text
+ * is a document of no words and comes out as a blank line. Several inputs come out one after the
  * other; those of TSV or CSV must have the same header, which is written once. What other
  * readers might take for other fields (a carriage return alone, a quote that stays open in
  * a field of TSV, a JSON key that is there twice) is refused.
@@ -664,8 +682,8 @@ typedef struct tem_document {
 
 /* The same promise for texts that are in no file: charges the ledger of a job for what
  * tem_privatize_text has drawn and nobody has seen yet. Release it when this has returned TEM_OK,
- * and not otherwise; nor after a dry run, which charges nothing and tells whether a run could. Of the job, `text`, `dry_run`, `insecure_seeded`, `ledger`, `budget`, `by` and
- * `balance` count; the first three must be as it was drawn, and `by` needs no `field`. All documents
+ * and not otherwise; nor after a dry run, which charges nothing and tells whether a run could. Of the job, `text`, `missing`, `dry_run`, `insecure_seeded`, `ledger`, `budget`, `by` and
+ * `balance` count; the first four must be as it was drawn, and `by` needs no `field`. All documents
  * are charged for at once, on the disk when this returns, or none is. With no document the ledger is
  * opened, started if need be, and `balance` filled.
  *   documents   `count` of them

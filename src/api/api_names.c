@@ -120,6 +120,7 @@ static int position(const char *name, const char *const *names, int count) {
 
 static const char *const oov_names[] = {"uniform", "drop", "mask", "keep-unsafe"};
 static const char *const punctuation_names[] = {"drop", "keep", "word"};
+static const char *const missing_names[] = {"empty", "keep"};
 static const char *const format_names[] = {"text", "tsv", "csv", "jsonl"};
 
 const char *tem_oov_name(tem_oov oov) {
@@ -147,6 +148,19 @@ tem_status tem_punctuation_parse(const char *name, tem_punctuation *punctuation,
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the policy for punctuation is drop, keep or word");
     *punctuation = (tem_punctuation)found;
+    return TEM_OK;
+}
+
+const char *tem_missing_name(tem_missing missing) {
+    return missing >= TEM_MISSING_EMPTY && missing <= TEM_MISSING_KEEP ? missing_names[missing - 1]
+                                                                       : "unknown";
+}
+
+tem_status tem_missing_parse(const char *name, tem_missing *missing, tem_error *error) {
+    const int found = position(name, missing_names, 2);
+    if (found == 0 || missing == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the policy for missing texts is empty or keep");
+    *missing = (tem_missing)found;
     return TEM_OK;
 }
 

@@ -97,40 +97,42 @@ typedef struct job {
     uint64_t line;        /* of the next record in this input, from 1 */
     uint64_t input_bytes; /* read so far, for progress */
     uint64_t input_total; /* 0: not known */
-    bool line_open;       /* the output so far does not end with a line feed */
-    bool input_begins;    /* nothing of this input was written yet */
     core_buffer header;   /* of the first TSV or CSV, without its line end */
     bool header_known;
     atomic_bool stop; /* the progress callback asked to stop */
 } job;
 
-/* Replaces the private field of one record, and appends the whole record, `size` bytes of
- * which `content` come before its line end. */
-static tem_status replace_record(job *j, worker *w, const char *record, size_t size, size_t content,
-                                 core_buffer *out, tem_counts *counts, tem_error *error) {
-    record_span span = {0, 0, RECORD_NOTHING};
-    tem_status status = TEM_OK;
-    const bool blank = content == 0 && j->reader.format != TEM_FORMAT_TEXT;
-    if (!blank)
-        status = records_span(&j->reader, record, content, &span, error);
+/* The private form of the field, in w->private. */
+static tem_status replace_field(worker *w, const char *record, const record_span *span,
+                                tem_counts *counts, tem_error *error) {
     w->plain.size = w->private.size = 0;
-    if (status == TEM_OK && span.quoting != RECORD_NOTHING) {
-        status = records_decode(&span, record, &w->plain, error);
-        if (status == TEM_OK)
-            status = replacer_run(&w->replacer, &w->rng, w->plain.data, w->plain.size, &w->private,
-                                  counts, error);
-    }
+    const tem_status status = records_decode(span, record, &w->plain, error);
+    return status != TEM_OK ? status
+                            : replacer_run(&w->replacer, &w->rng, w->plain.data, w->plain.size,
+                                           &w->private, counts, error);
+}
+
+/* Replaces the private field of one record, and appends the whole record, which always ends in a
+ * line feed.
+ * PRIVACY: of the private field nothing reaches the output but what replacer_run made of its
+ * pieces: not how it was quoted or escaped, nor whether it was null, unless that is asked for. */
+static tem_status replace_record(job *j, worker *w, const char *record, size_t content,
+                                 core_buffer *out, tem_counts *counts, tem_error *error) {
+    record_span span;
+    tem_status status = records_span(&j->reader, record, content, &span, error);
+    if (status != TEM_OK)
+        return status;
+    const bool kept = span.quoting == RECORD_NOTHING && j->options->missing == TEM_MISSING_KEEP;
+    if (!kept)
+        status = replace_field(w, record, &span, counts, error);
     if (status != TEM_OK || j->counting)
         return status;
-    if (span.quoting == RECORD_NOTHING)
-        return core_buffer_add(out, record, size) ? TEM_OK : core_fail_memory(error);
-    if (!core_buffer_add(out, record, span.start))
+    if (!core_buffer_add(out, record, kept ? span.end : span.start))
         return core_fail_memory(error);
-    /* Where it is the only field, an empty one is quoted: a blank line would be no record. */
-    if (span.quoting == RECORD_CSV && span.end - span.start == content && w->private.size == 0)
-        span.quoting = RECORD_CSV_QUOTED;
-    status = records_encode(span.quoting, w->private.data, w->private.size, out, error);
-    if (status == TEM_OK && !core_buffer_add(out, record + span.end, size - span.end))
+    if (!kept)
+        status = records_encode(&j->reader, w->private.data, w->private.size, out, error);
+    if (status == TEM_OK && (!core_buffer_add(out, record + span.end, content - span.end) ||
+                             !core_buffer_add(out, "\n", 1)))
         return core_fail_memory(error);
     return status;
 }
@@ -139,7 +141,7 @@ static tem_status replace_record(job *j, worker *w, const char *record, size_t s
 static tem_status find_person(job *j, worker *w, const char *record, size_t content,
                               unsigned char person[PERSON_BYTES], tem_error *error) {
     record_span span = {0, 0, RECORD_NOTHING};
-    if (j->person_reader.field == NULL || content == 0)
+    if (j->person_reader.field == NULL)
         return TEM_OK;
     tem_status status = records_span(&j->person_reader, record, content, &span, error);
     w->person.size = 0;
@@ -154,13 +156,13 @@ static tem_status find_person(job *j, worker *w, const char *record, size_t cont
 }
 
 /* Replaces a record, and notes what it costs. */
-static tem_status replace_and_note(job *j, worker *w, chunk *c, const char *record, size_t size,
-                                   size_t content, tem_error *error) {
+static tem_status replace_and_note(job *j, worker *w, chunk *c, const char *record, size_t content,
+                                   tem_error *error) {
     tem_counts counts = {0};
     spending_document note = {.out_end = 0};
     tem_status status = find_person(j, w, record, content, note.person, error);
     if (status == TEM_OK)
-        status = replace_record(j, w, record, size, content, &c->out, &counts, error);
+        status = replace_record(j, w, record, content, &c->out, &counts, error);
     if (status != TEM_OK)
         return status;
     if (j->spending.active) {
@@ -207,10 +209,12 @@ static void replace_chunk(void *context, uint64_t item, unsigned thread) {
     worker *w = &j->workers[thread];
     chunk *c = &j->chunks[item];
     uint64_t document = c->first_document;
-    for (size_t at = 0; at < c->size; document++) {
+    for (size_t at = 0, size = 0; at < c->size; at += size) {
         size_t content = 0;
         const char *record = c->data + at;
-        const size_t size = records_first(&j->reader, record, c->size - at, &content);
+        size = records_first(&j->reader, record, c->size - at, &content);
+        if (records_is_blank(&j->reader, content))
+            continue;
         const size_t written = c->out.size;
         if (j->options->insecure_seeded)
             rng_init_seeded(&w->rng, j->options->insecure_seed, document);
@@ -218,17 +222,18 @@ static void replace_chunk(void *context, uint64_t item, unsigned thread) {
             c->status = core_fail(&c->error, TEM_ERR_CANCELLED, "stopped while privatizing");
             return;
         }
-        c->status = replace_and_note(j, w, c, record, size, content, &c->error);
+        c->status = replace_and_note(j, w, c, record, content, &c->error);
         if (c->status != TEM_OK) {
             c->out.size = written; /* whole documents only */
             set_place(&c->error, j->path, c->first_line + count_lines(c->data, at));
             return;
         }
-        at += size;
+        document++;
     }
 }
 
-/* Cuts whole records into chunks and numbers them. */
+/* Cuts whole records into chunks and numbers them. Blank lines have no number: a seed must give the
+ * same with them and without. */
 static void make_chunks(job *j, const char *data, size_t size) {
     const size_t share = size / j->chunk_max + 1;
     const size_t target = share > CHUNK_BYTES ? share : CHUNK_BYTES;
@@ -243,7 +248,7 @@ static void make_chunks(job *j, const char *data, size_t size) {
         while (at < size && c->size < target) {
             size_t content = 0;
             const size_t record = records_first(&j->reader, data + at, size - at, &content);
-            j->documents++;
+            j->documents += !records_is_blank(&j->reader, content);
             j->line += count_lines(data + at, record);
             c->size += record;
             at += record;
@@ -254,7 +259,6 @@ static void make_chunks(job *j, const char *data, size_t size) {
 static tem_status put_output(job *j, const char *bytes, size_t count, tem_error *error) {
     if (j->counting || count == 0)
         return TEM_OK;
-    j->line_open = bytes[count - 1] != '\n';
     return stream_output_put(&j->output, bytes, count, error);
 }
 
@@ -275,12 +279,15 @@ static tem_status put_chunks(job *j, tem_error *error) {
     return TEM_OK;
 }
 
-/* The number of bytes of the first records of a chunk. */
-static size_t bytes_of(const job *j, const chunk *c, size_t records) {
-    size_t at = 0, content = 0;
-    while (records-- > 0)
-        at += records_first(&j->reader, c->data + at, c->size - at, &content);
-    return at;
+/* Where a record of a chunk begins, the first being 0. */
+static size_t start_of(const job *j, const chunk *c, size_t record) {
+    for (size_t at = 0;;) {
+        size_t content = 0;
+        const size_t size = records_first(&j->reader, c->data + at, c->size - at, &content);
+        if (!records_is_blank(&j->reader, content) && record-- == 0)
+            return at;
+        at += size;
+    }
 }
 
 /* Cuts a chunk off before a document that is not paid for: it failed there. */
@@ -292,7 +299,7 @@ static void cut_chunk(const job *j, chunk *c, size_t paid, const tem_error *why)
         counts_add(&c->counts, &documents[i].counts);
     c->status = why->status;
     c->error = *why;
-    set_place(&c->error, j->path, c->first_line + count_lines(c->data, bytes_of(j, c, paid)));
+    set_place(&c->error, j->path, c->first_line + count_lines(c->data, start_of(j, c, paid)));
 }
 
 /* Takes the documents of a chunk into account, up to the first that cannot be paid. */
@@ -338,40 +345,49 @@ static tem_status replace_batch(job *j, const char *data, size_t size, tem_error
     return status == TEM_OK ? put_chunks(j, error) : status;
 }
 
-/* The header of the first TSV or CSV goes through as it is. The others must have the same,
- * or one table could not hold them; it is not repeated. */
-static tem_status take_header(job *j, const char *data, size_t whole, size_t *header,
-                              tem_error *error) {
-    size_t content = 0;
-    *header = records_first(&j->reader, data, whole, &content);
-    const bool again = j->header_known;
-    tem_status status = TEM_OK;
-    if (again && (content != j->header.size || memcmp(data, j->header.data, content) != 0))
-        status = core_fail(error, TEM_ERR_FORMAT, "expected the same header as in the first file");
-    else if (!again)
-        status = records_header(&j->reader, data, content, error);
-    if (status == TEM_OK && !again && j->person_reader.field != NULL)
-        status = records_header(&j->person_reader, data, content, error);
-    if (status != TEM_OK) {
-        if (error != NULL)
-            set_place(error, j->path, 1);
+/* Takes a header, without its line end. The other inputs must have the same as the first, or one
+ * table could not hold them; it is not repeated. */
+static tem_status take_header(job *j, const char *header, size_t size, tem_error *error) {
+    if (j->header_known)
+        return size == j->header.size && memcmp(header, j->header.data, size) == 0
+                   ? TEM_OK
+                   : core_fail(error, TEM_ERR_FORMAT,
+                               "expected the same header as in the first file");
+    tem_status status = records_header(&j->reader, header, size, error);
+    if (status == TEM_OK && j->person_reader.field != NULL)
+        status = records_header(&j->person_reader, header, size, error);
+    if (status != TEM_OK)
         return status;
-    }
-    j->line += count_lines(data, *header);
-    if (again)
-        return TEM_OK;
     j->header_known = true;
-    if (!core_buffer_add(&j->header, data, content))
+    if (!core_buffer_add(&j->header, header, size))
         return core_fail_memory(error);
-    return put_output(j, data, *header, error);
+    status = put_output(j, header, size, error);
+    return status == TEM_OK ? put_output(j, "\n", 1, error) : status;
 }
 
-/* A byte order mark at the beginning of the first input goes through; others are left
- * out. It is no text. */
-static tem_status take_mark(job *j, const stream_input *in, size_t *mark, tem_error *error) {
-    static const char bytes[] = "\xef\xbb\xbf";
-    *mark = in->data.size >= 3 && memcmp(in->data.data, bytes, 3) == 0 ? 3 : 0;
-    return j->documents == 0 && !j->header_known ? put_output(j, bytes, *mark, error) : TEM_OK;
+/* Looks for the header among whole records from *at on, and moves *at past it; *due stays true if
+ * there are only blank lines. */
+static tem_status find_header(job *j, const char *data, size_t whole, size_t *at, bool *due,
+                              tem_error *error) {
+    while (*due && *at < whole) {
+        size_t content = 0;
+        const size_t size = records_first(&j->reader, data + *at, whole - *at, &content);
+        *due = records_is_blank(&j->reader, content);
+        const tem_status status = *due ? TEM_OK : take_header(j, data + *at, content, error);
+        if (status != TEM_OK) {
+            if (error != NULL && status == TEM_ERR_FORMAT)
+                set_place(error, j->path, j->line);
+            return status;
+        }
+        j->line += count_lines(data + *at, size);
+        *at += size;
+    }
+    return TEM_OK;
+}
+
+/* The length of the byte order mark with which an input may begin. It is no text, and left out. */
+static size_t mark_length(const char *data, size_t size) {
+    return size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
 /* Reads until there is a whole record, and tells how many bytes are whole records; 0 at
@@ -399,17 +415,10 @@ static tem_status read_batch(job *j, stream_input *in, size_t *whole, tem_error 
     }
 }
 
-/* The end of a file ends its last document, with or without a line feed, once another follows. */
-static tem_status end_last_input(job *j, tem_error *error) {
-    const bool due = j->line_open && j->input_begins;
-    j->input_begins = false;
-    return due ? put_output(j, "\n", 1, error) : TEM_OK;
-}
-
 static tem_status run_batches(job *j, stream_input *in, tem_error *error) {
     bool header_due = j->reader.format == TEM_FORMAT_TSV || j->reader.format == TEM_FORMAT_CSV;
     for (bool begins = true;; begins = false) {
-        size_t whole = 0, header = 0, mark = 0;
+        size_t whole = 0;
         tem_status status = read_batch(j, in, &whole, error);
         if (status == TEM_OK)
             status = tell_progress(j, error);
@@ -419,15 +428,11 @@ static tem_status run_batches(job *j, stream_input *in, tem_error *error) {
             return header_due ? core_fail_at(error, TEM_ERR_FORMAT, j->path, 1, 0,
                                              "expected a header, found an empty file")
                               : TEM_OK;
-        status = end_last_input(j, error);
-        if (status == TEM_OK && begins)
-            status = take_mark(j, in, &mark, error);
-        if (status == TEM_OK && header_due && whole > mark)
-            status = take_header(j, in->data.data + mark, whole - mark, &header, error);
-        header_due &= whole <= mark;
-        header += mark;
-        if (status == TEM_OK && whole > header)
-            status = replace_batch(j, in->data.data + header, whole - header, error);
+        const char *data = in->data.data;
+        size_t at = begins ? mark_length(data, whole) : 0;
+        status = find_header(j, data, whole, &at, &header_due, error);
+        if (status == TEM_OK && at < whole)
+            status = replace_batch(j, data + at, whole - at, error);
         if (status != TEM_OK)
             return status;
         stream_input_drop(in, whole);
@@ -441,7 +446,6 @@ static tem_status run_input(job *j, const char *path, tem_error *error) {
         return status;
     j->path = strcmp(path, "-") == 0 ? "standard input" : path;
     j->line = 1;
-    j->input_begins = true;
     status = run_batches(j, &in, error);
     stream_input_close(&in);
     return status;
@@ -521,7 +525,7 @@ static tem_status run_once(job *j, bool counting, tem_error *error) {
     j->counts = (tem_counts){0};
     j->documents = j->input_bytes = 0;
     j->header.size = 0;
-    j->header_known = j->line_open = false;
+    j->header_known = false;
     j->input_total = stream_total_bytes(j->options->inputs, j->options->input_count);
     return run_inputs(j, error);
 }

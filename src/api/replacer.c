@@ -155,6 +155,7 @@ static tem_status put_piece(const replacer *r, const text_piece *piece, size_t *
     return put(out, line_begins, r->pieces.text.data + piece->start, piece->length, error);
 }
 
+/* One line of output, whatever line ends the text has: they are white space. */
 static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size_t bytes,
                                core_buffer *out, tem_counts *counts, tem_error *error) {
     bool line_begins = true;
@@ -170,18 +171,18 @@ static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size
     return status;
 }
 
+/* Each line for itself, parted by line feeds. A CR before one is white space. */
 static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, size_t bytes,
                                 core_buffer *out, tem_counts *counts, tem_error *error) {
     for (size_t before = 0;;) {
         const char *end = bytes == 0 ? NULL : memchr(text, '\n', bytes);
         const size_t line = end == NULL ? bytes : (size_t)(end - text);
-        const size_t carriage = end != NULL && line > 0 && text[line - 1] == '\r';
-        tem_status status = replace_line(r, rng, text, line - carriage, out, counts, error);
+        tem_status status = replace_line(r, rng, text, line, out, counts, error);
         if (status == TEM_ERR_FORMAT && error != NULL)
             error->byte += before; /* counted from the line so far */
         if (status != TEM_OK || end == NULL)
             return status;
-        if (!r->dry_run && !core_buffer_add(out, end - carriage, 1 + carriage))
+        if (!r->dry_run && !core_buffer_add(out, "\n", 1))
             return core_fail_memory(error);
         before += line + 1;
         text += line + 1;
@@ -206,7 +207,8 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
         bytes = tags_strip(text, bytes, r->stripped.data);
         text = r->stripped.data;
     }
-    tem_status status = replace_lines(r, rng, text, bytes, out, &added, error);
+    tem_status status = (r->options.keep_lines ? replace_lines : replace_line)(r, rng, text, bytes,
+                                                                               out, &added, error);
     if (status != TEM_OK) {
         out->size = before;
         return status;

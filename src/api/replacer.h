@@ -2,7 +2,9 @@
  *
  * PRIVACY: this is the only place where pieces of a text become output. Each piece that is
  * a word is drawn for, or handled by a policy that the user named; nothing else is
- * copied. */
+ * copied. So the output depends on the draws, the options and the number of pieces (with
+ * keep_lines: in each line), and on what those policies release: not on white space, line ends,
+ * case or normal form (tests/unit/test_spelling.c). */
 #ifndef API_REPLACER_H
 #define API_REPLACER_H
 
@@ -31,8 +33,8 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, bool dry_run, tem_error *error);
 void replacer_free(replacer *r);
 
-/* Appends the private form of a text to out and adds to counts; one document, whatever the
- * number of its lines. With dry_run nothing is drawn or appended. On failure out is as it
+/* Appends the private form of a text to out and adds to counts; one document, and one line of
+ * output unless keep_lines asks for more. With dry_run nothing is drawn or appended. On failure out is as it
  * was. */
 tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
                         tem_counts *counts, tem_error *error);

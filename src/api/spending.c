@@ -35,6 +35,8 @@ static tem_status check_model(const tem_mechanism *mechanism, tem_error *error) 
 
 tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, tem_error *error) {
     amount ignored = 0;
+    if (job->missing != 0 && job->missing != TEM_MISSING_EMPTY && job->missing != TEM_MISSING_KEEP)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no such policy for missing texts");
     if (job->ledger == NULL && (is_given(job->budget) || job->by != NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "a budget or people need a ledger");
     if (job->ledger == NULL)
@@ -229,6 +231,8 @@ static tem_status charge(spending *s, tem_error *error) {
         .oov = tem_oov_name(text->oov != 0 ? text->oov : TEM_OOV_UNIFORM),
         .punctuation =
             tem_punctuation_name(text->punctuation != 0 ? text->punctuation : TEM_PUNCTUATION_DROP),
+        .missing = tem_missing_name(s->job->missing != 0 ? s->job->missing : TEM_MISSING_EMPTY),
+        .keep_lines = text->keep_lines != 0,
         .model = s->ledger.model,
         .certificate = info.certificate[0] != '\0' ? info.certificate : NULL,
         .by = &s->ledger.by,

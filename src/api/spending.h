@@ -28,11 +28,12 @@ typedef struct spending {
 /* A document, in memory, about to be paid for. */
 typedef struct spending_document {
     size_t out_end;                     /* of its output, in the chunk's */
-    tem_counts counts;                  /* `documents` is 0 for a blank line or a null */
+    tem_counts counts;                  /* `documents` is 0 for a null that is kept */
     unsigned char person[PERSON_BYTES]; /* zero without `by` */
 } spending_document;
 
-/* TEM_ERR_ARGUMENT or TEM_ERR_RANGE for what a job asks of its ledger and cannot have. */
+/* TEM_ERR_ARGUMENT or TEM_ERR_RANGE for what a job asks of its ledger and cannot have, and for a
+ * policy for missing texts that there is not. */
 tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, tem_error *error);
 
 /* Opens the ledger. */

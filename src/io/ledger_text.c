@@ -150,6 +150,11 @@ static void put_name(line_writer *w, const char *key, const char *name) {
     put(w, "\"");
 }
 
+static void put_flag(line_writer *w, const char *key, bool flag) {
+    put_key(w, key);
+    put(w, flag ? "true" : "false");
+}
+
 static void put_count(line_writer *w, const char *key, uint64_t count) {
     char digits[24];
     snprintf(digits, sizeof digits, "%" PRIu64, count);
@@ -201,8 +206,7 @@ tem_status ledger_write_charge(const ledger_charge *c, const char before[LEDGER_
         return core_fail(error, TEM_ERR_RANGE, "the run costs more than a ledger can hold");
     put_name(&w, "time", c->time);
     put_name(&w, "mechanism", c->mechanism);
-    put_key(&w, "private");
-    put(&w, c->is_private ? "true" : "false");
+    put_flag(&w, "private", c->is_private);
     put_count(&w, "released_unseen", c->released_unseen);
     put_amount(&w, "epsilon", &c->epsilon);
     put_amount(&w, "s", c->s);
@@ -215,6 +219,8 @@ tem_status ledger_write_charge(const ledger_charge *c, const char before[LEDGER_
     put_count(&w, "documents", c->counts.documents);
     put_name(&w, "oov", c->oov);
     put_name(&w, "punctuation", c->punctuation);
+    put_name(&w, "missing", c->missing);
+    put_flag(&w, "keep_lines", c->keep_lines);
     put_amount(&w, "spent", &spent);
     put_amount(&w, "spent_worst", c->bounded ? &worst : NULL);
     put_name(&w, "model", c->model);
@@ -305,7 +311,8 @@ static bool take_whom(line_reader *r, ledger_entry *e) {
 
 typedef enum value_kind { NAME, FLAG, COUNT, AMOUNT, AMOUNT_OR_NULL, NAME_OR_NULL } value_kind;
 
-/* The keys up to `by`, in the order in which they are written. */
+/* The keys up to `by`, in the order in which they are written. Older charges lack
+ * `missing` and `keep_lines`; they count all the same. */
 static const struct {
     const char *key;
     value_kind kind;
@@ -324,6 +331,8 @@ static const struct {
             {",\"documents\":", COUNT},
             {",\"oov\":", NAME},
             {",\"punctuation\":", NAME},
+            {",\"missing\":", NAME},
+            {",\"keep_lines\":", FLAG},
             {",\"spent\":", AMOUNT},
             {",\"spent_worst\":", AMOUNT_OR_NULL},
             {",\"model\":", NAME},
@@ -332,9 +341,11 @@ enum {
     KEYS = sizeof keys / sizeof *keys,
     EPSILON = 4,
     WORDS = 10,
-    SPENT = 15,
-    SPENT_WORST = 16,
-    MODEL = 17
+    MISSING = 15,
+    KEEP_LINES = 16,
+    SPENT = 17,
+    SPENT_WORST = 18,
+    MODEL = 19
 };
 
 /* What a value is, as far as it matters here. */
@@ -370,9 +381,11 @@ static bool take_value(line_reader *r, value_kind kind, value *v) {
 static const char *read_content(const char *line, size_t size, ledger_entry *entry) {
     line_reader r = {line, line + size};
     value values[KEYS] = {{.count = 0}};
-    for (int i = 0; i < KEYS; i++)
-        if (!take(&r, keys[i].key) || !take_value(&r, keys[i].kind, &values[i]))
+    for (int i = 0; i < KEYS; i++) {
+        const bool there = take(&r, keys[i].key);
+        if (there ? !take_value(&r, keys[i].kind, &values[i]) : i != MISSING && i != KEEP_LINES)
             return "expected a charge, as this version of tem writes it";
+    }
     ledger_entry e = {.words = values[WORDS].count,
                       .epsilon = values[EPSILON].number,
                       .spent = values[SPENT].number,

@@ -46,9 +46,10 @@ void ledger_person(const unsigned char salt[LEDGER_SALT_BYTES], const char *name
 
 /* A charge, to be written. Names are plain words; an amount that does not apply is null. */
 typedef struct ledger_charge {
-    const char *time, *mechanism, *weights, *oov, *punctuation, *model;
+    const char *time, *mechanism, *weights, *oov, *punctuation, *missing, *model;
     const char *certificate; /* NULL: null */
     bool is_private;         /* as in the report */
+    bool keep_lines;
     uint64_t released_unseen;
     amount epsilon;
     const amount *s, *gamma, *beta, *epsilon_gamma; /* NULL: null */

@@ -54,7 +54,14 @@ size_t records_first(const record_reader *r, const char *data, size_t size, size
     const bool ended = *content < end;
     if (ended && *content > 0 && data[*content - 1] == '\r')
         --*content;
+    /* To JSON these are blanks, and would be copied. In CSV and TSV they are refused. */
+    while (r->format == TEM_FORMAT_JSONL && *content > 0 && data[*content - 1] == '\r')
+        --*content;
     return end;
+}
+
+bool records_is_blank(const record_reader *r, size_t content) {
+    return content == 0 && r->format != TEM_FORMAT_TEXT;
 }
 
 /* ---- fields of TSV and CSV ---- */
@@ -217,7 +224,7 @@ tem_status records_decode(const record_span *span, const char *record, core_buff
     if (span->quoting == RECORD_JSON)
         return json_decode(record + span->start, span->end - span->start, out, error);
     const size_t bytes = span->end - span->start;
-    if (bytes == 0) /* of a record that is perhaps nowhere */
+    if (bytes == 0 || span->quoting == RECORD_NOTHING) /* the former of a record that is nowhere */
         return TEM_OK;
     const char *text = record + span->start;
     const bool done = span->quoting == RECORD_CSV_QUOTED ? decode_csv(text + 1, bytes - 2, out)
@@ -225,11 +232,11 @@ tem_status records_decode(const record_span *span, const char *record, core_buff
     return done ? TEM_OK : core_fail_memory(error);
 }
 
-static bool needs_quotes(const char *text, size_t bytes) {
+static bool needs_quotes(const record_reader *r, const char *text, size_t bytes) {
     for (size_t i = 0; i < bytes; i++)
         if (text[i] == '"' || text[i] == ',' || text[i] == '\n' || text[i] == '\r')
             return true;
-    return false;
+    return bytes == 0 && r->columns == 1;
 }
 
 static tem_status encode_csv(const char *text, size_t bytes, core_buffer *out, tem_error *error) {
@@ -245,11 +252,11 @@ static tem_status encode_csv(const char *text, size_t bytes, core_buffer *out, t
     return TEM_OK;
 }
 
-tem_status records_encode(record_quoting quoting, const char *text, size_t bytes, core_buffer *out,
+tem_status records_encode(const record_reader *r, const char *text, size_t bytes, core_buffer *out,
                           tem_error *error) {
-    if (quoting == RECORD_JSON)
+    if (r->format == TEM_FORMAT_JSONL)
         return json_encode(text, bytes, out, error);
-    if (quoting == RECORD_CSV_QUOTED || (quoting == RECORD_CSV && needs_quotes(text, bytes)))
+    if (r->format == TEM_FORMAT_CSV && needs_quotes(r, text, bytes))
         return encode_csv(text, bytes, out, error);
     return core_buffer_add(out, text, bytes) ? TEM_OK : core_fail_memory(error);
 }

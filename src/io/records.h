@@ -2,7 +2,8 @@
  *
  * A stream is text (each line a document), TSV or CSV (RFC 4180; the first record names
  * the fields), or JSONL (an object a line). Of each record one field is private and is
- * replaced; every other byte stays as it is.
+ * replaced; the other fields, and what stands between fields, stay as they are. A line end, and
+ * a blank line, which is no record but in text, are no part of a record.
  *
  * PRIVACY: what is not understood in full is refused, since a field that is not found is
  * a field that is not replaced: an unclosed quote, a record with another number of
@@ -26,13 +27,13 @@ typedef struct record_reader {
     uint32_t columns, column;
 } record_reader;
 
-/* How the private span of a record is written. */
+/* How the private span of a record is written in the input. */
 typedef enum record_quoting {
     RECORD_PLAIN,      /* text, TSV: as it is */
     RECORD_CSV,        /* CSV without quotes */
     RECORD_CSV_QUOTED, /* CSV within quotes, which are part of the span */
     RECORD_JSON,       /* a JSON string, its quotes included */
-    RECORD_NOTHING     /* JSON null: nothing to replace */
+    RECORD_NOTHING     /* JSON null: there is no text */
 } record_quoting;
 
 typedef struct record_span {
@@ -46,8 +47,13 @@ typedef struct record_span {
 size_t records_whole(const record_reader *r, const char *data, size_t size, bool at_end);
 
 /* The length of the first record of data, its line end included; data holds whole
- * records and is not empty. *content receives the length without the line end. */
+ * records and is not empty. *content receives the length without the line end, which is LF, CR LF
+ * or the end of the data, and in JSONL also any number of CR. */
 size_t records_first(const record_reader *r, const char *data, size_t size, size_t *content);
+
+/* Whether a line of this length, without its end, is no record: a blank one, but for text, where
+ * it is a document of no words. */
+bool records_is_blank(const record_reader *r, size_t content);
 
 /* Takes the header, without its line end: finds the field. TEM_ERR_FORMAT if it is not
  * there, or twice. For TSV and CSV only. */
@@ -57,12 +63,16 @@ tem_status records_header(record_reader *r, const char *record, size_t size, tem
 tem_status records_span(const record_reader *r, const char *record, size_t size, record_span *span,
                         tem_error *error);
 
-/* The text within a span, unquoted, appended to out; and a text as it is written with this
- * quoting, appended. TEM_ERR_MEMORY, or TEM_ERR_FORMAT for a JSON string that is not
- * valid. */
+/* The text within a span, unquoted, appended to out; nothing for null. TEM_ERR_MEMORY, or
+ * TEM_ERR_FORMAT for a JSON string that is not valid. */
 tem_status records_decode(const record_span *span, const char *record, core_buffer *out,
                           tem_error *error);
-tem_status records_encode(record_quoting quoting, const char *text, size_t bytes, core_buffer *out,
+
+/* A text as the field of a record, appended to out: in CSV quoted only where it has a comma, a
+ * quote or a line end, or is empty and the only field, since a blank line is no record.
+ * PRIVACY: how the field was written in the input is not known here, so it cannot show.
+ * TEM_ERR_MEMORY. */
+tem_status records_encode(const record_reader *r, const char *text, size_t bytes, core_buffer *out,
                           tem_error *error);
 
 #endif

@@ -308,6 +308,7 @@ static void make_sample(sample *s, uint64_t word_count, const char *by, unsigned
                              .weights = "equal",
                              .oov = "uniform",
                              .punctuation = "drop",
+                             .missing = "empty",
                              .model = model_info.hash,
                              .is_private = true,
                              .epsilon = 3 * AMOUNT_ONE,
@@ -419,6 +420,8 @@ static void test_hostile_lines(void **state) {
                                              {"\"time\"", "\"Time\""},
                                              {"\"tem\"", "tem"},
                                              {"\"private\":true", "\"private\":1"},
+                                             {"\"keep_lines\":false", "\"keep_lines\":0"},
+                                             {"\"missing\":\"empty\"", "\"missing\":null"},
                                              {":4,", ":5,"},
                                              {":4,", ":18446744073709551612,"},
                                              {":4,", ":4,,"},
@@ -435,6 +438,8 @@ static void test_hostile_lines(void **state) {
     assert_true(accepts("\"user\"", "\"us\\\"er\""));
     assert_true(accepts("\"spent_worst\":", "\"spent_worst\":9"));
     assert_true(accepts("\"certificate\":null", "\"certificate\":\"0a\""));
+    /* Charges from before there were these settings count on. */
+    assert_true(accepts(",\"missing\":\"empty\",\"keep_lines\":false", ""));
 }
 
 /* ---- the file ---- */
@@ -745,7 +750,7 @@ static void test_budget_is_reached(void **state) {
         assert_true(balance.created && balance.spent_before == 0 && balance.spent == 0.9);
         assert_true(balance.left > 0.0999 && balance.left < 0.1001);
         assert_int_equal(run_text(tenth, job_of(1), "good", from_pipe, NULL), TEM_OK);
-        assert_file_holds(output, "good");
+        assert_file_holds(output, "good\n");
         assert_true(!balance.created && balance.spent_before == 0.9 && balance.left == 0);
         unlink(output);
         assert_int_equal(run_text(tenth, job_of(1), "good", from_pipe, &error), TEM_ERR_BUDGET);
@@ -1182,7 +1187,8 @@ static void test_texts_refused(void **state) {
                                 document_of(4, NULL)};
     assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, NULL), TEM_ERR_RANGE);
     assert_false(is_there(path));
-    const tem_document unseen[] = {{.counts = {1, 1, half + 1, 0}}, {.counts = {1, 1, half + 1, 0}}};
+    const tem_document unseen[] = {{.counts = {1, 1, half + 1, 0}},
+                                   {.counts = {1, 1, half + 1, 0}}};
     assert_int_equal(tem_job_charge(two, &job, unseen, 2, NULL, NULL), TEM_ERR_RANGE);
     job.text.oov = (tem_oov)77;
     assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
