@@ -160,25 +160,28 @@ static void warn_about_epsilon(const tem_mechanism *mechanism, bool quiet) {
                   median);
 }
 
-static void say_what_was_done(const privatize_request *r, const tem_mechanism_info *info,
+static void say_what_was_done(const privatize_request *r, const tem_mechanism *mechanism,
                               const tem_counts *counts) {
     const bool quiet = r->common.quiet;
+    const char *why_not_private = tem_job_why_not_private(mechanism, &r->job);
+    tem_mechanism_info of_mechanism;
+    const tem_mechanism_info *info = &of_mechanism;
+    tem_mechanism_get_info(mechanism, &of_mechanism);
     talk_note(quiet, "%s %s word%s (%s unknown) in %s document%s with %s%s at epsilon %g",
               r->dry_run ? "counted" : "privatized", talk_count(counts->words),
               counts->words == 1 ? "" : "s", talk_count(counts->unknown),
               talk_count(counts->documents), counts->documents == 1 ? "" : "s",
               info->certificate[0] != '\0' ? "calibrated " : "", tem_kind_name(info->kind),
               info->epsilon);
-    if (info->kind != TEM_KIND_MADLIB)
-        talk_note(quiet || !(r->common.verbose || r->dry_run),
-                  "s = %.6f, gamma = %.4f; cost %s per unit of distance, %s at most", info->s,
-                  info->gamma, talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
+    const bool brief = quiet || !(r->common.verbose || r->dry_run);
+    if (why_not_private == NULL)
+        talk_note(brief, "s = %.6f, gamma = %.4f; cost %s per unit of distance, %s at most",
+                  info->s, info->gamma,
+                  talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
                   talk_count((uint64_t)ceil((double)counts->words * info->epsilon_gamma)));
-    if (r->job.insecure_seeded && !r->dry_run)
-        talk_note(false, "tem: warning: --insecure-seed: the output is NOT private");
-    if (r->job.text.oov == TEM_OOV_KEEP_UNSAFE && counts->unknown > 0 && !r->dry_run)
-        talk_note(false, "tem: warning: --oov keep-unsafe: unknown words released as they were: %s",
-                  talk_count(counts->unknown));
+    else /* PRIVACY: also where the user asked for quiet; and no cost, which would be a bound */
+        talk_note(false, "tem: warning: the output %s private: %s.",
+                  r->dry_run ? "would NOT be" : "is NOT", why_not_private);
 }
 
 /* What the ledger says now. Numbers as they are read: 15 digits are always right. */
@@ -210,14 +213,11 @@ static void say_what_was_charged(const privatize_request *r, bool kept) {
 static int run_job(privatize_request *r, const tem_model *model, const tem_mechanism *mechanism) {
     const tem_run run = talk_run((unsigned)r->common.threads, r->common.quiet);
     tem_counts counts = {0};
-    tem_mechanism_info info;
     tem_error error;
-    tem_mechanism_get_info(mechanism, &info);
     r->job.balance = &r->balance;
-    if (r->job.budget > 0 && !tem_job_is_bounded(mechanism, &r->job))
-        return talk_usage("privatize",
-                          "--budget bounds nothing here: it needs the mechanism tem or em, --oov "
-                          "uniform, --punctuation drop or word, and no seed");
+    const char *why_not_private = tem_job_why_not_private(mechanism, &r->job);
+    if (r->job.budget > 0 && why_not_private != NULL)
+        return talk_usage("privatize", "--budget: no budget can be kept: %s", why_not_private);
     if (!r->no_verify && tem_model_check(model, &run, &error) != TEM_OK)
         return talk_error(&error);
     warn_about_epsilon(mechanism, r->common.quiet);
@@ -227,7 +227,7 @@ static int run_job(privatize_request *r, const tem_model *model, const tem_mecha
     const bool released = status == TEM_OK || (!to_file && counts.documents > 0);
     int reported = EXIT_DONE;
     if (released)
-        say_what_was_done(r, &info, &counts);
+        say_what_was_done(r, mechanism, &counts);
     /* A stream that stopped at its budget has released what was charged, to the word. */
     if (status == TEM_OK || (status == TEM_ERR_BUDGET && !to_file && r->balance.spent > 0))
         say_what_is_left(r);

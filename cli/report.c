@@ -43,7 +43,8 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
     tem_mechanism_info info_of_mechanism;
     const tem_mechanism_info *info = &info_of_mechanism;
     tem_mechanism_get_info(mechanism, &info_of_mechanism);
-    const bool exact = info->kind != TEM_KIND_MADLIB;
+    const bool has_exponent = info->s_steps > 0;
+    const char *why_not_private = tem_job_why_not_private(mechanism, job);
     const double words = (double)counts->words;
     tem_model_info model_info;
     tem_certificate_info certificate;
@@ -57,13 +58,14 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
     json_t *report = json_object();
     set(report, "time", json_string(now));
     set(report, "mechanism", json_string(tem_kind_name(info->kind)));
-    set(report, "private",
-        json_boolean(!job->insecure_seeded && !job->dry_run && released_unseen(job, counts) == 0));
+    set(report, "private", json_boolean(why_not_private == NULL));
+    set(report, "why_not_private",
+        why_not_private != NULL ? json_string(why_not_private) : json_null());
     set(report, "released_unseen", json_integer((json_int_t)released_unseen(job, counts)));
     set(report, "dry_run", json_boolean(job->dry_run));
     set(report, "epsilon", json_real(info->epsilon));
-    set(report, "s", exact ? json_real(info->s) : json_null());
-    set(report, "gamma", exact ? json_real(info->gamma) : json_null());
+    set(report, "s", has_exponent ? json_real(info->s) : json_null());
+    set(report, "gamma", has_exponent ? json_real(info->gamma) : json_null());
     set(report, "beta", info->beta > 0 ? json_real(info->beta) : json_null());
     set(report, "epsilon_gamma", number_or_null(info->epsilon_gamma));
     set(report, "weights", json_string(info->weights));
@@ -80,10 +82,9 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
     set(report, "keep_lines", json_boolean(job->text.keep_lines));
     set(report, "spent", json_real(words * info->epsilon));
     set(report, "spent_worst",
-        tem_job_is_bounded(mechanism, job) ? json_real(words * info->epsilon_gamma) : json_null());
+        why_not_private == NULL ? json_real(words * info->epsilon_gamma) : json_null());
     set(report, "model", json_string(model_info.hash));
-    set(report, "certificate",
-        certified ? json_string(certificate.hash) : json_null());
+    set(report, "certificate", certified ? json_string(certificate.hash) : json_null());
     set(report, "effects", certified ? effects_as_json(&certificate) : json_null());
     set_ledger(report, job);
     return report;

@@ -634,10 +634,14 @@ typedef struct tem_job {
                            * ledger could not be opened; or NULL */
 } tem_job;
 
-/* Whether `spent`, words * epsilon, bounds what a run of this job tells about its text: 1 under TEM
- * and EM unless something goes around the mechanism (insecure_seeded, an `oov` other than
- * TEM_OOV_UNIFORM, TEM_PUNCTUATION_KEEP), else 0. Depends on no text. Any thread. */
-TEM_API int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *job);
+/* Why no bound holds for what a run of this job tells about its text: one sentence without its
+ * final period, with the remedy; static string. NULL if a bound holds: `spent`, words * epsilon, per
+ * unit of distance. Reports, ledgers and budgets call a run private exactly when this is NULL.
+ * It is NULL for a mechanism that states a bound (TEM, EM; not Madlib), TEM_OOV_UNIFORM,
+ * TEM_PUNCTUATION_DROP or TEM_PUNCTUATION_WORD, and no insecure_seeded. No text decides about it: a
+ * policy that may release a piece has no bound, even if this text has no such piece. A dry run is
+ * judged as the run that it stands for. Any thread. */
+TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
 /* Privatises files or a stream of any length, in memory that is bounded by the largest
  * document. The other fields of a record, and the bytes between fields, stay as they are. How the
@@ -656,7 +660,7 @@ TEM_API int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *jo
  * the budget does not suffice nothing is written. Otherwise each batch of documents is
  * charged as it comes, and the run stops before the document that would exceed the budget. A run
  * that fails or is killed after that has spent what it charged, whatever was released.
- * A budget needs a run that is bounded, a model that was opened from a file, and a ledger whose
+ * A budget needs a private run (tem_job_why_not_private), a model that was opened from a file, and a ledger whose
  * charges are all bounded and with this model: epsilon is per unit of its distance. With `by` each record
  * must name a person: by a string that is not empty, in JSON also a whole number; two names are
  * one person if they are the same bytes. The ledger has a hash of the name under a salt of

@@ -67,6 +67,18 @@ tem_status tem_kind_parse(const char *name, tem_mechanism_kind *kind, tem_error 
     return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is tem, em or madlib");
 }
 
+const char *mechanism_why_unbounded(const tem_mechanism *m) {
+    switch (m->kind) {
+    case TEM_KIND_TEM:
+    case TEM_KIND_EM:
+        return NULL;
+    case TEM_KIND_MADLIB:
+        return "Madlib is floating point and states no bound between known and unknown words; use "
+               "the mechanism tem or em";
+    }
+    return "the mechanism states no bound; use tem or em";
+}
+
 static tem_status check_options(const tem_mechanism_options *o, tem_error *error) {
     if (o->kind != 0 && (o->kind < TEM_KIND_TEM || o->kind > TEM_KIND_MADLIB))
         return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is tem, em or madlib");
@@ -172,7 +184,7 @@ static const char *weights_name(const tem_mechanism *m) {
 
 void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     const exponent *e = &m->sampler.envelopes.exponent;
-    const bool exact = m->kind != TEM_KIND_MADLIB;
+    const bool bounded = mechanism_why_unbounded(m) == NULL;
     *info = (tem_mechanism_info){
         .kind = m->kind,
         .epsilon = m->epsilon,
@@ -181,7 +193,7 @@ void tem_mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
         .s = exponent_s_value(e->s),
         .gamma_steps = e->gamma,
         .gamma = (double)e->gamma / TEM_DIST_ONE,
-        .epsilon_gamma = exact ? m->epsilon * ((double)e->gamma / TEM_DIST_ONE) : INFINITY,
+        .epsilon_gamma = bounded ? m->epsilon * ((double)e->gamma / TEM_DIST_ONE) : INFINITY,
         .moved_mass = moved_mass(m),
         .weights = weights_name(m),
     };

@@ -17,4 +17,9 @@ struct tem_mechanism {
     madlib madlib;        /* Madlib */
 };
 
+/* Why the mechanism states no bound for what its draws tell, as tem_job_why_not_private says it;
+ * NULL: the bound of tem_mechanism_create. PRIVACY: whatever claims or charges for privacy asks
+ * this, and not which kind of mechanism it is. */
+const char *mechanism_why_unbounded(const tem_mechanism *m);
+
 #endif

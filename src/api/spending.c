@@ -14,13 +14,27 @@
 
 /* ---- what a job may ask for ---- */
 
-static bool is_uniform(tem_oov oov) {
-    return oov == 0 || oov == TEM_OOV_UNIFORM;
+/* PRIVACY: the theorem is about words that are all drawn. What is proved is named here, and every
+ * other policy is taken for one that tells something. */
+static const char *why_policies(tem_oov oov, tem_punctuation punctuation) {
+    if (oov == TEM_OOV_DROP)
+        return "unknown words are left out, which shows in the number of words; use uniform for "
+               "unknown words";
+    if (oov == TEM_OOV_MASK)
+        return "<unk> shows where unknown words were; use uniform for unknown words";
+    if (oov != 0 && oov != TEM_OOV_UNIFORM)
+        return "unknown words are released as they are; use uniform for unknown words";
+    if (punctuation != 0 && punctuation != TEM_PUNCTUATION_DROP &&
+        punctuation != TEM_PUNCTUATION_WORD)
+        return "punctuation is released as it is; use drop or word for punctuation";
+    return NULL;
 }
 
-int tem_job_is_bounded(const tem_mechanism *mechanism, const tem_job *job) {
-    return mechanism->kind != TEM_KIND_MADLIB && !job->insecure_seeded &&
-           is_uniform(job->text.oov) && job->text.punctuation != TEM_PUNCTUATION_KEEP;
+const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job) {
+    if (job->insecure_seeded)
+        return "whoever knows the seed can repeat the draws; leave the seed out";
+    const char *why = why_policies(job->text.oov, job->text.punctuation);
+    return why != NULL ? why : mechanism_why_unbounded(mechanism);
 }
 
 /* epsilon is per unit of a model's distance, so that a sum is one of a single model. */
@@ -45,11 +59,9 @@ tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, te
         return core_fail(error, TEM_ERR_RANGE, "the budget must be above 0 and at most 1e25");
     if (!amount_from_number(mechanism->epsilon, AMOUNT_UP, &ignored) || ignored > UINT64_MAX)
         return core_fail(error, TEM_ERR_RANGE, "epsilon is too large for a ledger");
-    if (is_given(job->budget) && !tem_job_is_bounded(mechanism, job))
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "no budget can be kept where words are not all drawn by tem or em from a "
-                         "secure source: not with madlib, a seed, other policies for unknown words "
-                         "than uniform, or kept punctuation");
+    const char *why = tem_job_why_not_private(mechanism, job);
+    if (is_given(job->budget) && why != NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no budget can be kept: %s", why);
     if (job->by != NULL && job->by[0] == '\0')
         return core_fail(error, TEM_ERR_ARGUMENT, "the field that names people needs a name");
     return is_given(job->budget) ? check_model(mechanism, error) : TEM_OK;
@@ -208,7 +220,7 @@ static tem_status charge(spending *s, tem_error *error) {
     const time_t seconds = time(NULL);
     tem_mechanism_get_info(s->mechanism, &info);
     strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
-    const bool exact = info.kind != TEM_KIND_MADLIB;
+    const bool has_exponent = info.s_steps > 0;
     const tem_text_options *text = &s->job->text;
     const amount slope = from_steps(info.s_steps * AMOUNT_ONE, EXPONENT_S_BITS);
     const amount gamma = from_steps(info.gamma_steps * AMOUNT_ONE, 16);
@@ -218,15 +230,14 @@ static tem_status charge(spending *s, tem_error *error) {
     const ledger_charge written = {
         .time = now,
         .mechanism = tem_kind_name(info.kind),
-        .is_private = !s->job->insecure_seeded && released_unseen(s) == 0,
+        .is_private = tem_job_why_not_private(s->mechanism, s->job) == NULL,
         .released_unseen = released_unseen(s),
         .epsilon = s->epsilon,
-        .s = exact ? &slope : NULL,
-        .gamma = exact ? &gamma : NULL,
+        .s = has_exponent ? &slope : NULL,
+        .gamma = has_exponent ? &gamma : NULL,
         .beta = info.beta > 0 ? &beta : NULL,
-        .epsilon_gamma = exact ? &epsilon_gamma : NULL,
+        .epsilon_gamma = has_exponent ? &epsilon_gamma : NULL,
         .weights = info.weights,
-        .bounded = tem_job_is_bounded(s->mechanism, s->job),
         .counts = s->counts,
         .oov = tem_oov_name(text->oov != 0 ? text->oov : TEM_OOV_UNIFORM),
         .punctuation =

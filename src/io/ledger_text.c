@@ -202,7 +202,7 @@ tem_status ledger_write_charge(const ledger_charge *c, const char before[LEDGER_
     amount spent = 0, worst = 0;
     line->size = 0;
     if (!amount_times(c->epsilon, c->counts.words, &spent) ||
-        (c->bounded && !amount_times(*c->epsilon_gamma, c->counts.words, &worst)))
+        (c->is_private && !amount_times(*c->epsilon_gamma, c->counts.words, &worst)))
         return core_fail(error, TEM_ERR_RANGE, "the run costs more than a ledger can hold");
     put_name(&w, "time", c->time);
     put_name(&w, "mechanism", c->mechanism);
@@ -222,7 +222,7 @@ tem_status ledger_write_charge(const ledger_charge *c, const char before[LEDGER_
     put_name(&w, "missing", c->missing);
     put_flag(&w, "keep_lines", c->keep_lines);
     put_amount(&w, "spent", &spent);
-    put_amount(&w, "spent_worst", c->bounded ? &worst : NULL);
+    put_amount(&w, "spent_worst", c->is_private ? &worst : NULL);
     put_name(&w, "model", c->model);
     if (c->certificate != NULL)
         put_name(&w, "certificate", c->certificate);

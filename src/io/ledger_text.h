@@ -48,12 +48,11 @@ void ledger_person(const unsigned char salt[LEDGER_SALT_BYTES], const char *name
 typedef struct ledger_charge {
     const char *time, *mechanism, *weights, *oov, *punctuation, *missing, *model;
     const char *certificate; /* NULL: null */
-    bool is_private;         /* as in the report */
+    bool is_private; /* a bound holds: spent_worst is words * epsilon_gamma; else it is null */
     bool keep_lines;
     uint64_t released_unseen;
     amount epsilon;
     const amount *s, *gamma, *beta, *epsilon_gamma; /* NULL: null */
-    bool bounded; /* spent_worst is a number, words * epsilon_gamma; else null */
     tem_counts counts;
     const core_buffer *by; /* a JSON string, or empty: no person is told */
     const accounts *people;

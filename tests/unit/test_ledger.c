@@ -315,7 +315,6 @@ static void make_sample(sample *s, uint64_t word_count, const char *by, unsigned
                              .s = &sample_s,
                              .gamma = &sample_gamma,
                              .epsilon_gamma = &sample_gamma,
-                             .bounded = true,
                              .counts = {.documents = 2, .words = word_count}}};
     if (by != NULL)
         assert_true(core_buffer_add(&s->by, by, strlen(by)));
@@ -1005,24 +1004,61 @@ static void test_ledger_is_another_file(void **state) {
     core_buffer_free(&before);
 }
 
-/* Runs that nothing bounds are written down, and end the keeping of budgets. */
+/* Whether the last charge of the ledger says this. */
+static bool last_charge_says(const char *what) {
+    core_buffer all = read_bytes(path);
+    all.data[all.size - 1] = '\0'; /* the last line feed */
+    const bool says = strstr(strrchr(all.data, '\n'), what) != NULL;
+    core_buffer_free(&all);
+    return says;
+}
+
+/* One decision for every mechanism and policy, whatever the text has: what tem.h says, the ledger's
+ * "private" and "spent_worst", what a budget refuses, and which ledgers keep no budget any more. */
+static void check_decision(const tem_mechanism *mechanism, tem_job job, const char *text,
+                           bool is_private) {
+    tem_error error;
+    const char *why = tem_job_why_not_private(mechanism, &job);
+    clear(NULL);
+    assert_int_equal(why == NULL, is_private);
+    assert_int_equal(run_text(mechanism, job, text, false, NULL), TEM_OK);
+    assert_true(isinf(balance.left) && balance.spent > 0);
+    assert_true(last_charge_says(is_private ? "\"private\":true," : "\"private\":false,"));
+    assert_int_equal(last_charge_says("\"spent_worst\":null,"), !is_private);
+    for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
+        assert_int_equal(run_text(two, job_of(100), "the\n", from_pipe, &error),
+                         is_private ? TEM_OK : TEM_ERR_BUDGET);
+        assert_true(is_private || error.line == 2);
+    }
+    clear(NULL);
+    job.budget = 1000;
+    assert_int_equal(run_text(mechanism, job, text, false, &error),
+                     is_private ? TEM_OK : TEM_ERR_ARGUMENT);
+    if (!is_private) { /* the reason, to the end */
+        assert_non_null(strstr(error.message, why));
+        assert_true(why[strlen(why) - 1] != '.' && strchr(why, ';') != NULL);
+    }
+}
+
 static void test_unbounded(void **state) {
     (void)state;
-    tem_error error;
-    for (int i = 0; i < 4; i++) {
-        tem_job job = job_of(0);
-        clear(NULL);
-        job.insecure_seeded = i == 0;
-        job.text.oov = i == 1 ? TEM_OOV_KEEP_UNSAFE : 0;
-        job.text.punctuation = i == 2 ? TEM_PUNCTUATION_KEEP : 0;
-        assert_int_equal(run_text(two, job, "the\n", false, NULL), TEM_OK);
-        assert_true(isinf(balance.left) && balance.spent == 2);
-        assert_int_equal(run_text(two, job_of(100), "the\n", false, &error),
-                         i < 3 ? TEM_ERR_BUDGET : TEM_OK);
-        assert_int_equal(run_text(two, job_of(100), "the\n", true, &error),
-                         i < 3 ? TEM_ERR_BUDGET : TEM_OK);
-        assert_true(i == 3 || error.line == 2);
-    }
+    static const char *const texts[] = {"the\n", "the xyzzy, the!\n"};
+    tem_mechanism *em = mechanism_of(TEM_KIND_EM, 2), *published = mechanism_of(TEM_KIND_MADLIB, 2);
+    const tem_mechanism *const mechanisms[] = {two, em, published};
+    for (int m = 0; m < 3; m++)
+        for (int oov = 0; oov <= TEM_OOV_KEEP_UNSAFE; oov++)
+            for (int punctuation = 0; punctuation <= TEM_PUNCTUATION_WORD; punctuation++)
+                for (int i = 0; i < 4; i++) {
+                    tem_job job = job_of(0);
+                    job.text.oov = (tem_oov)oov;
+                    job.text.punctuation = (tem_punctuation)punctuation;
+                    job.insecure_seeded = i / 2;
+                    check_decision(mechanisms[m], job, texts[i % 2],
+                                   m < 2 && i < 2 && oov <= TEM_OOV_UNIFORM &&
+                                       punctuation != TEM_PUNCTUATION_KEEP);
+                }
+    tem_mechanism_free(em);
+    tem_mechanism_free(published);
 }
 
 /* Another model has other distances: its charges are no part of a sum. One that has no file cannot
