@@ -44,10 +44,12 @@ static PyObject *job_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     return (PyObject *)made;
 }
 
-static PyObject *is_bounded(PyObject *self, PyObject *seeded) {
+/* why_not_private(seeded): a sentence, or None */
+static PyObject *why_not_private(PyObject *self, PyObject *seeded) {
     const ext_job *job = (ext_job *)self;
     const tem_job whole = {.text = job->options, .insecure_seeded = seeded == Py_True};
-    return PyBool_FromLong(tem_job_is_bounded(job->mechanism->mechanism, &whole));
+    const char *why = tem_job_why_not_private(job->mechanism->mechanism, &whole);
+    return why != NULL ? PyUnicode_FromString(why) : Py_NewRef(Py_None);
 }
 
 /* ---- one text ---- */
@@ -331,7 +333,7 @@ static PyMethodDef methods[] = {
     {"text", text, METH_O, "text(str)"},
     {"texts", texts, METH_VARARGS, "texts(iterable, threads, seed, progress, ledger)"},
     {"charge", charge, METH_VARARGS, "charge(counts, progress, ledger)"},
-    {"is_bounded", is_bounded, METH_O, "is_bounded(seeded)"},
+    {"why_not_private", why_not_private, METH_O, "why_not_private(seeded)"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -28,7 +28,7 @@ def unpack(texts: Any) -> tuple[Texts, Rebuild]:
 
 def _series(series: Any) -> tuple[Texts, Rebuild]:
     """Index, name and dtype stay. Categories would tell which texts are equal: they become
-    objects."""
+    objects. `attrs` may hold anything about the texts: they do not come back."""
     import pandas
 
     missing = series.isna()
@@ -40,7 +40,8 @@ def _series(series: Any) -> tuple[Texts, Rebuild]:
 
     def rebuild(new: list[str | None]) -> Any:
         dtype = object if categories else series.dtype
-        return pandas.Series(new, index=series.index, dtype=dtype).__finalize__(series)
+        # PRIVACY: not __finalize__, which copies attrs.
+        return pandas.Series(new, index=series.index, dtype=dtype, name=series.name)
     return values, rebuild
 
 

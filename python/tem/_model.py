@@ -352,17 +352,20 @@ class Model:
 
     def _make_job(self, epsilon: float, beta: float | None, gamma: float | None, mechanism: str,
                   calibrated: bool, unknown: str, punctuation: str, strip_tags: bool) -> _tem.Job:
-        if unknown == "keep-unsafe":
-            warnings.warn("unknown='keep-unsafe': unknown words are released as they are",
-                          NotPrivateWarning, stacklevel=3)
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
         job = _tem.Job(drawn, unknown, punctuation, strip_tags)
+        self._warn_not_private(job, False, stacklevel=4)
         self._warn(drawn, stacklevel=4)
         if len(self._jobs) >= JOBS_KEPT:
             self._jobs.clear()
         key = epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation, strip_tags
         self._jobs[key] = job
         return job
+
+    def _warn_not_private(self, job: _tem.Job, seeded: bool, stacklevel: int) -> None:
+        why = job.why_not_private(seeded)
+        if why is not None and self._warns:
+            warnings.warn(f"the output is NOT private: {why}", NotPrivateWarning, stacklevel)
 
     def _warn(self, drawn: _tem.Mechanism, stacklevel: int) -> None:
         """Tells of what is in effect no privacy, or no text; once for each mechanism."""
@@ -437,8 +440,7 @@ class Model:
              progress: Progress | None, charged: _ledger.Charged | None
              ) -> tuple[Any, tuple[int, int, int, int], dict[str, Any] | None]:
         if seed is not None:
-            warnings.warn("insecure_seed: the output is NOT private", NotPrivateWarning,
-                          stacklevel=3)
+            self._warn_not_private(job, True, stacklevel=4)
             seed = operator.index(seed)
             if not 0 <= seed < 2 ** 64:
                 raise make("argument", "insecure_seed takes a whole number from 0 to 2^64 - 1")
@@ -450,16 +452,16 @@ class Model:
                 seeded: bool, counts: tuple[int, int, int, int]) -> Report:
         documents, words, unknown, marks = counts
         unseen = (unknown if oov == "keep-unsafe" else 0) + (marks if punctuation == "keep" else 0)
-        exact = info["mechanism"] != "madlib"
+        why_not = job.why_not_private(seeded)
         now = datetime.datetime.now(datetime.timezone.utc)
         return Report(
             time=now.strftime("%Y-%m-%dT%H:%M:%SZ"), mechanism=info["mechanism"],
-            private=not seeded and unseen == 0, released_unseen=unseen, epsilon=info["epsilon"],
-            s=info["s"] if exact else None, gamma=info["gamma"] if exact else None,
+            private=why_not is None, why_not_private=why_not, released_unseen=unseen,
+            epsilon=info["epsilon"], s=_known(info["s"]), gamma=_known(info["gamma"]),
             beta=_known(info["beta"]), epsilon_gamma=_known(info["epsilon_gamma"]),
             weights=info["weights"], words=words, unknown=unknown, documents=documents, oov=oov,
             punctuation=punctuation, spent=words * info["epsilon"],
-            spent_worst=words * info["epsilon_gamma"] if job.is_bounded(seeded) else None,
+            spent_worst=words * info["epsilon_gamma"] if why_not is None else None,
             model=self.hash, certificate=info["certificate"] or None, effects=info["effects"])
 
     # ---- accounting ----

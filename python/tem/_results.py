@@ -91,8 +91,9 @@ class Result:
 class Report(Result):
     """What was done and spent. It depends on the private text: for its owner only.
 
-    `spent` is words * epsilon, per unit of distance; `spent_worst` is words * epsilon * gamma,
-    None where something went around the mechanism; `private` says that nothing did. With a ledger,
+    `private` says that a bound holds for what the output tells about the text, whatever the text is;
+    `why_not_private` says why none does, and what to change. `spent` is words * epsilon, per unit of
+    distance; `spent_worst` is words * epsilon * gamma, None where no bound holds. With a ledger,
     `spent_before` is what it said before, and `left` what is left of the `budget`; with `by`, of the
     person who has the least left of the `people` who were charged.
     """
@@ -100,6 +101,7 @@ class Report(Result):
     time: str
     mechanism: str
     private: bool
+    why_not_private: str | None
     released_unseen: int
     epsilon: float
     s: float | None
@@ -141,6 +143,7 @@ class Report(Result):
         if None not in (self.spent_worst, other.spent_worst) and self.epsilon_gamma is not None:
             worst = counted["words"] * self.epsilon_gamma
         sums = {**counted, "private": self.private and other.private, "spent_worst": worst,
+                "why_not_private": self.why_not_private or other.why_not_private,
                 "spent": counted["words"] * self.epsilon,
                 **dict.fromkeys(self._LEDGER)}  # which say how one ledger stood at one time
         total = dataclasses.replace(self, **sums)

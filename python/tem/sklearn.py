@@ -62,8 +62,10 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         options = {name: value for name, value in self.get_params(deep=False).items()
                    if name != "model"}
         if hasattr(X, "columns") and hasattr(X, "assign"):
-            return X.assign(**{name: self.model_.privatize(X[name], **options)
-                               for name in X.columns})
+            private = X.assign(**{name: self.model_.privatize(X[name], **options)
+                                  for name in X.columns})
+            private.attrs = {}  # PRIVACY: they may hold anything about the texts
+            return private
         return self.model_.privatize(X, **options)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

@@ -27,6 +27,7 @@ def test_pipeline(small):
     assert pickle.loads(pickle.dumps(pipeline.fit(TEXTS, LABELS))).score(TEXTS, LABELS) == 1
 
 
+@pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
 def test_privatizer(small, small_path):
     privatizer = tem.sklearn.Privatizer(epsilon=2, model=small_path, unknown="mask")
     again = clone(privatizer)
@@ -34,7 +35,9 @@ def test_privatizer(small, small_path):
     assert len(again.transform(TEXTS)) == len(TEXTS)  # needs no fit
     assert again.set_params(**SURE).fit(TEXTS).transform(["the zzz"]) == ["the <unk>"]
     frame = pandas.DataFrame({"title": ["x", "of"], "body": ["the movie", None]})
+    frame.attrs["first"] = frame["body"].attrs["first"] = "the movie"
     private = again.fit_transform(frame)
+    assert private.attrs == private["body"].attrs == {} and frame.attrs == {"first": "the movie"}
     assert list(private.columns) == ["title", "body"] and list(private["title"]) == ["x", "of"]
     with pytest.raises(TypeError):
         again.transform([[1.0], [2.0]])

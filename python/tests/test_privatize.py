@@ -86,15 +86,37 @@ def test_policies(small):
     assert private("the\nmovie") == "the\nmovie"
 
 
-def test_warnings(small_path):
+UNBOUNDED = [({"unknown": "drop"}, "left out"), ({"unknown": "mask"}, "<unk>"),
+             ({"unknown": "keep-unsafe"}, "unknown words are released"),
+             ({"punctuation": "keep"}, "punctuation is released"),
+             ({"mechanism": "madlib"}, "Madlib"), ({"insecure_seed": 1}, "seed")]
+
+
+@pytest.mark.parametrize("options, why", UNBOUNDED)
+@pytest.mark.parametrize("text", ["the movie", "the zzz, movie!"])
+def test_what_is_not_private_says_so(small_path, tmp_path, text, options, why):
+    """Whatever the text is: as a warning, in the report, in the ledger; and no budget is kept."""
+    model, ledger = tem.Model.open(small_path), tmp_path / "ledger"
+    with pytest.warns(tem.NotPrivateWarning, match=f"the output is NOT private: .*{why}.*;"):
+        report = model.privatize_report(text, epsilon=4, ledger=ledger, **options)[1]
+    assert report.private is False and report.spent_worst is None and why in report.why_not_private
+    assert json.loads(report.to_json())["why_not_private"] == report.why_not_private
+    charge = json.loads(ledger.read_text().splitlines()[1])
+    assert charge["private"] is False and charge["spent_worst"] is None
+    with pytest.raises(tem.ArgumentError, match=f"no budget can be kept: .*{why}"):
+        model.privatize(text, epsilon=4, ledger=tmp_path / "new", budget=99, **options)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("options", [{}, {"mechanism": "em"}, {"punctuation": "word"},
+                                     {"strip_tags": True}])
+def test_what_is_private_says_so(small_path, options):
     model = tem.Model.open(small_path)
-    with pytest.warns(tem.NotPrivateWarning, match="keep-unsafe"):
-        model.privatize("x", epsilon=3, unknown="keep-unsafe")
-    with pytest.warns(tem.NotPrivateWarning, match="NOT private"):
-        model.privatize("x", epsilon=3, insecure_seed=1)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.privatize(["x"], epsilon=3)
+        warnings.simplefilter("error", tem.NotPrivateWarning)
+        report = model.privatize_report("the zzz, movie!", epsilon=4, **options)[1]
+    assert report.private is True and report.why_not_private is None
+    assert report.spent_worst == report.words * report.epsilon_gamma
 
 
 # ---- containers ----
@@ -127,10 +149,10 @@ def test_subclasses_of_str(small):
 def test_series(small, dtype):
     texts = pandas.Series(["the movie", None, "x", "a of to"], index=[3, 1, 4, 1], name="review",
                           dtype=dtype)
-    texts.attrs["source"] = "here"
+    texts.attrs["first"] = "the movie"  # whatever a program has noted about its texts
     private = small.privatize(texts, epsilon=2)
     assert list(private.index) == [3, 1, 4, 1] and private.name == "review"
-    assert private.attrs == {"source": "here"}
+    assert private.attrs == {} and texts.attrs == {"first": "the movie"}
     if dtype != "str":
         assert private.dtype == texts.dtype
     assert list(private.isna()) == list(texts.isna())
@@ -251,6 +273,7 @@ def test_warnings(small, medium):
         medium.privatize("w1", epsilon=0.001)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", tem.NotPrivateWarning)  # Madlib
         for epsilon, mechanism in ((50, "tem"), (51, "tem"), (2, "tem"), (50, "madlib")):
             model.privatize("movie", epsilon=epsilon, mechanism=mechanism)
 

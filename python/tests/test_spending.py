@@ -135,6 +135,7 @@ def test_nobody_is_charged(small, ledger, by, error):
     assert not ledger.exists() or not charges(ledger)
 
 
+@pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
 def test_refused(small, built, ledger, tmp_path):
     for options in ({"budget": 3}, {"by": {"user": ["ann"]}}, {"ledger": ledger, "budget": 0},
                     {"ledger": ledger, "budget": -1}, {"ledger": ledger, "budget": float("nan")},
