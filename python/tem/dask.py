@@ -32,7 +32,8 @@ def privatize(data: Any, column: str | None, epsilon: float, *, model: Model | P
     """
     recipe, _ = make_recipe(model, epsilon, threads, policies)
     if column is not None:
-        return data.assign(**{column: _series(data[column], recipe)})
+        plain = data.map_partitions(_without_attrs, meta=_without_attrs(data._meta))
+        return plain.assign(**{column: _series(plain[column], recipe)})
     if data.ndim != 1:
         raise make("argument", "which column of the frame is private?")
     return _series(data, recipe)
@@ -41,6 +42,13 @@ def privatize(data: Any, column: str | None, epsilon: float, *, model: Model | P
 def _series(series: Any, recipe: Recipe) -> Any:
     meta = recipe.privatize(series._meta)[0]  # no texts: only the type, which categories lose
     return series.map_partitions(_draw, recipe, meta=meta)
+
+
+def _without_attrs(frame: Any) -> Any:
+    """PRIVACY: attrs may hold anything about the texts, and pandas writes them into Parquet."""
+    copy = frame.copy(deep=False)
+    copy.attrs = {}
+    return copy
 
 
 def _draw(texts: Any, recipe: Recipe) -> Any:
@@ -94,7 +102,8 @@ def _write(part: Any, columns: list[str], recipe: Recipe, folder: str, number: i
     run.touch()
     drawn = {column: recipe.privatize(part[column]) for column in columns}
     file = run.with_suffix(".new")
-    part.assign(**{column: private for column, (private, _) in drawn.items()}).to_parquet(file)
+    private = _without_attrs(part).assign(**{name: texts for name, (texts, _) in drawn.items()})
+    private.to_parquet(file)
     file.rename(run.with_name(f"part.{number}.parquet"))  # whole, or not at all
     return functools.reduce(operator.add, [report for _, report in drawn.values()])
 

@@ -45,6 +45,20 @@ def test_series(dask_client, model, kind):
     assert found.name == private.name == "t"
 
 
+def test_attrs_stay_behind(dask_client, model, tmp_path):
+    """What a program has noted about its texts is not in the result, nor in what is written."""
+    given = pandas.DataFrame({"text": ["word1 word2"] * 4, "id": range(4)})
+    given.attrs["first"] = given["text"].attrs["first"] = "word1 word2"
+    frame = dask.dataframe.from_pandas(given, npartitions=2)
+    assert frame.compute().attrs
+    for private in (tem.dask.privatize(frame, "text", 0.01, model=model).compute(),
+                    tem.dask.privatize(frame["text"], None, 0.01, model=model).compute()):
+        assert private.attrs == {} and getattr(private, "text", private).attrs == {}
+    tem.dask.privatize_to(frame, "text", 0.01, tmp_path / "out", model=model)
+    for part in (tmp_path / "out").iterdir():
+        assert pandas.read_parquet(part).attrs == {}
+
+
 def test_draws(dask_client, model):
     """Equal texts, and equal frames, are drawn for each on its own; one frame shows one draw."""
     texts = pandas.DataFrame({"text": ["word1 word2 word3 word4 word5"] * 40})
