@@ -78,8 +78,10 @@ static PyObject *find_certificate(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O&O!ddd", PyUnicode_FSConverter, &path, state->model, &model,
                           &wanted.epsilon, &wanted.beta, &wanted.gamma))
         return NULL;
-    const tem_status status =
-        tem_certificate_find(PyBytes_AsString(path), model->model, &wanted, &found, &error);
+    const char *name = PyBytes_AsString(path);
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status = tem_certificate_find(name, model->model, &wanted, &found, &error);
+    PyEval_RestoreThread(thread);
     Py_DECREF(path);
     return status == TEM_OK ? wrap_certificate(state, found) : ext_fail(state, &error);
 }
@@ -320,15 +322,19 @@ static PyObject *trust_has(PyObject *module, PyObject *args) {
     tem_error error;
     if (!PyArg_ParseTuple(args, "s", &hash))
         return NULL;
-    return tem_trust_has(hash, &has, &error) == TEM_OK ? PyBool_FromLong(has)
-                                                       : ext_fail(ext_state_of(module), &error);
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status = tem_trust_has(hash, &has, &error);
+    PyEval_RestoreThread(thread);
+    return status == TEM_OK ? PyBool_FromLong(has) : ext_fail(ext_state_of(module), &error);
 }
 
 static PyObject *trust_ready(PyObject *module, PyObject *unused) {
     tem_error error;
     (void)unused;
-    return tem_trust_ready(&error) == TEM_OK ? Py_NewRef(Py_None)
-                                             : ext_fail(ext_state_of(module), &error);
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status = tem_trust_ready(&error);
+    PyEval_RestoreThread(thread);
+    return status == TEM_OK ? Py_NewRef(Py_None) : ext_fail(ext_state_of(module), &error);
 }
 
 static PyObject *trust_add(PyObject *module, PyObject *args) {
@@ -336,8 +342,10 @@ static PyObject *trust_add(PyObject *module, PyObject *args) {
     tem_error error;
     if (!PyArg_ParseTuple(args, "s", &hash))
         return NULL;
-    return tem_trust_add(hash, &error) == TEM_OK ? Py_NewRef(Py_None)
-                                                 : ext_fail(ext_state_of(module), &error);
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status = tem_trust_add(hash, &error);
+    PyEval_RestoreThread(thread);
+    return status == TEM_OK ? Py_NewRef(Py_None) : ext_fail(ext_state_of(module), &error);
 }
 
 PyMethodDef ext_account_functions[] = {

@@ -5,12 +5,16 @@ import math
 import os
 import shutil
 import signal
+import sys
+import threading
+import time
 
 import pytest
 from conftest import WORDS
 from test_privatize import interrupt_after
 
 import tem
+from tem import _tem
 
 
 def test_explain_is_the_commands(small, small_path, command):
@@ -235,3 +239,38 @@ def test_ctrl_c_needs_no_progress(default):
 def test_building_can_be_stopped():
     vectors = os.path.join(os.path.dirname(tem.__file__), "glove-840b-33k-300d.temv")
     assert interrupt_after(0.5, lambda: tem.Model.build(vectors, threads=1)) < 10
+
+
+def lets_others_run(call, wait=20):
+    """Whether another thread gets its turn during the call. No thread is made to give way, so that
+    it can only come in where the call releases the GIL."""
+    ticks, done = [0], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks[0] += 1
+            time.sleep(0.0001)
+    thread, interval = threading.Thread(target=tick), sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        thread.start()
+        before, end = ticks[0], time.monotonic() + wait
+        while ticks[0] == before and time.monotonic() < end:
+            call()
+        return ticks[0] > before
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+        thread.join()
+
+
+def test_files_are_read_without_the_gil(small_path, state):
+    path = state / "small.tem"
+    shutil.copy(small_path, path)
+    model = tem.Model.open(path)
+    found = model.calibrate(2, weights="equal", save=True)
+    assert not lets_others_run(lambda: found.hash, wait=0.2)  # the thread does not come in by itself
+    for call in (lambda: _tem.find_certificate(found.file, model._handle, 2, 0, 0),
+                 lambda: _tem.trust_has(found.hash), _tem.trust_ready,
+                 lambda: _tem.trust_add(found.hash)):
+        assert lets_others_run(call)
