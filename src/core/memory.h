@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { CORE_ALIGNMENT = 64 };
 
@@ -23,6 +24,13 @@ void *core_alloc_zero(size_t count, size_t size);
 void *core_resize(void *block, size_t bytes);
 
 void core_free(void *block);
+
+/* The same for what must not stay in memory: the block's first `bytes` are erased. */
+static inline void core_free_erased(void *block, size_t bytes) {
+    if (block != NULL)
+        explicit_bzero(block, bytes);
+    core_free(block);
+}
 
 /* n rounded up to a multiple of `unit`, a power of two. */
 static inline size_t core_round_up(size_t n, size_t unit) {

@@ -43,21 +43,19 @@ static double gamma_whole(uint32_t shape, tem_rng *rng) {
     return sum;
 }
 
-/* Two independent standard normals (Box, Muller). */
-static void normal_pair(tem_rng *rng, double pair[2]) {
+/* One or two independent standard normals (Box, Muller). */
+static void put_normals(tem_rng *rng, double *normals, uint32_t count) {
     const double radius = sqrt(-2 * log(rng_unit(rng))), turn = 6.283185307179586 * rng_unit(rng);
-    pair[0] = radius * cos(turn);
-    pair[1] = radius * sin(turn);
+    normals[0] = radius * cos(turn);
+    if (count > 1)
+        normals[1] = radius * sin(turn);
 }
 
 void madlib_noise(double epsilon, uint32_t dimension, tem_rng *rng, double *noise) {
     double square = 0;
     do {
-        for (uint32_t i = 0; i < dimension; i += 2) {
-            double pair[2];
-            normal_pair(rng, pair);
-            memcpy(noise + i, pair, (i + 1 < dimension ? 2 : 1) * sizeof *noise);
-        }
+        for (uint32_t i = 0; i < dimension; i += 2)
+            put_normals(rng, noise + i, dimension - i);
         square = 0;
         for (uint32_t i = 0; i < dimension; i++)
             square += noise[i] * noise[i];
@@ -67,7 +65,9 @@ void madlib_noise(double epsilon, uint32_t dimension, tem_rng *rng, double *nois
         noise[i] *= scale;
 }
 
-/* The vector of a word with noise, on the grid. */
+/* The vector of a word with noise, on the grid.
+ * PRIVACY: the output is near the vector with the noise, so the noise and the output together tell
+ * the word. The noise is erased. */
 static void put_point(const madlib *m, uint32_t word, tem_rng *rng, int64_t *point) {
     const space *s = m->search.space;
     const double steps = ldexp(1, (int)s->step_log2);
@@ -75,6 +75,7 @@ static void put_point(const madlib *m, uint32_t word, tem_rng *rng, int64_t *poi
     madlib_noise(m->epsilon, s->dimension, rng, noise);
     for (uint32_t i = 0; i < s->dimension; i++)
         point[i] = space_row(s, word)[i] + llrint(noise[i] * steps);
+    explicit_bzero(noise, s->dimension * sizeof *noise);
 }
 
 /* Draws for at most POINTS_AT_ONCE words. */
@@ -104,7 +105,6 @@ tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem
         const size_t some = count - done < most ? count - done : most;
         status = draw_some(m, words + done, some, rng, points, out + done, error);
     }
-    core_free(
-        points); /* noisy vectors: the output is made from them alone, so they are no more private */
+    core_free_erased(points, most * m->search.space->dimension * sizeof *points);
     return status;
 }

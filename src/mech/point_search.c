@@ -82,20 +82,21 @@ void point_search_free(point_search *n) {
 
 /* Cuts a point into digits, each a padded row; returns how many it took. */
 static unsigned cut_digits(const space *s, const int64_t *point, int16_t *digits) {
-    int64_t rest[TEM_DIMENSION_MAX];
-    memcpy(rest, point, s->dimension * sizeof *rest);
     memset(digits, 0, (size_t)DIGITS_MAX * s->row_elements * sizeof *digits);
-    for (unsigned used = 1;; used++) {
+    for (unsigned used = 0;; used++) {
+        const unsigned shift = DIGIT_BITS * used; /* towards minus infinity: no digit is negative */
         bool last = true;
-        for (uint32_t i = 0; i < s->dimension; i++)
-            last &= rest[i] >= -KERNEL_VALUE_MAX && rest[i] <= KERNEL_VALUE_MAX;
-        int16_t *row = digits + (size_t)(used - 1) * s->row_elements;
         for (uint32_t i = 0; i < s->dimension; i++) {
-            row[i] = (int16_t)(last ? rest[i] : rest[i] & ((1 << DIGIT_BITS) - 1));
-            rest[i] >>= DIGIT_BITS; /* towards minus infinity: the digit is not negative */
+            const int64_t rest = point[i] >> shift;
+            last &= rest >= -KERNEL_VALUE_MAX && rest <= KERNEL_VALUE_MAX;
         }
-        if (last || used == DIGITS_MAX)
-            return used;
+        int16_t *row = digits + (size_t)used * s->row_elements;
+        for (uint32_t i = 0; i < s->dimension; i++) {
+            const int64_t rest = point[i] >> shift;
+            row[i] = (int16_t)(last ? rest : rest & ((1 << DIGIT_BITS) - 1));
+        }
+        if (last || used + 1 == DIGITS_MAX)
+            return used + 1;
     }
 }
 
@@ -237,21 +238,29 @@ static void search(batch *b) {
     }
 }
 
+static size_t digits_count(const point_search *n) {
+    return (size_t)BATCH_POINTS * DIGITS_MAX * n->space->row_elements;
+}
+
+static size_t columns_count(const point_search *n) {
+    return core_round_up(n->space->count, TILE_COLUMNS);
+}
+
 static tem_status batch_init(batch *b, const point_search *n, tem_error *error) {
-    const size_t slots = core_round_up(n->space->count, TILE_COLUMNS);
     *b = (batch){.of = n};
-    b->digits =
-        core_alloc((size_t)BATCH_POINTS * DIGITS_MAX * n->space->row_elements, sizeof *b->digits);
+    b->digits = core_alloc(digits_count(n), sizeof *b->digits);
     b->rows = core_alloc_zero(BATCH_POINTS, 4 * n->codes.quads);
-    b->column_base = core_alloc_zero(slots, sizeof *b->column_base);
+    b->column_base = core_alloc_zero(columns_count(n), sizeof *b->column_base);
     const bool failed = b->digits == NULL || b->rows == NULL || b->column_base == NULL;
     return failed ? core_fail_memory(error) : TEM_OK;
 }
 
+/* Points are made from private words: nothing of them stays. */
 static void batch_free(batch *b) {
-    core_free(b->digits);
-    core_free(b->rows);
-    core_free(b->column_base);
+    core_free_erased(b->digits, digits_count(b->of) * sizeof *b->digits);
+    core_free_erased(b->rows, BATCH_POINTS * 4 * b->of->codes.quads);
+    core_free_erased(b->column_base, columns_count(b->of) * sizeof *b->column_base);
+    explicit_bzero(b, sizeof *b);
 }
 
 tem_status point_search_run(const point_search *n, const int64_t *points, size_t count,
