@@ -12,8 +12,8 @@ _Static_assert(RNG_KEY_BYTES == crypto_stream_chacha20_ietf_KEYBYTES, "ChaCha20'
 
 /* PRIVACY: a child process has a copy of every generator; each is keyed anew before it gives
  * a word, else parent and child would hand out the same ones. The number of the process's
- * generation is in a page that the kernel clears in a child, however that was made; where
- * the kernel cannot do that (before Linux 4.14), fork's handler clears it. */
+ * generation is in a page that the kernel clears in a child, however that was made. fork's
+ * handler clears it, too: Linux before 4.14 cannot, and qemu 7.2 says that it does and does not. */
 _Atomic(uint64_t) *rng_generation;
 static _Atomic(uint64_t) generations = 1; /* given out so far, by this process or its parents */
 
@@ -35,8 +35,8 @@ static void prepare_process(void) {
     if (sodium_init() < 0 || page == MAP_FAILED)
         abort();
     rng_generation = page;
-    if (madvise(page, bytes, MADV_WIPEONFORK) != 0 &&
-        pthread_atfork(NULL, NULL, forget_generation) != 0)
+    madvise(page, bytes, MADV_WIPEONFORK);
+    if (pthread_atfork(NULL, NULL, forget_generation) != 0)
         abort();
 }
 
