@@ -8,7 +8,9 @@ TIME   = 60
 all:
 	@tools/packages build
 	@test -f $(BUILD)/default.tem || echo "building $(BUILD)/tem and the default model"
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >/dev/null
+	@mkdir -p $(BUILD)
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >$(BUILD)/setup.log || \
+		{ cat $(BUILD)/setup.log; exit 1; }
 	@ninja -C $(BUILD) --quiet >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
 
 run: all
@@ -34,7 +36,8 @@ fuzz:
 # tools/fetch-vectors left its files. BENCH: options of bench/run, such as --resume.
 bench: all
 	@tools/packages bench
-	@meson setup --reconfigure $(BUILD) -Dbench=true >/dev/null
+	@meson setup --reconfigure $(BUILD) -Dbench=true >$(BUILD)/setup.log || \
+		{ cat $(BUILD)/setup.log; exit 1; }
 	@ninja -C $(BUILD) --quiet >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
 	@bench/make-venv $(BUILD)/bench-venv
 	@bench/run --build $(BUILD) --python $(BUILD)/bench-venv/bin/python3 $(BENCH)
