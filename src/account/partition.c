@@ -26,11 +26,26 @@ static double weight_at(const partition *z, uint32_t id) {
     return z->weights == NULL ? 1 : z->weights[id];
 }
 
-/* How far a computed Z may be from the true one, as a share of it: a sum of `terms` positive
- * terms, each of which is the product of at most six rounded numbers, one of them a sum of `count`
- * terms, and one exp(-x) or two. */
-static double slack(uint32_t count, uint32_t terms) {
-    return ((double)count + terms + 16) * 0x1p-53 + 3 * DECAY_ERROR;
+/* PRIVACY: how far a computed Z may be from the true one, as a share of it. Z is a sum of positive
+ * terms; `roundings`, each of 2^-53, is the most that one of them goes through on its way, `decays`
+ * is how many exp(-x) it is a product of. Two roundings more are in set_bounds. With t the sum of
+ * all these errors, their products are below t / (1 - t) (test_margins, test_slack). */
+static double slack(uint32_t roundings, uint32_t decays) {
+    const double t = (roundings + 2.0) * 0x1p-53 + decays * DECAY_ERROR;
+    return t / (1 - t);
+}
+
+/* By the profile: a weight times a part of a step, and the sums of those (count - 1 words, the
+ * first of which is added to 0); two exp(-x), multiplied and divided by the step; their product;
+ * the sums of the lanes and that of the lanes' sums; the word itself. */
+static double slack_of_profile(uint32_t count) {
+    const uint32_t lanes = PROFILE_POINTS / LANES - 1 + LANES - 1;
+    return slack(1 + (count - 2) + 2 + 1 + lanes + 1, 2);
+}
+
+/* Word by word: a weight times exp(-x), and the sums. */
+static double slack_of_sum(uint32_t count) {
+    return slack(1 + (count - 1), 1);
 }
 
 /* exp(-x^2/8), x in steps of 2^-36, rounded down. */
@@ -72,12 +87,12 @@ static double logarithm(mpfr_t scratch, double z, mpfr_rnd_t rounding) {
     return mpfr_get_d(scratch, rounding);
 }
 
-/* Takes bounds on Z that are off by a share of at most `share`. */
+/* Takes bounds on Z that are off by a share of at most `share`, the two roundings here included. */
 static void set_bounds(partition *z, uint32_t id, double least, double most, double share) {
     mpfr_t scratch;
     mpfr_init2(scratch, 53);
-    z->least[id] = logarithm(scratch, least * (1 - 2 * share), MPFR_RNDD);
-    z->most[id] = logarithm(scratch, most * (1 + 2 * share), MPFR_RNDU);
+    z->least[id] = logarithm(scratch, least * (1 - share), MPFR_RNDD);
+    z->most[id] = logarithm(scratch, most * (1 + share), MPFR_RNDU);
     mpfr_clear(scratch);
 }
 
@@ -91,7 +106,7 @@ static void bound_words(void *context, uint64_t item, unsigned thread) {
         const double *numbers = profile_of(t->profile, id);
         const double own = weight_at(z, id);
         set_bounds(z, id, own + product(numbers, t->values->least),
-                   own + product(numbers, t->values->most), slack(z->count, PROFILE_POINTS));
+                   own + product(numbers, t->values->most), slack_of_profile(z->count));
     }
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* this thread ends with the loop */
 }
@@ -142,6 +157,6 @@ void partition_refine(partition *z, const space *s, uint32_t id) {
             sum += weight_at(z, first + i) *
                    decay_at(&z->decay, exponent_at(&z->exponent, distances[i]));
     }
-    set_bounds(z, id, sum, sum, slack(0, z->count));
+    set_bounds(z, id, sum, sum, slack_of_sum(z->count));
     z->refined[id] = 1;
 }

@@ -50,9 +50,9 @@ static tem_model *build_clusters(tem_metric metric, uint32_t count, uint32_t dim
             const float middle = (float)((id * 7 + i * 3) % 5);
             const float spread = id % 5 == 0 ? 0.05f : id % 5 == 4 ? 3.0f : 0.7f;
             const float offset = (float)(random64() % 2001) / 1000 - 1;
-            values[(size_t)id * dimension + i] =
-                id % 11 == 10 ? values[(size_t)(id - 1) * dimension + i]
-                              : scale * (middle + spread * offset + 0.01f);
+            values[(size_t)id * dimension + i] = id % 11 == 10
+                                                     ? values[(size_t)(id - 1) * dimension + i]
+                                                     : scale * (middle + spread * offset + 0.01f);
         }
     tem_model *model = small_model(NULL, values, count, dimension, metric, neighbours);
     free(values);
@@ -283,9 +283,9 @@ static void check_squares(const space *s, tem_dist reach, bool fast) {
             const tem_dist *out = squares_meet(&q, &room, rows % 2, rows, columns);
             for (uint32_t r = 0; r < squares_block_size(&q, rows); r++)
                 for (uint32_t c = 0; c < squares_block_size(&q, columns); c++)
-                    assert_true(out[r * SQUARES_BLOCK + c] ==
-                                space_distance(s, rows * SQUARES_BLOCK + r,
-                                               columns * SQUARES_BLOCK + c));
+                    assert_true(
+                        out[r * SQUARES_BLOCK + c] ==
+                        space_distance(s, rows * SQUARES_BLOCK + r, columns * SQUARES_BLOCK + c));
         }
     }
     squares_room_free(&room);
@@ -345,8 +345,7 @@ static void check_partitions(known *k) {
     const double step = k->profile.step / 65536.0, reach = step * (PROFILE_POINTS - 1);
     for (unsigned i = 0; i < 5; i++) {
         /* x = s step from nearly 0 to 10 a step; gamma between, at, and around the points */
-        const double gammas[] = {step / 3,      step,
-                                 step * 5,      step * 5 + 1 / 65536.0,
+        const double gammas[] = {step / 3,      step,     step * 5, step * 5 + 1 / 65536.0,
                                  reach / 5.123, reach * 2};
         for (unsigned g = 0; g < 6; g++) {
             const double s = exponents[i] / (i < 4 ? 1 : step);
@@ -541,8 +540,9 @@ static void check_realised(known *k, exponent e, double near) {
     mpfr_init2(truth, BITS);
     assert_int_equal(realised_find(account_of(k), e, INFINITY, NULL, &found, NULL), TEM_OK);
     oracle_realised(truth, k, e);
-    assert_true(mpfr_cmp_d(truth, found.most) <= 0);
     assert_true(mpfr_cmp_d(truth, found.least) >= 0);
+    mpfr_add_d(truth, truth, 0x1p-60, MPFR_RNDN);
+    assert_true(mpfr_cmp_d(truth, found.most) <= 0);
     const double value = mpfr_get_d(truth, MPFR_RNDN);
     assert_true(found.most <= value * (1 + near) && found.least >= value * (1 - near));
     assert_true(found.most <= ldexp((double)e.s, -19) * (1 + 0x1p-50) + 0x1p-60); /* 2s */
@@ -623,6 +623,18 @@ static void test_one_point(void **state) {
     assert_int_equal(
         realised_find(account_of(&k), exponent_for(1, 5), INFINITY, NULL, &found, NULL), TEM_OK);
     assert_true(found.worst.a == TEM_NO_WORD && fabs(found.most - 1) < 1e-9);
+    /* s, and 2^-60 for the sampler, which s alone would round away or not cover */
+    mpfr_t truth;
+    mpfr_init2(truth, BITS);
+    for (uint64_t s = 1; s < (uint64_t)1 << 22; s = 2 * s + 1) {
+        assert_int_equal(
+            realised_find(account_of(&k), (exponent){s, 65536}, INFINITY, NULL, &found, NULL),
+            TEM_OK);
+        mpfr_set_uj_2exp(truth, s, -20, MPFR_RNDN);
+        mpfr_add_d(truth, truth, 0x1p-60, MPFR_RNDN);
+        assert_true(mpfr_cmp_d(truth, found.most) <= 0);
+    }
+    mpfr_clear(truth);
     forget(&k);
 }
 
@@ -688,9 +700,9 @@ static void test_local(void **state) {
                         const uint32_t w = side == 0 ? a : b;
                         const double d =
                             w == 30 ? 0 : space_distance(&k.model->space, w, y) / 65536.0;
-                        log_p[side] = w == 30 ? -log(30)
-                                              : -s * fmin(d, gamma) -
-                                                    mpfr_get_d(o.log_z[w], MPFR_RNDN);
+                        log_p[side] = w == 30
+                                          ? -log(30)
+                                          : -s * fmin(d, gamma) - mpfr_get_d(o.log_z[w], MPFR_RNDN);
                     }
                     worst = fmax(worst, log_p[0] - log_p[1]);
                 }
@@ -784,6 +796,36 @@ static void test_calibrated_promise(void **state) {
         }
 }
 
+/* PRIVACY: what is proved leaves room below epsilon for the decimal that a ledger charges
+ * (certificate_leaves_room): 2^-50 of epsilon. Around the loss of an exponent, unit by unit. */
+static void test_room_below_epsilon(void **state) {
+    (void)state;
+    mpfr_t limit;
+    mpfr_init2(limit, BITS);
+    for (unsigned i = 1; i <= 8; i++) {
+        known k = know(build_clusters(TEM_EUCLIDEAN, 20 + i, 4, 1, 4), NULL, NULL);
+        exponent e = exponent_for(0.3 * i, 5);
+        realised_loss loss = {0}, proof = {0};
+        assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &loss, NULL), TEM_OK);
+        unsigned proved = 0;
+        for (int unit = -8; unit <= 16; unit++) {
+            const double epsilon = loss.most * (1 + unit * 0x1p-52);
+            bool holds = false;
+            assert_int_equal(
+                realised_try(account_of(&k), &e, epsilon, 0, 5, NULL, &proof, &holds, NULL),
+                TEM_OK);
+            mpfr_set_d(limit, 1 - 0x1p-50 + 0x1p-53, MPFR_RNDN);
+            mpfr_mul_d(limit, limit, epsilon, MPFR_RNDN);
+            assert_true(!holds || mpfr_cmp_d(limit, proof.most) >= 0);
+            assert_true(holds || unit < 8);
+            proved += holds;
+        }
+        assert_true(proved > 0 && proved < 25);
+        forget(&k);
+    }
+    mpfr_clear(limit);
+}
+
 /* Unknown words never limit the exponent: their loss is within s gamma (docs/PRIVACY.md). Even at
  * s = epsilon, where pairs of words break the promise, no triple with an unknown word does. */
 static void test_unknown_words_do_not_limit(void **state) {
@@ -814,9 +856,9 @@ static void test_largest(void **state) {
     for (unsigned i = 0; i < 3; i++) {
         exponent e = {0, 0}, more = {0, 0};
         realised_loss proof = {0};
-        assert_int_equal(realised_calibrate(account_of(&k), epsilons[i], 0.001, 0, NULL, &e, &proof,
-                                            NULL),
-                         TEM_OK);
+        assert_int_equal(
+            realised_calibrate(account_of(&k), epsilons[i], 0.001, 0, NULL, &e, &proof, NULL),
+            TEM_OK);
         more.s = e.s + e.s / 200;
         assert_int_equal(exponent_gamma_from_beta(0.001, 80, more.s, &more.gamma, NULL), TEM_OK);
         mpfr_t truth;
@@ -907,6 +949,7 @@ int main(void) {
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_threads_agree),
         cmocka_unit_test(test_calibrated_promise),
+        cmocka_unit_test(test_room_below_epsilon),
         cmocka_unit_test(test_unknown_words_do_not_limit),
         cmocka_unit_test(test_largest),
         cmocka_unit_test(test_calibrate_refusals),
