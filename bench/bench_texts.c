@@ -88,6 +88,7 @@ int main(int argc, char **argv) {
     const unsigned threads = (unsigned)bench_number(argv[3], BENCH_THREADS_MAX);
     const size_t most = bench_number(argv[4], 1 << 24);
     bench_need(tem_model_open(argv[1], &model, &error), &error);
+    tem_model_trust_own(model); /* what is measured here nobody releases */
     bench_need(tem_mechanism_create(model, &options, &mechanism, &error), &error);
     texts t = {.mechanism = mechanism, .lines = calloc(most + 1, sizeof *t.lines)};
     if (t.lines == NULL)

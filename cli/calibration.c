@@ -48,13 +48,6 @@ tem_status calibration_mechanism(const tem_certificate *certificate, const tem_m
     return tem_mechanism_create(model, &options, mechanism, error);
 }
 
-bool calibration_is_for(const tem_certificate *certificate, const tem_model *model) {
-    tem_mechanism *mechanism = NULL;
-    const bool fits = calibration_mechanism(certificate, model, &mechanism, NULL) == TEM_OK;
-    tem_mechanism_free(mechanism);
-    return fits;
-}
-
 tem_certificate *calibration_find(const tem_model *model, const tem_calibration *wanted) {
     tem_certificate *certificate = NULL;
     tem_certificate_info info;
@@ -138,7 +131,7 @@ static tem_status find_better(const tem_model *model, const tem_calibration *wan
 }
 
 /* Writes it down and believes it; false after saying why not. */
-static bool keep(const tem_certificate *certificate) {
+static bool keep(const tem_certificate *certificate, const tem_run *run) {
     tem_certificate_info info;
     tem_error error;
     if (tem_certificate_save(certificate, default_model_certificates(), &error) != TEM_OK) {
@@ -146,7 +139,7 @@ static bool keep(const tem_certificate *certificate) {
         return false;
     }
     tem_certificate_get_info(certificate, &info);
-    return trust_add(&info);
+    return trust_add(&info, run);
 }
 
 /* What is proved of a certificate that was there already. Weights need an accountant of their own. */
@@ -189,7 +182,7 @@ tem_certificate *calibration_make(const tem_model *model, const tem_accountant *
         tem_certificate_free(better);
         return NULL;
     }
-    if (better == NULL && keep(certificate))
+    if (better == NULL && keep(certificate, run))
         return certificate;
     tem_certificate_free(certificate);
     return better;

@@ -37,7 +37,4 @@ tem_certificate *calibration_make(const tem_model *model, const tem_accountant *
 tem_status calibration_mechanism(const tem_certificate *certificate, const tem_model *model,
                                  tem_mechanism **mechanism, tem_error *error);
 
-/* Whether a certificate is for this model: whether a mechanism can be made of both. */
-bool calibration_is_for(const tem_certificate *certificate, const tem_model *model);
-
 #endif

@@ -3,6 +3,7 @@
 #include "common_options.h"
 #include "outputs.h"
 #include "talk.h"
+#include "trust.h"
 
 typedef struct build_request {
     const char *vectors, *output, *metric_name;
@@ -99,6 +100,8 @@ int command_build(int argc, char *const *argv) {
     int status = EXIT_DONE;
     if (build(&r, &run, &vectors, &model, &error) != TEM_OK)
         status = talk_error(&error);
+    else if (!trust_built(model, r.output, &run, r.common.quiet))
+        status = EXIT_FAILED;
     else
         talk_note(r.common.quiet,
                   "wrote %s; next: tem choose --self 0.5 -m %s finds an epsilon for it", r.output,

@@ -8,6 +8,7 @@
 #include "plot.h"
 #include "prior_option.h"
 #include "talk.h"
+#include "trust.h"
 #include "words.h"
 
 #include <jansson.h>
@@ -178,7 +179,7 @@ int command_calibrate(int argc, char *const *argv) {
         {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE", "--curve: draw it, .svg or .png", 0, 0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the picture", 0, 0},
         {"json", 0, OPTION_FLAG, &r.json, NULL, "as one JSON object", 0, 0},
-        MODEL_OPTION(r.common),
+        TRUSTED_MODEL_OPTIONS(r.common),
         COMMON_OPTIONS(r.common),
     };
     char message[OPTION_MESSAGE_BYTES];
@@ -193,7 +194,7 @@ int command_calibrate(int argc, char *const *argv) {
     if (status != EXIT_DONE)
         return status;
     const tem_run run = talk_run((unsigned)r.common.threads, r.common.quiet);
-    tem_model *model = default_model_open_checked(r.common.model, &run);
+    tem_model *model = trust_open_model(r.common.model, r.common.model_hash, &run);
     if (model == NULL)
         return EXIT_FAILED;
     status = run_on_model(&r, model, &run);

@@ -84,7 +84,7 @@ static void each_certificate(const chooser *c,
             certificate == NULL)
             return;
         tem_certificate_get_info(certificate, &info);
-        const bool fits = calibration_is_for(certificate, c->model);
+        const bool fits = tem_certificate_is_for(certificate, c->model);
         tem_certificate_free(certificate);
         if (trust_has(&info) && fits &&
             strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
@@ -283,7 +283,7 @@ static int choose(const choose_request *r, tem_target target, double wanted) {
     int status = EXIT_FAILED;
     tem_error error;
     tem_accountant *accountant = NULL;
-    tem_model *model = default_model_open_checked(r->common.model, &run);
+    tem_model *model = trust_open_model(r->common.model, r->common.model_hash, &run);
     tem_prior *prior = model == NULL
                            ? NULL
                            : prior_choose("choose", r->prior_name, model, r->common.quiet, &status);
@@ -354,7 +354,7 @@ int command_choose(int argc, char *const *argv) {
         {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE", "draw the curves: FILE.svg or FILE.png", 0,
          0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the plot", 0, 0},
-        MODEL_OPTION(r.common),
+        TRUSTED_MODEL_OPTIONS(r.common),
         COMMON_OPTIONS(r.common),
     };
     char message[OPTION_MESSAGE_BYTES];

@@ -4,6 +4,7 @@
 #include "default_model.h"
 #include "eval.h"
 #include "talk.h"
+#include "trust.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,9 +81,8 @@ static tem_status evaluate(const request *r, const tem_model *model, const eval_
     return eval_classify(model, &files, options, error);
 }
 
-static int run(request *r, const tem_model *model) {
+static int run(request *r, const tem_model *model, const tem_run *how) {
     tem_error error;
-    const tem_run how = talk_run((unsigned)r->common.threads, r->common.quiet);
     const eval_options options = {
         .model_path = default_model_path(),
         .folder = r->out,
@@ -97,7 +97,7 @@ static int run(request *r, const tem_model *model) {
         .only = r->only,
         .epochs = (uint32_t)r->epochs,
         .export_to = r->export_to,
-        .run = &how,
+        .run = how,
         .told = tell_row,
         .note = tell_note,
         .context = r,
@@ -172,7 +172,7 @@ int command_eval(int argc, char *const *argv) {
          "write each row's texts there, in fastText's format", 0, 0},
         {"insecure-seed", 0, OPTION_COUNT, &r.seed, "N", "of all random numbers (default 1)", 0,
          UINT64_MAX},
-        MODEL_OPTION(r.common),
+        TRUSTED_MODEL_OPTIONS(r.common),
         COMMON_OPTIONS(r.common),
     };
     char message[OPTION_MESSAGE_BYTES];
@@ -185,10 +185,11 @@ int command_eval(int argc, char *const *argv) {
     }
     if (complaint(&r) != NULL)
         return talk_usage("eval", "%s", complaint(&r));
-    tem_model *model = default_model_open(r.common.model);
+    const tem_run how = talk_run((unsigned)r.common.threads, r.common.quiet);
+    tem_model *model = trust_open_model(r.common.model, r.common.model_hash, &how);
     if (model == NULL)
         return EXIT_FAILED;
-    const int status = run(&r, model);
+    const int status = run(&r, model, &how);
     tem_model_free(model);
     return status;
 }

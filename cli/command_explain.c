@@ -4,6 +4,7 @@
 #include "default_model.h"
 #include "mechanism_options.h"
 #include "talk.h"
+#include "trust.h"
 #include "words.h"
 
 #include <jansson.h>
@@ -220,7 +221,7 @@ int command_explain(int argc, char *const *argv) {
         {"top", 0, OPTION_COUNT, &top, "N", "show the N nearest words (default 10)", 1,
          TEM_WORDS_MAX},
         {"json", 0, OPTION_FLAG, &json, NULL, "as one JSON object", 0, 0},
-        MODEL_OPTION(common),
+        TRUSTED_MODEL_OPTIONS(common),
         COMMON_OPTIONS(common),
     };
     explanation e = {.model = NULL};
@@ -236,7 +237,8 @@ int command_explain(int argc, char *const *argv) {
         return talk_usage("explain", "which word? tem explain --epsilon E WORD");
     if (choice.epsilon <= 0)
         return mechanism_ask_epsilon("explain", choice.calibrated);
-    tem_model *model = default_model_open(common.model);
+    const tem_run run = {.threads = (unsigned)common.threads};
+    tem_model *model = trust_open_model(common.model, common.model_hash, &run);
     if (model == NULL)
         return EXIT_FAILED;
     int status = EXIT_FAILED;

@@ -1,5 +1,4 @@
 /* command_info.c - tem info: what a model holds. */
-#include "calibration.h"
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -10,6 +9,15 @@
 #include <jansson.h>
 #include <string.h>
 #include <unistd.h>
+
+/* What `tem info` is about. */
+typedef struct looked_at {
+    tem_model *model;
+    tem_model_info info;
+    bool trusted;
+    tem_error untrusted; /* why it is not */
+    uint32_t unreachable;
+} looked_at;
 
 static void print_metric(const tem_model_info *info) {
     if (info->metric != TEM_MATRIX) {
@@ -34,38 +42,54 @@ static void print_kernels(void) {
 }
 
 /* The first word has one of the longest lists. */
-static void print_neighbours(const tem_model *model, const tem_model_info *info) {
+static void print_neighbours(const looked_at *l) {
     tem_neighbours first = {0};
-    printf("neighbours  %u a word, ", info->neighbours);
-    if (tem_model_neighbours(model, 0, &first, NULL) == TEM_OK && first.count > info->neighbours)
+    printf("neighbours  %u a word, ", l->info.neighbours);
+    if (tem_model_neighbours(l->model, 0, &first, NULL) == TEM_OK &&
+        first.count > l->info.neighbours)
         printf("%s for the frequent ones, ", talk_count(first.count));
-    puts("exact");
+    puts(l->trusted ? "exact" : "as the file says");
 }
 
-static void print_text(const tem_model *model, const tem_model_info *info, uint32_t unreachable) {
+static void print_trust(const looked_at *l) {
+    if (l->trusted)
+        printf("trusted     yes: %s\n",
+               default_model_is_own() ? "it came with tem" : "you have built or verified it");
+    else if (l->untrusted.status == TEM_ERR_UNTRUSTED)
+        printf("trusted     no: you have neither built nor verified it; 'tem verify%s' checks it\n",
+               default_model_naming());
+    else
+        printf("trusted     no: %s\n", l->untrusted.message);
+}
+
+static void print_text(const looked_at *l) {
+    const tem_model_info *info = &l->info;
     printf("model       %s\n", default_model_path());
     printf("size        %s\n", talk_bytes(info->file_bytes));
     printf("words       %s\n", talk_count(info->words));
     printf("unreachable %s of them: outputs only, since no text is taken to them\n",
-           talk_count(unreachable));
+           talk_count(l->unreachable));
     if (info->dimension > 0)
         printf("dimension   %u\n", info->dimension);
     print_metric(info);
-    print_neighbours(model, info);
+    print_neighbours(l);
     printf("hash        %s\n", info->hash);
+    print_trust(l);
     print_kernels();
 }
 
-static int print_json(const tem_model_info *info, uint32_t unreachable, json_t *certificates) {
+static int print_json(const looked_at *l, json_t *certificates) {
+    const tem_model_info *info = &l->info;
     json_t *root = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:I, s:b, s:s, s:s, s:s, s:O}", "model",
+        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:I, s:b, s:s, s:b, s:s, s:s, s:O}", "model",
         default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
-        (json_int_t)info->words, "unreachable", (json_int_t)unreachable, "dimension",
+        (json_int_t)info->words, "unreachable", (json_int_t)l->unreachable, "dimension",
         (json_int_t)info->dimension, "metric", tem_metric_name(info->metric), "step_log2",
         (json_int_t)info->step_log2, "neighbours", (json_int_t)info->neighbours, "deviation",
         (double)info->deviation / TEM_DIST_ONE, "triangles", (json_int_t)info->triangles,
-        "triangles_exhaustive", info->triangles_exhaustive, "hash", info->hash, "kernel",
-        tem_kernel_name(), "version", tem_version(), "certificates", certificates);
+        "triangles_exhaustive", info->triangles_exhaustive, "hash", info->hash, "trusted",
+        l->trusted, "kernel", tem_kernel_name(), "version", tem_version(), "certificates",
+        certificates);
     if (root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0) {
         json_decref(root);
         fputs("tem: cannot write JSON (is the model's path valid UTF-8?)\n", stderr);
@@ -78,18 +102,19 @@ static int print_json(const tem_model_info *info, uint32_t unreachable, json_t *
 
 /* ---- certificates ---- */
 
-static json_t *describe(const tem_certificate *certificate, const tem_model *model) {
+/* PRIVACY: a certificate counts only with a model that is trusted. */
+static json_t *describe(const tem_certificate *certificate, const looked_at *l) {
     tem_certificate_info info;
     tem_certificate_get_info(certificate, &info);
     return json_pack("{s:f, s:o, s:f, s:f, s:f, s:s, s:b, s:b, s:s}", "epsilon", info.epsilon,
                      "beta", info.beta > 0 ? json_real(info.beta) : json_null(), "s", info.s,
                      "gamma", info.gamma, "realised", info.realised, "weights", info.weights,
-                     "this_model", calibration_is_for(certificate, model), "trusted",
-                     trust_has(&info), "hash", info.hash);
+                     "this_model", tem_certificate_is_for(certificate, l->model), "trusted",
+                     l->trusted && trust_has(&info), "hash", info.hash);
 }
 
 /* The certificates beside the model, as an array; NULL after saying why they cannot be read. */
-static json_t *list_certificates(const tem_model *model) {
+static json_t *list_certificates(const looked_at *l) {
     const char *path = default_model_certificates();
     json_t *list = json_array();
     if (access(path, F_OK) != 0 && errno == ENOENT)
@@ -104,12 +129,12 @@ static json_t *list_certificates(const tem_model *model) {
         }
         if (certificate == NULL)
             return list;
-        json_array_append_new(list, describe(certificate, model));
+        json_array_append_new(list, describe(certificate, l));
         tem_certificate_free(certificate);
     }
 }
 
-static void print_certificates(const json_t *list) {
+static void print_certificates(const looked_at *l, const json_t *list) {
     size_t i = 0;
     const json_t *c = NULL;
     json_array_foreach(list, i, c) {
@@ -123,8 +148,30 @@ static void print_certificates(const json_t *list) {
                json_is_number(beta) ? talk_number(json_real_value(beta)) : "");
         puts(!json_is_true(json_object_get(c, "this_model")) ? ", for another model"
              : json_is_true(json_object_get(c, "trusted"))   ? ", trusted"
+             : !l->trusted                                   ? ", of a model that you do not trust"
                                                              : ", not made or verified by you");
     }
+}
+
+static int look(looked_at *l, unsigned threads, bool json) {
+    const tem_run run = {.threads = threads};
+    tem_error error;
+    tem_model_get_info(l->model, &l->info);
+    l->trusted = trust_model(l->model, NULL, &run, &l->untrusted) == TEM_OK;
+    if (tem_model_count_unreachable(l->model, &l->unreachable, &error) != TEM_OK)
+        return talk_error(&error);
+    json_t *certificates = list_certificates(l);
+    if (certificates == NULL)
+        return EXIT_FAILED;
+    int status = EXIT_DONE;
+    if (json) {
+        status = print_json(l, certificates);
+    } else {
+        print_text(l);
+        print_certificates(l, certificates);
+    }
+    json_decref(certificates);
+    return status;
 }
 
 int command_info(int argc, char *const *argv) {
@@ -144,26 +191,10 @@ int command_info(int argc, char *const *argv) {
         options_print_help(stdout, table);
         return EXIT_DONE;
     }
-    tem_model *model = default_model_open(common.model);
-    if (model == NULL)
+    looked_at l = {.model = default_model_open(common.model)};
+    if (l.model == NULL)
         return EXIT_FAILED;
-    tem_model_info info;
-    tem_error error;
-    uint32_t unreachable = 0;
-    int status = EXIT_DONE;
-    tem_model_get_info(model, &info);
-    json_t *certificates = list_certificates(model);
-    if (certificates == NULL) {
-        status = EXIT_FAILED;
-    } else if (tem_model_count_unreachable(model, &unreachable, &error) != TEM_OK) {
-        status = talk_error(&error);
-    } else if (json) {
-        status = print_json(&info, unreachable, certificates);
-    } else {
-        print_text(model, &info, unreachable);
-        print_certificates(certificates);
-    }
-    json_decref(certificates);
-    tem_model_free(model);
+    const int status = look(&l, (unsigned)common.threads, json);
+    tem_model_free(l.model);
     return status;
 }

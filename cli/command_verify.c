@@ -1,62 +1,80 @@
-/* command_verify.c - tem verify: recompute all that a model claims. */
+/* command_verify.c - tem verify: recompute all that a model claims, and trust it, or no longer. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
 #include "talk.h"
 #include "trust.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
 
-/* Recomputes one certificate, and believes it from then on. */
-static int verify_certificate(const tem_certificate *certificate, const tem_accountant *accountant,
-                              const tem_run *run, bool quiet) {
+/* What is told while it goes on. */
+typedef struct verifying {
+    tem_model_info model;
+    double start;
+    bool quiet, model_holds;
+} verifying;
+
+static void tell_model(verifying *v, const tem_error *failure) {
+    if (failure != NULL) {
+        talk_error(failure);
+        return;
+    }
+    v->model_holds = true;
+    talk_note(v->quiet, "%s: verified: hashes, %s words, %s distances, in %.1f s",
+              default_model_path(), talk_count(v->model.words),
+              talk_count((uint64_t)v->model.words * (v->model.words - (uint64_t)1) / 2),
+              talk_clock() - v->start);
+}
+
+static void tell_certificate(const verifying *v, const tem_certificate_info *info,
+                             const tem_error *failure) {
     const char *path = default_model_certificates();
-    tem_certificate_info info;
-    tem_error error;
-    tem_certificate_get_info(certificate, &info);
-    if (tem_certificate_verify(certificate, accountant, run, &error) != TEM_OK) {
-        if (error.file[0] == '\0')
-            snprintf(error.file, sizeof error.file, "%.180s: epsilon %s, %s weights", path,
-                     talk_number(info.epsilon), info.weights);
-        return talk_error(&error);
+    if (failure == NULL) {
+        talk_note(
+            v->quiet,
+            "%s: verified: epsilon %s, %s weights, s = %.6f, gamma = %.4f: realised at most %.9g",
+            path, talk_number(info->epsilon), info->weights, info->s, info->gamma,
+            tem_round_up(info->realised, 9));
+        return;
     }
+    tem_error error = *failure;
+    if (error.file[0] == '\0')
+        snprintf(error.file, sizeof error.file, "%.180s: epsilon %s, %s weights", path,
+                 talk_number(info->epsilon), info->weights);
+    talk_error(&error);
+}
+
+static void told(void *context, const tem_certificate_info *certificate, const tem_error *failure) {
+    verifying *v = context;
     talk_end_progress();
-    talk_note(quiet,
-              "%s: verified: epsilon %s, %s weights, s = %.6f, gamma = %.4f: realised at most %.9g",
-              path, talk_number(info.epsilon), info.weights, info.s, info.gamma,
-              tem_round_up(info.realised, 9));
-    return trust_add(&info) ? EXIT_DONE : EXIT_FAILED;
+    if (certificate == NULL)
+        tell_model(v, failure);
+    else
+        tell_certificate(v, certificate, failure);
 }
 
-/* One after the other, also beyond one that fails. */
-static int verify_each(const tem_accountant *accountant, const tem_run *run, bool quiet) {
-    int status = EXIT_DONE;
-    for (uint32_t i = 0;; i++) {
-        tem_certificate *certificate = NULL;
-        tem_error error;
-        if (tem_certificate_load(default_model_certificates(), i, &certificate, &error) != TEM_OK)
-            return talk_error(&error);
-        if (certificate == NULL)
-            return status;
-        if (verify_certificate(certificate, accountant, run, quiet) != EXIT_DONE)
-            status = EXIT_FAILED;
-        tem_certificate_free(certificate);
-    }
+/* What follows for whoever uses it next. */
+static void say_what_is_trusted(const verifying *v, bool wrong) {
+    const char *path = default_model_path();
+    if (v->model_holds)
+        talk_note(v->quiet, "%s: you trust this model from now on: %s", path, v->model.hash);
+    else if (wrong && default_model_is_own())
+        fprintf(stderr,
+                "tem: %s: it came with tem, and is used as long as it is there: install tem "
+                "again\n",
+                path);
+    else if (wrong)
+        fprintf(stderr, "tem: %s: you trust neither this model nor its certificates any more\n",
+                path);
 }
 
-/* The certificates beside the model, if there are any. */
-static int verify_certificates(const tem_model *model, const tem_run *run, bool quiet) {
-    tem_accountant *accountant = NULL;
-    tem_error error;
-    if (access(default_model_certificates(), F_OK) != 0 && errno == ENOENT)
-        return EXIT_DONE;
-    if (tem_accountant_create(model, NULL, run, &accountant, &error) != TEM_OK)
-        return talk_error(&error);
-    const int status = verify_each(accountant, run, quiet);
-    tem_accountant_free(accountant);
-    return status;
+/* A list that could not be changed. What holds can still be named by its hash. */
+static void say_unnoted(const verifying *v) {
+    if (v->model_holds)
+        fprintf(stderr,
+                "tem: %s: the model holds, but is not noted as one that you trust: name its hash "
+                "where you use it, --model-hash %s\n",
+                default_model_path(), v->model.hash);
 }
 
 static int verify(const common_options *common) {
@@ -64,24 +82,22 @@ static int verify(const common_options *common) {
     if (model == NULL)
         return EXIT_FAILED;
     const tem_run run = talk_run((unsigned)common->threads, common->quiet);
-    const double start = talk_clock();
-    tem_error error;
-    tem_model_info info;
-    int status = EXIT_DONE;
-    tem_model_get_info(model, &info);
-    if (tem_model_verify(model, &run, &error) != TEM_OK) {
-        if (error.file[0] == '\0')
-            snprintf(error.file, sizeof error.file, "%.255s", default_model_path());
-        status = talk_error(&error);
-    } else {
-        talk_note(common->quiet, "%s: verified: hashes, %s words, %s distances, in %.1f s",
-                  default_model_path(), talk_count(info.words),
-                  talk_count((uint64_t)info.words * (info.words - (uint64_t)1) / 2),
-                  talk_clock() - start);
-        status = verify_certificates(model, &run, common->quiet);
-    }
+    verifying v = {.start = talk_clock(), .quiet = common->quiet};
+    tem_error error, unnoted;
+    const tem_verification how = {.certificates = default_model_certificates(),
+                                  .told = told,
+                                  .told_context = &v,
+                                  .unnoted = &unnoted};
+    tem_model_get_info(model, &v.model);
+    const tem_status status = tem_trust_verify(model, &how, &run, &error);
     tem_model_free(model);
-    return status;
+    talk_end_progress();
+    if (!trust_is_noted(unnoted.status, &unnoted)) {
+        say_unnoted(&v);
+        return EXIT_FAILED;
+    }
+    say_what_is_trusted(&v, status == TEM_ERR_DAMAGED);
+    return status == TEM_OK ? EXIT_DONE : EXIT_FAILED;
 }
 
 int command_verify(int argc, char *const *argv) {
@@ -99,8 +115,9 @@ int command_verify(int argc, char *const *argv) {
              "\n"
              "Checks a model: every hash, every word, and every list and bound against all\n"
              "pairs of words, computed anew. Takes about as long as building it.\n"
-             "Certificates beside it, in MODEL.cert, are computed anew as well; those that hold\n"
-             "are believed, for you, from then on.\n");
+             "Certificates beside it, in MODEL.cert, are computed anew as well. You trust what\n"
+             "holds from then on: other commands use it. What does not hold you trust no longer;\n"
+             "a model that does not takes its certificates with it.\n");
         options_print_help(stdout, table);
         return EXIT_DONE;
     }

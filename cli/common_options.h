@@ -5,19 +5,24 @@
 #include "options.h"
 
 typedef struct common_options {
-    const char *model;
+    const char *model, *model_hash;
     uint64_t threads;
     bool quiet, verbose, help;
 } common_options;
 
 enum { THREADS_MAX = 1024 };
 
-/* Rows of an option table: for commands that use a model, and for all. The second set
- * ends the table. */
+/* Rows of an option table: for commands that look at a model, for those that need to trust it, and for
+ * all. The last set ends the table. */
 #define MODEL_OPTION(common)                                                                       \
     {                                                                                              \
         "model", 'm', OPTION_TEXT, &(common).model, "MODEL",                                       \
             "the model (default: $TEM_MODEL, else the default model)", 0, 0                        \
+    }
+#define TRUSTED_MODEL_OPTIONS(common)                                                              \
+    MODEL_OPTION(common), {                                                                        \
+        "model-hash", 0, OPTION_HASH, &(common).model_hash, "HEX",                                 \
+            "use the model with this hash and no other; you answer for it", 0, 0                   \
     }
 #define COMMON_OPTIONS(common)                                                                     \
     {"threads",                                                                                    \

@@ -49,16 +49,6 @@ tem_model *default_model_open(const char *named) {
     return model;
 }
 
-tem_model *default_model_open_checked(const char *named, const tem_run *run) {
-    tem_error error;
-    tem_model *model = default_model_open(named);
-    if (model == NULL || tem_model_check(model, run, &error) == TEM_OK)
-        return model;
-    talk_error(&error);
-    tem_model_free(model);
-    return NULL;
-}
-
 const char *default_model_path(void) {
     return path;
 }

@@ -7,11 +7,9 @@
 #include <stdbool.h>
 
 /* Opens `named`, or, if that is NULL, $TEM_MODEL, else default.tem beside the
- * program, else the installed one. Prints why it cannot; NULL then. */
+ * program, else the installed one. Prints why it cannot; NULL then. The model can be looked at;
+ * trust.h says who may draw from it. */
 tem_model *default_model_open(const char *named);
-
-/* The same, and compares the file with its hashes. */
-tem_model *default_model_open_checked(const char *named, const tem_run *run);
 
 /* The path that default_model_open opened last. */
 const char *default_model_path(void);

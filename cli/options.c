@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { HASH_DIGITS = 64 };
+
 bool options_number(const char *text, uint64_t *number) {
     uint64_t value = 0;
     if (*text == '\0')
@@ -65,6 +67,15 @@ static bool set_value(const option_spec *option, const char *value, char *messag
         snprintf(message, OPTION_MESSAGE_BYTES,
                  "--%s takes a whole number from %" PRIu64 " to %" PRIu64, option->name,
                  option->minimum, option->maximum);
+        return false;
+    case OPTION_HASH:
+        if (strlen(value) == HASH_DIGITS && strspn(value, "0123456789abcdef") == HASH_DIGITS) {
+            *(const char **)option->target = value;
+            return true;
+        }
+        snprintf(message, OPTION_MESSAGE_BYTES,
+                 "--%s takes %d digits, 0 to 9 and a to f, as 'tem verify' tells them",
+                 option->name, HASH_DIGITS);
         return false;
     default:
         *(const char **)option->target = value;

@@ -12,6 +12,7 @@ typedef enum option_kind {
     OPTION_TEXT,     /* sets a const char * */
     OPTION_COUNT,    /* sets a uint64_t, within minimum to maximum */
     OPTION_POSITIVE, /* sets a double: finite, above 0 */
+    OPTION_HASH,     /* sets a const char *: 64 hexadecimal digits */
 } option_kind;
 
 typedef struct option_spec {

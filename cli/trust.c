@@ -1,10 +1,83 @@
-/* trust.c - which certificates this user's programs believe. */
+/* trust.c - which models and certificates this user's programs trust. */
 #include "trust.h"
 
 #include "default_model.h"
 #include "talk.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* ---- models ---- */
+
+tem_status trust_model(tem_model *model, const char *hash, const tem_run *run, tem_error *error) {
+    if (hash != NULL || !default_model_is_own())
+        return tem_model_trust(model, hash, run, error);
+    const tem_status status = tem_model_check(model, run, error);
+    if (status == TEM_OK)
+        tem_model_trust_own(model);
+    return status;
+}
+
+static const char hash_advice[] =
+    "--model-hash HEX names the hash that 'tem build' or 'tem verify' "
+    "told whoever ran it";
+
+/* The user's list may be another's (the error names it), there may be no place for one, or the list
+ * may not have the model. */
+static void say_untrusted(const tem_error *error) {
+    const char *path = default_model_path();
+    if (strcmp(error->file, path) != 0)
+        talk_error(error);
+    if (error->file[0] == '\0')
+        fprintf(stderr, "tem: %s: %s\n", path, hash_advice);
+    else
+        fprintf(
+            stderr,
+            "tem: %s: you have neither built nor verified this model; 'tem verify%s' checks it, "
+            "and you trust it from then on\n",
+            path, default_model_naming());
+}
+
+tem_model *trust_open_model(const char *named, const char *hash, const tem_run *run) {
+    tem_error error;
+    tem_model *model = default_model_open(named);
+    if (model == NULL)
+        return NULL;
+    const tem_status status = trust_model(model, hash, run, &error);
+    if (status == TEM_OK)
+        return model;
+    talk_end_progress();
+    if (status == TEM_ERR_UNTRUSTED && hash == NULL)
+        say_untrusted(&error);
+    else
+        talk_error(&error);
+    tem_model_free(model);
+    return NULL;
+}
+
+bool trust_built(const tem_model *model, const char *path, const tem_run *run, bool quiet) {
+    char hash[65];
+    tem_error error;
+    tem_status status = tem_model_hash(model, run, hash, &error);
+    if (status == TEM_OK)
+        status = tem_trust_add(hash, run, &error);
+    talk_end_progress();
+    if (status == TEM_OK)
+        return true;
+    if (status == TEM_ERR_CANCELLED) {
+        talk_error(&error);
+        return false;
+    }
+    talk_note(quiet, "tem: %s%s%s", error.file, error.file[0] != '\0' ? ": " : "", error.message);
+    talk_note(
+        quiet,
+        "tem: %s: the model is not noted as one that you trust: name its hash where you use it, "
+        "--model-hash %s",
+        path, hash);
+    return true;
+}
+
+/* ---- certificates ---- */
 
 /* A list that others can write is told of; that there is no place for one, only by `require`. */
 static bool is_listed(const tem_certificate_info *certificate, tem_error *error) {
@@ -27,15 +100,15 @@ bool trust_require(const tem_certificate_info *certificate) {
     if (error.status != TEM_OK && error.file[0] == '\0')
         talk_error(&error);
     else
-        fprintf(stderr,
-                "tem: %s: you have neither made nor verified this certificate; 'tem verify%s' checks "
-                "it\n",
-                default_model_certificates(), default_model_naming());
+        fprintf(
+            stderr,
+            "tem: %s: you have neither made nor verified this certificate; 'tem verify%s' checks "
+            "it\n",
+            default_model_certificates(), default_model_naming());
     return false;
 }
 
-/* Where there is no place for a list, the certificates that came with the program need none. */
-static bool is_done(tem_status status, const tem_error *error) {
+bool trust_is_noted(tem_status status, const tem_error *error) {
     if (status == TEM_OK || (error->file[0] == '\0' && default_model_is_own()))
         return true;
     talk_error(error);
@@ -45,11 +118,11 @@ static bool is_done(tem_status status, const tem_error *error) {
 bool trust_ready(void) {
     tem_error error;
     const tem_status status = tem_trust_ready(&error);
-    return is_done(status, &error);
+    return trust_is_noted(status, &error);
 }
 
-bool trust_add(const tem_certificate_info *certificate) {
+bool trust_add(const tem_certificate_info *certificate, const tem_run *run) {
     tem_error error;
-    const tem_status status = tem_trust_add(certificate->hash, &error);
-    return is_done(status, &error);
+    const tem_status status = tem_trust_add(certificate->hash, run, &error);
+    return trust_is_noted(status, &error);
 }

@@ -1,12 +1,13 @@
-/* trust.h - which certificates this user's programs believe.
+/* trust.h - which models and certificates this user's programs trust.
  *
- * The hash of a certificate finds damage. It does not tell who made it: whoever can write the
- * file can write a hash, and a made-up s breaks the guarantee. So --calibrated takes a
- * certificate only if
- *  - it lies beside the default model, found without -m and $TEM_MODEL: it came with the program;
- *  - or it was made (tem calibrate) or recomputed (tem verify) here: its hash is a line of
- *    $XDG_STATE_HOME/tem/certificates, else ~/.local/state/tem/certificates, a file of the
- *    user's own that nobody else can write. */
+ * A hash finds damage. It does not tell who made a file: whoever can write the file can write a hash,
+ * and a made-up list, bound or s breaks the guarantee. So commands take a model only if
+ *  - it is the default model, found without -m and $TEM_MODEL: it came with the program;
+ *  - or it was built (tem build) or recomputed (tem verify) by this user: its hash is in the user's
+ *    list (tem_trust_has);
+ *  - or --model-hash names its hash;
+ * and --calibrated takes a certificate beside it only if it came with the default model, or was made
+ * (tem calibrate) or recomputed (tem verify) by this user. */
 #ifndef CLI_TRUST_H
 #define CLI_TRUST_H
 
@@ -14,7 +15,19 @@
 
 #include <stdbool.h>
 
-/* Whether the certificate, of the model that default_model_open opened last, is believed. */
+/* Opens a model as default_model_open does, compares it with its hashes and trusts it.
+ *   hash    that --model-hash names, or NULL
+ * NULL after saying why not, and what to do. */
+tem_model *trust_open_model(const char *named, const char *hash, const tem_run *run);
+
+/* Trusts the model that default_model_open opened last; fails as tem_model_trust does. */
+tem_status trust_model(tem_model *model, const char *hash, const tem_run *run, tem_error *error);
+
+/* Notes that this user has built a model, which lies at `path`. False if it was interrupted; where it
+ * cannot be noted, that is said, with what to do. */
+bool trust_built(const tem_model *model, const char *path, const tem_run *run, bool quiet);
+
+/* Whether the certificate, of the model that default_model_open opened last, is trusted. */
 bool trust_has(const tem_certificate_info *certificate);
 
 /* The same; says why not, and what to do. */
@@ -23,7 +36,11 @@ bool trust_require(const tem_certificate_info *certificate);
 /* Whether there is a list to note certificates in, or can be; says why not. */
 bool trust_ready(void);
 
-/* Believes it from now on. False, after saying why, if that cannot be written down. */
-bool trust_add(const tem_certificate_info *certificate);
+/* Trusts it from now on. False, after saying why, if that cannot be written down. */
+bool trust_add(const tem_certificate_info *certificate, const tem_run *run);
+
+/* Whether the list could be changed; says why not. Where there is no place for one, what came with the
+ * program needs none. */
+bool trust_is_noted(tem_status status, const tem_error *error);
 
 #endif

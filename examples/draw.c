@@ -38,6 +38,7 @@ int main(int argc, char **argv) {
     tem_error error;
     int status = 0;
     if (tem_model_open(argv[1], &model, &error) != TEM_OK ||
+        tem_model_trust(model, NULL, NULL, &error) != TEM_OK ||
         tem_mechanism_create(model, &options, &mechanism, &error) != TEM_OK ||
         tem_rng_create(&rng, &error) != TEM_OK ||
         draw_words(model, mechanism, rng, argv + 3, argc - 3, &error) != TEM_OK) {

@@ -12,6 +12,7 @@
  *   uint32_t out = 0;
  *   const tem_mechanism_options options = {.epsilon = 3};
  *   if (tem_model_open("default.tem", &model, &error) == TEM_OK &&
+ *       tem_model_trust(model, NULL, NULL, &error) == TEM_OK &&
  *       tem_mechanism_create(model, &options, &mechanism, &error) == TEM_OK &&
  *       tem_rng_create(&rng, &error) == TEM_OK &&
  *       tem_mechanism_draw(mechanism, rng, tem_model_find(model, "movie", 5), &out,
@@ -28,7 +29,8 @@
  *    fails, its outputs are untouched and *error, unless NULL, tells why.
  *  - Objects are opaque. What a call hands out through a `tem_x **` belongs to
  *    the caller, who frees it with tem_x_free; tem_x_free(NULL) does nothing.
- *  - A tem_model, tem_vectors, tem_mechanism or tem_law is frozen once made: any
+ *  - A tem_model, tem_vectors, tem_mechanism or tem_law is frozen once made (but for
+ *    whether a model is trusted): any
  *    number of threads may use one at the same time, without locks. A tem_rng
  *    belongs to one thread at a time. Freeing is for one thread, when no other
  *    uses the object.
@@ -76,7 +78,9 @@ typedef enum tem_status {
     TEM_ERR_UNSUPPORTED, /* this machine cannot do it */
     TEM_ERR_CANCELLED,   /* the progress callback asked to stop */
     TEM_ERR_BUDGET,      /* the budget does not suffice */
-    TEM_ERR_CERTIFICATE  /* no certificate, or one that does not hold */
+    TEM_ERR_CERTIFICATE, /* no certificate, or one that does not hold */
+    TEM_ERR_UNTRUSTED    /* a model that nobody here has built or verified; or the user's list of
+                          * such is not theirs alone */
 } tem_status;
 
 /* What went wrong, in the caller's memory. `message` says what was expected and
@@ -249,8 +253,9 @@ TEM_API tem_status tem_model_save(const tem_model *model, const char *path, tem_
 /* Maps a model file for reading. The file is not trusted: its header and section
  * table are checked here, a list when it is first asked for, so no file can make
  * the library read outside it. Its hashes are NOT checked: tem_model_check does
- * that. The file must not be changed in place while it is open; replacing it,
- * as tem_model_save does, is safe.
+ * that. The model can be looked at; tem_mechanism_create and tem_accountant_create refuse it
+ * until it is trusted (tem_model_trust). The file must not be changed in place while it is open;
+ * replacing it, as tem_model_save does, is safe.
  * Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_FORMAT (no model),
  * TEM_ERR_VERSION, TEM_ERR_DAMAGED. Cost: milliseconds, whatever the size. */
 TEM_API tem_status tem_model_open(const char *path, tem_model **model, tem_error *error);
@@ -260,7 +265,7 @@ TEM_API tem_status tem_model_open(const char *path, tem_model **model, tem_error
  * such as that of the program.
  *   path, path_bytes   receives the name, NUL-terminated
  *   is_own    receives 1 if it was found in a folder: nobody named it, it came with the program, and
- *             so did the certificates beside it; 0 if $TEM_MODEL names it
+ *             so did the certificates beside it (tem_model_trust_own); 0 if $TEM_MODEL names it
  * Fails with TEM_ERR_FILE (there is none), TEM_ERR_RANGE (the name is too long) or
  * TEM_ERR_ARGUMENT. */
 TEM_API tem_status tem_model_find_default(const char *const *folders, size_t count, char *path,
@@ -277,8 +282,46 @@ TEM_API tem_status tem_model_check(const tem_model *model, const tem_run *run, t
  * determine: the word table, every distance of every list, every list and bound against
  * all pairs of words. How far these vectors are from those the model was built from
  * (`deviation`) is the builder's claim, which the file cannot prove.
- * Fails with TEM_ERR_DAMAGED. Cost: as tem_model_build. */
-TEM_API tem_status tem_model_verify(const tem_model *model, const tem_run *run, tem_error *error);
+ * A model that passes is trusted from then on, in this process (tem_trust_verify: by this user); one
+ * that does not is not.
+ * Fails with TEM_ERR_DAMAGED, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: as tem_model_build. */
+TEM_API tem_status tem_model_verify(tem_model *model, const tem_run *run, tem_error *error);
+
+/* Trust. The lists and bounds of a model decide what is drawn, and whether a matrix is a metric decides
+ * what is proved. A file can say anything of them, with hashes that fit: whoever can write a file can
+ * write a hash. So what draws or proves takes a model only if it is trusted:
+ *  - it was built in this process;
+ *  - or tem_model_verify has recomputed it in this process;
+ *  - or tem_model_trust has found its hash in the user's list, or equal to one that the caller names;
+ *  - or the caller says that it came with the program (tem_model_trust_own).
+ * Trust can be asked for, and given, from any thread. */
+
+/* 1 or 0. */
+TEM_API int tem_model_is_trusted(const tem_model *model);
+
+/* Trusts an open model if somebody has vouched for what it holds. tem_model_check first: the hash that
+ * is looked for is that of the bytes in memory. A model that is trusted already stays so at no cost,
+ * unless a hash is named.
+ *   hash     the hash of the model that is meant, 64 digits as tem_model_hash has them, from somebody
+ *            who has built or verified it, and not from the file: then it is this model or none.
+ *            NULL: those decide that this user has built or verified (tem_trust_has)
+ * Fails with TEM_ERR_UNTRUSTED (another hash; not in the list; or as tem_trust_has does),
+ * TEM_ERR_DAMAGED, TEM_ERR_ARGUMENT (no hash; a hash for a model that is not from a file), TEM_ERR_FILE,
+ * TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: that of tem_model_check. */
+TEM_API tem_status tem_model_trust(tem_model *model, const char *hash, const tem_run *run,
+                                   tem_error *error);
+
+/* Trusts a model because of its place: it came with the program, where tem_model_find_default found it
+ * (is_own). Compares nothing; tem_model_check does. */
+TEM_API void tem_model_trust_own(tem_model *model);
+
+/* The hash of a model, computed from all that it holds in memory: that of its file, or of the file that
+ * tem_model_save would write. To be given to tem_trust_add by whoever has built it.
+ *   hash     receives 64 digits and a NUL
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_CANCELLED, TEM_ERR_RANGE (too large for a file). Cost: about 1
+ * GB/s a processor. */
+TEM_API tem_status tem_model_hash(const tem_model *model, const tem_run *run, char hash[65],
+                                  tem_error *error);
 
 TEM_API void tem_model_free(tem_model *model);
 
@@ -289,10 +332,11 @@ typedef struct tem_model_info {
     uint32_t step_log2;       /* q: vectors are stored in steps of 2^-q */
     uint32_t neighbours;      /* length of the lists, as in tem_build_options */
     tem_dist deviation;       /* no distance is further than this from that of the vectors given */
-    uint64_t triangles;       /* TEM_MATRIX: triples that were checked; else 0 */
-    int triangles_exhaustive; /* TEM_MATRIX: 1 if these are all triples there are */
+    uint64_t triangles;       /* TEM_MATRIX: triples that were checked, as the file says; else 0 */
+    int triangles_exhaustive; /* TEM_MATRIX: 1 if these are all triples there are. Nothing is proved
+                               * by it: a tem_accountant checks again */
     uint64_t file_bytes;      /* 0 for a model that was not opened from a file */
-    char hash[65];            /* of all the file holds, in hex; "" if not from a file */
+    char hash[65]; /* of all the file holds, in hex, as the file says; "" if not from one */
 } tem_model_info;
 
 /* Fills *info. Any thread. */
@@ -386,9 +430,9 @@ typedef struct tem_mechanism_options {
     const struct tem_certificate *certificate; /* TEM: s, gamma and weights are this
                               * certificate's, which must be for this model and epsilon; beta,
                               * gamma and weights must be as they were for it, or 0 and NULL.
-                              * That it holds is not computed anew (tem_certificate_verify), nor
-                              * the model's hashes (tem_model_check). Needed only during the
-                              * call */
+                              * That it holds is not computed anew (tem_certificate_verify):
+                              * whether to believe it, tem_trust_has tells. Needed only during
+                              * the call */
 } tem_mechanism_options;
 
 /* "tem", "em", "madlib", and back: TEM_ERR_ARGUMENT for other names. */
@@ -403,8 +447,8 @@ TEM_API tem_status tem_kind_parse(const char *name, tem_mechanism_kind *kind, te
  * up to a relative 2^-99, which s has room for, so that for all words w, w', y
  *     P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w').
  * An unknown word counts as one at distance gamma from every word: P(y) = a_y / A.
- * Fails with TEM_ERR_ARGUMENT (both beta and gamma, or either where it has no meaning),
- * TEM_ERR_RANGE (epsilon or gamma not positive or beyond the integers above, s gamma
+ * Fails with TEM_ERR_UNTRUSTED (a model that is not trusted), TEM_ERR_ARGUMENT (both beta and
+ * gamma, or either where it has no meaning), TEM_ERR_RANGE (epsilon or gamma not positive or beyond the integers above, s gamma
  * beyond 64, all weights 0), TEM_ERR_CERTIFICATE (one for another model, epsilon, beta or
  * gamma), TEM_ERR_UNSUPPORTED (Madlib without vectors),
  * TEM_ERR_DAMAGED (lists of the model that overlap), TEM_ERR_MEMORY. Cost: O(words). The
@@ -729,16 +773,19 @@ typedef struct tem_accountant tem_accountant;
 
 /* Looks at all pairs of words of a model, which must live as long as the accountant.
  *   weights   the output weights that mechanisms will have; copied; NULL: all equal
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_RANGE (weights that are all 0), TEM_ERR_MEMORY,
+ * Of a TEM_MATRIX the triangles are checked as they are when it is built.
+ * Fails with TEM_ERR_UNTRUSTED (a model that is not trusted), TEM_ERR_METRIC (a triangle that is
+ * broken), TEM_ERR_ARGUMENT, TEM_ERR_RANGE (weights that are all 0), TEM_ERR_MEMORY,
  * TEM_ERR_CANCELLED. Cost: n^2/2 distances; memory 4 kB a word. */
 TEM_API tem_status tem_accountant_create(const tem_model *model, const uint32_t *weights,
                                          const tem_run *run, tem_accountant **accountant,
                                          tem_error *error);
 TEM_API void tem_accountant_free(tem_accountant *accountant);
 
-/* What is proved here is proved of distances that are a metric. A TEM_MATRIX of which not all
- * triangles were checked may be none. */
+/* What is proved here is proved of distances that are a metric. A TEM_MATRIX of more than 400 words,
+ * of which not all triangles are checked, may be none: then nothing is proved. */
 typedef struct tem_audit {
+    int is_metric;             /* 1: the distances are known to be a metric; 0: see above */
     double realised;           /* proved: no pair of words loses more, per unit of distance */
     double realised_least;     /* proved: the worst pair loses at least this */
     uint32_t worst_a, worst_b; /* that pair; TEM_NO_WORD if all words are the same point */
@@ -898,8 +945,8 @@ typedef struct tem_calibration {
  *              equal or balanced weights
  * Weights are searched for in floating point, rounded to integers, and then proved. Fails with
  * TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_ARGUMENT (tuned without a prior, or with that
- * of another model), TEM_ERR_UNSUPPORTED (other weights; a matrix of which not all triangles were
- * checked), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: seconds for 33,860 words,
+ * of another model), TEM_ERR_UNSUPPORTED (other weights; a matrix of more than 400 words, of
+ * which not all triangles are checked), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: seconds for 33,860 words,
  * minutes with tuned ones; memory for other than equal weights 2 bytes for each pair of words, both
  * ways, but at most 6 GB. Beyond that all distances are computed anew for every step: minutes a step
  * for 341,479 words, and hours where distances are not euclidean (docs/TUNING.md). */
@@ -913,6 +960,10 @@ TEM_API tem_status tem_accountant_calibrate(const tem_accountant *accountant,
 TEM_API tem_status tem_certificate_verify(const tem_certificate *certificate,
                                           const tem_accountant *accountant, const tem_run *run,
                                           tem_error *error);
+
+/* Whether a certificate is for the words, vectors and metric of this model: 1 or 0. Of a model that is
+ * not trusted, as its file says. */
+TEM_API int tem_certificate_is_for(const tem_certificate *certificate, const tem_model *model);
 
 TEM_API void tem_certificate_get_info(const tem_certificate *certificate,
                                       tem_certificate_info *info);
@@ -947,22 +998,53 @@ TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model
                                         const tem_calibration *wanted,
                                         tem_certificate **certificate, tem_error *error);
 
-/* Which certificates a user believes. A hash finds damage and does not tell who made a certificate:
- * whoever can write the file can write a hash, and a made-up s breaks the guarantee. So the hashes of
- * those that were made or verified here are lines of $XDG_STATE_HOME/tem/certificates, else of
- * ~/.local/state/tem/certificates: a regular file of the user's own that nobody else can write.
- * All of these fail with TEM_ERR_CERTIFICATE if it is another, which they name, or if the
- * environment does not tell where it is; with TEM_ERR_FILE, TEM_ERR_MEMORY, or TEM_ERR_ARGUMENT for
- * a hash that is none. Any thread. */
+/* ---------------------------------------------------------------- trust -- */
 
-/* Whether the certificate with this hash (tem_certificate_info's) is in the list. */
+/* Which models and certificates a user trusts. A hash finds damage and does not tell who made a file:
+ * whoever can write the file can write a hash, and a made-up list, bound or s breaks the guarantee. So
+ * the hashes of those that were made or verified here are lines of $XDG_STATE_HOME/tem/trusted, else of
+ * ~/.local/state/tem/trusted: a regular file in a folder, both the user's own, not writable by anybody
+ * else, and no symbolic links.
+ * All of these fail with TEM_ERR_UNTRUSTED if they are not, naming which, or if the environment does
+ * not tell where they are; with TEM_ERR_FILE, TEM_ERR_MEMORY, or TEM_ERR_ARGUMENT for what is no hash.
+ * Any thread, any number of processes. A certificate is for a model's words, vectors and metric; what
+ * it certifies holds of what is drawn only if the model is trusted, too. */
+
+/* Whether the list has this hash (tem_model_hash's, or tem_certificate_info's). */
 TEM_API tem_status tem_trust_has(const char *hash, int *has, tem_error *error);
 
 /* Whether one could be noted: makes the list, and its folders for their owner alone. */
 TEM_API tem_status tem_trust_ready(tem_error *error);
 
-/* Believes it from now on: it is on the disk when this returns TEM_OK. */
-TEM_API tem_status tem_trust_add(const char *hash, tem_error *error);
+/* Trusts it from now on, or no longer: that is on the disk when this returns TEM_OK. Also fail with
+ * TEM_ERR_CANCELLED, while others change the list. */
+TEM_API tem_status tem_trust_add(const char *hash, const tem_run *run, tem_error *error);
+TEM_API tem_status tem_trust_remove(const char *hash, const tem_run *run, tem_error *error);
+
+/* Told of what tem_trust_verify has looked at, one after the other.
+ *   certificate   which one; NULL: the model, or the file of certificates, which error->file names
+ *   failure       what is wrong with it; NULL: it holds */
+typedef void tem_verified_fn(void *context, const tem_certificate_info *certificate,
+                             const tem_error *failure);
+
+/* A field of 0 or NULL means the default. */
+typedef struct tem_verification {
+    const char *certificates; /* the file of the model's certificates; none, or none there: none */
+    tem_verified_fn *told;
+    void *told_context;
+    tem_error *unnoted; /* receives why the list could not be changed; status TEM_OK: it was, or
+                         * did not have to be */
+} tem_verification;
+
+/* Verifies a model, and then its certificates; what holds is in the user's list from then on, each as
+ * soon as it is known, and what does not hold is not. If it is the model, neither its hash, as the file
+ * says it and as it is computed, is in the list any more, nor any of the certificates. A certificate for another model
+ * is left alone, and is a failure. Whether the list could be changed is told by `unnoted` alone: in
+ * this process a model that holds is trusted anyway.
+ * Fails as tem_model_verify, tem_accountant_create, tem_certificate_load and tem_certificate_verify do,
+ * with the first failure. Cost: that of these. */
+TEM_API tem_status tem_trust_verify(tem_model *model, const tem_verification *how,
+                                    const tem_run *run, tem_error *error);
 
 /* ------------------------------------------------------------- choosing -- */
 

@@ -9,6 +9,7 @@ struct tem_accountant {
     const tem_model *model;
     uint32_t *weights; /* a copy; NULL: all 1 */
     profile profile;
+    bool is_metric; /* that the distances are one was proved here: see check_metric */
 };
 
 /* Whether the mechanism is one the accountant can speak about: TEM or EM over its model, with

@@ -4,6 +4,7 @@
 #include "api/accountant.h"
 #include "api/certificates.h"
 #include "api/given.h"
+#include "api/trusted.h"
 #include "core/memory.h"
 #include "core/status.h"
 
@@ -25,16 +26,31 @@ static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_er
     return TEM_OK;
 }
 
+/* PRIVACY: that all triangles were checked is what a file says. They are checked again. */
+static tem_status check_metric(const tem_model *model, bool *is_metric, tem_error *error) {
+    uint64_t triangles = 0;
+    *is_metric = true;
+    return model->space.metric == TEM_MATRIX
+               ? space_check_matrix(&model->space, &triangles, is_metric, error)
+               : TEM_OK;
+}
+
 tem_status tem_accountant_create(const tem_model *model, const uint32_t *values, const tem_run *run,
                                  tem_accountant **accountant, tem_error *error) {
     if (model == NULL || accountant == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model and a place for the accountant are needed");
+    /* PRIVACY: what is proved of a model is proved of its lists, too. */
+    tem_status status = trusted_or_refused(model, error);
+    if (status != TEM_OK)
+        return status;
     tem_accountant *a = core_alloc_zero(1, sizeof *a);
     if (a == NULL)
         return core_fail_memory(error);
     a->model = model;
-    tem_status status = values == NULL ? TEM_OK : copy_weights(a, values, error);
+    status = values == NULL ? TEM_OK : copy_weights(a, values, error);
+    if (status == TEM_OK)
+        status = check_metric(model, &a->is_metric, error);
     if (status == TEM_OK)
         status = profile_make(&model->space, a->weights, run, &a->profile, error);
     if (status != TEM_OK) {
@@ -75,7 +91,8 @@ account accountant_account(const tem_accountant *a) {
     return (account){&a->model->space, &a->model->index, &a->profile, a->weights};
 }
 
-static tem_audit audit_of(const realised_loss *r, uint32_t count) {
+static tem_audit audit_of(const tem_accountant *a, const realised_loss *r) {
+    const uint32_t count = a->model->words.count;
     const uint64_t pairs = (uint64_t)count * (count - 1) / 2;
     return (tem_audit){.realised = r->most,
                        .realised_least = r->least,
@@ -83,6 +100,7 @@ static tem_audit audit_of(const realised_loss *r, uint32_t count) {
                        .worst_b = r->worst.b,
                        .worst_distance = r->worst.distance,
                        .local = r->local,
+                       .is_metric = a->is_metric,
                        .pairs_examined = r->examined,
                        .pairs_pruned = pairs - r->examined};
 }
@@ -104,7 +122,7 @@ tem_status tem_accountant_audit(const tem_accountant *a, const tem_mechanism *m,
     realised_loss found = {0};
     status = realised_find(&known, m->sampler.envelopes.exponent, INFINITY, run, &found, error);
     if (status == TEM_OK)
-        *audit = audit_of(&found, m->count);
+        *audit = audit_of(a, &found);
     return status;
 }
 
@@ -132,7 +150,7 @@ tem_status accountant_check_provable(const tem_accountant *a, tem_error *error) 
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "calibration and verification need an accountant with equal weights");
     /* PRIVACY: eps* is what is lost only if the distances are a metric. */
-    if (a->model->space.metric == TEM_MATRIX && !a->model->triangles_exhaustive)
+    if (!a->is_metric)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "not all triangles of this matrix were checked, so nothing can be proved "
                          "of it: only a matrix of up to 400 words can be calibrated");
@@ -196,7 +214,7 @@ static tem_status find_effects(const tem_accountant *a, const tem_calibration *w
     const tem_mechanism_options plain = {
         .epsilon = wanted->epsilon, .beta = wanted->beta, .gamma = wanted->gamma};
     const tem_mechanism_options certified = {.epsilon = wanted->epsilon, .certificate = c};
-    const tem_accountant own = {a->model, by->values, by->profile};
+    const tem_accountant own = {a->model, by->values, by->profile, a->is_metric};
     tem_effect found = {0}, of_plain = {0};
     tem_status status =
         find_effect(by->values == NULL ? a : &own, &certified, wanted->prior, run, &found, error);
@@ -269,7 +287,7 @@ tem_status tem_accountant_calibrate(const tem_accountant *a, const tem_calibrati
     if (status == TEM_OK)
         status = make_certificate(a, wanted, beta, &found, run, certificate, error);
     if (status == TEM_OK && wanted->audit != NULL)
-        *wanted->audit = audit_of(&found.proof, a->model->words.count);
+        *wanted->audit = audit_of(a, &found.proof);
     certified_weights_free(&found);
     return status;
 }

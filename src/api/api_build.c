@@ -2,6 +2,7 @@
  *
  * Vectors become points on the grid, or a user's distances become a matrix; either
  * way the result is a space, and the rest is the same. */
+#include "api/trusted.h"
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -86,6 +87,7 @@ tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *
         model_free(m);
         return status;
     }
+    trusted_set(m, true); /* nobody else has had it */
     *model = m;
     return TEM_OK;
 }
@@ -169,6 +171,7 @@ tem_status tem_model_build_function(const char *const *words, uint32_t count,
         model_free(m);
         return status;
     }
+    trusted_set(m, true); /* nobody else has had it */
     *model = m;
     return TEM_OK;
 }

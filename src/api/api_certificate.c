@@ -76,10 +76,11 @@ static bool has_gamma(const tem_certificate *c, double gamma) {
     return c->beta <= 0 && !differs(ceil(gamma * TEM_DIST_ONE), (double)c->gamma);
 }
 
-static bool is_for(const tem_certificate *c, const tem_model *model) {
+int tem_certificate_is_for(const tem_certificate *c, const tem_model *model) {
     unsigned char hash[CORE_HASH_BYTES];
     model_space_hash(model, hash);
-    return memcmp(hash, c->space, sizeof hash) == 0;
+    return memcmp(hash, c->space, sizeof hash) == 0 &&
+           (c->count == 0 || c->count == model->words.count);
 }
 
 static const char other_model[] =
@@ -94,7 +95,7 @@ tem_status certificate_exponent(const tem_model *model, const tem_mechanism_opti
                          "the weights are the certificate's: give none beside it");
     /* PRIVACY: what is proved of a certificate is proved of its own space, s and gamma, for its
      * own epsilon. The loss is not monotone in s, so nothing near them will do. */
-    if (!is_for(c, model) || (c->count != 0 && c->count != model->words.count))
+    if (!tem_certificate_is_for(c, model))
         return core_fail(error, TEM_ERR_CERTIFICATE, "%s", other_model);
     if (differs(o->epsilon, c->epsilon))
         return core_fail(error, TEM_ERR_CERTIFICATE,
@@ -145,7 +146,7 @@ tem_status tem_certificate_verify(const tem_certificate *c, const tem_accountant
                                   const tem_run *run, tem_error *error) {
     if (c == NULL || a == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a certificate and an accountant are needed");
-    if (!is_for(c, a->model) || (c->count != 0 && c->count != a->model->words.count))
+    if (!tem_certificate_is_for(c, a->model))
         return core_fail(error, TEM_ERR_CERTIFICATE, "%s", other_model);
     tem_status status = accountant_check_provable(a, error);
     if (status == TEM_OK)
@@ -218,7 +219,7 @@ static const tem_certificate *pick(const tem_certificate *list, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         if (!answers(&list[i], w))
             continue;
-        if (!is_for(&list[i], model))
+        if (!tem_certificate_is_for(&list[i], model))
             *other = true;
         else if (best == NULL || list[i].kind > best->kind)
             best = &list[i];

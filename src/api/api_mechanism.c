@@ -2,6 +2,7 @@
 #include "api/certificates.h"
 #include "api/given.h"
 #include "api/mechanism.h"
+#include "api/trusted.h"
 #include "core/memory.h"
 #include "core/status.h"
 #include "index/nearest_keys.h"
@@ -132,7 +133,10 @@ tem_status tem_mechanism_create(const tem_model *model, const tem_mechanism_opti
     if (model == NULL || options == NULL || mechanism == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model, options and a place for the mechanism are needed");
-    tem_status status = check_options(options, error);
+    /* PRIVACY: lists and bounds are as tem_model_verify would find them, or nothing is drawn. */
+    tem_status status = trusted_or_refused(model, error);
+    if (status == TEM_OK)
+        status = check_options(options, error);
     if (status != TEM_OK)
         return status;
     tem_mechanism *m = core_alloc_zero(1, sizeof *m);

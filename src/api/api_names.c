@@ -10,9 +10,10 @@ const char *tem_version(void) {
 }
 
 const char *tem_status_name(tem_status status) {
-    static const char *const names[] = {
-        "ok",      "argument", "memory", "file",        "exists",    "format", "version",
-        "damaged", "range",    "metric", "unsupported", "cancelled", "budget", "certificate"};
+    static const char *const names[] = {"ok",     "argument",    "memory",      "file",
+                                        "exists", "format",      "version",     "damaged",
+                                        "range",  "metric",      "unsupported", "cancelled",
+                                        "budget", "certificate", "untrusted"};
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }
 

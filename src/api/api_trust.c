@@ -1,15 +1,98 @@
-/* api_trust.c - which certificates a user believes. */
+/* api_trust.c - which models and certificates are trusted: the calls of tem.h.
+ *
+ * PRIVACY: lists and bounds decide what is drawn, and a matrix whether anything is proved. A file can
+ * say anything of them. So a model that was opened is used only once somebody whom the user trusts
+ * has built or verified it, and that is asked here and nowhere else. */
+#include "api/trusted.h"
+
 #include "core/status.h"
 #include "io/trust_list.h"
 
+#include <sodium.h>
 #include <string.h>
 
 static tem_status check_hash(const char *hash, tem_error *error) {
     if (hash != NULL && strlen(hash) == TRUST_HASH_DIGITS &&
         strspn(hash, "0123456789abcdef") == TRUST_HASH_DIGITS)
         return TEM_OK;
-    return core_fail(error, TEM_ERR_ARGUMENT, "the hash of a certificate has 64 digits in hex");
+    return core_fail(error, TEM_ERR_ARGUMENT,
+                     "the hash of a model or certificate has 64 digits, 0 to 9 and a to f");
 }
+
+/* ---- models ---- */
+
+int tem_model_is_trusted(const tem_model *model) {
+    return atomic_load_explicit(&model->trusted, memory_order_acquire);
+}
+
+void trusted_set(tem_model *model, bool trusted) {
+    atomic_store_explicit(&model->trusted, trusted, memory_order_release);
+}
+
+tem_status trusted_or_refused(const tem_model *model, tem_error *error) {
+    if (tem_model_is_trusted(model))
+        return TEM_OK;
+    return core_fail_at(
+        error, TEM_ERR_UNTRUSTED, model->path != NULL ? model->path : "", 0, 0,
+        "the model is not trusted: call tem_model_trust, or tem_model_verify, first");
+}
+
+/* Whether the caller's hash, or else the user's list, has this one. */
+static tem_status accept(const tem_model *model, const char *computed, const char *named,
+                         tem_error *error) {
+    bool listed = false;
+    if (named != NULL && strcmp(named, computed) != 0)
+        return core_fail_at(error, TEM_ERR_UNTRUSTED, model->path, 0, 0,
+                            "another model than the one named: the hash of this one is %s",
+                            computed);
+    if (named != NULL)
+        return TEM_OK;
+    const tem_status status = trust_list_has(computed, &listed, error);
+    if (status == TEM_OK && !listed)
+        return core_fail_at(error, TEM_ERR_UNTRUSTED, model->path, 0, 0,
+                            "you have neither built nor verified this model; 'tem verify', or "
+                            "tem_trust_verify, checks it");
+    return status;
+}
+
+tem_status tem_model_trust(tem_model *model, const char *hash, const tem_run *run,
+                           tem_error *error) {
+    char computed[2 * CORE_HASH_BYTES + 1];
+    if (model == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
+    tem_status status = hash == NULL ? TEM_OK : check_hash(hash, error);
+    if (status != TEM_OK || (hash == NULL && tem_model_is_trusted(model)))
+        return status;
+    if (model->file.data == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "only the model of a file has a hash to be named");
+    /* PRIVACY: model->hash is that of the front that is used, its numbers and the hashes of the
+     * sections. Now these are compared with the bytes of the sections, as they are in memory. */
+    status = model_check(model, run, error);
+    sodium_bin2hex(computed, sizeof computed, model->hash, sizeof model->hash);
+    if (status == TEM_OK)
+        status = accept(model, computed, hash, error);
+    if (status == TEM_OK)
+        trusted_set(model, true);
+    return status;
+}
+
+void tem_model_trust_own(tem_model *model) {
+    trusted_set(model, true);
+}
+
+tem_status tem_model_hash(const tem_model *model, const tem_run *run, char hash[65],
+                          tem_error *error) {
+    unsigned char bytes[CORE_HASH_BYTES];
+    if (model == NULL || hash == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for its hash are needed");
+    const tem_status status = model_hash(model, run, bytes, error);
+    if (status == TEM_OK)
+        sodium_bin2hex(hash, 2 * sizeof bytes + 1, bytes, sizeof bytes);
+    return status;
+}
+
+/* ---- the user's list ---- */
 
 tem_status tem_trust_has(const char *hash, int *has, tem_error *error) {
     bool found = false;
@@ -27,7 +110,12 @@ tem_status tem_trust_ready(tem_error *error) {
     return trust_list_ready(error);
 }
 
-tem_status tem_trust_add(const char *hash, tem_error *error) {
+tem_status tem_trust_add(const char *hash, const tem_run *run, tem_error *error) {
     const tem_status status = check_hash(hash, error);
-    return status == TEM_OK ? trust_list_add(hash, error) : status;
+    return status == TEM_OK ? trust_list_set(hash, true, run, error) : status;
+}
+
+tem_status tem_trust_remove(const char *hash, const tem_run *run, tem_error *error) {
+    const tem_status status = check_hash(hash, error);
+    return status == TEM_OK ? trust_list_set(hash, false, run, error) : status;
 }

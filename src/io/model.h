@@ -14,6 +14,8 @@
 #include "space/space.h"
 #include "space/vocab.h"
 
+#include <stdatomic.h>
+
 struct tem_model {
     vocab words;
     space space;
@@ -24,9 +26,13 @@ struct tem_model {
     bool triangles_exhaustive;
 
     file_view file; /* the mapping behind the views above; data NULL if they own memory */
-    struct model_section *table; /* as it was checked when the file was opened, or NULL */
-    char *path;                  /* for messages; NULL if not opened from a file */
-    unsigned char hash[CORE_HASH_BYTES];
+    struct model_section *table;         /* as it was checked when the file was opened, or NULL */
+    char *path;                          /* for messages; NULL if not opened from a file */
+    unsigned char hash[CORE_HASH_BYTES]; /* what the file says of itself; its front agrees */
+
+    /* PRIVACY: whether lists and bounds may be drawn from. A built model's may; a file's only once
+     * tem_model_trust, tem_model_trust_own or tem_model_verify has said so. */
+    atomic_bool trusted;
 };
 
 /* A model over a view that is aligned to 64 bytes, which it takes over, also when it
@@ -41,6 +47,11 @@ tem_status model_save(const tem_model *model, const char *path, tem_overwrite ov
                       const tem_run *run, tem_error *error);
 tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error);
 void model_free(tem_model *model);
+
+/* The hash of the model as it is in memory, from every byte that is used: what its file's is, or
+ * would be. Fails with TEM_ERR_CANCELLED or TEM_ERR_RANGE (too large for a file). */
+tem_status model_hash(const tem_model *model, const tem_run *run,
+                      unsigned char hash[CORE_HASH_BYTES], tem_error *error);
 
 /* The hash of what a certificate is about: words, their order, vectors or matrix, metric. The
  * lists are not in it: they decide how long a draw takes, not its law. A built model and its

@@ -2,6 +2,7 @@
 #include "io/model_layout.h"
 
 #include "core/memory.h"
+#include "core/status.h"
 
 #include <string.h>
 
@@ -90,6 +91,27 @@ model_header model_header_of(const tem_model *m) {
     };
     memcpy(h.magic, MODEL_MAGIC, sizeof h.magic);
     return h;
+}
+
+void model_front_hash(const model_header *header, const model_section *table,
+                      unsigned char hash[CORE_HASH_BYTES]) {
+    unsigned char front[sizeof *header + SECTION_KINDS * sizeof *table];
+    const size_t table_bytes = header->sections * sizeof *table;
+    memcpy(front, header, sizeof *header);
+    memcpy(front + sizeof *header, table, table_bytes);
+    core_hash256(front, sizeof *header + table_bytes, hash);
+}
+
+tem_status model_front(const tem_model *m, model_header *header, model_section table[SECTION_KINDS],
+                       tem_error *error) {
+    *header = model_header_of(m);
+    header->sections =
+        model_layout(header, m->words.byte_count, m->index.entry_count, table, &header->file_bytes);
+    if (header->sections == 0)
+        return core_fail(error, TEM_ERR_RANGE, "the model is too large for a file");
+    header->header_bytes =
+        (uint32_t)(sizeof *header + header->sections * sizeof *table + sizeof(model_seal));
+    return TEM_OK;
 }
 
 const char *model_section_name(uint32_t kind) {

@@ -71,6 +71,15 @@ model_header model_header_of(const tem_model *model);
 /* Where the model has what this kind of section holds. */
 const void *model_section_data(const tem_model *model, uint32_t kind);
 
+/* The hash in the seal: of header and table. */
+void model_front_hash(const model_header *header, const model_section *table,
+                      unsigned char hash[CORE_HASH_BYTES]);
+
+/* The header of this model's file with its sizes, and the section table, hashes left zero.
+ * TEM_ERR_RANGE: too large for a file. */
+tem_status model_front(const tem_model *model, model_header *header,
+                       model_section table[SECTION_KINDS], tem_error *error);
+
 /* "word table" and the like, for messages. */
 const char *model_section_name(uint32_t kind);
 

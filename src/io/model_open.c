@@ -87,12 +87,12 @@ static tem_status check_table(const file_view *view, const char *path, const mod
     return TEM_OK;
 }
 
+/* Of the copies, which are what is used: another process may write to the file meanwhile. */
 static tem_status check_seal(const file_view *view, const char *path, const model_header *h,
-                             model_seal *seal, tem_error *error) {
-    const size_t sealed = h->header_bytes - sizeof *seal;
+                             const model_section *table, model_seal *seal, tem_error *error) {
     unsigned char hash[CORE_HASH_BYTES], zero[CORE_HASH_BYTES] = {0};
-    memcpy(seal, view->data + sealed, sizeof *seal);
-    core_hash256(view->data, sealed, hash);
+    memcpy(seal, view->data + h->header_bytes - sizeof *seal, sizeof *seal);
+    model_front_hash(h, table, hash);
     if (memcmp(hash, seal->hash, sizeof hash) != 0 || memcmp(zero, seal->zero, sizeof zero) != 0)
         return damaged(error, path, "the header does not match its hash");
     return TEM_OK;
@@ -154,7 +154,7 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
     if (status == TEM_OK)
         status = check_table(&view, path, &header, table, error);
     if (status == TEM_OK)
-        status = check_seal(&view, path, &header, &seal, error);
+        status = check_seal(&view, path, &header, table, &seal, error);
     if (status == TEM_OK) {
         m = core_alloc_zero(1, sizeof *m);
         if (m == NULL)
@@ -245,5 +245,31 @@ tem_status model_check(const tem_model *model, const tem_run *run, tem_error *er
                                   model_section_name(model->table[i].kind));
     if (status == TEM_OK && vocab_check_words(&model->words, error) != TEM_OK)
         status = TEM_ERR_DAMAGED;
+    return status;
+}
+
+/* What model_hash hands to its threads. */
+typedef struct section_hashes {
+    const tem_model *model;
+    model_section table[SECTION_KINDS];
+} section_hashes;
+
+static void hash_section(void *context, uint64_t item, unsigned thread) {
+    section_hashes *made = context;
+    model_section *section = &made->table[item];
+    (void)thread;
+    core_hash256(model_section_data(made->model, section->kind), section->bytes, section->hash);
+}
+
+tem_status model_hash(const tem_model *model, const tem_run *run,
+                      unsigned char hash[CORE_HASH_BYTES], tem_error *error) {
+    model_header header;
+    section_hashes made = {.model = model};
+    tem_status status = model_front(model, &header, made.table, error);
+    if (status == TEM_OK)
+        status =
+            core_parallel(run, "computing hashes", header.sections, hash_section, &made, error);
+    if (status == TEM_OK)
+        model_front_hash(&header, made.table, hash);
     return status;
 }

@@ -22,30 +22,26 @@ static tem_status put_front(file_writer *writer, const model_header *header,
                             const model_section *table, tem_error *error) {
     unsigned char front[sizeof *header + SECTION_KINDS * sizeof *table + sizeof(model_seal)] = {0};
     const size_t table_bytes = header->sections * sizeof *table;
-    const size_t sealed = sizeof *header + table_bytes;
     model_seal seal = {0};
+    model_front_hash(header, table, seal.hash);
     memcpy(front, header, sizeof *header);
     memcpy(front + sizeof *header, table, table_bytes);
-    core_hash256(front, sealed, seal.hash);
-    memcpy(front + sealed, &seal, sizeof seal);
+    memcpy(front + sizeof *header + table_bytes, &seal, sizeof seal);
     return file_writer_put_at(writer, front, header->header_bytes, 0, error);
 }
 
 static tem_status put_model(file_writer *writer, const tem_model *m, const tem_run *run,
                             tem_error *error) {
-    model_header header = model_header_of(m);
+    model_header header;
     model_section table[SECTION_KINDS];
-    header.sections =
-        model_layout(&header, m->words.byte_count, m->index.entry_count, table, &header.file_bytes);
-    if (header.sections == 0)
-        return core_fail(error, TEM_ERR_RANGE, "the model is too large for a file");
-    header.header_bytes =
-        (uint32_t)(sizeof header + header.sections * sizeof *table + sizeof(model_seal));
+    tem_status status = model_front(m, &header, table, error);
+    if (status != TEM_OK)
+        return status;
 
     /* Zeros hold the place of the front, which is known last. */
     static const unsigned char
         zero[sizeof header + SECTION_KINDS * sizeof *table + sizeof(model_seal)];
-    tem_status status = file_writer_put(writer, zero, header.header_bytes, error);
+    status = file_writer_put(writer, zero, header.header_bytes, error);
     for (uint32_t i = 0; i < header.sections && status == TEM_OK; i++) {
         status = core_progress(run, "writing", table[i].offset, header.file_bytes, error);
         if (status == TEM_OK)

@@ -93,6 +93,7 @@ int main(int argc, char **argv) {
     tem_error error;
     tem_model_info info;
     if (threads < 1 || threads > THREADS_MAX || tem_model_open(argv[1], &model, &error) != TEM_OK ||
+        tem_model_trust(model, NULL, NULL, &error) != TEM_OK ||
         tem_mechanism_create(model, &options, &mechanism, &error) != TEM_OK)
         return 1;
     tem_model_get_info(model, &info);

@@ -65,10 +65,11 @@ static void test_status_names(void **state) {
     (void)state;
     static const char *const names[] = {
         "ok",      "argument", "memory", "file",        "exists",    "format", "version",
-        "damaged", "range",    "metric", "unsupported", "cancelled", "budget", "certificate"};
-    for (int i = 0; i <= TEM_ERR_CERTIFICATE; i++)
+        "damaged", "range",    "metric", "unsupported", "cancelled", "budget", "certificate",
+        "untrusted"};
+    for (int i = 0; i <= TEM_ERR_UNTRUSTED; i++)
         assert_string_equal(tem_status_name((tem_status)i), names[i]);
-    assert_string_equal(tem_status_name((tem_status)(TEM_ERR_CERTIFICATE + 1)), "unknown");
+    assert_string_equal(tem_status_name((tem_status)(TEM_ERR_UNTRUSTED + 1)), "unknown");
     assert_string_equal(tem_status_name((tem_status)-1), "unknown");
 }
 

@@ -815,6 +815,8 @@ static void test_mechanism_of_another_model(void **state) {
     assert_int_equal(create(other_lists, options, c, &info), TEM_OK);
     assert_int_equal(tem_model_save(model, model_path, TEM_OVERWRITE, NULL, NULL), TEM_OK);
     assert_int_equal(tem_model_open(model_path, &opened, NULL), TEM_OK);
+    assert_int_equal(create(opened, options, c, &info), TEM_ERR_UNTRUSTED);
+    assert_int_equal(tem_model_verify(opened, NULL, NULL), TEM_OK);
     assert_int_equal(create(opened, options, c, &info), TEM_OK);
     tem_model_free(opened);
     tem_model_free(other_lists);

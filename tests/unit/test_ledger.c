@@ -100,6 +100,7 @@ static int set_up(void **state) {
     assert_int_equal(tem_model_build(vectors, NULL, NULL, &built, NULL), TEM_OK);
     assert_int_equal(tem_model_save(built, output, TEM_OVERWRITE, NULL, NULL), TEM_OK);
     assert_int_equal(tem_model_open(output, &model, NULL), TEM_OK);
+    assert_int_equal(tem_model_verify(model, NULL, NULL), TEM_OK);
     tem_model_get_info(model, &model_info);
     unlink(output);
     tem_model_free(built);

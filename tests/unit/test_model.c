@@ -368,7 +368,9 @@ static uint64_t use_draws(const tem_model *model, uint32_t count, tem_mechanism_
     tem_mechanism *mechanism = NULL;
     tem_rng *rng = NULL;
     uint64_t sum = 0;
-    if (tem_mechanism_create(model, &options, &mechanism, NULL) != TEM_OK)
+    const tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
+    assert_int_not_equal(status, TEM_ERR_UNTRUSTED); /* hostile ones must be drawn from here */
+    if (status != TEM_OK)
         return 0;
     assert_int_equal(tem_rng_create_insecure(1, 1, &rng, NULL), TEM_OK);
     for (uint32_t id = 0; id < count; id++) {
@@ -384,8 +386,9 @@ static uint64_t use_draws(const tem_model *model, uint32_t count, tem_mechanism_
 }
 
 /* Everything a file can be asked; the answers, whatever they are, as one number. */
-static uint64_t use_everything(const tem_model *model) {
+static uint64_t use_everything(tem_model *model) {
     tem_model_info info;
+    tem_model_trust_own(model); /* by somebody who was deceived */
     tem_model_get_info(model, &info);
     uint64_t sum = 0;
     for (uint32_t id = 0; id < info.words; id++) {

@@ -1,7 +1,8 @@
-/* test_trust.c - the list of certificates that a user believes. */
+/* test_trust.c - the list of models and certificates that a user trusts. */
 #include "core/fault.h"
 #include "tem.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -18,7 +21,7 @@
 static const char first[] = "00000000000000000000000000000000000000000000000000000000000000aa";
 static const char other[] = "00000000000000000000000000000000000000000000000000000000000000ab";
 
-static char folder[64], list[128];
+static char folder[64], list[128], list_folder[128];
 
 static int set_up(void **state) {
     (void)state;
@@ -26,7 +29,8 @@ static int set_up(void **state) {
     snprintf(folder, sizeof folder, "%.40s/tem-trust-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(folder) == NULL)
         return -1;
-    snprintf(list, sizeof list, "%s/state/tem/certificates", folder);
+    snprintf(list_folder, sizeof list_folder, "%s/state/tem", folder);
+    snprintf(list, sizeof list, "%s/state/tem/trusted", folder);
     setenv("HOME", folder, 1);
     char place[96];
     snprintf(place, sizeof place, "%s/state", folder);
@@ -69,10 +73,10 @@ static void test_list(void **state) {
     assert_int_equal(mode_of(list), 0600);
     assert_int_equal(mode_of(getenv("XDG_STATE_HOME")), 0700);
     assert_int_equal(has(first), 0);
-    assert_int_equal(tem_trust_add(first, NULL), TEM_OK);
-    assert_int_equal(tem_trust_add(first, NULL), TEM_OK);
+    assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
     assert_true(has(first) && !has(other));
-    assert_int_equal(tem_trust_add(other, NULL), TEM_OK);
+    assert_int_equal(tem_trust_add(other, NULL, NULL), TEM_OK);
     assert_true(has(first) && has(other));
     struct stat info;
     assert_int_equal(stat(list, &info), 0);
@@ -99,39 +103,229 @@ static void test_lines(void **state) {
     assert_int_equal(has(first), 1);
 }
 
-/* A line that a crash has cut off does not swallow the next one. */
+/* A line that was cut off does not swallow the next one. */
 static void test_torn(void **state) {
     (void)state;
     write_list("00aa");
-    assert_int_equal(tem_trust_add(first, NULL), TEM_OK);
+    assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
     assert_int_equal(has(first), 1);
 }
 
-/* What others can write, or what is no file, is neither read nor added to. */
+static void test_remove(void **state) {
+    (void)state;
+    struct stat info;
+    assert_int_equal(tem_trust_remove(first, NULL, NULL), TEM_OK); /* no folder */
+    assert_int_not_equal(stat(list_folder, &info), 0);
+    assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_trust_add(other, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_trust_remove(first, NULL, NULL), TEM_OK);
+    assert_true(!has(first) && has(other));
+    assert_int_equal(tem_trust_remove(first, NULL, NULL), TEM_OK);
+    assert_true(!has(first) && has(other));
+    assert_int_equal(mode_of(list), 0600);
+    char twice[256];
+    snprintf(twice, sizeof twice, "%s\n%s\n%s\n", first, other, first);
+    write_list(twice);
+    assert_int_equal(tem_trust_remove(first, NULL, NULL), TEM_OK);
+    assert_true(!has(first) && has(other));
+    unlink(list);
+    assert_int_equal(tem_trust_remove(other, NULL, NULL), TEM_OK); /* no list */
+    assert_int_not_equal(stat(list, &info), 0);
+}
+
+/* What a process that was killed has left is no list, and in nobody's way. */
+static void test_killed(void **state) {
+    (void)state;
+    char left[160];
+    snprintf(left, sizeof left, "%s/trusted.new", list_folder);
+    assert_int_equal(tem_trust_add(other, NULL, NULL), TEM_OK);
+    FILE *file = fopen(left, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", first);
+    fclose(file);
+    assert_int_equal(has(first), 0);
+    char third[65];
+    snprintf(third, sizeof third, "%.63sc", first);
+    assert_int_equal(tem_trust_add(third, NULL, NULL), TEM_OK);
+    assert_true(!has(first) && has(other) && has(third));
+    struct stat info;
+    assert_int_not_equal(stat(left, &info), 0);
+}
+
+enum { WRITERS = 6, HASHES = 20 };
+
+static void name_hash(char hash[65], int writer, int number) {
+    snprintf(hash, 65, "%062x%02x", writer, number);
+}
+
+/* Adds hashes of its own, and takes every second away again. */
+static int write_concurrently(int writer) {
+    char hash[65];
+    for (int i = 0; i < HASHES; i++) {
+        name_hash(hash, writer, i);
+        if (tem_trust_add(hash, NULL, NULL) != TEM_OK)
+            return 1;
+        if (i % 2 == 1 && tem_trust_remove(hash, NULL, NULL) != TEM_OK)
+            return 1;
+    }
+    return 0;
+}
+
+/* Many processes change the list at the same time: nothing is lost, nothing comes back. */
+static void test_concurrent(void **state) {
+    (void)state;
+    pid_t writers[WRITERS];
+    char hash[65];
+    for (int w = 0; w < WRITERS; w++) {
+        writers[w] = fork();
+        if (writers[w] == 0)
+            _exit(write_concurrently(w));
+        assert_true(writers[w] > 0);
+    }
+    for (int w = 0; w < WRITERS; w++) {
+        int ended = -1;
+        assert_int_equal(waitpid(writers[w], &ended, 0), writers[w]);
+        assert_int_equal(ended, 0);
+    }
+    for (int w = 0; w < WRITERS; w++)
+        for (int i = 0; i < HASHES; i++) {
+            name_hash(hash, w, i);
+            assert_int_equal(has(hash), i % 2 == 0);
+        }
+}
+
+/* Nobody waits for a lock longer than they want to. */
+static int stop(void *context, const char *stage, uint64_t done, uint64_t total) {
+    (void)done, (void)total;
+    *(const char **)context = stage;
+    return 1;
+}
+
+static void test_locked(void **state) {
+    (void)state;
+    const char *stage = NULL;
+    const tem_run run = {.progress = stop, .progress_context = &stage};
+    assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
+    const int held = open(list, O_RDONLY);
+    assert_int_equal(flock(held, LOCK_EX), 0);
+    assert_int_equal(tem_trust_add(other, &run, NULL), TEM_ERR_CANCELLED);
+    assert_int_equal(tem_trust_remove(first, &run, NULL), TEM_ERR_CANCELLED);
+    assert_string_equal(stage, "waiting for a lock");
+    assert_true(has(first) && !has(other)); /* readers do not wait */
+    close(held);
+}
+
+static int say_waiting(void *context, const char *stage, uint64_t done, uint64_t total) {
+    (void)stage, (void)done, (void)total;
+    return write(*(const int *)context, "w", 1) != 1;
+}
+
+/* The list is replaced while another process waits for its lock: that one must add to the new list. */
+static void test_replaced_meanwhile(void **state) {
+    (void)state;
+    int pipe_ends[2], ended = -1;
+    char new_list[160], byte = 0;
+    const tem_run run = {.progress = say_waiting, .progress_context = &pipe_ends[1]};
+    snprintf(new_list, sizeof new_list, "%s/new", folder);
+    assert_int_equal(pipe(pipe_ends), 0);
+    write_list("");
+    const int held = open(list, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(held, LOCK_EX), 0);
+    const pid_t writer = fork();
+    if (writer == 0) {
+        close(held);
+        _exit(tem_trust_add(first, &run, NULL) != TEM_OK);
+    }
+    assert_int_equal(read(pipe_ends[0], &byte, 1), 1); /* it waits */
+    FILE *file = fopen(new_list, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", other);
+    fclose(file);
+    chmod(new_list, 0600);
+    assert_int_equal(rename(new_list, list), 0);
+    close(held);
+    assert_int_equal(waitpid(writer, &ended, 0), writer);
+    assert_int_equal(ended, 0);
+    assert_true(has(first) && has(other));
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+
+/* Neither read nor changed, and the error names what is in the way. */
+static void assert_refused(const char *place) {
+    int found = -1;
+    tem_error error[4] = {0};
+    assert_int_equal(tem_trust_has(first, &found, &error[0]), TEM_ERR_UNTRUSTED);
+    assert_int_equal(tem_trust_add(other, NULL, &error[1]), TEM_ERR_UNTRUSTED);
+    assert_int_equal(tem_trust_remove(first, NULL, &error[2]), TEM_ERR_UNTRUSTED);
+    assert_int_equal(tem_trust_ready(&error[3]), TEM_ERR_UNTRUSTED);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(error[i].file, place);
+    assert_int_equal(found, -1);
+}
+
+/* What others can write, or what is no file, is neither read nor changed. */
 static void test_not_own(void **state) {
     (void)state;
-    int found = -1;
-    tem_error error;
-    assert_int_equal(tem_trust_add(first, NULL), TEM_OK);
+    assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
     for (mode_t mode = 0602; mode <= 0620; mode += 016) {
         chmod(list, mode);
-        assert_int_equal(tem_trust_has(first, &found, &error), TEM_ERR_CERTIFICATE);
-        assert_string_equal(error.file, list);
-        assert_int_equal(tem_trust_add(other, NULL), TEM_ERR_CERTIFICATE);
-        assert_int_equal(tem_trust_ready(NULL), TEM_ERR_CERTIFICATE);
+        assert_refused(list);
     }
     chmod(list, 0600);
     if (geteuid() == 0) { /* nobody else can give a file away */
         assert_int_equal(chown(list, 65534, (gid_t)-1), 0);
-        assert_int_equal(tem_trust_has(first, &found, NULL), TEM_ERR_CERTIFICATE);
-        assert_int_equal(tem_trust_add(other, NULL), TEM_ERR_CERTIFICATE);
+        assert_refused(list);
     }
     unlink(list);
-    assert_int_equal(symlink("/dev/full", list), 0);
-    assert_int_equal(tem_trust_has(first, &found, NULL), TEM_ERR_CERTIFICATE);
-    assert_int_equal(tem_trust_add(first, NULL), TEM_ERR_CERTIFICATE);
-    assert_int_equal(found, -1);
+    assert_int_equal(mkdir(list, 0700), 0);
+    assert_refused(list);
+    rmdir(list);
+    assert_int_equal(mkfifo(list, 0600), 0);
+    assert_refused(list);
     unlink(list);
+}
+
+/* A link leads to a list that the user did not name, though it be a file of theirs. */
+static void test_links(void **state) {
+    (void)state;
+    char elsewhere[160];
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", folder);
+    assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
+    assert_int_equal(rename(list, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, list), 0);
+    assert_refused(list);
+    unlink(list);
+    assert_int_equal(symlink("/dev/full", list), 0);
+    assert_refused(list);
+    unlink(list);
+    assert_int_equal(symlink("/nonexistent/list", list), 0);
+    assert_refused(list);
+    unlink(list);
+    assert_int_equal(rename(elsewhere, list), 0);
+    assert_int_equal(has(first), 1);
+    assert_int_equal(rename(list_folder, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, list_folder), 0);
+    assert_refused(list_folder);
+    unlink(list_folder);
+    assert_int_equal(rename(elsewhere, list_folder), 0);
+    assert_int_equal(has(first), 1);
+}
+
+/* In a folder that others can write they choose what has the name. */
+static void test_folder_not_own(void **state) {
+    (void)state;
+    assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
+    for (mode_t mode = 0702; mode <= 0720; mode += 016) {
+        chmod(list_folder, mode);
+        assert_refused(list_folder);
+    }
+    chmod(list_folder, 0755);
+    assert_int_equal(has(first), 1);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(list_folder, 65534, (gid_t)-1), 0);
+        assert_refused(list_folder);
+    }
 }
 
 static void test_places(void **state) {
@@ -139,18 +333,18 @@ static void test_places(void **state) {
     int found = -1;
     tem_error error;
     setenv("XDG_STATE_HOME", "relative", 1);
-    assert_int_equal(tem_trust_add(first, NULL), TEM_OK);
+    assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
     char home[160];
-    snprintf(home, sizeof home, "%s/.local/state/tem/certificates", folder);
+    snprintf(home, sizeof home, "%s/.local/state/tem/trusted", folder);
     assert_int_equal(mode_of(home), 0600);
     assert_int_equal(has(first), 1);
     setenv("HOME", "/dev/null", 1);
     assert_int_equal(has(first), 0);
-    assert_int_equal(tem_trust_add(first, &error), TEM_ERR_FILE);
+    assert_int_equal(tem_trust_add(first, NULL, &error), TEM_ERR_FILE);
     setenv("HOME", "", 1);
-    assert_int_equal(tem_trust_has(first, &found, &error), TEM_ERR_CERTIFICATE);
+    assert_int_equal(tem_trust_has(first, &found, &error), TEM_ERR_UNTRUSTED);
     assert_string_equal(error.file, "");
-    assert_int_equal(tem_trust_ready(NULL), TEM_ERR_CERTIFICATE);
+    assert_int_equal(tem_trust_ready(NULL), TEM_ERR_UNTRUSTED);
     assert_int_equal(found, -1);
 }
 
@@ -167,33 +361,44 @@ static void test_refusals(void **state) {
                                          "000000AA"};
     for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
         assert_int_equal(tem_trust_has(hashes[i], &found, NULL), TEM_ERR_ARGUMENT);
-        assert_int_equal(tem_trust_add(hashes[i], NULL), TEM_ERR_ARGUMENT);
+        assert_int_equal(tem_trust_add(hashes[i], NULL, NULL), TEM_ERR_ARGUMENT);
+        assert_int_equal(tem_trust_remove(hashes[i], NULL, NULL), TEM_ERR_ARGUMENT);
     }
     assert_int_equal(found, -1);
 }
 
 #ifdef TEM_FAULTS
-/* What was not noted is not believed; what was said to be noted is. */
-static void test_faults(void **state) {
-    (void)state;
+/* Fails the nth call of a change, for all n. What was said to be done is done, and what the list had
+ * besides stays. */
+static void fail_changes(bool add) {
     for (uint64_t n = 1;; n++) {
         int found = -1;
-        unlink(list);
+        assert_int_equal(
+            add ? tem_trust_remove(first, NULL, NULL) : tem_trust_add(first, NULL, NULL), TEM_OK);
         core_fault_arm(n);
-        tem_status status = tem_trust_add(first, NULL);
-        const bool added = status == TEM_OK;
-        if (added)
+        tem_status status =
+            add ? tem_trust_add(first, NULL, NULL) : tem_trust_remove(first, NULL, NULL);
+        const bool changed = status == TEM_OK;
+        if (changed)
             status = tem_trust_has(first, &found, NULL);
         const bool hit = core_fault_hit();
         core_fault_arm(0);
-        assert_true(has(first) || !added);
-        assert_int_equal(found, status == TEM_OK ? 1 : -1);
+        assert_true(has(first) == add || !changed);
+        assert_int_equal(found, status == TEM_OK ? add : -1);
+        assert_int_equal(has(other), 1);
         if (!hit) {
-            assert_true(status == TEM_OK && n > 8);
+            assert_true(status == TEM_OK && n > 16);
             return;
         }
         assert_true(status == TEM_ERR_FILE || status == TEM_ERR_MEMORY);
     }
+}
+
+static void test_faults(void **state) {
+    (void)state;
+    assert_int_equal(tem_trust_add(other, NULL, NULL), TEM_OK);
+    fail_changes(true);
+    fail_changes(false);
 }
 #endif
 
@@ -202,7 +407,14 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_torn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_remove, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_killed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_concurrent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_locked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replaced_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_folder_not_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
 #ifdef TEM_FAULTS
