@@ -359,10 +359,10 @@ static tem_status take_header(job *j, const char *header, size_t size, tem_error
     if (status != TEM_OK)
         return status;
     j->header_known = true;
-    if (!core_buffer_add(&j->header, header, size))
+    if (!core_buffer_add(&j->header, header, size) || !core_buffer_add(&j->header, "\n", 1))
         return core_fail_memory(error);
-    status = put_output(j, header, size, error);
-    return status == TEM_OK ? put_output(j, "\n", 1, error) : status;
+    j->header.size = size; /* which the others are compared with */
+    return put_output(j, j->header.data, size + 1, error);
 }
 
 /* Looks for the header among whole records from *at on, and moves *at past it; *due stays true if

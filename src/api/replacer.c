@@ -2,6 +2,7 @@
 #include "api/replacer.h"
 
 #include "core/status.h"
+#include "text/compose.h"
 #include "text/tags.h"
 
 #include <string.h>
@@ -200,12 +201,14 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
         if (checked != TEM_OK)
             return checked;
     }
+    /* PRIVACY: in NFC first, or whether a letter after '<' had its accent apart would decide
+     * whether a tag begins there. */
     if (r->options.strip_tags && bytes > 0) {
         r->stripped.size = 0;
-        if (!core_buffer_reserve(&r->stripped, bytes))
+        if (!compose(text, bytes, &r->stripped))
             return core_fail_memory(error);
-        bytes = tags_strip(text, bytes, r->stripped.data);
         text = r->stripped.data;
+        bytes = tags_strip(text, r->stripped.size, r->stripped.data);
     }
     tem_status status = (r->options.keep_lines ? replace_lines : replace_line)(r, rng, text, bytes,
                                                                                out, &added, error);

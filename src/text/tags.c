@@ -21,14 +21,14 @@ static const char *find_tag(const char *text, const char *end, const char *last_
     return end;
 }
 
-/* Between the tags memchr and memcpy do the work. The last '>' keeps a '<' that is not closed
+/* Between the tags memchr and memmove do the work. The last '>' keeps a '<' that is not closed
  * from being searched for its end again and again. */
 size_t tags_strip(const char *text, size_t bytes, char *out) {
     const char *end = text + bytes, *last_close = memrchr(text, '>', bytes);
     char *put = out;
     for (;;) {
         const char *tag = last_close == NULL ? end : find_tag(text, end, last_close);
-        memcpy(put, text, (size_t)(tag - text));
+        memmove(put, text, (size_t)(tag - text)); /* never to the right, if it is the same text */
         put += tag - text;
         if (tag == end)
             return (size_t)(put - out);

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Copies text to out, which has room for `bytes`, with each tag replaced by one space. A
- * tag is '<', a letter, '/', '!' or '?', and all up to the next '>'; a '<' that is not
- * closed stays as it is. Returns the bytes written. */
+/* Copies text to out, which has room for `bytes` or is the text itself, with each tag replaced
+ * by one space. A tag is '<', a letter, '/', '!' or '?', and all up to the next '>'; a '<' that
+ * is not closed stays as it is. Returns the bytes written. */
 size_t tags_strip(const char *text, size_t bytes, char *out);
 
 #endif

@@ -6,6 +6,7 @@
  * every text that any of these tests cuts. */
 #include "pseudo.h"
 #include "text/ascii.h"
+#include "text/compose.h"
 #include "text/pieces.h"
 #include "text/tags.h"
 
@@ -722,6 +723,85 @@ static void test_cover_all_characters(void **state) {
     text_pieces_free(&p);
 }
 
+/* ---- texts that differ in their spelling alone ---- */
+
+static void assert_same_pieces(const text_pieces *a, const text_pieces *b) {
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const text_piece *x = &a->pieces[i], *y = &b->pieces[i];
+        assert_true(x->id == y->id && x->word == y->word);
+        assert_int_equal(x->length, y->length);
+        assert_memory_equal(a->text.data + x->start, b->text.data + y->start, x->length);
+    }
+}
+
+/* One or more blanks, of any kind. */
+static size_t append_blanks(uint8_t *text, size_t bytes) {
+    static const ucs4_t blanks[] = {' ',    '\t',   '\n',   '\r',   0x0b,   0x0c,   0,
+                                    0x01,   0x1f,   0x7f,   0x85,   0xa0,   0x1680, 0x2000,
+                                    0x2003, 0x2007, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000};
+    for (size_t left = 1 + random_below(3); left > 0; left--)
+        bytes = append(text, bytes, blanks[random_below(sizeof blanks / sizeof *blanks)]);
+    return bytes;
+}
+
+/* The text with other blanks where it has some; at most four times as long and 9 more. */
+static size_t replace_blanks(const uint8_t *text, size_t bytes, uint8_t *out) {
+    size_t written = 0;
+    bool blank = false;
+    for (size_t at = 0; at < bytes;) {
+        ucs4_t c = 0;
+        at += (size_t)u8_mbtouc(&c, text + at, bytes - at);
+        if (!is_blank(c))
+            written = append(out, written, c);
+        else if (!blank)
+            written = append_blanks(out, written);
+        blank = is_blank(c);
+    }
+    return written;
+}
+
+static void check_normal_form(text_pieces *other, const text_pieces *p, const uint8_t *text,
+                              size_t bytes, uninorm_t form) {
+    size_t normal_bytes = 0;
+    uint8_t *normal = u8_normalize(form, text, bytes, NULL, &normal_bytes);
+    assert_non_null(normal);
+    assert_int_equal(text_pieces_cut(other, (const char *)normal, normal_bytes, NULL), TEM_OK);
+    assert_same_pieces(p, other);
+    if (form == UNINORM_NFC) {
+        core_buffer composed = {0};
+        assert_true(compose((const char *)text, bytes, &composed));
+        assert_int_equal(composed.size, normal_bytes);
+        assert_memory_equal(composed.data, normal, normal_bytes);
+        core_buffer_free(&composed);
+    }
+    free(normal);
+}
+
+/* PRIVACY: which blanks there are, and whether letters and accents are one character or several,
+ * makes no difference to the pieces. */
+static void test_spellings(void **state) {
+    (void)state;
+    text_pieces p, other;
+    text_pieces_init(&p, find_a_third, NULL);
+    text_pieces_init(&other, find_a_third, NULL);
+    for (int i = 0; i < 60000; i++) {
+        uint8_t text[4 * 24], blanks[13 * 24];
+        size_t bytes = 0;
+        for (size_t left = 1 + random_below(24); left > 0; left--)
+            bytes = random_below(4) == 0 ? append(text, bytes, ' ')
+                                         : append(text, bytes, random_character());
+        cut(&p, (const char *)text, bytes);
+        const size_t other_bytes = replace_blanks(text, bytes, blanks);
+        assert_int_equal(text_pieces_cut(&other, (const char *)blanks, other_bytes, NULL), TEM_OK);
+        assert_same_pieces(&p, &other);
+        check_normal_form(&other, &p, text, bytes, UNINORM_NFC);
+        check_normal_form(&other, &p, text, bytes, UNINORM_NFD);
+    }
+    text_pieces_free(&p);
+    text_pieces_free(&other);
+}
+
 /* ---- refusals ---- */
 
 static void test_invalid_utf8(void **state) {
@@ -764,11 +844,14 @@ static void test_too_large(void **state) {
 /* ---- tags ---- */
 
 static void expect_stripped(const char *text, const char *wanted) {
-    char out[256];
+    char out[256], in_place[256];
     const size_t bytes = tags_strip(text, strlen(text), out);
     assert_true(bytes <= strlen(text));
     out[bytes] = '\0';
     assert_string_equal(out, wanted);
+    strcpy(in_place, text);
+    assert_int_equal(tags_strip(in_place, strlen(text), in_place), bytes);
+    assert_memory_equal(in_place, wanted, bytes);
 }
 
 static void test_tags(void **state) {
@@ -860,6 +943,7 @@ int main(void) {
         cmocka_unit_test(test_cover_short),
         cmocka_unit_test(test_cover_random),
         cmocka_unit_test(test_cover_all_characters),
+        cmocka_unit_test(test_spellings),
         cmocka_unit_test(test_invalid_utf8),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_tags),

@@ -1,0 +1,39 @@
+/* compose.c - a text in NFC. No character of ASCII composes with one before it, and none moves
+ * (pieces.c), so only what is beyond ASCII, with the character before it, goes to libunistring. */
+#include "text/compose.h"
+
+#include "core/memory.h"
+#include "text/ascii.h"
+
+#include <string.h>
+#include <uninorm.h>
+
+/* What libunistring allocates for us is erased. */
+static bool add_composed(const char *part, size_t bytes, core_buffer *out) {
+    size_t composed_bytes = 0;
+    uint8_t *composed =
+        u8_normalize(UNINORM_NFC, (const uint8_t *)part, bytes, NULL, &composed_bytes);
+    const bool done = composed != NULL && core_buffer_add(out, composed, composed_bytes);
+    if (composed != NULL)
+        explicit_bzero(composed, composed_bytes);
+    core_free(composed);
+    return done;
+}
+
+bool compose(const char *text, size_t bytes, core_buffer *out) {
+    if (!core_buffer_reserve(out, bytes)) /* at once what most texts need */
+        return false;
+    for (size_t at = 0; at < bytes;) {
+        size_t ascii = ascii_length(text + at, bytes - at), end = at + ascii;
+        while (end < bytes && (unsigned char)text[end] >= 0x80)
+            end++;
+        ascii -= ascii > 0 && at + ascii < end; /* the last may compose with what follows */
+        if (!core_buffer_add(out, text + at, ascii))
+            return false;
+        at += ascii;
+        if (at < end && !add_composed(text + at, end - at, out))
+            return false;
+        at = end;
+    }
+    return true;
+}
