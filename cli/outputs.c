@@ -23,12 +23,17 @@ bool outputs_check(const char *path, bool force) {
         fprintf(stderr, "tem: '%s' is no name for a file to write\n", path);
         return false;
     }
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+    const bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode)) {
         fprintf(stderr, "tem: %s: is a folder; name a file in it\n", path);
         return false;
     }
     if (!force && access(path, F_OK) == 0) {
         fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", path);
+        return false;
+    }
+    if (exists && !S_ISREG(info.st_mode)) {
+        fprintf(stderr, "tem: %s: is no regular file; only such a file can be replaced\n", path);
         return false;
     }
     char folder[PATH_MAX];

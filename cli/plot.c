@@ -1,9 +1,9 @@
 /* plot.c - curves as a picture, drawn by gnuplot.
  *
- * gnuplot is a process of its own that reads its script, data and all, from a file without a
- * name and writes the picture to its standard output, which is a temporary file beside the one
- * that is wanted. So neither a shell nor gnuplot sees the name of a file, and a picture that
- * fails leaves nothing. */
+ * gnuplot is a process of its own that reads its script, data and all, from a file in memory and
+ * writes the picture to its standard output, which is another one. So neither a shell nor gnuplot
+ * sees the name of a file, no disk can be full while it draws, and a picture that fails leaves
+ * nothing. */
 #include "plot.h"
 
 #include "gnuplot.h"
@@ -12,12 +12,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static bool ends_in(const char *path, const char *ending) {
@@ -161,7 +159,8 @@ static void put_curves(FILE *script, const plot *p) {
     enum { COLOURS = sizeof colours / sizeof *colours };
     for (size_t i = 0; i < p->curve_count; i++) {
         const plot_curve *c = &p->curves[i];
-        fprintf(script, "%s $curve%zu axes x1%s with %s linewidth 2 dashtype %d linecolor rgb '%s' ",
+        fprintf(script,
+                "%s $curve%zu axes x1%s with %s linewidth 2 dashtype %d linecolor rgb '%s' ",
                 i == 0 ? "plot" : ",", i, c->right ? "y2" : "y1",
                 c->points ? "points pointtype 7 pointsize 0.4"
                           : "linespoints pointtype 7 pointsize 0.5",
@@ -186,13 +185,9 @@ static bool put_script(FILE *script, const plot *p, bool svg) {
     return fflush(script) == 0 && !ferror(script) && fseek(script, 0, SEEK_SET) == 0;
 }
 
-/* The permissions that a new file has, or those of the file that it replaces. */
-static bool set_permissions(int output, const char *path) {
-    struct stat info;
-    const mode_t mask = umask(0);
-    umask(mask);
-    const bool replaces = stat(path, &info) == 0 && S_ISREG(info.st_mode);
-    return fchmod(output, replaces ? info.st_mode & 0777 : 0666 & ~mask) == 0;
+static FILE *open_in_memory(void) {
+    const int file = memfd_create("tem", MFD_CLOEXEC);
+    return file < 0 ? NULL : fdopen(file, "w+");
 }
 
 static int complain(const char *path, const char *what) {
@@ -200,24 +195,21 @@ static int complain(const char *path, const char *what) {
     return EXIT_FAILED;
 }
 
+static int draw(const char *path, const plot *p, FILE *script, FILE *picture) {
+    tem_error error;
+    if (!put_script(script, p, ends_in(path, ".svg")) ||
+        !gnuplot_run("-", NULL, (const int[]){fileno(script), fileno(picture), -1}))
+        return complain(path, "gnuplot could not draw it");
+    return gnuplot_keep(fileno(picture), path, &error) == TEM_OK ? EXIT_DONE : talk_error(&error);
+}
+
 int plot_write(const char *path, const plot *p) {
-    char temporary[PATH_MAX];
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.tmp-XXXXXX", path) >= sizeof temporary)
-        return complain(path, "the name is too long");
-    FILE *script = tmpfile();
-    const int output = script == NULL ? -1 : mkostemp(temporary, O_CLOEXEC);
-    int status = EXIT_DONE;
-    if (output < 0)
-        status = complain(path, strerror(errno));
-    else if (!put_script(script, p, ends_in(path, ".svg")) ||
-             !gnuplot_run("-", NULL, (const int[]){fileno(script), output, -1}))
-        status = complain(path, "gnuplot could not draw it");
-    else if (!set_permissions(output, path) || fsync(output) != 0 || rename(temporary, path) != 0)
-        status = complain(path, strerror(errno));
-    if (output >= 0 && status != EXIT_DONE)
-        unlink(temporary);
-    if (output >= 0)
-        close(output);
+    FILE *script = open_in_memory();
+    FILE *picture = script == NULL ? NULL : open_in_memory();
+    const int status =
+        picture != NULL ? draw(path, p, script, picture) : complain(path, strerror(errno));
+    if (picture != NULL)
+        fclose(picture);
     if (script != NULL)
         fclose(script);
     return status;

@@ -4,9 +4,9 @@
 #include "effects.h"
 #include "talk.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -93,13 +93,18 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
 int report_write(const char *path, const tem_mechanism *mechanism, const tem_model *model,
                  const tem_job *job, const tem_counts *counts) {
     json_t *report = make_report(mechanism, model, job, counts);
-    FILE *file = fopen(path, "w");
-    bool done =
-        file != NULL && json_dumpf(report, file, JSON_INDENT(1)) == 0 && fputc('\n', file) != EOF;
-    if (file != NULL)
-        done &= fclose(file) == 0;
+    char *text = json_dumps(report, JSON_INDENT(1));
     json_decref(report);
-    if (!done)
-        fprintf(stderr, "tem: %s: cannot write the report: %s\n", path, strerror(errno));
-    return done ? EXIT_DONE : EXIT_FAILED;
+    if (text == NULL) {
+        fprintf(stderr, "tem: %s: no memory for the report\n", path);
+        return EXIT_FAILED;
+    }
+    const size_t length = strlen(text);
+    text[length] = '\n'; /* in place of the NUL, which nobody needs any more */
+    tem_error error;
+    /* PRIVACY: it depends on the text, and is for the owner of the text. */
+    const tem_status status =
+        tem_file_write(path, text, length + 1, TEM_OVERWRITE, TEM_READERS_OWNER, &error);
+    free(text);
+    return status == TEM_OK ? EXIT_DONE : talk_error(&error);
 }

@@ -172,16 +172,18 @@ static bool run_script(const char *inside, const char *name) {
     return done;
 }
 
-/* Moves a picture that is whole to where the old one is; else it goes. */
+/* Puts a picture where the old one is, if it is whole; it goes from where it was drawn. */
 static bool take_picture(const char *folder, const char *inside, const char *name,
-                         const char *extension, bool whole) {
+                         const char *extension, bool drawn) {
     char from[4200], to[4200];
     snprintf(from, sizeof from, "%s/%s.%s", inside, name, extension);
     snprintf(to, sizeof to, "%s/%s.%s", folder, name, extension);
-    if (whole && rename(from, to) == 0)
-        return true;
+    const int picture = drawn ? open(from, O_RDONLY | O_CLOEXEC) : -1;
+    const bool kept = picture >= 0 && gnuplot_keep(picture, to, NULL) == TEM_OK;
+    if (picture >= 0)
+        close(picture);
     remove(from);
-    return false;
+    return kept;
 }
 
 static bool draw(const results *r, const figure *f, const char *folder) {

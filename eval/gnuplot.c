@@ -1,10 +1,15 @@
 /* gnuplot.c - runs gnuplot, a process of its own. */
 #include "gnuplot.h"
 
+#include "failure.h"
+
 #include <errno.h>
 #include <spawn.h>
-#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -29,4 +34,61 @@ bool gnuplot_run(const char *script, const char *inside, const int files[3]) {
         if (errno != EINTR)
             return false;
     return spawned && status == 0;
+}
+
+static bool begins_with(const char *bytes, size_t count, const char *what, size_t length) {
+    return count >= length && memcmp(bytes, what, length) == 0;
+}
+
+static bool ends_with(const char *bytes, size_t count, const char *what, size_t length) {
+    return count >= length && memcmp(bytes + count - length, what, length) == 0;
+}
+
+/* By its first and last bytes: gnuplot writes from the first to the last. */
+static bool is_whole(const char *bytes, size_t count, bool svg) {
+    static const char png_begin[] = "\x89PNG\r\n\x1a\n", png_end[] = "IEND\xae\x42\x60\x82";
+    static const char svg_begin[] = "<?xml", svg_end[] = "</svg>";
+    if (!svg)
+        return begins_with(bytes, count, png_begin, sizeof png_begin - 1) &&
+               ends_with(bytes, count, png_end, sizeof png_end - 1);
+    while (count > 0 && strchr(" \t\r\n", bytes[count - 1]) != NULL && bytes[count - 1] != '\0')
+        count--;
+    return begins_with(bytes, count, svg_begin, sizeof svg_begin - 1) &&
+           ends_with(bytes, count, svg_end, sizeof svg_end - 1);
+}
+
+/* All of a file, from its beginning; NULL with errno. */
+static char *read_picture(int drawn, size_t *count) {
+    struct stat info;
+    if (fstat(drawn, &info) != 0)
+        return NULL;
+    char *bytes = malloc((size_t)info.st_size + 1);
+    ssize_t got = 0;
+    for (*count = 0; bytes != NULL && *count < (size_t)info.st_size; *count += (size_t)got) {
+        got = pread(drawn, bytes + *count, (size_t)info.st_size - *count, (off_t)*count);
+        if (got < 0 && errno == EINTR)
+            got = 0;
+        else if (got <= 0)
+            break;
+    }
+    if (bytes != NULL && got < 0) {
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+tem_status gnuplot_keep(int drawn, const char *path, tem_error *error) {
+    size_t count = 0;
+    char *bytes = read_picture(drawn, &count);
+    if (bytes == NULL)
+        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot read what gnuplot has drawn");
+    const bool whole = is_whole(bytes, count, ends_with(path, strlen(path), ".svg", 4));
+    const tem_status status =
+        whole
+            ? tem_file_write(path, bytes, count, TEM_OVERWRITE, TEM_READERS_USUAL, error)
+            : eval_fail_at(error, TEM_ERR_FORMAT, path, 0,
+                           "gnuplot did not draw a whole picture; its disk or memory may be full");
+    free(bytes);
+    return status;
 }

@@ -43,22 +43,6 @@ tem_status whole_file_read(const char *path, char **text, size_t *bytes, tem_err
     return done ? TEM_OK : eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot read it");
 }
 
-tem_status whole_file_write(const char *path, const char *text, size_t bytes, tem_error *error) {
-    char temporary[4096];
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.part", path) >= sizeof temporary)
-        return eval_fail_at(error, TEM_ERR_ARGUMENT, path, 0, "the name is too long");
-    FILE *file = fopen(temporary, "wb");
-    if (file == NULL)
-        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot write it");
-    bool done = fwrite(text, 1, bytes, file) == bytes;
-    done = fclose(file) == 0 && done && rename(temporary, path) == 0;
-    if (!done) {
-        eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot write it");
-        remove(temporary);
-    }
-    return done ? TEM_OK : TEM_ERR_FILE;
-}
-
 tem_status whole_file_print(const char *path, whole_file_printer *print, const void *context,
                             tem_error *error) {
     char *text = NULL;
@@ -69,7 +53,8 @@ tem_status whole_file_print(const char *path, whole_file_printer *print, const v
     print(out, context);
     const bool done = fclose(out) == 0;
     const tem_status status =
-        done ? whole_file_write(path, text, bytes, error) : eval_out_of_memory(error);
+        done ? tem_file_write(path, text, bytes, TEM_OVERWRITE, TEM_READERS_USUAL, error)
+             : eval_out_of_memory(error);
     free(text);
     return status;
 }

@@ -10,13 +10,9 @@
  * TEM_ERR_MEMORY. */
 tem_status whole_file_read(const char *path, char **text, size_t *bytes, tem_error *error);
 
-/* Writes beside the file and renames: it is the old one or the new one. Fails with
- * TEM_ERR_FILE. */
-tem_status whole_file_write(const char *path, const char *text, size_t bytes, tem_error *error);
-
 typedef void whole_file_printer(FILE *out, const void *context);
 
-/* The same for what a function prints. */
+/* Writes what a function prints, by tem_file_write. */
 tem_status whole_file_print(const char *path, whole_file_printer *print, const void *context,
                             tem_error *error);
 

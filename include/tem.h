@@ -742,6 +742,19 @@ TEM_API tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job 
                                   const tem_document *documents, size_t count, const tem_run *run,
                                   tem_error *error);
 
+/* Who can read a file that is written. */
+typedef enum tem_readers {
+    TEM_READERS_USUAL = 0, /* whom the system lets (umask), or those of the file that is replaced */
+    TEM_READERS_OWNER = 1  /* its owner alone, also where the file that is replaced had more */
+} tem_readers;
+
+/* Writes a file that goes with a run, such as its report or a picture, as tem_model_save writes a
+ * model: whatever happens, `path` is the old file, or none, or the whole new one.
+ *   bytes    `count` of them; NULL if count is 0
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_EXISTS, TEM_ERR_FILE, TEM_ERR_MEMORY. Any thread. */
+TEM_API tem_status tem_file_write(const char *path, const void *bytes, size_t count,
+                                  tem_overwrite overwrite, tem_readers readers, tem_error *error);
+
 /* How often `word` stays itself, N_w = P(w | w), to about 12 digits; for choosing and
  * warning. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: a distance
  * for each word of the vocabulary. */

@@ -372,12 +372,12 @@ static void fill_suffix(char *suffix) {
 
 /* Not mkostemp: it makes the file 0600, and the umask that would tell the right
  * mode can only be read by changing it for all threads. open applies it itself. */
-static int create_temporary(char *name) {
+static int create_temporary(char *name, mode_t mode) {
     char *suffix = name + strlen(name) - 6;
     int fd = -1;
     for (int i = 0; i < TEMPORARY_TRIES; i++) {
         fill_suffix(suffix);
-        fd = sys_open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        fd = sys_open(name, O_WRONLY | O_CREAT | O_EXCL, mode);
         if (fd >= 0 || errno != EEXIST)
             break;
     }
@@ -392,8 +392,8 @@ static int copy_permissions(const char *path, int fd) {
     return fails() ? -1 : fchmod(fd, info.st_mode & 07777);
 }
 
-tem_status file_writer_open(file_writer *writer, const char *path, tem_overwrite overwrite,
-                            tem_error *error) {
+static tem_status open_writer(file_writer *writer, const char *path, tem_overwrite overwrite,
+                              tem_readers readers, tem_error *error) {
     static const char pattern[] = ".tmp-XXXXXX";
     *writer = (file_writer){.path = path, .descriptor = -1, .overwrite = overwrite};
     tem_status status = check_target(path, overwrite, error);
@@ -405,7 +405,7 @@ tem_status file_writer_open(file_writer *writer, const char *path, tem_overwrite
         return core_fail_memory(error);
     memcpy(name, path, length);
     memcpy(name + length, pattern, sizeof pattern);
-    int fd = create_temporary(name);
+    int fd = create_temporary(name, readers == TEM_READERS_OWNER ? 0600 : 0666);
     if (fd < 0) {
         core_fail_os(error, path, "create a temporary file beside it", errno);
         core_free(name);
@@ -413,12 +413,35 @@ tem_status file_writer_open(file_writer *writer, const char *path, tem_overwrite
     }
     writer->temporary = name;
     writer->descriptor = fd;
-    if (copy_permissions(path, fd) != 0) {
+    if (readers == TEM_READERS_USUAL && copy_permissions(path, fd) != 0) {
         core_fail_os(error, path, "keep the permissions", errno);
         file_writer_abandon(writer);
         return TEM_ERR_FILE;
     }
     return TEM_OK;
+}
+
+tem_status file_writer_open(file_writer *writer, const char *path, tem_overwrite overwrite,
+                            tem_error *error) {
+    return open_writer(writer, path, overwrite, TEM_READERS_USUAL, error);
+}
+
+tem_status file_writer_open_private(file_writer *writer, const char *path, tem_overwrite overwrite,
+                                    tem_error *error) {
+    return open_writer(writer, path, overwrite, TEM_READERS_OWNER, error);
+}
+
+tem_status file_write(const char *path, const void *bytes, size_t count, tem_overwrite overwrite,
+                      tem_readers readers, tem_error *error) {
+    file_writer writer;
+    tem_status status = open_writer(&writer, path, overwrite, readers, error);
+    if (status != TEM_OK)
+        return status;
+    status = file_writer_put(&writer, bytes, count, error);
+    if (status == TEM_OK)
+        return file_writer_commit(&writer, error);
+    file_writer_abandon(&writer);
+    return status;
 }
 
 tem_status file_writer_put(file_writer *writer, const void *bytes, size_t count, tem_error *error) {

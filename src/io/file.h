@@ -43,6 +43,12 @@ typedef struct file_writer {
  * TEM_KEEP_EXISTING; TEM_ERR_FILE; TEM_ERR_MEMORY. */
 tem_status file_writer_open(file_writer *writer, const char *path, tem_overwrite overwrite,
                             tem_error *error);
+
+/* The same for a file that only its owner can read, from its first byte on, and whatever the
+ * permissions of the file that it replaces. */
+tem_status file_writer_open_private(file_writer *writer, const char *path, tem_overwrite overwrite,
+                                    tem_error *error);
+
 tem_status file_writer_put(file_writer *writer, const void *bytes, size_t count, tem_error *error);
 
 /* The same at a given place; for a header that is known last. */
@@ -56,5 +62,9 @@ tem_status file_writer_commit(file_writer *writer, tem_error *error);
 
 /* Removes the temporary file. Does nothing after commit or a failed open. */
 void file_writer_abandon(file_writer *writer);
+
+/* tem_file_write. */
+tem_status file_write(const char *path, const void *bytes, size_t count, tem_overwrite overwrite,
+                      tem_readers readers, tem_error *error);
 
 #endif

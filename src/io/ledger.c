@@ -75,13 +75,10 @@ static tem_status start(ledger *l, const unsigned char salt[LEDGER_SALT_BYTES], 
     ledger_header header = {.bytes = LEDGER_HEADER_BYTES};
     memcpy(header.salt, salt, LEDGER_SALT_BYTES);
     ledger_write_header(&header, text);
-    tem_status status = file_writer_open(&writer, l->path, TEM_KEEP_EXISTING, error);
+    tem_status status = file_writer_open_private(&writer, l->path, TEM_KEEP_EXISTING, error);
     if (status != TEM_OK)
         return status == TEM_ERR_EXISTS ? TEM_OK : status;
-    if (fchmod(writer.descriptor, 0600) != 0)
-        status = core_fail_os(error, l->path, "make it readable by its owner alone", errno);
-    if (status == TEM_OK)
-        status = file_writer_put(&writer, text, sizeof text, error);
+    status = file_writer_put(&writer, text, sizeof text, error);
     if (status != TEM_OK) {
         file_writer_abandon(&writer);
         return status;

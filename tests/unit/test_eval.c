@@ -4,6 +4,7 @@
 #include "blas.h"
 #include "chance.h"
 #include "eval.h"
+#include "gnuplot.h"
 #include "labelled.h"
 #include "plan.h"
 #include "private_text.h"
@@ -23,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -710,6 +712,61 @@ static void figures_show_what_there_is(void **state) {
     assert_non_null(strstr(script, "errorbars"));
 }
 
+/* What gnuplot leaves on a full disk, without a word: a part of a picture, or nothing. */
+static void pictures_are_whole(void **state) {
+    (void)state;
+    static const char svg[] = "<?xml version=\"1.0\"?>\n<svg></svg>\n\n";
+    static const char png[] = "\x89PNG\r\n\x1a\n....\0\0\0\0IEND\xae\x42\x60\x82";
+    const struct {
+        const char *bytes, *name;
+        size_t whole, count; /* the line ends of an SVG are not missed */
+    } pictures[] = {{svg, "p.svg", sizeof svg - 3, sizeof svg - 1},
+                    {png, "p.png", sizeof png - 1, sizeof png - 1}};
+    for (int k = 0; k < 2; k++)
+        for (size_t count = 0; count <= pictures[k].count; count++) {
+            const bool whole = count >= pictures[k].whole;
+            const int drawn = memfd_create("drawn", MFD_CLOEXEC);
+            const char *path = in_folder(pictures[k].name);
+            struct stat info;
+            assert_true(drawn >= 0 && write(drawn, pictures[k].bytes, count) == (ssize_t)count);
+            write_file(path, "the old one");
+            assert_int_equal(gnuplot_keep(drawn, path, NULL), whole ? TEM_OK : TEM_ERR_FORMAT);
+            close(drawn);
+            assert_int_equal(stat(path, &info), 0);
+            assert_int_equal(info.st_size, whole ? count : strlen("the old one"));
+        }
+}
+
+/* An evaluation keeps the pictures that it has. */
+static void bad_pictures_are_not_kept(void **state) {
+    (void)state;
+    char data[PATH], path[4096], kept[64];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("kept", 5, 10, 0.4));
+    eval_options options = options_for("kept-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem";
+    options.epsilons = "0.06";
+    mkdir(in_folder("bin"), 0700);
+    write_file(in_folder("bin/gnuplot"),
+               "#!/bin/sh\nname=$(basename \"$2\" .gp); : > $name.svg; : > $name.png\n");
+    assert_int_equal(chmod(in_folder("bin/gnuplot"), 0700), 0);
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    write_file(in_folder("kept-out/membership.svg"), "the old one");
+    char *before = strdup(getenv("PATH"));
+    snprintf(path, sizeof path, "%s:%s", in_folder("bin"), before);
+    setenv("PATH", path, 1);
+    options.folder = in_folder("kept-out");
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    setenv("PATH", before, 1);
+    free(before);
+    assert_non_null(strstr(t.note, "no figures"));
+    read_text(in_folder("kept-out/membership.svg"), kept, sizeof kept);
+    assert_string_equal(kept, "the old one");
+    assert_int_not_equal(access(in_folder("kept-out/figures.part"), F_OK), 0);
+}
+
 /* 64 epsilons are there: one more has no place in the tables. */
 static void too_many_epsilons_are_refused(void **state) {
     (void)state;
@@ -1157,6 +1214,8 @@ int main(void) {
         cmocka_unit_test(digests_tell_data_apart),
         cmocka_unit_test(a_long_epsilon_is_taken_up),
         cmocka_unit_test(figures_show_what_there_is),
+        cmocka_unit_test(pictures_are_whole),
+        cmocka_unit_test(bad_pictures_are_not_kept),
         cmocka_unit_test(too_many_epsilons_are_refused),
         cmocka_unit_test(one_evaluation_a_folder),
         cmocka_unit_test(results_that_cannot_be_written),

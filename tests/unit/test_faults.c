@@ -92,6 +92,7 @@ typedef struct flow {
     tem_build_options options;
     tem_overwrite overwrite;
     tem_run run;
+    tem_readers readers;
     bool no_error; /* callers that do not ask why must be served as well */
     tem_vectors *vectors;
     tem_model *built, *opened;
@@ -126,6 +127,11 @@ static tem_status check(flow *f) {
 
 static tem_status verify(flow *f) {
     return tem_model_verify(f->opened, &f->run, error_of(f));
+}
+
+/* A small file that goes with a run. */
+static tem_status write_report(flow *f) {
+    return tem_file_write(target, "{}\n", 3, f->overwrite, f->readers, error_of(f));
 }
 
 /* The user's own metric and vectors from memory, which files do not reach. */
@@ -229,6 +235,7 @@ static step *const from_memory[] = {create, build, save, open_model, check, veri
 static step *const from_function[] = {build_function, save, open_model, check, verify, NULL};
 static step *const with_certificate[] = {build_function,   make_certificate, save_certificate,
                                          load_certificate, find_certificate, NULL};
+static step *const with_report[] = {write_report, NULL};
 static step *const with_weights[] = {create_cube,      build,            tune, save_certificate,
                                      load_certificate, find_certificate, NULL};
 
@@ -590,6 +597,12 @@ static void test_choose(void **state) {
     finish(&f);
 }
 
+static void test_report(void **state) {
+    (void)state;
+    for (int readers = TEM_READERS_USUAL; readers <= TEM_READERS_OWNER; readers++)
+        assert_true(fail_all_ways((flow){.readers = (tem_readers)readers}, with_report) >= 24);
+}
+
 static void test_nearest(void **state) {
     (void)state;
     flow f = {.run = {.threads = 1}};
@@ -617,7 +630,7 @@ int main(void) {
         cmocka_unit_test(test_pipe),   cmocka_unit_test(test_certificate),
         cmocka_unit_test(test_weights), cmocka_unit_test(test_summary),
         cmocka_unit_test(test_audit),  cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_nearest), cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

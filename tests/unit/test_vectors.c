@@ -991,6 +991,43 @@ static void test_writing(void **state) {
     unlink(path);
 }
 
+static mode_t mode_of(const char *path) {
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_mode & 07777;
+}
+
+/* tem_file_write: for the usual readers, or the owner alone, whatever was there. */
+static void test_writing_for_readers(void **state) {
+    const char *path = scratch_path("report");
+    tem_error error;
+    (void)state;
+    const mode_t mask = umask(022);
+    for (int readers = TEM_READERS_USUAL; readers <= TEM_READERS_OWNER; readers++) {
+        const tem_readers chosen = (tem_readers)readers;
+        assert_int_equal(tem_file_write(path, "one", 3, TEM_KEEP_EXISTING, chosen, &error), TEM_OK);
+        assert_int_equal(mode_of(path), chosen == TEM_READERS_OWNER ? 0600 : 0644);
+        assert_int_equal(tem_file_write(path, "two", 3, TEM_KEEP_EXISTING, chosen, &error),
+                         TEM_ERR_EXISTS);
+        assert_content(path, "one");
+        assert_int_equal(chmod(path, 0664), 0);
+        assert_int_equal(tem_file_write(path, "three", 5, TEM_OVERWRITE, chosen, &error), TEM_OK);
+        assert_content(path, "three");
+        assert_int_equal(mode_of(path), chosen == TEM_READERS_OWNER ? 0600 : 0664);
+        assert_int_equal(tem_file_write(path, NULL, 0, TEM_OVERWRITE, chosen, &error), TEM_OK);
+        assert_content(path, "");
+        assert_int_equal(count_files(scratch), 1);
+        unlink(path);
+    }
+    umask(mask);
+    assert_int_equal(tem_file_write(path, NULL, 1, TEM_OVERWRITE, 0, &error), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_file_write(NULL, "x", 1, TEM_OVERWRITE, 0, &error), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_file_write(path, "x", 1, TEM_OVERWRITE, (tem_readers)2, &error),
+                     TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_file_write(scratch, "x", 1, TEM_OVERWRITE, 0, &error), TEM_ERR_FILE);
+    assert_int_equal(count_files(scratch), 0);
+}
+
 static void test_name_taken_meanwhile(void **state) {
     const char *path = scratch_path("raced");
     file_writer writer;
@@ -1199,6 +1236,7 @@ int main(void) {
         cmocka_unit_test(test_reading_a_pipe),
         cmocka_unit_test_setup_teardown(test_reading_standard_input, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(test_writing, make_scratch, remove_scratch),
+        cmocka_unit_test_setup_teardown(test_writing_for_readers, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(test_name_taken_meanwhile, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(test_abandoned_writer_leaves_nothing, make_scratch,
                                         remove_scratch),
