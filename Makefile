@@ -25,7 +25,7 @@ test-cluster: all
 	@tests/check-cluster $(BUILD)
 
 wheel:
-	@tools/packages build
+	@tools/packages python
 	@tools/make-wheel $(BUILD)/wheel
 
 fuzz:
@@ -53,6 +53,7 @@ install: all
 	@echo "installed under $(PREFIX)"
 
 format:
+	@tools/packages format
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean:
