@@ -5,8 +5,9 @@
  * since near words are good guesses. Of the others the index knows a distance b, for each part
  * of the vocabulary, that none of them is nearer than: w can be no better than
  * g_w - s min(b, gamma). So a part's words are tried in descending order of g until that is not
- * above the best so far. Rounding does not spoil it: it is monotone, so what is computed for w is
- * at most what is computed for its bound. */
+ * above the best so far. y itself is in its list, or, where many words are equal to it, among the
+ * others. Rounding does not spoil it: it is monotone, so what is computed for w is at most what is
+ * computed for its bound. */
 #include "account/bayes.h"
 
 #include "core/memory.h"
@@ -60,7 +61,7 @@ static void search_output(void *context, uint64_t item, unsigned thread) {
     const tem_dist *bounds = neighbours_bounds(q->source->index, y);
     tem_neighbours near = {0};
     (void)thread;
-    double best = q->by_id[y].gain; /* y itself, which may be missing in a list of equal words */
+    double best = -INFINITY;
     /* That it can be had was made sure of by summary_make. */
     if (neighbours_get(q->source->index, y, &near, NULL) == TEM_OK)
         for (uint32_t i = 0; i < near.count; i++)

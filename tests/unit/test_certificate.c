@@ -426,12 +426,18 @@ static tem_status status_of(tem_certificate c) {
     return status;
 }
 
+/* With nothing but zeros behind it, as in a file. */
+static void set_prior(tem_certificate *c, const char *name) {
+    memset(c->prior, 0, sizeof c->prior);
+    memcpy(c->prior, name, strlen(name));
+}
+
 /* Numbers that no proof can be about, in a file whose hashes are right, and from our own code. */
 static void test_impossible(void **state) {
     (void)state;
     const tem_certificate good = {
         .epsilon = 2, .beta = 0.001, .s = 3u << 19, .gamma = 4 * TEM_DIST_ONE, .realised = 1.9};
-    tem_certificate bad[48];
+    tem_certificate bad[64];
     size_t count = 0;
     static const double epsilons[] = {0, -2, NAN, INFINITY, 1.9};
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
@@ -476,8 +482,17 @@ static void test_impossible(void **state) {
         bad[count++].plain = effects[i];
     }
     assert_int_equal(status_of(with_effects), TEM_OK);
-    snprintf(with_effects.prior, sizeof with_effects.prior, "a\tb");
-    bad[count++] = with_effects;
+    static const char *const names[] = {"a\tb",      "\x1f", "a\x7f",        "\xc2\x80",
+                                        "b\xc2\x9f", "\xc2", "\xed\xa0\x80", "\x80"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bad[count] = with_effects;
+        set_prior(&bad[count++], names[i]);
+    }
+    static const char *const good_names[] = {"a b", "~", "\xc2\xa0", "\xc3\x9f", "\xc4\x80"};
+    for (size_t i = 0; i < sizeof good_names / sizeof *good_names; i++) {
+        set_prior(&with_effects, good_names[i]);
+        assert_int_equal(status_of(with_effects), TEM_OK);
+    }
     assert_true(count <= sizeof bad / sizeof *bad);
     assert_int_equal(status_of(good), TEM_OK);
     for (size_t i = 0; i < count; i++)
@@ -554,6 +569,39 @@ static void test_replaced(void **state) {
     save_and_free(make(2, 0, 3 << 18, 7 * TEM_DIST_ONE));
     assert_string_not_equal(hash_at(4), second);
     assert_string_equal(hash_at(5), "");
+}
+
+/* A certificate takes the place of all that are about another model, wherever they stand, and of no
+ * other about its own. */
+static void test_other_models_go(void **state) {
+    (void)state;
+    float moved[COUNT * DIMENSION];
+    memcpy(moved, values, sizeof moved);
+    moved[0] += 0.001f;
+    tem_model *other = build(words, moved, TEM_EUCLIDEAN, 3);
+    char hash[65];
+    save_and_free(make_usual());
+    save_and_free(make(3, TEM_BETA_DEFAULT, 1 << 20, 5 * TEM_DIST_ONE));
+    const uint32_t weights[COUNT] = {1, 2, 3, 4, 5};
+    const tem_certificate about_other = {.epsilon = 2,
+                                         .beta = TEM_BETA_DEFAULT,
+                                         .s = 3u << 19,
+                                         .gamma = 4 * TEM_DIST_ONE,
+                                         .realised = 1.9,
+                                         .kind = TEM_WEIGHTS_BALANCED,
+                                         .count = COUNT,
+                                         .weights = (uint32_t *)(uintptr_t)weights};
+    tem_certificate *c = NULL;
+    assert_int_equal(certificate_make(other, &about_other, &c, NULL), TEM_OK);
+    snprintf(hash, sizeof hash, "%s", info_of(c).hash);
+    save_and_free(c);
+    assert_string_equal(hash_at(0), hash);
+    assert_string_equal(hash_at(1), "");
+    /* And back: one with weights goes, and only the new one is there. */
+    save_and_free(make_usual());
+    assert_string_not_equal(hash_at(0), hash);
+    assert_string_equal(hash_at(1), "");
+    tem_model_free(other);
 }
 
 /* Each kind of weights is another question; who asks for none gets the one that was sought the
@@ -1054,6 +1102,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_room, clear),
         cmocka_unit_test_teardown(test_corpus, clear),
         cmocka_unit_test_teardown(test_replaced, clear),
+        cmocka_unit_test_teardown(test_other_models_go, clear),
         cmocka_unit_test_teardown(test_kinds, clear),
         cmocka_unit_test_teardown(test_not_overwritten, clear),
         cmocka_unit_test_teardown(test_full, clear),

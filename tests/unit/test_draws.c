@@ -1022,6 +1022,85 @@ static void test_madlib_draws(void **state) {
     tem_vectors_free(vectors);
 }
 
+/* Words at -1, 2 and 5 steps of a grid as coarse as the noise is wide. Borders are midway between
+ * two points again, so that rounding to the nearest point changes nothing, and rounding down or
+ * towards 0 as much as half a step. */
+static void test_madlib_rounding(void **state) {
+    (void)state;
+    enum { ELEMENTS = 32 };
+    static const double borders[] = {0.5, 3.5};
+    _Alignas(64) int16_t rows[3 * ELEMENTS] = {0};
+    space s = {.metric = TEM_EUCLIDEAN,
+               .count = 3,
+               .dimension = 1,
+               .row_elements = space_row_elements(1),
+               .rows = rows};
+    assert_true(s.row_elements <= ELEMENTS);
+    madlib m;
+    for (uint32_t word = 0; word < 3; word++)
+        rows[word * s.row_elements] = (int16_t)(3 * (int)word - 1);
+    assert_int_equal(madlib_init(&m, &s, 1, NULL), TEM_OK);
+    for (uint32_t word = 0; word < 3; word++) {
+        const double at = 3.0 * word - 1;
+        const double low = laplace_cdf(1, borders[0] - at), high = laplace_cdf(1, borders[1] - at);
+        const double expected[3] = {low * DRAWS, (high - low) * DRAWS, (1 - high) * DRAWS};
+        uint64_t counts[3] = {0};
+        tem_rng rng;
+        rng_init_seeded(&rng, SEED, 100 + word);
+        count_madlib(&m, word, &rng, counts);
+        chi_square(counts, expected, 3);
+    }
+    madlib_free(&m);
+}
+
+static void tape_ended(void *context) {
+    (void)context;
+    fail_msg("the noise takes more random words than expected");
+}
+
+/* The least epsilon that is taken: with the largest noise there is, from units of 2^-53, points
+ * stay where point_search_run looks for them; and hardly less would do. */
+static void test_madlib_least_epsilon(void **state) {
+    (void)state;
+    static const uint32_t dimensions[] = {1, 2, 17, 300, TEM_DIMENSION_MAX};
+    static const uint64_t zeros[3 * TEM_DIMENSION_MAX];
+    static double noise[TEM_DIMENSION_MAX];
+    for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
+        for (uint32_t step = 4; step <= 30; step += 13) {
+            const uint32_t dimension = dimensions[i];
+            int16_t *rows = calloc(2, space_row_elements(dimension) * sizeof *rows);
+            assert_non_null(rows);
+            const space s = {.metric = TEM_EUCLIDEAN,
+                             .count = 2,
+                             .dimension = dimension,
+                             .row_elements = space_row_elements(dimension),
+                             .step_log2 = step,
+                             .rows = rows};
+            double taken = 1e9, refused = 0;
+            while (nextafter(refused, taken) < taken) {
+                const double middle = refused + (taken - refused) / 2;
+                madlib m;
+                const tem_status status = madlib_init(&m, &s, middle, NULL);
+                assert_true(status == TEM_OK || status == TEM_ERR_RANGE);
+                if (status == TEM_OK) {
+                    taken = middle;
+                    madlib_free(&m);
+                } else {
+                    refused = middle;
+                }
+            }
+            tem_rng rng;
+            rng_init_tape(&rng, zeros, sizeof zeros / sizeof *zeros, tape_ended, NULL);
+            madlib_noise(taken, dimension, &rng, noise);
+            double square = 0;
+            for (uint32_t k = 0; k < dimension; k++)
+                square += noise[k] * noise[k];
+            const double farthest = ldexp(sqrt(square), (int)step) + 16383;
+            assert_true(farthest < 0x1p50 && farthest > 0.99 * 0x1p50);
+            free(rows);
+        }
+}
+
 /* ---------------------------------------------------- the nearest word -- */
 
 __extension__ typedef __int128 wide;
@@ -1154,6 +1233,8 @@ int main(void) {
         cmocka_unit_test(test_bernoulli),
         cmocka_unit_test(test_madlib_noise),
         cmocka_unit_test(test_madlib_draws),
+        cmocka_unit_test(test_madlib_rounding),
+        cmocka_unit_test(test_madlib_least_epsilon),
         cmocka_unit_test(test_madlib_nearest),
     };
     enum { OTHERS = sizeof others / sizeof *others };

@@ -1028,6 +1028,25 @@ static void test_writing_for_readers(void **state) {
     assert_int_equal(count_files(scratch), 0);
 }
 
+/* A file that is replaced may be private, or more open than the umask says: so is the new one. */
+static void test_permissions_kept(void **state) {
+    static const mode_t modes[] = {0600, 0400, 0640, 0666, 0755};
+    const char *path = scratch_path("kept");
+    tem_error error;
+    struct stat info;
+    (void)state;
+    mode_t mask = umask(022);
+    assert_int_equal(write_file(path, "first content", TEM_KEEP_EXISTING, &error), TEM_OK);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        assert_int_equal(chmod(path, modes[i]), 0);
+        assert_int_equal(write_file(path, "second content", TEM_OVERWRITE, &error), TEM_OK);
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_mode & 07777, modes[i]);
+    }
+    umask(mask);
+    unlink(path);
+}
+
 static void test_name_taken_meanwhile(void **state) {
     const char *path = scratch_path("raced");
     file_writer writer;
@@ -1237,6 +1256,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_reading_standard_input, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(test_writing, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(test_writing_for_readers, make_scratch, remove_scratch),
+        cmocka_unit_test_setup_teardown(test_permissions_kept, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(test_name_taken_meanwhile, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(test_abandoned_writer_leaves_nothing, make_scratch,
                                         remove_scratch),

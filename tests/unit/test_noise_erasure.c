@@ -1,4 +1,4 @@
-/* test_erasure.c - what a draw of Madlib leaves in memory: nothing of its noise.
+/* test_noise_erasure.c - what a draw of Madlib leaves in memory: nothing of its noise.
  *
  * With the output, the noise tells the word. Draws run on a stack of the test's own, which it looks
  * through afterwards. The linker hands it the library's allocations (--wrap in tests/meson.build),

@@ -1,0 +1,206 @@
+/* test_text_erasure.c - no memory that is given back holds the private text.
+ *
+ * The program is linked with --wrap: whatever the library frees comes here first, and is searched
+ * for a word of the text, as it was and folded. What is handed out is filled, so that nothing is
+ * found there that the library did not put there. libunistring's own memory is beyond this. */
+#include "tem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "small_model.h"
+
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *__real_core_alloc(size_t count, size_t size);
+void *__wrap_core_alloc(size_t count, size_t size);
+void __real_core_free(void *block);
+void __wrap_core_free(void *block);
+
+/* Longer than what malloc may leave of an older block behind a newer one. One is in ASCII, the other
+ * goes through libunistring; each as it was and as it is folded. */
+#define SIXTEEN(c) c c c c c c c c c c c c c c c c
+static const char *const secrets[] = {SIXTEEN("AsciiQx"), SIXTEEN("asciiqx"),
+                                      SIXTEEN("\u00c9\u00d6\u0160"), SIXTEEN("\u00e9\u00f6\u0161")};
+enum { SECRETS = sizeof secrets / sizeof *secrets };
+
+static atomic_uint freed, leaked;
+
+void *__wrap_core_alloc(size_t count, size_t size) {
+    void *block = __real_core_alloc(count, size);
+    if (block != NULL)
+        memset(block, 0xa5, count * size);
+    return block;
+}
+
+void __wrap_core_free(void *block) {
+    const size_t bytes = block == NULL ? 0 : malloc_usable_size(block);
+    atomic_fetch_add(&freed, block != NULL);
+    for (unsigned i = 0; i < SECRETS && bytes > 0; i++)
+        if (memmem(block, bytes, secrets[i], strlen(secrets[i])) != NULL)
+            atomic_fetch_add(&leaked, 1);
+    __real_core_free(block);
+}
+
+static tem_model *model;
+static tem_mechanism *mechanism;
+
+static int make_mechanism(void **state) {
+    (void)state;
+    static const float values[] = {0, 1, 2, 4, 8, 16};
+    model = small_model(NULL, values, 6, 1, TEM_EUCLIDEAN, 3);
+    const tem_mechanism_options options = {.epsilon = 2};
+    return tem_mechanism_create(model, &options, &mechanism, NULL) == TEM_OK ? 0 : -1;
+}
+
+static int free_mechanism(void **state) {
+    (void)state;
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+    return 0;
+}
+
+/* Some of everything: a text that grows buffers, with both secrets at its beginning and its end. */
+static char *make_text(size_t *bytes) {
+    const size_t fillers = 3000;
+    char *text = calloc(fillers + 4, 128);
+    assert_non_null(text);
+    char *end = text + sprintf(text, "w1 <b>%s</b> %s", secrets[0], secrets[2]);
+    for (size_t i = 0; i < fillers; i++)
+        end += sprintf(end, " w%zu", i % 9);
+    end += sprintf(end, " %s, %s", secrets[2], secrets[0]);
+    *bytes = (size_t)(end - text);
+    return text;
+}
+
+static void begin(void) {
+    atomic_store(&freed, 0);
+    atomic_store(&leaked, 0);
+}
+
+static void check(void) {
+    assert_true(atomic_load(&freed) > 0);
+    assert_int_equal(atomic_load(&leaked), 0);
+}
+
+/* The oracle can fail. */
+static void test_seen(void **state) {
+    (void)state;
+    begin();
+    char *block = __wrap_core_alloc(1000, 1);
+    strcpy(block + 100, secrets[3]);
+    __wrap_core_free(block);
+    assert_int_equal(atomic_load(&leaked), 1);
+}
+
+/* Short and long, with all policies but those that hand the text to the caller. */
+static void test_texts(void **state) {
+    (void)state;
+    size_t bytes = 0;
+    char *text = make_text(&bytes);
+    tem_rng *rng = NULL;
+    assert_int_equal(tem_rng_create_insecure(1, 1, &rng, NULL), TEM_OK);
+    for (int oov = TEM_OOV_UNIFORM; oov <= TEM_OOV_MASK; oov++)
+        for (int strip = 0; strip <= 1; strip++)
+            for (int whole = 0; whole <= 1; whole++) {
+                const size_t size = whole ? bytes : (size_t)(strstr(text, " w0") - text);
+                const tem_text_options options = {.oov = (tem_oov)oov, .strip_tags = strip};
+                char *out = NULL;
+                size_t out_bytes = 0;
+                begin();
+                assert_int_equal(tem_privatize_text(mechanism, &options, rng, text, size, &out,
+                                                    &out_bytes, NULL, NULL),
+                                 TEM_OK);
+                tem_text_free(out);
+                check();
+            }
+    /* A text that is refused in its second line. */
+    char *out = NULL;
+    size_t out_bytes = 0;
+    memcpy(text + bytes - 2, "\n\xff", 2);
+    begin();
+    assert_int_equal(
+        tem_privatize_text(mechanism, NULL, rng, text, bytes, &out, &out_bytes, NULL, NULL),
+        TEM_ERR_FORMAT);
+    check();
+    tem_rng_free(rng);
+    free(text);
+}
+
+static void test_pieces(void **state) {
+    (void)state;
+    size_t bytes = 0, count = 0;
+    char *text = make_text(&bytes);
+    begin();
+    assert_int_equal(tem_model_pieces(model, text, bytes, NULL, 0, &count, NULL), TEM_OK);
+    assert_true(count > 3000);
+    check();
+    free(text);
+}
+
+/* A file of some records with the text in a field of each format, people named by it, and a ledger. */
+static void check_file(tem_format format, const char *header, const char *beginning,
+                       const char *end, const char *by) {
+    char folder[] = "/tmp/tem-erasure-XXXXXX", in[64], out[64], ledger[64];
+    size_t bytes = 0;
+    char *text = make_text(&bytes);
+    assert_non_null(mkdtemp(folder));
+    snprintf(in, sizeof in, "%s/in", folder);
+    snprintf(out, sizeof out, "%s/out", folder);
+    snprintf(ledger, sizeof ledger, "%s/ledger", folder);
+    FILE *file = fopen(in, "wb");
+    assert_non_null(file);
+    fprintf(file, "%s", header);
+    for (int i = 0; i < 5; i++)
+        fprintf(file, "%s%s%s", beginning, text, end);
+    fclose(file);
+    const char *const inputs[] = {in};
+    const tem_job job = {.inputs = inputs,
+                         .input_count = 1,
+                         .output = out,
+                         .format = format,
+                         .field = format == TEM_FORMAT_TEXT ? NULL : "text",
+                         .ledger = ledger,
+                         .by = by};
+    const tem_run run = {.threads = 2};
+    tem_counts counts = {0};
+    begin();
+    assert_int_equal(tem_privatize_files(mechanism, &job, &run, &counts, NULL), TEM_OK);
+    assert_true(counts.words > 3000);
+    check();
+    unlink(in);
+    unlink(out);
+    unlink(ledger);
+    assert_int_equal(rmdir(folder), 0);
+    free(text);
+}
+
+static void test_files(void **state) {
+    (void)state;
+    char person[512], json[512];
+    snprintf(person, sizeof person, "%s,\"", secrets[0]);
+    snprintf(json, sizeof json, "{\"name\":\"%s\\u0021\",\"text\":\"a\\n", secrets[2]);
+    check_file(TEM_FORMAT_TEXT, "", "", "\n", NULL);
+    check_file(TEM_FORMAT_TSV, "id\ttext\n", "1\t", "\n", NULL);
+    check_file(TEM_FORMAT_CSV, "name,text\n", person, "\"\n", "name");
+    check_file(TEM_FORMAT_JSONL, "", json, "\"}\n", "name");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_seen),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_files),
+    };
+    return cmocka_run_group_tests(tests, make_mechanism, free_mechanism);
+}
