@@ -126,10 +126,11 @@ static void test_texts(void **state) {
     /* A text that is refused in its second line. */
     char *out = NULL;
     size_t out_bytes = 0;
+    const tem_text_options lines = {.keep_lines = 1};
     memcpy(text + bytes - 2, "\n\xff", 2);
     begin();
     assert_int_equal(
-        tem_privatize_text(mechanism, NULL, rng, text, bytes, &out, &out_bytes, NULL, NULL),
+        tem_privatize_text(mechanism, &lines, rng, text, bytes, &out, &out_bytes, NULL, NULL),
         TEM_ERR_FORMAT);
     check();
     tem_rng_free(rng);
