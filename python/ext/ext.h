@@ -39,10 +39,11 @@ typedef struct ext_mechanism {
     tem_mechanism *mechanism;
 } ext_mechanism;
 
-/* A mechanism, and what to do with the rest of a text. */
+/* A mechanism, and what to do with the rest of a text, and where there is none. */
 typedef struct ext_job {
     PyObject_HEAD ext_mechanism *mechanism;
     tem_text_options options;
+    tem_missing missing;
 } ext_job;
 
 typedef struct ext_accountant {

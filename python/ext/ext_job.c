@@ -22,25 +22,28 @@ static void job_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* Job(mechanism, unknown, punctuation, strip_tags) */
+/* Job(mechanism, unknown, punctuation, strip_tags, keep_lines, missing) */
 static PyObject *job_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     const ext_state *state = PyType_GetModuleState(type);
     ext_mechanism *mechanism = NULL;
-    const char *oov = NULL, *punctuation = NULL;
+    const char *oov = NULL, *punctuation = NULL, *missing_name = NULL;
     tem_text_options options = {0};
+    tem_missing missing = 0;
     tem_error error;
     (void)names;
-    if (!PyArg_ParseTuple(args, "O!ssp", state->mechanism, &mechanism, &oov, &punctuation,
-                          &options.strip_tags))
+    if (!PyArg_ParseTuple(args, "O!sspps", state->mechanism, &mechanism, &oov, &punctuation,
+                          &options.strip_tags, &options.keep_lines, &missing_name))
         return NULL;
     if (tem_oov_parse(oov, &options.oov, &error) != TEM_OK ||
-        tem_punctuation_parse(punctuation, &options.punctuation, &error) != TEM_OK)
+        tem_punctuation_parse(punctuation, &options.punctuation, &error) != TEM_OK ||
+        tem_missing_parse(missing_name, &missing, &error) != TEM_OK)
         return ext_fail(state, &error);
     ext_job *made = ext_new(type);
     if (made == NULL)
         return NULL;
     made->mechanism = (ext_mechanism *)Py_NewRef((PyObject *)mechanism);
     made->options = options;
+    made->missing = missing;
     return (PyObject *)made;
 }
 
@@ -81,7 +84,7 @@ static PyObject *text(PyObject *self, PyObject *given) {
 /* ---- many ---- */
 
 typedef struct document {
-    const char *text; /* NULL: nothing */
+    const char *text; /* NULL: missing, and stays what it is */
     size_t bytes;
     char *out;
     size_t out_bytes;
@@ -180,9 +183,20 @@ static unsigned threads_for(unsigned wanted, size_t bytes) {
     return threads > THREADS_MAX ? THREADS_MAX : threads;
 }
 
-/* What tables have where there is no text: None, or NaN. */
+/* pandas.NA, known by its type: pandas need not be there. */
+static bool is_na(PyObject *item) {
+    PyObject *name = PyType_GetName(Py_TYPE(item));
+    const bool found = name != NULL && PyUnicode_CompareWithASCIIString(name, "NAType") == 0;
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return found;
+}
+
+/* What tables have where there is no text: None, NaN or pandas.NA. */
 static bool is_missing(PyObject *item) {
-    return item == Py_None || (PyFloat_Check(item) && isnan(PyFloat_AsDouble(item)));
+    if (PyUnicode_Check(item))
+        return false;
+    return item == Py_None || (PyFloat_Check(item) && isnan(PyFloat_AsDouble(item))) || is_na(item);
 }
 
 /* False with an exception. */
@@ -190,8 +204,11 @@ static bool read_documents(const ext_state *state, batch *b, size_t *bytes) {
     for (Py_ssize_t i = 0; i < b->count; i++) {
         PyObject *item = PyTuple_GetItem(b->texts, i);
         Py_ssize_t length = 0;
-        if (is_missing(item))
+        if (is_missing(item)) {
+            /* PRIVACY: as "" is, or which texts are missing would show. */
+            b->documents[i].text = b->job->missing == TEM_MISSING_KEEP ? NULL : "";
             continue;
+        }
         if (!PyUnicode_Check(item)) {
             PyErr_Format(PyExc_TypeError, "text %zd: expected a str or None, not %R", i,
                          (PyObject *)Py_TYPE(item));

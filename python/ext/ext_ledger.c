@@ -76,6 +76,7 @@ PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, bool s
     if (ledger->path == NULL)
         return Py_NewRef(Py_None);
     tem_job terms = {.text = job->options,
+                     .missing = job->missing,
                      .insecure_seeded = seeded,
                      .ledger = PyBytes_AsString(ledger->path),
                      .budget = ledger->budget,

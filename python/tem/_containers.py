@@ -28,21 +28,28 @@ def unpack(texts: Any) -> tuple[Texts, Rebuild]:
 
 def _series(series: Any) -> tuple[Texts, Rebuild]:
     """Index, name and dtype stay. Categories would tell which texts are equal: they become
-    objects. `attrs` may hold anything about the texts: they do not come back."""
+    objects; so does a column of another type, in which all texts were missing. `attrs` may hold
+    anything about the texts: they do not come back."""
     import pandas
 
     missing = series.isna()
     values = series.tolist()
     plain = pandas.api.types.is_object_dtype(series.dtype)
-    if not plain and missing.any():  # pandas.NA; in objects None and NaN stay what they are
+    if not plain and missing.any():  # in objects None and NaN stay what they are, if they are kept
         values = [None if gone else value for value, gone in zip(values, missing)]
     categories = isinstance(series.dtype, pandas.CategoricalDtype)
+    holds_texts = plain or series.dtype.type is str
 
     def rebuild(new: list[str | None]) -> Any:
-        dtype = object if categories else series.dtype
+        other = categories or not holds_texts and _has_texts(new)
+        dtype = object if other else series.dtype
         # PRIVACY: not __finalize__, which copies attrs.
         return pandas.Series(new, index=series.index, dtype=dtype, name=series.name)
     return values, rebuild
+
+
+def _has_texts(new: list[str | None]) -> bool:
+    return any(isinstance(text, str) for text in new)
 
 
 def _index(index: Any) -> tuple[Texts, Rebuild]:
@@ -75,11 +82,18 @@ def _arrow_type(given: Any) -> Any:
     return kind
 
 
+def _arrow_result(kind: Any, new: list[str | None]) -> Any:
+    """What is null throughout has texts now."""
+    import pyarrow
+
+    return pyarrow.string() if pyarrow.types.is_null(kind) and _has_texts(new) else kind
+
+
 def _arrow(array: Any) -> tuple[Texts, Rebuild]:
     import pyarrow
 
     kind = _arrow_type(array.type)
-    return array.to_pylist(), lambda new: pyarrow.array(new, type=kind)
+    return array.to_pylist(), lambda new: pyarrow.array(new, type=_arrow_result(kind, new))
 
 
 def _arrow_chunks(array: Any) -> tuple[Texts, Rebuild]:
@@ -88,11 +102,11 @@ def _arrow_chunks(array: Any) -> tuple[Texts, Rebuild]:
     kind = _arrow_type(array.type)
 
     def rebuild(new: list[str | None]) -> Any:
-        chunks, at = [], 0
+        chunks, at, result = [], 0, _arrow_result(kind, new)
         for chunk in array.chunks:
-            chunks.append(pyarrow.array(new[at:at + len(chunk)], type=kind))
+            chunks.append(pyarrow.array(new[at:at + len(chunk)], type=result))
             at += len(chunk)
-        return pyarrow.chunked_array(chunks, type=kind)
+        return pyarrow.chunked_array(chunks, type=result)
     return array.to_pylist(), rebuild
 
 

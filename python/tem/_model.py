@@ -35,6 +35,8 @@ class Policies(TypedDict, total=False):
     unknown: str
     punctuation: str
     strip_tags: bool
+    keep_lines: bool
+    missing: str
 
 
 class Options(Policies, total=False):
@@ -50,7 +52,8 @@ class Options(Policies, total=False):
 
 
 DEFAULTS: dict[str, Any] = {"beta": None, "gamma": None, "mechanism": "tem", "calibrated": False,
-                            "unknown": "uniform", "punctuation": "drop", "strip_tags": False}
+                            "unknown": "uniform", "punctuation": "drop", "strip_tags": False,
+                            "keep_lines": False, "missing": "empty"}
 
 
 class Words(Sequence[str]):
@@ -351,14 +354,16 @@ class Model:
         self._judged.clear()
 
     def _make_job(self, epsilon: float, beta: float | None, gamma: float | None, mechanism: str,
-                  calibrated: bool, unknown: str, punctuation: str, strip_tags: bool) -> _tem.Job:
+                  calibrated: bool, unknown: str, punctuation: str, strip_tags: bool,
+                  keep_lines: bool, missing: str) -> _tem.Job:
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
-        job = _tem.Job(drawn, unknown, punctuation, strip_tags)
+        job = _tem.Job(drawn, unknown, punctuation, strip_tags, keep_lines, missing)
         self._warn_not_private(job, False, stacklevel=4)
         self._warn(drawn, stacklevel=4)
         if len(self._jobs) >= JOBS_KEPT:
             self._jobs.clear()
-        key = epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation, strip_tags
+        key = (epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation, strip_tags,
+               keep_lines, missing)
         self._jobs[key] = job
         return job
 
@@ -387,13 +392,15 @@ class Model:
     def privatize(self, texts: T, *, epsilon: float, beta: float | None = None,
                   gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
                   unknown: str = "uniform", punctuation: str = "drop", strip_tags: bool = False,
+                  keep_lines: bool = False, missing: str = "empty",
                   ledger: Path | None = None, budget: float | None = None,
                   by: _ledger.People | None = None, threads: int | None = None,
                   insecure_seed: int | None = None, progress: Progress | None = None) -> T:
         """Replaces every word of a text, or of many, by one drawn from the words near it.
 
         texts: a str; or a list, tuple, pandas Series, NumPy or Arrow array of them, which comes
-        back as the same kind, with None, NaN and null where they were.
+        back as the same kind. What comes back depends on the words that were drawn and on how many
+        pieces a text has, not on its spacing, case or line ends.
         epsilon: the privacy lost per unit of distance; smaller is more private. No default: see
         `explain` and `choose`.
         beta, gamma: where distances are cut off; by default all but 0.001 of the probability is
@@ -402,6 +409,9 @@ class Model:
         unknown: words that the model does not have are drawn from all words ("uniform"), left out
         ("drop"), "<unk>" ("mask"), or released as they are ("keep-unsafe": not private).
         punctuation: "drop", "keep" (released as it is) or "word". strip_tags: leave out HTML tags.
+        keep_lines: keep the lines of a text, which tells how many words each has; else it becomes
+        one line. missing: None, NaN and null become "" ("empty"), or stay ("keep"), which tells
+        them from texts without words.
         ledger: a file in which what is spent is written down, before you get the texts: that of
         `tem privatize --ledger`. budget: the most that all runs together may spend, each words times
         epsilon; else BudgetError, and nothing is spent. by: {"user": the person of each text}, or a
@@ -411,10 +421,10 @@ class Model:
         progress: called with (stage, done, total); what it raises stops the call, as Ctrl-C does.
         """
         job = self._jobs.get((epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
-                              strip_tags))
+                              strip_tags, keep_lines, missing))
         if job is None:
             job = self._make_job(epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
-                                 strip_tags)
+                                 strip_tags, keep_lines, missing)
         charged = _ledger.read(ledger, budget, by, texts)
         if type(texts) is str and insecure_seed is None and charged is None:
             return job.text(texts)  # type: ignore[arg-type, return-value]
@@ -430,10 +440,12 @@ class Model:
         charged = _ledger.read(ledger, budget, by, texts)
         job = self._make_job(**how)
         oov, punctuation = how.pop("unknown"), how.pop("punctuation")
+        missing, keep_lines = how.pop("missing"), how.pop("keep_lines")
         del how["strip_tags"]
         info = self._mechanism(**how).info()
         private, counts, balance = self._run(job, texts, threads, seed, progress, charged)
-        report = self._report(job, info, oov, punctuation, seed is not None, counts)
+        report = self._report(job, info, oov, punctuation, missing, bool(keep_lines),
+                              seed is not None, counts)
         return private, _ledger.note(report, charged, balance)
 
     def _run(self, job: _tem.Job, texts: Any, threads: int | None, seed: int | None,
@@ -449,7 +461,7 @@ class Model:
         return rebuild(private), counts, balance
 
     def _report(self, job: _tem.Job, info: dict[str, Any], oov: str, punctuation: str,
-                seeded: bool, counts: tuple[int, int, int, int]) -> Report:
+                missing: str, keep_lines: bool, seeded: bool, counts: tuple[int, int, int, int]) -> Report:
         documents, words, unknown, marks = counts
         unseen = (unknown if oov == "keep-unsafe" else 0) + (marks if punctuation == "keep" else 0)
         why_not = job.why_not_private(seeded)
@@ -460,7 +472,8 @@ class Model:
             epsilon=info["epsilon"], s=_known(info["s"]), gamma=_known(info["gamma"]),
             beta=_known(info["beta"]), epsilon_gamma=_known(info["epsilon_gamma"]),
             weights=info["weights"], words=words, unknown=unknown, documents=documents, oov=oov,
-            punctuation=punctuation, spent=words * info["epsilon"],
+            punctuation=punctuation, missing=missing, keep_lines=keep_lines,
+            spent=words * info["epsilon"],
             spent_worst=words * info["epsilon_gamma"] if why_not is None else None,
             model=self.hash, certificate=info["certificate"] or None, effects=info["effects"])
 

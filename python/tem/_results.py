@@ -114,6 +114,8 @@ class Report(Result):
     documents: int
     oov: str
     punctuation: str
+    missing: str
+    keep_lines: bool
     spent: float
     spent_worst: float | None
     model: str

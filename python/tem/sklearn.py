@@ -24,9 +24,9 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, *, epsilon: float, model: Model | Path | None = None,
                  beta: float | None = None, gamma: float | None = None, mechanism: str = "tem",
                  calibrated: bool = False, unknown: str = "uniform", punctuation: str = "drop",
-                 strip_tags: bool = False, ledger: Path | None = None,
-                 budget: float | None = None, threads: int | None = None,
-                 insecure_seed: int | None = None) -> None:
+                 strip_tags: bool = False, keep_lines: bool = False, missing: str = "empty",
+                 ledger: Path | None = None, budget: float | None = None,
+                 threads: int | None = None, insecure_seed: int | None = None) -> None:
         self.epsilon = epsilon
         self.model = model
         self.beta = beta
@@ -36,6 +36,8 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.unknown = unknown
         self.punctuation = punctuation
         self.strip_tags = strip_tags
+        self.keep_lines = keep_lines
+        self.missing = missing
         self.ledger = ledger
         self.budget = budget
         self.threads = threads

@@ -45,14 +45,15 @@ class Privatizer:
 
 @Language.factory("tem", assigns=["doc._.private"], default_config={
     "model": None, "beta": None, "gamma": None, "mechanism": "tem", "calibrated": False,
-    "unknown": "uniform", "punctuation": "drop", "strip_tags": False, "ledger": None,
-    "budget": None})
+    "unknown": "uniform", "punctuation": "drop", "strip_tags": False,
+    "keep_lines": False, "ledger": None, "budget": None})
 def make_privatizer(nlp: Language, name: str, epsilon: float, model: str | None, beta: float | None,
                     gamma: float | None, mechanism: str, calibrated: bool, unknown: str,
-                    punctuation: str, strip_tags: bool, ledger: str | None,
+                    punctuation: str, strip_tags: bool, keep_lines: bool, ledger: str | None,
                     budget: float | None) -> Privatizer:
     """What `nlp.add_pipe("tem", config=...)` makes. epsilon has no default."""
     options = {"epsilon": epsilon, "beta": beta, "gamma": gamma, "mechanism": mechanism,
                "calibrated": calibrated, "unknown": unknown, "punctuation": punctuation,
-               "strip_tags": strip_tags, "ledger": ledger, "budget": budget}
+               "strip_tags": strip_tags, "keep_lines": keep_lines, "ledger": ledger,
+               "budget": budget}
     return Privatizer(model, options)

@@ -48,7 +48,7 @@ class _Sum:
 
 def privatize(frame: Any, column: str, epsilon: float, *, model: Model | Path | None = None,
               ship: bool = True, threads: int = 1, **policies: Unpack[Policies]) -> Any:
-    """The frame with the texts of a column made private; null stays null.
+    """The frame with the texts of a column made private; null becomes "", unless missing="keep".
 
     model: a Model that was opened from a file, the path of one, or None for the default one.
     ship: send the file to the executors; else each opens the same path. threads: of a task, as

@@ -39,6 +39,9 @@ def test_privatizer(small, small_path):
     private = again.fit_transform(frame)
     assert private.attrs == private["body"].attrs == {} and frame.attrs == {"first": "the movie"}
     assert list(private.columns) == ["title", "body"] and list(private["title"]) == ["x", "of"]
+    assert list(private["body"]) == ["the movie", ""]
+    assert again.set_params(missing="keep").transform(["x", None]) == ["x", None]
+    assert again.set_params(keep_lines=True).transform(["x\r\nof"]) == ["x\nof"]
     with pytest.raises(TypeError):
         again.transform([[1.0], [2.0]])
 
@@ -81,7 +84,8 @@ def test_check_estimator(small):
 def test_accessor(small, small_path):
     series = pandas.Series(["the movie", None], name="text")
     private = series.tem.privatize(small, **SURE)
-    assert private.name == "text" and private[0] == "the movie" and pandas.isna(private[1])
+    assert private.name == "text" and list(private) == ["the movie", ""]
+    assert pandas.isna(series.tem.privatize(small, missing="keep", **SURE)[1])
     assert series.tem.privatize(small_path, **SURE)[0] == "the movie"
     private, report = series.tem.privatize_report(small, epsilon=2)
     assert report.words == 2 and len(private) == 2
@@ -94,7 +98,7 @@ def test_default_model_of_the_accessor(default):
 def test_batches(small, small_path):
     function = tem.datasets.privatize_batch("text", "title", model=small_path, **SURE)
     batch = {"text": ["the movie", None], "title": ["x", "of"], "label": [0, 1]}
-    expected = {"text": ["the movie", None], "title": ["x", "of"]}
+    expected = {"text": ["the movie", ""], "title": ["x", "of"]}
     assert function(batch) == expected
     assert pickle.loads(pickle.dumps(function))(batch) == expected
     assert pickle.dumps(function) == pickle.dumps(

@@ -47,7 +47,7 @@ def test_words_outlive_the_model(vectors):
     model = tem.Model.build(vectors, WORDS)
     walk = iter(model.words)
     assert next(walk) == "the"
-    job = model._make_job(3, None, None, "tem", False, "uniform", "drop", False)
+    job = model._make_job(3, **tem._model.DEFAULTS)
     del model
     gc.collect()
     assert list(walk) == WORDS[1:] and len(job.text("the movie").split()) == 2

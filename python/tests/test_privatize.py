@@ -83,7 +83,8 @@ def test_policies(small):
     assert private("the, movie!", punctuation="keep") == "the , movie !"
     assert len(private("the, movie!", punctuation="word").split()) == 4
     assert private("the<br />movie", strip_tags=True) == "the movie"
-    assert private("the\nmovie") == "the\nmovie"
+    assert private(" the\r\n\nmovie\n") == "the movie"
+    assert private(" the\r\n\nmovie\n", keep_lines=True) == "the\n\nmovie\n"
 
 
 UNBOUNDED = [({"unknown": "drop"}, "left out"), ({"unknown": "mask"}, "<unk>"),
@@ -127,9 +128,11 @@ def words_of(texts):
 
 def test_plain_containers(small):
     for kind in (list, tuple):
-        texts = kind(["the movie", None, "x", float("nan")])
+        texts = kind(["the movie", None, "x", float("nan"), pandas.NA])
         private = small.privatize(texts, epsilon=2)
-        assert type(private) is kind and words_of(private) == [2, None, 1, None]
+        assert type(private) is kind and words_of(private) == [2, 0, 1, 0, 0]
+        kept = small.privatize(texts, epsilon=2, missing="keep")
+        assert words_of(kept[:4]) == [2, None, 1, None] and kept[4] is pandas.NA
     assert small.privatize([], epsilon=2) == [] and small.privatize((), epsilon=2) == ()
     assert type(small.privatize("", epsilon=2)) is str
     texts = ["x"]
@@ -153,16 +156,23 @@ def test_series(small, dtype):
     private = small.privatize(texts, epsilon=2)
     assert list(private.index) == [3, 1, 4, 1] and private.name == "review"
     assert private.attrs == {} and texts.attrs == {"first": "the movie"}
+    kept = small.privatize(texts, epsilon=2, missing="keep")
+    assert kept.attrs == {}
     if dtype != "str":
-        assert private.dtype == texts.dtype
-    assert list(private.isna()) == list(texts.isna())
-    assert [len(t.split()) for t in private[~private.isna().to_numpy()]][0] == 2
+        assert private.dtype == kept.dtype == texts.dtype
+    assert words_of(private) == [2, 0, 1, 3]
+    assert list(kept.isna()) == list(texts.isna()) and len(kept.iloc[0].split()) == 2
 
 
 def test_series_of_other_things(small):
-    objects = pandas.Series(["x", None, float("nan")], dtype=object)
-    private = small.privatize(objects, **SURE)
+    objects = pandas.Series(["x", None, float("nan"), pandas.NA], dtype=object)
+    assert list(small.privatize(objects, **SURE)) == ["x", "", "", ""]
+    private = small.privatize(objects, missing="keep", **SURE)
     assert private[0] == "x" and private[1] is None and private[2] != private[2]
+    assert private[3] is pandas.NA
+    numbers = pandas.Series([float("nan")] * 2)  # a column without a text, as pandas reads it
+    assert list(small.privatize(numbers, **SURE)) == ["", ""]
+    assert small.privatize(numbers, missing="keep", **SURE).dtype == float
     assert len(small.privatize(pandas.Series([], dtype=object), epsilon=2)) == 0
     categories = small.privatize(pandas.Series(["x", "x", None], dtype="category"), **SURE)
     assert categories.dtype == object and list(categories[:2]) == ["x", "x"]
@@ -175,16 +185,21 @@ def test_series_of_other_things(small):
 @pytest.mark.parametrize("kind", [pyarrow.string(), pyarrow.large_string()])
 def test_arrow(small, kind):
     array = pyarrow.array(["the movie", None, "x"], type=kind)
+    keep = {"missing": "keep", **SURE}
     private = small.privatize(array, **SURE)
-    assert private.type == kind and private.to_pylist() == ["the movie", None, "x"]
-    sliced = small.privatize(array.slice(1), **SURE)
+    assert private.type == kind and private.to_pylist() == ["the movie", "", "x"]
+    sliced = small.privatize(array.slice(1), **keep)
     assert sliced.to_pylist() == [None, "x"]
     chunks = pyarrow.chunked_array([array, array.slice(1)])
-    private = small.privatize(chunks, **SURE)
+    private = small.privatize(chunks, **keep)
     assert private.type == kind and [len(c) for c in private.chunks] == [3, 2]
     assert private.to_pylist() == chunks.to_pylist()
-    coded = small.privatize(array.dictionary_encode(), **SURE)
+    coded = small.privatize(array.dictionary_encode(), **keep)
     assert coded.type == kind and coded.to_pylist() == array.to_pylist()
+    for nulls in (pyarrow.nulls(2), pyarrow.chunked_array([pyarrow.nulls(1)] * 2)):
+        private = small.privatize(nulls, **SURE)
+        assert private.type == pyarrow.string() and private.to_pylist() == ["", ""]
+        assert small.privatize(nulls, **keep).type == pyarrow.null()
     with pytest.raises(TypeError, match="int64"):
         small.privatize(pyarrow.array([1]), epsilon=2)
 
@@ -192,7 +207,8 @@ def test_arrow(small, kind):
 def test_numpy(small):
     objects = numpy.array([["the movie", None], ["x", "of"]], dtype=object)
     private = small.privatize(objects, **SURE)
-    assert private.dtype == object and (private == objects).all()
+    assert private.dtype == object and private.tolist() == [["the movie", ""], ["x", "of"]]
+    assert (small.privatize(objects, missing="keep", **SURE) == objects).all()
     private = small.privatize(numpy.array(["the movie", "x"]), **SURE)
     assert private.dtype.kind == "U" and list(private) == ["the movie", "x"]
     with pytest.raises(TypeError, match="float64"):
@@ -235,6 +251,7 @@ def test_odd_texts(small):
     {"epsilon": 3, "beta": 2}, {"epsilon": 3, "gamma": -1}, {"epsilon": 3, "gamma": 1e9},
     {"epsilon": 3, "beta": 0.1, "gamma": 1}, {"epsilon": 3, "unknown": "keep"},
     {"epsilon": 3, "punctuation": "x"}, {"epsilon": 3, "mechanism": "x"},
+    {"epsilon": 3, "missing": "null"},
     {"epsilon": 3, "threads": 0}, {"epsilon": 3, "insecure_seed": -1},
     {"epsilon": 3, "mechanism": "em", "gamma": 1}, {"epsilon": 3, "insecure_seed": 2 ** 64}])
 def test_options_that_are_refused(small, options):
@@ -285,6 +302,8 @@ def test_report_is_the_commands(small, small_path, command, tmp_path):
     for options, flags in [({}, []), ({"unknown": "keep-unsafe", "punctuation": "keep"},
                                       ["--oov", "keep-unsafe", "--punctuation", "keep"]),
                            ({"mechanism": "madlib"}, ["--mechanism", "madlib"]),
+                           ({"missing": "keep", "keep_lines": True},
+                            ["--missing", "keep", "--keep-lines"]),
                            ({"insecure_seed": 1}, ["--insecure-seed", "1"])]:
         path = tmp_path / "report.json"
         command("privatize", "-q", "-f", "-m", small_path, "--epsilon", "1.5", "--report", path,
@@ -299,9 +318,13 @@ def test_report_is_the_commands(small, small_path, command, tmp_path):
     assert "<table>" in report._repr_html_() and "words=" in repr(report)
 
 
-def test_report_leaves_missing_texts_out(small):
-    private, report = small.privatize_report(["the movie", None], epsilon=2)
+def test_report_of_missing_texts(small):
+    """One that becomes "" is a document as "" is; one that stays is none."""
+    reports = [small.privatize_report(["the movie", text], epsilon=2)[1] for text in (None, "")]
+    assert reports[0].documents == reports[1].documents == 2 and reports[0].words == 2
+    private, report = small.privatize_report(["the movie", None], epsilon=2, missing="keep")
     assert report.documents == 1 and report.words == 2 and report.spent == 4 and report.private
+    assert (report.missing, reports[0].missing, report.keep_lines) == ("keep", "empty", False)
     one, report = small.privatize_report("the movie", epsilon=2)
     assert len(one.split()) == 2 and report.documents == 1
 

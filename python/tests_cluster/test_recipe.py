@@ -9,7 +9,7 @@ from tem._cluster import make_recipe
 
 
 def test_reports_add_up(model):
-    first = model.privatize_report(["word1 word2", None, "elsewhere"], epsilon=0.1)[1]
+    first = model.privatize_report(["word1 word2", "elsewhere"], epsilon=0.1)[1]
     second = model.privatize_report(["word3"], epsilon=0.1)[1]
     both = first + second
     assert (both.documents, both.words, both.unknown) == (3, 4, 1)
@@ -27,7 +27,7 @@ def test_reports_add_up(model):
 def test_another_model_is_refused(model, model_path, tmp_path):
     recipe = pickle.loads(pickle.dumps(make_recipe(model_path, 3, 1, {})[0]))
     private, report = recipe.privatize(["word1 word2", None])
-    assert len(private[0].split()) == report.words == 2 and private[1] is None
+    assert len(private[0].split()) == report.words == 2 and private[1] == ""
     tem.Model.build([[0.0], [1.0]], ["a", "b"]).save(tmp_path / "other.tem")
     with pytest.raises(tem.DamagedError, match="not the model that the driver opened"):
         recipe.privatize(["word1"], str(tmp_path / "other.tem"))

@@ -33,12 +33,15 @@ def texts():
 
 
 def test_texts_keep_their_rows(spark, model, texts):
+    """null becomes "", unless it is to be kept."""
     given = [*texts, None, ""]
-    private = tem.spark.privatize(make_frame(spark, given), "text", model=model,
-                                  unknown="mask", **SURE)
-    expected = [text and text.replace("elsewhere", "<unk>") for text in given]
-    assert collect(private) == dict(enumerate(expected))
-    assert private.schema == make_frame(spark, given).schema
+    for missing in ("empty", "keep"):
+        private = tem.spark.privatize(make_frame(spark, given), "text", model=model,
+                                      unknown="mask", missing=missing, **SURE)
+        expected = [text and text.replace("elsewhere", "<unk>") for text in given]
+        expected[-2] = None if missing == "keep" else ""
+        assert collect(private) == dict(enumerate(expected))
+        assert private.schema == make_frame(spark, given).schema
 
 
 def test_draws_differ(spark, model_path):
@@ -75,8 +78,8 @@ def test_report(spark, model, texts, tmp_path):
     report = tem.spark.privatize_to(make_frame(spark, given), "text", 3, f"{tmp_path}/out",
                                     model=model)
     written = collect(spark.read.parquet(f"{tmp_path}/out"))
-    assert list(written) == list(range(len(given))) and written[len(texts)] is None
-    assert report.documents == len(texts) and report.words == count_words(texts)
+    assert list(written) == list(range(len(given))) and written[len(texts)] == ""
+    assert report.documents == len(given) and report.words == count_words(texts)
     assert count_words(written.values()) == report.words
     assert (report.unknown, report.spent, report.private) == (20, report.words * 3, True)
     assert report.model == model.hash and report.spent_worst > report.spent
