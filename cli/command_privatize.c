@@ -250,8 +250,9 @@ static tem_model *open_model(const privatize_request *r, const tem_run *run, int
     }
     if (model != NULL)
         *status = talk_usage(
-            "privatize", "--no-verify is for the model that came with tem, named by nobody: any "
-                         "other is known by its hash, which must be computed");
+            "privatize",
+            "--no-verify works only for the model that came with tem; tem knows any other "
+            "model by the hash of its file, which it must compute");
     tem_model_free(model);
     return NULL;
 }

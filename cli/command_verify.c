@@ -57,7 +57,8 @@ static void told(void *context, const tem_certificate_info *certificate, const t
 static void say_what_is_trusted(const verifying *v, bool wrong) {
     const char *path = default_model_path();
     if (v->model_holds)
-        talk_note(v->quiet, "%s: you trust this model from now on: %s", path, v->model.hash);
+        talk_note(v->quiet, "%s: you trust this model from now on; its hash is %s", path,
+                  v->model.hash);
     else if (wrong && default_model_is_own())
         fprintf(stderr,
                 "tem: %s: it came with tem, and is used as long as it is there: install tem "
@@ -72,8 +73,8 @@ static void say_what_is_trusted(const verifying *v, bool wrong) {
 static void say_unnoted(const verifying *v) {
     if (v->model_holds)
         fprintf(stderr,
-                "tem: %s: the model holds, but is not noted as one that you trust: name its hash "
-                "where you use it, --model-hash %s\n",
+                "tem: %s: the model holds, but tem could not note that you trust it: use it with "
+                "--model-hash %s\n",
                 default_model_path(), v->model.hash);
 }
 

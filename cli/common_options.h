@@ -22,7 +22,7 @@ enum { THREADS_MAX = 1024 };
 #define TRUSTED_MODEL_OPTIONS(common)                                                              \
     MODEL_OPTION(common), {                                                                        \
         "model-hash", 0, OPTION_HASH, &(common).model_hash, "HEX",                                 \
-            "use the model with this hash and no other; you answer for it", 0, 0                   \
+            "use the model only if this is its hash, and trust it then", 0, 0                      \
     }
 #define COMMON_OPTIONS(common)                                                                     \
     {"threads",                                                                                    \

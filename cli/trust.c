@@ -18,10 +18,6 @@ tem_status trust_model(tem_model *model, const char *hash, const tem_run *run, t
     return status;
 }
 
-static const char hash_advice[] =
-    "--model-hash HEX names the hash that 'tem build' or 'tem verify' "
-    "told whoever ran it";
-
 /* The user's list may be another's (the error names it), there may be no place for one, or the list
  * may not have the model. */
 static void say_untrusted(const tem_error *error) {
@@ -29,7 +25,10 @@ static void say_untrusted(const tem_error *error) {
     if (strcmp(error->file, path) != 0)
         talk_error(error);
     if (error->file[0] == '\0')
-        fprintf(stderr, "tem: %s: %s\n", path, hash_advice);
+        fprintf(stderr,
+                "tem: %s: name the hash of the model with --model-hash HEX; 'tem verify' prints it "
+                "where the model is verified\n",
+                path);
     else
         fprintf(
             stderr,
@@ -69,11 +68,9 @@ bool trust_built(const tem_model *model, const char *path, const tem_run *run, b
         return false;
     }
     talk_note(quiet, "tem: %s%s%s", error.file, error.file[0] != '\0' ? ": " : "", error.message);
-    talk_note(
-        quiet,
-        "tem: %s: the model is not noted as one that you trust: name its hash where you use it, "
-        "--model-hash %s",
-        path, hash);
+    talk_note(quiet,
+              "tem: %s: tem could not note that you trust this model: use it with --model-hash %s",
+              path, hash);
     return true;
 }
 

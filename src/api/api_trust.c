@@ -43,8 +43,7 @@ static tem_status accept(const tem_model *model, const char *computed, const cha
     bool listed = false;
     if (named != NULL && strcmp(named, computed) != 0)
         return core_fail_at(error, TEM_ERR_UNTRUSTED, model->path, 0, 0,
-                            "another model than the one named: the hash of this one is %s",
-                            computed);
+                            "the hash of this model is not the one that was named");
     if (named != NULL)
         return TEM_OK;
     const tem_status status = trust_list_has(computed, &listed, error);

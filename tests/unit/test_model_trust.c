@@ -264,7 +264,7 @@ static void test_trust_by_hash(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(tem_model_trust(model, wrong[i], NULL, NULL), TEM_ERR_ARGUMENT);
     assert_int_equal(tem_model_trust(model, other, NULL, &error), TEM_ERR_UNTRUSTED);
-    assert_non_null(strstr(error.message, hash));
+    assert_null(strstr(error.message, hash)); /* else it would be copied from there */
     assert_gated(model);
     unsetenv("XDG_STATE_HOME"); /* it needs no list */
     setenv("HOME", "", 1);
