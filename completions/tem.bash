@@ -17,7 +17,7 @@ _tem() {
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original madlib tem equal balanced tuned" ;;
         --weights) words="tuned balanced equal" ;;
-        --epsilon | --beta | --gamma | --self | --support | --bayes | --field | --by | --budget | --limit | --neighbours | --threads | --top | \
+        --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --field | --by | --budget | --limit | --neighbours | --threads | --top | \
             --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --insecure-seed) return ;;
         *)
             case $current in

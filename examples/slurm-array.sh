@@ -14,7 +14,8 @@
 #   sbatch --array=0-9 slurm-array.sh 3 --model /shared/glove.tem --strip-tags
 #
 # Each node needs tem in its PATH and the model (--model, $TEM_MODEL, or the one that was
-# installed); --calibrated with another model than that one needs `tem verify` once, by you.
+# installed). Another model than that one you must have built, or verified once with `tem verify`, and so
+# its certificates for --calibrated; nodes that do not share your home directory need --model-hash.
 # A part is drawn for once: the output appears when it is complete, and a task that Slurm starts
 # again finds it there and fails before it draws. To draw again, remove the output: if anybody has
 # seen it, both draws count. The reports, private/*.json, say what was spent; they depend on the

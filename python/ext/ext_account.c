@@ -188,7 +188,8 @@ static PyObject *audit(PyObject *self, PyObject *args) {
                           ? Py_NewRef(Py_None)
                           : Py_BuildValue("IId", found.worst_a, found.worst_b,
                                           (double)found.worst_distance / TEM_DIST_ONE);
-    return Py_BuildValue("{s:d, s:d, s:N, s:d, s:K, s:K}", "realised", found.realised,
+    return Py_BuildValue("{s:O, s:d, s:d, s:N, s:d, s:K, s:K}", "is_metric",
+                         found.is_metric ? Py_True : Py_False, "realised", found.realised,
                          "realised_least", found.realised_least, "worst", worst, "local",
                          found.local, "pairs_examined", (unsigned long long)found.pairs_examined,
                          "pairs_pruned", (unsigned long long)found.pairs_pruned);
@@ -337,14 +338,16 @@ static PyObject *trust_ready(PyObject *module, PyObject *unused) {
     return status == TEM_OK ? Py_NewRef(Py_None) : ext_fail(ext_state_of(module), &error);
 }
 
+/* Others may be changing the list: without the GIL, and until Ctrl-C. */
 static PyObject *trust_add(PyObject *module, PyObject *args) {
     const char *hash = NULL;
     tem_error error;
+    ext_run run;
     if (!PyArg_ParseTuple(args, "s", &hash))
         return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    const tem_status status = tem_trust_add(hash, &error);
-    PyEval_RestoreThread(thread);
+    ext_run_begin(&run, 0, Py_None);
+    const tem_status status = tem_trust_add(hash, &run.run, &error);
+    ext_run_end(&run);
     return status == TEM_OK ? Py_NewRef(Py_None) : ext_fail(ext_state_of(module), &error);
 }
 

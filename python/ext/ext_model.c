@@ -31,25 +31,72 @@ static PyObject *take_model(const ext_state *state, tem_status status, tem_model
     return wrap_model(state, model);
 }
 
+/* PRIVACY: what is looked for in the user's list, or compared with the hash that was named, is
+ * computed from the bytes that are mapped here, and drawn from. */
+static tem_status trust_model(tem_model *model, const char *hash, bool is_own, const tem_run *run,
+                              tem_error *error) {
+    if (hash != NULL || !is_own)
+        return tem_model_trust(model, hash, run, error);
+    const tem_status status = tem_model_check(model, run, error);
+    if (status == TEM_OK)
+        tem_model_trust_own(model);
+    return status;
+}
+
+/* open_model(path, hash or None, whether it came with the program, threads, progress): a model that is
+ * trusted */
 static PyObject *open_model(PyObject *module, PyObject *args) {
     PyObject *path = NULL, *progress = NULL;
+    const char *hash = NULL;
     unsigned threads = 0;
-    int check = 0;
+    int is_own = 0;
     tem_model *model = NULL;
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "O&pIO", PyUnicode_FSConverter, &path, &check, &threads, &progress))
+    if (!PyArg_ParseTuple(args, "O&zpIO", PyUnicode_FSConverter, &path, &hash, &is_own, &threads,
+                          &progress))
         return NULL;
     const char *name = PyBytes_AsString(path);
     ext_run_begin(&run, threads, progress);
     tem_status status = tem_model_open(name, &model, &error);
-    if (status == TEM_OK && check)
-        status = tem_model_check(model, &run.run, &error);
+    if (status == TEM_OK)
+        status = trust_model(model, hash, is_own, &run.run, &error);
     ext_run_end(&run);
     Py_DECREF(path);
     if (status != TEM_OK)
         tem_model_free(model);
     return take_model(ext_state_of(module), status, model, &error);
+}
+
+/* verify_model(path, path of its certificates, threads, progress): (the model, why the user's list could
+ * not be changed, or None) */
+static PyObject *verify_model(PyObject *module, PyObject *args) {
+    PyObject *path = NULL, *certificates = NULL, *progress = NULL;
+    unsigned threads = 0;
+    tem_model *model = NULL;
+    tem_error error, unnoted = {.status = TEM_OK};
+    ext_run run;
+    if (!PyArg_ParseTuple(args, "O&O&IO", PyUnicode_FSConverter, &path, PyUnicode_FSConverter,
+                          &certificates, &threads, &progress)) {
+        Py_XDECREF(path);
+        return NULL;
+    }
+    const char *name = PyBytes_AsString(path);
+    const tem_verification how = {.certificates = PyBytes_AsString(certificates),
+                                  .unnoted = &unnoted};
+    ext_run_begin(&run, threads, progress);
+    tem_status status = tem_model_open(name, &model, &error);
+    if (status == TEM_OK)
+        status = tem_trust_verify(model, &how, &run.run, &error);
+    ext_run_end(&run);
+    Py_DECREF(path);
+    Py_DECREF(certificates);
+    if (status != TEM_OK)
+        tem_model_free(model);
+    PyObject *made = take_model(ext_state_of(module), status, model, &error);
+    if (made == NULL)
+        return NULL;
+    return Py_BuildValue("Nz", made, unnoted.status != TEM_OK ? unnoted.message : NULL);
 }
 
 /* ---- building ---- */
@@ -196,7 +243,9 @@ static PyObject *parse_metric(PyObject *module, PyObject *args) {
 }
 
 PyMethodDef ext_model_functions[] = {
-    {"open_model", open_model, METH_VARARGS, "open_model(path, check, threads, progress)"},
+    {"open_model", open_model, METH_VARARGS, "open_model(path, hash, is_own, threads, progress)"},
+    {"verify_model", verify_model, METH_VARARGS,
+     "verify_model(path, certificates, threads, progress)"},
     {"build_file", build_file, METH_VARARGS,
      "build_file(path, limit, metric, neighbours, threads, progress)"},
     {"build_rows", build_rows, METH_VARARGS,
@@ -227,32 +276,29 @@ static PyObject *save(PyObject *self, PyObject *args) {
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-static PyObject *verify(PyObject *self, PyObject *args) {
-    PyObject *progress = NULL;
-    unsigned threads = 0;
+/* hash(progress): of all that the model holds, computed */
+static PyObject *model_hash(PyObject *self, PyObject *progress) {
+    char hash[65];
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "IO", &threads, &progress))
-        return NULL;
-    ext_run_begin(&run, threads, progress);
-    const tem_status status = tem_model_verify(((ext_model *)self)->model, &run.run, &error);
+    ext_run_begin(&run, 0, progress);
+    const tem_status status = tem_model_hash(((ext_model *)self)->model, &run.run, hash, &error);
     ext_run_end(&run);
     if (status != TEM_OK)
         return ext_fail(ext_state_of_self(self), &error);
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    return PyErr_Occurred() ? NULL : PyUnicode_FromString(hash);
 }
 
 static PyObject *model_info(PyObject *self, PyObject *unused) {
     tem_model_info info;
     (void)unused;
     tem_model_get_info(((ext_model *)self)->model, &info);
-    return Py_BuildValue(
-        "{s:I, s:I, s:s, s:I, s:I, s:d, s:K, s:O, s:K, s:s}", "words", info.words, "dimension",
-        info.dimension, "metric", tem_metric_name(info.metric), "step_log2", info.step_log2,
-        "neighbours", info.neighbours, "deviation", (double)info.deviation / TEM_DIST_ONE,
-        "triangles", (unsigned long long)info.triangles, "is_metric",
-        info.metric != TEM_MATRIX || info.triangles_exhaustive ? Py_True : Py_False, "file_bytes",
-        (unsigned long long)info.file_bytes, "hash", info.hash);
+    return Py_BuildValue("{s:I, s:I, s:s, s:I, s:I, s:d, s:K, s:K, s:s}", "words", info.words,
+                         "dimension", info.dimension, "metric", tem_metric_name(info.metric),
+                         "step_log2", info.step_log2, "neighbours", info.neighbours, "deviation",
+                         (double)info.deviation / TEM_DIST_ONE, "triangles",
+                         (unsigned long long)info.triangles, "file_bytes",
+                         (unsigned long long)info.file_bytes, "hash", info.hash);
 }
 
 static PyObject *word_at(PyObject *self, PyObject *number) {
@@ -346,7 +392,7 @@ static PyObject *vector(PyObject *self, PyObject *number) {
 
 static PyMethodDef methods[] = {
     {"save", save, METH_VARARGS, "save(path, overwrite, progress)"},
-    {"verify", verify, METH_VARARGS, "verify(threads, progress)"},
+    {"hash", model_hash, METH_O, "hash(progress)"},
     {"info", model_info, METH_NOARGS, "info()"},
     {"word", word_at, METH_O, "word(number)"},
     {"find", find, METH_O, "find(word)"},

@@ -19,7 +19,7 @@ VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
 
 class Found(NamedTuple):
     path: str
-    is_own: bool  # it came with the program: so did the certificates beside it
+    is_own: bool  # it came with the program, or was made from it: so did the certificates beside it
 
 
 def _folders() -> tuple[bytes, ...]:
@@ -31,9 +31,9 @@ def _folders() -> tuple[bytes, ...]:
 
 
 def _is_own(path: str) -> bool:
-    """Whether it is a file of this user that nobody else can write."""
-    found = os.stat(path)
-    return (stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+    """Whether it is a file or a folder of this user, no link, that nobody else can write."""
+    found = os.lstat(path)
+    return (not stat.S_ISLNK(found.st_mode) and found.st_uid == os.geteuid()
             and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
@@ -75,8 +75,10 @@ def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Fo
     if not path.exists():
         _make(vectors, path, threads, progress)
     certificates = f"{path}.cert"
-    for file in (str(path), certificates):
-        # PRIVACY: certificates that others can write did not come with the package.
-        if os.path.exists(file) and not _is_own(file):
-            raise make("damaged", "a file in your cache can be written by others: remove it", file)
-    return Found(str(path), os.path.exists(certificates))
+    for place in (str(path.parent), str(path), certificates):
+        # PRIVACY: this model is trusted by its place. What others can write was not made from the
+        # package.
+        if os.path.lexists(place) and not _is_own(place):
+            raise make("damaged", "this place in your cache can be written by others, or is a link: "
+                       "remove it", place)
+    return Found(str(path), True)

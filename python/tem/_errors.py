@@ -83,6 +83,15 @@ class CertificateError(Error):
     """No certificate, or one that is not believed or does not hold."""
 
 
+class UntrustedError(Error):
+    """A model that you have neither built nor verified, or that is not the one that was named; or a
+    list of those you have that others can write."""
+
+
+class TrustWarning(UserWarning):
+    """tem could not note that you trust a model: in later processes you must say so yourself."""
+
+
 class NotPrivateWarning(UserWarning):
     """What was asked for goes around the mechanism."""
 
@@ -100,7 +109,7 @@ _CLASSES: dict[str, type[Error]] = {
     "exists": ExistsError, "format": FormatError, "version": VersionError,
     "damaged": DamagedError, "range": RangeError, "metric": MetricError,
     "unsupported": UnsupportedError, "cancelled": CancelledError, "budget": BudgetError,
-    "certificate": CertificateError}
+    "certificate": CertificateError, "untrusted": UntrustedError}
 
 
 def make(status: str, detail: str, file: str = "", line: int = 0, byte: int = 0,

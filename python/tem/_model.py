@@ -11,8 +11,8 @@ from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpac
 
 from . import _default, _ledger, _tem
 from ._containers import unpack
-from ._errors import (CertificateError, NotFoundError, NotPrivateWarning, PrivacyWarning,
-                      UtilityWarning, make)
+from ._errors import (CertificateError, FileError, NotFoundError, NotPrivateWarning,
+                      PrivacyWarning, TrustWarning, UntrustedError, UtilityWarning, make)
 from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Point, Report,
                        Summary, Tail)
 
@@ -138,18 +138,39 @@ def _table(vectors: Any, words: Iterable[str], metric: str,
     return names[:most], numpy.ascontiguousarray(rows).data
 
 
+def _find(path: Path | None, threads: int, progress: Progress | None) -> _default.Found:
+    """The file that is meant, and whether it came with the program."""
+    return (_default.find(threads, progress) if path is None
+            else _default.Found(os.fspath(path), False))
+
+
+def _advise(refused: UntrustedError, path: str, model_hash: str | None) -> Exception:
+    """The error, with what to do about it in Python."""
+    if model_hash is not None:
+        return refused
+    if refused.file and refused.file != path:  # the list is at fault, and says so
+        return refused
+    reason = "you have neither built nor verified this model" if refused.file else refused.detail
+    return make("untrusted", f"{reason}; tem.Model.verify({path!r}) checks it, or name the hash that it "
+                "had where it was verified: model_hash=", path)
+
+
+def _warn_unnoted(reason: str, model_hash: str) -> None:
+    warnings.warn(f"tem could not note that you trust this model ({reason}): open it with model_hash="
+                  f"{model_hash!r}", TrustWarning, stacklevel=3)
+
+
 class Model:
     """A vocabulary, its distances and its index: all that is public, and that is drawn from.
 
-    Made by `Model.open` or `Model.build`, and frozen: any number of threads may use one at the same
-    time, and calls release the GIL. A model that was opened from a file can be pickled: as the
-    path and the hash of that file.
+    Made by `Model.open`, `Model.verify` or `Model.build`, and frozen: any number of threads may use one
+    at the same time, and calls release the GIL. A model that was opened from a file can be pickled: as
+    the path and the hash of that file.
     """
 
     _handle: _tem.Model
     _path: str | None
     _is_own: bool
-    _checked: bool
     _info: dict[str, Any]
     _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
     _jobs: dict[tuple[Any, ...], _tem.Job]
@@ -159,13 +180,12 @@ class Model:
     _accountant: _tem.Accountant | None
 
     def __init__(self) -> None:
-        raise TypeError("a Model is made by Model.open or Model.build")
+        raise TypeError("a Model is made by Model.open, Model.verify or Model.build")
 
     @classmethod
-    def _wrap(cls, handle: _tem.Model, path: str | None = None, is_own: bool = False,
-              checked: bool = True) -> Self:
+    def _wrap(cls, handle: _tem.Model, path: str | None = None, is_own: bool = False) -> Self:
         model = cls.__new__(cls)
-        model._handle, model._path, model._is_own, model._checked = handle, path, is_own, checked
+        model._handle, model._path, model._is_own = handle, path, is_own
         model._info = handle.info()
         model._mechanisms = {}
         model._jobs = {}
@@ -180,19 +200,40 @@ class Model:
     # ---- making ----
 
     @classmethod
-    def open(cls, path: Path | None = None, *, check: bool = True, threads: int | None = None,
-             progress: Progress | None = None) -> Self:
-        """Opens a model file.
+    def open(cls, path: Path | None = None, *, model_hash: str | None = None,
+             threads: int | None = None, progress: Progress | None = None) -> Self:
+        """Opens a model file that you trust: that you have built or verified, or that came with tem.
 
         path: the file; None for the default model, which is the one $TEM_MODEL names, or came with
         tem, or is made in your cache on first use (a few seconds, 111 MB).
-        check: compare the whole file with its hashes first, about 1 GB/s a processor.
+        model_hash: the hash of the model you mean, from whoever has built or verified it, where you
+        have done neither; then it is that model or none. The hash of the whole file is computed, about
+        1 GB/s a processor. `UntrustedError` says what to do.
         """
         workers = _threads(threads)
-        found = (_default.find(workers, progress) if path is None
-                 else _default.Found(os.fspath(path), False))
-        handle = _tem.open_model(found.path, check, workers, progress)
-        return cls._wrap(handle, os.path.abspath(found.path), found.is_own, check)
+        found = _find(path, workers, progress)
+        try:
+            handle = _tem.open_model(found.path, model_hash, found.is_own, workers, progress)
+        except UntrustedError as refused:
+            raise _advise(refused, found.path, model_hash) from None
+        return cls._wrap(handle, os.path.abspath(found.path), found.is_own)
+
+    @classmethod
+    def verify(cls, path: Path | None = None, *, threads: int | None = None,
+               progress: Progress | None = None) -> Self:
+        """Opens a model file of somebody else's, and recomputes every distance, list and bound.
+
+        Takes as long as building it. Certificates beside it are computed anew, too. You trust what
+        holds from then on, as after `tem verify`: `Model.open` opens it. What does not hold you trust
+        no longer, and `DamagedError` or `CertificateError` says what it is.
+        """
+        workers = _threads(threads)
+        found = _find(path, workers, progress)
+        handle, unnoted = _tem.verify_model(found.path, f"{found.path}.cert", workers, progress)
+        model = cls._wrap(handle, os.path.abspath(found.path), found.is_own)
+        if unnoted is not None:
+            _warn_unnoted(unnoted, model.hash)
+        return model
 
     @classmethod
     def build(cls, vectors: Any, words: Iterable[str] | None = None, *, metric: str = "euclidean",
@@ -227,12 +268,13 @@ class Model:
 
     def save(self, path: Path, *, overwrite: bool = False,
              progress: Progress | None = None) -> None:
-        """Writes the model to a file, whole or not at all."""
+        """Writes the model to a file, whole or not at all, and notes that you trust it."""
         self._handle.save(path, overwrite, progress)
-
-    def verify(self, *, threads: int | None = None, progress: Progress | None = None) -> None:
-        """Recomputes every distance, list and bound. As long as building."""
-        self._handle.verify(_threads(threads), progress)
+        made = self._handle.hash(progress)
+        try:
+            _tem.trust_add(made)
+        except (UntrustedError, FileError) as unnoted:
+            _warn_unnoted(unnoted.detail, made)
 
     # ---- looking ----
 
@@ -302,7 +344,7 @@ class Model:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is None:
             raise make("argument", "a model in memory cannot be pickled: save it, and open the file")
-        return _reopen, (self._path, self.hash, self._is_own, self._checked)
+        return _reopen, (self._path, self.hash, self._is_own)
 
     # ---- mechanisms ----
 
@@ -544,7 +586,7 @@ class Model:
         return Audit(
             mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
             beta=_known(info["beta"]), epsilon_gamma=info["epsilon_gamma"],
-            is_metric=self._info["is_metric"], weights=info["weights"],
+            weights=info["weights"],
             certificate=info["certificate"] or None, effects=info["effects"], summary=summary,
             worst=worst and Pair(self._handle.word(worst[0]), self._handle.word(worst[1]),
                                  worst[2]), **found)
@@ -628,12 +670,14 @@ def as_model(model: Model | Path | None) -> Model:
 _opened: weakref.WeakValueDictionary[tuple[str, str], Model] = weakref.WeakValueDictionary()
 
 
-def _reopen(path: str, expected: str, is_own: bool, check: bool) -> Model:
-    """A pickled model: the one that is open already, or the file, which must be the same."""
+def _reopen(path: str, expected: str, is_own: bool) -> Model:
+    """A pickled model: the one that is open already, or the file, which must be the same. It is trusted
+    because it was where it was pickled, by the hash of what is mapped here."""
     known = _opened.get((path, expected))
-    if known is not None and known._checked >= check:
+    if known is not None:
         return known
-    model = Model._wrap(_tem.open_model(path, check, 0, None), path, is_own, check)
-    if model.hash != expected:
-        raise make("damaged", "this is not the model that was pickled: the file has changed", path)
-    return model
+    try:
+        return Model._wrap(_tem.open_model(path, expected, False, 0, None), path, is_own)
+    except UntrustedError:
+        raise make("damaged", "this is not the model that was pickled: the file has changed",
+                   path) from None

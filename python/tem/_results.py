@@ -269,7 +269,8 @@ class Audit(Result):
     """What an epsilon really protects on this vocabulary.
 
     `realised`: proved, no two words lose more per unit of distance; `realised_least`: proved, the
-    worst pair loses that; `local`: proved, no two inputs can be told apart by more. `effects`, of a
+    worst pair loses that; `local`: proved, no two inputs can be told apart by more. Where `is_metric`
+    is False, a matrix of more than 400 words, nothing is proved: it may be no metric. `effects`, of a
     calibrated mechanism: what its certificate says that it does, and under "paper" what s = epsilon/2
     does at the same epsilon.
     """
@@ -304,7 +305,8 @@ class Audit(Result):
             lines.append(f"worst pair  {_shown(self.worst.a)}, {_shown(self.worst.b)}, at "
                          f"distance {self.worst.distance:.4f}")
         if not self.is_metric:
-            lines.append("if the matrix is a metric: not all of its triangles were checked")
+            lines.append("if the matrix is a metric, which nothing proves: of more than 400 words not "
+                         "all triangles are checked")
         return "\n".join(lines + _effects_text(self.effects, self.weights))
 
     def cost(self, words: int, distance: float = math.inf, delta: float = 1e-6) -> Cost:

@@ -1,6 +1,7 @@
 """What the tests share: a small model whose law can be seen at a glance, and the default one."""
 import os
 import pathlib
+import shutil
 import subprocess
 
 import numpy
@@ -17,6 +18,30 @@ WORDS = ("the movie film was great good bad awful a an of to it's paris london r
 # Words at a distance of 1 or more stay themselves: 22 exp(-45) is 10^-18. (With gamma from beta a
 # word becomes another one in a thousand times, whatever epsilon is.)
 SURE = {"epsilon": 90, "gamma": 1}
+
+
+def trusted_list():
+    """Of the user, by the XDG specification."""
+    home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return pathlib.Path(home, "tem/trusted")
+
+
+def copy_list(state):
+    """What the user trusts now is trusted in another folder of state."""
+    folder = state / "tem"
+    folder.mkdir(mode=0o700)
+    if trusted_list().exists():
+        shutil.copy(trusted_list(), folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory):
+    """What these tests build they trust, and nobody else does."""
+    folder = tmp_path_factory.mktemp("state")
+    copy_list(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder))
+        yield folder
 
 
 @pytest.fixture(scope="session")
@@ -58,9 +83,12 @@ def default():
 
 @pytest.fixture
 def state(monkeypatch, tmp_path):
-    """A folder of the user's state that is nobody else's."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    return tmp_path
+    """A folder of the user's state for one test, who trusts the models of all tests."""
+    folder = tmp_path / "state"
+    folder.mkdir()
+    copy_list(folder)
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -142,18 +142,20 @@ def test_calibrate_is_the_commands(small_path, command, state, tmp_path, weights
 def test_certificates_of_others_are_not_believed(small_path, state, tmp_path, monkeypatch):
     path = tmp_path / "own.tem"
     shutil.copy(small_path, path)
-    tem.Model.open(path).calibrate(2, save=True)
-    trusted = state / "tem/certificates"
+    model = tem.Model.open(path)
+    model.calibrate(2, save=True)
+    named = {"model_hash": model.hash}
+    trusted = state / "tem/trusted"
     trusted.chmod(0o666)
-    with pytest.raises(tem.CertificateError, match="chmod"):
-        tem.Model.open(path).privatize("movie", epsilon=2, calibrated=True)
+    with pytest.raises(tem.UntrustedError, match="chmod"):
+        tem.Model.open(path, **named).privatize("movie", epsilon=2, calibrated=True)
     trusted.unlink()
     with pytest.raises(tem.CertificateError, match="neither made nor verified"):
-        tem.Model.open(path).privatize("movie", epsilon=2, calibrated=True)
+        tem.Model.open(path, **named).privatize("movie", epsilon=2, calibrated=True)
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", "")
-    with pytest.raises(tem.CertificateError, match="HOME"):
-        tem.Model.open(path).privatize("movie", epsilon=2, calibrated=True)
+    with pytest.raises(tem.UntrustedError, match="HOME"):
+        tem.Model.open(path, **named).privatize("movie", epsilon=2, calibrated=True)
 
 
 def test_calibration_in_memory(built):

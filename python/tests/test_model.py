@@ -131,7 +131,6 @@ def test_files_that_are_refused(small_path, tmp_path, built):
     other.write_bytes(damaged)
     with pytest.raises(tem.DamagedError):
         tem.Model.open(other)
-    tem.Model.open(other, check=False)
 
 
 def test_default_model(default, monkeypatch, tmp_path, small_path):
@@ -172,6 +171,15 @@ def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
     os.unlink(first.path + ".cert")
     os.chmod(first.path, 0o666)
     with pytest.raises(tem.DamagedError, match="others"):
+        tem.Model.open()
+    os.chmod(first.path, 0o600)
+    os.chmod(tmp_path / "cache/tem", 0o770)  # others could put another file there
+    with pytest.raises(tem.DamagedError, match="others"):
+        tem.Model.open()
+    os.chmod(tmp_path / "cache/tem", 0o700)
+    os.rename(first.path, tmp_path / "elsewhere")
+    os.symlink(tmp_path / "elsewhere", first.path)
+    with pytest.raises(tem.DamagedError, match="link"):
         tem.Model.open()
 
 
@@ -233,9 +241,3 @@ def test_shown(small, built):
     assert repr(small) == f"<tem.Model small.tem: {len(WORDS)} words, 6 dimensions, euclidean>"
     assert "in memory" in repr(built) and "euclidean" in small._repr_html_()
     assert repr(small.words) == f"<{len(WORDS)} words>"
-
-
-def test_verify(small):
-    stages = []
-    small.verify(progress=lambda stage, done, total: stages.append((done, total)))
-    assert stages and all(done <= total for done, total in stages)

@@ -281,7 +281,7 @@ def test_numbers_of_other_types(small):
 
 def test_warnings(small, medium):
     """Where the command warns, once for each mechanism, at the line that asked for it."""
-    model = tem.Model.open(small.path, check=False)
+    model = tem.Model.open(small.path)
     for call in (model.privatize, model.privatize_report):
         with pytest.warns(tem.PrivacyWarning, match="nearly no privacy") as caught:
             call(["movie"], epsilon=50 if call == model.privatize else 51)

@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import subprocess
 import sys
 
 import numpy
@@ -48,11 +49,23 @@ def model(model_path):
     return tem.Model.open(model_path)
 
 
+def trust_default_model(state):
+    """It came with the command; $TEM_MODEL names it here, so the user's list must have it."""
+    unnamed = {name: value for name, value in os.environ.items() if name != "TEM_MODEL"}
+    told = json.loads(subprocess.check_output([COMMAND, "info", "--json"], env=unnamed))
+    (state / "tem").mkdir(mode=0o700)
+    (state / "tem/trusted").write_text(told["hash"] + "\n")
+    (state / "tem/trusted").chmod(0o600)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def folders(tmp_path_factory):
     """The user's state has no certificate in it; nothing is bound beyond the loopback."""
     patch = pytest.MonkeyPatch()
-    patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    state = tmp_path_factory.mktemp("state")
+    if COMMAND:
+        trust_default_model(state)
+    patch.setenv("XDG_STATE_HOME", str(state))
     patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     patch.setenv("SPARK_LOCAL_HOSTNAME", "127.0.0.1")
     patch.setenv("PYSPARK_PYTHON", sys.executable)

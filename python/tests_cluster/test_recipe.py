@@ -1,11 +1,17 @@
 """What a worker is sent, without a cluster: what it refuses to draw from."""
 import dataclasses
+import pathlib
 import pickle
+import sys
 
 import pytest
 
 import tem
+from tem import _cluster
 from tem._cluster import make_recipe
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests"))
+import forging  # noqa: E402
 
 
 def test_reports_add_up(model):
@@ -36,6 +42,34 @@ def test_another_model_is_refused(model, model_path, tmp_path):
     (tmp_path / "damaged.tem").write_bytes(damaged)
     with pytest.raises(tem.DamagedError):
         recipe.privatize(["word1"], str(tmp_path / "damaged.tem"))
+
+
+def test_a_worker_trusts_what_the_driver_trusts(model, model_path, tmp_path, monkeypatch):
+    """By the hash of its own bytes, where its user trusts nothing; and nothing else."""
+    recipe = make_recipe(model_path, 3, 1, {})[0]
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "stranger"))
+    _cluster._open.cache_clear()
+    with pytest.raises(tem.UntrustedError):
+        tem.Model.open(model_path)
+    assert len(recipe.privatize(["word1 word2"])[0][0].split()) == 2
+    assert not (tmp_path / "stranger").exists()
+    forged = tmp_path / "forged.tem"
+    forged.write_bytes(forging.keep_every_word(model_path.read_bytes()))
+    with pytest.raises(tem.DamagedError, match="not the model that the driver opened"):
+        recipe.privatize(["word1"], str(forged))
+    for kind in forging.sections_of(model_path.read_bytes())[1]:  # a front that is the driver's
+        mixed = tmp_path / f"mixed{kind}.tem"
+        mixed.write_bytes(forging.change_content(model_path.read_bytes(), kind))
+        with pytest.raises(tem.DamagedError, match="hash"):
+            recipe.privatize(["word1"], str(mixed))
+
+
+def test_a_driver_must_trust_the_model(model_path, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "stranger"))
+    copy = tmp_path / "copy.tem"
+    copy.write_bytes(model_path.read_bytes())
+    with pytest.raises(tem.UntrustedError):
+        make_recipe(copy, 3, 1, {})
 
 
 def test_another_certificate_is_refused(model_path):

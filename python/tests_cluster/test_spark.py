@@ -302,9 +302,10 @@ def built_in_memory():
     return tem.Model.build([[0.0], [1.0]], ["a", "b"])
 
 
-def test_pipe(spark, model_path, texts):
-    """rdd.pipe: the command itself, once a partition."""
-    command = f"tem privatize -q --threads 1 -m {model_path} {SURE_OPTIONS}"
+def test_pipe(spark, model, model_path, texts):
+    """rdd.pipe: the command itself, once a partition, without a home."""
+    command = (f"tem privatize -q --threads 1 -m {model_path} --model-hash {model.hash} "
+               f"{SURE_OPTIONS}")
     path = {"PATH": os.path.dirname(COMMAND)}
     lines = spark.sparkContext.parallelize(texts, 4)
     assert lines.pipe(command, path, checkCode=True).collect() == [
