@@ -1,8 +1,9 @@
 /* fuzz_pieces.c - any bytes as a text to be cut into pieces.
  *
  * What is not UTF-8 is refused; of everything else every letter and digit is in exactly one piece
- * that is a word, pieces are in order and apart from each other, and the shortcuts for ASCII
- * and for words that repeat come to the same pieces as libunistring and the vocabulary. */
+ * that is a word, no piece has white space in it, pieces are in order and apart from each other, and
+ * the shortcuts for ASCII and for words that repeat come to the same pieces as libunistring and the
+ * vocabulary. */
 #include "text/pieces.h"
 #include "text/tags.h"
 
@@ -34,6 +35,10 @@ static bool is_letter_or_digit(ucs4_t c) {
            uc_is_general_category(c, UC_CATEGORY_Cn);
 }
 
+static bool is_blank(ucs4_t c) {
+    return uc_is_property_white_space(c) || uc_is_general_category(c, UC_CATEGORY_Cc);
+}
+
 static void check_order(const text_pieces *p) {
     size_t next = 0;
     for (size_t i = 0; i < p->count; i++) {
@@ -53,9 +58,11 @@ static void check_letters(const text_pieces *p) {
         const size_t bytes = (size_t)u8_mbtouc(&c, text + at, p->text.size - at);
         while (i < p->count && at >= (size_t)p->pieces[i].start + p->pieces[i].length)
             i++;
+        const bool inside = i < p->count && at >= p->pieces[i].start;
         if (is_letter_or_digit(c))
-            require(i < p->count && p->pieces[i].word && at >= p->pieces[i].start &&
+            require(inside && p->pieces[i].word &&
                     at + bytes <= (size_t)p->pieces[i].start + p->pieces[i].length);
+        require(!inside || !is_blank(c));
         at += bytes;
     }
 }
