@@ -550,9 +550,9 @@ TEM_API double tem_law_support(const tem_law *law);
  * was asked for by name. Words come out separated by single spaces, in one line; case,
  * spacing, line ends and, unless asked for, punctuation do not come back.
  *
- * The rule: what comes out for a text or a field depends on the draws, on these options and on the
- * number of its pieces, and on nothing else of it. That number is public. src/text/pieces.h says
- * how pieces are found. */
+ * The rule: what comes out for a text or a field depends on the draws, on the options and on the
+ * number of its pieces, and on nothing else of it but the pieces that an option releases. That
+ * number is public. src/text/pieces.h says how pieces are found. */
 
 /* What becomes of a word that the vocabulary does not have. */
 typedef enum tem_oov {
@@ -634,7 +634,7 @@ TEM_API tem_status tem_format_parse(const char *name, tem_format *format, tem_er
 
 /* What becomes of a field that is null, in JSONL. */
 typedef enum tem_missing {
-    TEM_MISSING_EMPTY = 1, /* the default: a text of no words, "", which it is counted as */
+    TEM_MISSING_EMPTY = 1, /* the default: becomes "", and counts as a document of no words */
     TEM_MISSING_KEEP       /* stays null, and is no document: tells that there was no text */
 } tem_missing;
 

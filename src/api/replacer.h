@@ -34,8 +34,8 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
 void replacer_free(replacer *r);
 
 /* Appends the private form of a text to out and adds to counts; one document, and one line of
- * output unless keep_lines asks for more. With dry_run nothing is drawn or appended. On failure out is as it
- * was. */
+ * output unless keep_lines asks for more. With dry_run nothing is drawn or appended. On failure
+ * out is as it was. */
 tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
                         tem_counts *counts, tem_error *error);
 

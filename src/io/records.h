@@ -2,8 +2,8 @@
  *
  * A stream is text (each line a document), TSV or CSV (RFC 4180; the first record names
  * the fields), or JSONL (an object a line). Of each record one field is private and is
- * replaced; the other fields, and what stands between fields, stay as they are. A line end, and
- * a blank line, which is no record but in text, are no part of a record.
+ * replaced; the other fields, and the bytes between fields, stay as they are. The line end is no
+ * part of a record. A blank line is a record of text, and none of the other formats.
  *
  * PRIVACY: what is not understood in full is refused, since a field that is not found is
  * a field that is not replaced: an unclosed quote, a record with another number of
@@ -51,8 +51,8 @@ size_t records_whole(const record_reader *r, const char *data, size_t size, bool
  * or the end of the data, and in JSONL also any number of CR. */
 size_t records_first(const record_reader *r, const char *data, size_t size, size_t *content);
 
-/* Whether a line of this length, without its end, is no record: a blank one, but for text, where
- * it is a document of no words. */
+/* Whether a line of this length, without its end, is blank and no record. A blank line of text is
+ * one, of no words. */
 bool records_is_blank(const record_reader *r, size_t content);
 
 /* Takes the header, without its line end: finds the field. TEM_ERR_FORMAT if it is not
