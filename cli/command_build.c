@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "outputs.h"
+#include "rounding.h"
 #include "talk.h"
 #include "trust.h"
 
@@ -9,7 +10,7 @@ typedef struct build_request {
     const char *vectors, *output, *metric_name;
     tem_metric metric;
     uint64_t limit, neighbours;
-    bool force;
+    bool force, allow_coarse;
     common_options common;
 } build_request;
 
@@ -39,6 +40,21 @@ static int check_request(build_request *r, size_t operands) {
     return outputs_check(r->output, r->force) ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* What the grid has done to distances: epsilon is per unit of those that it left. */
+static void tell_rounding(const tem_model *model, const tem_model_info *info,
+                          const build_request *r) {
+    tem_error error;
+    double median = 0;
+    const double percent = rounding_percent(model, &median);
+    talk_note(!r->common.verbose, "grid step 2^-%u", info->step_log2);
+    talk_note(
+        r->common.quiet || percent <= 0,
+        "rounding moves distances by at most %s, %s %% of the %.4g to the nearest word (median)",
+        talk_distance_up(info->deviation), talk_number(percent), median);
+    if (tem_model_check_grid(model, TEM_GRID_WARNED_PERCENT, &error) == TEM_ERR_RANGE)
+        talk_note(r->common.quiet, "tem: warning: %s.", error.message);
+}
+
 static tem_status build(const build_request *r, const tem_run *run, tem_vectors **vectors,
                         tem_model **model, tem_error *error) {
     const double start = talk_clock();
@@ -50,7 +66,9 @@ static tem_status build(const build_request *r, const tem_run *run, tem_vectors 
               tem_vectors_format(*vectors), talk_clock() - start);
 
     const double built = talk_clock();
-    const tem_build_options options = {.metric = r->metric, .neighbours = (uint32_t)r->neighbours};
+    const tem_build_options options = {.metric = r->metric,
+                                       .neighbours = (uint32_t)r->neighbours,
+                                       .allow_coarse = r->allow_coarse};
     status = tem_model_build(*vectors, &options, run, model, error);
     if (status != TEM_OK)
         return status;
@@ -59,9 +77,7 @@ static tem_status build(const build_request *r, const tem_run *run, tem_vectors 
     talk_note(r->common.quiet, "found the %u nearest words of each in %.1f s (%s, %s)",
               info.neighbours, talk_clock() - built, tem_metric_name(info.metric),
               tem_kernel_name());
-    talk_note(!r->common.verbose,
-              "grid step 2^-%u; distances within %s of those of the vectors given", info.step_log2,
-              talk_distance_up(info.deviation));
+    tell_rounding(*model, &info, r);
     return tem_model_save(*model, r->output, r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING, run,
                           error);
 }
@@ -78,6 +94,10 @@ int command_build(int argc, char *const *argv) {
          "a longer list draws faster and takes 8 K bytes a word; no guarantee\n"
          "depends on it",
          1, TEM_WORDS_MAX},
+        {"allow-coarse", 0, OPTION_FLAG, &r.allow_coarse, NULL,
+         "build although rounding changes the usual distance to the nearest word\n"
+         "by more than half",
+         0, 0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite MODEL", 0, 0},
         COMMON_OPTIONS(r.common),
     };

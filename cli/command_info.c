@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "rounding.h"
 #include "talk.h"
 #include "trust.h"
 
@@ -19,12 +20,17 @@ typedef struct looked_at {
     uint32_t unreachable;
 } looked_at;
 
-static void print_metric(const tem_model_info *info) {
+static void print_metric(const tem_model *model, const tem_model_info *info) {
+    double median = 0;
     if (info->metric != TEM_MATRIX) {
         printf("metric      %s, exact on a grid of step 2^-%u\n", tem_metric_name(info->metric),
                info->step_log2);
         printf("deviation   at most %s from the distances of the vectors given\n",
                talk_distance_up(info->deviation));
+        const double percent = rounding_percent(model, &median);
+        if (percent > 0)
+            printf("nearest     %.4g to the nearest word (median); the deviation is %s %% of it\n",
+                   median, talk_number(percent));
         return;
     }
     printf("metric      matrix, given by its builder, who answers for its being a metric\n"
@@ -71,7 +77,7 @@ static void print_text(const looked_at *l) {
            talk_count(l->unreachable));
     if (info->dimension > 0)
         printf("dimension   %u\n", info->dimension);
-    print_metric(info);
+    print_metric(l->model, info);
     print_neighbours(l);
     printf("hash        %s\n", info->hash);
     print_trust(l);
@@ -80,16 +86,20 @@ static void print_text(const looked_at *l) {
 
 static int print_json(const looked_at *l, json_t *certificates) {
     const tem_model_info *info = &l->info;
+    tem_dist nearest = 0;
+    tem_error error;
+    if (tem_model_nearest_median(l->model, &nearest, &error) != TEM_OK)
+        return talk_error(&error);
     json_t *root = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:I, s:b, s:s, s:b, s:s, s:s, s:O}", "model",
+        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, s:b, s:s, s:s, s:O}", "model",
         default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
         (json_int_t)info->words, "unreachable", (json_int_t)l->unreachable, "dimension",
         (json_int_t)info->dimension, "metric", tem_metric_name(info->metric), "step_log2",
         (json_int_t)info->step_log2, "neighbours", (json_int_t)info->neighbours, "deviation",
-        (double)info->deviation / TEM_DIST_ONE, "triangles", (json_int_t)info->triangles,
-        "triangles_exhaustive", info->triangles_exhaustive, "hash", info->hash, "trusted",
-        l->trusted, "kernel", tem_kernel_name(), "version", tem_version(), "certificates",
-        certificates);
+        (double)info->deviation / TEM_DIST_ONE, "nearest_median", (double)nearest / TEM_DIST_ONE,
+        "triangles", (json_int_t)info->triangles, "triangles_exhaustive",
+        info->triangles_exhaustive, "hash", info->hash, "trusted", l->trusted, "kernel",
+        tem_kernel_name(), "version", tem_version(), "certificates", certificates);
     if (root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0) {
         json_decref(root);
         fputs("tem: cannot write JSON (is the model's path valid UTF-8?)\n", stderr);

@@ -199,6 +199,8 @@ typedef struct tem_build_options {
                           * TEM_NEIGHBOURS_DEFAULT; more than the words there are: all.
                           * The first 64th of the words, which in most files are the
                           * frequent ones, get 16 times as many */
+    int allow_coarse;    /* 1: also where rounding changes distances by more than
+                          * TEM_GRID_REFUSED_PERCENT (tem_model_check_grid) */
 } tem_build_options;
 
 /* Rounds the vectors to the grid and finds every word's nearest neighbours,
@@ -208,7 +210,8 @@ typedef struct tem_build_options {
  * that fits. For TEM_ANGULAR each vector is first scaled to length 1.
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or
  * TEM_ERR_RANGE: values too large for the grid, vectors so long that two of them could
- * be 2^16 apart, a zero vector under TEM_ANGULAR.
+ * be 2^16 apart, a zero vector under TEM_ANGULAR, a grid that is too coarse for the distances
+ * of the words (tem_model_check_grid), unless that is allowed.
  * Cost: n^2/2 distances; memory about n * (row + 15 * neighbours) bytes. */
 TEM_API tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                                    const tem_run *run, tem_model **model, tem_error *error);
@@ -341,6 +344,27 @@ typedef struct tem_model_info {
 
 /* Fills *info. Any thread. */
 TEM_API void tem_model_get_info(const tem_model *model, tem_model_info *info);
+
+/* The median over the words of the distance to the nearest word at another point, exact; of an even
+ * number the lower one. Words at the same point, such as duplicates, are passed over. But in a model
+ * that was built in this process, a word that rounding has put on the point of another, more than
+ * 2^-17 away by the vectors given, counts with 0; a file no longer tells.
+ *   median    receives it; 0 if all words are at one point
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY or TEM_ERR_DAMAGED. Any thread. Cost: one look at each
+ * list. */
+TEM_API tem_status tem_model_nearest_median(const tem_model *model, tem_dist *median,
+                                            tem_error *error);
+
+/* Whether the grid is fine enough for the words: TEM_ERR_RANGE if `deviation` is above this many per
+ * cent of tem_model_nearest_median. Then epsilon, which is per unit of the model's distances, is not
+ * what it would be per unit of those that were given. The message has the numbers and the remedy,
+ * and names words that stand out by their place, from 1: one large value makes the grid coarse for
+ * all words. tem_model_build refuses with TEM_GRID_REFUSED_PERCENT; callers should warn with
+ * TEM_GRID_WARNED_PERCENT. Fails also as tem_model_nearest_median does. Any thread. */
+TEM_API tem_status tem_model_check_grid(const tem_model *model, uint32_t percent,
+                                        tem_error *error);
+#define TEM_GRID_WARNED_PERCENT 1u
+#define TEM_GRID_REFUSED_PERCENT 50u
 
 /* The word with this id, which must be below the number of words; *length
  * receives its bytes. Not NUL-terminated; lives as long as the model. For an id

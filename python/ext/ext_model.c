@@ -122,20 +122,23 @@ static const char **words_of(const ext_state *state, PyObject *words) {
 }
 
 typedef struct build_arguments {
-    unsigned metric, neighbours, threads;
+    unsigned metric, neighbours;
+    int allow_coarse;
+    unsigned threads;
     PyObject *progress;
 } build_arguments;
 
 static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, const tem_run *run,
                                 tem_model **model, tem_error *error) {
     const tem_build_options options = {.metric = (tem_metric)a->metric,
-                                       .neighbours = a->neighbours};
+                                       .neighbours = a->neighbours,
+                                       .allow_coarse = a->allow_coarse};
     const tem_status status = tem_model_build(vectors, &options, run, model, error);
     tem_vectors_free(vectors);
     return status;
 }
 
-/* build_file(path, limit, metric, neighbours, threads, progress) */
+/* build_file(path, limit, metric, neighbours, allow_coarse, threads, progress) */
 static PyObject *build_file(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *path = NULL;
@@ -144,8 +147,8 @@ static PyObject *build_file(PyObject *module, PyObject *args) {
     tem_model *model = NULL;
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "O&KIIIO", PyUnicode_FSConverter, &path, &limit, &a.metric,
-                          &a.neighbours, &a.threads, &a.progress))
+    if (!PyArg_ParseTuple(args, "O&KIIpIO", PyUnicode_FSConverter, &path, &limit, &a.metric,
+                          &a.neighbours, &a.allow_coarse, &a.threads, &a.progress))
         return NULL;
     const char *name = PyBytes_AsString(path);
     ext_run_begin(&run, a.threads, a.progress);
@@ -193,14 +196,14 @@ static PyObject *build_from(const ext_state *state, const char *const *strings, 
     return take_model(state, status, model, &error);
 }
 
-/* build_rows(words, numbers, metric, neighbours, threads, progress): float32 rows, or for a matrix
+/* build_rows(words, numbers, metric, neighbours, allow_coarse, threads, progress): float32 rows, or for a matrix
  * of distances float64 */
 static PyObject *build_rows(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *words = NULL, *made = NULL;
     Py_buffer values;
-    if (!PyArg_ParseTuple(args, "O!y*IIIO", &PyTuple_Type, &words, &values, &a.metric,
-                          &a.neighbours, &a.threads, &a.progress))
+    if (!PyArg_ParseTuple(args, "O!y*IIpIO", &PyTuple_Type, &words, &values, &a.metric,
+                          &a.neighbours, &a.allow_coarse, &a.threads, &a.progress))
         return NULL;
     const ext_state *state = ext_state_of(module);
     const char **strings = words_of(state, words);
@@ -247,9 +250,9 @@ PyMethodDef ext_model_functions[] = {
     {"verify_model", verify_model, METH_VARARGS,
      "verify_model(path, certificates, threads, progress)"},
     {"build_file", build_file, METH_VARARGS,
-     "build_file(path, limit, metric, neighbours, threads, progress)"},
+     "build_file(path, limit, metric, neighbours, allow_coarse, threads, progress)"},
     {"build_rows", build_rows, METH_VARARGS,
-     "build_rows(words, numbers, metric, neighbours, threads, progress)"},
+     "build_rows(words, numbers, metric, neighbours, allow_coarse, threads, progress)"},
     {"find_default", find_default, METH_VARARGS, "find_default(folders)"},
     {"parse_metric", parse_metric, METH_VARARGS, "parse_metric(name)"},
     {NULL, NULL, 0, NULL},
@@ -299,6 +302,31 @@ static PyObject *model_info(PyObject *self, PyObject *unused) {
                          (double)info.deviation / TEM_DIST_ONE, "triangles",
                          (unsigned long long)info.triangles, "file_bytes",
                          (unsigned long long)info.file_bytes, "hash", info.hash);
+}
+
+/* nearest_median(): how far away the nearest word is */
+static PyObject *nearest_median(PyObject *self, PyObject *unused) {
+    tem_dist median = 0;
+    tem_error error;
+    (void)unused;
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status = tem_model_nearest_median(((ext_model *)self)->model, &median, &error);
+    PyEval_RestoreThread(thread);
+    return status == TEM_OK ? PyFloat_FromDouble((double)median / TEM_DIST_ONE)
+                            : ext_fail(ext_state_of_self(self), &error);
+}
+
+/* why_coarse(): a sentence if rounding should be warned of, or None */
+static PyObject *why_coarse(PyObject *self, PyObject *unused) {
+    tem_error error;
+    (void)unused;
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status =
+        tem_model_check_grid(((ext_model *)self)->model, TEM_GRID_WARNED_PERCENT, &error);
+    PyEval_RestoreThread(thread);
+    if (status == TEM_ERR_RANGE)
+        return PyUnicode_FromString(error.message);
+    return status == TEM_OK ? Py_NewRef(Py_None) : ext_fail(ext_state_of_self(self), &error);
 }
 
 static PyObject *word_at(PyObject *self, PyObject *number) {
@@ -394,6 +422,8 @@ static PyMethodDef methods[] = {
     {"save", save, METH_VARARGS, "save(path, overwrite, progress)"},
     {"hash", model_hash, METH_O, "hash(progress)"},
     {"info", model_info, METH_NOARGS, "info()"},
+    {"nearest_median", nearest_median, METH_NOARGS, "nearest_median()"},
+    {"why_coarse", why_coarse, METH_NOARGS, "why_coarse()"},
     {"word", word_at, METH_O, "word(number)"},
     {"find", find, METH_O, "find(word)"},
     {"first_piece", first_piece, METH_O, "first_piece(text)"},

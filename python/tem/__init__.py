@@ -15,7 +15,8 @@ what to know before trusting it.
 from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateError, DamagedError,
                       Error, ExistsError, FileError, FormatError, MetricError, NotFoundError,
                       NotPrivateWarning, OutOfMemoryError, PrivacyWarning, RangeError,
-                      TrustWarning, UnsupportedError, UntrustedError, UtilityWarning, VersionError)
+                      RoundingWarning, TrustWarning, UnsupportedError, UntrustedError,
+                      UtilityWarning, VersionError)
 from ._model import Model, Options, Words
 from ._results import (Audit, Calibration, Choice, Cost, Entry, Explanation, Pair, Paper, Point,
                        Report, Summary, Tail)
@@ -25,5 +26,6 @@ __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledErr
            "CertificateError", "Choice", "Cost", "DamagedError", "Entry", "Error", "ExistsError",
            "Explanation", "FileError", "FormatError", "MetricError", "Model", "NotFoundError",
            "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper", "Point",
-           "PrivacyWarning", "RangeError", "Report", "Summary", "Tail", "TrustWarning",
-           "UnsupportedError", "UntrustedError", "UtilityWarning", "VersionError", "Words", "__version__"]
+           "PrivacyWarning", "RangeError", "Report", "RoundingWarning", "Summary", "Tail",
+           "TrustWarning", "UnsupportedError", "UntrustedError", "UtilityWarning", "VersionError",
+           "Words", "__version__"]

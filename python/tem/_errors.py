@@ -100,6 +100,10 @@ class PrivacyWarning(UserWarning):
     """At this epsilon most words stay themselves: there is nearly no privacy."""
 
 
+class RoundingWarning(UserWarning):
+    """The grid is coarse for these vectors: distances are not quite those that were given."""
+
+
 class UtilityWarning(UserWarning):
     """At this epsilon most words become any word: nearly no text is left."""
 

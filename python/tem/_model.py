@@ -12,7 +12,8 @@ from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpac
 from . import _default, _ledger, _tem
 from ._containers import unpack
 from ._errors import (CertificateError, FileError, NotFoundError, NotPrivateWarning,
-                      PrivacyWarning, TrustWarning, UntrustedError, UtilityWarning, make)
+                      PrivacyWarning, RoundingWarning, TrustWarning, UntrustedError, UtilityWarning,
+                      make)
 from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Point, Report,
                        Summary, Tail)
 
@@ -237,7 +238,8 @@ class Model:
 
     @classmethod
     def build(cls, vectors: Any, words: Iterable[str] | None = None, *, metric: str = "euclidean",
-              neighbours: int | None = None, limit: int | None = None, threads: int | None = None,
+              neighbours: int | None = None, limit: int | None = None,
+              allow_coarse: bool = False, threads: int | None = None,
               progress: Progress | None = None) -> Self:
         """Makes a model from vectors.
 
@@ -246,6 +248,9 @@ class Model:
         plain or gzip). Under the metric "matrix": the distance of each pair of `words`.
         metric: "euclidean", "angular", "l1", "linf" or "matrix".
         neighbours: how long the list of each word is (256). limit: only the first words.
+        allow_coarse: also where rounding moves distances by more than half of the median distance
+        to the nearest word, as it does if a single value is very large; else RangeError. A
+        RoundingWarning tells of more than 1 %.
         Texts are case-folded before their words are looked up; the vocabulary is not.
 
         >>> small = Model.build([[0.0, 0], [1, 0], [0, 1]], ["good", "great", "bad"])
@@ -253,18 +258,26 @@ class Model:
         1.0
         """
         number = _tem.MATRIX if metric == "matrix" else _tem.parse_metric(metric)
-        rest = number, _count("neighbours", neighbours), _threads(threads), progress
+        rest = (number, _count("neighbours", neighbours), allow_coarse, _threads(threads),
+                progress)
         most = _count("limit", limit)
         if isinstance(vectors, (str, os.PathLike)):
             if words is not None or metric == "matrix":
                 raise make("argument", "a file of vectors has its own words")
-            return cls._wrap(_tem.build_file(vectors, most, *rest))
+            return cls._built(_tem.build_file(vectors, most, *rest))
         if words is None:
             if not hasattr(vectors, "index_to_key"):
                 raise make("argument", "which words are these the vectors of?")
             vectors, words = vectors.vectors, vectors.index_to_key
         names, numbers = _table(vectors, words, metric, most or None)
-        return cls._wrap(_tem.build_rows(names, numbers, *rest))
+        return cls._built(_tem.build_rows(names, numbers, *rest))
+
+    @classmethod
+    def _built(cls, handle: _tem.Model) -> Self:
+        why = handle.why_coarse()
+        if why is not None:
+            warnings.warn(why, RoundingWarning, stacklevel=3)
+        return cls._wrap(handle)
 
     def save(self, path: Path, *, overwrite: bool = False,
              progress: Progress | None = None) -> None:
@@ -297,6 +310,16 @@ class Model:
     @property
     def metric(self) -> str:
         return str(self._info["metric"])
+
+    @property
+    def deviation(self) -> float:
+        """No distance is further than this from that of the vectors given: rounding."""
+        return float(self._info["deviation"])
+
+    @property
+    def nearest_median(self) -> float:
+        """The median distance of a word to the nearest one at another point. Looks at all words."""
+        return self._handle.nearest_median()
 
     @property
     def hash(self) -> str:

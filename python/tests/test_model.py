@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import warnings
 
 import numpy
 import pytest
@@ -40,6 +41,28 @@ def test_neighbours(small):
     nearest = small.neighbours("movie", 5)
     assert nearest[0] == ("movie", 0.0)
     assert [d for _, d in nearest] == sorted(small.distance("movie", w) for w in WORDS)[:5]
+
+
+def test_coarse_grids(tmp_path):
+    """One large value, and words near each other: refused, or told of, as the command does."""
+    rows, words = [[0.0312], [0.0313], [900.0]], ["one", "two", "far"]
+    with pytest.raises(tem.RangeError, match="clip or rescale the vector of word 3.*allow_coarse"):
+        tem.Model.build(rows, words)
+    file = tmp_path / "far.txt"
+    file.write_text("".join(f"{word} {row[0]} 0\n" for word, row in zip(words, rows)))
+    with pytest.raises(tem.RangeError, match="clip or rescale"):
+        tem.Model.build(file)
+    for source in ((rows, words), (file,)):
+        with pytest.warns(tem.RoundingWarning, match="99.9 % of the 0.0625 .*: clip") as caught:
+            coarse = tem.Model.build(*source, allow_coarse=True)
+        assert caught[0].filename == __file__
+        assert coarse.nearest_median == coarse.distance("one", "two") == 0.0625
+        assert 0.06 < coarse.deviation < 0.0625
+    with pytest.warns(tem.RoundingWarning, match="multiply all distances"):
+        tem.Model.build([[0, 1e-5], [1e-5, 0]], ["a", "b"], metric="matrix")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tem.Model.build([[0.0], [0.25], [9.0]], words).nearest_median == 0.25
 
 
 def test_words_outlive_the_model(vectors):

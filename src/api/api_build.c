@@ -2,6 +2,7 @@
  *
  * Vectors become points on the grid, or a user's distances become a matrix; either
  * way the result is a space, and the rest is the same. */
+#include "api/grid_check.h"
 #include "api/trusted.h"
 #include "core/memory.h"
 #include "core/status.h"
@@ -66,6 +67,35 @@ static tem_status make_index(tem_model *m, uint32_t neighbours, const tem_run *r
     return neighbours_build(&m->space, m->neighbours, run, &m->index, error);
 }
 
+/* Marks the words that rounding has put on the point of a word with another vector. The first word
+ * of each list is the first one of its point. */
+static void find_merged(const tem_vectors *v, const tem_model *m, unsigned char *merged) {
+    const neighbour_index *index = &m->index;
+    for (uint32_t id = 0; id < index->count; id++) {
+        const uint32_t first = index->entries[index->starts[id]].id;
+        merged[first] |= grid_tells_apart(v->values + (size_t)id * v->dimension,
+                                          v->values + (size_t)first * v->dimension, v->dimension,
+                                          m->space.metric);
+    }
+    for (uint32_t id = 0; id < index->count; id++)
+        merged[id] = merged[index->entries[index->starts[id]].id];
+}
+
+static tem_status check_grid(const tem_vectors *v, tem_model *m, bool allow_coarse,
+                             tem_error *error) {
+    unsigned char *merged = core_alloc_zero(m->space.count, 1);
+    if (merged == NULL)
+        return core_fail_memory(error);
+    if (v->values != NULL)
+        find_merged(v, m, merged);
+    const tem_status status = nearest_distance_find(&m->index, merged, &m->nearest, error);
+    core_free(merged);
+    if (status != TEM_OK || allow_coarse)
+        return status;
+    return grid_check(m, &m->nearest, TEM_GRID_REFUSED_PERCENT, "; or build with allow_coarse",
+                      error);
+}
+
 tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                            const tem_run *run, tem_model **model, tem_error *error) {
     const tem_build_options chosen = options == NULL ? (tem_build_options){0} : *options;
@@ -83,6 +113,8 @@ tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *
         status = make_rows(vectors, run, m, error);
     if (status == TEM_OK)
         status = make_index(m, chosen.neighbours, run, error);
+    if (status == TEM_OK)
+        status = check_grid(vectors, m, chosen.allow_coarse, error);
     if (status != TEM_OK) {
         model_free(m);
         return status;

@@ -9,6 +9,7 @@
 #define IO_MODEL_H
 
 #include "core/hash.h"
+#include "index/nearest_distance.h"
 #include "index/neighbours.h"
 #include "io/file.h"
 #include "space/space.h"
@@ -22,6 +23,7 @@ struct tem_model {
     neighbour_index index;
     uint32_t neighbours; /* what the lists' length was asked to be */
     tem_dist deviation;
+    nearest_distance nearest; /* when it was built; words 0: to be found in the lists */
     uint64_t triangles;
     bool triangles_exhaustive;
 

@@ -22,11 +22,11 @@ typedef struct rounding {
 
 /* What a vector is multiplied by before it is rounded; 0 for a vector that has no
  * direction. */
-static double scale_of(const rounding *r, const float *x) {
-    if (r->metric != TEM_ANGULAR)
+static double scale_of(tem_metric metric, const float *x, uint32_t dimension) {
+    if (metric != TEM_ANGULAR)
         return 1;
     double sum = 0;
-    for (uint32_t i = 0; i < r->dimension; i++)
+    for (uint32_t i = 0; i < dimension; i++)
         sum += (double)x[i] * x[i];
     return sum > 0 ? 1 / sqrt(sum) : 0;
 }
@@ -42,9 +42,22 @@ static double add_error(tem_metric metric, double sum, double error) {
     }
 }
 
+static double norm_of(tem_metric metric, double sum) {
+    return metric == TEM_L1 || metric == TEM_LINF ? sum : sqrt(sum);
+}
+
+bool grid_tells_apart(const float *a, const float *b, uint32_t dimension, tem_metric metric) {
+    const double of_a = scale_of(metric, a, dimension), of_b = scale_of(metric, b, dimension);
+    double sum = 0;
+    for (uint32_t i = 0; i < dimension; i++)
+        sum = add_error(metric, sum, a[i] * of_a - b[i] * of_b);
+    return norm_of(metric, sum) > 0.5 / TEM_DIST_ONE;
+}
+
 /* Rounds one vector; returns the norm of what rounding moved it by. */
 static double round_row(const rounding *r, const float *x, int16_t *row) {
-    const double scale = scale_of(r, x), steps = ldexp(1, (int)r->step_log2);
+    const double scale = scale_of(r->metric, x, r->dimension);
+    const double steps = ldexp(1, (int)r->step_log2);
     double moved = 0;
     for (uint32_t i = 0; i < r->dimension; i++) {
         const double exact = x[i] * scale * steps, rounded = nearbyint(exact);
@@ -52,7 +65,7 @@ static double round_row(const rounding *r, const float *x, int16_t *row) {
         moved = add_error(r->metric, moved, (exact - rounded) / steps);
     }
     memset(row + r->dimension, 0, (r->row_elements - r->dimension) * sizeof *row);
-    return r->metric == TEM_L1 || r->metric == TEM_LINF ? moved : sqrt(moved);
+    return norm_of(r->metric, moved);
 }
 
 static void round_item(void *context, uint64_t item, unsigned thread) {
@@ -73,7 +86,7 @@ static double largest_value(const rounding *r, uint32_t *row) {
     *row = 0;
     for (uint32_t id = 0; id < r->count; id++) {
         const float *x = r->values + (size_t)id * r->dimension;
-        const double scale = scale_of(r, x);
+        const double scale = scale_of(r->metric, x, r->dimension);
         double size = 0;
         for (uint32_t i = 0; i < r->dimension; i++)
             size = fmax(size, fabs(x[i] * scale));

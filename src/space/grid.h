@@ -21,4 +21,8 @@ tem_status grid_round(const float *values, uint32_t count, uint32_t dimension, t
                       const tem_run *run, int16_t *rows, uint32_t *step_log2, tem_dist *deviation,
                       tem_error *error);
 
+/* Whether two vectors are more than 2^-17 apart, half a step of a distance, as they are given; for
+ * TEM_ANGULAR, as chords of the unit sphere. */
+bool grid_tells_apart(const float *a, const float *b, uint32_t dimension, tem_metric metric);
+
 #endif

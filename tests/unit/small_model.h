@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of `count` words with these vectors; names NULL: w0, w1, ... */
+/* Of `count` words with these vectors, however coarse the grid is for them; names NULL: w0, w1,
+ * ... */
 static inline tem_model *small_model(const char *const *names, const float *values, uint32_t count,
                                      uint32_t dimension, tem_metric metric, uint32_t neighbours) {
     char(*own)[16] = calloc(count, sizeof *own);
@@ -19,7 +20,8 @@ static inline tem_model *small_model(const char *const *names, const float *valu
     }
     tem_vectors *vectors = NULL;
     tem_model *model = NULL;
-    const tem_build_options options = {.metric = metric, .neighbours = neighbours};
+    const tem_build_options options = {
+        .metric = metric, .neighbours = neighbours, .allow_coarse = 1};
     assert_int_equal(tem_vectors_create(words, values, count, dimension, &vectors, NULL), TEM_OK);
     assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
     tem_vectors_free(vectors);

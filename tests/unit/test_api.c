@@ -602,7 +602,7 @@ static void test_self(void **state) {
  * beside another one half of the time. */
 static void test_self_median(void **state) {
     (void)state;
-    static const float alone[] = {1000, 0, 0.001f}, beside[] = {0, 0.001f, 1000};
+    static const float alone[] = {1000, 0, 0}, beside[] = {0, 0, 1000};
     for (int i = 0; i < 2; i++) {
         tem_vectors *vectors = NULL;
         tem_model *model = NULL;

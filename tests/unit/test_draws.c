@@ -356,7 +356,8 @@ static tem_vectors *make_vectors(source from) {
 
 static tem_model *make_model(source from, uint32_t neighbours) {
     tem_vectors *vectors = make_vectors(from);
-    const tem_build_options options = {from == ANGLES ? TEM_ANGULAR : TEM_EUCLIDEAN, neighbours};
+    const tem_build_options options = {.metric = from == ANGLES ? TEM_ANGULAR : TEM_EUCLIDEAN,
+                                       .neighbours = neighbours};
     tem_model *model = NULL;
     assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
     tem_vectors_free(vectors);
