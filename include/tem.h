@@ -29,8 +29,8 @@
  *    fails, its outputs are untouched and *error, unless NULL, tells why.
  *  - Objects are opaque. What a call hands out through a `tem_x **` belongs to
  *    the caller, who frees it with tem_x_free; tem_x_free(NULL) does nothing.
- *  - A tem_model, tem_vectors, tem_mechanism or tem_law is frozen once made (but for
- *    whether a model is trusted): any
+ *  - A tem_model, tem_vectors, tem_mechanism or tem_law is frozen once made (whether a
+ *    model is trusted may change, atomically): any
  *    number of threads may use one at the same time, without locks. A tem_rng
  *    belongs to one thread at a time. Freeing is for one thread, when no other
  *    uses the object.
@@ -285,44 +285,44 @@ TEM_API tem_status tem_model_check(const tem_model *model, const tem_run *run, t
  * determine: the word table, every distance of every list, every list and bound against
  * all pairs of words. How far these vectors are from those the model was built from
  * (`deviation`) is the builder's claim, which the file cannot prove.
- * A model that passes is trusted from then on, in this process (tem_trust_verify: by this user); one
- * that does not is not.
+ * A model that passes is trusted in this process from then on; one that fails is not.
+ * tem_trust_verify does the same for the user, for good.
  * Fails with TEM_ERR_DAMAGED, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: as tem_model_build. */
 TEM_API tem_status tem_model_verify(tem_model *model, const tem_run *run, tem_error *error);
 
-/* Trust. The lists and bounds of a model decide what is drawn, and whether a matrix is a metric decides
- * what is proved. A file can say anything of them, with hashes that fit: whoever can write a file can
- * write a hash. So what draws or proves takes a model only if it is trusted:
+/* Trust. The lists and bounds of a model decide what is drawn. Whether a matrix is a metric decides
+ * what can be proved. Whoever can write a file can make these up, and write hashes that fit. So
+ * tem_mechanism_create and tem_accountant_create take a model only if it is trusted:
  *  - it was built in this process;
  *  - or tem_model_verify has recomputed it in this process;
- *  - or tem_model_trust has found its hash in the user's list, or equal to one that the caller names;
- *  - or the caller says that it came with the program (tem_model_trust_own).
- * Trust can be asked for, and given, from any thread. */
+ *  - or tem_model_trust has found its hash in the user's list, or the caller has named its hash;
+ *  - or the caller has said that it came with the program (tem_model_trust_own).
+ * Any thread may call these. */
 
-/* 1 or 0. */
+/* Whether the model is trusted: 1 or 0. */
 TEM_API int tem_model_is_trusted(const tem_model *model);
 
-/* Trusts an open model if somebody has vouched for what it holds. tem_model_check first: the hash that
- * is looked for is that of the bytes in memory. A model that is trusted already stays so at no cost,
- * unless a hash is named.
- *   hash     the hash of the model that is meant, 64 digits as tem_model_hash has them, from somebody
- *            who has built or verified it, and not from the file: then it is this model or none.
- *            NULL: those decide that this user has built or verified (tem_trust_has)
+/* Trusts an open model if somebody has vouched for its content. Calls tem_model_check first, so the
+ * hash that counts is the hash of the bytes in memory. A model that is trusted already stays trusted
+ * at no cost, unless a hash is named.
+ *   hash     64 digits, as tem_model_hash has them: trust the model with this hash and no other.
+ *            Take the hash from somebody who has built or verified the model, not from the file.
+ *            NULL: trust a model that this user has built or verified (tem_trust_has)
  * Fails with TEM_ERR_UNTRUSTED (another hash; not in the list; or as tem_trust_has does),
- * TEM_ERR_DAMAGED, TEM_ERR_ARGUMENT (no hash; a hash for a model that is not from a file), TEM_ERR_FILE,
- * TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: that of tem_model_check. */
+ * TEM_ERR_DAMAGED, TEM_ERR_ARGUMENT (an invalid hash; a hash for a model that is not from a file),
+ * TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: that of tem_model_check. */
 TEM_API tem_status tem_model_trust(tem_model *model, const char *hash, const tem_run *run,
                                    tem_error *error);
 
-/* Trusts a model because of its place: it came with the program, where tem_model_find_default found it
- * (is_own). Compares nothing; tem_model_check does. */
+/* Trusts a model because of its place: tem_model_find_default found it beside the program (is_own).
+ * Compares nothing with the hashes; tem_model_check does. */
 TEM_API void tem_model_trust_own(tem_model *model);
 
-/* The hash of a model, computed from all that it holds in memory: that of its file, or of the file that
- * tem_model_save would write. To be given to tem_trust_add by whoever has built it.
+/* The hash of a model, computed from all its content in memory: the hash of its file, or of the file
+ * that tem_model_save would write. Whoever has built the model gives it to tem_trust_add.
  *   hash     receives 64 digits and a NUL
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_CANCELLED, TEM_ERR_RANGE (too large for a file). Cost: about 1
- * GB/s a processor. */
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_CANCELLED, TEM_ERR_RANGE (too large for a file). Cost:
+ * about 1 GB/s a processor. */
 TEM_API tem_status tem_model_hash(const tem_model *model, const tem_run *run, char hash[65],
                                   tem_error *error);
 
@@ -471,8 +471,9 @@ TEM_API tem_status tem_kind_parse(const char *name, tem_mechanism_kind *kind, te
  * up to a relative 2^-99, which s has room for, so that for all words w, w', y
  *     P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w').
  * An unknown word counts as one at distance gamma from every word: P(y) = a_y / A.
- * Fails with TEM_ERR_UNTRUSTED (a model that is not trusted), TEM_ERR_ARGUMENT (both beta and
- * gamma, or either where it has no meaning), TEM_ERR_RANGE (epsilon or gamma not positive or beyond the integers above, s gamma
+ * Fails with TEM_ERR_UNTRUSTED (a model that is not trusted),
+ * TEM_ERR_ARGUMENT (both beta and gamma, or either where it has no meaning),
+ * TEM_ERR_RANGE (epsilon or gamma not positive or beyond the integers above, s gamma
  * beyond 64, all weights 0), TEM_ERR_CERTIFICATE (one for another model, epsilon, beta or
  * gamma), TEM_ERR_UNSUPPORTED (Madlib without vectors),
  * TEM_ERR_DAMAGED (lists of the model that overlap), TEM_ERR_MEMORY. Cost: O(words). The
@@ -819,8 +820,8 @@ TEM_API tem_status tem_accountant_create(const tem_model *model, const uint32_t 
                                          tem_error *error);
 TEM_API void tem_accountant_free(tem_accountant *accountant);
 
-/* What is proved here is proved of distances that are a metric. A TEM_MATRIX of more than 400 words,
- * of which not all triangles are checked, may be none: then nothing is proved. */
+/* What is proved here is proved of distances that are a metric. A TEM_MATRIX of more than 400
+ * words may be none, since not all of its triangles are checked: of that nothing is proved. */
 typedef struct tem_audit {
     int is_metric;             /* 1: the distances are known to be a metric; 0: see above */
     double realised;           /* proved: no pair of words loses more, per unit of distance */
@@ -982,8 +983,8 @@ typedef struct tem_calibration {
  *              equal or balanced weights
  * Weights are searched for in floating point, rounded to integers, and then proved. Fails with
  * TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_ARGUMENT (tuned without a prior, or with that
- * of another model), TEM_ERR_UNSUPPORTED (other weights; a matrix of more than 400 words, of
- * which not all triangles are checked), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: seconds for 33,860 words,
+ * of another model), TEM_ERR_UNSUPPORTED (other weights; a matrix of more than 400
+ * words), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: seconds for 33,860 words,
  * minutes with tuned ones; memory for other than equal weights 2 bytes for each pair of words, both
  * ways, but at most 6 GB. Beyond that all distances are computed anew for every step: minutes a step
  * for 341,479 words, and hours where distances are not euclidean (docs/TUNING.md). */
@@ -998,8 +999,8 @@ TEM_API tem_status tem_certificate_verify(const tem_certificate *certificate,
                                           const tem_accountant *accountant, const tem_run *run,
                                           tem_error *error);
 
-/* Whether a certificate is for the words, vectors and metric of this model: 1 or 0. Of a model that is
- * not trusted, as its file says. */
+/* Whether a certificate is for the words, vectors and metric of this model: 1 or 0. For a model that
+ * is not trusted this is what its file says. */
 TEM_API int tem_certificate_is_for(const tem_certificate *certificate, const tem_model *model);
 
 TEM_API void tem_certificate_get_info(const tem_certificate *certificate,
@@ -1037,49 +1038,54 @@ TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model
 
 /* ---------------------------------------------------------------- trust -- */
 
-/* Which models and certificates a user trusts. A hash finds damage and does not tell who made a file:
- * whoever can write the file can write a hash, and a made-up list, bound or s breaks the guarantee. So
- * the hashes of those that were made or verified here are lines of $XDG_STATE_HOME/tem/trusted, else of
- * ~/.local/state/tem/trusted: a regular file in a folder, both the user's own, not writable by anybody
- * else, and no symbolic links.
- * All of these fail with TEM_ERR_UNTRUSTED if they are not, naming which, or if the environment does
- * not tell where they are; with TEM_ERR_FILE, TEM_ERR_MEMORY, or TEM_ERR_ARGUMENT for what is no hash.
- * Any thread, any number of processes. A certificate is for a model's words, vectors and metric; what
- * it certifies holds of what is drawn only if the model is trusted, too. */
+/* The user's list of trusted models and certificates. A hash finds damage and does not tell who
+ * made a file: a made-up list, bound or s breaks the guarantee, and its hash fits. So the hashes of
+ * models and certificates that this user has made or verified are lines of the file
+ * $XDG_STATE_HOME/tem/trusted, else of ~/.local/state/tem/trusted. The file and its folder must be
+ * the user's own, must be no symbolic links, and nobody else may be able to write them.
+ * All of these calls fail with TEM_ERR_UNTRUSTED if that does not hold (the error names what is
+ * wrong), or if the environment does not tell where the list is; with TEM_ERR_FILE, TEM_ERR_MEMORY;
+ * and with TEM_ERR_ARGUMENT for an invalid hash. Any thread, any number of processes.
+ * A certificate is for words, vectors and metric. It says nothing about lists and bounds: the model
+ * must be trusted, too. */
 
 /* Whether the list has this hash (tem_model_hash's, or tem_certificate_info's). */
 TEM_API tem_status tem_trust_has(const char *hash, int *has, tem_error *error);
 
-/* Whether one could be noted: makes the list, and its folders for their owner alone. */
+/* Whether the list could be changed: makes it, and its folders, for their owner alone. */
 TEM_API tem_status tem_trust_ready(tem_error *error);
 
-/* Trusts it from now on, or no longer: that is on the disk when this returns TEM_OK. Also fail with
- * TEM_ERR_CANCELLED, while others change the list. */
+/* Adds a hash to the list, or removes it. The change is on the disk when this returns TEM_OK. Waits
+ * while others change the list, and may then fail with TEM_ERR_CANCELLED. */
 TEM_API tem_status tem_trust_add(const char *hash, const tem_run *run, tem_error *error);
 TEM_API tem_status tem_trust_remove(const char *hash, const tem_run *run, tem_error *error);
 
-/* Told of what tem_trust_verify has looked at, one after the other.
- *   certificate   which one; NULL: the model, or the file of certificates, which error->file names
- *   failure       what is wrong with it; NULL: it holds */
+/* Called by tem_trust_verify for each thing that it has verified, from the thread that called it.
+ *   certificate   which certificate; NULL: the model, or a file of certificates that cannot be
+ *                 read, which failure->file names
+ *   failure       why it does not hold; NULL: it holds */
 typedef void tem_verified_fn(void *context, const tem_certificate_info *certificate,
                              const tem_error *failure);
 
 /* A field of 0 or NULL means the default. */
 typedef struct tem_verification {
-    const char *certificates; /* the file of the model's certificates; none, or none there: none */
+    const char *certificates; /* the file of the model's certificates; there need not be one */
     tem_verified_fn *told;
     void *told_context;
-    tem_error *unnoted; /* receives why the list could not be changed; status TEM_OK: it was, or
-                         * did not have to be */
+    tem_error *unnoted; /* receives why the list could not be changed; TEM_OK if it could */
 } tem_verification;
 
-/* Verifies a model, and then its certificates; what holds is in the user's list from then on, each as
- * soon as it is known, and what does not hold is not. If it is the model, neither its hash, as the file
- * says it and as it is computed, is in the list any more, nor any of the certificates. A certificate for another model
- * is left alone, and is a failure. Whether the list could be changed is told by `unnoted` alone: in
- * this process a model that holds is trusted anyway.
- * Fails as tem_model_verify, tem_accountant_create, tem_certificate_load and tem_certificate_verify do,
- * with the first failure. Cost: that of these. */
+/* Verifies a model, then its certificates, and changes the user's list accordingly:
+ *  - a model that holds is added, and so is each certificate that holds, as soon as that is known;
+ *  - if the model does not hold, the hash that its file claims, the hash that its content has, and
+ *    all its certificates are removed;
+ *  - a certificate that does not hold is removed. One for another model is a failure, and is left
+ *    alone.
+ * A call that was cancelled, or that could not read something, removes nothing. If only the list
+ * could not be changed, this returns TEM_OK and `unnoted` tells why; the model is then trusted in
+ * this process.
+ * Fails as tem_model_verify, tem_accountant_create, tem_certificate_load and
+ * tem_certificate_verify do, with the first failure. Cost: that of these. */
 TEM_API tem_status tem_trust_verify(tem_model *model, const tem_verification *how,
                                     const tem_run *run, tem_error *error);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* ---- the model ---- */
 
@@ -96,8 +97,8 @@ static void tell(verification *v, const tem_certificate *certificate, const tem_
 }
 
 /* One for another model may hold there: its trust is not touched. */
-static void judge_certificate(verification *v, const tem_certificate *certificate,
-                              const tem_accountant *accountant) {
+static tem_status judge_certificate(verification *v, const tem_certificate *certificate,
+                                    const tem_accountant *accountant) {
     char hash[65];
     tem_error error;
     const tem_status status = tem_certificate_verify(certificate, accountant, v->run, &error);
@@ -106,31 +107,28 @@ static void judge_certificate(verification *v, const tem_certificate *certificat
         (is_verdict(status) && tem_certificate_is_for(certificate, accountant->model)))
         note(v, hash, status == TEM_OK);
     tell(v, certificate, status == TEM_OK ? NULL : &error);
+    return status;
 }
 
 /* One after the other, also beyond one that does not hold. */
 static void judge_certificates(verification *v, const tem_accountant *accountant) {
-    for (uint32_t i = 0; v->failure.status != TEM_ERR_CANCELLED; i++) {
+    tem_status status = TEM_OK;
+    for (uint32_t i = 0; status != TEM_ERR_CANCELLED; i++) {
         tem_certificate *certificate = NULL;
         tem_error error;
         if (tem_certificate_load(v->how->certificates, i, &certificate, &error) != TEM_OK)
             tell(v, NULL, &error);
         if (certificate == NULL)
             return;
-        judge_certificate(v, certificate, accountant);
+        status = judge_certificate(v, certificate, accountant);
         tem_certificate_free(certificate);
     }
 }
 
-/* Whether there is a file of certificates, or what has its name. */
+/* Whether something has the name of the file of certificates. */
 static bool has_certificates(const verification *v) {
-    tem_certificate *first = NULL;
-    tem_error error;
-    if (v->how->certificates == NULL)
-        return false;
-    const tem_status status = tem_certificate_load(v->how->certificates, 0, &first, &error);
-    tem_certificate_free(first);
-    return status == TEM_OK || error.os_error != ENOENT;
+    return v->how->certificates != NULL &&
+           (access(v->how->certificates, F_OK) == 0 || errno != ENOENT);
 }
 
 static void verify_certificates(verification *v, const tem_model *model) {

@@ -3,6 +3,7 @@
  * The forged model here is one that an attacker would send: words and vectors are honest, so that a
  * genuine certificate is for it; every list is the word itself at distance 0, every bound is as large
  * as can be, and all hashes fit. Drawn from, it gives nearly every word back. */
+#include "core/fault.h"
 #include "io/model_layout.h"
 
 #include <setjmp.h>
@@ -653,6 +654,36 @@ static void test_claimed_triangles(void **state) {
     tem_model_free(made);
 }
 
+#ifdef TEM_FAULTS
+/* Fails the nth allocation or system call, for all n. A fault is no verdict: nothing that holds loses
+ * its trust, and what was said to be noted is. */
+static void test_faults(void **state) {
+    (void)state;
+    const tem_run run = {.threads = 1};
+    for (uint64_t n = 1;; n++) {
+        tale t;
+        tem_error unnoted = {.status = TEM_OK};
+        set_up(NULL);
+        add(hash_of(built));
+        tem_model *model = open_model();
+        core_fault_arm(n);
+        const tem_status status = verify(model, &t, &unnoted, &run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        assert_true(is_listed(hash_of(built)));
+        assert_true(status == TEM_OK || status == TEM_ERR_MEMORY || status == TEM_ERR_FILE);
+        assert_true(is_listed(certificate_hash_of(genuine)) || status != TEM_OK ||
+                    unnoted.status != TEM_OK);
+        assert_true(!hit || status != TEM_OK || unnoted.status != TEM_OK);
+        tem_model_free(model);
+        if (!hit) {
+            assert_true(status == TEM_OK && n > 40);
+            return;
+        }
+    }
+}
+#endif
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_gate, set_up),
@@ -672,6 +703,9 @@ int main(void) {
         cmocka_unit_test_setup(test_unnoted_verification, set_up),
         cmocka_unit_test_setup(test_forged_ring, set_up),
         cmocka_unit_test_setup(test_claimed_triangles, set_up),
+#ifdef TEM_FAULTS
+        cmocka_unit_test_setup(test_faults, set_up),
+#endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
