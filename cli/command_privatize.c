@@ -278,10 +278,10 @@ int command_privatize(int argc, char *const *argv) {
         MECHANISM_OPTIONS(r.choice),
         {"oov", 0, OPTION_TEXT, &r.oov_name, "POLICY",
          "unknown words: uniform (default: drawn from all words), drop, mask,\n"
-         "keep-unsafe (released as they are)",
+         "keep-unsafe (released as they are); only uniform is private",
          0, 0},
         {"punctuation", 0, OPTION_TEXT, &r.punctuation_name, "POLICY",
-         "drop (default), keep (released as it is), word (drawn for)", 0, 0},
+         "drop (default), keep (released as it is: not private), word (drawn for)", 0, 0},
         {"format", 0, OPTION_TEXT, &r.format_name, "F", "text (default), tsv, csv or jsonl", 0, 0},
         {"field", 0, OPTION_TEXT, &r.job.field, "NAME", "tsv, csv, jsonl: the private field", 0, 0},
         {"missing", 0, OPTION_TEXT, &r.missing_name, "POLICY",
