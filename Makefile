@@ -50,6 +50,7 @@ install: all
 	@mkdir -p '$(DESTDIR)$(PREFIX)' && test -w '$(DESTDIR)$(PREFIX)' || \
 		{ echo "cannot write to $(PREFIX): use sudo, or PREFIX=\$$HOME/.local"; exit 1; }
 	@meson install -C $(BUILD) --no-rebuild --quiet
+	@test -n '$(DESTDIR)' || test "$$(id -u)" != 0 || ldconfig # the loader finds libtem.so
 	@echo "installed under $(PREFIX)"
 
 format:
