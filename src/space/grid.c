@@ -22,11 +22,11 @@ typedef struct rounding {
 
 /* What a vector is multiplied by before it is rounded; 0 for a vector that has no
  * direction. */
-static double scale_of(tem_metric metric, const float *x, uint32_t dimension) {
-    if (metric != TEM_ANGULAR)
+static double scale_of(const rounding *r, const float *x) {
+    if (r->metric != TEM_ANGULAR)
         return 1;
     double sum = 0;
-    for (uint32_t i = 0; i < dimension; i++)
+    for (uint32_t i = 0; i < r->dimension; i++)
         sum += (double)x[i] * x[i];
     return sum > 0 ? 1 / sqrt(sum) : 0;
 }
@@ -47,7 +47,8 @@ static double norm_of(tem_metric metric, double sum) {
 }
 
 bool grid_tells_apart(const float *a, const float *b, uint32_t dimension, tem_metric metric) {
-    const double of_a = scale_of(metric, a, dimension), of_b = scale_of(metric, b, dimension);
+    const rounding r = {.dimension = dimension, .metric = metric};
+    const double of_a = scale_of(&r, a), of_b = scale_of(&r, b);
     double sum = 0;
     for (uint32_t i = 0; i < dimension; i++)
         sum = add_error(metric, sum, a[i] * of_a - b[i] * of_b);
@@ -56,8 +57,7 @@ bool grid_tells_apart(const float *a, const float *b, uint32_t dimension, tem_me
 
 /* Rounds one vector; returns the norm of what rounding moved it by. */
 static double round_row(const rounding *r, const float *x, int16_t *row) {
-    const double scale = scale_of(r->metric, x, r->dimension);
-    const double steps = ldexp(1, (int)r->step_log2);
+    const double scale = scale_of(r, x), steps = ldexp(1, (int)r->step_log2);
     double moved = 0;
     for (uint32_t i = 0; i < r->dimension; i++) {
         const double exact = x[i] * scale * steps, rounded = nearbyint(exact);
@@ -86,7 +86,7 @@ static double largest_value(const rounding *r, uint32_t *row) {
     *row = 0;
     for (uint32_t id = 0; id < r->count; id++) {
         const float *x = r->values + (size_t)id * r->dimension;
-        const double scale = scale_of(r->metric, x, r->dimension);
+        const double scale = scale_of(r, x);
         double size = 0;
         for (uint32_t i = 0; i < r->dimension; i++)
             size = fmax(size, fabs(x[i] * scale));
