@@ -361,8 +361,7 @@ TEM_API tem_status tem_model_nearest_median(const tem_model *model, tem_dist *me
  * and names words that stand out by their place, from 1: one large value makes the grid coarse for
  * all words. tem_model_build refuses with TEM_GRID_REFUSED_PERCENT; callers should warn with
  * TEM_GRID_WARNED_PERCENT. Fails also as tem_model_nearest_median does. Any thread. */
-TEM_API tem_status tem_model_check_grid(const tem_model *model, uint32_t percent,
-                                        tem_error *error);
+TEM_API tem_status tem_model_check_grid(const tem_model *model, uint32_t percent, tem_error *error);
 #define TEM_GRID_WARNED_PERCENT 1u
 #define TEM_GRID_REFUSED_PERCENT 50u
 
@@ -729,9 +728,9 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * the budget does not suffice nothing is written. Otherwise each batch of documents is
  * charged as it comes, and the run stops before the document that would exceed the budget. A run
  * that fails or is killed after that has spent what it charged, whatever was released.
- * A budget needs a private run (tem_job_why_not_private), a model that was opened from a file, and a ledger whose
- * charges are all bounded and with this model: epsilon is per unit of its distance. With `by` each record
- * must name a person: by a string that is not empty, in JSON also a whole number; two names are
+ * A budget needs a private run (tem_job_why_not_private), a model that was opened from a file, and
+ * a ledger whose charges are all private and with this model: epsilon is per unit of its distance.
+ * With `by` each record must name a person: by a string that is not empty, in JSON also a whole number; two names are
  * one person if they are the same bytes. The ledger has a hash of the name under a salt of
  * its own. Charges that name nobody, or by another field, count for everybody.
  * A dry run charges nothing, and fails with TEM_ERR_BUDGET if a run would.
