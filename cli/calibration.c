@@ -134,7 +134,7 @@ static tem_status find_better(const tem_model *model, const tem_calibration *wan
 static bool keep(const tem_certificate *certificate, const tem_run *run) {
     tem_certificate_info info;
     tem_error error;
-    if (tem_certificate_save(certificate, default_model_certificates(), &error) != TEM_OK) {
+    if (tem_certificate_save(certificate, default_model_certificates(), run, &error) != TEM_OK) {
         talk_error(&error);
         return false;
     }

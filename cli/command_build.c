@@ -37,6 +37,9 @@ static int check_request(build_request *r, size_t operands) {
         return talk_usage("build", "where to? -o MODEL names the file to write");
     if (tem_metric_parse(r->metric_name, &r->metric, &error) != TEM_OK)
         return talk_usage("build", "--metric: %s", error.message);
+    if (outputs_are_same(r->vectors, r->output))
+        return talk_usage("build",
+                          "VECTORS and MODEL are the same file, which would be overwritten");
     return outputs_check(r->output, r->force) ? EXIT_DONE : EXIT_FAILED;
 }
 

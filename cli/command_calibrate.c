@@ -106,7 +106,7 @@ static int run_on_model(calibrate_request *r, const tem_model *model, const tem_
         return EXIT_FAILED;
     int status = check_exponents(r, model);
     if (status == EXIT_DONE)
-        prior = prior_choose("calibrate", r->prior_text, model, r->common.quiet, &status);
+        prior = prior_choose("calibrate", r->prior_text, model, run, r->common.quiet, &status);
     if (prior == NULL)
         return status;
     r->wanted.steps = (uint32_t)r->steps;

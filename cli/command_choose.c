@@ -284,9 +284,9 @@ static int choose(const choose_request *r, tem_target target, double wanted) {
     tem_error error;
     tem_accountant *accountant = NULL;
     tem_model *model = trust_open_model(r->common.model, r->common.model_hash, &run);
-    tem_prior *prior = model == NULL
-                           ? NULL
-                           : prior_choose("choose", r->prior_name, model, r->common.quiet, &status);
+    tem_prior *prior = NULL;
+    if (model != NULL)
+        prior = prior_choose("choose", r->prior_name, model, &run, r->common.quiet, &status);
     chooser c = {.request = r,
                  .wish = {target, wanted, r->beta, r->gamma, prior, r->calibrated},
                  .model = model};

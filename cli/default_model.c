@@ -1,6 +1,7 @@
 /* default_model.c - which model serves when none is named. */
 #include "default_model.h"
 
+#include "outputs.h"
 #include "talk.h"
 
 #include <errno.h>
@@ -28,6 +29,18 @@ static bool find_default(void) {
     return found;
 }
 
+/* Whether the command would write over the model it is to use; says so. */
+static bool is_output(void) {
+    const char *const used[] = {path, default_model_certificates()};
+    for (int i = 0; i < 2; i++)
+        if (outputs_include(used[i])) {
+            fprintf(stderr, "tem: %s: %s in use; name another file to write\n", used[i],
+                    i == 0 ? "this is the model" : "these are the certificates of the model");
+            return true;
+        }
+    return false;
+}
+
 tem_model *default_model_open(const char *named) {
     tem_error error;
     tem_model *model = NULL;
@@ -40,6 +53,8 @@ tem_model *default_model_open(const char *named) {
               stderr);
         return NULL;
     }
+    if (is_output())
+        return NULL;
     if (tem_model_open(path, &model, &error) != TEM_OK) {
         talk_error(&error);
         if (error.os_error == ENOENT)

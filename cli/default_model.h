@@ -7,8 +7,9 @@
 #include <stdbool.h>
 
 /* Opens `named`, or, if that is NULL, $TEM_MODEL, else default.tem beside the
- * program, else the installed one. Prints why it cannot; NULL then. The model can be looked at;
- * trust.h says who may draw from it. */
+ * program, else the installed one. Prints why it cannot; NULL then. A model that the command would
+ * write over (outputs.h) is refused, and so is one with such certificates. The model can be looked
+ * at; trust.h says who may draw from it. */
 tem_model *default_model_open(const char *named);
 
 /* The path that default_model_open opened last. */

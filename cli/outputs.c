@@ -17,8 +17,22 @@ static const char *split_folder(const char *path, char folder[PATH_MAX]) {
     return slash == NULL ? path : slash + 1;
 }
 
+/* What the command will write: the outputs that were checked. No command has more than a few. */
+enum { NAMED_MAX = 8 };
+static const char *named[NAMED_MAX];
+static size_t named_count;
+
+bool outputs_include(const char *path) {
+    for (size_t i = 0; i < named_count; i++)
+        if (outputs_are_same(named[i], path))
+            return true;
+    return false;
+}
+
 bool outputs_check(const char *path, bool force) {
     struct stat info;
+    if (named_count < NAMED_MAX)
+        named[named_count++] = path;
     if (path[0] == '\0' || strcmp(path, "-") == 0) {
         fprintf(stderr, "tem: '%s' is no name for a file to write\n", path);
         return false;

@@ -8,6 +8,9 @@
  * already, or `force` is set, and its folder takes files. Says why not. */
 bool outputs_check(const char *path, bool force);
 
+/* Whether this file is one that outputs_check was asked about, under whatever name. */
+bool outputs_include(const char *path);
+
 /* Whether both names are of one file, be it there or not; false if one is NULL. */
 bool outputs_are_same(const char *a, const char *b);
 

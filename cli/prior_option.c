@@ -15,8 +15,8 @@ static void tell(const char *path, const tem_prior *prior, bool quiet) {
               talk_count((uint64_t)info.unknown));
 }
 
-tem_prior *prior_choose(const char *command, const char *text, const tem_model *model, bool quiet,
-                        int *status) {
+tem_prior *prior_choose(const char *command, const char *text, const tem_model *model,
+                        const tem_run *run, bool quiet, int *status) {
     static const char zipf[] = "zipf";
     const size_t length = sizeof zipf - 1;
     double power = 1;
@@ -29,7 +29,7 @@ tem_prior *prior_choose(const char *command, const char *text, const tem_model *
         return NULL;
     }
     const tem_status made = named || powered ? tem_prior_create_zipf(model, power, &prior, &error)
-                                             : tem_prior_load(model, text, NULL, &prior, &error);
+                                             : tem_prior_load(model, text, run, &prior, &error);
     *status = made == TEM_OK ? EXIT_DONE : talk_error(&error);
     if (made == TEM_OK && !named && !powered)
         tell(text, prior, quiet);
@@ -37,7 +37,7 @@ tem_prior *prior_choose(const char *command, const char *text, const tem_model *
 }
 
 const char *prior_name(const char *text) {
-    const size_t most = sizeof ((tem_certificate_info *)0)->prior - 1;
+    const size_t most = sizeof((tem_certificate_info *)0)->prior - 1;
     const char *slash = strrchr(text, '/');
     const char *name = slash != NULL ? slash + 1 : text;
     if (strlen(name) <= most)

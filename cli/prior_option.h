@@ -18,8 +18,8 @@
 
 /* The prior that `text` names. NULL and *status if it cannot be had, after
  * saying why. */
-tem_prior *prior_choose(const char *command, const char *text, const tem_model *model, bool quiet,
-                        int *status);
+tem_prior *prior_choose(const char *command, const char *text, const tem_model *model,
+                        const tem_run *run, bool quiet, int *status);
 
 /* How a certificate names that prior: without folders, at most 63 bytes. */
 const char *prior_name(const char *text);

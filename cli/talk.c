@@ -10,10 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR_CELLS = 30, TEXT_BYTES = 32, TEXTS = 8 };
+enum { BAR_CELLS = 30, TEXT_BYTES = 32, TEXTS = 8, GRACE_NS = 700000000 };
 
 static volatile sig_atomic_t caught_signal, caught_count;
-static bool patient; /* the first signal is for whoever asks for it */
+static volatile sig_atomic_t patient; /* the first signal is for whoever asks for it */
+static timer_t grace;
 
 double talk_clock(void) {
     struct timespec now;
@@ -131,6 +132,10 @@ static void draw_bar(const char *stage, double share, double now) {
     fflush(stderr);
 }
 
+static bool must_stop(void) {
+    return caught_count > (patient ? 1 : 0);
+}
+
 static int show_progress(void *context, const char *stage, uint64_t done, uint64_t total) {
     (void)context;
     const double now = bar.shown ? talk_clock() : 0;
@@ -147,7 +152,7 @@ static int show_progress(void *context, const char *stage, uint64_t done, uint64
         draw_bar(stage, (double)done / (double)total, now);
         bar.last_drawn = done == total ? now + 3600 : now;
     }
-    const bool stop = caught_count > (patient ? 1 : 0);
+    const bool stop = must_stop();
     if (stop && bar.shown)
         fputs("\r\033[K", stderr);
     return stop;
@@ -159,13 +164,27 @@ void talk_end_progress(void) {
     bar.stage = NULL;
 }
 
+/* Ends the program by the signal. Only what a handler may call is called here. */
+static void end_by_signal(int number) {
+    (void)number;
+    tem_temporaries_remove();
+    signal(caught_signal, SIG_DFL);
+    raise(caught_signal);
+}
+
+/* The call in progress ends when it next asks show_progress, nearly at once, and cleans up. What does
+ * not ask within the time of grace (a file system that hangs, another library's long loop) is ended
+ * all the same: a killed run leaves its ledger and its files whole. */
 static void catch_signal(int number) {
+    const struct itimerspec once = {.it_value = {.tv_nsec = GRACE_NS}};
     caught_signal = number;
     caught_count = number != SIGINT || caught_count > 0 ? 2 : 1; /* patience is for Ctrl-C */
+    if (must_stop())
+        timer_settime(grace, 0, &once, NULL);
 }
 
 void talk_be_patient(void) {
-    patient = true;
+    patient = 1;
 }
 
 bool talk_interrupted(void) {
@@ -179,16 +198,28 @@ void talk_say_beside_bar(const char *format, ...) {
     va_end(arguments);
 }
 
+static void handle(int number, void (*handler)(int)) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigaction(number, &action, NULL);
+}
+
+static void catch_signals(void) {
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigevent alarm = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    struct sigaction action;
+    if (timer_create(CLOCK_MONOTONIC, &alarm, &grace) != 0)
+        return;
+    handle(SIGALRM, end_by_signal);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        if (sigaction(caught[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            handle(caught[i], catch_signal);
+}
+
 tem_run talk_run(unsigned threads, bool quiet) {
-    static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
-        struct sigaction action;
-        if (sigaction(caught[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
-            memset(&action, 0, sizeof action);
-            action.sa_handler = catch_signal;
-            sigaction(caught[i], &action, NULL);
-        }
-    }
+    catch_signals();
+    handle(SIGXFSZ, SIG_IGN); /* a write that fails says so, and nothing stays behind */
     bar.shown = !quiet && isatty(STDERR_FILENO);
     return (tem_run){.threads = threads, .progress = show_progress};
 }

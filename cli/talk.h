@@ -35,8 +35,9 @@ const char *talk_distance_up(tem_dist distance);
 double talk_clock(void);
 
 /* A run with progress on stderr if that is a terminal and the user did not ask for
- * quiet. Catches SIGINT, SIGTERM and SIGHUP: the call in progress then ends with
- * TEM_ERR_CANCELLED, cleans up, and talk_error ends the program by the signal. */
+ * quiet. Catches SIGINT, SIGTERM, SIGHUP and SIGQUIT: the call in progress then ends with
+ * TEM_ERR_CANCELLED, cleans up, and talk_error ends the program by the signal. What has not ended
+ * within a second is ended then, and its temporary files are removed. */
 tem_run talk_run(unsigned threads, bool quiet);
 
 /* From now on the first SIGINT does not end the call in progress: talk_interrupted tells of it, and

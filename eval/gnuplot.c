@@ -4,6 +4,8 @@
 #include "failure.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,20 +22,55 @@ static bool prepare(posix_spawn_file_actions_t *actions, const char *inside, con
     return inside == NULL || posix_spawn_file_actions_addchdir_np(actions, inside) == 0;
 }
 
-bool gnuplot_run(const char *script, const char *inside, const int files[3]) {
+/* The child has the signals of `mask`. */
+static bool spawn(const char *script, const posix_spawn_file_actions_t *actions,
+                  const sigset_t *mask, pid_t *child) {
     char *const arguments[] = {"gnuplot", "-d", (char *)script, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child = 0;
+    posix_spawnattr_t attributes;
+    if (posix_spawnattr_init(&attributes) != 0)
+        return false;
+    const bool spawned =
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) == 0 &&
+        posix_spawnattr_setsigmask(&attributes, mask) == 0 &&
+        posix_spawnp(child, "gnuplot", actions, &attributes, arguments, environ) == 0;
+    posix_spawnattr_destroy(&attributes);
+    return spawned;
+}
+
+/* Whether it ran and was content. A signal that the program catches ends it. Signals come through,
+ * by `mask`, only while ppoll waits, so that none is missed in between. */
+static bool await(pid_t child, const sigset_t *mask) {
+    const struct timespec moment = {0, 5000000};
     int status = -1;
+    for (;;) {
+        const pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended != 0)
+            return ended == child && status == 0;
+        if (ppoll(NULL, 0, &moment, mask) < 0) {
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+            return false;
+        }
+    }
+}
+
+bool gnuplot_run(const char *script, const char *inside, const int files[3]) {
+    posix_spawn_file_actions_t actions;
+    sigset_t ours, before;
+    pid_t child = 0;
     if (posix_spawn_file_actions_init(&actions) != 0)
         return false;
-    const bool spawned = prepare(&actions, inside, files) &&
-                         posix_spawnp(&child, "gnuplot", &actions, NULL, arguments, environ) == 0;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGHUP);
+    sigaddset(&ours, SIGQUIT);
+    sigprocmask(SIG_BLOCK, &ours, &before);
+    const bool done = prepare(&actions, inside, files) &&
+                      spawn(script, &actions, &before, &child) && await(child, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     posix_spawn_file_actions_destroy(&actions);
-    while (spawned && waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return spawned && status == 0;
+    return done;
 }
 
 static bool begins_with(const char *bytes, size_t count, const char *what, size_t length) {

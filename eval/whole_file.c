@@ -32,15 +32,21 @@ static bool read_rest(FILE *file, char **text, size_t *bytes) {
     return true;
 }
 
+/* A signal that the program catches ends the waiting for a pipe: it is to stop. */
+static tem_status refuse(const char *path, const char *what, tem_error *error) {
+    const tem_status status = errno == EINTR ? TEM_ERR_CANCELLED : TEM_ERR_FILE;
+    return eval_fail_at(error, status, path, 0, "%s", what);
+}
+
 tem_status whole_file_read(const char *path, char **text, size_t *bytes, tem_error *error) {
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot open it");
+        return refuse(path, "cannot open it", error);
     const bool done = read_rest(file, text, bytes);
     const int kept = errno;
     fclose(file);
     errno = kept;
-    return done ? TEM_OK : eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot read it");
+    return done ? TEM_OK : refuse(path, "cannot read it", error);
 }
 
 tem_status whole_file_print(const char *path, whole_file_printer *print, const void *context,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* The content, with a NUL after it; free with free(). Fails with TEM_ERR_FILE,
- * TEM_ERR_MEMORY. */
+ * TEM_ERR_MEMORY, or TEM_ERR_CANCELLED if a signal interrupts it. */
 tem_status whole_file_read(const char *path, char **text, size_t *bytes, tem_error *error);
 
 typedef void whole_file_printer(FILE *out, const void *context);

@@ -37,8 +37,11 @@
  *  - Words are bytes, valid UTF-8, without NUL, tab or line end. They are
  *    neither folded nor normalised here. Lengths are in bytes.
  *  - Distances are integers: a tem_dist counts steps of 2^-16.
- *  - The library never prints, and opens no file but those it is given, a temporary
+ *  - The library never prints, but for one line before it ends the program because the kernel
+ *    gives no random bytes (tem_rng_create). It opens no file but those it is given, a temporary
  *    file beside one that it writes, its folder, and what tem_trust_* name.
+ *  - A call that takes a tem_run can be stopped: by its progress callback, which it asks several
+ *    times a second, whether it works or waits for a pipe, a lock or a slow reader.
  */
 #ifndef TEM_H
 #define TEM_H
@@ -101,12 +104,17 @@ TEM_API const char *tem_status_name(tem_status status);
 /* --------------------------------------------------------- long calls -- */
 
 /* Told how far a long call has come; must be quick: it may be called thousands of
- * times a second. stage: what is being done, a static
+ * times a second, and is called several times a second also where nothing moves. stage: what is being done, a static
  * string such as "reading"; done, total: in units of the stage, done <= total, or
  * total 0 where it is not known.
  * Called only from the thread that made the long call. Returning non-zero stops the
  * call, which then fails with TEM_ERR_CANCELLED. */
 typedef int tem_progress_fn(void *context, const char *stage, uint64_t done, uint64_t total);
+
+/* Removes the temporary files that calls under way are writing, beside the files that they will
+ * become. For a program that a signal is about to end, from its handler: it may be called in one, at
+ * any time, and whatever else is going on. The calls under way fail after it. */
+TEM_API void tem_temporaries_remove(void);
 
 /* How a long call runs. Wherever one is taken, NULL means all defaults. */
 typedef struct tem_run {
@@ -411,7 +419,8 @@ typedef struct tem_rng tem_rng;
 
 /* ChaCha20 (libsodium), keyed by the kernel; keys and used bits are erased as it
  * goes; after fork() a child is keyed anew. If the kernel cannot give entropy the
- * program is ended: there is nothing safe to go on with. Fails with TEM_ERR_MEMORY.
+ * program is ended, after one line on stderr that says so: there is nothing safe to go on
+ * with. Fails with TEM_ERR_MEMORY.
  * Free with tem_rng_free. */
 TEM_API tem_status tem_rng_create(tem_rng **rng, tem_error *error);
 
@@ -621,20 +630,26 @@ typedef struct tem_counts {
 /* Privatises one document.
  *   options   NULL: all defaults
  *   text      `bytes` bytes; need not end in NUL
+ *   run       its callback is asked whether to go on; NULL: nobody is
  *   out       receives the text, NUL-terminated; free with tem_text_free
  *   out_bytes receives its length; counts: if not NULL, added to, not set
  * Fails with TEM_ERR_FORMAT (not UTF-8; `byte` tells where), TEM_ERR_RANGE (more than 1
- * GiB), TEM_ERR_DAMAGED, TEM_ERR_MEMORY, TEM_ERR_ARGUMENT; then nothing is handed out. Any
- * thread, each with its own rng. */
+ * GiB; more than 16 MiB that cannot be divided: one word, or words joined by hyphens; more than
+ * 1 MiB of combining marks in a row), TEM_ERR_DAMAGED, TEM_ERR_MEMORY,
+ * TEM_ERR_ARGUMENT, TEM_ERR_CANCELLED; then nothing is handed out. Any thread, each with its own
+ * rng. Memory: twice the result; the text is looked at in small parts, and with `strip_tags` it is
+ * copied once. */
 TEM_API tem_status tem_privatize_text(const tem_mechanism *mechanism,
                                       const tem_text_options *options, tem_rng *rng,
-                                      const char *text, size_t bytes, char **out, size_t *out_bytes,
-                                      tem_counts *counts, tem_error *error);
+                                      const char *text, size_t bytes, const tem_run *run,
+                                      char **out, size_t *out_bytes, tem_counts *counts,
+                                      tem_error *error);
 TEM_API void tem_text_free(char *text);
 
 /* The pieces of a text that are words, as tem_privatize_text takes them: their ids, or
  * TEM_NO_WORD for those the vocabulary does not have.
- *   ids       receives the first `max` of them; *count the number of all
+ *   ids       receives the first `max` of them, unspecified ones on failure; *count the number
+ *             of all
  * Fails as tem_privatize_text does. Any thread. */
 TEM_API tem_status tem_model_pieces(const tem_model *model, const char *text, size_t bytes,
                                     uint32_t *ids, size_t max, size_t *count, tem_error *error);
@@ -712,7 +727,10 @@ typedef struct tem_job {
 TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
 /* Privatises files or a stream of any length, in memory that is bounded by the largest
- * document. The other fields of a record, and the bytes between fields, stay as they are. How the
+ * document: at most 6 times its size, as it is read or as it is written, whichever is larger, and
+ * some megabytes a thread. A document has at most 1 GiB, a record of TSV, CSV or JSONL 2 GiB;
+ * otherwise as in tem_privatize_text. The other fields of a record, and the bytes between fields,
+ * stay as they are. How the
  * private field was quoted or escaped does not matter: in CSV it comes out in quotes if the output
  * has a comma, a quote or a line end, or is empty and the only field; in TSV never. Every record
  * comes out with LF at its end, whatever end it had. A byte order mark at the start of an input is
@@ -1017,10 +1035,11 @@ TEM_API void tem_certificate_free(tem_certificate *certificate);
  * Adds the certificate, in place of one for the same epsilon, beta or gamma and weights and of
  * those for other models, which can be of no use there any more; the
  * file is made if need be and replaced as a whole; others who add to it at the same time wait.
+ *   run       its callback is asked while this one waits; NULL: nobody is
  * Fails with TEM_ERR_FILE, TEM_ERR_FORMAT, TEM_ERR_VERSION, TEM_ERR_DAMAGED, TEM_ERR_MEMORY,
- * TEM_ERR_RANGE (4096 certificates are there already). */
+ * TEM_ERR_RANGE (4096 certificates are there already), TEM_ERR_CANCELLED. */
 TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,
-                                        tem_error *error);
+                                        const tem_run *run, tem_error *error);
 
 /* The i-th certificate of the file, from 0; TEM_OK with *certificate NULL beyond the last. Its
  * hashes are checked: they show damage, and prove nothing about who made it. Damage of others shows

@@ -80,8 +80,11 @@ void ext_delete(PyObject *self);
 PyObject *ext_fail(const ext_state *state, const tem_error *error);
 
 /* The bytes of a str, which live as long as it does. NULL with an exception that has nothing of
- * the text in it. */
-const char *ext_utf8(const ext_state *state, PyObject *text, Py_ssize_t *bytes);
+ * the text in it, and tells which of many it is.
+ *   what    what it is one of, such as "text"; NULL: it is the only one
+ *   number  its place among them, from 0, as Python counts */
+const char *ext_utf8(const ext_state *state, PyObject *text, const char *what, Py_ssize_t number,
+                     Py_ssize_t *bytes);
 
 /* What a certificate says its mechanism does, beside the paper's; None if it does not say. */
 PyObject *ext_effects(const tem_certificate_info *info);
@@ -95,13 +98,15 @@ typedef struct ext_run {
     PyThreadState *thread;
     const char *stage; /* of the last call of `callable` */
     int64_t told;      /* when, in milliseconds */
+    bool stop;         /* an exception is set: what was asked to stop once is not to go on */
 } ext_run;
 
 /* callable: None for nobody. */
 void ext_run_begin(ext_run *r, unsigned threads, PyObject *callable);
 void ext_run_end(ext_run *r);
 
-/* To be called now and then, from the thread that began. True: stop, an exception is set. */
+/* To be called now and then, from the thread that began. True, then and ever after: stop, an
+ * exception is set. */
 bool ext_run_tell(ext_run *r, const char *stage, uint64_t done, uint64_t total);
 
 /* ---- ledgers ---- */

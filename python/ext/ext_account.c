@@ -113,13 +113,14 @@ static PyObject *certificate_info(PyObject *self, PyObject *unused) {
 static PyObject *certificate_save(PyObject *self, PyObject *args) {
     PyObject *path = NULL;
     tem_error error;
+    ext_run run;
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
     const char *name = PyBytes_AsString(path);
-    PyThreadState *thread = PyEval_SaveThread();
+    ext_run_begin(&run, 1, Py_None);
     const tem_status status =
-        tem_certificate_save(((ext_certificate *)self)->certificate, name, &error);
-    PyEval_RestoreThread(thread);
+        tem_certificate_save(((ext_certificate *)self)->certificate, name, &run.run, &error);
+    ext_run_end(&run);
     Py_DECREF(path);
     return status == TEM_OK ? Py_NewRef(Py_None) : ext_fail(ext_state_of_self(self), &error);
 }

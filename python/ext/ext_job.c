@@ -10,11 +10,13 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum {
     THREADS_MAX = 64,
-    SHARE_TEXTS = 16,           /* taken at a time */
-    BYTES_PER_THREAD = 32 << 10 /* with less to do a thread does not pay */
+    SHARE_TEXTS = 16,            /* taken at a time */
+    BYTES_PER_THREAD = 32 << 10, /* with less to do a thread does not pay */
+    WAIT_NS = 50000000           /* between two looks at signals */
 };
 
 static void job_delete(PyObject *self) {
@@ -64,19 +66,21 @@ static PyObject *text(PyObject *self, PyObject *given) {
     char *out = NULL;
     size_t out_bytes = 0;
     tem_error error;
-    const char *utf8 = ext_utf8(state, given, &bytes);
+    ext_run run;
+    const char *utf8 = ext_utf8(state, given, NULL, 0, &bytes);
     tem_rng *rng = utf8 == NULL ? NULL : ext_take_generator(state);
     if (rng == NULL)
         return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
+    ext_run_begin(&run, 1, Py_None);
     const tem_status status =
-        tem_privatize_text(job->mechanism->mechanism, &job->options, rng, utf8, (size_t)bytes, &out,
-                           &out_bytes, NULL, &error);
-    PyEval_RestoreThread(thread);
+        tem_privatize_text(job->mechanism->mechanism, &job->options, rng, utf8, (size_t)bytes,
+                           &run.run, &out, &out_bytes, NULL, &error);
+    ext_run_end(&run);
     ext_give_generator(state, rng);
     if (status != TEM_OK)
         return ext_fail(state, &error);
-    PyObject *result = PyUnicode_DecodeUTF8(out, (Py_ssize_t)out_bytes, NULL);
+    PyObject *result =
+        PyErr_Occurred() ? NULL : PyUnicode_DecodeUTF8(out, (Py_ssize_t)out_bytes, NULL);
     tem_text_free(out);
     return result;
 }
@@ -104,38 +108,49 @@ typedef struct batch {
 
 typedef struct worker {
     batch *batch;
-    ext_run *run; /* of the caller; NULL in the other threads */
-    tem_rng *rng; /* NULL if seeded */
+    ext_run *run;      /* of the caller; NULL in the other threads */
+    Py_ssize_t number; /* of the text at hand */
+    tem_rng *rng;      /* NULL if seeded */
     tem_status status;
     tem_error error;
     pthread_t handle;
 } worker;
 
-/* The number of the document is the stream, as in `tem privatize --insecure-seed`. */
-static tem_status replace_one(worker *w, Py_ssize_t i) {
-    const batch *b = w->batch;
-    document *d = &b->documents[i];
-    tem_rng *rng = w->rng;
-    tem_status status = TEM_OK;
-    if (d->text == NULL)
-        return TEM_OK;
-    if (b->seeded)
-        status = tem_rng_create_insecure(b->seed, (uint64_t)i, &rng, &w->error);
-    if (status == TEM_OK)
-        status = tem_privatize_text(b->job->mechanism->mechanism, &b->job->options, rng, d->text,
-                                    d->bytes, &d->out, &d->out_bytes, &b->counts[i], &w->error);
-    if (b->seeded)
-        tem_rng_free(rng);
-    return status;
-}
-
-/* Asked before each text, which may take long. The caller looks at signals, the others at what it
+/* Asked before each text and within large ones. The caller looks at signals, the others at what it
  * found. */
 static bool is_stopped(const worker *w, Py_ssize_t done) {
     batch *b = w->batch;
     if (w->run != NULL && ext_run_tell(w->run, "privatizing", (uint64_t)done, (uint64_t)b->count))
         atomic_store_explicit(&b->stop, true, memory_order_relaxed);
     return atomic_load_explicit(&b->stop, memory_order_relaxed);
+}
+
+/* The progress callback of a worker. */
+static int ask(void *context, const char *stage, uint64_t done, uint64_t total) {
+    const worker *w = context;
+    (void)stage, (void)done, (void)total;
+    return is_stopped(w, w->number);
+}
+
+/* The number of the document is the stream, as in `tem privatize --insecure-seed`. */
+static tem_status replace_one(worker *w, Py_ssize_t i) {
+    const batch *b = w->batch;
+    const tem_run run = {.progress = ask, .progress_context = w};
+    document *d = &b->documents[i];
+    tem_rng *rng = w->rng;
+    tem_status status = TEM_OK;
+    w->number = i;
+    if (d->text == NULL)
+        return TEM_OK;
+    if (b->seeded)
+        status = tem_rng_create_insecure(b->seed, (uint64_t)i, &rng, &w->error);
+    if (status == TEM_OK)
+        status =
+            tem_privatize_text(b->job->mechanism->mechanism, &b->job->options, rng, d->text,
+                               d->bytes, &run, &d->out, &d->out_bytes, &b->counts[i], &w->error);
+    if (b->seeded)
+        tem_rng_free(rng);
+    return status;
 }
 
 static void *work(void *argument) {
@@ -149,13 +164,28 @@ static void *work(void *argument) {
         for (Py_ssize_t i = first; i < end; i++) {
             if (is_stopped(w, first))
                 return NULL;
-            w->status = replace_one(w, i);
-            if (w->status != TEM_OK) {
+            const tem_status status = replace_one(w, i);
+            if (status == TEM_ERR_CANCELLED) /* whoever stopped us has the reason */
+                return NULL;
+            if (status != TEM_OK) {
+                w->status = status;
                 atomic_store(&b->stop, true);
                 return NULL;
             }
         }
     }
+}
+
+/* Waits for another thread, whose last text may be a large one, and looks at signals meanwhile. */
+static void join(const worker *caller, const worker *other) {
+    struct timespec end;
+    do {
+        is_stopped(caller, caller->number);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        end.tv_nsec += WAIT_NS;
+        end.tv_sec += end.tv_nsec / 1000000000;
+        end.tv_nsec %= 1000000000;
+    } while (pthread_clockjoin_np(other->handle, NULL, CLOCK_MONOTONIC, &end) != 0);
 }
 
 /* The caller's share, and the end of the others. */
@@ -167,7 +197,7 @@ static void work_and_wait(batch *b, worker *workers, unsigned threads, ext_run *
     workers[0].run = run;
     work(&workers[0]);
     for (unsigned i = 1; i < started; i++)
-        pthread_join(workers[i].handle, NULL);
+        join(&workers[0], &workers[i]);
     if (!atomic_load(&b->stop))
         ext_run_tell(run, "privatizing", (uint64_t)b->count, (uint64_t)b->count);
 }
@@ -214,7 +244,7 @@ static bool read_documents(const ext_state *state, batch *b, size_t *bytes) {
                          (PyObject *)Py_TYPE(item));
             return false;
         }
-        b->documents[i].text = ext_utf8(state, item, &length);
+        b->documents[i].text = ext_utf8(state, item, "text", i, &length);
         if (b->documents[i].text == NULL)
             return false;
         b->documents[i].bytes = (size_t)length;

@@ -39,7 +39,8 @@ static bool name_people(const ext_state *state, const ext_ledger *ledger, tem_do
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         Py_ssize_t bytes = 0;
-        documents[i].person = ext_utf8(state, PyTuple_GetItem(ledger->people, i), &bytes);
+        documents[i].person =
+            ext_utf8(state, PyTuple_GetItem(ledger->people, i), "person", i, &bytes);
         documents[i].person_bytes = (size_t)bytes;
         if (documents[i].person == NULL)
             return false;

@@ -110,7 +110,7 @@ static const char **words_of(const ext_state *state, PyObject *words) {
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; strings != NULL && i < count; i++) {
         Py_ssize_t bytes = 0;
-        strings[i] = ext_utf8(state, PyTuple_GetItem(words, i), &bytes);
+        strings[i] = ext_utf8(state, PyTuple_GetItem(words, i), "word", i, &bytes);
         if (strings[i] != NULL && strlen(strings[i]) == (size_t)bytes)
             continue;
         error.line = (uint64_t)i + 1;
@@ -362,11 +362,14 @@ static PyObject *first_piece(PyObject *self, PyObject *text) {
     size_t count = 0;
     uint32_t id = TEM_NO_WORD;
     tem_error error;
-    const char *utf8 = ext_utf8(state, text, &bytes);
+    const char *utf8 = ext_utf8(state, text, NULL, 0, &bytes);
     if (utf8 == NULL)
         return NULL;
-    if (tem_model_pieces(((ext_model *)self)->model, utf8, (size_t)bytes, &id, 1, &count, &error) !=
-        TEM_OK)
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status =
+        tem_model_pieces(((ext_model *)self)->model, utf8, (size_t)bytes, &id, 1, &count, &error);
+    PyEval_RestoreThread(thread);
+    if (status != TEM_OK)
         return ext_fail(state, &error);
     PyObject *first = id == TEM_NO_WORD ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(id);
     return Py_BuildValue("nN", (Py_ssize_t)count, first);

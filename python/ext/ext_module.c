@@ -36,24 +36,44 @@ PyObject *ext_fail(const ext_state *state, const tem_error *error) {
     return NULL;
 }
 
-/* Python's own exception for a lone surrogate carries the text. */
-static const char *refuse_surrogate(const ext_state *state) {
-    tem_error error = {.status = TEM_ERR_FORMAT,
-                       .message = "expected text that can be UTF-8, found a surrogate alone"};
-    if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+/* Where the surrogate is that an exception is about, which is cleared; -1: that is not known. */
+static Py_ssize_t take_place(void) {
+    PyObject *type = NULL, *value = NULL, *trace = NULL;
+    Py_ssize_t place = -1;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value == NULL || PyUnicodeEncodeError_GetStart(value, &place) != 0)
         PyErr_Clear();
-        ext_fail(state, &error);
-    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return place;
+}
+
+/* Python's own exception for a lone surrogate carries the text. */
+static const char *refuse_surrogate(const ext_state *state, const char *what, Py_ssize_t number) {
+    tem_error error = {.status = TEM_ERR_FORMAT};
+    char one[64] = "";
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+        return NULL;
+    if (what != NULL)
+        PyOS_snprintf(one, sizeof one, "%s %lld: ", what, (long long)number);
+    PyOS_snprintf(error.message, sizeof error.message,
+                  "%sexpected text that can be UTF-8, found a surrogate alone: character %lld, "
+                  "counted from 0",
+                  one, (long long)take_place());
+    ext_fail(state, &error);
     return NULL;
 }
 
-const char *ext_utf8(const ext_state *state, PyObject *text, Py_ssize_t *bytes) {
+const char *ext_utf8(const ext_state *state, PyObject *text, const char *what, Py_ssize_t number,
+                     Py_ssize_t *bytes) {
     if (!PyUnicode_Check(text)) {
         PyErr_Format(PyExc_TypeError, "expected a str, not %R", (PyObject *)Py_TYPE(text));
         return NULL;
     }
     const char *utf8 = PyUnicode_AsUTF8AndSize(text, bytes);
-    return utf8 != NULL ? utf8 : refuse_surrogate(state);
+    return utf8 != NULL ? utf8 : refuse_surrogate(state, what, number);
 }
 
 /* ---- generators ---- */

@@ -39,13 +39,15 @@ static bool ask_python(ext_run *r, const char *stage, uint64_t done, uint64_t to
 
 bool ext_run_tell(ext_run *r, const char *stage, uint64_t done, uint64_t total) {
     const int64_t now = now_ms();
+    if (r->stop)
+        return true;
     const bool ends = r->callable != NULL && (stage != r->stage || (done == total && total > 0));
     if (!ends && now - r->told < INTERVAL_MS)
         return false;
     r->told = now;
     r->stage = stage;
     PyEval_RestoreThread(r->thread);
-    const bool stop = ask_python(r, stage, done, total);
+    r->stop = ask_python(r, stage, done, total);
     r->thread = PyEval_SaveThread();
-    return stop;
+    return r->stop;
 }

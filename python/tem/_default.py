@@ -8,11 +8,12 @@ import os
 import pathlib
 import shutil
 import stat
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 from . import _tem
-from ._errors import FileError, make
+from ._errors import Error, FileError, make
 
 VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
 
@@ -20,6 +21,7 @@ VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
 class Found(NamedTuple):
     path: str
     is_own: bool  # it came with the program, or was made from it: so did the certificates beside it
+    is_cached: bool = False  # it was made by `find` in the user's cache, and can be made again
 
 
 def _folders() -> tuple[bytes, ...]:
@@ -64,11 +66,28 @@ def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
     path.chmod(0o600)
 
 
+def _vectors() -> pathlib.Path:
+    return pathlib.Path(__file__).parent / VECTORS
+
+
+def make_again(found: Found, why: Error, threads: int,
+               progress: Callable[[str, int, int], object] | None) -> _tem.Model:
+    """In place of a model in the cache that cannot be used, and opened. Nothing is lost: it was made
+    from the vectors that come with the package."""
+    warnings.warn(f"the model in your cache cannot be used, and is made again: {why}", stacklevel=3)
+    _make(_vectors(), pathlib.Path(found.path), threads, progress)
+    try:
+        return _tem.open_model(found.path, True, threads, progress)
+    except Error as still:
+        raise make(still.status, f"{still.detail}; it was made again and cannot be used either: is "
+                   "the disk all right? Remove the file, or name a model", found.path) from None
+
+
 def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Found:
     """The default model, made if need be (a few seconds, 111 MB)."""
     with contextlib.suppress(FileError):
         return Found(*_tem.find_default(_folders()))
-    vectors = pathlib.Path(__file__).parent / VECTORS
+    vectors = _vectors()
     path = _cached(vectors) if vectors.exists() else None
     if path is None:
         raise make("argument", "no default model: name a file, set $TEM_MODEL, or run 'make' in "
@@ -82,4 +101,4 @@ def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Fo
         if os.path.lexists(place) and not _is_own(place):
             raise make("damaged", "this place in your cache can be written by others, or is a link: "
                        "remove it", place)
-    return Found(str(path), True)
+    return Found(str(path), True, True)

@@ -11,9 +11,9 @@ from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpac
 
 from . import _default, _ledger, _tem
 from ._containers import unpack
-from ._errors import (CertificateError, FileError, NotFoundError, NotPrivateWarning,
-                      PrivacyWarning, RoundingWarning, TrustWarning, UntrustedError, UtilityWarning,
-                      make)
+from ._errors import (CertificateError, DamagedError, FileError, FormatError, NotFoundError,
+                      NotPrivateWarning, PrivacyWarning, RoundingWarning, TrustWarning,
+                      UntrustedError, UtilityWarning, VersionError, make)
 from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Point, Report,
                        Summary, Tail)
 
@@ -209,7 +209,8 @@ class Model:
         tem, or is made in your cache on first use (a few seconds, 111 MB).
         model_hash: the hash of the model you mean, from whoever has built or verified it, where you
         have done neither; then it is that model or none. The hash of the whole file is computed, about
-        1 GB/s a processor. `UntrustedError` says what to do.
+        1 GB/s a processor. `UntrustedError` says what to do. A damaged model in your cache is made
+        again, with a warning.
         """
         workers = _threads(threads)
         found = _find(path, workers, progress)
@@ -217,6 +218,10 @@ class Model:
             handle = _tem.open_model(found.path, model_hash, found.is_own, workers, progress)
         except UntrustedError as refused:
             raise _advise(refused, found.path, model_hash) from None
+        except (DamagedError, FormatError, VersionError) as why:
+            if not found.is_cached:
+                raise
+            handle = _default.make_again(found, why, workers, progress)
         return cls._wrap(handle, os.path.abspath(found.path), found.is_own)
 
     @classmethod

@@ -57,6 +57,8 @@ static void profile_block(void *context, uint64_t item, unsigned thread) {
     const squares *q = &p->squares;
     squares_set_rows(q, &p->room, thread, rows);
     for (uint32_t columns = 0; columns < q->blocks; columns++) {
+        if (columns % SQUARES_PER_QUESTION == 0 && core_task_stopped())
+            return;
         const tem_dist *tile = squares_meet(q, &p->room, thread, rows, columns);
         for (uint32_t r = 0; r < squares_block_size(q, rows); r++) {
             double *values = p->out->values + (size_t)(first + r) * PROFILE_POINTS;

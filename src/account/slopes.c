@@ -239,6 +239,8 @@ static void scan_block(void *context, uint64_t item, unsigned thread) {
     codes_rows(&o->codes, (size_t)rows * BLOCK, BLOCK, strips);
     memset(limits, 0, sizeof limits);
     for (uint32_t columns = rows; columns < o->finds.blocks; columns++) {
+        if (columns % SQUARES_PER_QUESTION == 0 && core_task_stopped())
+            return;
         for (uint32_t r = 0; r < block_size(o, rows); r++)
             limits[r] = limit_of(o, rows * BLOCK + r, columns);
         for (uint32_t range = 0; range < block_size(o, rows); range += RANGE)
@@ -331,6 +333,8 @@ static void look_at_block(void *context, uint64_t item, unsigned thread) {
     steep_pairs *found = e->finds == NULL ? NULL : &e->finds->of_block[rows];
     squares_set_rows(q, &e->room, thread, rows);
     for (uint32_t columns = rows; columns < q->blocks; columns++) {
+        if (columns % SQUARES_PER_QUESTION == 0 && core_task_stopped())
+            return;
         const uint32_t column_count = squares_block_size(q, columns);
         const tem_dist *tile = squares_meet(q, &e->room, thread, rows, columns);
         for (uint32_t r = 0; r < row_count; r++) {

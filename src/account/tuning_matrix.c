@@ -276,7 +276,8 @@ static void stream_group(void *context, uint64_t group, unsigned thread) {
     const stream *s = context;
     const uint64_t blocks = s->call->matrix->squares.blocks;
     for (uint64_t rows = group * blocks / GROUPS; rows < (group + 1) * blocks / GROUPS; rows++)
-        stream_block(s, thread, group, (uint32_t)rows);
+        if (!core_task_stopped())
+            stream_block(s, thread, group, (uint32_t)rows);
 }
 
 static void add_parts(const stream *s, uint32_t sum, float *out) {

@@ -171,10 +171,10 @@ tem_status tem_certificate_verify(const tem_certificate *c, const tem_accountant
 /* ---- files ---- */
 
 tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,
-                                tem_error *error) {
+                                const tem_run *run, tem_error *error) {
     if (certificate == NULL || path == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a certificate and a path are needed");
-    return certificate_add(certificate, path, error);
+    return certificate_add(certificate, path, run, error);
 }
 
 tem_status tem_certificate_load(const char *path, uint32_t i, tem_certificate **certificate,

@@ -29,6 +29,10 @@ tem_status tem_model_save(const tem_model *model, const char *path, tem_overwrit
     return model_save(model, path, overwrite, run, error);
 }
 
+void tem_temporaries_remove(void) {
+    file_remove_temporaries();
+}
+
 tem_status tem_model_check(const tem_model *model, const tem_run *run, tem_error *error) {
     if (model == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");

@@ -35,6 +35,9 @@ typedef struct counting {
     text_pieces pieces;
     bool counts; /* lines are WORD<TAB>COUNT, else text */
     uint64_t line;
+    const char *text; /* of the whole file */
+    size_t bytes;
+    size_t untold; /* bytes counted since progress was told */
 } counting;
 
 /* Splits WORD<TAB>COUNT: *word receives the bytes of the word. False if it is not that, or the
@@ -54,23 +57,40 @@ static bool split_counts(const char *line, size_t bytes, size_t *word, uint64_t 
     return true;
 }
 
+/* Counts the pieces of c->pieces, each `count` times. */
+static tem_status count_pieces(counting *c, double count, tem_error *error) {
+    enum { BYTES_A_REPORT = 1 << 20 };
+    for (size_t i = 0; i < c->pieces.count; i++)
+        if (c->pieces.pieces[i].word && c->pieces.pieces[i].id != TEM_NO_WORD)
+            c->prior->shares[c->pieces.pieces[i].id] += count;
+        else if (c->pieces.pieces[i].word)
+            c->prior->info.unknown += count;
+    c->untold += c->pieces.cut;
+    if (c->untold < BYTES_A_REPORT)
+        return TEM_OK;
+    c->untold = 0;
+    return core_progress(c->run, "counting words", (uint64_t)(c->pieces.rest - c->text), c->bytes,
+                         error);
+}
+
 static tem_status count_line(counting *c, const char *line, size_t bytes, tem_error *error) {
     uint64_t count = 1;
     if (c->counts && !split_counts(line, bytes, &bytes, &count))
         return core_fail_at(error, TEM_ERR_FORMAT, c->path, c->line, 0,
                             "expected a word, a tab and a whole number: the first line has a tab, "
                             "so these are counts");
-    const tem_status status = text_pieces_cut(&c->pieces, line, bytes, error);
+    tem_status status = text_pieces_begin(&c->pieces, line, bytes, error);
+    do {
+        if (status == TEM_OK)
+            status = text_pieces_next(&c->pieces, error);
+        if (status == TEM_OK)
+            status = count_pieces(c, (double)count, error);
+    } while (status == TEM_OK && c->pieces.count > 0);
     if (status == TEM_ERR_FORMAT)
         return core_fail_at(error, status, c->path, c->line, 0, "the line is not UTF-8");
     if (status == TEM_ERR_RANGE)
         return core_fail_at(error, TEM_ERR_FORMAT, c->path, c->line, 0,
-                            "the line is longer than 1 GiB");
-    for (size_t i = 0; i < c->pieces.count && status == TEM_OK; i++)
-        if (c->pieces.pieces[i].word && c->pieces.pieces[i].id != TEM_NO_WORD)
-            c->prior->shares[c->pieces.pieces[i].id] += (double)count;
-        else if (c->pieces.pieces[i].word)
-            c->prior->info.unknown += (double)count;
+                            "the line, or a word in it, is too long");
     return status;
 }
 
@@ -80,7 +100,6 @@ static size_t line_bytes(const char *start, const char *end) {
 }
 
 static tem_status count_lines(counting *c, const file_view *file, tem_error *error) {
-    enum { LINES_A_REPORT = 1024 };
     const char *start = file->data, *end = file->data + file->size;
     tem_status status = TEM_OK;
     while (status == TEM_OK && start < end) {
@@ -91,9 +110,6 @@ static tem_status count_lines(counting *c, const file_view *file, tem_error *err
             c->counts = bytes > 0 && memchr(start, '\t', bytes) != NULL;
         status = count_line(c, start, bytes, error);
         start = stop + 1;
-        if (status == TEM_OK && c->line % LINES_A_REPORT == 0)
-            status = core_progress(c->run, "counting words", (uint64_t)(stop - file->data),
-                                   file->size, error);
     }
     return status;
 }
@@ -107,7 +123,11 @@ tem_status tem_prior_load(const tem_model *model, const char *path, const tem_ru
     tem_status status = file_open(path, run, &file, error);
     if (status != TEM_OK)
         return status;
-    counting c = {.path = path, .run = run, .prior = prior_make(model, model->words.count)};
+    counting c = {.path = path,
+                  .run = run,
+                  .text = file.data,
+                  .bytes = file.size,
+                  .prior = prior_make(model, model->words.count)};
     text_pieces_init(&c.pieces, replacer_find, &model->words);
     status = c.prior == NULL ? core_fail_memory(error) : count_lines(&c, &file, error);
     if (status == TEM_OK)

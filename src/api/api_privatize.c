@@ -27,8 +27,8 @@ enum {
 /* ---- one document ---- */
 
 tem_status tem_privatize_text(const tem_mechanism *mechanism, const tem_text_options *options,
-                              tem_rng *rng, const char *text, size_t bytes, char **out,
-                              size_t *out_bytes, tem_counts *counts, tem_error *error) {
+                              tem_rng *rng, const char *text, size_t bytes, const tem_run *run,
+                              char **out, size_t *out_bytes, tem_counts *counts, tem_error *error) {
     if (mechanism == NULL || rng == NULL || (text == NULL && bytes > 0) || out == NULL ||
         out_bytes == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
@@ -39,16 +39,21 @@ tem_status tem_privatize_text(const tem_mechanism *mechanism, const tem_text_opt
     tem_status status = replacer_init(&r, mechanism, options, false, error);
     if (status != TEM_OK)
         return status;
+    r.run = run;
     status = replacer_run(&r, rng, text, bytes, &result, &added, error);
     if (status == TEM_OK && !core_buffer_add(&result, "", 1))
         status = core_fail_memory(error);
     replacer_free(&r);
+    const size_t size = result.size;
+    char *block = status == TEM_OK ? core_buffer_take(&result) : NULL;
+    if (status == TEM_OK && block == NULL)
+        status = core_fail_memory(error);
     if (status != TEM_OK) {
         core_buffer_free(&result);
         return status;
     }
-    *out = result.data;
-    *out_bytes = result.size - 1;
+    *out = block;
+    *out_bytes = size - 1;
     if (counts != NULL)
         counts_add(counts, &added);
     return TEM_OK;
@@ -72,14 +77,19 @@ typedef struct chunk {
     tem_error error;
 } chunk;
 
+typedef struct job job;
+
 /* What a thread has for itself. */
 typedef struct worker {
+    job *job;
+    unsigned thread;
+    tem_run run; /* asks whether to go on */
     replacer replacer;
     tem_rng rng;
     core_buffer plain, private, person;
 } worker;
 
-typedef struct job {
+struct job {
     const tem_mechanism *mechanism;
     const tem_job *options;
     const tem_run *run;
@@ -100,12 +110,29 @@ typedef struct job {
     core_buffer header;   /* of the first TSV or CSV, without its line end */
     bool header_known;
     atomic_bool stop; /* the progress callback asked to stop */
-} job;
+};
+
+/* The same where the field is written as it is: without copies of it, which would be most of the
+ * memory that a large document takes. */
+static tem_status replace_plain(const job *j, worker *w, const char *record, size_t content,
+                                const record_span *span, core_buffer *out, tem_counts *counts,
+                                tem_error *error) {
+    if (!j->counting && !core_buffer_add(out, record, span->start))
+        return core_fail_memory(error);
+    const tem_status status = replacer_run(&w->replacer, &w->rng, record + span->start,
+                                           span->end - span->start, out, counts, error);
+    if (status == TEM_OK && !j->counting &&
+        (!core_buffer_add(out, record + span->end, content - span->end) ||
+         !core_buffer_add(out, "\n", 1)))
+        return core_fail_memory(error);
+    return status;
+}
 
 /* The private form of the field, in w->private. */
 static tem_status replace_field(worker *w, const char *record, const record_span *span,
                                 tem_counts *counts, tem_error *error) {
-    w->plain.size = w->private.size = 0;
+    core_buffer_clear(&w->plain);
+    core_buffer_clear(&w->private);
     const tem_status status = records_decode(span, record, &w->plain, error);
     return status != TEM_OK ? status
                             : replacer_run(&w->replacer, &w->rng, w->plain.data, w->plain.size,
@@ -122,15 +149,19 @@ static tem_status replace_record(job *j, worker *w, const char *record, size_t c
     tem_status status = records_span(&j->reader, record, content, &span, error);
     if (status != TEM_OK)
         return status;
+    if (span.quoting == RECORD_PLAIN)
+        return replace_plain(j, w, record, content, &span, out, counts, error);
     const bool kept = span.quoting == RECORD_NOTHING && j->options->missing == TEM_MISSING_KEEP;
     if (!kept)
         status = replace_field(w, record, &span, counts, error);
+    core_buffer_clear(&w->plain);
     if (status != TEM_OK || j->counting)
         return status;
     if (!core_buffer_add(out, record, kept ? span.end : span.start))
         return core_fail_memory(error);
     if (!kept)
         status = records_encode(&j->reader, w->private.data, w->private.size, out, error);
+    core_buffer_clear(&w->private);
     if (status == TEM_OK && (!core_buffer_add(out, record + span.end, content - span.end) ||
                              !core_buffer_add(out, "\n", 1)))
         return core_fail_memory(error);
@@ -196,12 +227,27 @@ static void set_place(tem_error *error, const char *path, uint64_t line) {
     error->line = line;
 }
 
-/* Asked by the caller's thread at each document, so that a slow mechanism can be stopped
- * within a batch; the others see `stop`. */
+/* Asked at each document and within large ones. The caller's thread asks the run's callback; the
+ * others see what it found. */
 static bool is_stopped(job *j, unsigned thread) {
     if (thread == 0 && tell_progress(j, NULL) != TEM_OK)
         atomic_store_explicit(&j->stop, true, memory_order_relaxed);
     return atomic_load_explicit(&j->stop, memory_order_relaxed);
+}
+
+/* The progress callback of a worker. */
+static int ask_worker(void *context, const char *stage, uint64_t done, uint64_t total) {
+    const worker *w = context;
+    (void)stage, (void)done, (void)total;
+    return is_stopped(w->job, w->thread);
+}
+
+/* While the caller's thread has nothing to do but wait for the others. It does not end the loop:
+ * each chunk ends by itself, and those that are whole are written. */
+static int ask_while_waiting(void *context, const char *stage, uint64_t done, uint64_t total) {
+    (void)stage, (void)done, (void)total;
+    is_stopped(context, 0);
+    return 0;
 }
 
 static void replace_chunk(void *context, uint64_t item, unsigned thread) {
@@ -243,8 +289,9 @@ static void make_chunks(job *j, const char *data, size_t size) {
         *c = (chunk){.data = data + at,
                      .first_document = j->documents,
                      .first_line = j->line,
-                     .out = {c->out.data, 0, c->out.capacity},
-                     .documents = {c->documents.data, 0, c->documents.capacity}};
+                     .out = c->out,
+                     .documents = c->documents};
+        c->out.size = c->documents.size = 0;
         while (at < size && c->size < target) {
             size_t content = 0;
             const size_t record = records_first(&j->reader, data + at, size - at, &content);
@@ -265,8 +312,9 @@ static tem_status put_output(job *j, const char *bytes, size_t count, tem_error 
 /* Writes the chunks in order, up to the first that failed. */
 static tem_status put_chunks(job *j, tem_error *error) {
     for (unsigned i = 0; i < j->chunk_count; i++) {
-        const chunk *c = &j->chunks[i];
+        chunk *c = &j->chunks[i];
         tem_status status = put_output(j, c->out.data, c->out.size, error);
+        core_buffer_clear(&c->out);
         if (status != TEM_OK)
             return status;
         counts_add(&j->counts, &c->counts);
@@ -336,10 +384,11 @@ static tem_status pay_batch(job *j, tem_error *error) {
 }
 
 static tem_status replace_batch(job *j, const char *data, size_t size, tem_error *error) {
-    const tem_run quiet = {.threads = j->worker_count}; /* progress is told in bytes */
+    const tem_run watched = {
+        .threads = j->worker_count, .progress = ask_while_waiting, .progress_context = j};
     make_chunks(j, data, size);
     tem_status status =
-        core_parallel(&quiet, "privatizing", j->chunk_count, replace_chunk, j, error);
+        core_parallel(&watched, "privatizing", j->chunk_count, replace_chunk, j, error);
     if (status == TEM_OK)
         status = pay_batch(j, error);
     return status == TEM_OK ? put_chunks(j, error) : status;
@@ -475,6 +524,10 @@ static tem_status make_workers(job *j, tem_error *error) {
             replacer_init(&w->replacer, j->mechanism, &j->options->text, false, error);
         if (status != TEM_OK)
             return status;
+        w->job = j;
+        w->thread = j->worker_count;
+        w->run = (tem_run){.progress = ask_worker, .progress_context = w};
+        w->replacer.run = &w->run;
         if (!j->options->insecure_seeded)
             rng_init_secure(&w->rng);
     }

@@ -2,6 +2,7 @@
 #include "api/replacer.h"
 
 #include "core/status.h"
+#include "core/threads.h"
 #include "text/compose.h"
 #include "text/tags.h"
 
@@ -24,14 +25,18 @@ tem_status tem_model_pieces(const tem_model *model, const char *text, size_t byt
         return core_fail(error, TEM_ERR_ARGUMENT, "a model, a text and places for ids are needed");
     text_pieces pieces;
     text_pieces_init(&pieces, replacer_find, &model->words);
-    tem_status status = text_pieces_cut(&pieces, text, bytes, error);
+    tem_status status = text_pieces_begin(&pieces, text, bytes, error);
     size_t found = 0;
-    for (size_t i = 0; i < pieces.count && status == TEM_OK; i++)
-        if (pieces.pieces[i].word) {
-            if (found < max)
-                ids[found] = pieces.pieces[i].id;
-            found++;
-        }
+    do {
+        if (status == TEM_OK)
+            status = text_pieces_next(&pieces, error);
+        for (size_t i = 0; i < pieces.count && status == TEM_OK; i++)
+            if (pieces.pieces[i].word) {
+                if (found < max)
+                    ids[found] = pieces.pieces[i].id;
+                found++;
+            }
+    } while (status == TEM_OK && pieces.count > 0);
     if (status == TEM_OK)
         *count = found;
     text_pieces_free(&pieces);
@@ -100,8 +105,33 @@ static bool is_drawn_for(const replacer *r, const text_piece *piece) {
     return word && (piece->id != TEM_NO_WORD || r->options.oov == TEM_OOV_UNIFORM);
 }
 
-/* Draws for all the pieces of a line at once, which is faster than one by one. */
-static tem_status draw_line(replacer *r, tem_rng *rng, tem_error *error) {
+/* Whether to go on, asked now and then: a document may take long. */
+static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
+    enum { ASK_BYTES = 32 << 10 };
+    r->unasked += bytes;
+    if (r->unasked < ASK_BYTES)
+        return TEM_OK;
+    r->unasked = 0;
+    return core_progress(r->run, "privatizing", 0, 0, error);
+}
+
+/* Draws for all the pieces of a window at once, which is faster than one by one. Madlib takes long
+ * for each, and does so many at a time. */
+static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
+                             tem_error *error) {
+    const size_t most = r->mechanism->kind == TEM_KIND_MADLIB ? MADLIB_POINTS_AT_ONCE : count;
+    tem_status status = TEM_OK;
+    for (size_t done = 0; done < count && status == TEM_OK; done += most) {
+        const size_t some = count - done < most ? count - done : most;
+        status =
+            tem_mechanism_draw_many(r->mechanism, rng, words + done, words + done, some, error);
+        if (status == TEM_OK && done + most < count)
+            status = core_progress(r->run, "privatizing", 0, 0, error);
+    }
+    return status;
+}
+
+static tem_status draw_window(replacer *r, tem_rng *rng, tem_error *error) {
     r->drawn.size = 0;
     for (size_t i = 0; i < r->pieces.count; i++) {
         const text_piece *piece = &r->pieces.pieces[i];
@@ -110,11 +140,10 @@ static tem_status draw_line(replacer *r, tem_rng *rng, tem_error *error) {
             return core_fail_memory(error);
     }
     uint32_t *words = (uint32_t *)(void *)r->drawn.data;
-    return tem_mechanism_draw_many(r->mechanism, rng, words, words, r->drawn.size / sizeof *words,
-                                   error);
+    return draw_words(r, rng, words, r->drawn.size / sizeof *words, error);
 }
 
-/* The `at`-th word drawn for the line. */
+/* The `at`-th word drawn for the window. */
 static tem_status put_drawn(const replacer *r, size_t at, core_buffer *out, bool *line_begins,
                             tem_error *error) {
     size_t length = 0;
@@ -144,7 +173,7 @@ static void count_piece(const replacer *r, const text_piece *piece, tem_counts *
     counts->unknown += word && piece->id == TEM_NO_WORD;
 }
 
-/* *drawn: how many of the words drawn for the line are written already. */
+/* *drawn: how many of the words drawn for the window are written already. */
 static tem_status put_piece(const replacer *r, const text_piece *piece, size_t *drawn,
                             core_buffer *out, bool *line_begins, tem_error *error) {
     if (is_drawn_for(r, piece))
@@ -156,19 +185,31 @@ static tem_status put_piece(const replacer *r, const text_piece *piece, size_t *
     return put(out, line_begins, r->pieces.text.data + piece->start, piece->length, error);
 }
 
-/* One line of output, whatever line ends the text has: they are white space. */
+/* The pieces of r->pieces. */
+static tem_status replace_window(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
+                                 tem_counts *counts, tem_error *error) {
+    size_t drawn = 0;
+    for (size_t i = 0; i < r->pieces.count; i++)
+        count_piece(r, &r->pieces.pieces[i], counts);
+    if (r->dry_run)
+        return TEM_OK;
+    tem_status status = draw_window(r, rng, error);
+    for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++)
+        status = put_piece(r, &r->pieces.pieces[i], &drawn, out, line_begins, error);
+    return status;
+}
+
 static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size_t bytes,
                                core_buffer *out, tem_counts *counts, tem_error *error) {
     bool line_begins = true;
-    size_t drawn = 0;
-    tem_status status = text_pieces_cut(&r->pieces, line, bytes, error);
-    for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++)
-        count_piece(r, &r->pieces.pieces[i], counts);
-    if (status != TEM_OK || r->dry_run)
-        return status;
-    status = draw_line(r, rng, error);
-    for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++)
-        status = put_piece(r, &r->pieces.pieces[i], &drawn, out, &line_begins, error);
+    tem_status status = text_pieces_begin(&r->pieces, line, bytes, error);
+    while (status == TEM_OK && r->pieces.rest_bytes > 0) {
+        status = text_pieces_window(&r->pieces, error);
+        if (status == TEM_OK)
+            status = replace_window(r, rng, out, &line_begins, counts, error);
+        if (status == TEM_OK)
+            status = ask_after(r, r->pieces.cut, error);
+    }
     return status;
 }
 
@@ -181,6 +222,8 @@ static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, siz
         tem_status status = replace_line(r, rng, text, line, out, counts, error);
         if (status == TEM_ERR_FORMAT && error != NULL)
             error->byte += before; /* counted from the line so far */
+        if (status == TEM_OK)
+            status = ask_after(r, 1, error); /* lines may be empty */
         if (status != TEM_OK || end == NULL)
             return status;
         if (!r->dry_run && !core_buffer_add(out, "\n", 1))
@@ -191,22 +234,54 @@ static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, siz
     }
 }
 
+/* text_check a part at a time, each up to a character. */
+static tem_status check_text(replacer *r, const char *text, size_t bytes, tem_error *error) {
+    enum { PART_BYTES = 1 << 20 };
+    tem_status status = bytes > TEXT_BYTES_MAX ? text_check(text, bytes, error) : TEM_OK;
+    for (size_t at = 0; at < bytes && status == TEM_OK;) {
+        size_t end = bytes - at < PART_BYTES ? bytes : at + PART_BYTES;
+        while (end < bytes && ((unsigned char)text[end] & 0xc0) == 0x80)
+            end++;
+        status = text_check(text + at, end - at, error);
+        if (status == TEM_ERR_FORMAT && error != NULL)
+            error->byte += at;
+        if (status == TEM_OK)
+            status = ask_after(r, end - at, error);
+        at = end;
+    }
+    return status;
+}
+
+/* The text in NFC, in r->stripped; a part at a time. */
+static tem_status compose_text(replacer *r, const char *text, size_t bytes, tem_error *error) {
+    enum { PART_BYTES = 1 << 20 };
+    tem_status status = TEM_OK;
+    for (size_t at = 0; at < bytes && status == TEM_OK;) {
+        const size_t part = compose_end(text + at, bytes - at, PART_BYTES);
+        status = compose(text + at, part, &r->stripped) ? ask_after(r, part, error)
+                                                        : core_fail_memory(error);
+        at += part;
+    }
+    return status;
+}
+
 tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
                         tem_counts *counts, tem_error *error) {
     const size_t before = out->size;
     tem_counts added = {.documents = 1};
     /* Before tags go, so that the byte of an error is one of the text as it was given. */
     if (r->options.strip_tags || bytes > TEXT_BYTES_MAX) {
-        const tem_status checked = text_check(text, bytes, error);
+        const tem_status checked = check_text(r, text, bytes, error);
         if (checked != TEM_OK)
             return checked;
     }
     /* PRIVACY: in NFC first, or whether a letter after '<' had its accent apart would decide
      * whether a tag begins there. */
     if (r->options.strip_tags && bytes > 0) {
-        r->stripped.size = 0;
-        if (!compose(text, bytes, &r->stripped))
-            return core_fail_memory(error);
+        core_buffer_clear(&r->stripped);
+        const tem_status composed = compose_text(r, text, bytes, error);
+        if (composed != TEM_OK)
+            return composed;
         text = r->stripped.data;
         bytes = tags_strip(text, r->stripped.size, r->stripped.data);
     }

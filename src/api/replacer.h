@@ -17,9 +17,11 @@ typedef struct replacer {
     const tem_mechanism *mechanism;
     tem_text_options options; /* no zeros */
     bool dry_run;
+    const tem_run *run; /* of this thread: asked within a document whether to go on; or NULL */
+    size_t unasked;     /* bytes since it was asked last */
     text_pieces pieces;
     core_buffer stripped; /* a document without its tags */
-    core_buffer drawn;    /* uint32_t: the words to be drawn for in a line, then those drawn */
+    core_buffer drawn;    /* uint32_t: the words to be drawn for in a window, then those drawn */
 } replacer;
 
 /* total += added */
@@ -34,8 +36,8 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
 void replacer_free(replacer *r);
 
 /* Appends the private form of a text to out and adds to counts; one document, and one line of
- * output unless keep_lines asks for more. With dry_run nothing is drawn or appended. On failure
- * out is as it was. */
+ * output unless keep_lines asks for more. With dry_run nothing is drawn or appended. On failure,
+ * which may be TEM_ERR_CANCELLED, out is as it was. */
 tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
                         tem_counts *counts, tem_error *error);
 

@@ -4,20 +4,42 @@
 #include <pthread.h>
 #include <sodium.h>
 #include <string.h>
+#include <sys/random.h>
 
 _Static_assert(CORE_HASH_BYTES == crypto_generichash_BYTES, "BLAKE2b-256");
 
 /* sodium_init picks the fastest BLAKE2b of the machine. Should it fail, the portable
- * one stays in place and gives the same hash. */
+ * one stays in place and gives the same hash. Where the kernel gives no random bytes it would end
+ * the program without a word. A hash needs none, and src/rng, which does, says so. */
 static void init_sodium(void) {
-    if (sodium_init() < 0)
+    if (getrandom(NULL, 0, 0) < 0 || sodium_init() < 0)
         return;
 }
 
-void core_hash256(const void *data, size_t bytes, unsigned char hash[CORE_HASH_BYTES]) {
+static void ready_sodium(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, init_sodium);
+}
+
+void core_hash256(const void *data, size_t bytes, unsigned char hash[CORE_HASH_BYTES]) {
+    ready_sodium();
     crypto_generichash(hash, CORE_HASH_BYTES, data, bytes, NULL, 0);
+}
+
+bool core_hash256_unless(const void *data, size_t bytes, bool (*stopped)(void *context),
+                         void *context, unsigned char hash[CORE_HASH_BYTES]) {
+    enum { PART_BYTES = 4 << 20 };
+    crypto_generichash_state state;
+    ready_sodium();
+    crypto_generichash_init(&state, NULL, 0, CORE_HASH_BYTES);
+    for (size_t at = 0; at < bytes; at += PART_BYTES) {
+        const size_t part = bytes - at < PART_BYTES ? bytes - at : PART_BYTES;
+        crypto_generichash_update(&state, (const unsigned char *)data + at, part);
+        if (stopped(context))
+            return false;
+    }
+    crypto_generichash_final(&state, hash, CORE_HASH_BYTES);
+    return true;
 }
 
 uint64_t core_hash64(const void *data, size_t bytes) {

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void *core_alloc(size_t count, size_t size) {
     size_t bytes = 0;
@@ -31,4 +32,22 @@ void *core_resize(void *block, size_t bytes) {
 
 void core_free(void *block) {
     free(block);
+}
+
+void *core_map(size_t bytes) {
+    if (core_fault())
+        return NULL;
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block == MAP_FAILED ? NULL : block;
+}
+
+void *core_remap(void *block, size_t old_bytes, size_t bytes) {
+    if (core_fault())
+        return NULL;
+    void *moved = mremap(block, old_bytes, bytes, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? NULL : moved;
+}
+
+void core_unmap(void *block, size_t bytes) {
+    munmap(block, bytes);
 }

@@ -32,6 +32,13 @@ static inline void core_free_erased(void *block, size_t bytes) {
     core_free(block);
 }
 
+/* Whole pages, zeroed, for blocks that grow large. core_remap moves the pages to another address and
+ * copies no byte: nothing stays where the block was. On failure NULL, and the old block is
+ * untouched. */
+void *core_map(size_t bytes);
+void *core_remap(void *block, size_t old_bytes, size_t bytes);
+void core_unmap(void *block, size_t bytes);
+
 /* n rounded up to a multiple of `unit`, a power of two. */
 static inline size_t core_round_up(size_t n, size_t unit) {
     return (n + unit - 1) & ~(unit - 1);

@@ -11,10 +11,15 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
+
+enum { WAIT_NS = 100000000 }; /* between two questions whether to go on */
 
 typedef struct loop {
     core_task *task;
     void *context;
+    const tem_run *run;
+    const char *stage;
     uint64_t count;
     atomic_uint_fast64_t next; /* the next item to hand out */
     atomic_uint_fast64_t done;
@@ -44,6 +49,24 @@ tem_status core_progress(const tem_run *run, const char *stage, uint64_t done, u
     return core_fail(error, TEM_ERR_CANCELLED, "stopped while %s", stage);
 }
 
+/* What this thread handles an item of, and whether it is the one that may ask the callback. */
+static _Thread_local struct {
+    loop *loop;
+    bool is_caller;
+} here;
+
+/* Asks the callback, and tells all threads if it wants to stop. */
+static void ask(loop *l) {
+    if (core_progress(l->run, l->stage, atomic_load(&l->done), l->count, NULL) != TEM_OK)
+        atomic_store(&l->stop, true);
+}
+
+bool core_task_stopped(void) {
+    if (here.is_caller)
+        ask(here.loop);
+    return here.loop != NULL && atomic_load_explicit(&here.loop->stop, memory_order_relaxed);
+}
+
 /* Takes one item; false when there is none left. */
 static bool step(loop *l, unsigned thread) {
     if (atomic_load_explicit(&l->stop, memory_order_relaxed))
@@ -58,14 +81,41 @@ static bool step(loop *l, unsigned thread) {
 
 static void *work(void *argument) {
     worker *w = argument;
+    here.loop = w->loop;
     while (step(w->loop, w->thread)) {
     }
     return NULL;
 }
 
+/* The caller's share. A task may have a loop of its own. */
+static void work_as_caller(loop *l) {
+    loop *outer = here.loop;
+    const bool was_caller = here.is_caller;
+    here.loop = l;
+    here.is_caller = true;
+    for (ask(l); step(l, 0);)
+        ask(l);
+    here.loop = outer;
+    here.is_caller = was_caller;
+}
+
+/* Waits for a worker, and asks meanwhile whether to go on: the last item may take long. */
+static void join(const worker *w) {
+    for (;;) {
+        struct timespec end;
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        end.tv_nsec += WAIT_NS;
+        end.tv_sec += end.tv_nsec / 1000000000;
+        end.tv_nsec %= 1000000000;
+        if (pthread_clockjoin_np(w->handle, NULL, CLOCK_MONOTONIC, &end) == 0)
+            return;
+        ask(w->loop);
+    }
+}
+
 tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, core_task *task,
                          void *context, tem_error *error) {
-    loop l = {.task = task, .context = context, .count = count};
+    loop l = {.task = task, .context = context, .run = run, .stage = stage, .count = count};
     worker workers[CORE_THREADS_MAX];
     unsigned wanted = core_thread_count(run);
     if (wanted > count)
@@ -77,15 +127,11 @@ tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, 
         if (pthread_create(&workers[started].handle, NULL, work, &workers[started]) != 0)
             break;
     }
-
-    tem_status status = core_progress(run, stage, 0, count, error);
-    while (status == TEM_OK && step(&l, 0))
-        status = core_progress(run, stage, atomic_load(&l.done), count, error);
-    if (status != TEM_OK)
-        atomic_store(&l.stop, true);
+    work_as_caller(&l);
     for (unsigned i = 1; i < started; i++)
-        pthread_join(workers[i].handle, NULL);
-    if (status == TEM_OK)
-        status = core_progress(run, stage, count, count, error);
-    return status;
+        join(&workers[i]);
+    /* What once was asked for holds, whatever the callback says now: items are missing. */
+    if (atomic_load(&l.stop))
+        return core_fail(error, TEM_ERR_CANCELLED, "stopped while %s", stage);
+    return core_progress(run, stage, count, count, error);
 }

@@ -4,6 +4,8 @@
 
 #include "tem.h"
 
+#include <stdbool.h>
+
 enum { CORE_THREADS_MAX = 1024 };
 
 /* How many threads a run asks for: run->threads, or one per processor that this
@@ -15,11 +17,16 @@ unsigned core_thread_count(const tem_run *run);
 typedef void core_task(void *context, uint64_t item, unsigned thread);
 
 /* Handles the items 0 to count - 1, each once, handed out in ascending order.
- * Reports progress, in items, as `stage`; fails with TEM_ERR_CANCELLED only, and
+ * Reports progress, in items, as `stage`, also while it waits for the last ones; fails with TEM_ERR_CANCELLED only, and
  * then some items were not handled. Where the system grants fewer threads than
  * asked for, those it has do all the work. */
 tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, core_task *task,
                          void *context, tem_error *error);
+
+/* Inside a task that takes long: whether to stop in the middle of its item, because the callback
+ * asked for it. The loop then fails, and the item need not be right. Cheap enough to be called some
+ * hundred times a second. */
+bool core_task_stopped(void);
 
 /* Tells the run's callback; TEM_ERR_CANCELLED if it asks to stop. For loops that
  * have no use for threads. */

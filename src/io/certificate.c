@@ -489,10 +489,11 @@ static tem_status replace(const tem_certificate *c, const char *path, tem_error 
 
 /* A file that is not there is started under its name at once or not at all; if another process
  * starts it in the same moment, theirs is there to be added to. */
-tem_status certificate_add(const tem_certificate *c, const char *path, tem_error *error) {
+tem_status certificate_add(const tem_certificate *c, const char *path, const tem_run *run,
+                           tem_error *error) {
     for (;;) {
         int held = -1;
-        tem_status status = lock_by_name(path, &held, error);
+        tem_status status = lock_by_name(path, run, &held, error);
         if (status != TEM_OK)
             return status;
         if (held >= 0) {

@@ -75,7 +75,8 @@ tem_status certificate_load_one(const char *path, uint32_t i, tem_certificate *o
                                 tem_error *error);
 
 /* Puts a certificate into the file, in place of one with the same terms; starts the file if
- * there is none. Others who do this at the same time wait. */
-tem_status certificate_add(const tem_certificate *c, const char *path, tem_error *error);
+ * there is none. Others who do this at the same time wait, and ask their run's callback meanwhile. */
+tem_status certificate_add(const tem_certificate *c, const char *path, const tem_run *run,
+                           tem_error *error);
 
 #endif

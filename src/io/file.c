@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 enum {
     READ_BYTES = 1 << 20,      /* first size of the buffer for a pipe */
     TELL_BYTES = 4 << 20,      /* progress is told after as many */
+    QUESTION_MS = 100,         /* between two questions whether to go on waiting */
     TEMPORARY_TRIES = 100,     /* names tried for the temporary file */
     GZIP_WINDOW_BITS = 15 + 16 /* zlib: the largest window, and the gzip wrapper only */
 };
@@ -118,6 +120,20 @@ static tem_status grow(char **buffer, size_t *capacity, size_t size, tem_error *
     return TEM_OK;
 }
 
+/* O_NOCTTY: a device must not become our terminal. */
+int file_open_reading(const char *path) {
+    return sys_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+}
+
+tem_status file_await(int descriptor, const tem_run *run, const char *stage, uint64_t done,
+                      tem_error *error) {
+    struct pollfd poller = {.fd = descriptor, .events = POLLIN};
+    tem_status status = TEM_OK;
+    while (status == TEM_OK && poll(&poller, 1, QUESTION_MS) <= 0)
+        status = core_progress(run, stage, done, 0, error);
+    return status;
+}
+
 /* Reads to the end. How much there is is not known before. */
 static tem_status read_all(int fd, const char *path, const tem_run *run, file_view *view,
                            tem_error *error) {
@@ -127,10 +143,14 @@ static tem_status read_all(int fd, const char *path, const tem_run *run, file_vi
     tem_status status = TEM_OK;
     while (status == TEM_OK && got > 0) {
         status = grow(&buffer, &capacity, size, error);
+        if (status == TEM_OK)
+            status = file_await(fd, run, "receiving", size, error);
         if (status != TEM_OK)
             break;
         got = sys_read(fd, buffer + size, capacity - size);
-        if (got < 0)
+        if (got < 0 && errno == EAGAIN)
+            got = 1; /* another process was quicker */
+        else if (got < 0)
             status = core_fail_os(error, path, "read", errno);
         else
             size += (size_t)got;
@@ -185,7 +205,7 @@ static tem_status view_descriptor(int fd, const char *path, const tem_run *run, 
 tem_status file_open(const char *path, const tem_run *run, file_view *view, tem_error *error) {
     if (strcmp(path, "-") == 0)
         return view_descriptor(STDIN_FILENO, path, run, view, error);
-    int fd = sys_open(path, O_RDONLY, 0);
+    int fd = file_open_reading(path);
     if (fd < 0)
         return core_fail_os(error, path, "open", errno);
     tem_status status = view_descriptor(fd, path, run, view, error);
@@ -213,7 +233,7 @@ static tem_status map_descriptor(int fd, const char *path, file_view *view, tem_
 }
 
 tem_status file_map(const char *path, file_view *view, tem_error *error) {
-    int fd = sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe must not keep us waiting */
+    int fd = file_open_reading(path);
     if (fd < 0)
         return core_fail_os(error, path, "open", errno);
     tem_status status = map_descriptor(fd, path, view, error);
@@ -356,6 +376,42 @@ static tem_status check_target(const char *path, tem_overwrite overwrite, tem_er
     return TEM_OK;
 }
 
+/* ---- temporary files that are there, for who must remove them in a hurry ---- */
+
+enum { NOTED_MAX = 64 };
+static _Atomic(char *) noted[NOTED_MAX]; /* their names; NULL: a free place */
+
+/* Beyond NOTED_MAX at a time they are not noted. */
+static bool note_temporary(char *name) {
+    for (int i = 0; i < NOTED_MAX; i++) {
+        char *nothing = NULL;
+        if (atomic_compare_exchange_strong(&noted[i], &nothing, name))
+            return true;
+    }
+    return false;
+}
+
+/* Frees the name, unless file_remove_temporaries has taken it: another thread may be about to use
+ * it, and the program is about to end. */
+static void forget_temporary(file_writer *writer) {
+    bool is_ours = !writer->noted;
+    for (int i = 0; i < NOTED_MAX && !is_ours; i++) {
+        char *name = writer->temporary;
+        is_ours = atomic_compare_exchange_strong(&noted[i], &name, NULL);
+    }
+    if (is_ours)
+        core_free(writer->temporary);
+    writer->temporary = NULL;
+}
+
+void file_remove_temporaries(void) {
+    for (int i = 0; i < NOTED_MAX; i++) {
+        const char *name = atomic_exchange(&noted[i], NULL);
+        if (name != NULL)
+            unlink(name);
+    }
+}
+
 /* Fills the six characters at the end of a temporary name. They need to differ from
  * those of other writers, not to be secret: the file is created with O_EXCL. */
 static void fill_suffix(char *suffix) {
@@ -412,6 +468,7 @@ static tem_status open_writer(file_writer *writer, const char *path, tem_overwri
         return TEM_ERR_FILE;
     }
     writer->temporary = name;
+    writer->noted = note_temporary(name);
     writer->descriptor = fd;
     if (readers == TEM_READERS_USUAL && copy_permissions(path, fd) != 0) {
         core_fail_os(error, path, "keep the permissions", errno);
@@ -513,18 +570,16 @@ tem_status file_writer_commit(file_writer *writer, tem_error *error) {
         file_writer_abandon(writer);
         return status;
     }
-    status = flush_folder(writer->path, error);
-    core_free(writer->temporary);
-    writer->temporary = NULL;
-    return status;
+    forget_temporary(writer);
+    return flush_folder(writer->path, error);
 }
 
 void file_writer_abandon(file_writer *writer) {
     if (writer->descriptor >= 0)
         sys_close(writer->descriptor);
-    if (writer->temporary != NULL)
+    if (writer->temporary != NULL) {
         unlink(writer->temporary);
-    core_free(writer->temporary);
-    writer->temporary = NULL;
+        forget_temporary(writer);
+    }
     writer->descriptor = -1;
 }

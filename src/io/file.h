@@ -13,6 +13,16 @@ typedef struct file_view {
     bool mapped; /* else allocated */
 } file_view;
 
+/* Opens what is there for reading, and does not wait: neither for the other end of a pipe, nor
+ * later for its content (EAGAIN). -1 with errno. */
+int file_open_reading(const char *path);
+
+/* Waits until there is something to read, or nothing more comes; asks the run's callback all the
+ * time, as `stage`, whether to go on. A signal that comes just before a call that waits would not
+ * end it, so no call waits for long. TEM_ERR_CANCELLED. */
+tem_status file_await(int descriptor, const tem_run *run, const char *stage, uint64_t done,
+                      tem_error *error);
+
 /* Maps a regular file; reads anything else ("-": standard input, a pipe, a
  * device) to its end into memory. TEM_ERR_FILE, TEM_ERR_MEMORY, or
  * TEM_ERR_CANCELLED. Free with file_close. */
@@ -35,6 +45,7 @@ tem_status file_unpack(const char *path, const tem_run *run, file_view *view, te
 typedef struct file_writer {
     const char *path; /* the caller's, alive until commit or abandon */
     char *temporary;
+    bool noted; /* for file_remove_temporaries */
     int descriptor;
     tem_overwrite overwrite;
 } file_writer;
@@ -66,5 +77,8 @@ void file_writer_abandon(file_writer *writer);
 /* tem_file_write. */
 tem_status file_write(const char *path, const void *bytes, size_t count, tem_overwrite overwrite,
                       tem_readers readers, tem_error *error);
+
+/* As tem_temporaries_remove. */
+void file_remove_temporaries(void);
 
 #endif

@@ -49,7 +49,7 @@ static tem_status examine(int descriptor, const char *path, bool *current, tem_e
     return TEM_OK;
 }
 
-tem_status lock_by_name(const char *path, int *descriptor, tem_error *error) {
+tem_status lock_by_name(const char *path, const tem_run *run, int *descriptor, tem_error *error) {
     for (;;) {
         bool current = false;
         /* A pipe must not keep us waiting, nor a device become our terminal. */
@@ -63,7 +63,7 @@ tem_status lock_by_name(const char *path, int *descriptor, tem_error *error) {
         }
         if (fd < 0)
             return core_fail_os(error, path, "open", errno);
-        tem_status status = lock_wait(fd, path, false, "waiting for a lock", NULL, error);
+        tem_status status = lock_wait(fd, path, false, "waiting for a lock", run, error);
         if (status == TEM_OK)
             status = examine(fd, path, &current, error);
         if (status == TEM_OK && current) {

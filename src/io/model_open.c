@@ -217,6 +217,11 @@ static bool all_zero(const char *bytes, size_t count) {
     return true;
 }
 
+static bool is_stopped(void *context) {
+    (void)context;
+    return core_task_stopped();
+}
+
 static void check_section(void *context, uint64_t item, unsigned thread) {
     section_check *check = context;
     const model_section *section = &check->table[item];
@@ -224,7 +229,8 @@ static void check_section(void *context, uint64_t item, unsigned thread) {
     const size_t padding = core_round_up(section->bytes, MODEL_ALIGNMENT) - section->bytes;
     unsigned char hash[CORE_HASH_BYTES];
     (void)thread;
-    core_hash256(data, section->bytes, hash);
+    if (!core_hash256_unless(data, section->bytes, is_stopped, NULL, hash))
+        return;
     check->bad[item] =
         memcmp(hash, section->hash, sizeof hash) != 0 || !all_zero(data + section->bytes, padding);
 }

@@ -7,14 +7,44 @@
 
 #include <string.h>
 
-static tem_status put_section(file_writer *writer, const tem_model *m, model_section *section,
-                              tem_error *error) {
-    static const unsigned char zero[MODEL_ALIGNMENT];
+/* How far the writing is. */
+typedef struct saving {
+    file_writer writer;
+    const tem_run *run;
+    uint64_t done, total; /* bytes */
+    tem_error *error;
+} saving;
+
+static tem_status tell(const saving *s) {
+    return core_progress(s->run, "writing", s->done, s->total, s->error);
+}
+
+static bool is_stopped(void *context) {
+    return tell(context) != TEM_OK;
+}
+
+/* A part at a time, so that the callback is asked in between. */
+static tem_status put_bytes(saving *s, const char *data, size_t bytes) {
+    enum { PART_BYTES = 4 << 20 };
+    tem_status status = TEM_OK;
+    for (size_t at = 0; at < bytes && status == TEM_OK; at += PART_BYTES) {
+        const size_t part = bytes - at < PART_BYTES ? bytes - at : PART_BYTES;
+        status = file_writer_put(&s->writer, data + at, part, s->error);
+        s->done += part;
+        if (status == TEM_OK)
+            status = tell(s);
+    }
+    return status;
+}
+
+static tem_status put_section(saving *s, const tem_model *m, model_section *section) {
+    static const char zero[MODEL_ALIGNMENT];
     const void *data = model_section_data(m, section->kind);
     const size_t padding = core_round_up(section->bytes, MODEL_ALIGNMENT) - section->bytes;
-    core_hash256(data, section->bytes, section->hash);
-    tem_status status = file_writer_put(writer, data, section->bytes, error);
-    return status == TEM_OK ? file_writer_put(writer, zero, padding, error) : status;
+    if (!core_hash256_unless(data, section->bytes, is_stopped, s, section->hash))
+        return TEM_ERR_CANCELLED; /* is_stopped has filled the error */
+    const tem_status status = put_bytes(s, data, section->bytes);
+    return status == TEM_OK ? put_bytes(s, zero, padding) : status;
 }
 
 /* Header, table and seal, which need the hashes of the sections. */
@@ -30,40 +60,32 @@ static tem_status put_front(file_writer *writer, const model_header *header,
     return file_writer_put_at(writer, front, header->header_bytes, 0, error);
 }
 
-static tem_status put_model(file_writer *writer, const tem_model *m, const tem_run *run,
-                            tem_error *error) {
+static tem_status put_model(saving *s, const tem_model *m) {
     model_header header;
     model_section table[SECTION_KINDS];
-    tem_status status = model_front(m, &header, table, error);
+    tem_status status = model_front(m, &header, table, s->error);
     if (status != TEM_OK)
         return status;
+    s->total = header.file_bytes;
 
     /* Zeros hold the place of the front, which is known last. */
-    static const unsigned char
-        zero[sizeof header + SECTION_KINDS * sizeof *table + sizeof(model_seal)];
-    status = file_writer_put(writer, zero, header.header_bytes, error);
-    for (uint32_t i = 0; i < header.sections && status == TEM_OK; i++) {
-        status = core_progress(run, "writing", table[i].offset, header.file_bytes, error);
-        if (status == TEM_OK)
-            status = put_section(writer, m, &table[i], error);
-    }
-    if (status == TEM_OK)
-        status = put_front(writer, &header, table, error);
-    if (status == TEM_OK)
-        status = core_progress(run, "writing", header.file_bytes, header.file_bytes, error);
-    return status;
+    static const char zero[sizeof header + SECTION_KINDS * sizeof *table + sizeof(model_seal)];
+    status = put_bytes(s, zero, header.header_bytes);
+    for (uint32_t i = 0; i < header.sections && status == TEM_OK; i++)
+        status = put_section(s, m, &table[i]);
+    return status == TEM_OK ? put_front(&s->writer, &header, table, s->error) : status;
 }
 
 tem_status model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
                       const tem_run *run, tem_error *error) {
-    file_writer writer;
-    tem_status status = file_writer_open(&writer, path, overwrite, error);
+    saving s = {.run = run, .error = error};
+    tem_status status = file_writer_open(&s.writer, path, overwrite, error);
     if (status != TEM_OK)
         return status;
-    status = put_model(&writer, model, run, error);
+    status = put_model(&s, model);
     if (status != TEM_OK) {
-        file_writer_abandon(&writer);
+        file_writer_abandon(&s.writer);
         return status;
     }
-    return file_writer_commit(&writer, error);
+    return file_writer_commit(&s.writer, error);
 }

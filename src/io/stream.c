@@ -6,13 +6,13 @@
 #include "core/threads.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 1 << 20, PATIENCE_MS = 10, QUESTION_MS = 200 };
+enum { READ_BYTES = 1 << 20, PATIENCE_MS = 10, QUESTION_MS = 100 };
 
 static bool is_standard(const char *path) {
     return path == NULL || strcmp(path, "-") == 0;
@@ -23,8 +23,7 @@ tem_status stream_input_open(stream_input *in, const char *path, const tem_run *
     *in = (stream_input){.path = path, .descriptor = STDIN_FILENO, .run = run};
     if (is_standard(path))
         return TEM_OK;
-    errno = EIO;
-    in->descriptor = core_fault() ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    in->descriptor = file_open_reading(path);
     return in->descriptor < 0 ? core_fail_os(error, path, "open", errno) : TEM_OK;
 }
 
@@ -42,16 +41,6 @@ static bool is_ready(const stream_input *in) {
     return poll(&poller, 1, PATIENCE_MS) > 0;
 }
 
-/* Waits until there is something to read, and asks in between whether to go on: a signal
- * that comes just before a read would not end it. */
-static tem_status wait_for_input(const stream_input *in, tem_error *error) {
-    struct pollfd poller = {.fd = in->descriptor, .events = POLLIN};
-    tem_status status = TEM_OK;
-    while (status == TEM_OK && poll(&poller, 1, QUESTION_MS) <= 0)
-        status = core_progress(in->run, "reading", 0, 0, error);
-    return status;
-}
-
 static tem_status read_some(stream_input *in, size_t wanted, tem_error *error) {
     const size_t missing = wanted - in->data.size;
     const size_t bytes = missing < READ_BYTES ? missing : READ_BYTES;
@@ -60,7 +49,7 @@ static tem_status read_some(stream_input *in, size_t wanted, tem_error *error) {
     errno = EIO;
     const ssize_t got =
         core_fault() ? -1 : read(in->descriptor, in->data.data + in->data.size, bytes);
-    if (got < 0 && errno == EINTR)
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return core_progress(in->run, "reading", 0, 0, error);
     if (got < 0)
         return core_fail_os(error, in->path, "read", errno);
@@ -76,7 +65,7 @@ tem_status stream_input_fill(stream_input *in, size_t wanted, tem_error *error) 
          first = false) {
         if (!first && !is_ready(in))
             break;
-        status = wait_for_input(in, error);
+        status = file_await(in->descriptor, in->run, "reading", 0, error);
         if (status == TEM_OK)
             status = read_some(in, wanted, error);
     }
@@ -128,29 +117,47 @@ void stream_input_drop(stream_input *in, size_t bytes) {
 
 tem_status stream_output_open(stream_output *out, const char *path, tem_overwrite overwrite,
                               const tem_run *run, tem_error *error) {
+    struct stat info;
     *out = (stream_output){.to_file = !is_standard(path), .run = run};
+    out->may_wait = !out->to_file && (fstat(STDOUT_FILENO, &info) != 0 || !S_ISREG(info.st_mode));
     return out->to_file ? file_writer_open(&out->file, path, overwrite, error) : TEM_OK;
+}
+
+/* Waits until the reader of a pipe has room. A pipe that has takes PIPE_BUF bytes at once; more
+ * could wait for ever, and a signal that came just before would not end that. */
+static tem_status await_room(const tem_run *run, tem_error *error) {
+    struct pollfd poller = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    tem_status status = TEM_OK;
+    while (status == TEM_OK && poll(&poller, 1, QUESTION_MS) <= 0)
+        status = core_progress(run, "writing", 0, 0, error);
+    return status;
+}
+
+static tem_status put_standard(const stream_output *out, const char *left, size_t count,
+                               tem_error *error) {
+    tem_status status = TEM_OK;
+    while (count > 0 && status == TEM_OK) {
+        const size_t some = out->may_wait && count > PIPE_BUF ? PIPE_BUF : count;
+        if (out->may_wait)
+            status = await_room(out->run, error);
+        if (status != TEM_OK)
+            break;
+        errno = EIO;
+        const ssize_t put = core_fault() ? -1 : write(STDOUT_FILENO, left, some);
+        if (put < 0 && (errno == EINTR || errno == EAGAIN))
+            status = core_progress(out->run, "writing", 0, 0, error);
+        else if (put < 0)
+            status = core_fail_os(error, "standard output", "write", errno);
+        left += put > 0 ? put : 0;
+        count -= put > 0 ? (size_t)put : 0;
+    }
+    return status;
 }
 
 tem_status stream_output_put(stream_output *out, const void *bytes, size_t count,
                              tem_error *error) {
-    if (out->to_file)
-        return file_writer_put(&out->file, bytes, count, error);
-    const char *left = bytes;
-    while (count > 0) {
-        errno = EIO;
-        const ssize_t put = core_fault() ? -1 : write(STDOUT_FILENO, left, count);
-        tem_status status = TEM_OK;
-        if (put < 0 && errno == EINTR)
-            status = core_progress(out->run, "writing", 0, 0, error);
-        else if (put < 0)
-            status = core_fail_os(error, "standard output", "write", errno);
-        if (status != TEM_OK)
-            return status;
-        left += put > 0 ? put : 0;
-        count -= put > 0 ? (size_t)put : 0;
-    }
-    return TEM_OK;
+    return out->to_file ? file_writer_put(&out->file, bytes, count, error)
+                        : put_standard(out, bytes, count, error);
 }
 
 tem_status stream_output_close(stream_output *out, bool keep, tem_error *error) {

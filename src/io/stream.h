@@ -41,6 +41,7 @@ void stream_input_drop(stream_input *in, size_t bytes);
 /* Standard output, or a file that appears when it is whole. */
 typedef struct stream_output {
     bool to_file;
+    bool may_wait; /* standard output is no regular file: a reader may be slow */
     file_writer file;
     const tem_run *run;
 } stream_output;

@@ -11,8 +11,6 @@
  * 37 * dimension / epsilon; a point on the grid has to stay below 2^50. */
 enum { NOISE_MAX = 37 };
 
-enum { POINTS_AT_ONCE = 1536 };
-
 tem_status madlib_init(madlib *m, const space *s, double epsilon, tem_error *error) {
     if (s->metric != TEM_EUCLIDEAN)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
@@ -78,10 +76,10 @@ static void put_point(const madlib *m, uint32_t word, tem_rng *rng, int64_t *poi
     explicit_bzero(noise, s->dimension * sizeof *noise);
 }
 
-/* Draws for at most POINTS_AT_ONCE words. */
+/* Draws for at most MADLIB_POINTS_AT_ONCE words. */
 static tem_status draw_some(const madlib *m, const uint32_t *words, size_t count, tem_rng *rng,
                             int64_t *points, uint32_t *out, tem_error *error) {
-    uint32_t found[POINTS_AT_ONCE];
+    uint32_t found[MADLIB_POINTS_AT_ONCE];
     size_t known = 0;
     for (size_t i = 0; i < count; i++)
         if (words[i] != TEM_NO_WORD)
@@ -98,7 +96,7 @@ static tem_status draw_some(const madlib *m, const uint32_t *words, size_t count
 
 tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem_rng *rng,
                        uint32_t *out, tem_error *error) {
-    const size_t most = count < POINTS_AT_ONCE ? count : POINTS_AT_ONCE;
+    const size_t most = count < MADLIB_POINTS_AT_ONCE ? count : MADLIB_POINTS_AT_ONCE;
     int64_t *points = core_alloc(most * m->search.space->dimension, sizeof *points);
     tem_status status = points == NULL ? core_fail_memory(error) : TEM_OK;
     for (size_t done = 0; done < count && status == TEM_OK; done += most) {

@@ -25,6 +25,9 @@ void madlib_free(madlib *m);
  * direction. */
 void madlib_noise(double epsilon, uint32_t dimension, tem_rng *rng, double *noise);
 
+/* So many are searched for together. */
+enum { MADLIB_POINTS_AT_ONCE = 1536 };
+
 /* The outputs for `count` words; out may be `words` itself. An unknown word, TEM_NO_WORD, has
  * no vector to add noise to: its output is uniform over all words, and no bound is stated
  * between it and a known word. TEM_ERR_MEMORY. */

@@ -1,11 +1,14 @@
 /* rng.c - random bits, and uniform integers from them. */
 #include "rng/rng.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 _Static_assert(RNG_KEY_BYTES == crypto_stream_chacha20_ietf_KEYBYTES, "ChaCha20's key");
@@ -29,15 +32,40 @@ static uint64_t current_generation(void) {
     return atomic_compare_exchange_strong(rng_generation, &now, next) ? next : now;
 }
 
+/* Says why, in one line that has nothing of anybody's text in it, and ends the program: without random
+ * bits there is nothing safe to go on with, and no caller to whom that could be left. Not by stdio,
+ * whose lock another thread may hold. */
+static _Noreturn void end_program(const char *why) {
+    char line[256];
+    const int length = snprintf(line, sizeof line, "tem: %s; the program ends here\n", why);
+    if (write(STDERR_FILENO, line, (size_t)length) != length) {
+        /* nobody is there to be told */
+    }
+    abort();
+}
+
+/* Bytes from the kernel. Not randombytes_buf, which ends the program without a word. */
+static void fill_from_kernel(void *bytes, size_t count) {
+    for (size_t done = 0; done < count;) {
+        const ssize_t got = getrandom((unsigned char *)bytes + done, count - done, 0);
+        if (got > 0)
+            done += (size_t)got;
+        else if (got == 0 || errno != EINTR)
+            end_program("the kernel gives no random bytes (getrandom failed)");
+    }
+}
+
 static void prepare_process(void) {
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char probe = 0;
+    fill_from_kernel(&probe, sizeof probe); /* sodium_init ends the program where this fails */
     if (sodium_init() < 0 || page == MAP_FAILED)
-        abort();
+        end_program("the random generator cannot be set up");
     rng_generation = page;
     madvise(page, bytes, MADV_WIPEONFORK);
     if (pthread_atfork(NULL, NULL, forget_generation) != 0)
-        abort();
+        end_program("the random generator cannot be made safe against fork");
 }
 
 static void init(tem_rng *rng, rng_source source) {
@@ -48,10 +76,9 @@ static void init(tem_rng *rng, rng_source source) {
     rng->used = RNG_BUFFER_WORDS;
 }
 
-/* randombytes_buf aborts the program if the kernel fails. */
 static void key_from_kernel(tem_rng *rng) {
     rng->generation = current_generation();
-    randombytes_buf(rng->stream.key, sizeof rng->stream.key);
+    fill_from_kernel(rng->stream.key, sizeof rng->stream.key);
     sodium_memzero(rng->stream.buffer, sizeof rng->stream.buffer);
     rng->used = RNG_BUFFER_WORDS;
 }

@@ -9,8 +9,9 @@
 #include "space/kernels/kernels.h"
 #include "space/space.h"
 
-/* A block of words: whole strips of rows and whole tiles of columns. */
-enum { SQUARES_BLOCK = 96 };
+/* A block of words: whole strips of rows and whole tiles of columns. A block that meets all others
+ * may take long: after so many it asks whether to go on (core_task_stopped), some milliseconds. */
+enum { SQUARES_BLOCK = 96, SQUARES_PER_QUESTION = 64 };
 
 typedef struct squares {
     const space *space;

@@ -4,9 +4,11 @@
 
 #include "core/memory.h"
 #include "text/ascii.h"
+#include "text/pieces.h"
 
 #include <string.h>
 #include <uninorm.h>
+#include <unistr.h>
 
 /* What libunistring allocates for us is erased. */
 static bool add_composed(const char *part, size_t bytes, core_buffer *out) {
@@ -36,4 +38,18 @@ bool compose(const char *text, size_t bytes, core_buffer *out) {
         at = end;
     }
     return true;
+}
+
+static bool begins_apart(const char *text, size_t bytes) {
+    ucs4_t c = 0;
+    if ((unsigned char)text[0] < 0x80)
+        return true;
+    return u8_mbtoucr(&c, (const uint8_t *)text, bytes) > 0 && text_folds_apart(c);
+}
+
+size_t compose_end(const char *text, size_t bytes, size_t most) {
+    size_t end = most;
+    while (end < bytes && !begins_apart(text + end, bytes - end))
+        end++;
+    return end < bytes ? end : bytes;
 }

@@ -13,7 +13,18 @@
  *    across it: those that look further than the next character want a letter or a digit
  *    there, or a middle between two (WB6, WB7, WB11, WB12), and a space is none of them.
  *
- * Everything after the boundaries is the same code. */
+ * Everything after the boundaries is the same code.
+ *
+ * A large text is divided a third time, into windows. What is given is folded up to a character that
+ * nothing before it can compose with (text_folds_apart). Of what is folded then, all is cut up to a
+ * boundary that is certain, whatever the rest of the text is:
+ *
+ *  - where a stretch may end; or, if there is no such place,
+ *  - a boundary that another one follows in the window. The rules of UAX #29 look at most at the
+ *    next character but one that is not an extension of the one before it, and that character is
+ *    where the second boundary is, or before. Not next to a hyphen, which may join words.
+ *
+ * A window without such a boundary is one word, or nearly: it becomes larger, up to a limit. */
 #include "text/pieces.h"
 
 #include "core/memory.h"
@@ -31,8 +42,11 @@
  * hundred look-ups, of which a short text does not have many more. */
 enum { RECENT_AFTER_BYTES = 16 << 10 };
 
+/* Most documents are smaller than one window. What a window needs stays in a small L2. */
+enum { WINDOW_BYTES = 32 << 10 };
+
 void text_pieces_init(text_pieces *p, text_find *find, const void *vocabulary) {
-    *p = (text_pieces){.find = find, .vocabulary = vocabulary};
+    *p = (text_pieces){.find = find, .vocabulary = vocabulary, .window = WINDOW_BYTES};
 }
 
 /* The ids are as private as the text. */
@@ -102,6 +116,7 @@ static size_t end_of_unicode(const char *text, size_t bytes, size_t at) {
     return at;
 }
 
+/* Appends the folded form of a text. */
 static bool fold(text_pieces *p, const char *text, size_t bytes) {
     if (!core_buffer_reserve(&p->text, bytes)) /* at once what most texts need */
         return false;
@@ -146,12 +161,13 @@ static bool divides(const char *text, size_t at) {
     return text[at] == ' ' && before < 0x80 && before != ' ';
 }
 
-/* The stretch that starts at `start`: all up to the last place that divides it from what is not
- * ASCII, or else all up to the first that divides it from ASCII again. */
-static stretch stretch_at(const text_pieces *p, size_t start) {
+/* The stretch that starts at `start`, of a text that ends at `text_end`: all up to the last place
+ * that divides it from what is not ASCII, or else all up to the first that divides it from ASCII
+ * again. */
+static stretch stretch_at(const text_pieces *p, size_t start, size_t text_end) {
     const char *text = p->text.data;
-    size_t end = start + ascii_length(text + start, p->text.size - start);
-    if (end == p->text.size)
+    size_t end = start + ascii_length(text + start, text_end - start);
+    if (end == text_end)
         return (stretch){start, end, true};
     size_t divide = end;
     while (divide > start && !divides(text, divide))
@@ -160,13 +176,15 @@ static stretch stretch_at(const text_pieces *p, size_t start) {
         return (stretch){start, divide, true};
     do
         end++;
-    while (end < p->text.size && !divides(text, end));
+    while (end < text_end && !divides(text, end));
     return (stretch){start, end, false};
 }
 
+/* For ASCII they are found segment by segment. */
 static void find_breaks(const text_pieces *p, const stretch *t) {
-    u8_wordbreaks((const uint8_t *)p->text.data + t->start, t->end - t->start,
-                  p->breaks.data + t->start);
+    if (!t->ascii)
+        u8_wordbreaks((const uint8_t *)p->text.data + t->start, t->end - t->start,
+                      p->breaks.data + t->start);
 }
 
 /* ---- segments ---- */
@@ -359,6 +377,19 @@ tem_status text_check(const char *text, size_t bytes, tem_error *error) {
     return TEM_OK;
 }
 
+/* Cuts the folded text up to `end`, a stretch at a time. */
+static bool add_all(text_pieces *p, size_t end) {
+    for (size_t at = 0; at < end;) {
+        const stretch t = stretch_at(p, at, end);
+        find_breaks(p, &t);
+        if (!add_stretch(p, &t))
+            return false;
+        at = t.end;
+    }
+    p->cut = end;
+    return true;
+}
+
 tem_status text_pieces_cut_unicode(text_pieces *p, const char *text, size_t bytes,
                                    tem_error *error) {
     tem_status status = text_check(text, bytes, error);
@@ -372,6 +403,161 @@ tem_status text_pieces_cut_unicode(text_pieces *p, const char *text, size_t byte
     return add_stretch(p, &all) ? TEM_OK : core_fail_memory(error);
 }
 
+/* ---- windows ---- */
+
+/* Marks compose with what is before them; so do vowels and finals of Hangul, and the vowel signs of
+ * Kirat Rai, which are letters (Unicode 16). */
+bool text_folds_apart(uint32_t c) {
+    const bool hangul = (c >= 0x1160 && c <= 0x11ff) || (c >= 0xd7b0 && c <= 0xd7ff);
+    const bool kirat_rai = c >= 0x16d40 && c <= 0x16d7f;
+    return !hangul && !kirat_rai && !uc_is_general_category_withtable(c, UC_CATEGORY_MASK_M);
+}
+
+static bool is_continuation(char c) {
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Whether the rest may be divided at `at`. What is no UTF-8 will be refused. */
+static bool rest_folds_apart(const text_pieces *p, size_t at) {
+    ucs4_t c = 0;
+    if ((unsigned char)p->rest[at] < 0x80)
+        return true;
+    if (is_continuation(p->rest[at]))
+        return false;
+    return u8_mbtoucr(&c, (const uint8_t *)p->rest + at, p->rest_bytes - at) < 0 ||
+           text_folds_apart(c);
+}
+
+/* How much of the rest to fold now: up to the last place within `most` bytes, or else the first
+ * beyond. *marks: there is none so far, and TEXT_MARKS_BYTES_MAX or more have been looked at. */
+static size_t fold_end(const text_pieces *p, size_t most, bool *marks) {
+    *marks = false;
+    if (p->rest_bytes <= most)
+        return p->rest_bytes;
+    size_t end = most;
+    while (end > 0 && !rest_folds_apart(p, end))
+        end--;
+    if (end > 0)
+        return end;
+    for (end = most; end < p->rest_bytes && !rest_folds_apart(p, end); end++) {
+        *marks = end >= TEXT_MARKS_BYTES_MAX && !is_continuation(p->rest[end]);
+        if (*marks)
+            break;
+    }
+    return end;
+}
+
+/* Folds the next `most` bytes or so. */
+static tem_status fold_next(text_pieces *p, size_t most, tem_error *error) {
+    bool marks = false;
+    const size_t bytes = fold_end(p, most, &marks);
+    const tem_status status = text_check(p->rest, bytes, error);
+    if (status != TEM_OK) {
+        if (error != NULL)
+            error->byte += p->done;
+        return status;
+    }
+    if (marks)
+        return core_fail(error, TEM_ERR_RANGE,
+                         "a document has more than 1 MiB of combining marks in a row");
+    if (!fold(p, p->rest, bytes) || !end_text(p))
+        return core_fail_memory(error);
+    p->rest += bytes;
+    p->rest_bytes -= bytes;
+    p->done += bytes;
+    return TEM_OK;
+}
+
+/* Whether words may be joined across a boundary: by a hyphen next to it. A hyphen after another one
+ * joins nothing, unless what follows makes it a word (U+FF9E). */
+static bool may_be_joined(const text_pieces *p, size_t at) {
+    const char *text = p->text.data;
+    if (text[at] == '-' && text[at - 1] == '-')
+        return (unsigned char)text[at + 1] >= 0x80;
+    return text[at] == '-' || text[at - 1] == '-';
+}
+
+/* Blanks are no piece, however many, unless the last is extended by a letter (U+FF9E); and then one
+ * that is too long for any vocabulary. So of many that are the last segment that many are enough. */
+static size_t end_in_blanks(const text_pieces *p, size_t start) {
+    size_t end = p->text.size - TEM_WORD_BYTES_MAX;
+    while (end > start && is_continuation(p->text.data[end]))
+        end--;
+    return end;
+}
+
+/* The last boundary that is certain and joins nothing; 0: there is none. (segment.start is where its
+ * piece starts, behind the blanks that a mark extends; a boundary is where the segment begins.) */
+static size_t certain_end(const text_pieces *p) {
+    size_t certain = 0, begin = 0;
+    segment last = {0, 0, SEGMENT_BLANK};
+    for (size_t start = 0; start < p->text.size;) {
+        const stretch t = stretch_at(p, start, p->text.size);
+        find_breaks(p, &t);
+        for (; start < t.end; start = last.end) {
+            if (begin > 0 && !may_be_joined(p, begin))
+                certain = begin;
+            begin = start;
+            last = segment_at(p, &t, start);
+        }
+    }
+    const bool joined = begin > 0 && may_be_joined(p, begin);
+    if (last.kind == SEGMENT_BLANK && last.end - begin > 2 * TEM_WORD_BYTES_MAX && !joined)
+        return end_in_blanks(p, begin);
+    return certain;
+}
+
+/* Where to end the window, while more of the text follows; 0: nowhere. */
+static size_t window_end(const text_pieces *p) {
+    for (size_t at = p->text.size; at-- > 1;)
+        if (divides(p->text.data, at))
+            return at;
+    return certain_end(p);
+}
+
+/* Forgets what was cut. */
+static void drop_cut(text_pieces *p) {
+    p->text.size -= p->cut;
+    if (p->cut > 0 && p->text.size > 0)
+        memmove(p->text.data, p->text.data + p->cut, p->text.size);
+    p->cut = 0;
+}
+
+/* Folds until there is an end, twice as much each time. */
+static tem_status next_window(text_pieces *p, size_t *end, tem_error *error) {
+    do {
+        if (p->text.size > TEXT_WORD_BYTES_MAX)
+            return core_fail(error, TEM_ERR_RANGE,
+                             "a document has more than 16 MiB that cannot be divided: one word, or "
+                             "words joined by hyphens");
+        const size_t room = TEXT_WORD_BYTES_MAX + (size_t)1 - p->text.size;
+        const size_t most = p->text.size > p->window ? p->text.size : p->window;
+        const tem_status status = fold_next(p, most < room ? most : room, error);
+        if (status != TEM_OK)
+            return status;
+        *end = p->rest_bytes == 0 ? p->text.size : window_end(p);
+    } while (*end == 0 && p->rest_bytes > 0);
+    return TEM_OK;
+}
+
+tem_status text_pieces_window(text_pieces *p, tem_error *error) {
+    size_t end = 0;
+    p->count = 0;
+    drop_cut(p);
+    const tem_status status = next_window(p, &end, error);
+    if (status != TEM_OK)
+        return status;
+    return add_all(p, end) ? TEM_OK : core_fail_memory(error);
+}
+
+tem_status text_pieces_next(text_pieces *p, tem_error *error) {
+    tem_status status = TEM_OK;
+    p->count = 0;
+    while (status == TEM_OK && p->count == 0 && p->rest_bytes > 0)
+        status = text_pieces_window(p, error);
+    return status;
+}
+
 /* Keeps words once a text is long enough for it to pay. */
 static bool keep_recent(text_pieces *p, size_t bytes) {
     if (p->recent != NULL || (p->bytes_cut += bytes) < RECENT_AFTER_BYTES)
@@ -380,24 +566,23 @@ static bool keep_recent(text_pieces *p, size_t bytes) {
     return p->recent != NULL;
 }
 
-/* The folded text, a stretch at a time. */
-static bool add_all(text_pieces *p) {
-    for (size_t at = 0; at < p->text.size;) {
-        const stretch t = stretch_at(p, at);
-        if (!t.ascii)
-            find_breaks(p, &t);
-        if (!add_stretch(p, &t))
-            return false;
-        at = t.end;
-    }
-    return true;
+tem_status text_pieces_begin(text_pieces *p, const char *text, size_t bytes, tem_error *error) {
+    core_buffer_clear(&p->text);
+    core_buffer_clear(&p->breaks);
+    p->count = p->cut = p->done = 0;
+    p->rest = text;
+    p->rest_bytes = 0;
+    if (bytes > TEXT_BYTES_MAX)
+        return text_check(text, bytes, error);
+    p->rest_bytes = bytes;
+    return keep_recent(p, bytes) ? TEM_OK : core_fail_memory(error);
 }
 
 tem_status text_pieces_cut(text_pieces *p, const char *text, size_t bytes, tem_error *error) {
-    const tem_status status = text_check(text, bytes, error);
-    p->count = p->text.size = 0;
-    if (status != TEM_OK || bytes == 0)
-        return status;
-    const bool done = keep_recent(p, bytes) && fold(p, text, bytes) && end_text(p) && add_all(p);
-    return done ? TEM_OK : core_fail_memory(error);
+    tem_status status = text_pieces_begin(p, text, bytes, error);
+    if (status == TEM_OK && bytes > 0)
+        status = fold_next(p, bytes, error);
+    if (status == TEM_OK && !add_all(p, p->text.size))
+        status = core_fail_memory(error);
+    return status;
 }

@@ -13,6 +13,10 @@
  * The vocabulary decides, since embeddings were tokenised in different ways. A piece that
  * it does not have is a word all the same, with the id TEM_NO_WORD.
  *
+ * A text is folded and cut a window at a time, so that a huge one takes no more memory than a page
+ * of a book, and whoever reads the pieces can ask in between whether to go on. The pieces are those
+ * of the whole text, wherever its windows end (tests/unit/test_pieces.c).
+ *
  * PRIVACY: every letter and digit of the text is in exactly one piece that is a word
  * (tests/unit/test_pieces.c), so nothing can pass a mechanism by. No piece has white space or a
  * control character in it, so no policy can release one. */
@@ -24,8 +28,11 @@
 
 #include <stdbool.h>
 
-/* A document may be this large; offsets are 32 bits. */
-enum { TEXT_BYTES_MAX = 1 << 30 };
+enum {
+    TEXT_BYTES_MAX = 1 << 30,       /* of a document; offsets are 32 bits */
+    TEXT_WORD_BYTES_MAX = 16 << 20, /* of what must be looked at as one: words joined by hyphens */
+    TEXT_MARKS_BYTES_MAX = 1 << 20  /* of marks that follow one another */
+};
 
 typedef struct text_piece {
     uint32_t start, length; /* in text_pieces.text.data */
@@ -37,8 +44,14 @@ typedef struct text_piece {
 typedef struct text_pieces {
     text_find *find;
     const void *vocabulary;
+    size_t window; /* bytes of a text that are folded at a time; tests choose others */
 
-    core_buffer text;    /* folded */
+    const char *rest; /* of the text, not folded yet */
+    size_t rest_bytes;
+    size_t done; /* bytes of it before the rest */
+
+    core_buffer text;    /* folded, from the first byte that is not cut yet or of p->pieces */
+    size_t cut;          /* bytes of it that p->pieces were made from */
     core_buffer breaks;  /* for each byte of text, whether a segment starts there */
     recent_word *recent; /* NULL while so little was cut that it would not pay */
     size_t bytes_cut;    /* so far, up to where it pays */
@@ -53,11 +66,26 @@ void text_pieces_free(text_pieces *p);
  * is larger than TEXT_BYTES_MAX, before a byte of it is read. */
 tem_status text_check(const char *text, size_t bytes, tem_error *error);
 
-/* Cuts a text into p->pieces. TEM_ERR_FORMAT with `byte` set if it is not UTF-8,
- * TEM_ERR_RANGE if it is larger than TEXT_BYTES_MAX, TEM_ERR_MEMORY. */
+/* Begins with a text, which must stay where it is until all its pieces were had. TEM_ERR_RANGE if it
+ * is larger than TEXT_BYTES_MAX, TEM_ERR_MEMORY. */
+tem_status text_pieces_begin(text_pieces *p, const char *text, size_t bytes, tem_error *error);
+
+/* Cuts the next window into p->pieces, which are gone after the next call; only while p->rest_bytes
+ * is not 0. A window may have no piece. Takes some milliseconds at most. Fails as text_pieces_next
+ * does. */
+tem_status text_pieces_window(text_pieces *p, tem_error *error);
+
+/* The same for the next window that has pieces; p->count 0: there are no more. TEM_ERR_FORMAT with `byte` set if the text is not UTF-8,
+ * TEM_ERR_RANGE for a word or marks beyond the limits above, TEM_ERR_MEMORY. */
+tem_status text_pieces_next(text_pieces *p, tem_error *error);
+
+/* All pieces of a text at once: for words, and for tests. Fails as the two above do. */
 tem_status text_pieces_cut(text_pieces *p, const char *text, size_t bytes, tem_error *error);
 
-/* The same without the shortcuts for ASCII, for tests. */
+/* Whether a text may be divided before this character and folded part by part; for tests. */
+bool text_folds_apart(uint32_t character);
+
+/* text_pieces_cut without the shortcuts for ASCII, for tests. */
 tem_status text_pieces_cut_unicode(text_pieces *p, const char *text, size_t bytes,
                                    tem_error *error);
 

@@ -53,7 +53,7 @@ static tem_certificate *make_usual(void) {
 }
 
 static void save_and_free(tem_certificate *c) {
-    assert_int_equal(tem_certificate_save(c, path, NULL), TEM_OK);
+    assert_int_equal(tem_certificate_save(c, path, NULL, NULL), TEM_OK);
     tem_certificate_free(c);
 }
 
@@ -378,7 +378,7 @@ static void test_repeated(void **state) {
     write_file(bytes, size + RECORD_BYTES);
     assert_int_equal(load_status(), TEM_ERR_DAMAGED);
     tem_certificate *again = make_usual();
-    assert_int_equal(tem_certificate_save(again, path, NULL), TEM_ERR_DAMAGED);
+    assert_int_equal(tem_certificate_save(again, path, NULL, NULL), TEM_ERR_DAMAGED);
     tem_certificate_free(again);
 }
 
@@ -639,12 +639,12 @@ static void test_not_overwritten(void **state) {
     unsigned char bytes[FILE_MAX];
     tem_certificate *c = make_usual();
     write_file("a letter", 8);
-    assert_int_equal(tem_certificate_save(c, path, NULL), TEM_ERR_FORMAT);
+    assert_int_equal(tem_certificate_save(c, path, NULL, NULL), TEM_ERR_FORMAT);
     assert_int_equal(read_file(bytes), 8);
-    assert_int_equal(tem_certificate_save(c, folder, NULL), TEM_ERR_FILE);
-    assert_int_equal(tem_certificate_save(c, "/nonexistent/m.cert", NULL), TEM_ERR_FILE);
-    assert_int_equal(tem_certificate_save(NULL, path, NULL), TEM_ERR_ARGUMENT);
-    assert_int_equal(tem_certificate_save(c, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_certificate_save(c, folder, NULL, NULL), TEM_ERR_FILE);
+    assert_int_equal(tem_certificate_save(c, "/nonexistent/m.cert", NULL, NULL), TEM_ERR_FILE);
+    assert_int_equal(tem_certificate_save(NULL, path, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_certificate_save(c, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
     tem_certificate_free(c);
     tem_certificate_free(NULL);
 }
@@ -673,8 +673,8 @@ static void test_full(void **state) {
     }
     fclose(file);
     assert_int_equal(load_status(), TEM_OK);
-    assert_int_equal(tem_certificate_save(usual, path, NULL), TEM_OK);
-    assert_int_equal(tem_certificate_save(more, path, &error), TEM_ERR_RANGE);
+    assert_int_equal(tem_certificate_save(usual, path, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_certificate_save(more, path, NULL, &error), TEM_ERR_RANGE);
     tem_certificate_free(usual);
     tem_certificate_free(more);
 }
@@ -697,7 +697,7 @@ static void test_at_once(void **state) {
                                                     .realised = 1.9,
                                                     .kind = TEM_WEIGHTS_EQUAL},
                                  &c, NULL) != TEM_OK ||
-                tem_certificate_save(c, path, NULL) != TEM_OK)
+                tem_certificate_save(c, path, NULL, NULL) != TEM_OK)
                 _exit(1);
         }
         if (children[p] == 0)

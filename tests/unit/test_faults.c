@@ -163,7 +163,7 @@ static tem_status make_certificate(flow *f) {
 }
 
 static tem_status save_certificate(flow *f) {
-    return tem_certificate_save(f->certificate, target, error_of(f));
+    return tem_certificate_save(f->certificate, target, NULL, error_of(f));
 }
 
 static tem_status load_certificate(flow *f) {

@@ -132,7 +132,7 @@ static int set_up(void **state) {
     unlink(certificates);
     return system(command) != 0 || setenv("XDG_STATE_HOME", state_home, 1) != 0 ||
            tem_model_save(built, path, TEM_OVERWRITE, NULL, NULL) != TEM_OK ||
-           tem_certificate_save(genuine, certificates, NULL) != TEM_OK;
+           tem_certificate_save(genuine, certificates, NULL, NULL) != TEM_OK;
 }
 
 static tem_model *open_model(void) {

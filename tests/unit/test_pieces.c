@@ -805,6 +805,204 @@ static void test_spellings(void **state) {
     text_pieces_free(&other);
 }
 
+/* ---- windows ---- */
+
+/* The pieces of a text are those of the whole, by libunistring alone, wherever its windows end.
+ * Returns how many windows had pieces. */
+static size_t check_windows(text_pieces *p, text_pieces *whole, const char *text, size_t bytes,
+                            size_t window) {
+    size_t count = 0, windows = 0;
+    assert_int_equal(text_pieces_cut_unicode(whole, text, bytes, NULL), TEM_OK);
+    p->window = window;
+    assert_int_equal(text_pieces_begin(p, text, bytes, NULL), TEM_OK);
+    for (;; windows++) {
+        assert_int_equal(text_pieces_next(p, NULL), TEM_OK);
+        if (p->count == 0)
+            break;
+        assert_true(count + p->count <= whole->count);
+        for (size_t i = 0; i < p->count; i++, count++) {
+            const text_piece *a = &p->pieces[i], *b = &whole->pieces[count];
+            assert_true(a->id == b->id && a->word == b->word && a->length == b->length);
+            assert_memory_equal(p->text.data + a->start, whole->text.data + b->start, a->length);
+        }
+    }
+    assert_int_equal(count, whole->count);
+    return windows;
+}
+
+/* Every text of three characters, between others with which they may belong together. */
+static void test_windows_short(void **state) {
+    (void)state;
+    text_pieces p, whole;
+    text_pieces_init(&p, find_a_third, NULL);
+    text_pieces_init(&whole, find_a_third, NULL);
+    for (size_t number = 0; number < (size_t)MIXED * MIXED * MIXED; number++) {
+        char text[4 * 7];
+        size_t bytes = add_mixed(text, 0, random_below(MIXED));
+        bytes = add_mixed(text, bytes, random_below(MIXED));
+        bytes = add_mixed(text, bytes, number % MIXED);
+        bytes = add_mixed(text, bytes, number / MIXED % MIXED);
+        bytes = add_mixed(text, bytes, number / MIXED / MIXED);
+        bytes = add_mixed(text, bytes, random_below(MIXED));
+        bytes = add_mixed(text, bytes, random_below(MIXED));
+        check_windows(&p, &whole, text, bytes, 1 + random_below(8));
+    }
+    text_pieces_free(&p);
+    text_pieces_free(&whole);
+}
+
+/* Longer ones, of all kinds of characters; most of few kinds, so that runs of each come up. */
+static void test_windows_random(void **state) {
+    (void)state;
+    size_t windows = 0;
+    text_pieces p, whole;
+    text_pieces_init(&p, find_a_third, NULL);
+    text_pieces_init(&whole, find_a_third, NULL);
+    for (int i = 0; i < 200000; i++) {
+        uint8_t text[4 * 40];
+        size_t bytes = 0;
+        ucs4_t few[4];
+        for (size_t k = 0; k < 4; k++)
+            few[k] = random_character();
+        for (size_t left = 1 + random_below(40); left > 0; left--)
+            bytes = append(text, bytes,
+                           random_below(8) > 0 ? few[random_below(4)] : random_character());
+        windows += check_windows(&p, &whole, (const char *)text, bytes, 1 + random_below(24));
+    }
+    assert_true(windows > 2 * 200000); /* or nothing was divided */
+    text_pieces_free(&p);
+    text_pieces_free(&whole);
+}
+
+/* Texts without a space, and with the windows that tem has: each of these has pieces in every one
+ * of several. */
+static void test_windows_large(void **state) {
+    (void)state;
+    static const char *const units[] = {"!",        "--",         "a!",      "\U0001f600",
+                                        "\u6f22",   "\U0001d160", "\u3000",  "\u1100\u1161!",
+                                        "a\u0301!", "x y",        "\u03b1 ", "\r",
+                                        "a.,"};
+    enum { BYTES = 200000 };
+    char *text = malloc(BYTES + 16);
+    text_pieces p, whole;
+    assert_non_null(text);
+    text_pieces_init(&p, find_a_third, NULL);
+    text_pieces_init(&whole, find_a_third, NULL);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t bytes = 0;
+        for (; bytes < BYTES; bytes += strlen(units[i]))
+            memcpy(text + bytes, units[i], strlen(units[i]));
+        const size_t windows = check_windows(&p, &whole, text, bytes, p.window);
+        assert_true(whole.count == 0 ? windows == 0 : windows >= 4);
+        assert_true(p.text.touched < BYTES);
+    }
+    free(text);
+    text_pieces_free(&p);
+    text_pieces_free(&whole);
+}
+
+/* Whether a character is the second half of one that NFC composes. */
+static bool composes[0x110000];
+
+static void find_composing(void) {
+    for (ucs4_t c = 0; c < 0x110000; c++) {
+        ucs4_t parts[UC_DECOMPOSITION_MAX_LENGTH];
+        if (uc_canonical_decomposition(c, parts) == 2 && uc_composition(parts[0], parts[1]) == c)
+            composes[parts[1]] = true;
+    }
+}
+
+/* Whether a text may be divided before its first character: that is no mark, and composes with
+ * nothing. */
+static bool begins_apart(const uint8_t *text, size_t bytes) {
+    ucs4_t c = 0;
+    u8_mbtouc(&c, text, bytes);
+    return uc_combining_class(c) == 0 && !composes[c];
+}
+
+/* Every character before which a text may be divided, as it is, taken apart and folded. */
+static void test_folds_apart(void **state) {
+    (void)state;
+    unsigned apart = 0;
+    find_composing();
+    assert_true(composes[0x301] && composes[0x11a8] && !composes['a']);
+    for (ucs4_t c = 0x80; c < 0x110000; c++) {
+        uint8_t text[8];
+        if (c == 0xd800)
+            c = 0xe000;
+        if (!text_folds_apart(c))
+            continue;
+        apart++;
+        const size_t bytes = append(text, 0, c);
+        size_t taken_bytes = 0, folded_bytes = 0;
+        uint8_t *taken = u8_normalize(UNINORM_NFD, text, bytes, NULL, &taken_bytes);
+        uint8_t *folded = u8_casefold(text, bytes, NULL, NULL, NULL, &folded_bytes);
+        assert_true(begins_apart(text, bytes) && begins_apart(taken, taken_bytes) &&
+                    begins_apart(folded, folded_bytes));
+        free(taken);
+        free(folded);
+    }
+    assert_true(apart > 1000000);
+}
+
+/* The next window of a text, which may be refused. */
+static tem_status next_of(const char *text, size_t bytes, tem_error *error) {
+    text_pieces p;
+    text_pieces_init(&p, find_in_list, nothing);
+    tem_status status = text_pieces_begin(&p, text, bytes, NULL);
+    do
+        if (status == TEM_OK)
+            status = text_pieces_next(&p, error);
+    while (status == TEM_OK && p.count > 0);
+    text_pieces_free(&p);
+    return status;
+}
+
+/* What no window can end in is refused once it is larger than any text has it; not before. */
+static void test_window_limits(void **state) {
+    (void)state;
+    const size_t most = TEXT_WORD_BYTES_MAX + 4;
+    tem_error error;
+    char *text = malloc(most + 2);
+    assert_non_null(text);
+    memset(text, ' ', most + 2);
+    assert_int_equal(next_of(text, most, &error), TEM_OK);
+    memset(text, 'a', most + 2);
+    assert_int_equal(next_of(text, TEXT_WORD_BYTES_MAX, &error), TEM_OK);
+    assert_int_equal(next_of(text, most, &error), TEM_ERR_RANGE);
+    assert_non_null(strstr(error.message, "16 MiB"));
+    for (size_t i = 1; i < most; i += 2)
+        text[i] = '-';
+    assert_int_equal(next_of(text, most, &error), TEM_ERR_RANGE);
+    for (size_t i = 0; i < most; i += 2)
+        memcpy(text + i, "\u0301", 2);
+    assert_int_equal(next_of(text, TEXT_MARKS_BYTES_MAX, &error), TEM_OK);
+    assert_int_equal(next_of(text, TEXT_MARKS_BYTES_MAX + 4, &error), TEM_ERR_RANGE);
+    assert_non_null(strstr(error.message, "1 MiB"));
+    memset(text, 'a', most / 8 * 2); /* in the middle of a large window */
+    assert_int_equal(next_of(text, most, &error), TEM_ERR_RANGE);
+    assert_non_null(strstr(error.message, "1 MiB"));
+    memset(text, 0x81, most); /* no character begins */
+    assert_int_equal(next_of(text, most, &error), TEM_ERR_FORMAT);
+    assert_int_equal(error.byte, 0);
+    free(text);
+}
+
+/* The byte of an error is one of the text, not of the window. */
+static void test_windows_invalid(void **state) {
+    (void)state;
+    enum { BYTES = 100000 };
+    static char text[BYTES];
+    tem_error error;
+    for (size_t bad = 7; bad < BYTES; bad += 9973) {
+        for (size_t i = 0; i < BYTES; i++)
+            text[i] = i % 5 == 4 ? ' ' : 'x';
+        text[bad] = '\xe9';
+        assert_int_equal(next_of(text, BYTES, &error), TEM_ERR_FORMAT);
+        assert_int_equal(error.byte, bad);
+    }
+}
+
 /* ---- refusals ---- */
 
 static void test_invalid_utf8(void **state) {
@@ -947,6 +1145,12 @@ int main(void) {
         cmocka_unit_test(test_cover_random),
         cmocka_unit_test(test_cover_all_characters),
         cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_windows_short),
+        cmocka_unit_test(test_windows_random),
+        cmocka_unit_test(test_windows_large),
+        cmocka_unit_test(test_folds_apart),
+        cmocka_unit_test(test_window_limits),
+        cmocka_unit_test(test_windows_invalid),
         cmocka_unit_test(test_invalid_utf8),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_tags),

@@ -281,7 +281,7 @@ static void expect_options(const tem_text_options *options, const char *text, si
     tem_counts counts = {1000, 1000, 1000, 1000}; /* added to, not set */
     assert_int_equal(tem_rng_create(&rng, NULL), TEM_OK);
     assert_int_equal(
-        tem_privatize_text(still, options, rng, text, bytes, &out, &out_bytes, &counts, NULL),
+        tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, &counts, NULL),
         TEM_OK);
     assert_int_equal(strlen(out), out_bytes);
     assert_matches(out, wanted);
@@ -362,7 +362,7 @@ static void refuse_text(const tem_text_options *options, const char *text, size_
     tem_error error = {.status = TEM_OK};
     assert_int_equal(tem_rng_create_insecure(1, 1, &rng, NULL), TEM_OK);
     assert_int_equal(
-        tem_privatize_text(still, options, rng, text, bytes, &out, &out_bytes, &counts, &error),
+        tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, &counts, &error),
         wanted);
     assert_int_equal(error.status, wanted);
     assert_int_equal(error.byte, byte);
@@ -370,7 +370,7 @@ static void refuse_text(const tem_text_options *options, const char *text, size_
     assert_true(out == &marker && out_bytes == 77);
     assert_counts(&counts, &(tem_counts){1, 2, 3, 4});
     assert_int_equal(
-        tem_privatize_text(still, options, rng, text, bytes, &out, &out_bytes, NULL, NULL), wanted);
+        tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, NULL, NULL), wanted);
     tem_rng_free(rng);
 }
 
@@ -642,7 +642,7 @@ static void check_documents(tem_format format, const core_buffer *in, const core
         assert_int_equal(records_decode(&from, source, &plain, NULL), TEM_OK);
         assert_int_equal(records_decode(&to, result, &private, NULL), TEM_OK);
         assert_int_equal(tem_rng_create_insecure(42, document, &rng, NULL), TEM_OK);
-        assert_int_equal(tem_privatize_text(noisy, NULL, rng, plain.data, plain.size, &wanted,
+        assert_int_equal(tem_privatize_text(noisy, NULL, rng, plain.data, plain.size, NULL, &wanted,
                                             &bytes, NULL, NULL),
                          TEM_OK);
         assert_int_equal(private.size, bytes);
@@ -1238,7 +1238,7 @@ static void test_faults_of_text(void **state) {
         char *out = NULL;
         size_t bytes = 0;
         core_fault_arm(n);
-        const tem_status status = tem_privatize_text(still, &options, rng, text, sizeof text - 1,
+        const tem_status status = tem_privatize_text(still, &options, rng, text, sizeof text - 1, NULL,
                                                      &out, &bytes, NULL, NULL);
         const bool hit = core_fault_hit();
         core_fault_arm(0);

@@ -130,7 +130,7 @@ static core_buffer privatize(const tem_text_options *options, const core_buffer 
     core_buffer result = {0};
     tem_rng *rng = NULL;
     assert_int_equal(tem_rng_create_insecure(7, 7, &rng, NULL), TEM_OK);
-    assert_int_equal(tem_privatize_text(mechanism, options, rng, text->data, text->size,
+    assert_int_equal(tem_privatize_text(mechanism, options, rng, text->data, text->size, NULL,
                                         &result.data, &result.size, NULL, NULL),
                      TEM_OK);
     tem_rng_free(rng);

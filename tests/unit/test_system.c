@@ -359,13 +359,13 @@ static void test_certificates(void **state) {
         const tem_calibration wanted = {.epsilon = 1 + i, .weights = TEM_WEIGHTS_EQUAL};
         assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &made[i], NULL),
                          TEM_OK);
-        assert_int_equal(tem_certificate_save(made[i], at("right.cert"), NULL), TEM_OK);
+        assert_int_equal(tem_certificate_save(made[i], at("right.cert"), NULL, NULL), TEM_OK);
     }
     for (unsigned m = 0; m < MODES; m++) {
         unlink(at("odd.cert"));
         mode = m & ~(unsigned)NO_MAP;
         for (int i = 0; i < 4; i++)
-            assert_int_equal(tem_certificate_save(made[i % 2], at("odd.cert"), NULL), TEM_OK);
+            assert_int_equal(tem_certificate_save(made[i % 2], at("odd.cert"), NULL, NULL), TEM_OK);
         mode = 0;
         assert_same(at("right.cert"), at("odd.cert"));
     }

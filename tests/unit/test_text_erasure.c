@@ -117,7 +117,7 @@ static void test_texts(void **state) {
                 char *out = NULL;
                 size_t out_bytes = 0;
                 begin();
-                assert_int_equal(tem_privatize_text(mechanism, &options, rng, text, size, &out,
+                assert_int_equal(tem_privatize_text(mechanism, &options, rng, text, size, NULL, &out,
                                                     &out_bytes, NULL, NULL),
                                  TEM_OK);
                 tem_text_free(out);
@@ -130,7 +130,7 @@ static void test_texts(void **state) {
     memcpy(text + bytes - 2, "\n\xff", 2);
     begin();
     assert_int_equal(
-        tem_privatize_text(mechanism, &lines, rng, text, bytes, &out, &out_bytes, NULL, NULL),
+        tem_privatize_text(mechanism, &lines, rng, text, bytes, NULL, &out, &out_bytes, NULL, NULL),
         TEM_ERR_FORMAT);
     check();
     tem_rng_free(rng);
