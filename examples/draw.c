@@ -1,6 +1,8 @@
 /* draw.c - a private word for each word named on the command line.
  *
  *   draw MODEL EPSILON WORD...
+ *
+ * The model must be one that this user has built or verified: 'tem build', 'tem verify'.
  */
 #include <tem.h>
 
