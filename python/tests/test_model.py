@@ -3,6 +3,7 @@ import copy
 import gc
 import multiprocessing
 import os
+import pathlib
 import pickle
 import shutil
 import warnings
@@ -204,6 +205,54 @@ def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
     os.symlink(tmp_path / "elsewhere", first.path)
     with pytest.raises(tem.DamagedError, match="link"):
         tem.Model.open()
+
+
+@pytest.fixture
+def cached(monkeypatch, tmp_path):
+    """The default model, in a cache of its own, made from a few vectors."""
+    from tem import _default
+    monkeypatch.delenv("TEM_MODEL", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(_default, "__file__", str(tmp_path / "_default.py"))
+    (tmp_path / _default.VECTORS).write_text("a 1 2\nb 2 1\nc 0 0\n")
+    return tem.Model.open()
+
+
+@pytest.mark.parametrize("damage", [
+    lambda content: b"", lambda content: content[:-64], lambda content: b"x" + content[1:],
+    lambda content: content[:8] + b"\xff" + content[9:],
+    lambda content: content[:-200] + b"\x55" * 8 + content[-192:]])
+def test_a_damaged_model_in_the_cache_is_made_again(cached, damage):
+    path = pathlib.Path(cached.path)
+    content = path.read_bytes()
+    path.write_bytes(damage(content))
+    with pytest.warns(UserWarning, match="made again") as told:
+        again = tem.Model.open()
+    assert str(path) in str(told[0].message) and told[0].filename == __file__
+    assert again.hash == cached.hash and list(again.words) == ["a", "b", "c"]
+    assert path.read_bytes() == content and path.stat().st_mode & 0o777 == 0o600
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tem.Model.open().hash == cached.hash
+
+
+def test_a_cache_that_stays_damaged(cached, monkeypatch):
+    from tem import _default
+    path = pathlib.Path(cached.path)
+    path.write_bytes(b"x")
+    monkeypatch.setattr(_default, "_make", lambda *arguments: None)
+    with pytest.warns(UserWarning), pytest.raises(tem.FormatError, match="Remove the file") as said:
+        tem.Model.open()
+    assert said.value.file == str(path)
+
+
+def test_other_damaged_models_are_left_alone(tmp_path):
+    path = tmp_path / "m.tem"
+    path.write_bytes(b"x")
+    with pytest.raises(tem.FormatError):
+        tem.Model.open(path)
+    assert path.read_bytes() == b"x"
 
 
 def test_a_model_beside_the_command(monkeypatch, tmp_path, small_path):

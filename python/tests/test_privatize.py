@@ -1,11 +1,15 @@
 """Texts: the same draws as the library's, in every container, by any number of threads."""
 import collections
+import contextlib
 import ctypes
+import fcntl
+import functools
 import gc
 import json
 import math
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -230,11 +234,23 @@ def test_items_that_are_refused(small, item):
 # ---- texts ----
 
 def test_surrogates_are_refused_without_the_text(small):
-    for texts in ("secret \ud800", ["x", "secret \ud800"]):
-        with pytest.raises(tem.FormatError) as caught:
+    for texts, place in [("secret \ud800", "character 7"),
+                         (["x", "secret \ud800"], "text 1: .* character 7"),
+                         (("x", None, "ü secret \ud800\ud801"), "text 2: .* character 9")]:
+        with pytest.raises(tem.FormatError, match=f"{place}, counted from 0$") as caught:
             small.privatize(texts, epsilon=2)
         chain = [caught.value, caught.value.__cause__, caught.value.__context__]
         assert "secret" not in "".join(map(repr, chain)) and caught.value.status == "format"
+
+
+def test_surrogates_of_words_and_people(small, tmp_path):
+    with pytest.raises(tem.FormatError, match="word 1: .* character 0"):
+        tem.Model.build([[0.0], [1]], ["a", "\ud800"])
+    with pytest.raises(tem.FormatError, match="person 1: .* character 2"):
+        small.privatize(["x", "x"], epsilon=2, ledger=tmp_path / "ledger",
+                        by={"user": ["ann", "bo\udfff"]})
+    with pytest.raises(tem.FormatError, match="found a surrogate alone: character 1"):
+        small.explain("a\ud800", 2)
 
 
 def test_odd_texts(small):
@@ -436,6 +452,78 @@ def test_interrupt_between_slow_texts(default):
 def test_interrupt(small):
     texts = ["movie " * 2000] * 20000
     assert interrupt_after(0.3, lambda: small.privatize(texts, epsilon=1, threads=2)) < 5
+
+
+HUGE = "what a wonderful movie " * 150000  # a minute of Madlib
+
+
+@pytest.mark.parametrize("texts", [
+    HUGE, [HUGE], [HUGE, HUGE], ["x"] * 16 + [HUGE] + ["x"] * 31, ["x"] * 47 + [HUGE]])
+def test_interrupt_within_a_huge_text(default, texts):
+    """Also while the caller has nothing to do but wait for the thread that has it."""
+    call = functools.partial(default.privatize, texts, epsilon=9, threads=2, mechanism="madlib")
+    assert interrupt_after(0.5, call) < 6
+
+
+def test_a_fault_in_another_text_is_the_one_that_is_told(default):
+    """Not that the huge one was stopped for it."""
+    begin = time.monotonic()
+    with pytest.raises(tem.RangeError, match="MiB"):
+        default.privatize([HUGE] + ["x"] * 31 + ["a" * (17 << 20)], epsilon=9, threads=2,
+                          mechanism="madlib")
+    assert time.monotonic() - begin < 20
+
+
+# ---- waiting ----
+
+@pytest.fixture
+def pipe(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    return path
+
+
+@contextlib.contextmanager
+def locked(path):
+    with open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def test_interrupt_while_waiting_for_a_pipe(small, pipe):
+    assert interrupt_after(0.3, lambda: tem.Model.build(pipe)) < 5
+    assert interrupt_after(0.3, lambda: small.choose(self=0.5, prior=pipe)) < 5
+
+
+def test_a_waiting_thread_leaves_the_others_alone(pipe):
+    """It does not hold the GIL."""
+    waiting = threading.Thread(target=lambda: tem.Model.build(pipe))
+    waiting.start()
+    time.sleep(0.2)
+    assert waiting.is_alive() and sum(range(1000)) == 499500
+    pipe.write_text("a 1 2\nb 2 1\n")
+    waiting.join(20)
+    assert not waiting.is_alive()
+
+
+def test_interrupt_while_waiting_for_a_ledger(small, tmp_path):
+    path = tmp_path / "ledger"
+    small.privatize("movie", epsilon=1, ledger=path)
+    before = path.read_bytes()
+    with locked(path):
+        assert interrupt_after(0.3, lambda: small.privatize("movie", epsilon=1, ledger=path)) < 5
+    assert path.read_bytes() == before
+
+
+def test_interrupt_while_waiting_for_certificates(small, tmp_path, state):
+    path = tmp_path / "m.tem"
+    shutil.copy(small.path, path)
+    model = tem.Model.open(path)
+    model.calibrate(1, weights="equal", save=True)
+    with locked(f"{path}.cert"):
+        assert interrupt_after(0.3, lambda: model.calibrate(2, weights="equal", save=True)) < 5
+    assert sorted(file.name for file in tmp_path.iterdir() if "m.tem" in file.name) == [
+        "m.tem", "m.tem.cert"]
 
 
 # ---- memory ----

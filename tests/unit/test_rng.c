@@ -6,6 +6,7 @@
  * the words that give a value lie side by side; each value must have 2^64 / bound of them,
  * rounded down, and the words between those of two values must give none. */
 #include "below.h"
+#include "core/hash.h"
 #include "pseudo.h"
 #include "rng/rng.h"
 
@@ -16,13 +17,17 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -578,6 +583,62 @@ static void test_end_of_tape(void **state) {
     assert_true(rng.tape_used == 3);
 }
 
+/* Stands in for the system's, so that it can fail. */
+static bool kernel_fails;
+
+ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
+    if (!kernel_fails)
+        return syscall(SYS_getrandom, bytes, count, flags);
+    errno = ENOSYS;
+    return -1;
+}
+
+/* What a program says, and how it ends, that needs random bytes where there are none. */
+static void draw_without_kernel(int says) {
+    tem_rng rng;
+    unsigned char hash[CORE_HASH_BYTES];
+    dup2(says, STDERR_FILENO);
+    signal(SIGABRT, SIG_DFL); /* cmocka catches it */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    kernel_fails = true;
+    core_hash256("x", 1, hash); /* needs none, and must not end the program */
+    dprintf(STDERR_FILENO, "hashed\n");
+    rng_init_secure(&rng);
+    _exit(0);
+}
+
+static void check_without_kernel(void) {
+    int ends[2];
+    char said[512];
+    size_t bytes = 0;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        draw_without_kernel(ends[1]);
+    close(ends[1]);
+    for (ssize_t got = 1; got > 0 && bytes < sizeof said; bytes += (size_t)got)
+        got = read(ends[0], said + bytes, sizeof said - bytes);
+    close(ends[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    static const char wanted[] =
+        "hashed\ntem: the kernel gives no random bytes (getrandom failed); "
+        "the program ends here\n";
+    assert_int_equal(bytes, sizeof wanted - 1);
+    assert_memory_equal(said, wanted, bytes);
+}
+
+/* Must be the first test: so the first program has to set everything up, and the second nothing. */
+static void test_kernel_without_random_bytes(void **state) {
+    (void)state;
+    check_without_kernel();
+    tem_rng rng;
+    rng_init_secure(&rng);
+    check_without_kernel();
+}
+
 /* A handler that returns ends the program: no word is made up. */
 static void returning_handler(void *context) {
     (void)context;
@@ -602,6 +663,7 @@ static void test_returning_handler_aborts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernel_without_random_bytes),
         cmocka_unit_test(test_seeded_stream),
         cmocka_unit_test(test_seeds_differ),
         cmocka_unit_test(test_secure_differ),
