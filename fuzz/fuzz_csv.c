@@ -62,7 +62,7 @@ static void check_splice(const record_reader *r, const core_buffer *record,
 }
 
 static void check_record(const record_reader *r, char *bytes, size_t size) {
-    const core_buffer record = {bytes, size, size};
+    const core_buffer record = {.data = bytes, .size = size, .capacity = size};
     record_span span;
     tem_error error = {.status = TEM_OK};
     const tem_status status = records_span(r, bytes, size, &span, &error);
