@@ -4,6 +4,7 @@
  * for a word of the text, as it was and folded. What is handed out is filled, so that nothing is
  * found there that the library did not put there. libunistring's own memory is beyond this. */
 #include "tem.h"
+#include "text/pieces.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,6 +34,10 @@ static const char *const secrets[] = {SIXTEEN("AsciiQx"), SIXTEEN("asciiqx"),
                                       SIXTEEN("\u00c9\u00d6\u0160"), SIXTEEN("\u00e9\u00f6\u0161")};
 enum { SECRETS = sizeof secrets / sizeof *secrets };
 
+/* What is searched for besides, where a test says so. */
+static const void *also;
+static size_t also_bytes;
+
 static atomic_uint freed, leaked;
 
 void *__wrap_core_alloc(size_t count, size_t size) {
@@ -48,6 +53,8 @@ void __wrap_core_free(void *block) {
     for (unsigned i = 0; i < SECRETS && bytes > 0; i++)
         if (memmem(block, bytes, secrets[i], strlen(secrets[i])) != NULL)
             atomic_fetch_add(&leaked, 1);
+    if (also != NULL && bytes > 0 && memmem(block, bytes, also, also_bytes) != NULL)
+        atomic_fetch_add(&leaked, 1);
     __real_core_free(block);
 }
 
@@ -148,6 +155,37 @@ static void test_pieces(void **state) {
     free(text);
 }
 
+static const uint32_t secret_id = 0x5ec12e75;
+
+static uint32_t find_secret_id(const void *vocabulary, const char *word, size_t length) {
+    (void)vocabulary, (void)word, (void)length;
+    return secret_id;
+}
+
+/* Short words, of which the last that were looked up are kept, and the ids of all. */
+static void test_words_and_ids(void **state) {
+    (void)state;
+    static char text[64 << 10];
+    static const char word[] = "zyxwvuts ";
+    for (size_t at = 0; at + sizeof word < sizeof text; at += sizeof word - 1)
+        memcpy(text + at, word, sizeof word - 1);
+    const void *const patterns[] = {word, &secret_id};
+    const size_t sizes[] = {8, sizeof secret_id};
+    for (int i = 0; i < 2; i++) {
+        text_pieces p;
+        begin();
+        also = patterns[i];
+        also_bytes = sizes[i];
+        text_pieces_init(&p, find_secret_id, NULL);
+        for (size_t bytes = strlen(text); bytes > 8; bytes /= 8)
+            assert_int_equal(text_pieces_cut(&p, text, bytes, NULL), TEM_OK);
+        assert_true(p.recent != NULL && p.pieces[0].id == secret_id);
+        text_pieces_free(&p);
+        also = NULL;
+        check();
+    }
+}
+
 /* A file of some records with the text in a field of each format, people named by it, and a ledger. */
 static void check_file(tem_format format, const char *header, const char *beginning,
                        const char *end, const char *by) {
@@ -198,9 +236,8 @@ static void test_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_seen),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_seen),   cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_pieces), cmocka_unit_test(test_words_and_ids),
         cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, make_mechanism, free_mechanism);
