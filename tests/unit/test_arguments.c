@@ -206,11 +206,11 @@ static void test_texts(void **state) {
     size_t bytes = 7, count = 7;
     uint32_t ids[1], unreachable = 7;
     const tem_job no_inputs = {.input_count = 1};
-    REFUSED(tem_privatize_text(NULL, NULL, rng, "a", 1, &out, &bytes, NULL, error));
-    REFUSED(tem_privatize_text(mechanism, NULL, NULL, "a", 1, &out, &bytes, NULL, error));
-    REFUSED(tem_privatize_text(mechanism, NULL, rng, NULL, 1, &out, &bytes, NULL, error));
-    REFUSED(tem_privatize_text(mechanism, NULL, rng, "a", 1, NULL, &bytes, NULL, error));
-    REFUSED(tem_privatize_text(mechanism, NULL, rng, "a", 1, &out, NULL, NULL, error));
+    REFUSED(tem_privatize_text(NULL, NULL, rng, "a", 1, NULL, &out, &bytes, NULL, error));
+    REFUSED(tem_privatize_text(mechanism, NULL, NULL, "a", 1, NULL, &out, &bytes, NULL, error));
+    REFUSED(tem_privatize_text(mechanism, NULL, rng, NULL, 1, NULL, &out, &bytes, NULL, error));
+    REFUSED(tem_privatize_text(mechanism, NULL, rng, "a", 1, NULL, NULL, &bytes, NULL, error));
+    REFUSED(tem_privatize_text(mechanism, NULL, rng, "a", 1, NULL, &out, NULL, NULL, error));
     REFUSED(tem_model_pieces(NULL, "a", 1, ids, 1, &count, error));
     REFUSED(tem_model_pieces(model, NULL, 1, ids, 1, &count, error));
     REFUSED(tem_model_pieces(model, "a", 1, NULL, 1, &count, error));
@@ -222,7 +222,7 @@ static void test_texts(void **state) {
     REFUSED(tem_privatize_files(mechanism, &no_inputs, NULL, NULL, error));
     assert_true(out == NULL && bytes == 7 && count == 7 && unreachable == 7);
     /* What need not be there. */
-    assert_int_equal(tem_privatize_text(mechanism, NULL, rng, NULL, 0, &out, &bytes, NULL, NULL),
+    assert_int_equal(tem_privatize_text(mechanism, NULL, rng, NULL, 0, NULL, &out, &bytes, NULL, NULL),
                      TEM_OK);
     assert_true(out != NULL && bytes == 0 && out[0] == '\0');
     tem_text_free(out);
@@ -279,8 +279,8 @@ static void test_accounts(void **state) {
     REFUSED(tem_accountant_curve(accountant, &wish, &point, NULL, points, NULL, error));
     REFUSED(tem_certificate_verify(NULL, accountant, NULL, error));
     REFUSED(tem_certificate_verify(certificate, NULL, NULL, error));
-    REFUSED(tem_certificate_save(NULL, "/tmp/never", error));
-    REFUSED(tem_certificate_save(certificate, NULL, error));
+    REFUSED(tem_certificate_save(NULL, "/tmp/never", NULL, error));
+    REFUSED(tem_certificate_save(certificate, NULL, NULL, error));
     REFUSED(tem_certificate_load(NULL, 0, &no_certificate, error));
     REFUSED(tem_certificate_load("/dev/null", 0, NULL, error));
     REFUSED(tem_certificate_find(NULL, model, &wanted, &no_certificate, error));
@@ -289,8 +289,8 @@ static void test_accounts(void **state) {
     REFUSED(tem_certificate_find("/dev/null", model, &wanted, NULL, error));
     REFUSED(tem_trust_has(NULL, &has, error));
     REFUSED(tem_trust_has("0123", &has, error));
-    REFUSED(tem_trust_add(NULL, error));
-    REFUSED(tem_trust_add("0123", error));
+    REFUSED(tem_trust_add(NULL, NULL, error));
+    REFUSED(tem_trust_add("0123", NULL, error));
     assert_true(no_accountant == NULL && no_prior == NULL && no_certificate == NULL);
     assert_true(count == 7 && has == 7);
     assert_int_not_equal(access("/tmp/never", F_OK), 0);
