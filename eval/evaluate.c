@@ -22,7 +22,7 @@ typedef struct evaluation {
     const eval_options *options;
     task *task;
     tem_model_info info;
-    char certificates[4096];
+    plan_certificates certificates;
     eval_row common; /* what all rows of this evaluation have in common */
     results results;
     trial trial;
@@ -192,7 +192,7 @@ static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error)
     const double start = seconds_now();
     tem_status status = refuse_too_many(e, item, error);
     if (status == TEM_OK && item->mechanism->make != NULL)
-        status = item->mechanism->make(e->task->model, item->epsilon, e->certificates, &mechanism,
+        status = item->mechanism->make(e->task->model, item->epsilon, &e->certificates, &mechanism,
                                        error);
     if (status == TEM_OK && mechanism != NULL)
         name_certificate(mechanism, &row);
@@ -215,7 +215,7 @@ static tem_status try_item(const evaluation *e, const plan_item *item, tem_error
     if (item->mechanism->make == NULL)
         return TEM_OK;
     const tem_status status =
-        item->mechanism->make(e->task->model, item->epsilon, e->certificates, &mechanism, error);
+        item->mechanism->make(e->task->model, item->epsilon, &e->certificates, &mechanism, error);
     tem_mechanism_free(mechanism);
     return status;
 }
@@ -264,7 +264,7 @@ static tem_status check_certificates(const evaluation *e, tem_error *error) {
         tem_error why;
         eval_row now = *row;
         if (known == NULL || known->make == NULL || row->certificate[0] == '\0' ||
-            known->make(e->task->model, row->epsilon, e->certificates, &mechanism, &why) != TEM_OK)
+            known->make(e->task->model, row->epsilon, &e->certificates, &mechanism, &why) != TEM_OK)
             continue; /* without a certificate there is no new row beside it either */
         name_certificate(mechanism, &now);
         tem_mechanism_free(mechanism);
@@ -335,8 +335,9 @@ static tem_status prepare(task *t, const eval_options *options, tem_error *error
 tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
     evaluation e = {.options = options, .task = t};
     tem_model_get_info(t->model, &e.info);
-    snprintf(e.certificates, sizeof e.certificates, "%s.cert",
+    snprintf(e.certificates.path, sizeof e.certificates.path, "%s.cert",
              options->model_path != NULL ? options->model_path : "model");
+    e.certificates.is_own = options->is_own;
     e.common = common_row(&e);
     tem_status status = blas_open(error); /* before there are threads */
     if (status == TEM_OK)

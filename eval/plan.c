@@ -9,15 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tem_status make_madlib(const tem_model *model, double epsilon, const char *certificates,
-                              tem_mechanism **mechanism, tem_error *error) {
+static tem_status make_madlib(const tem_model *model, double epsilon,
+                              const plan_certificates *certificates, tem_mechanism **mechanism,
+                              tem_error *error) {
     (void)certificates;
     const tem_mechanism_options options = {.kind = TEM_KIND_MADLIB, .epsilon = epsilon};
     return tem_mechanism_create(model, &options, mechanism, error);
 }
 
-static tem_status make_tem(const tem_model *model, double epsilon, const char *certificates,
-                           tem_mechanism **mechanism, tem_error *error) {
+static tem_status make_tem(const tem_model *model, double epsilon,
+                           const plan_certificates *certificates, tem_mechanism **mechanism,
+                           tem_error *error) {
     (void)certificates;
     const tem_mechanism_options options = {.kind = TEM_KIND_TEM, .epsilon = epsilon};
     return tem_mechanism_create(model, &options, mechanism, error);
@@ -25,7 +27,7 @@ static tem_status make_tem(const tem_model *model, double epsilon, const char *c
 
 /* A file of certificates that is not there has none; any other trouble is told as it is. */
 static tem_status no_certificate(const tem_error *why, const tem_calibration *wanted,
-                                 const char *certificates, tem_error *error) {
+                                 const plan_certificates *certificates, tem_error *error) {
     char text[NUMBER_TEXT_BYTES];
     const bool missing =
         why->status == TEM_ERR_CERTIFICATE ||
@@ -39,35 +41,58 @@ static tem_status no_certificate(const tem_error *why, const tem_calibration *wa
         "it needs a certificate; make one with: tem calibrate --epsilon %s --weights %s "
         "-m %.*s",
         number_text(wanted->epsilon, text), tem_weights_name(wanted->weights),
-        (int)(strlen(certificates) - strlen(".cert")), certificates);
+        (int)(strlen(certificates->path) - strlen(".cert")), certificates->path);
+}
+
+/* Whoever can write the file can write a certificate: it counts if this user has made or verified
+ * it, or if it came with the program. */
+static tem_status check_trust(const tem_certificate *certificate,
+                              const plan_certificates *certificates, tem_error *error) {
+    tem_certificate_info info;
+    int has = 0;
+    if (certificates->is_own)
+        return TEM_OK;
+    tem_certificate_get_info(certificate, &info);
+    const tem_status status = tem_trust_has(info.hash, &has, error);
+    if (status != TEM_OK || has)
+        return status;
+    return eval_fail(error, TEM_ERR_CERTIFICATE,
+                     "you have neither made nor verified its certificate; 'tem verify -m %.*s' "
+                     "checks it",
+                     (int)(strlen(certificates->path) - strlen(".cert")), certificates->path);
 }
 
 static tem_status make_certified(const tem_model *model, double epsilon, tem_weights_kind weights,
-                                 const char *certificates, tem_mechanism **mechanism,
+                                 const plan_certificates *certificates, tem_mechanism **mechanism,
                                  tem_error *error) {
     const tem_calibration wanted = {.epsilon = epsilon, .weights = weights};
     tem_certificate *certificate = NULL;
     tem_error why;
-    if (tem_certificate_find(certificates, model, &wanted, &certificate, &why) != TEM_OK)
+    if (tem_certificate_find(certificates->path, model, &wanted, &certificate, &why) != TEM_OK)
         return no_certificate(&why, &wanted, certificates, error);
     const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
-    const tem_status status = tem_mechanism_create(model, &options, mechanism, error);
+    tem_status status = check_trust(certificate, certificates, error);
+    if (status == TEM_OK)
+        status = tem_mechanism_create(model, &options, mechanism, error);
     tem_certificate_free(certificate);
     return status;
 }
 
-static tem_status make_equal(const tem_model *model, double epsilon, const char *certificates,
-                             tem_mechanism **mechanism, tem_error *error) {
+static tem_status make_equal(const tem_model *model, double epsilon,
+                             const plan_certificates *certificates, tem_mechanism **mechanism,
+                             tem_error *error) {
     return make_certified(model, epsilon, TEM_WEIGHTS_EQUAL, certificates, mechanism, error);
 }
 
-static tem_status make_balanced(const tem_model *model, double epsilon, const char *certificates,
-                                tem_mechanism **mechanism, tem_error *error) {
+static tem_status make_balanced(const tem_model *model, double epsilon,
+                                const plan_certificates *certificates, tem_mechanism **mechanism,
+                                tem_error *error) {
     return make_certified(model, epsilon, TEM_WEIGHTS_BALANCED, certificates, mechanism, error);
 }
 
-static tem_status make_tuned(const tem_model *model, double epsilon, const char *certificates,
-                             tem_mechanism **mechanism, tem_error *error) {
+static tem_status make_tuned(const tem_model *model, double epsilon,
+                             const plan_certificates *certificates, tem_mechanism **mechanism,
+                             tem_error *error) {
     return make_certified(model, epsilon, TEM_WEIGHTS_TUNED, certificates, mechanism, error);
 }
 

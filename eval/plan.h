@@ -4,9 +4,16 @@
 
 #include "eval.h"
 
-/* Makes the mechanism. `certificates` is the path of a file of them. */
-typedef tem_status plan_maker(const tem_model *model, double epsilon, const char *certificates,
-                              tem_mechanism **mechanism, tem_error *error);
+/* Where certificates are, and whether they came with the program (eval.h). */
+typedef struct plan_certificates {
+    char path[4096];
+    bool is_own;
+} plan_certificates;
+
+/* Makes the mechanism. */
+typedef tem_status plan_maker(const tem_model *model, double epsilon,
+                              const plan_certificates *certificates, tem_mechanism **mechanism,
+                              tem_error *error);
 
 typedef struct plan_mechanism {
     const char *name;

@@ -77,7 +77,7 @@ def make_again(found: Found, why: Error, threads: int,
     warnings.warn(f"the model in your cache cannot be used, and is made again: {why}", stacklevel=3)
     _make(_vectors(), pathlib.Path(found.path), threads, progress)
     try:
-        return _tem.open_model(found.path, True, threads, progress)
+        return _tem.open_model(found.path, None, found.is_own, threads, progress)
     except Error as still:
         raise make(still.status, f"{still.detail}; it was made again and cannot be used either: is "
                    "the disk all right? Remove the file, or name a model", found.path) from None
