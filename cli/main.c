@@ -74,6 +74,6 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return close_output(commands[i].run(argc - 1, argv + 1));
+            return close_output(talk_finish(commands[i].run(argc - 1, argv + 1)));
     return talk_usage("", "unknown command '%s'", argv[1]);
 }

@@ -172,6 +172,12 @@ static void end_by_signal(int number) {
     raise(caught_signal);
 }
 
+int talk_finish(int status) {
+    if (status != EXIT_DONE && must_stop())
+        end_by_signal(0);
+    return status;
+}
+
 /* The call in progress ends when it next asks show_progress, nearly at once, and cleans up. What does
  * not ask within the time of grace (a file system that hangs, another library's long loop) is ended
  * all the same: a killed run leaves its ledger and its files whole. */

@@ -40,6 +40,10 @@ double talk_clock(void);
  * within a second is ended then, and its temporary files are removed. */
 tem_run talk_run(unsigned threads, bool quiet);
 
+/* The exit status of a command. One that failed after such a signal ends the program by it: the
+ * signal may be why it failed. */
+int talk_finish(int status);
+
 /* From now on the first SIGINT does not end the call in progress: talk_interrupted tells of it, and
  * the second one ends it. */
 void talk_be_patient(void);

@@ -77,6 +77,23 @@ static void compare(const text_pieces *a, const text_pieces *b) {
     }
 }
 
+/* The same pieces, a window of a few bytes at a time. */
+static void compare_windows(text_pieces *p, const text_pieces *whole, const char *text,
+                            size_t bytes) {
+    size_t count = 0;
+    require(text_pieces_begin(p, text, bytes, NULL) == TEM_OK);
+    do {
+        require(text_pieces_next(p, NULL) == TEM_OK);
+        require(count + p->count <= whole->count);
+        for (size_t i = 0; i < p->count; i++, count++) {
+            const text_piece *x = &p->pieces[i], *y = &whole->pieces[count];
+            require(x->length == y->length && x->id == y->id && x->word == y->word &&
+                    memcmp(p->text.data + x->start, whole->text.data + y->start, x->length) == 0);
+        }
+    } while (p->count > 0);
+    require(count == whole->count);
+}
+
 static void check_tags(const char *text, size_t size) {
     char *out = malloc(size + 1);
     if (out == NULL)
@@ -87,7 +104,7 @@ static void check_tags(const char *text, size_t size) {
     free(out);
 }
 
-/* The first byte is the key of the vocabulary; the rest is the text. */
+/* The first byte is the key of the vocabulary and the size of a window; the rest is the text. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2)
         return 0;
@@ -104,6 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_order(&fast);
         check_letters(&fast);
         compare(&fast, &slow);
+        fast.window = 1 + data[0] % 32;
+        compare_windows(&fast, &slow, text, bytes);
     }
     check_tags(text, bytes);
     text_pieces_free(&fast);

@@ -104,7 +104,7 @@ static void compare_item(void *context, uint64_t item, unsigned thread) {
     const uint64_t first = piece == 0 ? 0 : half * piece / ITEMS_A_BLOCK + 1;
     const uint64_t last = half * (piece + 1) / ITEMS_A_BLOCK;
     comparer_set_rows(c, block);
-    for (uint64_t ahead = first; ahead <= last; ahead++)
+    for (uint64_t ahead = first; ahead <= last && !core_task_stopped(); ahead++)
         if (2 * ahead < count || block < half) /* opposite blocks: once */
             comparer_run(c, (uint32_t)((block + ahead) % count));
 }

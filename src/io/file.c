@@ -379,7 +379,8 @@ static tem_status check_target(const char *path, tem_overwrite overwrite, tem_er
 /* ---- temporary files that are there, for who must remove them in a hurry ---- */
 
 enum { NOTED_MAX = 64 };
-static _Atomic(char *) noted[NOTED_MAX]; /* their names; NULL: a free place */
+static _Atomic(char *) noted[NOTED_MAX];      /* their names; NULL: a free place */
+static const char *volatile taken[NOTED_MAX]; /* by file_remove_temporaries; never freed */
 
 /* Beyond NOTED_MAX at a time they are not noted. */
 static bool note_temporary(char *name) {
@@ -407,8 +408,10 @@ static void forget_temporary(file_writer *writer) {
 void file_remove_temporaries(void) {
     for (int i = 0; i < NOTED_MAX; i++) {
         const char *name = atomic_exchange(&noted[i], NULL);
-        if (name != NULL)
-            unlink(name);
+        if (name == NULL)
+            continue;
+        taken[i] = name;
+        unlink(name);
     }
 }
 

@@ -46,8 +46,8 @@ extern _Atomic(uint64_t) *rng_generation;
 /* rng_word when the buffer is used up or must not be used. */
 uint64_t rng_next_word(tem_rng *rng);
 
-/* Keyed by the kernel. If the kernel has no entropy to give, the program ends: there
- * is nothing safe to go on with. */
+/* Keyed by the kernel. If the kernel has no entropy to give, the program ends after one line
+ * on stderr: there is nothing safe to go on with. */
 void rng_init_secure(tem_rng *rng);
 
 /* For tests and experiments. Streams with different (seed, stream) are independent. */

@@ -26,7 +26,7 @@
 
 #include "small_model.h"
 
-enum { WORDS = 6000, DIMENSION = 4, PATIENCE_S = 240 };
+enum { WORDS = 6000, DIMENSION = 4, PATIENCE_S = 12 };
 
 static char folder[64];
 static tem_model *model;
@@ -44,7 +44,6 @@ static int set_up(void **state) {
         values[i] = (float)random_below(1000) / 100;
     model = small_model(NULL, values, WORDS, DIMENSION, TEM_EUCLIDEAN, 256);
     assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
-    alarm(PATIENCE_S);
     return 0;
 }
 
@@ -53,6 +52,19 @@ static int tear_down(void **state) {
     tem_mechanism_free(mechanism);
     tem_model_free(model);
     return rmdir(folder); /* fails if a call left a file behind */
+}
+
+/* Around tests of waiting, which take less than a second: one that waits for ever ends the program. */
+static int begin_waiting(void **state) {
+    (void)state;
+    alarm(PATIENCE_S);
+    return 0;
+}
+
+static int end_waiting(void **state) {
+    (void)state;
+    alarm(0);
+    return 0;
 }
 
 /* The path of a file in the folder; good until the fourth call after it. */
@@ -472,13 +484,13 @@ static void test_temporaries(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pipe_without_writer),
-        cmocka_unit_test(test_idle_pipe),
-        cmocka_unit_test(test_late_writer),
-        cmocka_unit_test(test_reader_that_does_not_read),
-        cmocka_unit_test(test_locked_certificates),
-        cmocka_unit_test(test_locked_ledger),
-        cmocka_unit_test(test_a_task_is_stopped),
+        cmocka_unit_test_setup_teardown(test_pipe_without_writer, begin_waiting, end_waiting),
+        cmocka_unit_test_setup_teardown(test_idle_pipe, begin_waiting, end_waiting),
+        cmocka_unit_test_setup_teardown(test_late_writer, begin_waiting, end_waiting),
+        cmocka_unit_test_setup_teardown(test_reader_that_does_not_read, begin_waiting, end_waiting),
+        cmocka_unit_test_setup_teardown(test_locked_certificates, begin_waiting, end_waiting),
+        cmocka_unit_test_setup_teardown(test_locked_ledger, begin_waiting, end_waiting),
+        cmocka_unit_test_setup_teardown(test_a_task_is_stopped, begin_waiting, end_waiting),
         cmocka_unit_test(test_stopping_holds),
         cmocka_unit_test(test_large_text),
         cmocka_unit_test(test_slow_mechanism),
