@@ -240,6 +240,36 @@ static void test_round_trip(void **state) {
     assert_null(loaded);
 }
 
+/* With weights, a name of the largest length, and numbers in which every byte says something. */
+static void test_round_trip_of_all(void **state) {
+    (void)state;
+    const uint32_t weights[COUNT] = {0x01020304, 7, 0, 0xffffffff, 0x80000001};
+    tem_certificate said = {.epsilon = 2 + 1.0 / 3,
+                            .beta = 1.0 / 7,
+                            .s = 0x123457,
+                            .gamma = 0x23457,
+                            .realised = 2 + 1.0 / 9,
+                            .kind = TEM_WEIGHTS_TUNED,
+                            .effect = {1.0 / 3, 7.0 / 3, 10.0 / 3, 1.0 / 9},
+                            .plain = {2.0 / 3, 8.0 / 3, 11.0 / 3, 2.0 / 9},
+                            .count = COUNT,
+                            .weights = (uint32_t *)(uintptr_t)weights};
+    memset(said.prior, 'p', sizeof said.prior - 1);
+    tem_certificate *made = NULL, *loaded = NULL;
+    assert_int_equal(certificate_make(model, &said, &made, NULL), TEM_OK);
+    assert_int_equal(tem_certificate_save(made, path, NULL), TEM_OK);
+    assert_int_equal(tem_certificate_load(path, 0, &loaded, NULL), TEM_OK);
+    const tem_certificate_info before = info_of(made), after = info_of(loaded);
+    assert_string_equal(after.hash, before.hash);
+    assert_string_equal(after.prior, said.prior);
+    assert_memory_equal(&after.effect, &said.effect, sizeof said.effect);
+    assert_memory_equal(&after.plain, &said.plain, sizeof said.plain);
+    assert_memory_equal(loaded->weights, weights, sizeof weights);
+    assert_int_equal(loaded->count, COUNT);
+    tem_certificate_free(made);
+    tem_certificate_free(loaded);
+}
+
 /* The bytes themselves: docs/FORMAT.md. */
 static void test_layout(void **state) {
     (void)state;
@@ -1091,6 +1121,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_space_of_matrix, clear),
         cmocka_unit_test_teardown(test_other_spaces, clear),
         cmocka_unit_test_teardown(test_round_trip, clear),
+        cmocka_unit_test_teardown(test_round_trip_of_all, clear),
         cmocka_unit_test_teardown(test_layout, clear),
         cmocka_unit_test(test_calibrated_draws),
         cmocka_unit_test_teardown(test_every_bit, clear),
