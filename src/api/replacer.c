@@ -88,6 +88,7 @@ void replacer_free(replacer *r) {
     text_pieces_free(&r->pieces);
     core_buffer_free(&r->stripped);
     core_buffer_free(&r->drawn);
+    core_buffer_free(&r->waiting);
 }
 
 /* A word of output, with a space before it unless it begins a line. */
@@ -115,8 +116,8 @@ static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
     return core_progress(r->run, "privatizing", 0, 0, error);
 }
 
-/* Draws for all the pieces of a window at once, which is faster than one by one. Madlib takes long
- * for each, and does so many at a time. */
+/* Draws for many words at once, which is faster than one by one. Madlib takes long for each, and
+ * does so many at a time. */
 static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
                              tem_error *error) {
     const size_t most = r->mechanism->kind == TEM_KIND_MADLIB ? MADLIB_POINTS_AT_ONCE : count;
@@ -131,19 +132,7 @@ static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, s
     return status;
 }
 
-static tem_status draw_window(replacer *r, tem_rng *rng, tem_error *error) {
-    r->drawn.size = 0;
-    for (size_t i = 0; i < r->pieces.count; i++) {
-        const text_piece *piece = &r->pieces.pieces[i];
-        if (is_drawn_for(r, piece) &&
-            !core_buffer_add(&r->drawn, (const char *)&piece->id, sizeof piece->id))
-            return core_fail_memory(error);
-    }
-    uint32_t *words = (uint32_t *)(void *)r->drawn.data;
-    return draw_words(r, rng, words, r->drawn.size / sizeof *words, error);
-}
-
-/* The `at`-th word drawn for the window. */
+/* The `at`-th word of those drawn. */
 static tem_status put_drawn(const replacer *r, size_t at, core_buffer *out, bool *line_begins,
                             tem_error *error) {
     size_t length = 0;
@@ -155,17 +144,6 @@ static tem_status put_drawn(const replacer *r, size_t at, core_buffer *out, bool
     return put(out, line_begins, word, length, error);
 }
 
-/* A word that is not drawn for: an unknown one. */
-static tem_status put_unknown(const replacer *r, const text_piece *piece, core_buffer *out,
-                              bool *line_begins, tem_error *error) {
-    if (r->options.oov == TEM_OOV_DROP)
-        return TEM_OK;
-    if (r->options.oov == TEM_OOV_MASK)
-        return put(out, line_begins, "<unk>", 5, error);
-    /* PRIVACY: TEM_OOV_KEEP_UNSAFE, by that name: released unseen, outside any guarantee. */
-    return put(out, line_begins, r->pieces.text.data + piece->start, piece->length, error);
-}
-
 static void count_piece(const replacer *r, const text_piece *piece, tem_counts *counts) {
     const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
     counts->punctuation += !piece->word;
@@ -173,29 +151,74 @@ static void count_piece(const replacer *r, const text_piece *piece, tem_counts *
     counts->unknown += word && piece->id == TEM_NO_WORD;
 }
 
-/* *drawn: how many of the words drawn for the window are written already. */
-static tem_status put_piece(const replacer *r, const text_piece *piece, size_t *drawn,
-                            core_buffer *out, bool *line_begins, tem_error *error) {
-    if (is_drawn_for(r, piece))
-        return put_drawn(r, (*drawn)++, out, line_begins, error);
-    if (piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD)
-        return put_unknown(r, piece, out, line_begins, error);
-    if (r->options.punctuation == TEM_PUNCTUATION_DROP)
-        return TEM_OK;
-    return put(out, line_begins, r->pieces.text.data + piece->start, piece->length, error);
+/* What stands in r->waiting for a word that is drawn for; else there is the length of what is put
+ * out, and that. */
+enum { TO_BE_DRAWN = -1 };
+
+static tem_status wait_to_put(replacer *r, int32_t length, const char *bytes, tem_error *error) {
+    if (!core_buffer_add(&r->waiting, &length, sizeof length) ||
+        (length > 0 && !core_buffer_add(&r->waiting, bytes, (size_t)length)))
+        return core_fail_memory(error);
+    return TEM_OK;
 }
 
-/* The pieces of r->pieces. */
+static tem_status wait_to_draw(replacer *r, const text_piece *piece, tem_error *error) {
+    if (!core_buffer_add(&r->drawn, &piece->id, sizeof piece->id))
+        return core_fail_memory(error);
+    return wait_to_put(r, TO_BE_DRAWN, NULL, error);
+}
+
+/* What becomes of a piece. */
+static tem_status add_piece(replacer *r, const text_piece *piece, tem_error *error) {
+    const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
+    if (is_drawn_for(r, piece))
+        return wait_to_draw(r, piece, error);
+    if (word ? r->options.oov == TEM_OOV_DROP : r->options.punctuation == TEM_PUNCTUATION_DROP)
+        return TEM_OK;
+    if (word && r->options.oov == TEM_OOV_MASK)
+        return wait_to_put(r, 5, "<unk>", error);
+    /* PRIVACY: TEM_OOV_KEEP_UNSAFE or TEM_PUNCTUATION_KEEP, by these names: released unseen,
+     * outside any guarantee. */
+    return wait_to_put(r, (int32_t)piece->length, r->pieces.text.data + piece->start, error);
+}
+
+/* Draws for the words that wait, and puts out all that does. */
+static tem_status put_waiting(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
+                              tem_error *error) {
+    uint32_t *words = (uint32_t *)(void *)r->drawn.data;
+    size_t drawn = 0;
+    tem_status status = draw_words(r, rng, words, r->drawn.size / sizeof *words, error);
+    for (size_t at = 0; at < r->waiting.size && status == TEM_OK;) {
+        int32_t length = 0;
+        memcpy(&length, r->waiting.data + at, sizeof length);
+        at += sizeof length;
+        if (length == TO_BE_DRAWN) {
+            status = put_drawn(r, drawn++, out, line_begins, error);
+        } else {
+            status = put(out, line_begins, r->waiting.data + at, (size_t)length, error);
+            at += (size_t)length;
+        }
+    }
+    r->drawn.size = r->waiting.size = 0;
+    return status;
+}
+
+/* The pieces of r->pieces.
+ * PRIVACY: which words are drawn for together depends on their number and on what is put out, not
+ * on where a window ends: that depends on spaces and accents, and the same random bits would give
+ * other words. */
 static tem_status replace_window(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
                                  tem_counts *counts, tem_error *error) {
-    size_t drawn = 0;
-    for (size_t i = 0; i < r->pieces.count; i++)
+    enum { DRAWN_BYTES = (1 << 14) * sizeof(uint32_t), WAITING_BYTES = 1 << 20 };
+    tem_status status = TEM_OK;
+    for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++) {
         count_piece(r, &r->pieces.pieces[i], counts);
-    if (r->dry_run)
-        return TEM_OK;
-    tem_status status = draw_window(r, rng, error);
-    for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++)
-        status = put_piece(r, &r->pieces.pieces[i], &drawn, out, line_begins, error);
+        if (r->dry_run)
+            continue;
+        status = add_piece(r, &r->pieces.pieces[i], error);
+        if (status == TEM_OK && (r->drawn.size >= DRAWN_BYTES || r->waiting.size >= WAITING_BYTES))
+            status = put_waiting(r, rng, out, line_begins, error);
+    }
     return status;
 }
 
@@ -203,6 +226,7 @@ static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size
                                core_buffer *out, tem_counts *counts, tem_error *error) {
     bool line_begins = true;
     tem_status status = text_pieces_begin(&r->pieces, line, bytes, error);
+    r->drawn.size = r->waiting.size = 0;
     while (status == TEM_OK && r->pieces.rest_bytes > 0) {
         status = text_pieces_window(&r->pieces, error);
         if (status == TEM_OK)
@@ -210,7 +234,7 @@ static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size
         if (status == TEM_OK)
             status = ask_after(r, r->pieces.cut, error);
     }
-    return status;
+    return status == TEM_OK ? put_waiting(r, rng, out, &line_begins, error) : status;
 }
 
 /* Each line for itself, parted by line feeds. A CR before one is white space. */

@@ -21,7 +21,8 @@ typedef struct replacer {
     size_t unasked;     /* bytes since it was asked last */
     text_pieces pieces;
     core_buffer stripped; /* a document without its tags */
-    core_buffer drawn;    /* uint32_t: the words to be drawn for in a window, then those drawn */
+    core_buffer drawn;    /* uint32_t: words to be drawn for, then those drawn */
+    core_buffer waiting;  /* what is to be put out, and the places of those words in it */
 } replacer;
 
 /* total += added */

@@ -257,7 +257,7 @@ static void test_round_trip_of_all(void **state) {
     memset(said.prior, 'p', sizeof said.prior - 1);
     tem_certificate *made = NULL, *loaded = NULL;
     assert_int_equal(certificate_make(model, &said, &made, NULL), TEM_OK);
-    assert_int_equal(tem_certificate_save(made, path, NULL), TEM_OK);
+    assert_int_equal(tem_certificate_save(made, path, NULL, NULL), TEM_OK);
     assert_int_equal(tem_certificate_load(path, 0, &loaded, NULL), TEM_OK);
     const tem_certificate_info before = info_of(made), after = info_of(loaded);
     assert_string_equal(after.hash, before.hash);
