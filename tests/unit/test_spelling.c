@@ -164,6 +164,33 @@ static void test_spelled_alone(void **state) {
         }
 }
 
+/* Longer than several windows (pieces.h) and groups of draws: words, known and not, and marks, with
+ * other blanks in each spelling. */
+static void test_spelled_at_length(void **state) {
+    (void)state;
+    enum { WORDS = 40000 };
+    static const char *const words[] = {"w1", "w2", "zzz", "!", "w3", "\u00e9"};
+    for (int policy = 0; policy < 4 * 3; policy++) {
+        const tem_text_options options = {.oov = (tem_oov)(1 + policy % 4),
+                                          .punctuation = (tem_punctuation)(1 + policy / 4)};
+        core_buffer a = {0}, b = {0};
+        for (size_t i = 0; i < WORDS; i++) {
+            const char *piece = words[i * i % 7 % 6];
+            assert_true(core_buffer_add(&a, piece, strlen(piece)) && core_buffer_add(&a, " ", 1));
+            if (strcmp(piece, "\u00e9") == 0)
+                piece = "E\u0301";
+            assert_true(core_buffer_add(&b, piece, strlen(piece)) &&
+                        core_buffer_add(&b, " \t\n  ", 1 + i % 5));
+        }
+        core_buffer from_a = privatize(&options, &a), from_b = privatize(&options, &b);
+        assert_same_bytes(&from_a, &from_b);
+        tem_text_free(from_a.data);
+        tem_text_free(from_b.data);
+        core_buffer_free(&a);
+        core_buffer_free(&b);
+    }
+}
+
 /* Whether '<' begins a tag does not depend on how a letter behind it has its accent. */
 static void test_tags_in_any_form(void **state) {
     (void)state;
@@ -187,9 +214,10 @@ static void test_tags_in_any_form(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelled_text),  cmocka_unit_test(test_spelled_tsv),
-        cmocka_unit_test(test_spelled_csv),   cmocka_unit_test(test_spelled_jsonl),
-        cmocka_unit_test(test_spelled_alone), cmocka_unit_test(test_tags_in_any_form),
+        cmocka_unit_test(test_spelled_text),     cmocka_unit_test(test_spelled_tsv),
+        cmocka_unit_test(test_spelled_csv),      cmocka_unit_test(test_spelled_jsonl),
+        cmocka_unit_test(test_spelled_alone),    cmocka_unit_test(test_spelled_at_length),
+        cmocka_unit_test(test_tags_in_any_form),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
