@@ -55,9 +55,10 @@ static _Thread_local struct {
     bool is_caller;
 } here;
 
-/* Asks the callback, and tells all threads if it wants to stop. */
+/* Asks the callback, and tells all threads if it wants to stop. It is not asked again after that. */
 static void ask(loop *l) {
-    if (core_progress(l->run, l->stage, atomic_load(&l->done), l->count, NULL) != TEM_OK)
+    if (!atomic_load(&l->stop) &&
+        core_progress(l->run, l->stage, atomic_load(&l->done), l->count, NULL) != TEM_OK)
         atomic_store(&l->stop, true);
 }
 

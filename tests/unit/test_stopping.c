@@ -348,12 +348,13 @@ static void check_text(const tem_mechanism *drawn_by, const tem_text_options *op
 
 static void test_large_text(void **state) {
     (void)state;
-    const tem_text_options tags = {.strip_tags = 1};
+    const tem_text_options tags = {.strip_tags = 1}, kept = {.keep_lines = 1};
     char *line = make_text(' '), *lines = make_text('\n');
     check_text(mechanism, NULL, line, TEXT_BYTES, TEXT_ASKS);
     check_text(mechanism, NULL, lines, TEXT_BYTES, TEXT_ASKS);
+    check_text(mechanism, &kept, lines, TEXT_BYTES, TEXT_ASKS);
     memset(lines, '\n', TEXT_BYTES); /* empty ones */
-    check_text(mechanism, NULL, lines, TEXT_BYTES, TEXT_ASKS);
+    check_text(mechanism, &kept, lines, TEXT_BYTES, TEXT_ASKS);
     memset(lines, '!', TEXT_BYTES); /* nothing is drawn, and no space divides it */
     check_text(mechanism, NULL, lines, TEXT_BYTES, TEXT_ASKS);
     memset(lines, '<', TEXT_BYTES);
