@@ -1,20 +1,13 @@
 /* api_vectors.c - tem_vectors of tem.h. */
-#include "core/status.h"
 #include "io/vectors.h"
 
 tem_status tem_vectors_load(const char *path, uint64_t limit, const tem_run *run,
                             tem_vectors **vectors, tem_error *error) {
-    if (path == NULL || vectors == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a path and a place for the vectors are needed");
     return vectors_load(path, limit, run, vectors, error);
 }
 
 tem_status tem_vectors_create(const char *const *words, const float *values, uint32_t count,
                               uint32_t dimension, tem_vectors **vectors, tem_error *error) {
-    if (words == NULL || values == NULL || vectors == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "words, values and a place for the vectors are "
-                         "needed");
     return vectors_create(words, values, count, dimension, vectors, error);
 }
 
