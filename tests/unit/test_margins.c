@@ -148,6 +148,26 @@ static void test_lost_weights(void **state) {
     words_free(&w);
 }
 
+/* From word 0 all are at gamma or beyond it, and none as far as the next point of the profile. */
+static tem_dist words_beyond_gamma(uint32_t a, uint32_t b) {
+    if (a > 0)
+        return a == 2 && b == 3 ? (tem_dist)(STEP - 1) * (PROFILE_POINTS - 1) + 5 : STEP;
+    return b == 1 ? STEP + STEP / 2 : STEP + STEP / 4 * 3;
+}
+
+/* f bends between two points, and all of these words are where it is flat: a line from the first of
+ * the two points is above it, unless it begins as low as it ends. */
+static void test_gamma_between_points(void **state) {
+    (void)state;
+    words w = words_make(8, NULL, words_beyond_gamma);
+    assert_int_equal(w.profile.step, STEP);
+    for (uint64_t s = 1; s <= 1 << 18; s *= 4) { /* to 49 at gamma */
+        const exponent e = {s, STEP + STEP / 2};
+        check_bounds(&w, NULL, e);
+    }
+    words_free(&w);
+}
+
 /* 2 words, so that nothing but exp(-x) is wrong; too large, then too small. */
 static tem_dist two_words(uint32_t a, uint32_t b) {
     (void)a;
@@ -372,7 +392,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_decay), cmocka_unit_test(test_slack),
         cmocka_unit_test(test_hoeffding),   cmocka_unit_test(test_middles),
         cmocka_unit_test(test_loss_up),     cmocka_unit_test(test_local_bound),
-        cmocka_unit_test(test_slope_of),
+        cmocka_unit_test(test_slope_of),    cmocka_unit_test(test_gamma_between_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
