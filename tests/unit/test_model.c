@@ -452,6 +452,18 @@ static bool is_right(const tem_model *model) {
 
 static const tem_run one_thread = {.threads = 1};
 
+/* PRIVACY: a word that lies elsewhere could be any memory of the process, and is put out. */
+static void assert_words_inside(const tem_model *model) {
+    const vocab *v = &model->words;
+    for (uint32_t id = 0; id < v->count; id++) {
+        size_t length = 0;
+        const char *word = tem_model_word(model, id, &length);
+        if (word != NULL)
+            assert_true(word >= v->bytes && length <= v->byte_count &&
+                        (size_t)(word - v->bytes) <= v->byte_count - length);
+    }
+}
+
 /* Opens a copy of the bytes, uses and verifies it. TEM_OK, or the first refusal. */
 static tem_status judge(bytes file) {
     tem_model *model = NULL;
@@ -465,6 +477,7 @@ static tem_status judge(bytes file) {
         assert_true(error.message[0] != '\0');
         return status;
     }
+    assert_words_inside(model);
     const uint64_t answers = use_everything(model);
     assert_int_equal(use_everything(model), answers); /* also when lists were checked before */
     status = tem_model_verify(model, &one_thread, &error);
@@ -719,6 +732,13 @@ static void starts_descend(bytes file) {
         starts[i] = WORDS - i;
 }
 
+/* The first word ends beyond the section, the last one begins there. */
+static void starts_beyond(bytes file) {
+    uint32_t *starts = section_data(file, SECTION_WORD_STARTS);
+    for (uint32_t i = 1; i < WORDS; i++)
+        starts[i] = starts[WORDS] + 1;
+}
+
 static void words_equal(bytes file) {
     uint32_t *starts = section_data(file, SECTION_WORD_STARTS);
     char *text = section_data(file, SECTION_WORD_BYTES);
@@ -841,6 +861,7 @@ static void test_hostile_content(void **state) {
         {"a table of words beyond", EUCLIDEAN, point_beyond},
         {"empty words", EUCLIDEAN, all_words_empty},
         {"descending word starts", EUCLIDEAN, starts_descend},
+        {"word starts beyond the section", EUCLIDEAN, starts_beyond},
         {"equal words", EUCLIDEAN, words_equal},
         {"a word that is not UTF-8", EUCLIDEAN, word_not_utf8},
         {"lists of the whole section", EUCLIDEAN, lists_whole_section},

@@ -361,16 +361,17 @@ static void refuse_text(const tem_text_options *options, const char *text, size_
     tem_counts counts = {1, 2, 3, 4};
     tem_error error = {.status = TEM_OK};
     assert_int_equal(tem_rng_create_insecure(1, 1, &rng, NULL), TEM_OK);
-    assert_int_equal(
-        tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, &counts, &error),
-        wanted);
+    assert_int_equal(tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes,
+                                        &counts, &error),
+                     wanted);
     assert_int_equal(error.status, wanted);
     assert_int_equal(error.byte, byte);
     assert_null(strcasestr(error.message, "zyx"));
     assert_true(out == &marker && out_bytes == 77);
     assert_counts(&counts, &(tem_counts){1, 2, 3, 4});
     assert_int_equal(
-        tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, NULL, NULL), wanted);
+        tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, NULL, NULL),
+        wanted);
     tem_rng_free(rng);
 }
 
@@ -397,6 +398,89 @@ static void test_text_refusals(void **state) {
     munmap(hidden, large);
 }
 
+static int stop_at_tenth(void *context, const char *stage, uint64_t done, uint64_t total) {
+    (void)stage, (void)done, (void)total;
+    return ++*(int *)context >= 10;
+}
+
+/* PRIVACY: what is put out is what the mechanism draws for the words of the text, for each of them,
+ * with the same random bits. */
+static void check_drawn(const char *const *of, size_t kinds, size_t count, uint64_t stream) {
+    enum { TOGETHER = 1 << 14 }; /* words that are drawn for at once */
+    uint32_t *ids = calloc(count, sizeof *ids);
+    core_buffer text = {0}, wanted = {0};
+    tem_rng *rng = NULL, *same = NULL;
+    char *out = NULL;
+    size_t bytes = 0;
+    assert_non_null(ids);
+    assert_int_equal(tem_rng_create_insecure(7, stream, &rng, NULL), TEM_OK);
+    assert_int_equal(tem_rng_create_insecure(7, stream, &same, NULL), TEM_OK);
+    for (size_t i = 0; i < count; i++) {
+        put(&text, of[i % kinds]);
+        put(&text, " ");
+        ids[i] = tem_model_find(model, of[i % kinds], strlen(of[i % kinds]));
+    }
+    for (size_t at = 0; at < count; at += TOGETHER)
+        assert_int_equal(tem_mechanism_draw_many(noisy, same, ids + at, ids + at,
+                                                 count - at < TOGETHER ? count - at : TOGETHER,
+                                                 NULL),
+                         TEM_OK);
+    for (size_t i = 0; i < count; i++) {
+        put(&wanted, i == 0 ? "" : " ");
+        put(&wanted, words[ids[i]]);
+    }
+    assert_int_equal(
+        tem_privatize_text(noisy, NULL, rng, text.data, text.size, NULL, &out, &bytes, NULL, NULL),
+        TEM_OK);
+    assert_int_equal(bytes, wanted.size);
+    assert_memory_equal(out, wanted.data, bytes);
+    tem_text_free(out);
+    tem_rng_free(rng);
+    tem_rng_free(same);
+    core_buffer_free(&text);
+    core_buffer_free(&wanted);
+    free(ids);
+}
+
+static void test_every_word_is_drawn_for(void **state) {
+    (void)state;
+    static const char *const known[] = {"the", "movie", "was", "good", "bad"},
+                             *const some[] = {"the", "zyx", "good", "movie", "zyxcanary", "was"};
+    static const size_t many[] = {1000, (1 << 14) - 1, 1 << 14, (1 << 14) + 1, 50000};
+    for (uint64_t stream = 0; stream < 40; stream++)
+        for (size_t count = 1; count < 9; count++) {
+            check_drawn(known, 5, count, stream);
+            check_drawn(some, 6, count, stream);
+        }
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        check_drawn(known, 5, many[i], i);
+        check_drawn(some, 6, many[i], i);
+    }
+}
+
+/* A document that is stopped when some of it is out and some waits: nothing of it stays, in the
+ * output or for the next document. */
+static void check_stopped_document(replacer *r, tem_rng *rng, core_buffer *out) {
+    enum { MANY = 200000 };
+    int asked = 0;
+    const tem_run run = {.progress = stop_at_tenth, .progress_context = &asked};
+    const size_t before = out->size;
+    core_buffer text = {0};
+    tem_counts counts = {0};
+    for (size_t i = 0; i < MANY; i++)
+        put(&text, "the ");
+    r->run = &run;
+    assert_int_equal(replacer_run(r, rng, text.data, text.size, out, &counts, NULL),
+                     TEM_ERR_CANCELLED);
+    r->run = NULL;
+    assert_int_equal(out->size, before);
+    assert_counts(&counts, &(tem_counts){0, 0, 0, 0});
+    assert_int_equal(replacer_run(r, rng, "good", 4, out, &counts, NULL), TEM_OK);
+    assert_int_equal(out->size, before + 4);
+    assert_memory_equal(out->data + before, "good", 4);
+    core_buffer_free(&text);
+}
+
 /* A dry run needs no generator; a document that fails leaves no part of itself behind. */
 static void test_replacer(void **state) {
     (void)state;
@@ -415,6 +499,7 @@ static void test_replacer(void **state) {
                      TEM_ERR_FORMAT);
     assert_int_equal(out.size, 6);
     assert_counts(&counts, &(tem_counts){1, 2, 1, 1});
+    check_stopped_document(&wet, rng, &out);
     replacer_free(&dry);
     replacer_free(&wet);
     core_buffer_free(&out);
@@ -836,11 +921,6 @@ static void test_cancel(void **state) {
     unlink(in);
 }
 
-static int stop_at_tenth(void *context, const char *stage, uint64_t done, uint64_t total) {
-    (void)stage, (void)done, (void)total;
-    return ++*(int *)context >= 10;
-}
-
 /* A slow mechanism can be stopped within a batch, not only between two of them. */
 static void test_cancel_within_batch(void **state) {
     (void)state;
@@ -1238,8 +1318,8 @@ static void test_faults_of_text(void **state) {
         char *out = NULL;
         size_t bytes = 0;
         core_fault_arm(n);
-        const tem_status status = tem_privatize_text(still, &options, rng, text, sizeof text - 1, NULL,
-                                                     &out, &bytes, NULL, NULL);
+        const tem_status status = tem_privatize_text(still, &options, rng, text, sizeof text - 1,
+                                                     NULL, &out, &bytes, NULL, NULL);
         const bool hit = core_fault_hit();
         core_fault_arm(0);
         assert_int_equal(status, hit ? TEM_ERR_MEMORY : TEM_OK);
@@ -1260,6 +1340,7 @@ int main(void) {
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_kept_lines),
         cmocka_unit_test(test_text_refusals),
+        cmocka_unit_test(test_every_word_is_drawn_for),
         cmocka_unit_test(test_replacer),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_csv),

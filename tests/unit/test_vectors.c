@@ -871,6 +871,11 @@ static void test_create_refuses(void **state) {
     check_create(words + 3, values, 2, 1, TEM_ERR_FORMAT, 2, "the word is empty");
     check_create(long_words, values, 2, 1, TEM_ERR_FORMAT, 2, "the word is longer than 4096 bytes");
     free(long_word);
+    /* Put out, such a word would end the field or the record that it stands in. */
+    static const char *const torn[][2] = {{"a", "x\ny"}, {"a", "\rx"}, {"a", "x\t"}};
+    for (size_t i = 0; i < sizeof torn / sizeof *torn; i++)
+        check_create(torn[i], values, 2, 1, TEM_ERR_FORMAT, 2,
+                     "the word contains NUL, tab or a line end");
 }
 
 /* ------------------------------------------------------- reading files -- */
