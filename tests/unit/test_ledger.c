@@ -771,6 +771,41 @@ static void test_cost_is_rounded_up(void **state) {
     tem_mechanism_free(third);
 }
 
+/* A number of the first charge in the ledger. */
+static double number_in_ledger(const char *name) {
+    core_buffer content = read_bytes(path);
+    const char *found = strstr(content.data, name);
+    assert_non_null(found);
+    const double number = strtod(found + strlen(name), NULL);
+    core_buffer_free(&content);
+    return number;
+}
+
+/* A charge tells what the mechanism samples with, rounded up: whoever works out the loss from it
+ * must not find too little. */
+static void test_charge_tells_the_mechanism(void **state) {
+    (void)state;
+    static const double epsilons[] = {0.1, 1.0 / 3, 2};
+    for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
+        tem_mechanism *mechanism = mechanism_of(TEM_KIND_TEM, epsilons[i]);
+        tem_mechanism_info info;
+        tem_mechanism_get_info(mechanism, &info);
+        clear(NULL);
+        assert_int_equal(run_text(mechanism, job_of(100), "the movie\n", false, NULL), TEM_OK);
+        const double s = (double)info.s_steps * 0x1p-20, gamma = info.gamma_steps * 0x1p-16;
+        const double lost = epsilons[i] * gamma;
+        const double told_s = number_in_ledger("\"s\":"),
+                     told_gamma = number_in_ledger("\"gamma\":"),
+                     told_lost = number_in_ledger("\"epsilon_gamma\":"),
+                     told_worst = number_in_ledger("\"spent_worst\":");
+        assert_true(told_s >= s && told_s < s + 2e-12);
+        assert_true(told_gamma >= gamma && told_gamma < gamma + 1e-11);
+        assert_true(told_lost > lost - 1e-12 && told_lost < lost + 1e-9);
+        assert_true(told_worst > 2 * lost - 1e-12 && told_worst < 2 * lost + 1e-9);
+        tem_mechanism_free(mechanism);
+    }
+}
+
 /* A file: nothing is written, nothing charged. A pipe: whole documents up to the limit. */
 static void test_budget_is_exceeded(void **state) {
     (void)state;
@@ -1329,6 +1364,7 @@ int main(void) {
         cmocka_unit_test(test_people),
         cmocka_unit_test_teardown(test_budget_is_reached, clear),
         cmocka_unit_test_teardown(test_cost_is_rounded_up, clear),
+        cmocka_unit_test_teardown(test_charge_tells_the_mechanism, clear),
         cmocka_unit_test_teardown(test_budget_is_exceeded, clear),
         cmocka_unit_test_teardown(test_charged_before_release, clear),
         cmocka_unit_test_teardown(test_broken_text, clear),
