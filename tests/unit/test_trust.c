@@ -22,9 +22,19 @@ static const char first[] = "000000000000000000000000000000000000000000000000000
 static const char other[] = "00000000000000000000000000000000000000000000000000000000000000ab";
 
 static char folder[64], list[128], list_folder[128];
+static int open_before;
+
+/* How many files are open, of those that a test could have opened. */
+static int open_files(void) {
+    int count = 0;
+    for (int descriptor = 0; descriptor < 256; descriptor++)
+        count += fcntl(descriptor, F_GETFD) >= 0;
+    return count;
+}
 
 static int set_up(void **state) {
     (void)state;
+    open_before = open_files();
     const char *base = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%.40s/tem-trust-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(folder) == NULL)
@@ -41,7 +51,9 @@ static int tear_down(void **state) {
     (void)state;
     char command[96];
     snprintf(command, sizeof command, "rm -r '%s'", folder);
-    return system(command);
+    const int removed = system(command);
+    /* Nothing was left open: a list, its folder, or its lock, for which others would wait. */
+    return open_files() == open_before ? removed : -1;
 }
 
 static int has(const char *hash) {
