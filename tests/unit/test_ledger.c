@@ -771,6 +771,36 @@ static void test_cost_is_rounded_up(void **state) {
     tem_mechanism_free(third);
 }
 
+/* Standard input that is a file is read twice, from where it stands, whichever input it is. */
+static void test_standard_input_is_read_again(void **state) {
+    (void)state;
+    static const char *const orders[][2] = {{NULL, NULL}, {"-", NULL}, {"-", input}, {input, "-"}};
+    static const char *const wanted[] = {"was good\n", "was good\n", "was good\nthe movie\n",
+                                         "the movie\nwas good\n"};
+    static const size_t counts[] = {0, 1, 2, 2};
+    char name[160];
+    snprintf(name, sizeof name, "%s/standard", folder);
+    write_text(name, "the movie\nwas good\n");
+    for (size_t i = 0; i < 4; i++) {
+        clear(NULL);
+        write_text(input, "the movie\n");
+        tem_job job = job_of(100);
+        job.inputs = (const char *const *)orders[i];
+        job.input_count = counts[i];
+        const int file = open(name, O_RDONLY), saved = dup(STDIN_FILENO);
+        assert_true(file >= 0 && saved >= 0 && dup2(file, STDIN_FILENO) >= 0);
+        assert_int_equal(lseek(STDIN_FILENO, 10, SEEK_SET), 10);
+        const tem_status status = tem_privatize_files(two, &job, NULL, NULL, NULL);
+        dup2(saved, STDIN_FILENO);
+        close(saved);
+        close(file);
+        assert_int_equal(status, TEM_OK);
+        assert_file_holds(output, wanted[i]);
+        assert_true(balance.spent == (counts[i] == 2 ? 8 : 4));
+    }
+    unlink(name);
+}
+
 /* A number of the first charge in the ledger. */
 static double number_in_ledger(const char *name) {
     core_buffer content = read_bytes(path);
@@ -1365,6 +1395,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_budget_is_reached, clear),
         cmocka_unit_test_teardown(test_cost_is_rounded_up, clear),
         cmocka_unit_test_teardown(test_charge_tells_the_mechanism, clear),
+        cmocka_unit_test_teardown(test_standard_input_is_read_again, clear),
         cmocka_unit_test_teardown(test_budget_is_exceeded, clear),
         cmocka_unit_test_teardown(test_charged_before_release, clear),
         cmocka_unit_test_teardown(test_broken_text, clear),

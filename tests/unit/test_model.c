@@ -850,6 +850,14 @@ static void triangles_without_matrix(bytes file) {
     ((model_header *)(void *)file.data)->triangles = 1;
 }
 
+static void matrix_with_dimension(bytes file) {
+    ((model_header *)(void *)file.data)->dimension = 1;
+}
+
+static void matrix_with_step(bytes file) {
+    ((model_header *)(void *)file.data)->step_log2 = 1;
+}
+
 static void triangles_fewer(bytes file) {
     ((model_header *)(void *)file.data)->triangles -= 1;
 }
@@ -887,6 +895,8 @@ static void test_hostile_content(void **state) {
         {"a reserved field", EUCLIDEAN, header_zero},
         {"triangles without a matrix", EUCLIDEAN, triangles_without_matrix},
         {"fewer triangles", MATRIX, triangles_fewer},
+        {"a matrix with a dimension", MATRIX, matrix_with_dimension},
+        {"a matrix with a step", MATRIX, matrix_with_step},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bytes file = bytes_of(cases[i].k);

@@ -137,6 +137,14 @@ static void restore_descriptor(int descriptor, int saved) {
     close(saved);
 }
 
+/* How many files are open, of those that a run could have opened. */
+static int open_files(void) {
+    int count = 0;
+    for (int descriptor = 0; descriptor < 256; descriptor++)
+        count += fcntl(descriptor, F_GETFD) >= 0;
+    return count;
+}
+
 /* A run with standard output in a file. */
 static tem_status run_to_stdout(const tem_mechanism *mechanism, const tem_job *job,
                                 const tem_run *run, const char *path, tem_counts *counts,
@@ -182,6 +190,7 @@ static tem_status run_from_pipe(const tem_mechanism *mechanism, const tem_job *j
     close(ends[0]);
     assert_int_equal(pthread_create(&writer, NULL, write_feed, &f), 0);
     const tem_status status = tem_privatize_files(mechanism, job, run, NULL, NULL);
+    assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* it is the caller's to close */
     restore_descriptor(STDIN_FILENO, saved);
     pthread_join(writer, NULL);
     return status;
@@ -516,6 +525,7 @@ static void expect_files(const tem_job *base, const char *text, size_t size, con
     write_bytes(in, text, size);
     job.inputs = &in;
     job.input_count = 1;
+    const int open_before = open_files();
     for (unsigned threads = 1; threads <= 2; threads++) {
         const tem_run run = {.threads = threads};
         job.output = NULL;
@@ -529,6 +539,7 @@ static void expect_files(const tem_job *base, const char *text, size_t size, con
     }
     unlink(in);
     assert_int_equal(file_count(), 0);
+    assert_int_equal(open_files(), open_before);
 }
 
 static void expect_format(tem_format format, const char *text, const char *wanted) {
