@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -786,6 +787,45 @@ static void test_same_bytes(void **state) {
     }
 }
 
+/* What a progress callback is promised: it is called by the thread that made the call, and what is
+ * done is at most the total, where that is known. */
+typedef struct watch {
+    pthread_t caller;
+    atomic_uint calls, elsewhere, beyond;
+} watch;
+
+static int look(void *context, const char *stage, uint64_t done, uint64_t total) {
+    watch *w = context;
+    (void)stage;
+    atomic_fetch_add(&w->calls, 1);
+    atomic_fetch_add(&w->elsewhere, !pthread_equal(pthread_self(), w->caller));
+    atomic_fetch_add(&w->beyond, total > 0 && done > total);
+    return 0;
+}
+
+static void test_progress(void **state) {
+    (void)state;
+    const char *const in = path_of("in");
+    watch w = {.caller = pthread_self()};
+    const tem_run run = {.threads = 4, .progress = look, .progress_context = &w};
+    tem_job job = {.output = path_of("out"), .overwrite = TEM_OVERWRITE};
+    tem_counts counts;
+    core_buffer stream = make_stream(TEM_FORMAT_TEXT, 100000, &counts);
+    for (unsigned i = 0; i < 64 * 10000; i++) /* large documents ask within them */
+        put(&stream, i % 10000 == 0 ? "\n" : "movie ");
+    write_bytes(in, stream.data, stream.size);
+    assert_int_equal(run_from_pipe(noisy, &job, &run, stream.data, stream.size, 65536), TEM_OK);
+    job.inputs = &in;
+    job.input_count = 1;
+    assert_int_equal(tem_privatize_files(noisy, &job, &run, NULL, NULL), TEM_OK);
+    assert_true(w.calls > 10);
+    assert_int_equal(w.elsewhere, 0);
+    assert_int_equal(w.beyond, 0);
+    core_buffer_free(&stream);
+    unlink(in);
+    unlink(path_of("out"));
+}
+
 /* The steps in which a pipe delivers, and the kernels. */
 static void test_same_bytes_from_pipes(void **state) {
     (void)state;
@@ -1360,6 +1400,7 @@ int main(void) {
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_several_inputs),
         cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_progress),
         cmocka_unit_test(test_same_bytes_from_pipes),
         cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_dry_run),
