@@ -739,6 +739,36 @@ static void starts_beyond(bytes file) {
         starts[i] = starts[WORDS] + 1;
 }
 
+/* Makes the table fit the words. */
+static void remake_table(bytes file) {
+    const uint32_t *starts = section_data(file, SECTION_WORD_STARTS);
+    const char *text = section_data(file, SECTION_WORD_BYTES);
+    word_span spans[WORDS];
+    vocab made = {0};
+    vocab_fault fault;
+    for (uint32_t i = 0; i < WORDS; i++)
+        spans[i] = (word_span){text + starts[i], starts[i + 1] - starts[i]};
+    assert_int_equal(vocab_make(spans, WORDS, &made, &fault), TEM_OK);
+    assert_int_equal(section_of(file, SECTION_WORD_TABLE).bytes,
+                     made.slot_count * sizeof *made.slots);
+    memcpy(section_data(file, SECTION_WORD_TABLE), made.slots,
+           made.slot_count * sizeof *made.slots);
+    vocab_free(&made);
+}
+
+/* Bytes that belong to no word, before the first or behind the last one. */
+static void bytes_before_words(bytes file) {
+    uint32_t *starts = section_data(file, SECTION_WORD_STARTS);
+    starts[0] = 1;
+    remake_table(file);
+}
+
+static void bytes_behind_words(bytes file) {
+    uint32_t *starts = section_data(file, SECTION_WORD_STARTS);
+    starts[WORDS] -= 1;
+    remake_table(file);
+}
+
 static void words_equal(bytes file) {
     uint32_t *starts = section_data(file, SECTION_WORD_STARTS);
     char *text = section_data(file, SECTION_WORD_BYTES);
@@ -870,6 +900,8 @@ static void test_hostile_content(void **state) {
         {"empty words", EUCLIDEAN, all_words_empty},
         {"descending word starts", EUCLIDEAN, starts_descend},
         {"word starts beyond the section", EUCLIDEAN, starts_beyond},
+        {"bytes before the words", EUCLIDEAN, bytes_before_words},
+        {"bytes behind the words", EUCLIDEAN, bytes_behind_words},
         {"equal words", EUCLIDEAN, words_equal},
         {"a word that is not UTF-8", EUCLIDEAN, word_not_utf8},
         {"lists of the whole section", EUCLIDEAN, lists_whole_section},
