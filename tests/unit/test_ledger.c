@@ -931,6 +931,18 @@ static void test_by_person(void **state) {
     }
 }
 
+/* The record that is told is the first that costs something. */
+static void test_first_record_that_costs(void **state) {
+    (void)state;
+    tem_error error;
+    assert_int_equal(run_text(two, people_job(TEM_FORMAT_JSONL, 6),
+                              "{\"text\":\"\",\"who\":\"ann\"}\n"
+                              "{\"text\":\"the movie was good\",\"who\":\"ann\"}\n",
+                              false, &error),
+                     TEM_ERR_BUDGET);
+    assert_non_null(strstr(error.message, "that of record 2 "));
+}
+
 /* A pipe stops at the person who has none left; what comes before is out and charged. */
 static void test_by_person_in_a_pipe(void **state) {
     (void)state;
@@ -1401,6 +1413,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_broken_text, clear),
         cmocka_unit_test_teardown(test_dry_run, clear),
         cmocka_unit_test_teardown(test_by_person, clear),
+        cmocka_unit_test_teardown(test_first_record_that_costs, clear),
         cmocka_unit_test_teardown(test_by_person_in_a_pipe, clear),
         cmocka_unit_test_teardown(test_nobody, clear),
         cmocka_unit_test_teardown(test_job_refused, clear),
