@@ -143,8 +143,12 @@ typedef enum tem_metric {
  * guarantee can rest on it) and TEM_ERR_ARGUMENT for other names. Any thread. */
 TEM_API tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *error);
 
-/* The name of a metric; static string, "unknown" for a value that is none. */
+/* The name of a metric; static string, "unknown" for an invalid value. */
 TEM_API const char *tem_metric_name(tem_metric metric);
+
+/* The name of the i-th metric, from 0; NULL beyond the last. *metric and *meaning, unless NULL,
+ * receive its number and one line that says what it measures. Static strings. Any thread. */
+TEM_API const char *tem_metric_at(unsigned i, tem_metric *metric, const char **meaning);
 
 /* -------------------------------------------------------------- vectors -- */
 

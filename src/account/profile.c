@@ -86,7 +86,7 @@ static uint64_t largest_of_matrix(const space *s) {
 /* A distance that no two words exceed: twice the distance of the farthest word from some word
  * in the middle, by the triangle inequality, of which a user's matrix may be short. */
 static uint64_t reach(const space *s) {
-    if (s->metric == TEM_MATRIX)
+    if (!s->metric->has_vectors)
         return largest_of_matrix(s);
     uint64_t least = UINT32_MAX;
     const uint32_t stride = s->count / CENTRES + 1;

@@ -391,8 +391,8 @@ static tem_status scan_every_pair(const space *s, const partition *z, double flo
 
 tem_status slopes_find(const space *s, const partition *z, double floor, const tem_run *run,
                        steep_pairs *out, tem_error *error) {
-    return s->metric == TEM_EUCLIDEAN ? scan_by_codes(s, z, floor, run, out, error)
-                                      : scan_every_pair(s, z, floor, run, out, error);
+    return s->metric->is_euclidean ? scan_by_codes(s, z, floor, run, out, error)
+                                   : scan_every_pair(s, z, floor, run, out, error);
 }
 
 /* ------------------------------------------------------------- lists -- */

@@ -29,7 +29,7 @@ static tem_status copy_words(const vocab *words, vocab *out, tem_error *error) {
 
 /* Vectors that are on the grid already get their rows padded, and nothing else. */
 static tem_status copy_grid(const tem_vectors *v, tem_model *m, int16_t *rows, tem_error *error) {
-    if (m->space.metric != TEM_EUCLIDEAN)
+    if (!m->space.metric->is_euclidean)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "these vectors were rotated and rounded for the euclidean metric, and "
                          "serve no other");
@@ -99,11 +99,11 @@ static tem_status check_grid(const tem_vectors *v, tem_model *m, bool allow_coar
 tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                            const tem_run *run, tem_model **model, tem_error *error) {
     const tem_build_options chosen = options == NULL ? (tem_build_options){0} : *options;
-    const tem_metric metric = chosen.metric == 0 ? TEM_EUCLIDEAN : chosen.metric;
+    const metric_ops *metric = metric_find(chosen.metric == 0 ? TEM_EUCLIDEAN : chosen.metric);
     if (vectors == NULL || model == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "vectors and a place for the model are needed");
-    if (metric < TEM_EUCLIDEAN || metric > TEM_LINF)
-        return core_fail(error, TEM_ERR_ARGUMENT, "the metric is euclidean, angular, l1 or linf");
+    if (metric == NULL || !metric->has_vectors)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no such metric; tem_metric_at lists them");
     tem_model *m = core_alloc_zero(1, sizeof *m);
     if (m == NULL)
         return core_fail_memory(error);
@@ -191,7 +191,7 @@ tem_status tem_model_build_function(const char *const *words, uint32_t count,
     tem_model *m = core_alloc_zero(1, sizeof *m);
     if (m == NULL)
         return core_fail_memory(error);
-    m->space.metric = TEM_MATRIX;
+    m->space.metric = &metric_matrix;
     m->space.count = count;
     m->deviation = 2; /* rounded up, plus one step */
     tem_status status = make_words(words, count, &m->words, error);

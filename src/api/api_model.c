@@ -47,7 +47,7 @@ void tem_model_get_info(const tem_model *model, tem_model_info *info) {
     *info = (tem_model_info){
         .words = model->words.count,
         .dimension = model->space.dimension,
-        .metric = model->space.metric,
+        .metric = model->space.metric->id,
         .step_log2 = model->space.step_log2,
         .neighbours = model->neighbours,
         .deviation = model->deviation,

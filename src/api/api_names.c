@@ -1,8 +1,9 @@
 /* api_names.c - the small calls of tem.h: version, names, kernels. */
 #include "core/status.h"
 #include "space/kernels/kernels.h"
-#include "tem.h"
+#include "space/metric.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *tem_version(void) {
@@ -17,35 +18,53 @@ const char *tem_status_name(tem_status status) {
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }
 
-static const struct {
-    tem_metric metric;
-    const char *name;
-} metrics[] = {{TEM_EUCLIDEAN, "euclidean"},
-               {TEM_ANGULAR, "angular"},
-               {TEM_L1, "l1"},
-               {TEM_LINF, "linf"},
-               {TEM_MATRIX, "matrix"}};
-
 const char *tem_metric_name(tem_metric metric) {
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        if (metrics[i].metric == metric)
-            return metrics[i].name;
-    return "unknown";
+    const metric_ops *found = metric_find(metric);
+    return found == NULL ? "unknown" : found->name;
+}
+
+const char *tem_metric_at(unsigned i, tem_metric *metric, const char **meaning) {
+    const metric_ops *found = metric_at(i);
+    if (found == NULL)
+        return NULL;
+    if (metric != NULL)
+        *metric = found->id;
+    if (meaning != NULL)
+        *meaning = found->meaning;
+    return found->name;
+}
+
+/* The names of the metrics that a user can choose, as "a, b, c or d". */
+static void list_metrics(char *text, size_t bytes) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; metric_at(i) != NULL; i++) {
+        if (!metric_at(i)->has_vectors)
+            continue;
+        const bool is_last = metric_at(i + 1) == NULL || !metric_at(i + 1)->has_vectors;
+        const char *comma = used == 0 ? "" : is_last ? " or " : ", ";
+        const int length = snprintf(text + used, bytes - used, "%s%s", comma, metric_at(i)->name);
+        if (length < 0 || (size_t)length >= bytes - used)
+            return;
+        used += (size_t)length;
+    }
 }
 
 tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *error) {
+    char names[128];
     if (name == NULL || metric == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a name and a place for the metric are needed");
     if (strcmp(name, "cosine") == 0)
         return core_fail(error, TEM_ERR_METRIC,
                          "1 - cosine breaks the triangle inequality, so no guarantee can rest on "
                          "it: use angular");
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        if (strcmp(metrics[i].name, name) == 0 && metrics[i].metric != TEM_MATRIX) {
-            *metric = metrics[i].metric;
+    for (unsigned i = 0; metric_at(i) != NULL; i++)
+        if (metric_at(i)->has_vectors && strcmp(metric_at(i)->name, name) == 0) {
+            *metric = metric_at(i)->id;
             return TEM_OK;
         }
-    return core_fail(error, TEM_ERR_ARGUMENT, "the metric is euclidean, angular, l1 or linf");
+    list_metrics(names, sizeof names);
+    return core_fail(error, TEM_ERR_ARGUMENT, "the metric is %s", names);
 }
 
 static const char *const weights_names[] = {[TEM_WEIGHTS_EQUAL] = "equal",

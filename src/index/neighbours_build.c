@@ -145,7 +145,7 @@ static void builder_free(builder *b) {
 }
 
 static tem_status prepare(builder *b, uint32_t length, const tem_run *run, tem_error *error) {
-    const bool euclidean = b->space->metric == TEM_EUCLIDEAN;
+    const bool euclidean = b->space->metric->is_euclidean;
     tem_status status = lists_init(&b->lists, &b->blocks, length, error);
     if (status == TEM_OK && euclidean)
         status = guess_limits(b, run, error);

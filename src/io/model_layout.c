@@ -40,7 +40,7 @@ static bool section_bytes(const model_header *h, uint32_t kind, uint64_t word_by
 
 uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t list_entries,
                       model_section table[SECTION_KINDS], uint64_t *file_bytes) {
-    const uint32_t left_out = header->metric == TEM_MATRIX ? SECTION_VECTORS : SECTION_MATRIX;
+    const uint32_t left_out = metric_find((tem_metric)header->metric)->has_vectors ? SECTION_MATRIX : SECTION_VECTORS;
     const uint32_t sections = SECTION_KINDS - 1;
     uint64_t offset = sizeof *header + sections * sizeof *table + sizeof(model_seal);
     uint32_t filled = 0;
@@ -83,7 +83,7 @@ model_header model_header_of(const tem_model *m) {
         .version = MODEL_VERSION,
         .words = m->words.count,
         .dimension = m->space.dimension,
-        .metric = (uint32_t)m->space.metric,
+        .metric = (uint32_t)m->space.metric->id,
         .step_log2 = m->space.step_log2,
         .neighbours = m->neighbours,
         .deviation = m->deviation,

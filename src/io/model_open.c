@@ -20,11 +20,12 @@ static tem_status damaged(tem_error *error, const char *path, const char *what) 
 static tem_status check_numbers(const model_header *h, const char *path, tem_error *error) {
     if (h->words < 2 || h->words > TEM_WORDS_MAX)
         return damaged(error, path, "the number of words is out of range");
-    if (h->metric < TEM_EUCLIDEAN || h->metric > TEM_MATRIX)
+    const metric_ops *metric = metric_find((tem_metric)h->metric);
+    if (metric == NULL)
         return damaged(error, path, "the metric is unknown");
     if (h->zero != 0)
         return damaged(error, path, "a reserved field is not 0");
-    if (h->metric == TEM_MATRIX) {
+    if (!metric->has_vectors) {
         if (h->dimension != 0 || h->step_log2 != 0)
             return damaged(error, path, "a matrix has no dimension");
     } else if (h->triangles != 0) {
@@ -133,7 +134,7 @@ static void attach_section(tem_model *m, const model_section *section) {
 
 static void attach(tem_model *m, const model_header *h, const model_section *table) {
     m->words.count = m->space.count = m->index.count = h->words;
-    m->space.metric = (tem_metric)h->metric;
+    m->space.metric = metric_find((tem_metric)h->metric);
     m->space.dimension = h->dimension;
     m->space.row_elements = space_row_elements(h->dimension);
     m->space.step_log2 = h->step_log2;

@@ -14,7 +14,7 @@ enum { ROWS_PER_ITEM = 1024 };
 typedef struct rounding {
     const float *values;
     uint32_t count, dimension, row_elements;
-    tem_metric metric;
+    const metric_ops *metric;
     int16_t *rows;
     uint32_t step_log2;
     double *errors; /* the largest rounding error of each item, in the metric's norm */
@@ -23,7 +23,7 @@ typedef struct rounding {
 /* What a vector is multiplied by before it is rounded; 0 for a vector that has no
  * direction. */
 static double scale_of(const rounding *r, const float *x) {
-    if (r->metric != TEM_ANGULAR)
+    if (!r->metric->needs_direction)
         return 1;
     double sum = 0;
     for (uint32_t i = 0; i < r->dimension; i++)
@@ -31,41 +31,27 @@ static double scale_of(const rounding *r, const float *x) {
     return sum > 0 ? 1 / sqrt(sum) : 0;
 }
 
-static double add_error(tem_metric metric, double sum, double error) {
-    switch (metric) {
-    case TEM_L1:
-        return sum + fabs(error);
-    case TEM_LINF:
-        return fmax(sum, fabs(error));
-    default:
-        return sum + error * error;
-    }
-}
-
-static double norm_of(tem_metric metric, double sum) {
-    return metric == TEM_L1 || metric == TEM_LINF ? sum : sqrt(sum);
-}
-
-bool grid_tells_apart(const float *a, const float *b, uint32_t dimension, tem_metric metric) {
+bool grid_tells_apart(const float *a, const float *b, uint32_t dimension,
+                      const metric_ops *metric) {
     const rounding r = {.dimension = dimension, .metric = metric};
     const double of_a = scale_of(&r, a), of_b = scale_of(&r, b);
-    double sum = 0;
+    double differences[TEM_DIMENSION_MAX];
     for (uint32_t i = 0; i < dimension; i++)
-        sum = add_error(metric, sum, a[i] * of_a - b[i] * of_b);
-    return norm_of(metric, sum) > 0.5 / TEM_DIST_ONE;
+        differences[i] = a[i] * of_a - b[i] * of_b;
+    return metric->norm(differences, dimension) > 0.5 / TEM_DIST_ONE;
 }
 
 /* Rounds one vector; returns the norm of what rounding moved it by. */
 static double round_row(const rounding *r, const float *x, int16_t *row) {
     const double scale = scale_of(r, x), steps = ldexp(1, (int)r->step_log2);
-    double moved = 0;
+    double errors[TEM_DIMENSION_MAX];
     for (uint32_t i = 0; i < r->dimension; i++) {
         const double exact = x[i] * scale * steps, rounded = nearbyint(exact);
         row[i] = (int16_t)rounded;
-        moved = add_error(r->metric, moved, (exact - rounded) / steps);
+        errors[i] = (exact - rounded) / steps;
     }
     memset(row + r->dimension, 0, (r->row_elements - r->dimension) * sizeof *row);
-    return norm_of(r->metric, moved);
+    return r->metric->norm(errors, r->dimension);
 }
 
 static void round_item(void *context, uint64_t item, unsigned thread) {
@@ -116,16 +102,14 @@ static tem_status choose_step(rounding *r, tem_error *error) {
                      row + 1, largest);
 }
 
-/* Both ends of a pair move by at most `largest`. An angle moves by at most asin of
- * that, which pi/2 times it bounds. The distance's own rounding adds one step, and
- * the rule for inexact metrics another. */
-static tem_dist deviation_of(tem_metric metric, double largest) {
-    const double ends = 2 * largest * (metric == TEM_ANGULAR ? 1.5708 : 1);
-    const double steps = ceil(ends * TEM_DIST_ONE * (1 + 1e-9)) + (metric == TEM_ANGULAR ? 2 : 1);
+/* Both ends of a pair move by at most `largest`. */
+static tem_dist deviation_of(const metric_ops *m, double largest) {
+    const double moved = 2 * largest * m->stretch;
+    const double steps = ceil(moved * TEM_DIST_ONE * (1 + 1e-9)) + m->rounding_steps;
     return steps < UINT32_MAX ? (tem_dist)steps : UINT32_MAX;
 }
 
-tem_status grid_round(const float *values, uint32_t count, uint32_t dimension, tem_metric metric,
+tem_status grid_round(const float *values, uint32_t count, uint32_t dimension, const metric_ops *metric,
                       const tem_run *run, int16_t *rows, uint32_t *step_log2, tem_dist *deviation,
                       tem_error *error) {
     const uint64_t items = ((uint64_t)count + ROWS_PER_ITEM - 1) / ROWS_PER_ITEM;

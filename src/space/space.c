@@ -3,7 +3,6 @@
 
 #include "core/memory.h"
 #include "core/status.h"
-#include "space/angle.h"
 #include "space/kernels/kernels.h"
 #include "space/root.h"
 
@@ -11,8 +10,6 @@
 
 /* Bits after the point of a tem_dist. */
 enum { DIST_BITS = 16, EXHAUSTIVE_WORDS = 400, SAMPLED_TRIANGLES = 4000000 };
-
-static const _Alignas(64) int16_t zero_row[TEM_DIMENSION_MAX];
 
 uint32_t space_row_elements(uint32_t dimension) {
     return (uint32_t)core_round_up(dimension, KERNEL_ROW_UNIT);
@@ -40,58 +37,6 @@ uint64_t space_square_of_distance(uint32_t step_log2, tem_dist d) {
         return square >> 2 * (DIST_BITS - step_log2);
     const uint128 wide = (uint128)square << 2 * (step_log2 - DIST_BITS);
     return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
-}
-
-/* A length of `units` * 2^-q as a tem_dist, rounded up. */
-static tem_dist distance_of_length(uint32_t step_log2, uint64_t units) {
-    if (step_log2 <= DIST_BITS)
-        return saturate(units << (DIST_BITS - step_log2)); /* units < 2^29 */
-    const unsigned down = step_log2 - DIST_BITS;
-    return saturate((units + ((uint64_t)1 << down) - 1) >> down);
-}
-
-static tem_dist angular(const space *s, const int16_t *a, const int16_t *b) {
-    if (memcmp(a, b, s->row_elements * sizeof *a) == 0)
-        return 0;
-    const kernels *k = kernels_active();
-    const uint64_t aa = (uint64_t)k->dot_i16(a, a, s->row_elements);
-    const uint64_t bb = (uint64_t)k->dot_i16(b, b, s->row_elements);
-    const uint64_t angle = angle_between(aa, bb, k->dot_i16(a, b, s->row_elements));
-    const unsigned down = ANGLE_FRACTION_BITS - DIST_BITS;
-    /* PRIVACY: rounded up, plus one step between unequal vectors: a metric although
-     * the angle is inexact (the inequality at the top of space.h). */
-    return (tem_dist)((angle + ((uint64_t)1 << down) - 1) >> down) + 1;
-}
-
-uint64_t space_raw(const space *s, uint32_t a, uint32_t b) {
-    if (s->metric == TEM_EUCLIDEAN)
-        return kernels_active()->l2_i16(space_row(s, a), space_row(s, b), s->row_elements);
-    return space_distance(s, a, b);
-}
-
-tem_dist space_distance_of_raw(const space *s, uint64_t raw) {
-    return s->metric == TEM_EUCLIDEAN ? space_distance_of_square(s->step_log2, raw) : (tem_dist)raw;
-}
-
-uint64_t space_raw_of_distance(const space *s, tem_dist d) {
-    return s->metric == TEM_EUCLIDEAN ? space_square_of_distance(s->step_log2, d) : d;
-}
-
-tem_dist space_distance(const space *s, uint32_t a, uint32_t b) {
-    if (s->metric == TEM_MATRIX)
-        return a == b ? 0 : s->matrix[space_pair_index(a, b)];
-    const kernels *k = kernels_active();
-    const int16_t *x = space_row(s, a), *y = space_row(s, b);
-    switch (s->metric) {
-    case TEM_ANGULAR:
-        return angular(s, x, y);
-    case TEM_L1:
-        return distance_of_length(s->step_log2, k->l1_i16(x, y, s->row_elements));
-    case TEM_LINF:
-        return distance_of_length(s->step_log2, k->linf_i16(x, y, s->row_elements));
-    default:
-        return space_distance_of_raw(s, space_raw(s, a, b));
-    }
 }
 
 void space_distances_of_squares(const space *s, const uint32_t *squares, uint32_t count,
@@ -122,32 +67,16 @@ tem_status space_check_rows(const space *s, tem_error *error) {
     return TEM_OK;
 }
 
-/* An upper bound on the distance of x to any vector of the same size or less. */
-static tem_dist reach(const space *s, const int16_t *x) {
-    const kernels *k = kernels_active();
-    switch (s->metric) {
-    case TEM_L1:
-        return distance_of_length(s->step_log2, 2 * k->l1_i16(x, zero_row, s->row_elements));
-    case TEM_LINF:
-        return distance_of_length(s->step_log2,
-                                  2 * (uint64_t)k->linf_i16(x, zero_row, s->row_elements));
-    default:
-        return space_distance_of_square(s->step_log2,
-                                        4 * (uint64_t)k->dot_i16(x, x, s->row_elements));
-    }
-}
-
 tem_status space_check_range(const space *s, tem_error *error) {
     for (uint32_t id = 0; id < s->count; id++) {
         const int16_t *x = space_row(s, id);
-        if (s->metric == TEM_ANGULAR) {
-            if (memcmp(x, zero_row, s->row_elements * sizeof *x) == 0)
-                return core_fail(error, TEM_ERR_RANGE,
-                                 "the vector of word %u is zero and has no angle", id + 1);
-        } else if (reach(s, x) == UINT32_MAX) {
+        if (s->metric->needs_direction &&
+            memcmp(x, metric_zero_row, s->row_elements * sizeof *x) == 0)
+            return core_fail(error, TEM_ERR_RANGE, "the vector of word %u is zero and has no angle",
+                             id + 1);
+        if (s->metric->reach != NULL && s->metric->reach(s, x) == UINT32_MAX)
             return core_fail(error, TEM_ERR_RANGE,
                              "distances may reach 65536: divide all vectors by the same number");
-        }
     }
     return TEM_OK;
 }

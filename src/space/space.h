@@ -1,16 +1,7 @@
 /* space.h - words as points: the stored vectors and the exact metric on them.
  *
- * Every metric here returns a tem_dist and IS a metric, bit for bit:
- *
- *   euclidean  d = ceil(sqrt(S) * 2^(16-q)), S the exact integer sum of squares.
- *   l1, linf   d = ceil(S * 2^(16-q)), S the exact integer.
- *              The ceiling of a metric is a metric: ceil(x + y) <= ceil(x) + ceil(y).
- *   angular    the computed angle t has a proved error of at most 1/3 step, and
- *              d = ceil(t) + 1 between unequal vectors, 0 between equal ones. That is
- *              a metric: t(x,z) <= t(x,y) + t(y,z) + 1, so ceil(t(x,z)) + 1 <=
- *              (ceil(t(x,y)) + 1) + (ceil(t(y,z)) + 1).
- *   matrix     whatever the user gave, rounded by the same rule; space_check_matrix
- *              looks for proof of the contrary.
+ * Every metric (metric.h, one file each in metrics/) returns a tem_dist and IS a metric,
+ * bit for bit.
  *
  * PRIVACY: the proof of the mechanism needs the triangle inequality of exactly
  * these integers (tests/unit/test_metric.c goes over all triples of small sets).
@@ -21,21 +12,19 @@
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
-#include "tem.h"
-
-#include <stdbool.h>
+#include "space/metric.h"
 
 enum { SPACE_STEP_LOG2_MIN = 4, SPACE_STEP_LOG2_MAX = 30 };
 
-/* A view; rows and matrix are owned by the model. */
+/* A view; the model owns rows and matrix. */
 typedef struct space {
-    tem_metric metric;
+    const metric_ops *metric;
     uint32_t count;
     uint32_t dimension;
     uint32_t row_elements;  /* dimension rounded up to KERNEL_ROW_UNIT, zero-padded */
     uint32_t step_log2;     /* q: one unit of a row is 2^-q */
-    const int16_t *rows;    /* count * row_elements, 64-byte aligned; NULL for TEM_MATRIX */
-    const uint32_t *matrix; /* TEM_MATRIX: space_pair_count of them; else NULL */
+    const int16_t *rows;    /* count * row_elements, 64-byte aligned; NULL if the metric has no vectors */
+    const uint32_t *matrix; /* space_pair_count of them if the metric has no vectors; else NULL */
 } space;
 
 /* Elements of a row of this dimension, padding included. */
@@ -55,20 +44,27 @@ static inline void space_prefetch(const space *s, uint32_t id) {
         __builtin_prefetch(row + byte);
 }
 
-/* The exact distance of words a and b, both below count. */
-tem_dist space_distance(const space *s, uint32_t a, uint32_t b);
+/* A number that orders pairs of words as their distances do, the distance it stands for, and
+ * the largest such number whose distance is at most d (metric.h). Words are below count. */
+static inline uint64_t space_raw(const space *s, uint32_t a, uint32_t b) {
+    return s->metric->raw(s, a, b);
+}
+
+static inline tem_dist space_distance_of_raw(const space *s, uint64_t raw) {
+    return s->metric->distance_of_raw(s, raw);
+}
+
+static inline uint64_t space_raw_of_distance(const space *s, tem_dist d) {
+    return s->metric->raw_of_distance(s, d);
+}
+
+/* The exact distance of words a and b. */
+static inline tem_dist space_distance(const space *s, uint32_t a, uint32_t b) {
+    return space_distance_of_raw(s, space_raw(s, a, b));
+}
 
 /* The distances of word a from `count` words, the first of which is `first`. */
 void space_distances(const space *s, uint32_t a, uint32_t first, uint32_t count, tem_dist *out);
-
-/* The same in two steps: a number that orders pairs as their distances do, and what it
- * stands for. Under the euclidean metric it is the squared distance on the grid, and saves
- * the root where a comparison is all that is wanted. */
-uint64_t space_raw(const space *s, uint32_t a, uint32_t b);
-tem_dist space_distance_of_raw(const space *s, uint64_t raw);
-
-/* The largest of these numbers whose distance is at most d. */
-uint64_t space_raw_of_distance(const space *s, tem_dist d);
 
 /* A squared euclidean distance in units of 4^-q as a tem_dist, and back: the
  * largest square whose distance is at most d, cut to 64 bits. */

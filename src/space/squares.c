@@ -30,7 +30,7 @@ tem_status squares_init(squares *q, const space *s, tem_dist reach, tem_error *e
     *q = (squares){.space = s,
                    .pairs = (s->dimension + (size_t)1) / 2,
                    .blocks = (s->count + SQUARES_BLOCK - 1) / SQUARES_BLOCK};
-    if (s->metric != TEM_EUCLIDEAN ||
+    if (!s->metric->is_euclidean ||
         space_square_of_distance(s->step_log2, reach) >> SQUARE_BITS != 0)
         return TEM_OK;
     const size_t words = (size_t)q->blocks * SQUARES_BLOCK;

@@ -119,7 +119,7 @@ static uint32_t *random_matrix(uint32_t count, uint32_t largest) {
 }
 
 static void run_case(const digest_case *c, unsigned threads) {
-    space s = {.metric = c->metric,
+    space s = {.metric = metric_find(c->metric),
                .count = c->count,
                .dimension = c->dimension,
                .row_elements = space_row_elements(c->dimension),
@@ -140,7 +140,7 @@ static void run_case(const digest_case *c, unsigned threads) {
 static void run_rounding(tem_metric metric, const char *name, unsigned threads) {
     enum { COUNT = 300, DIMENSION = 50 };
     static float values[COUNT * DIMENSION];
-    space s = {.metric = metric,
+    space s = {.metric = metric_find(metric),
                .count = COUNT,
                .dimension = DIMENSION,
                .row_elements = space_row_elements(DIMENSION)};

@@ -232,7 +232,7 @@ static void test_profile_of_a_false_metric(void **state) {
     for (unsigned i = 0; i < 10; i++)
         matrix[i] = 65536;
     matrix[7] = 60000u * 65536u;
-    const space s = {.metric = TEM_MATRIX, .count = 5, .matrix = matrix};
+    const space s = {.metric = &metric_matrix, .count = 5, .matrix = matrix};
     tem_model model = {.space = s};
     known k = know(&model, NULL, NULL);
     check_profile(&k);
@@ -250,7 +250,7 @@ static void test_profile_of_damaged_vectors(void **state) {
         for (unsigned metric = TEM_EUCLIDEAN; metric <= TEM_LINF; metric++) {
             profile p = {0};
             space s = model->space;
-            s.metric = (tem_metric)metric;
+            s.metric = metric_find((tem_metric)metric);
             const tem_status status = profile_make(&s, NULL, NULL, &p, NULL);
             assert_true(status == TEM_OK || status == TEM_ERR_DAMAGED);
             profile_free(&p);

@@ -110,6 +110,14 @@ static void test_metric_names(void **state) {
         assert_int_equal(metric, metrics[i]);
     }
     assert_string_equal(tem_metric_name(TEM_MATRIX), "matrix");
+    for (unsigned i = 0; i < 5; i++) {
+        tem_metric metric = 0;
+        const char *meaning = NULL;
+        assert_string_equal(tem_metric_at(i, &metric, &meaning), tem_metric_name(metric));
+        assert_true(meaning != NULL && meaning[0] != '\0');
+        assert_ptr_equal(tem_metric_at(i, NULL, NULL), tem_metric_name(metric));
+    }
+    assert_null(tem_metric_at(5, NULL, NULL));
     assert_string_equal(tem_metric_name((tem_metric)0), "unknown");
     assert_string_equal(tem_metric_name((tem_metric)6), "unknown");
 }
@@ -124,6 +132,9 @@ static void test_metric_refusals(void **state) {
     ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_metric_parse("l1", NULL, error));
     ASSERT_REFUSED(TEM_ERR_METRIC, tem_metric_parse("cosine", &metric, error));
     assert_int_equal(metric, TEM_LINF);
+    tem_error error;
+    tem_metric_parse("l2", &metric, &error);
+    assert_string_equal(error.message, "the metric is euclidean, angular, l1 or linf");
 
     /* The message says why, and what to use instead. */
     tem_error error;

@@ -1174,7 +1174,7 @@ static void check_points(const space *s, const point_search *n, int kind, tem_rn
 /* With outliers most words are short, and the codes of the others cut off nearly all of them:
  * then bounds are beyond what the kernel adds up. */
 static void check_nearest_in(uint32_t dimension, uint32_t words, bool outliers, tem_rng *rng) {
-    space s = {.metric = TEM_EUCLIDEAN,
+    space s = {.metric = &metric_euclidean,
                .count = words,
                .dimension = dimension,
                .row_elements = space_row_elements(dimension),

@@ -46,7 +46,7 @@ typedef struct guarded {
 } guarded;
 
 static guarded guarded_make(tem_metric metric, uint32_t q, uint32_t dimension, uint32_t count) {
-    guarded g = {.space = {.metric = metric,
+    guarded g = {.space = {.metric = metric_find(metric),
                            .count = count,
                            .dimension = dimension,
                            .row_elements = space_row_elements(dimension),
@@ -64,7 +64,7 @@ static guarded guarded_make(tem_metric metric, uint32_t q, uint32_t dimension, u
 }
 
 static guarded matrix_make(uint32_t count, uint32_t largest) {
-    guarded g = {.space = {.metric = TEM_MATRIX, .count = count}};
+    guarded g = {.space = {.metric = &metric_matrix, .count = count}};
     g.matrix = malloc(space_pair_count(count) * sizeof *g.matrix);
     assert_non_null(g.matrix);
     for (uint64_t i = 0; i < space_pair_count(count); i++)
@@ -145,11 +145,11 @@ static struct {
 static size_t known_count;
 
 static uint64_t contents_hash(const space *s) {
-    const bool is_matrix = s->metric == TEM_MATRIX;
+    const bool is_matrix = s->metric->id == TEM_MATRIX;
     const size_t bytes = is_matrix ? space_pair_count(s->count) * sizeof *s->matrix
                                    : (size_t)s->count * s->row_elements * sizeof *s->rows;
     const uint64_t parts[] = {
-        s->metric, s->count, s->dimension, s->step_log2,
+        s->metric->id, s->count, s->dimension, s->step_log2,
         core_hash64(is_matrix ? (const void *)s->matrix : (const void *)s->rows, bytes)};
     return core_hash64(parts, sizeof parts);
 }

@@ -36,7 +36,7 @@ typedef struct points {
 } points;
 
 static points points_make(uint32_t q, uint32_t dimension, uint32_t count) {
-    points p = {.space = {.metric = TEM_EUCLIDEAN,
+    points p = {.space = {.metric = &metric_euclidean,
                           .count = count,
                           .dimension = dimension,
                           .row_elements = space_row_elements(dimension),
@@ -675,7 +675,7 @@ static void test_inequalities_default(void **state) {
 static void test_inequalities_angular(void **state) {
     (void)state;
     points p = points_make(14, 3, SLOW ? 100 : 500);
-    p.space.metric = TEM_ANGULAR;
+    p.space.metric = &metric_angular;
     for (uint32_t id = 0; id < p.space.count; id++) {
         for (int i = 0; i < 3; i++)
             point(&p, id)[i] = random_value(id % 4 == 0 ? 2 : 16000);

@@ -63,7 +63,7 @@ typedef struct points {
 } points;
 
 static points points_make(tem_metric metric, uint32_t q, uint32_t dimension, uint32_t count) {
-    points p = {.space = {.metric = metric,
+    points p = {.space = {.metric = metric_find(metric),
                           .count = count,
                           .dimension = dimension,
                           .row_elements = space_row_elements(dimension),
@@ -367,10 +367,10 @@ static uint64_t length_oracle(const points *p, uint32_t a, uint32_t b) {
     uint64_t sum = 0, largest = 0;
     for (uint32_t i = 0; i < p->space.dimension; i++) {
         const uint64_t size = (uint64_t)llabs((long long)x[i] - y[i]);
-        sum += p->space.metric == TEM_EUCLIDEAN ? size * size : size;
+        sum += p->space.metric->id == TEM_EUCLIDEAN ? size * size : size;
         largest = size > largest ? size : largest;
     }
-    return p->space.metric == TEM_LINF ? largest : sum;
+    return p->space.metric->id == TEM_LINF ? largest : sum;
 }
 
 static tem_dist length_to_distance(uint32_t q, uint64_t units) {
@@ -418,12 +418,12 @@ static void check_angular(const points *p, uint32_t a, uint32_t b) {
 
 static void check_distance(const points *p, uint32_t a, uint32_t b) {
     const uint32_t q = p->space.step_log2;
-    if (p->space.metric == TEM_ANGULAR) {
+    if (p->space.metric->id == TEM_ANGULAR) {
         check_angular(p, a, b);
         return;
     }
     const uint64_t length = length_oracle(p, a, b);
-    assert_int_equal(space_distance(&p->space, a, b), p->space.metric == TEM_EUCLIDEAN
+    assert_int_equal(space_distance(&p->space, a, b), p->space.metric->id == TEM_EUCLIDEAN
                                                           ? square_oracle(q, length)
                                                           : length_to_distance(q, length));
 }
@@ -546,7 +546,7 @@ static void check_as_matrix(const points *p) {
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t b = 0; b < a; b++)
             matrix[space_pair_index(b, a)] = space_distance(&p->space, a, b);
-    const points given = {.space = {.metric = TEM_MATRIX, .count = n, .matrix = matrix}};
+    const points given = {.space = {.metric = &metric_matrix, .count = n, .matrix = matrix}};
     check_metric(&given);
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t b = 0; b < n; b++)
@@ -562,9 +562,9 @@ static void check_everywhere(points *p) {
     static const uint32_t steps[] = {4, 11, 15, 16, 17, 18, 20, 25, 30};
     for (size_t m = 0; m < VECTOR_METRICS; m++)
         for (size_t q = 0; q < sizeof steps / sizeof *steps; q++) {
-            p->space.metric = vector_metrics[m];
+            p->space.metric = metric_find(vector_metrics[m]);
             p->space.step_log2 = steps[q];
-            if (p->space.metric == TEM_ANGULAR && (q > 0 || space_check_range(&p->space, NULL)))
+            if (p->space.metric->id == TEM_ANGULAR && (q > 0 || space_check_range(&p->space, NULL)))
                 continue; /* angles know no step */
             check_metric(p);
             if (p->space.count < 60)
@@ -649,7 +649,7 @@ static void test_axioms_on_turns(void **state) {
     for (int side = 5; side <= 13; side += 4) { /* all directions with small numbers */
         points p = grid_points(2, (uint32_t)side, -(side / 2));
         point(&p, p.space.count / 2)[0] = 16383; /* in place of the zero vector */
-        p.space.metric = TEM_ANGULAR;
+        p.space.metric = &metric_angular;
         check_metric(&p);
         points_free(&p);
     }
@@ -763,7 +763,7 @@ static tem_status round_values(const float *values, uint32_t count, uint32_t dim
     r->deviation = 77;
     memset(r->points.rows, 0x5a,
            (size_t)count * r->points.space.row_elements * sizeof *r->points.rows);
-    return grid_round(values, count, dimension, metric, &run, r->points.rows,
+    return grid_round(values, count, dimension, metric_find(metric), &run, r->points.rows,
                       &r->points.space.step_log2, &r->deviation, error);
 }
 
@@ -891,10 +891,10 @@ static double deviation_of_pair(const rounded *r, const float *values, uint32_t 
     const float *x = values + (size_t)a * dimension, *y = values + (size_t)b * dimension;
     mpfr_t d;
     mpfr_init2(d, BITS);
-    if (r->points.space.metric == TEM_ANGULAR)
+    if (r->points.space.metric->id == TEM_ANGULAR)
         angle_of_floats(d, x, y, dimension);
     else
-        length_of_floats(d, r->points.space.metric, x, y, dimension);
+        length_of_floats(d, r->points.space.metric->id, x, y, dimension);
     mpfr_mul_2ui(d, d, 16, MPFR_RNDN);
     mpfr_ui_sub(d, space_distance(&r->points.space, a, b), d, MPFR_RNDN);
     const double deviation = fabs(mpfr_get_d(d, MPFR_RNDN));
@@ -906,7 +906,7 @@ static double deviation_of_pair(const rounded *r, const float *values, uint32_t 
 static double most_deviation(const rounded *r) {
     const double elements = r->points.space.dimension;
     const double unit = ldexp(1, 16 - (int)r->points.space.step_log2);
-    switch (r->points.space.metric) {
+    switch (r->points.space.metric->id) {
     case TEM_L1:
         return elements * unit + 3;
     case TEM_LINF:
@@ -1027,7 +1027,7 @@ static void test_grid_threads(void **state) {
     const tem_run run = {.threads = 2, .progress = stop_at_once};
     uint32_t q = 77;
     tem_dist deviation = 77;
-    assert_int_equal(grid_round(values, COUNT, DIMENSION, TEM_EUCLIDEAN, &run, first.points.rows,
+    assert_int_equal(grid_round(values, COUNT, DIMENSION, &metric_euclidean, &run, first.points.rows,
                                 &q, &deviation, NULL),
                      TEM_ERR_CANCELLED);
     assert_true(q == 77 && deviation == 77);
@@ -1106,7 +1106,7 @@ static points matrix_points(uint32_t count, uint32_t **matrix) {
     for (uint32_t a = 0; a < count; a++)
         for (uint32_t b = 0; b < a; b++)
             (*matrix)[space_pair_index(a, b)] = (a - b) * 1000 + 1;
-    return (points){.space = {.metric = TEM_MATRIX, .count = count, .matrix = *matrix}};
+    return (points){.space = {.metric = &metric_matrix, .count = count, .matrix = *matrix}};
 }
 
 static tem_status check_matrix(const points *p, uint64_t expected, bool exhaustive) {

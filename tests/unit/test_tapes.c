@@ -289,7 +289,7 @@ typedef struct tiny {
 
 static void tiny_make(tiny *t, const vocabulary *v, tem_metric metric, uint32_t length) {
     const uint32_t count = v->count;
-    *t = (tiny){.space = {.metric = metric == TEM_MATRIX ? TEM_EUCLIDEAN : metric,
+    *t = (tiny){.space = {.metric = metric_find(metric == TEM_MATRIX ? TEM_EUCLIDEAN : metric),
                           .count = count,
                           .dimension = 2,
                           .row_elements = space_row_elements(2),
@@ -305,7 +305,7 @@ static void tiny_make(tiny *t, const vocabulary *v, tem_metric metric, uint32_t 
         for (uint32_t a = 1; a < count; a++)
             for (uint32_t b = 0; b < a; b++)
                 t->matrix[space_pair_index(a, b)] = space_distance(&t->space, a, b);
-        t->space.metric = TEM_MATRIX;
+        t->space.metric = &metric_matrix;
         t->space.rows = NULL;
         t->space.matrix = t->matrix;
     }
