@@ -991,7 +991,7 @@ typedef struct tem_calibration {
                                * (docs/TUNING.md) */
     tem_search_fn *told;      /* or NULL */
     void *told_context;
-    tem_audit *audit;         /* or NULL: receives what was proved, with the worst pair, as
+    tem_audit *audit; /* or NULL: receives what was proved, with the worst pair, as
                                * tem_accountant_audit tells it */
 } tem_calibration;
 

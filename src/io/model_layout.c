@@ -40,7 +40,8 @@ static bool section_bytes(const model_header *h, uint32_t kind, uint64_t word_by
 
 uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t list_entries,
                       model_section table[SECTION_KINDS], uint64_t *file_bytes) {
-    const uint32_t left_out = metric_find((tem_metric)header->metric)->has_vectors ? SECTION_MATRIX : SECTION_VECTORS;
+    const uint32_t left_out =
+        metric_find((tem_metric)header->metric)->has_vectors ? SECTION_MATRIX : SECTION_VECTORS;
     const uint32_t sections = SECTION_KINDS - 1;
     uint64_t offset = sizeof *header + sections * sizeof *table + sizeof(model_seal);
     uint32_t filled = 0;

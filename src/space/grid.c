@@ -109,9 +109,9 @@ static tem_dist deviation_of(const metric_ops *m, double largest) {
     return steps < UINT32_MAX ? (tem_dist)steps : UINT32_MAX;
 }
 
-tem_status grid_round(const float *values, uint32_t count, uint32_t dimension, const metric_ops *metric,
-                      const tem_run *run, int16_t *rows, uint32_t *step_log2, tem_dist *deviation,
-                      tem_error *error) {
+tem_status grid_round(const float *values, uint32_t count, uint32_t dimension,
+                      const metric_ops *metric, const tem_run *run, int16_t *rows,
+                      uint32_t *step_log2, tem_dist *deviation, tem_error *error) {
     const uint64_t items = ((uint64_t)count + ROWS_PER_ITEM - 1) / ROWS_PER_ITEM;
     rounding r = {.values = values,
                   .count = count,

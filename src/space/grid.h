@@ -17,9 +17,9 @@
  *               over all pairs, rounding of the distance included, in steps of 2^-16
  * Fails with TEM_ERR_RANGE (too large for q = 4; a zero vector where a direction is needed),
  * TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
-tem_status grid_round(const float *values, uint32_t count, uint32_t dimension, const metric_ops *metric,
-                      const tem_run *run, int16_t *rows, uint32_t *step_log2, tem_dist *deviation,
-                      tem_error *error);
+tem_status grid_round(const float *values, uint32_t count, uint32_t dimension,
+                      const metric_ops *metric, const tem_run *run, int16_t *rows,
+                      uint32_t *step_log2, tem_dist *deviation, tem_error *error);
 
 /* Whether two vectors are more than 2^-17 apart, half a step of a distance, as they are given; for
  * TEM_ANGULAR, as chords of the unit sphere. */

@@ -21,9 +21,10 @@ typedef struct space {
     const metric_ops *metric;
     uint32_t count;
     uint32_t dimension;
-    uint32_t row_elements;  /* dimension rounded up to KERNEL_ROW_UNIT, zero-padded */
-    uint32_t step_log2;     /* q: one unit of a row is 2^-q */
-    const int16_t *rows;    /* count * row_elements, 64-byte aligned; NULL if the metric has no vectors */
+    uint32_t row_elements; /* dimension rounded up to KERNEL_ROW_UNIT, zero-padded */
+    uint32_t step_log2;    /* q: one unit of a row is 2^-q */
+    const int16_t
+        *rows; /* count * row_elements, 64-byte aligned; NULL if the metric has no vectors */
     const uint32_t *matrix; /* space_pair_count of them if the metric has no vectors; else NULL */
 } space;
 

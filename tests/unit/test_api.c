@@ -113,9 +113,10 @@ static void test_metric_names(void **state) {
     for (unsigned i = 0; i < 5; i++) {
         tem_metric metric = 0;
         const char *meaning = NULL;
-        assert_string_equal(tem_metric_at(i, &metric, &meaning), tem_metric_name(metric));
+        const char *name = tem_metric_at(i, &metric, &meaning);
+        assert_string_equal(name, tem_metric_name(metric));
         assert_true(meaning != NULL && meaning[0] != '\0');
-        assert_ptr_equal(tem_metric_at(i, NULL, NULL), tem_metric_name(metric));
+        assert_ptr_equal(tem_metric_at(i, NULL, NULL), name);
     }
     assert_null(tem_metric_at(5, NULL, NULL));
     assert_string_equal(tem_metric_name((tem_metric)0), "unknown");
@@ -132,9 +133,9 @@ static void test_metric_refusals(void **state) {
     ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_metric_parse("l1", NULL, error));
     ASSERT_REFUSED(TEM_ERR_METRIC, tem_metric_parse("cosine", &metric, error));
     assert_int_equal(metric, TEM_LINF);
-    tem_error error;
-    tem_metric_parse("l2", &metric, &error);
-    assert_string_equal(error.message, "the metric is euclidean, angular, l1 or linf");
+    tem_error told;
+    tem_metric_parse("l2", &metric, &told);
+    assert_string_equal(told.message, "the metric is euclidean, angular, l1 or linf");
 
     /* The message says why, and what to use instead. */
     tem_error error;

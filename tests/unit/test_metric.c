@@ -1027,8 +1027,8 @@ static void test_grid_threads(void **state) {
     const tem_run run = {.threads = 2, .progress = stop_at_once};
     uint32_t q = 77;
     tem_dist deviation = 77;
-    assert_int_equal(grid_round(values, COUNT, DIMENSION, &metric_euclidean, &run, first.points.rows,
-                                &q, &deviation, NULL),
+    assert_int_equal(grid_round(values, COUNT, DIMENSION, &metric_euclidean, &run,
+                                first.points.rows, &q, &deviation, NULL),
                      TEM_ERR_CANCELLED);
     assert_true(q == 77 && deviation == 77);
     points_free(&first.points);

@@ -36,13 +36,13 @@ static double norm(const double *errors, uint32_t count) {
 /* Both vectors have length 1. If an end moves by r, the angle moves by at most asin(r), which is
  * at most pi/2 times r. */
 const metric_ops metric_angular = {.id = TEM_ANGULAR,
-                               .name = "angular",
-                               .meaning = "the angle, in radians",
-                               .has_vectors = true,
-                               .needs_direction = true,
-                               .norm = norm,
-                               .stretch = 1.5708,
-                               .rounding_steps = 2,
-                               .raw = raw,
-                               .distance_of_raw = metric_raw_is_distance,
-                               .raw_of_distance = metric_distance_is_raw};
+                                   .name = "angular",
+                                   .meaning = "the angle, in radians",
+                                   .has_vectors = true,
+                                   .needs_direction = true,
+                                   .norm = norm,
+                                   .stretch = 1.5708,
+                                   .rounding_steps = 2,
+                                   .raw = raw,
+                                   .distance_of_raw = metric_raw_is_distance,
+                                   .raw_of_distance = metric_distance_is_raw};

@@ -20,8 +20,8 @@ static uint64_t raw_of_distance(const space *s, tem_dist d) {
 }
 
 static tem_dist reach(const space *s, const int16_t *x) {
-    return space_distance_of_square(
-        s->step_log2, 4 * (uint64_t)kernels_active()->dot_i16(x, x, s->row_elements));
+    return space_distance_of_square(s->step_log2,
+                                    4 * (uint64_t)kernels_active()->dot_i16(x, x, s->row_elements));
 }
 
 static double norm(const double *errors, uint32_t count) {
@@ -32,14 +32,14 @@ static double norm(const double *errors, uint32_t count) {
 }
 
 const metric_ops metric_euclidean = {.id = TEM_EUCLIDEAN,
-                                 .name = "euclidean",
-                                 .meaning = "the straight line",
-                                 .has_vectors = true,
-                                 .is_euclidean = true,
-                                 .norm = norm,
-                                 .stretch = 1,
-                                 .rounding_steps = 1,
-                                 .raw = raw,
-                                 .distance_of_raw = distance_of_raw,
-                                 .raw_of_distance = raw_of_distance,
-                                 .reach = reach};
+                                     .name = "euclidean",
+                                     .meaning = "the straight line",
+                                     .has_vectors = true,
+                                     .is_euclidean = true,
+                                     .norm = norm,
+                                     .stretch = 1,
+                                     .rounding_steps = 1,
+                                     .raw = raw,
+                                     .distance_of_raw = distance_of_raw,
+                                     .raw_of_distance = raw_of_distance,
+                                     .reach = reach};

@@ -7,8 +7,7 @@
 
 static uint64_t raw(const space *s, uint32_t a, uint32_t b) {
     return metric_distance_of_length(
-        s->step_log2,
-        kernels_active()->l1_i16(space_row(s, a), space_row(s, b), s->row_elements));
+        s->step_log2, kernels_active()->l1_i16(space_row(s, a), space_row(s, b), s->row_elements));
 }
 
 static tem_dist reach(const space *s, const int16_t *x) {
@@ -24,13 +23,13 @@ static double norm(const double *errors, uint32_t count) {
 }
 
 const metric_ops metric_l1 = {.id = TEM_L1,
-                          .name = "l1",
-                          .meaning = "the sum of absolute differences",
-                          .has_vectors = true,
-                          .norm = norm,
-                          .stretch = 1,
-                          .rounding_steps = 1,
-                          .raw = raw,
-                          .distance_of_raw = metric_raw_is_distance,
-                          .raw_of_distance = metric_distance_is_raw,
-                          .reach = reach};
+                              .name = "l1",
+                              .meaning = "the sum of absolute differences",
+                              .has_vectors = true,
+                              .norm = norm,
+                              .stretch = 1,
+                              .rounding_steps = 1,
+                              .raw = raw,
+                              .distance_of_raw = metric_raw_is_distance,
+                              .raw_of_distance = metric_distance_is_raw,
+                              .reach = reach};

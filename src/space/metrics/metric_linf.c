@@ -12,8 +12,8 @@ static uint64_t raw(const space *s, uint32_t a, uint32_t b) {
 }
 
 static tem_dist reach(const space *s, const int16_t *x) {
-    return metric_distance_of_length(
-        s->step_log2, 2 * (uint64_t)kernels_active()->linf_i16(x, metric_zero_row, s->row_elements));
+    return metric_distance_of_length(s->step_log2, 2 * (uint64_t)kernels_active()->linf_i16(
+                                                           x, metric_zero_row, s->row_elements));
 }
 
 static double norm(const double *errors, uint32_t count) {
@@ -24,13 +24,13 @@ static double norm(const double *errors, uint32_t count) {
 }
 
 const metric_ops metric_linf = {.id = TEM_LINF,
-                            .name = "linf",
-                            .meaning = "the largest absolute difference",
-                            .has_vectors = true,
-                            .norm = norm,
-                            .stretch = 1,
-                            .rounding_steps = 1,
-                            .raw = raw,
-                            .distance_of_raw = metric_raw_is_distance,
-                            .raw_of_distance = metric_distance_is_raw,
-                            .reach = reach};
+                                .name = "linf",
+                                .meaning = "the largest absolute difference",
+                                .has_vectors = true,
+                                .norm = norm,
+                                .stretch = 1,
+                                .rounding_steps = 1,
+                                .raw = raw,
+                                .distance_of_raw = metric_raw_is_distance,
+                                .raw_of_distance = metric_distance_is_raw,
+                                .reach = reach};

@@ -8,8 +8,8 @@ static uint64_t raw(const space *s, uint32_t a, uint32_t b) {
 }
 
 const metric_ops metric_matrix = {.id = TEM_MATRIX,
-                              .name = "matrix",
-                              .meaning = "distances given pair by pair",
-                              .raw = raw,
-                              .distance_of_raw = metric_raw_is_distance,
-                              .raw_of_distance = metric_distance_is_raw};
+                                  .name = "matrix",
+                                  .meaning = "distances given pair by pair",
+                                  .raw = raw,
+                                  .distance_of_raw = metric_raw_is_distance,
+                                  .raw_of_distance = metric_distance_is_raw};
