@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
     tem_mechanism *mechanism = NULL;
     tem_error error;
     tem_mechanism_options options = {.epsilon = bench_real(argv[3])};
-    bench_need(tem_kind_parse(argv[2], &options.kind, &error), &error);
+    options.mechanism = argv[2];
     const unsigned threads = (unsigned)bench_number(argv[4], BENCH_THREADS_MAX);
     const double seconds = bench_real(argv[5]);
     size_t count = 0, weights = 0;

@@ -83,7 +83,7 @@ static void print_documents(const audit_result *r) {
 static void print_text(const audit_result *r) {
     const tem_mechanism_info *info = &r->info;
     printf("%s%s, epsilon %g: s = %.6f, gamma = %.4f, %s words\n",
-           r->certified ? "calibrated " : "", tem_kind_name(info->kind), info->epsilon, info->s,
+           r->certified ? "calibrated " : "", info->properties->name, info->epsilon, info->s,
            info->gamma, talk_count(r->words));
     if (r->certified)
         printf("certificate %.16s, %s weights\n", r->certificate.hash, r->certificate.weights);
@@ -132,7 +132,7 @@ static bool print_json(const audit_result *r) {
         "s:{s:I, s:I}, s:o, s:o}",
         "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)r->words, "weights",
-        info->weights, "mechanism", tem_kind_name(info->kind), "certificate",
+        info->weights, "mechanism", info->properties->name, "certificate",
         info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(), "metric",
         audit->is_metric, "realised", audit->realised, "realised_least", audit->realised_least,
         "worst", words_worst_as_json(r->model, audit), "epsilon_gamma", info->epsilon_gamma,
@@ -154,7 +154,8 @@ static int draw_losses(const audit_request *request, const audit_result *r, cons
         x[i] = i < RANGES ? (i + 0.5) * r->info.gamma / RANGES : r->info.gamma;
         y[i] = losses[i] > 0 ? losses[i] : NAN; /* no pair */
     }
-    const plot_curve curve = {"largest loss per unit of distance", x, y, RANGES + 1, true, false, 0};
+    const plot_curve curve = {
+        "largest loss per unit of distance", x, y, RANGES + 1, true, false, 0};
     const plot_mark marks[] = {{"epsilon", r->info.epsilon, false}, {"s", r->info.s, false}};
     char title[96];
     snprintf(title, sizeof title, "The most that two words lose, by their distance: epsilon %g%s",
@@ -247,8 +248,10 @@ int command_audit(int argc, char *const *argv) {
     }
     if (r.choice.epsilon <= 0)
         return mechanism_ask_epsilon("audit", r.choice.calibrated);
-    if (r.choice.kind_name != NULL && strcmp(r.choice.kind_name, "madlib") == 0)
-        return talk_usage("audit", "Madlib can only be drawn from; tem and em can be audited");
+    const tem_mechanism_properties *mechanism = mechanism_chosen(&r.choice);
+    if (mechanism != NULL && !mechanism->has_law)
+        return talk_usage("audit", "the mechanism %s can only be drawn from, not audited",
+                          mechanism->name);
     const int status = r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;
     return status == EXIT_DONE ? audit(&r) : status;
 }

@@ -64,9 +64,9 @@ static void print_text(const explanation *e) {
     words_print(word, length);
     printf("%s under %s%s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
            e->id == TEM_NO_WORD ? "an unknown word" : "",
-           e->info.certificate[0] != '\0' ? "calibrated " : "", tem_kind_name(e->info.kind),
+           e->info.certificate[0] != '\0' ? "calibrated " : "", e->info.properties->name,
            e->info.epsilon, e->info.s, e->info.gamma, e->info.epsilon_gamma);
-    if (e->info.kind == TEM_KIND_EM)
+    if (e->info.moved_mass > 0)
         printf("(cut at gamma for the integers' sake: no probability moves by more than %.1e)\n",
                e->info.moved_mass);
     if (e->id == TEM_NO_WORD)
@@ -108,7 +108,7 @@ static bool print_json(const explanation *e) {
     bool done = print_json_string(e->word, strlen(e->word));
     printf(", \"mechanism\": \"%s\", \"epsilon\": %.17g, \"s\": %.17g, \"gamma\": %.17g, "
            "\"n\": %u, \"certificate\": ",
-           tem_kind_name(e->info.kind), e->info.epsilon, e->info.s, e->info.gamma, e->words);
+           e->info.properties->name, e->info.epsilon, e->info.s, e->info.gamma, e->words);
     printf(e->info.certificate[0] != '\0' ? "\"%s\",\n \"entries\": [" : "null,\n \"entries\": [",
            e->info.certificate);
     for (uint32_t i = 0; i < e->top && done; i++) {

@@ -172,7 +172,7 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
               r->dry_run ? "counted" : "privatized", talk_count(counts->words),
               counts->words == 1 ? "" : "s", talk_count(counts->unknown),
               talk_count(counts->documents), counts->documents == 1 ? "" : "s",
-              info->certificate[0] != '\0' ? "calibrated " : "", tem_kind_name(info->kind),
+              info->certificate[0] != '\0' ? "calibrated " : "", info->properties->name,
               info->epsilon);
     const bool brief = quiet || !(r->common.verbose || r->dry_run);
     if (why_not_private == NULL)

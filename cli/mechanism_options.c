@@ -6,6 +6,7 @@
 #include "trust.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* What the user typed was wrong, or something failed. */
 static int say_error(const char *command, const tem_error *error) {
@@ -14,10 +15,21 @@ static int say_error(const char *command, const tem_error *error) {
     return talk_error(error);
 }
 
+const char *mechanism_names(void) {
+    static char names[128];
+    size_t used = 0;
+    for (unsigned i = 0; tem_mechanism_at(i) != NULL && used < sizeof names; i++) {
+        const char *comma = i == 0 ? "" : tem_mechanism_at(i + 1) == NULL ? " or " : ", ";
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s%s", comma,
+                                 tem_mechanism_at(i)->name, i == 0 ? " (default)" : "");
+    }
+    return names;
+}
+
 int mechanism_ask_epsilon(const char *command, bool calibrated) {
-    return talk_usage(command,
-                      "which epsilon? --epsilon E has no default; try %s, or let 'tem choose' find one",
-                      calibrated ? "1 to 1.5" : "2 to 3");
+    return talk_usage(
+        command, "which epsilon? --epsilon E has no default; try %s, or let 'tem choose' find one",
+        calibrated ? "1 to 1.5" : "2 to 3");
 }
 
 static void say_how_to_calibrate(const mechanism_choice *choice) {
@@ -81,24 +93,28 @@ static tem_mechanism *make_mechanism(const char *command, const tem_model *model
     return mechanism;
 }
 
+const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice) {
+    const char *name = choice->mechanism == NULL ? tem_mechanism_at(0)->name : choice->mechanism;
+    for (unsigned i = 0; tem_mechanism_at(i) != NULL; i++)
+        if (strcmp(tem_mechanism_at(i)->name, name) == 0)
+            return tem_mechanism_at(i);
+    return NULL;
+}
+
 tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
                                 const mechanism_choice *choice, int *status) {
-    tem_error error;
-    tem_mechanism_options options = {.kind = TEM_KIND_TEM,
-                                     .epsilon = choice->epsilon,
-                                     .beta = choice->beta,
-                                     .gamma = choice->gamma};
-    if (choice->kind_name != NULL &&
-        tem_kind_parse(choice->kind_name, &options.kind, &error) != TEM_OK) {
-        *status = talk_usage(command, "--mechanism: %s", error.message);
-        return NULL;
-    }
+    const tem_mechanism_options options = {.mechanism = choice->mechanism,
+                                           .epsilon = choice->epsilon,
+                                           .beta = choice->beta,
+                                           .gamma = choice->gamma};
     if (choice->weights_name != NULL && !choice->calibrated) {
         *status = talk_usage(command, "--weights belongs to --calibrated");
         return NULL;
     }
-    if (choice->calibrated && options.kind != TEM_KIND_TEM) {
-        *status = talk_usage(command, "--calibrated belongs to the mechanism tem");
+    const tem_mechanism_properties *properties = mechanism_chosen(choice);
+    if (choice->calibrated && properties != NULL && !properties->takes_certificate) {
+        *status = talk_usage(command, "--calibrated: the mechanism %s takes no certificate",
+                             properties->name);
         return NULL;
     }
     return make_mechanism(command, model, choice, options, status);

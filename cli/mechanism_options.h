@@ -7,7 +7,7 @@
 
 typedef struct mechanism_choice {
     double epsilon, beta, gamma; /* 0: not given */
-    const char *kind_name;       /* NULL: not given */
+    const char *mechanism;       /* its name; NULL: not given */
     bool calibrated;             /* s, gamma and weights from the certificate beside the model */
     const char *weights_name;    /* of which kind; NULL: the best there is */
 } mechanism_choice;
@@ -37,8 +37,7 @@ typedef struct mechanism_choice {
 
 #define MECHANISM_OPTIONS(choice)                                                                  \
     EXPONENT_OPTIONS(choice),                                                                      \
-        {"mechanism", 0, OPTION_TEXT, &(choice).kind_name, "M", "tem (default), em or madlib",     \
-         0,           0},                                                                          \
+        {"mechanism", 0, OPTION_TEXT, &(choice).mechanism, "M", mechanism_names(), 0, 0},          \
         {"calibrated",                                                                             \
          0,                                                                                        \
          OPTION_FLAG,                                                                              \
@@ -51,6 +50,12 @@ typedef struct mechanism_choice {
         "weights", 0, OPTION_TEXT, &(choice).weights_name, "W",                                    \
             "--calibrated: with tuned, balanced or equal weights (default: the best)", 0, 0        \
     }
+
+/* The names of all mechanisms, for a line of help. */
+const char *mechanism_names(void);
+
+/* What the chosen mechanism is; NULL if there is none of that name. */
+const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice);
 
 /* Makes the mechanism; NULL and *status if it cannot, after saying why. The model must be the one
  * that default_model_open opened last: its certificates lie beside it. */

@@ -57,7 +57,7 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
 
     json_t *report = json_object();
     set(report, "time", json_string(now));
-    set(report, "mechanism", json_string(tem_kind_name(info->kind)));
+    set(report, "mechanism", json_string(info->properties->name));
     set(report, "private", json_boolean(why_not_private == NULL));
     set(report, "why_not_private",
         why_not_private != NULL ? json_string(why_not_private) : json_null());

@@ -109,8 +109,7 @@ static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_
     tem_accountant **accountant = weights != NULL ? &own : &e->accountant;
     tem_status status = TEM_OK;
     if (*accountant == NULL)
-        status =
-            tem_accountant_create(e->task->model, weights, e->options->run, accountant, error);
+        status = tem_accountant_create(e->task->model, weights, e->options->run, accountant, error);
     if (status == TEM_OK && e->prior == NULL)
         status = tem_prior_create_zipf(e->task->model, 1, &e->prior, error);
     if (status == TEM_OK)
@@ -139,8 +138,7 @@ static eval_row common_row(const evaluation *e) {
              corpus_digest(&e->task->test));
     snprintf(row.setting, sizeof row.setting, "%s%s, %u epochs, %s vectors",
              e->task->membership ? "imdb" : "classify", e->options->quarter ? " quarter" : "",
-             epochs_of(e->options),
-             e->options->random_init ? "random" : "model");
+             epochs_of(e->options), e->options->random_init ? "random" : "model");
     return row;
 }
 
@@ -192,8 +190,8 @@ static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error)
     const double start = seconds_now();
     tem_status status = refuse_too_many(e, item, error);
     if (status == TEM_OK && item->mechanism->make != NULL)
-        status = item->mechanism->make(e->task->model, item->epsilon, &e->certificates, &mechanism,
-                                       error);
+        status = item->mechanism->make(item->mechanism, e->task->model, item->epsilon,
+                                       &e->certificates, &mechanism, error);
     if (status == TEM_OK && mechanism != NULL)
         name_certificate(mechanism, &row);
     if (status == TEM_OK)
@@ -214,8 +212,8 @@ static tem_status try_item(const evaluation *e, const plan_item *item, tem_error
     tem_mechanism *mechanism = NULL;
     if (item->mechanism->make == NULL)
         return TEM_OK;
-    const tem_status status =
-        item->mechanism->make(e->task->model, item->epsilon, &e->certificates, &mechanism, error);
+    const tem_status status = item->mechanism->make(item->mechanism, e->task->model, item->epsilon,
+                                                    &e->certificates, &mechanism, error);
     tem_mechanism_free(mechanism);
     return status;
 }
@@ -264,7 +262,8 @@ static tem_status check_certificates(const evaluation *e, tem_error *error) {
         tem_error why;
         eval_row now = *row;
         if (known == NULL || known->make == NULL || row->certificate[0] == '\0' ||
-            known->make(e->task->model, row->epsilon, &e->certificates, &mechanism, &why) != TEM_OK)
+            known->make(known, e->task->model, row->epsilon, &e->certificates, &mechanism, &why) !=
+                TEM_OK)
             continue; /* without a certificate there is no new row beside it either */
         name_certificate(mechanism, &now);
         tem_mechanism_free(mechanism);

@@ -6,22 +6,16 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static tem_status make_madlib(const tem_model *model, double epsilon,
-                              const plan_certificates *certificates, tem_mechanism **mechanism,
-                              tem_error *error) {
+/* A mechanism that the library has, by its name. */
+static tem_status make_plain(const plan_mechanism *row, const tem_model *model, double epsilon,
+                             const plan_certificates *certificates, tem_mechanism **mechanism,
+                             tem_error *error) {
     (void)certificates;
-    const tem_mechanism_options options = {.kind = TEM_KIND_MADLIB, .epsilon = epsilon};
-    return tem_mechanism_create(model, &options, mechanism, error);
-}
-
-static tem_status make_tem(const tem_model *model, double epsilon,
-                           const plan_certificates *certificates, tem_mechanism **mechanism,
-                           tem_error *error) {
-    (void)certificates;
-    const tem_mechanism_options options = {.kind = TEM_KIND_TEM, .epsilon = epsilon};
+    const tem_mechanism_options options = {.mechanism = row->name, .epsilon = epsilon};
     return tem_mechanism_create(model, &options, mechanism, error);
 }
 
@@ -62,59 +56,72 @@ static tem_status check_trust(const tem_certificate *certificate,
                      (int)(strlen(certificates->path) - strlen(".cert")), certificates->path);
 }
 
-static tem_status make_certified(const tem_model *model, double epsilon, tem_weights_kind weights,
+/* TEM with the certificate of the weights that the row names. */
+static tem_status make_certified(const plan_mechanism *row, const tem_model *model, double epsilon,
                                  const plan_certificates *certificates, tem_mechanism **mechanism,
                                  tem_error *error) {
-    const tem_calibration wanted = {.epsilon = epsilon, .weights = weights};
+    tem_calibration wanted = {.epsilon = epsilon};
     tem_certificate *certificate = NULL;
     tem_error why;
+    tem_status status = tem_weights_parse(row->name, &wanted.weights, error);
+    if (status != TEM_OK)
+        return status;
     if (tem_certificate_find(certificates->path, model, &wanted, &certificate, &why) != TEM_OK)
         return no_certificate(&why, &wanted, certificates, error);
     const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
-    tem_status status = check_trust(certificate, certificates, error);
+    status = check_trust(certificate, certificates, error);
     if (status == TEM_OK)
         status = tem_mechanism_create(model, &options, mechanism, error);
     tem_certificate_free(certificate);
     return status;
 }
 
-static tem_status make_equal(const tem_model *model, double epsilon,
-                             const plan_certificates *certificates, tem_mechanism **mechanism,
-                             tem_error *error) {
-    return make_certified(model, epsilon, TEM_WEIGHTS_EQUAL, certificates, mechanism, error);
-}
-
-static tem_status make_balanced(const tem_model *model, double epsilon,
-                                const plan_certificates *certificates, tem_mechanism **mechanism,
-                                tem_error *error) {
-    return make_certified(model, epsilon, TEM_WEIGHTS_BALANCED, certificates, mechanism, error);
-}
-
-static tem_status make_tuned(const tem_model *model, double epsilon,
-                             const plan_certificates *certificates, tem_mechanism **mechanism,
-                             tem_error *error) {
-    return make_certified(model, epsilon, TEM_WEIGHTS_TUNED, certificates, mechanism, error);
-}
-
-/* A mechanism is added by a line here. */
-static const plan_mechanism mechanisms[] = {
-    {"original", NULL, false, {0, 0}},         {"madlib", make_madlib, false, {16, 24}},
-    {"tem", make_tem, true, {0, 0}},           {"equal", make_equal, true, {0, 0}},
-    {"balanced", make_balanced, true, {0, 0}}, {"tuned", make_tuned, true, {0, 0}},
+/* The rows of the paper's comparison, which are the default, in the order of tables and figures.
+ * Every other mechanism of the library follows by its name (list_mechanisms). */
+static const plan_mechanism defaults[] = {
+    {"original", NULL, false, {0, 0}},          {"madlib", make_plain, false, {16, 24}},
+    {"tem", make_plain, true, {0, 0}},          {"equal", make_certified, true, {0, 0}},
+    {"balanced", make_certified, true, {0, 0}}, {"tuned", make_certified, true, {0, 0}},
 };
 
-enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };
+enum { DEFAULTS = sizeof defaults / sizeof *defaults, MECHANISMS = 32 };
+
+static bool is_default(const char *name) {
+    for (size_t i = 0; i < DEFAULTS; i++)
+        if (strcmp(defaults[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* All mechanisms: the defaults, then what else the library has. Made once; the same every time. */
+static const plan_mechanism *list_mechanisms(size_t *count) {
+    static plan_mechanism all[MECHANISMS];
+    static size_t known;
+    if (known == 0) {
+        memcpy(all, defaults, sizeof defaults);
+        known = DEFAULTS;
+        for (unsigned i = 0; tem_mechanism_at(i) != NULL && known < MECHANISMS; i++) {
+            const tem_mechanism_properties *p = tem_mechanism_at(i);
+            if (!is_default(p->name))
+                all[known++] = (plan_mechanism){p->name, make_plain, p->has_law != 0, {0, 0}};
+        }
+    }
+    *count = known;
+    return all;
+}
 
 static const double default_epsilons[] = {0.5, 1, 1.5, 2, 2.5, 3, 4, 6, 10};
 
 const plan_mechanism *plan_mechanism_at(size_t i) {
-    return i < MECHANISMS ? &mechanisms[i] : NULL;
+    size_t count = 0;
+    const plan_mechanism *all = list_mechanisms(&count);
+    return i < count ? &all[i] : NULL;
 }
 
 const plan_mechanism *plan_find(const char *name) {
-    for (size_t i = 0; i < MECHANISMS; i++)
-        if (strcmp(mechanisms[i].name, name) == 0)
-            return &mechanisms[i];
+    for (size_t i = 0; plan_mechanism_at(i) != NULL; i++)
+        if (strcmp(plan_mechanism_at(i)->name, name) == 0)
+            return plan_mechanism_at(i);
     return NULL;
 }
 
@@ -166,21 +173,27 @@ static tem_status parse_epsilons(const char *list, double *epsilons, uint32_t *c
 }
 
 static tem_status unknown_mechanism(tem_error *error) {
-    return eval_fail(error, TEM_ERR_ARGUMENT,
-                     "mechanisms are original, madlib, tem, equal, balanced and tuned, with "
-                     "commas between");
+    char names[192] = "";
+    size_t used = 0;
+    for (size_t i = 0; plan_mechanism_at(i) != NULL && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 i == 0                             ? ""
+                                 : plan_mechanism_at(i + 1) == NULL ? " and "
+                                                                    : ", ",
+                                 plan_mechanism_at(i)->name);
+    return eval_fail(error, TEM_ERR_ARGUMENT, "mechanisms are %s, with commas between", names);
 }
 
 static tem_status parse_mechanisms(const char *list, bool wanted[MECHANISMS], tem_error *error) {
     char part[EVAL_NAME_BYTES];
     for (size_t i = 0; i < MECHANISMS; i++)
-        wanted[i] = list == NULL;
+        wanted[i] = list == NULL && i < DEFAULTS;
     while (list != NULL) {
         const plan_mechanism *found =
             next_part(&list, ',', part, sizeof part) ? plan_find(part) : NULL;
         if (found == NULL)
             return unknown_mechanism(error);
-        wanted[found - mechanisms] = true;
+        wanted[found - plan_mechanism_at(0)] = true;
     }
     return TEM_OK;
 }
@@ -249,13 +262,13 @@ static tem_status fill(plan *p, const eval_options *options, const filter *f,
     double epsilons[EVAL_EPSILONS_MAX];
     const uint32_t last = f->trial > options->trials ? f->trial : options->trials;
     for (uint32_t trial = 1; trial <= last; trial++)
-        for (size_t i = 0; i < MECHANISMS; i++) {
-            const uint32_t count =
-                wanted[i] || f->mechanism == &mechanisms[i]
-                    ? epsilons_of(&mechanisms[i], f, given, given_count, epsilons)
-                    : 0;
+        for (size_t i = 0; plan_mechanism_at(i) != NULL; i++) {
+            const plan_mechanism *mechanism = plan_mechanism_at(i);
+            const uint32_t count = wanted[i] || f->mechanism == mechanism
+                                       ? epsilons_of(mechanism, f, given, given_count, epsilons)
+                                       : 0;
             for (uint32_t k = 0; k < count; k++)
-                add(p, f, &mechanisms[i], epsilons[k], trial);
+                add(p, f, mechanism, epsilons[k], trial);
         }
     return TEM_OK;
 }

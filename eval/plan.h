@@ -10,17 +10,19 @@ typedef struct plan_certificates {
     bool is_own;
 } plan_certificates;
 
-/* Makes the mechanism. */
-typedef tem_status plan_maker(const tem_model *model, double epsilon,
+typedef struct plan_mechanism plan_mechanism;
+
+/* Makes the mechanism of a row. */
+typedef tem_status plan_maker(const plan_mechanism *row, const tem_model *model, double epsilon,
                               const plan_certificates *certificates, tem_mechanism **mechanism,
                               tem_error *error);
 
-typedef struct plan_mechanism {
+struct plan_mechanism {
     const char *name;
     plan_maker *make; /* NULL: the text as it is, without epsilon */
     bool has_law;     /* probabilities can be computed, so self and bayes too */
     double more[2];   /* epsilons beyond those of all */
-} plan_mechanism;
+};
 
 /* By name; NULL if there is none. */
 const plan_mechanism *plan_find(const char *name);

@@ -444,18 +444,38 @@ TEM_API void tem_rng_free(tem_rng *rng);
 /* A way of drawing a word for a word, with all its parameters. */
 typedef struct tem_mechanism tem_mechanism;
 
-typedef enum tem_mechanism_kind {
-    TEM_KIND_TEM = 1,   /* the Truncated Exponential Mechanism */
-    TEM_KIND_EM = 2,    /* the exponential mechanism: TEM with gamma = 64/s */
-    TEM_KIND_MADLIB = 3 /* noise on the vector, then the nearest word; floating point, as
-                         * published: no exactness is claimed for it */
-} tem_mechanism_kind;
+/* What a mechanism claims about the words that it draws. */
+typedef enum tem_guarantee {
+    TEM_GUARANTEE_NONE = 0,  /* nothing */
+    TEM_GUARANTEE_IDEAL = 1, /* what its paper proves for ideal real numbers; the floating point
+                              * that draws is outside the proof, so nothing is charged for it */
+    TEM_GUARANTEE_EXACT = 2  /* metric differential privacy in the model's metric, for the
+                              * integers that are drawn, unknown words included */
+} tem_guarantee;
+
+/* What a mechanism is, before it is made. Static strings. */
+typedef struct tem_mechanism_properties {
+    const char *name;    /* as users write it, such as "tem" */
+    const char *summary; /* one line for help texts */
+    const char *claim;   /* the guarantee as one sentence; NULL if there is none */
+    const char *caveat;      /* why no bound holds for what it draws; NULL if one does */
+    tem_guarantee guarantee;
+    int has_law;           /* 1: tem_law, tem_mechanism_self and an accountant can speak about it */
+    int takes_gamma;       /* 1: beta or gamma may be given */
+    int takes_weights;     /* 1: output weights may be given */
+    int takes_certificate; /* 1: s, gamma and weights may come from a certificate */
+    int needs_vectors;     /* 1: the model must have euclidean vectors */
+} tem_mechanism_properties;
+
+/* The i-th mechanism, from 0; NULL beyond the last. "tem", "em" and "madlib" are always among
+ * them. Static. Any thread. */
+TEM_API const tem_mechanism_properties *tem_mechanism_at(unsigned i);
 
 #define TEM_BETA_DEFAULT 0.001
 
 /* A field of 0 means the default; epsilon has none. */
 typedef struct tem_mechanism_options {
-    tem_mechanism_kind kind; /* default TEM_KIND_TEM */
+    const char *mechanism;   /* a name of tem_mechanism_at; NULL: "tem" */
     double epsilon;          /* per unit of distance; finite, above 0 */
     double beta;             /* TEM: gamma is chosen so that, with equal weights, the output is
                               * within gamma with probability 1 - beta; default TEM_BETA_DEFAULT */
@@ -470,10 +490,6 @@ typedef struct tem_mechanism_options {
                               * whether to believe it, tem_trust_has tells. Needed only during
                               * the call */
 } tem_mechanism_options;
-
-/* "tem", "em", "madlib", and back: TEM_ERR_ARGUMENT for other names. */
-TEM_API const char *tem_kind_name(tem_mechanism_kind kind);
-TEM_API tem_status tem_kind_parse(const char *name, tem_mechanism_kind *kind, tem_error *error);
 
 /* Makes a mechanism over a model, which must live as long as the mechanism.
  *
@@ -496,7 +512,7 @@ TEM_API tem_status tem_mechanism_create(const tem_model *model,
 TEM_API void tem_mechanism_free(tem_mechanism *mechanism);
 
 typedef struct tem_mechanism_info {
-    tem_mechanism_kind kind;
+    const tem_mechanism_properties *properties;
     double epsilon;
     double beta;          /* what gamma was made from; 0 if it was not */
     uint64_t s_steps;     /* s in steps of 2^-20: exactly what is sampled; 0 for Madlib */

@@ -12,16 +12,15 @@ static void mechanism_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* make_mechanism(model, kind, epsilon, beta, gamma, certificate or None); 0 is not given */
+/* make_mechanism(model, mechanism, epsilon, beta, gamma, certificate or None); 0 is not given */
 static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     ext_model *model = NULL;
     PyObject *certificate = NULL;
-    const char *kind = NULL;
     tem_mechanism_options options = {0};
     tem_error error;
-    if (!PyArg_ParseTuple(args, "O!sdddO", state->model, &model, &kind, &options.epsilon,
-                          &options.beta, &options.gamma, &certificate))
+    if (!PyArg_ParseTuple(args, "O!sdddO", state->model, &model, &options.mechanism,
+                          &options.epsilon, &options.beta, &options.gamma, &certificate))
         return NULL;
     if (Py_TYPE(certificate) == state->certificate)
         options.certificate = ((ext_certificate *)certificate)->certificate;
@@ -30,9 +29,8 @@ static PyObject *make_mechanism(PyObject *module, PyObject *args) {
         return NULL;
     made->model = (ext_model *)Py_NewRef((PyObject *)model);
     PyThreadState *thread = PyEval_SaveThread();
-    tem_status status = tem_kind_parse(kind, &options.kind, &error);
-    if (status == TEM_OK)
-        status = tem_mechanism_create(model->model, &options, &made->mechanism, &error);
+    const tem_status status =
+        tem_mechanism_create(model->model, &options, &made->mechanism, &error);
     PyEval_RestoreThread(thread);
     if (status == TEM_OK)
         return (PyObject *)made;
@@ -42,7 +40,7 @@ static PyObject *make_mechanism(PyObject *module, PyObject *args) {
 
 PyMethodDef ext_mechanism_functions[] = {
     {"make_mechanism", make_mechanism, METH_VARARGS,
-     "make_mechanism(model, kind, epsilon, beta, gamma, certificate)"},
+     "make_mechanism(model, mechanism, epsilon, beta, gamma, certificate)"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -54,7 +52,7 @@ static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
     tem_mechanism_get_info(mechanism, &info);
     tem_mechanism_get_certificate(mechanism, &certificate);
     return Py_BuildValue("{s:s, s:d, s:d, s:d, s:d, s:d, s:d, s:s, s:s, s:N}", "mechanism",
-                         tem_kind_name(info.kind), "epsilon", info.epsilon, "beta", info.beta, "s",
+                         info.properties->name, "epsilon", info.epsilon, "beta", info.beta, "s",
                          info.s, "gamma", info.gamma, "epsilon_gamma", info.epsilon_gamma,
                          "moved_mass", info.moved_mass, "weights", info.weights, "certificate",
                          info.certificate, "effects", ext_effects(&certificate));

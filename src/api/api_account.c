@@ -30,7 +30,7 @@ static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_er
 static tem_status check_metric(const tem_model *model, bool *is_metric, tem_error *error) {
     uint64_t triangles = 0;
     *is_metric = true;
-    return model->space.metric == TEM_MATRIX
+    return !model->space.metric->has_vectors
                ? space_check_matrix(&model->space, &triangles, is_metric, error)
                : TEM_OK;
 }
@@ -76,12 +76,10 @@ static bool same_weights(const uint32_t *a, const uint32_t *b, uint32_t count) {
 }
 
 tem_status accountant_check(const tem_accountant *a, const tem_mechanism *m, tem_error *error) {
-    if (m->kind == TEM_KIND_MADLIB)
-        return core_fail(
-            error, TEM_ERR_UNSUPPORTED,
-            "the distribution of Madlib has no closed form; it can only be drawn from");
-    if (m->model != a->model ||
-        !same_weights(m->sampler.envelopes.weights.values, a->weights, m->count))
+    const tem_status status = mechanism_check_law(m, error);
+    if (status != TEM_OK)
+        return status;
+    if (m->model != a->model || !same_weights(tem_mechanism_weights(m), a->weights, m->count))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the mechanism must have the accountant's model and weights");
     return TEM_OK;
@@ -120,7 +118,8 @@ tem_status tem_accountant_audit(const tem_accountant *a, const tem_mechanism *m,
         return status;
     const account known = accountant_account(a);
     realised_loss found = {0};
-    status = realised_find(&known, m->sampler.envelopes.exponent, INFINITY, run, &found, error);
+    status = realised_find(&known, mechanism_exponential(m)->envelopes.exponent, INFINITY, run,
+                           &found, error);
     if (status == TEM_OK)
         *audit = audit_of(a, &found);
     return status;
@@ -134,7 +133,7 @@ tem_status tem_accountant_losses(const tem_accountant *a, const tem_mechanism *m
     if (status != TEM_OK)
         return status;
     partition z = {0};
-    const exponent e = m->sampler.envelopes.exponent;
+    const exponent e = mechanism_exponential(m)->envelopes.exponent;
     status = partition_make(&a->profile, a->weights, e, run, &z, error);
     if (status == TEM_OK)
         status = slopes_by_distance(&a->model->space, &z, count, run, losses, error);

@@ -91,9 +91,9 @@ static void advise(const tem_model *m, const outliers *o, char *text, size_t byt
     if (o->count > 0)
         snprintf(text, bytes, "clip or rescale the vector%s of %s, beyond %d times the usual size",
                  o->count == 1 ? "" : "s", named, OUTLIER_TIMES);
-    else if (m->space.metric == TEM_MATRIX)
+    else if (!m->space.metric->has_vectors)
         snprintf(text, bytes, "multiply all distances by the same number");
-    else if (m->deviation <= 4 && m->space.metric != TEM_ANGULAR)
+    else if (m->deviation <= 4 && !m->space.metric->needs_direction)
         snprintf(text, bytes, "multiply all vectors by the same number");
     else
         snprintf(text, bytes, "no word stands out; most words are too near to each other");

@@ -17,7 +17,7 @@ tem_status tem_accountant_summarise(const tem_accountant *accountant,
         return status;
     if (prior->model != accountant->model)
         return core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the accountant's model");
-    const envelopes *law = &mechanism->sampler.envelopes;
+    const envelopes *law = &mechanism_exponential(mechanism)->envelopes;
     const summary_source source = {.space = &accountant->model->space,
                                    .index = &accountant->model->index,
                                    .exponent = &law->exponent,

@@ -13,7 +13,7 @@
 /* What the hashes cannot tell: whether the content is what tem would have built. */
 static tem_status verify_space(const tem_model *m, tem_error *error) {
     const space *s = &m->space;
-    if (s->metric != TEM_MATRIX) {
+    if (s->metric->has_vectors) {
         tem_status status = space_check_rows(s, error);
         return status == TEM_OK ? space_check_range(s, error) : status;
     }

@@ -229,7 +229,7 @@ static tem_status charge(spending *s, tem_error *error) {
     amount_from_number(info.beta, AMOUNT_UP, &beta);
     const ledger_charge written = {
         .time = now,
-        .mechanism = tem_kind_name(info.kind),
+        .mechanism = info.properties->name,
         .is_private = tem_job_why_not_private(s->mechanism, s->job) == NULL,
         .released_unseen = released_unseen(s),
         .epsilon = s->epsilon,

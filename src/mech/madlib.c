@@ -3,6 +3,7 @@
 
 #include "core/memory.h"
 #include "core/status.h"
+#include "mech/mechanism.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,3 +107,34 @@ tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem
     core_free_erased(points, most * m->search.space->dimension * sizeof *points);
     return status;
 }
+
+/* ---- the interface ---- */
+
+static tem_status init(void *state, const mechanism_setup *setup, double *beta, tem_error *error) {
+    (void)beta;
+    return madlib_init(state, setup->space, setup->epsilon, error);
+}
+
+static void free_state(void *state) {
+    madlib_free(state);
+}
+
+static tem_status draw(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
+                       uint32_t *out, tem_error *error) {
+    return madlib_draw(state, words, count, rng, out, error);
+}
+
+const mechanism_ops mechanism_madlib = {
+    .properties = {.name = "madlib",
+                   .summary = "noise on the vector, then the nearest word",
+                   .guarantee = TEM_GUARANTEE_IDEAL,
+                   .claim = "P(y | w) <= exp(epsilon d(w,w')) P(y | w') for ideal real numbers and "
+                            "words of the model; its floating point is outside the claim, and so "
+                            "are unknown words",
+                   .caveat = "Madlib is floating point and states no bound between known and "
+                             "unknown words; use the mechanism tem or em",
+                   .needs_vectors = 1},
+    .state_bytes = sizeof(madlib),
+    .init = init,
+    .free = free_state,
+    .draw = draw};

@@ -606,7 +606,7 @@ static void test_self(void **state) {
     check_self(model, (tem_mechanism_options){.epsilon = 2});
     check_self(model, (tem_mechanism_options){.epsilon = 2, .gamma = 0.5});
     check_self(model, (tem_mechanism_options){.epsilon = 2, .weights = weights});
-    check_self(model, (tem_mechanism_options){.epsilon = 5, .kind = TEM_KIND_EM});
+    check_self(model, (tem_mechanism_options){.epsilon = 5, .mechanism = "em"});
     tem_model_free(model);
 }
 
@@ -628,7 +628,7 @@ static void test_self_median(void **state) {
         assert_true(i == 0 ? median > 0.999999 : median > 0.49 && median < 0.51);
         tem_mechanism_free(mechanism);
         mechanism =
-            some_mechanism(model, (tem_mechanism_options){.epsilon = 1, .kind = TEM_KIND_MADLIB});
+            some_mechanism(model, (tem_mechanism_options){.epsilon = 1, .mechanism = "madlib"});
         assert_int_equal(tem_mechanism_self_median(mechanism, &median, NULL), TEM_ERR_UNSUPPORTED);
         assert_int_equal(tem_mechanism_self_median(mechanism, NULL, NULL), TEM_ERR_ARGUMENT);
         assert_int_equal(tem_mechanism_self_median(NULL, &median, NULL), TEM_ERR_ARGUMENT);
@@ -649,7 +649,7 @@ static void test_moved_mass(void **state) {
         for (int weighted = 0; weighted < 2; weighted++) {
             tem_mechanism *mechanism = some_mechanism(
                 model, (tem_mechanism_options){.epsilon = epsilons[i],
-                                               .kind = TEM_KIND_EM,
+                                               .mechanism = "em",
                                                .weights = weighted ? weights : NULL});
             tem_mechanism_info info;
             tem_mechanism_get_info(mechanism, &info);
@@ -739,8 +739,8 @@ static void test_mechanism_arguments(void **state) {
         {TEM_ERR_RANGE, {.epsilon = 0}},
         {TEM_ERR_RANGE, {.epsilon = NAN}},
         {TEM_ERR_ARGUMENT, {.epsilon = 1, .beta = 0.1, .gamma = 1}},
-        {TEM_ERR_ARGUMENT, {.epsilon = 1, .gamma = 1, .kind = TEM_KIND_EM}},
-        {TEM_ERR_ARGUMENT, {.epsilon = 1, .kind = (tem_mechanism_kind)9}},
+        {TEM_ERR_ARGUMENT, {.epsilon = 1, .gamma = 1, .mechanism = "em"}},
+        {TEM_ERR_ARGUMENT, {.epsilon = 1, .mechanism = "santext"}},
         {TEM_ERR_RANGE, {.epsilon = 1, .beta = -1}},
         {TEM_ERR_RANGE, {.epsilon = 1, .beta = 0.9}}, /* gamma would not be positive */
         {TEM_ERR_RANGE, {.epsilon = 1, .gamma = -1}},

@@ -832,7 +832,7 @@ static void test_mechanism(void **state) {
     tem_mechanism_info info;
     static const tem_mechanism_options good[] = {{.epsilon = 2},
                                                  {.epsilon = 2, .beta = TEM_BETA_DEFAULT},
-                                                 {.epsilon = 2, .kind = TEM_KIND_TEM}};
+                                                 {.epsilon = 2, .mechanism = "tem"}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(create(model, good[i], c, &info), TEM_OK);
         assert_true(info.s_steps == 3u << 19 && info.gamma_steps == 4 * TEM_DIST_ONE);
@@ -864,8 +864,8 @@ static void test_mechanism_refusals(void **state) {
                    {{.epsilon = 2, .gamma = 4}, TEM_ERR_CERTIFICATE},
                    {{.epsilon = 2, .beta = TEM_BETA_DEFAULT, .gamma = 4}, TEM_ERR_ARGUMENT},
                    {{.epsilon = 2, .weights = equal_weights}, TEM_ERR_ARGUMENT},
-                   {{.epsilon = 2, .kind = TEM_KIND_EM}, TEM_ERR_ARGUMENT},
-                   {{.epsilon = 2, .kind = TEM_KIND_MADLIB}, TEM_ERR_ARGUMENT}};
+                   {{.epsilon = 2, .mechanism = "em"}, TEM_ERR_ARGUMENT},
+                   {{.epsilon = 2, .mechanism = "madlib"}, TEM_ERR_ARGUMENT}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (create(model, refused[i].options, by_beta, &info) != refused[i].expected)
             fail_msg("options %zu", i);

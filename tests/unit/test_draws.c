@@ -396,7 +396,7 @@ typedef struct draw_case {
     const char *name;
     source from;
     uint32_t neighbours, word;
-    tem_mechanism_kind kind;
+    const char *mechanism;
     double epsilon;
     double gamma; /* 0: from the default beta */
     weighting weights;
@@ -408,12 +408,12 @@ enum { UNKNOWN = -1 };
     {                                                                                              \
         "draws " #from " k=" #k " word=" #word " tem epsilon=" #epsilon " gamma=" #gamma           \
         " " #weights,                                                                              \
-            from, k, (uint32_t)(word), TEM_KIND_TEM, epsilon, gamma, weights                       \
+            from, k, (uint32_t)(word), "tem", epsilon, gamma, weights                              \
     }
 #define EM_CASE(from, k, word, epsilon, weights)                                                   \
     {                                                                                              \
         "draws " #from " k=" #k " word=" #word " em epsilon=" #epsilon " " #weights, from, k,      \
-            (uint32_t)(word), TEM_KIND_EM, epsilon, 0, weights                                     \
+            (uint32_t)(word), "em", epsilon, 0, weights                                            \
     }
 
 /* K from 1 to all words; gammas below, among and beyond the distances. */
@@ -479,7 +479,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 static tem_mechanism *make_mechanism(const draw_case *c, const tem_model *model) {
     uint32_t *values = make_weights(c->weights, model->words.count);
     const tem_mechanism_options options = {
-        .kind = c->kind, .epsilon = c->epsilon, .gamma = c->gamma, .weights = values};
+        .mechanism = c->mechanism, .epsilon = c->epsilon, .gamma = c->gamma, .weights = values};
     tem_mechanism *mechanism = NULL;
     tem_error error;
     if (tem_mechanism_create(model, &options, &mechanism, &error) != TEM_OK)
@@ -653,8 +653,8 @@ static void test_threads(void **state) {
 static double exponent_in_words(const draw_case *c, const tem_model *model, uint32_t y) {
     const uint32_t words = model->words.count;
     const double s = (floor(c->epsilon * 0x1p19) - 1) * 0x1p-20;
-    const double wanted = c->kind == TEM_KIND_EM ? floor(64 / s * 65536)
-                          : c->gamma > 0         ? ceil(c->gamma * 65536)
+    const double wanted = strcmp(c->mechanism, "em") == 0 ? floor(64 / s * 65536)
+                          : c->gamma > 0                  ? ceil(c->gamma * 65536)
                                          : ceil(log(0.999 * (words - 1) / 0.001) / s * 65536);
     const double gamma = fmin(wanted, UINT32_MAX) / 65536;
     const double distance =
@@ -705,7 +705,7 @@ static void test_refusals(void **state) {
     const uint32_t no_weight[24] = {0};
     const tem_mechanism_options refused[] = {
         {.epsilon = 0x1p-18 - 0x1p-40, .gamma = 1},
-        {.epsilon = 0x1p-18 - 0x1p-40, .kind = TEM_KIND_EM},
+        {.epsilon = 0x1p-18 - 0x1p-40, .mechanism = "em"},
         {.epsilon = -1},
         {.epsilon = NAN},
         {.epsilon = INFINITY},
@@ -1031,7 +1031,7 @@ static void test_madlib_rounding(void **state) {
     enum { ELEMENTS = 32 };
     static const double borders[] = {0.5, 3.5};
     _Alignas(64) int16_t rows[3 * ELEMENTS] = {0};
-    space s = {.metric = TEM_EUCLIDEAN,
+    space s = {.metric = &metric_euclidean,
                .count = 3,
                .dimension = 1,
                .row_elements = space_row_elements(1),
@@ -1071,7 +1071,7 @@ static void test_madlib_least_epsilon(void **state) {
             const uint32_t dimension = dimensions[i];
             int16_t *rows = calloc(2, space_row_elements(dimension) * sizeof *rows);
             assert_non_null(rows);
-            const space s = {.metric = TEM_EUCLIDEAN,
+            const space s = {.metric = &metric_euclidean,
                              .count = 2,
                              .dimension = dimension,
                              .row_elements = space_row_elements(dimension),

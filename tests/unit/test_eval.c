@@ -240,7 +240,7 @@ static void make_task(task *t, uint32_t count, int words, double signal, bool pe
 
 static tem_mechanism *make_mechanism(double epsilon) {
     tem_mechanism *mechanism = NULL;
-    const tem_mechanism_options options = {.kind = TEM_KIND_TEM, .epsilon = epsilon};
+    const tem_mechanism_options options = {.mechanism = "tem", .epsilon = epsilon};
     assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
     return mechanism;
 }

@@ -360,10 +360,10 @@ static uint64_t use_list(const tem_model *model, uint32_t id, uint32_t count,
 
 /* A draw for every word; with a gamma that lets no round be far from its end, whatever the bounds
  * are. */
-static uint64_t use_draws(const tem_model *model, uint32_t count, tem_mechanism_kind drawn_by) {
-    tem_mechanism_options options = {.kind = drawn_by,
-                                     .epsilon = drawn_by == TEM_KIND_MADLIB ? 1e6 : 1};
-    if (drawn_by == TEM_KIND_TEM)
+static uint64_t use_draws(const tem_model *model, uint32_t count, const char *drawn_by) {
+    tem_mechanism_options options = {.mechanism = drawn_by,
+                                     .epsilon = strcmp(drawn_by, "madlib") == 0 ? 1e6 : 1};
+    if (strcmp(drawn_by, "tem") == 0)
         options.gamma = 2;
     tem_mechanism *mechanism = NULL;
     tem_rng *rng = NULL;
@@ -407,8 +407,8 @@ static uint64_t use_everything(tem_model *model) {
     }
     for (int i = 0; i < WORDS; i++)
         sum += tem_model_find(model, words[i], strlen(words[i]));
-    sum += use_draws(model, info.words, TEM_KIND_TEM);
-    sum += use_draws(model, info.words, TEM_KIND_MADLIB);
+    sum += use_draws(model, info.words, "tem");
+    sum += use_draws(model, info.words, "madlib");
     return sum + tem_model_find(model, "absent", 6);
 }
 

@@ -367,7 +367,7 @@ static void test_large_text(void **state) {
 /* Madlib takes long for each word: it asks several times for what others draw at once. */
 static void test_slow_mechanism(void **state) {
     (void)state;
-    const tem_mechanism_options options = {.kind = TEM_KIND_MADLIB, .epsilon = 5};
+    const tem_mechanism_options options = {.mechanism = "madlib", .epsilon = 5};
     tem_mechanism *madlib = NULL;
     char *line = make_text(' ');
     assert_int_equal(tem_mechanism_create(model, &options, &madlib, NULL), TEM_OK);

@@ -380,7 +380,7 @@ static const tem_mechanism_options mechanisms[] = {
     {.epsilon = 1, .gamma = 0.25},
     {.epsilon = 3, .gamma = 1}, /* on a lattice, words are exactly there */
     {.epsilon = 6, .beta = 0.2},
-    {.kind = TEM_KIND_EM, .epsilon = 2},
+    {.mechanism = "em", .epsilon = 2},
 };
 enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };
 
@@ -436,7 +436,7 @@ static void test_many_words(void **state) {
 
 /* What the sums of single words take; no shares. */
 static summary_source source_of(const tem_accountant *accountant, const tem_mechanism *mechanism) {
-    const envelopes *law = &mechanism->sampler.envelopes;
+    const envelopes *law = &mechanism_exponential(mechanism)->envelopes;
     return (summary_source){.space = &accountant->model->space,
                             .index = &accountant->model->index,
                             .exponent = &law->exponent,
@@ -772,7 +772,7 @@ static void test_refusals(void **state) {
     tem_mechanism *m = mechanism_of(model, (tem_mechanism_options){.epsilon = 3});
     tem_mechanism *strange = mechanism_of(other, (tem_mechanism_options){.epsilon = 3});
     tem_mechanism *other_kind =
-        mechanism_of(model, (tem_mechanism_options){.kind = TEM_KIND_MADLIB, .epsilon = 3});
+        mechanism_of(model, (tem_mechanism_options){.mechanism = "madlib", .epsilon = 3});
     tem_prior *p = zipf(model, 1), *strange_prior = zipf(other, 1);
     tem_summary s = {.bayes = 7};
     const tem_run stopped = {.progress = stop};

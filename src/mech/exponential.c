@@ -1,0 +1,87 @@
+/* exponential.c - TEM and the exponential mechanism: the exact sampler with its exponent.
+ *
+ * TEM: Carvalho, Vasiloudis, Feyisetan 2021. The exponential mechanism is TEM with the largest
+ * gamma that the integers hold, s gamma <= 64; docs/PRIVACY.md proves both. */
+#include "mech/mechanism.h"
+
+static tem_status choose_tem(const mechanism_setup *setup, exponent *e, double *beta,
+                             tem_error *error) {
+    if (setup->certified != NULL) {
+        *e = *setup->certified;
+        return TEM_OK;
+    }
+    const tem_status status = exponent_s(setup->epsilon, &e->s, error);
+    if (status != TEM_OK)
+        return status;
+    if (setup->gamma != 0)
+        return exponent_gamma_given(setup->gamma, e->s, &e->gamma, error);
+    *beta = setup->beta != 0 ? setup->beta : TEM_BETA_DEFAULT;
+    return exponent_gamma_from_beta(*beta, setup->space->count, e->s, &e->gamma, error);
+}
+
+static tem_status choose_em(const mechanism_setup *setup, exponent *e, tem_error *error) {
+    const tem_status status = exponent_s(setup->epsilon, &e->s, error);
+    return status == TEM_OK ? exponent_gamma_largest(e->s, &e->gamma, error) : status;
+}
+
+static tem_status init_tem(void *state, const mechanism_setup *setup, double *beta,
+                           tem_error *error) {
+    exponent e = {0, 0};
+    const tem_status status = choose_tem(setup, &e, beta, error);
+    return status == TEM_OK
+               ? sampler_init(state, setup->space, setup->index, e, setup->weights, error)
+               : status;
+}
+
+static tem_status init_em(void *state, const mechanism_setup *setup, double *beta,
+                          tem_error *error) {
+    exponent e = {0, 0};
+    (void)beta;
+    const tem_status status = choose_em(setup, &e, error);
+    return status == TEM_OK
+               ? sampler_init(state, setup->space, setup->index, e, setup->weights, error)
+               : status;
+}
+
+static void free_state(void *state) {
+    sampler_free(state);
+}
+
+static tem_status draw(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
+                       uint32_t *out, tem_error *error) {
+    return sampler_draw(state, words, count, rng, out, error);
+}
+
+static const sampler *exponential(const void *state) {
+    return state;
+}
+
+const mechanism_ops mechanism_tem = {
+    .properties = {.name = "tem",
+                   .summary = "the Truncated Exponential Mechanism",
+                   .guarantee = TEM_GUARANTEE_EXACT,
+                   .claim = "P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w') for all words, "
+                            "unknown ones included; exact integers",
+                   .has_law = 1,
+                   .takes_gamma = 1,
+                   .takes_weights = 1,
+                   .takes_certificate = 1},
+    .state_bytes = sizeof(sampler),
+    .init = init_tem,
+    .free = free_state,
+    .draw = draw,
+    .exponential = exponential};
+
+const mechanism_ops mechanism_em = {
+    .properties = {.name = "em",
+                   .summary = "the exponential mechanism: TEM with gamma = 64/s",
+                   .guarantee = TEM_GUARANTEE_EXACT,
+                   .claim = "P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w') for all words, "
+                            "unknown ones included; exact integers",
+                   .has_law = 1,
+                   .takes_weights = 1},
+    .state_bytes = sizeof(sampler),
+    .init = init_em,
+    .free = free_state,
+    .draw = draw,
+    .exponential = exponential};

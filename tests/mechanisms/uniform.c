@@ -1,0 +1,40 @@
+/* uniform.c - an example of a mechanism in one file: every word becomes any word.
+ *
+ *     meson setup build -Dextra_mechanism=tests/mechanisms/uniform.c
+ *
+ * adds it to the library, the command and the Python package; inside the project it would be this
+ * file and one line of src/mech/mechanisms.c. It states no guarantee, so that tests/check-mechanism
+ * can see what tem refuses: a budget, an audit, a certificate. (It could state one: its output
+ * does not depend on its input.) */
+#include "mech/mechanism.h"
+
+typedef struct uniform {
+    uint32_t count;
+} uniform;
+
+static tem_status init(void *state, const mechanism_setup *setup, double *beta, tem_error *error) {
+    uniform *u = state;
+    (void)beta, (void)error;
+    u->count = setup->space->count;
+    return TEM_OK;
+}
+
+static void free_state(void *state) {
+    (void)state;
+}
+
+static tem_status draw(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
+                       uint32_t *out, tem_error *error) {
+    const uniform *u = state;
+    (void)words, (void)error;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (uint32_t)rng_below(rng, u->count);
+    return TEM_OK;
+}
+
+const mechanism_ops mechanism_extra = {
+    .properties = {.name = "uniform", .summary = "any word for any word: an example"},
+    .state_bytes = sizeof(uniform),
+    .init = init,
+    .free = free_state,
+    .draw = draw};
