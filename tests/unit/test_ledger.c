@@ -1121,7 +1121,7 @@ static void check_decision(const tem_mechanism *mechanism, tem_job job, const ch
 static void test_unbounded(void **state) {
     (void)state;
     static const char *const texts[] = {"the\n", "the xyzzy, the!\n"};
-    tem_mechanism *em = mechanism_of(TEM_KIND_EM, 2), *published = mechanism_of("madlib", 2);
+    tem_mechanism *em = mechanism_of("em", 2), *published = mechanism_of("madlib", 2);
     const tem_mechanism *const mechanisms[] = {two, em, published};
     for (int m = 0; m < 3; m++)
         for (int oov = 0; oov <= TEM_OOV_KEEP_UNSAFE; oov++)

@@ -52,7 +52,7 @@ static words words_make(uint32_t count, const uint32_t *weights,
                         tem_dist distance(uint32_t a, uint32_t b)) {
     words w = {.matrix = calloc(space_pair_count(count), sizeof *w.matrix)};
     assert_non_null(w.matrix);
-    w.space = (space){.metric = TEM_MATRIX, .count = count, .matrix = w.matrix};
+    w.space = (space){.metric = &metric_matrix, .count = count, .matrix = w.matrix};
     for (uint32_t a = 0; a < count; a++)
         for (uint32_t b = a + 1; b < count; b++)
             w.matrix[space_pair_index(a, b)] = distance(a, b);
