@@ -38,7 +38,31 @@ static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     return ext_fail(state, &error);
 }
 
+/* mechanisms(): a dict for each mechanism of the library. */
+static PyObject *mechanisms(PyObject *module, PyObject *unused) {
+    static const char *const guarantees[] = {[TEM_GUARANTEE_NONE] = NULL,
+                                             [TEM_GUARANTEE_IDEAL] = "ideal",
+                                             [TEM_GUARANTEE_EXACT] = "exact"};
+    PyObject *all = PyList_New(0);
+    (void)module, (void)unused;
+    for (unsigned i = 0; all != NULL && tem_mechanism_at(i) != NULL; i++) {
+        const tem_mechanism_properties *p = tem_mechanism_at(i);
+        PyObject *one = Py_BuildValue(
+            "{s:s, s:s, s:z, s:z, s:z, s:N, s:N, s:N, s:N, s:N}", "name", p->name, "summary",
+            p->summary, "claim", p->claim, "caveat", p->caveat, "guarantee",
+            guarantees[p->guarantee], "has_law", PyBool_FromLong(p->has_law), "takes_gamma",
+            PyBool_FromLong(p->takes_gamma), "takes_weights", PyBool_FromLong(p->takes_weights),
+            "takes_certificate", PyBool_FromLong(p->takes_certificate), "needs_vectors",
+            PyBool_FromLong(p->needs_vectors));
+        if (one == NULL || PyList_Append(all, one) != 0)
+            Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
 PyMethodDef ext_mechanism_functions[] = {
+    {"mechanisms", mechanisms, METH_NOARGS, "mechanisms()"},
     {"make_mechanism", make_mechanism, METH_VARARGS,
      "make_mechanism(model, mechanism, epsilon, beta, gamma, certificate)"},
     {NULL, NULL, 0, NULL},

@@ -17,6 +17,7 @@ from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateErr
                       NotPrivateWarning, OutOfMemoryError, PrivacyWarning, RangeError,
                       RoundingWarning, TrustWarning, UnsupportedError, UntrustedError,
                       UtilityWarning, VersionError)
+from ._mechanisms import Mechanism, mechanisms
 from ._model import Model, Options, Words
 from ._results import (Audit, Calibration, Choice, Cost, Entry, Explanation, Pair, Paper, Point,
                        Report, Summary, Tail)
@@ -24,8 +25,8 @@ from ._tem import version as __version__
 
 __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledError",
            "CertificateError", "Choice", "Cost", "DamagedError", "Entry", "Error", "ExistsError",
-           "Explanation", "FileError", "FormatError", "MetricError", "Model", "NotFoundError",
+           "Explanation", "FileError", "FormatError", "Mechanism", "MetricError", "Model", "NotFoundError",
            "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper", "Point",
            "PrivacyWarning", "RangeError", "Report", "RoundingWarning", "Summary", "Tail",
            "TrustWarning", "UnsupportedError", "UntrustedError", "UtilityWarning", "VersionError",
-           "Words", "__version__"]
+           "Words", "__version__", "mechanisms"]

@@ -116,11 +116,11 @@ static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
     return core_progress(r->run, "privatizing", 0, 0, error);
 }
 
-/* Draws for many words at once, which is faster than one by one. Madlib takes long for each, and
- * does so many at a time. */
+/* Draws for many words at once, which is faster than one by one. A slow mechanism draws some at a
+ * time, and is asked in between whether to go on. */
 static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
                              tem_error *error) {
-    const size_t most = r->mechanism->kind == TEM_KIND_MADLIB ? MADLIB_POINTS_AT_ONCE : count;
+    const size_t slow = r->mechanism->ops->slow_draws, most = slow > 0 && slow < count ? slow : count;
     tem_status status = TEM_OK;
     for (size_t done = 0; done < count && status == TEM_OK; done += most) {
         const size_t some = count - done < most ? count - done : most;

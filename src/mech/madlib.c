@@ -137,4 +137,5 @@ const mechanism_ops mechanism_madlib = {
     .state_bytes = sizeof(madlib),
     .init = init,
     .free = free_state,
-    .draw = draw};
+    .draw = draw,
+    .slow_draws = MADLIB_POINTS_AT_ONCE};

@@ -38,6 +38,10 @@ typedef struct mechanism_ops {
     tem_status (*draw)(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
                        uint32_t *out, tem_error *error);
 
+    /* How many draws take some tens of milliseconds, so that the caller asks in between whether to
+     * go on; 0: all draws are quick. */
+    size_t slow_draws;
+
     /* The sampler behind a law of the form a_y exp(-s min(d, gamma)) / Z: it has the law, can be
      * audited and certified. NULL: the mechanism has another law, or none that can be computed. */
     const sampler *(*exponential)(const void *state);
