@@ -81,7 +81,7 @@ static void test_free_nothing(void **state) {
 static void test_names(void **state) {
     (void)state;
     tem_metric metric;
-    tem_mechanism_kind kind;
+    const char *name;
     tem_oov oov;
     tem_punctuation punctuation;
     tem_format format;
