@@ -81,7 +81,6 @@ static void test_free_nothing(void **state) {
 static void test_names(void **state) {
     (void)state;
     tem_metric metric;
-    const char *name;
     tem_oov oov;
     tem_punctuation punctuation;
     tem_format format;
@@ -89,8 +88,6 @@ static void test_names(void **state) {
     tem_target target;
     REFUSED(tem_metric_parse(NULL, &metric, error));
     REFUSED(tem_metric_parse("euclidean", NULL, error));
-    REFUSED(tem_kind_parse(NULL, &kind, error));
-    REFUSED(tem_kind_parse("tem", NULL, error));
     REFUSED(tem_oov_parse(NULL, &oov, error));
     REFUSED(tem_oov_parse("uniform", NULL, error));
     REFUSED(tem_punctuation_parse(NULL, &punctuation, error));
