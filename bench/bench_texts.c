@@ -36,9 +36,9 @@ static void replace(const tem_mechanism *mechanism, tem_rng *rng, const char *te
     char *out = NULL;
     size_t bytes = 0;
     tem_error error;
-    bench_need(
-        tem_privatize_text(mechanism, NULL, rng, text, strlen(text), NULL, &out, &bytes, NULL, &error),
-        &error);
+    bench_need(tem_privatize_text(mechanism, NULL, rng, text, strlen(text), NULL, &out, &bytes,
+                                  NULL, &error),
+               &error);
     tem_text_free(out);
 }
 

@@ -86,8 +86,7 @@ static void each_certificate(const chooser *c,
         tem_certificate_get_info(certificate, &info);
         const bool fits = tem_certificate_is_for(certificate, c->model);
         tem_certificate_free(certificate);
-        if (trust_has(&info) && fits &&
-            strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
+        if (trust_has(&info) && fits && strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
             each(&info, context);
     }
 }
@@ -216,8 +215,9 @@ static bool print_json(const chooser *c) {
     each_certificate(c, add_certificate, certificates);
     json_t *all =
         json_pack("{s:f, s:o, s:b, s:s, s:f, s:s, s:o, s:o, s:o}", "epsilon", c->answer.epsilon,
-                  "epsilon_tuned", c->tuned > 0 ? json_real(c->tuned) : json_null(), "calibrated", c->request->calibrated, "target", tem_target_name(c->wish.target),
-                  "wanted", c->wish.wanted, "prior", c->request->prior_name, "answer",
+                  "epsilon_tuned", c->tuned > 0 ? json_real(c->tuned) : json_null(), "calibrated",
+                  c->request->calibrated, "target", tem_target_name(c->wish.target), "wanted",
+                  c->wish.wanted, "prior", c->request->prior_name, "answer",
                   point_as_json(&c->answer), "curve", curve, "certificates", certificates);
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);

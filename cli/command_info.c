@@ -91,8 +91,8 @@ static int print_json(const looked_at *l, json_t *certificates) {
     if (tem_model_nearest_median(l->model, &nearest, &error) != TEM_OK)
         return talk_error(&error);
     json_t *root = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, s:b, s:s, s:s, s:O}", "model",
-        default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
+        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, s:b, s:s, s:s, s:O}",
+        "model", default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
         (json_int_t)info->words, "unreachable", (json_int_t)l->unreachable, "dimension",
         (json_int_t)info->dimension, "metric", tem_metric_name(info->metric), "step_log2",
         (json_int_t)info->step_log2, "neighbours", (json_int_t)info->neighbours, "deviation",

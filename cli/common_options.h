@@ -33,7 +33,10 @@ enum { THREADS_MAX = 1024 };
      "use N threads (default: all processors)",                                                    \
      1,                                                                                            \
      THREADS_MAX},                                                                                 \
-        {"quiet", 'q', OPTION_FLAG, &(common).quiet, NULL, "say nothing but the result, or why there is none", 0, 0},   \
+        {"quiet",     'q',                                                                         \
+         OPTION_FLAG, &(common).quiet,                                                             \
+         NULL,        "say nothing but the result, or why there is none",                          \
+         0,           0},                                                                          \
         {"verbose", 'v', OPTION_FLAG, &(common).verbose, NULL, "say more, where there is more",    \
          0,         0},                                                                            \
         {"help", 'h', OPTION_FLAG, &(common).help, NULL, "show this", 0, 0}, {                     \

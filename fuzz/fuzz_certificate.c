@@ -2,8 +2,8 @@
  *
  * Read twice: as they are, and with the hash of every record made right, since no fuzzer would
  * find one. What is accepted must be possible. */
+#include "certificate/certificate.h"
 #include "core/memory.h"
-#include "io/certificate.h"
 
 #include <math.h>
 #include <stdlib.h>

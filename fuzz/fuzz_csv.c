@@ -3,7 +3,7 @@
  * Where a record is accepted, the spans of its fields follow each other within it. With another
  * text in the private field the record is accepted again and has the same end, the field is that
  * text, and the other fields are what they were. */
-#include "io/records.h"
+#include "records/records.h"
 
 #include <stdlib.h>
 #include <string.h>

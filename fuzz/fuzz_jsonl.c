@@ -3,7 +3,7 @@
  * Where a record is accepted, the span is a string or null within it. With another text in its
  * place the record is accepted again, the field is that text, and what comes before and after is
  * where it was. */
-#include "io/json_span.h"
+#include "records/json_span.h"
 
 #include <stdlib.h>
 #include <string.h>

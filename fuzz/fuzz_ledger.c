@@ -3,7 +3,7 @@
  * Read three times: as they are; as lines that lack their checks, which are put on, since no fuzzer
  * would ever find one; and as an amount. Of a line that is accepted, spent is words times epsilon,
  * and the people's words add up. */
-#include "io/ledger_text.h"
+#include "ledger/ledger_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * change would end at a hash. Whatever opens is looked at, refused to those who would draw, trusted
  * only if its hashes fit, drawn from all the same and, if it is small, verified; and what passes
  * as verified must answer as a model does. */
-#include "io/model_layout.h"
+#include "model/model_layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -57,8 +57,8 @@ static core_buffer privatize(const tem_text_options *options, const uint8_t *tex
     core_buffer result = {0};
     tem_rng *rng = NULL;
     require(tem_rng_create_insecure(7, 7, &rng, NULL) == TEM_OK);
-    require(tem_privatize_text(mechanism, options, rng, (const char *)text, size, NULL, &result.data,
-                               &result.size, NULL, NULL) == TEM_OK);
+    require(tem_privatize_text(mechanism, options, rng, (const char *)text, size, NULL,
+                               &result.data, &result.size, NULL, NULL) == TEM_OK);
     tem_rng_free(rng);
     return result;
 }

@@ -3,7 +3,7 @@
  * The first byte chooses the threads and the limit; the rest is the file, in a
  * block of exactly its size, so that a read beyond it is seen. */
 #include "core/memory.h"
-#include "io/vectors.h"
+#include "model/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>

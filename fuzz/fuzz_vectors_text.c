@@ -5,7 +5,7 @@
  * come to the same verdict, the same fault and the same numbers. */
 #include "core/memory.h"
 #include "io/file.h"
-#include "io/vectors.h"
+#include "model/vectors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -458,7 +458,7 @@ typedef struct tem_mechanism_properties {
     const char *name;    /* as users write it, such as "tem" */
     const char *summary; /* one line for help texts */
     const char *claim;   /* the guarantee as one sentence; NULL if there is none */
-    const char *caveat;      /* why no bound holds for what it draws; NULL if one does */
+    const char *caveat;  /* why no bound holds for what it draws; NULL if one does */
     tem_guarantee guarantee;
     int has_law;           /* 1: tem_law, tem_mechanism_self and an accountant can speak about it */
     int takes_gamma;       /* 1: beta or gamma may be given */

@@ -1,12 +1,12 @@
 /* api_account.c - tem_accountant of tem.h. */
-#include "account/certified_weights.h"
-#include "account/prior.h"
-#include "api/accountant.h"
-#include "api/certificates.h"
-#include "api/given.h"
-#include "api/trusted.h"
+#include "audit/accountant.h"
+#include "audit/prior.h"
+#include "certificate/certified_exponent.h"
+#include "core/given.h"
 #include "core/memory.h"
 #include "core/status.h"
+#include "trust/trusted.h"
+#include "tuning/certified_weights.h"
 
 #include <math.h>
 #include <stdio.h>

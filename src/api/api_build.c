@@ -2,14 +2,14 @@
  *
  * Vectors become points on the grid, or a user's distances become a matrix; either
  * way the result is a space, and the rest is the same. */
-#include "api/grid_check.h"
-#include "api/trusted.h"
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
-#include "io/model.h"
-#include "io/vectors.h"
+#include "model/grid_check.h"
+#include "model/model.h"
+#include "model/vectors.h"
 #include "space/grid.h"
+#include "trust/trusted.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* api_certificate.c - tem_certificate of tem.h. */
-#include "api/accountant.h"
-#include "api/certificates.h"
-#include "api/given.h"
+#include "audit/accountant.h"
+#include "certificate/certified_exponent.h"
+#include "core/given.h"
 #include "core/memory.h"
 #include "core/status.h"
 

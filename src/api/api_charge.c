@@ -1,7 +1,7 @@
 /* api_charge.c - the ledger for texts that are in no file. */
-#include "api/replacer.h"
-#include "api/spending.h"
 #include "core/status.h"
+#include "job/replacer.h"
+#include "job/spending.h"
 
 /* Sums of so many are far from wrapping around. */
 #define COUNT_MAX (UINT64_MAX / 2)

@@ -2,7 +2,7 @@
  *
  * A single large value makes the grid coarse for all words. Distances that are smaller than its
  * step become 0 or a whole step, and what a user takes for a unit of distance is another one. */
-#include "api/grid_check.h"
+#include "model/grid_check.h"
 
 #include "core/memory.h"
 #include "core/status.h"

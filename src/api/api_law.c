@@ -1,9 +1,9 @@
 /* api_law.c - tem_law of tem.h. */
-#include "api/mechanism.h"
 #include "core/memory.h"
 #include "core/status.h"
 #include "index/nearest_keys.h"
 #include "mech/law.h"
+#include "mech/tem_mechanism.h"
 
 #include <stdio.h>
 #include <string.h>

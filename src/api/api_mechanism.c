@@ -1,10 +1,10 @@
 /* api_mechanism.c - tem_mechanism of tem.h. */
-#include "api/certificates.h"
-#include "api/given.h"
-#include "api/mechanism.h"
-#include "api/trusted.h"
+#include "certificate/certified_exponent.h"
+#include "core/given.h"
 #include "core/memory.h"
 #include "core/status.h"
+#include "mech/tem_mechanism.h"
+#include "trust/trusted.h"
 
 #include <math.h>
 #include <stdio.h>

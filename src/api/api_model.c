@@ -1,6 +1,6 @@
 /* api_model.c - using a tem_model: the calls of tem.h. */
 #include "core/status.h"
-#include "io/model.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <sodium.h>

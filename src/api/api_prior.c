@@ -1,10 +1,10 @@
 /* api_prior.c - tem_prior of tem.h. */
-#include "account/prior.h"
-#include "api/replacer.h"
+#include "audit/prior.h"
 #include "core/status.h"
 #include "core/threads.h"
 #include "io/file.h"
-#include "io/model.h"
+#include "job/replacer.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <string.h>

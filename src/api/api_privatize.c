@@ -5,13 +5,13 @@
  * starts again. Reading and writing wait for the threads: simpler than a pipeline, and memory
  * stays at one batch. A dry run, and the first reading of files that a ledger pays for, go the same
  * way and draw and write nothing. */
-#include "api/replacer.h"
-#include "api/spending.h"
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
-#include "io/records.h"
 #include "io/stream.h"
+#include "job/replacer.h"
+#include "job/spending.h"
+#include "records/records.h"
 #include "rng/rng.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* api_summary.c - tem_accountant_summarise of tem.h. */
-#include "account/prior.h"
-#include "account/summary.h"
-#include "api/accountant.h"
+#include "audit/accountant.h"
+#include "audit/prior.h"
+#include "audit/summary.h"
 #include "core/status.h"
 
 tem_status tem_accountant_summarise(const tem_accountant *accountant,

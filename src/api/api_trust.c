@@ -3,10 +3,10 @@
  * PRIVACY: lists and bounds decide what is drawn, and a matrix whether anything is proved. A file can
  * say anything of them. So a model that was opened is used only once somebody whom the user trusts
  * has built or verified it, and that is asked here and nowhere else. */
-#include "api/trusted.h"
+#include "trust/trusted.h"
 
 #include "core/status.h"
-#include "io/trust_list.h"
+#include "trust/trust_list.h"
 
 #include <sodium.h>
 #include <string.h>

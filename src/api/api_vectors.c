@@ -1,5 +1,5 @@
 /* api_vectors.c - tem_vectors of tem.h. */
-#include "io/vectors.h"
+#include "model/vectors.h"
 
 tem_status tem_vectors_load(const char *path, uint64_t limit, const tem_run *run,
                             tem_vectors **vectors, tem_error *error) {

@@ -1,8 +1,8 @@
 /* api_verify.c - tem_model_verify and tem_trust_verify of tem.h. */
-#include "api/accountant.h"
-#include "api/certificates.h"
-#include "api/trusted.h"
+#include "audit/accountant.h"
+#include "certificate/certified_exponent.h"
 #include "core/status.h"
+#include "trust/trusted.h"
 
 #include <errno.h>
 #include <stdio.h>

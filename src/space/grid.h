@@ -23,7 +23,6 @@ tem_status grid_round(const float *values, uint32_t count, uint32_t dimension,
 
 /* Whether two vectors are more than 2^-17 apart, half a step of a distance, as they are given; for
  * TEM_ANGULAR, as chords of the unit sphere. */
-bool grid_tells_apart(const float *a, const float *b, uint32_t dimension,
-                      const metric_ops *metric);
+bool grid_tells_apart(const float *a, const float *b, uint32_t dimension, const metric_ops *metric);
 
 #endif

@@ -149,8 +149,8 @@ static void run_rounding(tem_metric metric, const char *name, unsigned threads) 
     int16_t *rows = core_alloc((size_t)COUNT * s.row_elements, sizeof *rows);
     const tem_run run = {.threads = threads};
     tem_dist deviation = 0;
-    if (rows == NULL || grid_round(values, COUNT, DIMENSION, metric_find(metric), &run, rows, &s.step_log2,
-                                   &deviation, NULL) != TEM_OK)
+    if (rows == NULL || grid_round(values, COUNT, DIMENSION, metric_find(metric), &run, rows,
+                                   &s.step_log2, &deviation, NULL) != TEM_OK)
         stop("no grid");
     s.rows = rows;
     printf("%s-step %" PRIu32 "\n", name, s.step_log2);

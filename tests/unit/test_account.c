@@ -4,8 +4,8 @@
  * bounds must never be on the wrong side of it, and near it. Vocabularies whose realised loss is
  * known in closed form come beside random ones; the inequality that a calibrated exponent promises
  * is evaluated for all triples of words, and shown to break for an exponent that is too large. */
-#include "account/realised.h"
-#include "io/model.h"
+#include "audit/realised.h"
+#include "model/model.h"
 #include "pseudo.h"
 #include "slow.h"
 #include "space/kernels/kernels.h"

@@ -63,10 +63,10 @@ static void test_version(void **state) {
 
 static void test_status_names(void **state) {
     (void)state;
-    static const char *const names[] = {
-        "ok",      "argument", "memory", "file",        "exists",    "format", "version",
-        "damaged", "range",    "metric", "unsupported", "cancelled", "budget", "certificate",
-        "untrusted"};
+    static const char *const names[] = {"ok",     "argument",    "memory",      "file",
+                                        "exists", "format",      "version",     "damaged",
+                                        "range",  "metric",      "unsupported", "cancelled",
+                                        "budget", "certificate", "untrusted"};
     for (int i = 0; i <= TEM_ERR_UNTRUSTED; i++)
         assert_string_equal(tem_status_name((tem_status)i), names[i]);
     assert_string_equal(tem_status_name((tem_status)(TEM_ERR_UNTRUSTED + 1)), "unknown");

@@ -219,8 +219,8 @@ static void test_texts(void **state) {
     REFUSED(tem_privatize_files(mechanism, &no_inputs, NULL, NULL, error));
     assert_true(out == NULL && bytes == 7 && count == 7 && unreachable == 7);
     /* What need not be there. */
-    assert_int_equal(tem_privatize_text(mechanism, NULL, rng, NULL, 0, NULL, &out, &bytes, NULL, NULL),
-                     TEM_OK);
+    assert_int_equal(
+        tem_privatize_text(mechanism, NULL, rng, NULL, 0, NULL, &out, &bytes, NULL, NULL), TEM_OK);
     assert_true(out != NULL && bytes == 0 && out[0] == '\0');
     tem_text_free(out);
     assert_int_equal(tem_model_pieces(model, NULL, 0, NULL, 0, &count, NULL), TEM_OK);

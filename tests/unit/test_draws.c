@@ -14,9 +14,9 @@
  *
  * Kolmogorov-Smirnov: P(D > t) <= 2 exp(-2 N t^2) for every N (Dvoretzky, Kiefer, Wolfowitz;
  * Massart's constant). */
-#include "io/model.h"
 #include "mech/madlib.h"
 #include "mech/sampler.h"
+#include "model/model.h"
 #include "slow.h"
 #include "space/kernels/kernels.h"
 

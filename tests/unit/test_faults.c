@@ -4,7 +4,7 @@
  * allocation, read, write or mapping fails (core/fault.h), until a run is left alone. The call that
  * met the fault must say so and hand out nothing; the file to be written must be the old one, or
  * none, or the whole new one; no temporary file may stay. Leaks are the sanitizer's to find. */
-#include "api/certificates.h"
+#include "certificate/certified_exponent.h"
 #include "core/fault.h"
 
 #include <dirent.h>
@@ -154,11 +154,8 @@ static tem_status create(flow *f) {
 
 /* A certificate, whose file is the target: the model stays in memory. */
 static tem_status make_certificate(flow *f) {
-    const tem_certificate said = {.epsilon = 2,
-                                  .s = 1 << 20,
-                                  .gamma = 1 << 16,
-                                  .realised = 1.5,
-                                  .kind = TEM_WEIGHTS_EQUAL};
+    const tem_certificate said = {
+        .epsilon = 2, .s = 1 << 20, .gamma = 1 << 16, .realised = 1.5, .kind = TEM_WEIGHTS_EQUAL};
     return certificate_make(f->built, &said, &f->certificate, error_of(f));
 }
 
@@ -182,7 +179,7 @@ static tem_status find_certificate(flow *f) {
 enum { CUBE = 17, CUBE_DIMENSION = 4 };
 
 static tem_status create_cube(flow *f) {
-    static const char *const words[CUBE] = {"a", "b", "c", "d", "e", "f", "g", "h", "i",
+    static const char *const words[CUBE] = {"a", "b", "c", "d", "e", "f", "g", "h",     "i",
                                             "j", "k", "l", "m", "n", "o", "p", "centre"};
     float values[CUBE * CUBE_DIMENSION];
     for (unsigned id = 0; id < CUBE; id++) {
@@ -236,8 +233,8 @@ static step *const from_function[] = {build_function, save, open_model, check, v
 static step *const with_certificate[] = {build_function,   make_certificate, save_certificate,
                                          load_certificate, find_certificate, NULL};
 static step *const with_report[] = {write_report, NULL};
-static step *const with_weights[] = {create_cube,      build,            tune, save_certificate,
-                                     load_certificate, find_certificate, NULL};
+static step *const with_weights[] = {
+    create_cube, build, tune, save_certificate, load_certificate, find_certificate, NULL};
 
 /* Takes the steps up to the first that fails, whose outputs must be untouched. */
 static tem_status go(flow *f, step *const *steps) {
@@ -384,11 +381,8 @@ static void test_certificate(void **state) {
     assert_int_equal(go(&f, with_certificate), TEM_OK);
     tem_certificate_free(f.certificate);
     f.certificate = NULL;
-    const tem_certificate other = {.epsilon = 3,
-                                   .s = 1 << 20,
-                                   .gamma = 1 << 16,
-                                   .realised = 1.5,
-                                   .kind = TEM_WEIGHTS_EQUAL};
+    const tem_certificate other = {
+        .epsilon = 3, .s = 1 << 20, .gamma = 1 << 16, .realised = 1.5, .kind = TEM_WEIGHTS_EQUAL};
     assert_int_equal(certificate_make(f.built, &other, &f.certificate, NULL), TEM_OK);
     unlink(target);
     assert_int_equal(save_certificate(&f), TEM_OK);
@@ -624,12 +618,12 @@ static void test_nearest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),   cmocka_unit_test(test_gzip),
-        cmocka_unit_test(test_binary), cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_function),
-        cmocka_unit_test(test_pipe),   cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_gzip),
+        cmocka_unit_test(test_binary),  cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_function),
+        cmocka_unit_test(test_pipe),    cmocka_unit_test(test_certificate),
         cmocka_unit_test(test_weights), cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_audit),  cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_audit),   cmocka_unit_test(test_choose),
         cmocka_unit_test(test_nearest), cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "index/nearest_distance.h"
-#include "io/model.h"
+#include "model/model.h"
 #include "pseudo.h"
 
 #include <math.h>

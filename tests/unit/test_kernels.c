@@ -406,9 +406,10 @@ static void compare_dots(const kernels *set, place where, size_t strips, size_t 
         for (size_t c = 0; c < TILE_COLUMNS; c++) {
             int64_t sum = 0;
             for (size_t i = 0; i < 2 * pairs; i++)
-                sum += (int64_t)a[((r / TILE_ROWS * pairs + i / 2) * TILE_ROWS + r % TILE_ROWS) * 2 +
-                                  i % 2] *
-                       b[(i / 2 * TILE_COLUMNS + c) * 2 + i % 2];
+                sum +=
+                    (int64_t)a[((r / TILE_ROWS * pairs + i / 2) * TILE_ROWS + r % TILE_ROWS) * 2 +
+                               i % 2] *
+                    b[(i / 2 * TILE_COLUMNS + c) * 2 + i % 2];
             assert_int_equal(dots[r * TILE_COLUMNS + c], (uint32_t)(uint64_t)sum);
         }
 }

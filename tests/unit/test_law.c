@@ -5,8 +5,8 @@
  * a_y exp(-s min(d, gamma)) / Z, from which it may differ by a relative 2^-98. Then every
  * inequality that the mechanism promises is checked, for all triples of words of small
  * vocabularies; planted wrong laws show that the check can fail. */
-#include "io/model.h"
 #include "mech/law.h"
+#include "model/model.h"
 #include "pseudo.h"
 #include "slow.h"
 

@@ -3,9 +3,9 @@
  * One invariant is behind most of it: whatever happens, the ledger says at least what was released.
  * In the model of the runs all words are so far apart that a word stays itself, so what a run must
  * write can be written down. */
-#include "api/spending.h"
 #include "core/fault.h"
-#include "io/ledger.h"
+#include "job/spending.h"
+#include "ledger/ledger.h"
 #include "pseudo.h"
 
 #include <errno.h>

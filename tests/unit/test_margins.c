@@ -7,7 +7,7 @@
  * contract allows, and the count of roundings against one that is made here anew.
  *
  * The sources are included for their static functions. */
-#include "account/decay.h"
+#include "audit/decay.h"
 #include "pseudo.h"
 
 #include <setjmp.h>
@@ -33,9 +33,9 @@ static void decay_init_wrong(decay *d) {
 }
 
 #define decay_init decay_init_wrong
-#include "account/partition.c"
+#include "audit/partition.c"
 #undef decay_init
-#include "account/realised.c"
+#include "audit/realised.c"
 
 enum { BITS = 300 };
 

@@ -6,7 +6,7 @@
  * outside it (the copies are blocks of exactly the file's size, so a sanitizer sees it), and
  * verifying passes only where a plain recomputation in this file agrees with every word, list and
  * bound. */
-#include "io/model_layout.h"
+#include "model/model_layout.h"
 #include "slow.h"
 
 #include <dirent.h>

@@ -4,7 +4,7 @@
  * genuine certificate is for it; every list is the word itself at distance 0, every bound is as large
  * as can be, and all hashes fit. Drawn from, it gives nearly every word back. */
 #include "core/fault.h"
-#include "io/model_layout.h"
+#include "model/model_layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

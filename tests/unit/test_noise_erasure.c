@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "io/model.h"
 #include "mech/madlib.h"
+#include "model/model.h"
 #include "small_model.h"
 
 #include <math.h>

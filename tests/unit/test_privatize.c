@@ -7,10 +7,10 @@
  *
  * A word that the vocabulary does not have, the canary, must never come out, in no output and no
  * error, unless it was asked for by name. */
-#include "api/replacer.h"
 #include "core/fault.h"
-#include "io/records.h"
+#include "job/replacer.h"
 #include "pseudo.h"
+#include "records/records.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
  * What both accept must have the field in the same place, with the same content. What the other
  * reader refuses must be refused here: a record that is read in two ways may have its private
  * field in two places. */
-#include "io/json_span.h"
-#include "io/records.h"
 #include "pseudo.h"
+#include "records/json_span.h"
+#include "records/records.h"
 
 #include <csv.h>
 #include <jansson.h>

@@ -2,9 +2,9 @@
  *
  * The oracle looks at every pair of words, with the distances of tem_model_distance and the
  * formulas as they are defined: probabilities, logarithms, maxima. */
-#include "account/prior.h"
-#include "account/summary.h"
-#include "api/accountant.h"
+#include "audit/accountant.h"
+#include "audit/prior.h"
+#include "audit/summary.h"
 #include "pseudo.h"
 #include "slow.h"
 #include "tem.h"

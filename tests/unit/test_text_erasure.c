@@ -124,8 +124,8 @@ static void test_texts(void **state) {
                 char *out = NULL;
                 size_t out_bytes = 0;
                 begin();
-                assert_int_equal(tem_privatize_text(mechanism, &options, rng, text, size, NULL, &out,
-                                                    &out_bytes, NULL, NULL),
+                assert_int_equal(tem_privatize_text(mechanism, &options, rng, text, size, NULL,
+                                                    &out, &out_bytes, NULL, NULL),
                                  TEM_OK);
                 tem_text_free(out);
                 check();

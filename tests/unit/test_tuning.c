@@ -3,13 +3,13 @@
  * The sums are compared with double precision, the widths of registers with each other bit for bit.
  * What is proved of a proposal is checked as test_account does: the inequality for all triples of
  * words, by the law as MPFR has it. */
-#include "account/certified_weights.h"
-#include "account/tuning.h"
 #include "core/cpu.h"
 #include "core/memory.h"
-#include "io/model.h"
+#include "model/model.h"
 #include "pseudo.h"
 #include "slow.h"
+#include "tuning/certified_weights.h"
+#include "tuning/tuning.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,14 +88,14 @@ static void forget(known *k) {
 
 /* --------------------------------------------------------------- the loops -- */
 
-enum { GROUPS = 5, NUMBERS = GROUPS * TUNING_LANES };
+enum { GROUPS = 5, NUMBERS = GROUPS * PAIR_LANES };
 
 typedef struct example {
     uint16_t steps[NUMBERS];
     _Alignas(64) float a[NUMBERS];
     _Alignas(64) float p[NUMBERS];
     _Alignas(64) float u[NUMBERS];
-    tuning_row row;
+    pair_row row;
 } example;
 
 static void make_example(example *x, unsigned kind) {
@@ -105,11 +105,11 @@ static void make_example(example *x, unsigned kind) {
         x->p[i] = i < NUMBERS - 3 ? (float)(random64() % 1000) / 500 - 1 : 0;
         x->u[i] = (float)(random64() % 1000) / 200;
     }
-    x->row = (tuning_row){.steps = x->steps,
-                          .groups = GROUPS,
-                          .unit = 0.0004f,
-                          .gamma = kind == 2 ? 5 : 30,
-                          .rate = -1.7f};
+    x->row = (pair_row){.steps = x->steps,
+                        .groups = GROUPS,
+                        .unit = 0.0004f,
+                        .gamma = kind == 2 ? 5 : 30,
+                        .rate = -1.7f};
 }
 
 static double cut(const example *x, unsigned i) {
@@ -121,7 +121,7 @@ static void assert_near(double found, double truth, double scale) {
         fail_msg("found %.9g, expected %.9g", found, truth);
 }
 
-static void check_loops(const tuning_loops *loops, example *x) {
+static void check_loops(const pair_loops *loops, example *x) {
     double z = 0, m = 0, q = 0, gradient = 0, scale = 0, excess = 0, moment = 0, steepest = 0;
     const float u = 2.5f, limit = 0.4f;
     for (unsigned i = 0; i < NUMBERS; i++) {
@@ -136,8 +136,8 @@ static void check_loops(const tuning_loops *loops, example *x) {
         moment += v * d;
         steepest = d > 0 ? fmax(steepest, fabs(rise) / d) : steepest;
     }
-    const tuning_sums sums = loops->sums(&x->row, x->a);
-    const tuning_excess found = loops->excess(&x->row, u, x->u, limit);
+    const pair_sums sums = loops->sums(&x->row, x->a);
+    const pair_excess found = loops->excess(&x->row, u, x->u, limit);
     assert_near(sums.z, z, z);
     assert_near(sums.m, m, m);
     assert_near(sums.q, q, q);
@@ -148,30 +148,30 @@ static void check_loops(const tuning_loops *loops, example *x) {
 }
 
 typedef struct meeting {
-    _Alignas(64) float row_sums[4 * TUNING_LANES];
+    _Alignas(64) float row_sums[4 * PAIR_LANES];
     _Alignas(64) float out[4][NUMBERS];
 } meeting;
 
-static void meet(const tuning_loops *loops, const example *x, meeting *found) {
-    const tuning_numbers own = {2.5f, 0.7f, 0.2f};
-    const tuning_side columns = {x->a,          x->p,          x->u,         found->out[0],
-                                 found->out[1], found->out[2], found->out[3]};
+static void meet(const pair_loops *loops, const example *x, meeting *found) {
+    const pair_numbers own = {2.5f, 0.7f, 0.2f};
+    const pair_side columns = {x->a,          x->p,          x->u,         found->out[0],
+                               found->out[1], found->out[2], found->out[3]};
     memset(found, 0, sizeof *found);
     loops->meet(&x->row, &own, found->row_sums, &columns);
 }
 
 /* Either side of a row and its columns; the plain loops have the same bits. */
-static void check_meeting(const tuning_loops *loops, const example *x) {
+static void check_meeting(const pair_loops *loops, const example *x) {
     static meeting met, plain;
     meet(loops, x, &met);
-    meet(&tuning_loops_plain, x, &plain);
+    meet(&pair_loops_plain, x, &plain);
     assert_memory_equal(&met, &plain, sizeof met);
-    const tuning_sums whole = loops->sums(&x->row, x->a);
+    const pair_sums whole = loops->sums(&x->row, x->a);
     const float found[] = {whole.z, whole.m, whole.q, loops->gradient(&x->row, x->p, x->u)};
     for (unsigned i = 0; i < 4; i++) {
         double sum = 0;
-        for (unsigned lane = 0; lane < TUNING_LANES; lane++)
-            sum += met.row_sums[i * TUNING_LANES + lane];
+        for (unsigned lane = 0; lane < PAIR_LANES; lane++)
+            sum += met.row_sums[i * PAIR_LANES + lane];
         assert_near(sum, found[i], fabsf(found[i]) + 1);
     }
     for (unsigned i = 0; i < NUMBERS; i++) {
@@ -183,13 +183,13 @@ static void check_meeting(const tuning_loops *loops, const example *x) {
 }
 
 /* Roots to half a unit, 65535 at most. */
-static void check_new_distances(const tuning_loops *loops, example *x) {
+static void check_new_distances(const pair_loops *loops, example *x) {
     uint32_t whole_squares[NUMBERS];
     uint16_t steps[NUMBERS], plain[NUMBERS];
     for (unsigned i = 0; i < NUMBERS; i++)
         whole_squares[i] = (uint32_t)random64() >> random64() % 32;
     loops->roots(whole_squares, GROUPS, 0.37f, steps);
-    tuning_loops_plain.roots(whole_squares, GROUPS, 0.37f, plain);
+    pair_loops_plain.roots(whole_squares, GROUPS, 0.37f, plain);
     assert_memory_equal(steps, plain, sizeof steps);
     for (unsigned i = 0; i < NUMBERS; i++)
         assert_true(fabs(steps[i] - sqrt(whole_squares[i]) * 0.37f) <= 0.51);
@@ -204,24 +204,24 @@ static void test_loops(void **state) {
     static example x;
     for (unsigned round = 0; round < 300; round++) {
         make_example(&x, round % 3);
-        check_loops(&tuning_loops_plain, &x);
-        check_new_distances(&tuning_loops_plain, &x);
+        check_loops(&pair_loops_plain, &x);
+        check_new_distances(&pair_loops_plain, &x);
 #if defined(__x86_64__)
         const core_cpu cpu = core_cpu_detect();
-        const tuning_loops *const wide[] = {cpu.avx2 ? &tuning_loops_avx2 : NULL,
-                                            cpu.avx512 ? &tuning_loops_avx512 : NULL};
+        const pair_loops *const wide[] = {cpu.avx2 ? &pair_loops_avx2 : NULL,
+                                          cpu.avx512 ? &pair_loops_avx512 : NULL};
         for (unsigned i = 0; i < 2; i++) {
             if (wide[i] == NULL)
                 continue;
             check_new_distances(wide[i], &x);
-            const tuning_sums one = tuning_loops_plain.sums(&x.row, x.a),
-                              other = wide[i]->sums(&x.row, x.a);
+            const pair_sums one = pair_loops_plain.sums(&x.row, x.a),
+                            other = wide[i]->sums(&x.row, x.a);
             assert_memory_equal(&one, &other, sizeof one);
-            assert_true(tuning_loops_plain.gradient(&x.row, x.p, x.a) ==
+            assert_true(pair_loops_plain.gradient(&x.row, x.p, x.a) ==
                         wide[i]->gradient(&x.row, x.p, x.a));
-            assert_true(tuning_loops_plain.slope(&x.row, 2, x.u) == wide[i]->slope(&x.row, 2, x.u));
-            const tuning_excess a = tuning_loops_plain.excess(&x.row, 2, x.u, 0.3f),
-                                b = wide[i]->excess(&x.row, 2, x.u, 0.3f);
+            assert_true(pair_loops_plain.slope(&x.row, 2, x.u) == wide[i]->slope(&x.row, 2, x.u));
+            const pair_excess a = pair_loops_plain.excess(&x.row, 2, x.u, 0.3f),
+                              b = wide[i]->excess(&x.row, 2, x.u, 0.3f);
             assert_memory_equal(&a, &b, sizeof a);
         }
 #endif
@@ -233,9 +233,9 @@ static void check_matrix(tem_metric metric) {
     known *k = know(build_words_with(130, metric, 4));
     for (unsigned threads = 1; threads <= 3; threads++) {
         const tem_run run = {.threads = threads};
-        tuning_matrix t = {0};
-        assert_int_equal(tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach,
-                                            SIZE_MAX, &run, &t, NULL),
+        pair_matrix t = {0};
+        assert_int_equal(pair_matrix_make(&k->model->space, &k->model->index, k->profile.reach,
+                                          SIZE_MAX, &run, &t, NULL),
                          TEM_OK);
         assert_true(t.kept);
         for (uint32_t a = 0; a < 130; a++)
@@ -243,7 +243,7 @@ static void check_matrix(tem_metric metric) {
                 const double d = space_distance(&k->model->space, a, b) / 65536.0;
                 assert_true(fabs(t.steps[a * t.stride + b] * (double)t.unit - d) <= t.unit);
             }
-        tuning_matrix_free(&t);
+        pair_matrix_free(&t);
     }
     forget(k);
 }
@@ -259,33 +259,33 @@ static void test_matrix(void **state) {
 enum { STREAMED = 230, STREAMED_MANY = 6500, STREAMED_SUMS = 4 };
 
 typedef struct streamed {
-    tuning_matrix matrix;
+    pair_matrix matrix;
     float *a, *p, *h, *out[STREAMED_SUMS];
 } streamed;
 
 static void stream_all(const known *k, size_t most, unsigned threads, streamed *s) {
     const tem_run run = {.threads = threads};
-    assert_int_equal(tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach, most,
-                                        &run, &s->matrix, NULL),
+    assert_int_equal(pair_matrix_make(&k->model->space, &k->model->index, k->profile.reach, most,
+                                      &run, &s->matrix, NULL),
                      TEM_OK);
-    s->a = tuning_vector(&s->matrix);
-    s->p = tuning_vector(&s->matrix);
-    s->h = tuning_vector(&s->matrix);
+    s->a = pair_vector(&s->matrix);
+    s->p = pair_vector(&s->matrix);
+    s->h = pair_vector(&s->matrix);
     for (int i = 0; i < STREAMED_SUMS; i++)
-        s->out[i] = tuning_vector(&s->matrix);
+        s->out[i] = pair_vector(&s->matrix);
     for (uint32_t w = 0; w < s->matrix.count; w++) {
         s->a[w] = 1 + (float)(w % 7);
         s->p[w] = (float)(w % 5) / 5 + 0.3f;
         s->h[w] = (float)(w % 11) / 7;
     }
-    const tuning_call call = {&s->matrix, 1.5, 6, &run, false};
-    const tuning_side words = {s->a, s->p, s->h, s->out[0], s->out[1], s->out[2], s->out[3]};
+    const pair_call call = {&s->matrix, 1.5, 6, &run, false};
+    const pair_side words = {s->a, s->p, s->h, s->out[0], s->out[1], s->out[2], s->out[3]};
     if (!s->matrix.kept) {
-        assert_int_equal(tuning_stream(&call, &words, NULL), TEM_OK);
+        assert_int_equal(pair_stream(&call, &words, NULL), TEM_OK);
         return;
     }
-    assert_int_equal(tuning_sum(&call, s->a, s->out[0], s->out[1], s->out[2], NULL), TEM_OK);
-    assert_int_equal(tuning_gradient(&call, s->p, s->h, s->out[3], NULL), TEM_OK);
+    assert_int_equal(pair_sum(&call, s->a, s->out[0], s->out[1], s->out[2], NULL), TEM_OK);
+    assert_int_equal(pair_gradient(&call, s->p, s->h, s->out[3], NULL), TEM_OK);
 }
 
 static void stream_free(streamed *s) {
@@ -294,7 +294,7 @@ static void stream_free(streamed *s) {
     core_free(s->h);
     for (int i = 0; i < STREAMED_SUMS; i++)
         core_free(s->out[i]);
-    tuning_matrix_free(&s->matrix);
+    pair_matrix_free(&s->matrix);
 }
 
 static void check_streams(tem_model *model) {
@@ -332,11 +332,11 @@ static void test_streams(void **state) {
 static void test_near_pairs(void **state) {
     (void)state;
     known *k = know(build_words(STREAMED));
-    tuning_matrix t = {0};
-    assert_int_equal(tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach, 1000,
-                                        NULL, &t, NULL),
+    pair_matrix t = {0};
+    assert_int_equal(pair_matrix_make(&k->model->space, &k->model->index, k->profile.reach, 1000,
+                                      NULL, &t, NULL),
                      TEM_OK);
-    float *u = tuning_vector(&t), *found = tuning_vector(&t);
+    float *u = pair_vector(&t), *found = pair_vector(&t);
     double truth[STREAMED] = {0}, steepest = 0, sum = 0, moment = 0, rises = 0;
     for (uint32_t w = 0; w < STREAMED; w++)
         u[w] = (float)(w * 37 % 101) / 50;
@@ -355,16 +355,16 @@ static void test_near_pairs(void **state) {
             }
         }
     }
-    const tuning_call call = {&t, 1.5, 2, NULL, false};
-    assert_int_equal(tuning_find_excess(&call, u, 0.5, found, &moment, NULL), TEM_OK);
-    assert_int_equal(tuning_find_slope(&call, u, &rises, NULL), TEM_OK);
+    const pair_call call = {&t, 1.5, 2, NULL, false};
+    assert_int_equal(pair_find_excess(&call, u, 0.5, found, &moment, NULL), TEM_OK);
+    assert_int_equal(pair_find_slope(&call, u, &rises, NULL), TEM_OK);
     assert_near(moment, sum, sum);
     assert_near(rises, steepest, steepest);
     for (uint32_t w = 0; w < STREAMED; w++)
         assert_near(found[w], truth[w], fabs(truth[w]) + 1);
     core_free(u);
     core_free(found);
-    tuning_matrix_free(&t);
+    pair_matrix_free(&t);
     forget(k);
 }
 
@@ -374,25 +374,25 @@ static void test_near_pairs(void **state) {
 static void test_balance(void **state) {
     (void)state;
     known *k = know(build_words(60));
-    tuning_matrix t = {0};
-    assert_int_equal(tuning_matrix_make(&k->model->space, &k->model->index, k->profile.reach,
-                                        SIZE_MAX, NULL, &t, NULL),
+    pair_matrix t = {0};
+    assert_int_equal(pair_matrix_make(&k->model->space, &k->model->index, k->profile.reach,
+                                      SIZE_MAX, NULL, &t, NULL),
                      TEM_OK);
     const tuning_goal goal = {.epsilon = 6, .gamma = 9};
-    float *a = tuning_vector(&t), *z = tuning_vector(&t);
+    float *a = pair_vector(&t), *z = pair_vector(&t);
     for (uint32_t i = 0; i < 60; i++)
         a[i] = 1;
     double residual = 0, least = 0;
     assert_int_equal(tuning_balance(&t, &goal, 5, 200, 1e-6, NULL, a, &residual, &least, NULL),
                      TEM_OK);
     assert_true(residual < 1e-4);
-    const tuning_call call = {&t, 5, 9, NULL, false};
-    assert_int_equal(tuning_sum(&call, a, z, NULL, NULL, NULL), TEM_OK);
+    const pair_call call = {&t, 5, 9, NULL, false};
+    assert_int_equal(pair_sum(&call, a, z, NULL, NULL, NULL), TEM_OK);
     for (uint32_t i = 0; i < 60; i++)
         assert_true(fabs(z[i] - 1) < 2e-4 && a[i] >= least * (1 - 1e-6));
     core_free(a);
     core_free(z);
-    tuning_matrix_free(&t);
+    pair_matrix_free(&t);
     forget(k);
 }
 

@@ -5,9 +5,9 @@
  * $TEM_TEST_DATA, or as tests/data. Built with TEM_FAULTS it also lets the nth
  * allocation or system call fail, for all n. */
 #include "core/fault.h"
+#include "core/number.h"
 #include "io/file.h"
-#include "io/number.h"
-#include "io/vectors.h"
+#include "model/vectors.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

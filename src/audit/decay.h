@@ -1,0 +1,33 @@
+/* decay.h - exp(-x) as a double, with a proved error.
+ *
+ * libm promises nothing about its last bits. This does: x is an integer in steps of 2^-36 and at
+ * most 64 (mech/exponent.h), x = j/8 + r. E_j (mech/exp_table.h) becomes a double by at most
+ * eight roundings. exp(-r), r < 1/8, is ten terms of its series: what is left out is below
+ * 2^-58, and each step of Horner's rule multiplies the errors of the step before by at most r and
+ * adds two roundings, three together. With the last product that is 12 roundings of 2^-53:
+ *
+ *     decay_at(x) = exp(-x) (1 + e),   |e| <= DECAY_ERROR = 2^-49. */
+#ifndef AUDIT_DECAY_H
+#define AUDIT_DECAY_H
+
+#include "mech/exponent.h"
+
+#define DECAY_ERROR 0x1p-49
+
+typedef struct decay {
+    double levels[EXP_LEVELS + 1]; /* E_j / 2^192 */
+} decay;
+
+void decay_init(decay *d);
+
+static inline double decay_at(const decay *d, uint64_t x) {
+    static const double inverse[] = {0.0,     1.0,     1.0 / 2, 1.0 / 3, 1.0 / 4, 1.0 / 5,
+                                     1.0 / 6, 1.0 / 7, 1.0 / 8, 1.0 / 9, 1.0 / 10};
+    const double r = (double)exponent_rest(x) * 0x1p-36;
+    double sum = 1;
+    for (int k = 10; k > 0; k--)
+        sum = 1 - r * inverse[k] * sum;
+    return d->levels[exponent_level(x)] * sum;
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* prior.h - how often each word is expected in the texts to come.
+ *
+ * PRIVACY: what is chosen by a prior (an epsilon, weights) discloses something about it. So it
+ * must be public, and never be counted in the text that is to be protected. The library cannot
+ * know where a file comes from; docs/THREAT_MODEL.md says it to the user. */
+#ifndef AUDIT_PRIOR_H
+#define AUDIT_PRIOR_H
+
+#include "tem.h"
+
+struct tem_prior {
+    const tem_model *model; /* only to know it again */
+    uint32_t count;
+    double *shares; /* one a word; they add up to 1 */
+    tem_prior_info info;
+};
+
+/* A prior over `count` words with shares of 0, to be filled in and then given to prior_scale.
+ * NULL: no memory. Free with prior_free. */
+struct tem_prior *prior_make(const tem_model *model, uint32_t count);
+void prior_free(struct tem_prior *p);
+
+/* Each share becomes (its id + 1)^-power. */
+void prior_fill_zipf(struct tem_prior *p, double power);
+
+/* Divides the shares by their sum, and says what it was; if that is 0 they stay as they are. */
+double prior_scale(struct tem_prior *p);
+
+#endif

@@ -1,0 +1,136 @@
+/* profile.c - the distances of all pairs of words, once.
+ *
+ * A thread has a block of rows, which meets all blocks of columns. Each pair is met twice, once for
+ * either word: adding to the profiles of both at once was no faster, since those of the columns do
+ * not stay in the nearest cache, and needs locks. */
+#include "audit/profile.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "space/root.h"
+#include "space/squares.h"
+
+#include <stdatomic.h>
+
+enum {
+    BLOCK = SQUARES_BLOCK,
+    CENTRES = 64 /* words that are tried as the middle of all */
+};
+
+/* What all threads share. */
+typedef struct pass {
+    const uint32_t *weights;
+    profile *out;
+    uint64_t inverse; /* 2^64 / step, rounded up (2^64 - 1 for 1): divides by a product */
+    squares squares;
+    squares_room room;
+    atomic_bool damaged;
+} pass;
+
+/* Adds words at these distances to a profile. The quotient is exact for 32-bit distances:
+ * distance * step < 2^64. */
+static void add(const pass *p, const tem_dist *distances, uint32_t first, uint32_t count,
+                double *values) {
+    const uint32_t step = p->out->step;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t point = (uint32_t)((uint128)distances[i] * p->inverse >> 64);
+        const uint32_t past = distances[i] - point * step;
+        const double weight = p->weights == NULL ? 1 : p->weights[first + i];
+        values[point] += weight * (step - past);
+        values[point + 1] += weight * past;
+    }
+}
+
+/* Whether no word is beyond the reach; vectors that no build makes may be. */
+static bool within_reach(const pass *p, const tem_dist *distances, uint32_t count) {
+    tem_dist largest = 0;
+    for (uint32_t i = 0; i < count; i++)
+        largest = distances[i] > largest ? distances[i] : largest;
+    return largest <= p->out->reach;
+}
+
+/* The words of one block as rows. A word does not meet itself. */
+static void profile_block(void *context, uint64_t item, unsigned thread) {
+    pass *p = context;
+    const uint32_t rows = (uint32_t)item, first = rows * BLOCK;
+    const squares *q = &p->squares;
+    squares_set_rows(q, &p->room, thread, rows);
+    for (uint32_t columns = 0; columns < q->blocks; columns++) {
+        if (columns % SQUARES_PER_QUESTION == 0 && core_task_stopped())
+            return;
+        const tem_dist *tile = squares_meet(q, &p->room, thread, rows, columns);
+        for (uint32_t r = 0; r < squares_block_size(q, rows); r++) {
+            double *values = p->out->values + (size_t)(first + r) * PROFILE_POINTS;
+            const tem_dist *distances = tile + (size_t)r * BLOCK;
+            const uint32_t before = rows == columns ? r : squares_block_size(q, columns);
+            if (!within_reach(p, distances, squares_block_size(q, columns))) {
+                atomic_store(&p->damaged, true);
+                return;
+            }
+            add(p, distances, columns * BLOCK, before, values);
+            if (rows == columns)
+                add(p, distances + r + 1, first + r + 1, squares_block_size(q, rows) - r - 1,
+                    values);
+        }
+    }
+}
+
+static uint64_t largest_of_matrix(const space *s) {
+    uint32_t largest = 0;
+    for (uint64_t i = 0; i < space_pair_count(s->count); i++)
+        largest = s->matrix[i] > largest ? s->matrix[i] : largest;
+    return largest;
+}
+
+/* A distance that no two words exceed: twice the distance of the farthest word from some word
+ * in the middle, by the triangle inequality, of which a user's matrix may be short. */
+static uint64_t reach(const space *s) {
+    if (!s->metric->has_vectors)
+        return largest_of_matrix(s);
+    uint64_t least = UINT32_MAX;
+    const uint32_t stride = s->count / CENTRES + 1;
+    for (uint32_t centre = 0; centre < s->count; centre += stride) {
+        uint64_t farthest = 0;
+        for (uint32_t id = 0; id < s->count && farthest < least; id++) {
+            const tem_dist d = space_distance(s, centre, id);
+            farthest = d > farthest ? d : farthest;
+        }
+        least = farthest < least ? farthest : least;
+    }
+    return 2 * least < UINT32_MAX ? 2 * least : UINT32_MAX;
+}
+
+tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *run, profile *out,
+                        tem_error *error) {
+    const uint64_t farthest = reach(s);
+    const uint32_t step = (uint32_t)(farthest / (PROFILE_POINTS - 1) + 1);
+    profile made = {.count = s->count,
+                    .step = step,
+                    .reach = (tem_dist)farthest,
+                    .values = core_alloc_zero((size_t)s->count * PROFILE_POINTS, sizeof(double))};
+    pass p = {.weights = weights,
+              .out = &made,
+              .inverse = step == 1 ? UINT64_MAX : UINT64_MAX / step + 1};
+    tem_status status = made.values == NULL ? core_fail_memory(error) : TEM_OK;
+    if (status == TEM_OK)
+        status = squares_init(&p.squares, s, made.reach, error);
+    if (status == TEM_OK)
+        status = squares_room_init(&p.room, &p.squares, core_thread_count(run), error);
+    if (status == TEM_OK)
+        status = core_parallel(run, "measuring", p.squares.blocks, profile_block, &p, error);
+    if (status == TEM_OK && atomic_load(&p.damaged))
+        status = core_fail(error, TEM_ERR_DAMAGED, "the distances of the model are no metric");
+    squares_room_free(&p.room);
+    squares_free(&p.squares);
+    if (status == TEM_OK)
+        *out = made;
+    else
+        profile_free(&made);
+    return status;
+}
+
+void profile_free(profile *p) {
+    core_free(p->values);
+    *p = (profile){0};
+}

@@ -1,0 +1,435 @@
+/* summary.c - what a mechanism does to words that come with given probabilities.
+ *
+ * The profile of w has, at each point p_k, hat functions of the distances of all words: with a
+ * factor F_k for each point, the words of a cell contribute to sum G_k F_k / step, if they are
+ * evenly spread over it, (F_k + F_(k+1)) / 2 each. That is the mean of exp(-s d) over the cell
+ * for
+ *
+ *     F_k = exp(-s p_k) tanh(y)/y,   y = s h / 2,  h the width of a cell,
+ *
+ * and the mean of d exp(-s d) for -dF_k/ds. Beyond gamma both are constant. The cell in which
+ * gamma lies gets what it lacks from factors at its two ends, in equal parts; for the number of
+ * words beyond gamma, which jumps there, the slope of their density is made up for as well. */
+#include "audit/summary.h"
+
+#include "audit/bayes.h"
+#include "audit/pair_matrix.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    FEW_WORDS = 2048, /* up to which each word is looked at: 4 million pairs are nothing */
+    SAMPLE = 64,      /* words for which the profile is compared with the truth */
+    TILE = 256        /* distances at a time */
+};
+
+/* How far a number of a sampled word may be off: relative, or in ln S_w; a quarter of what tem.h
+ * promises. `beyond` is at most beta, 0.001 as a rule, unless gamma is given. */
+static const double tolerance = 2.5e-4, beyond_tolerance = 2.5e-7;
+
+/* What is known of one word. */
+typedef struct word_law {
+    double log_total, self, entropy, distance, beyond;
+} word_law;
+
+typedef struct sortable {
+    double value, share;
+} sortable;
+
+/* What all threads share. */
+typedef struct work {
+    const summary_source *source;
+    summary_factors factors;
+    bool exactly; /* one output at a time, whatever it takes */
+    word_law *laws;
+    uint32_t sample[SAMPLE];
+    uint32_t quantiles[SAMPLE]; /* of the shares, that this word stands for */
+    word_law sampled[SAMPLE];   /* exactly */
+    uint32_t samples;
+} work;
+
+static double units(tem_dist d) {
+    return (double)d / TEM_DIST_ONE;
+}
+
+static double slope(const summary_source *q) {
+    return exponent_s_value(q->exponent->s);
+}
+
+/* --------------------------------------------------- one output at a time -- */
+
+static void add_output(const summary_source *q, uint32_t y, tem_dist d, summary_sums *sums) {
+    const uint32_t weight = weights_at(q->weights, y);
+    const tem_dist cut = d < q->exponent->gamma ? d : q->exponent->gamma;
+    const double mass = weight * exp(-ldexp((double)exponent_at(q->exponent, d), -EXPONENT_BITS));
+    if (weight == 0)
+        return;
+    sums->total += mass;
+    sums->moment += mass * units(cut);
+    sums->logs += weight == 1 ? 0 : mass * log(weight);
+    sums->beyond += d > q->exponent->gamma ? mass : 0;
+}
+
+summary_sums summary_sum_exactly(const summary_source *q, uint32_t word) {
+    summary_sums sums = {0};
+    tem_dist distances[TILE];
+    for (uint32_t first = 0; first < q->space->count; first += TILE) {
+        const uint32_t left = q->space->count - first, count = left < TILE ? left : TILE;
+        space_distances(q->space, word, first, count, distances);
+        for (uint32_t i = 0; i < count; i++)
+            add_output(q, first + i, distances[i], &sums);
+    }
+    return sums;
+}
+
+/* -------------------------------------------------------- by the profile -- */
+
+/* tanh(y)/y, and its derivative, which would cancel for small y. */
+static double tanh_ratio(double y) {
+    return tanh(y) / y;
+}
+
+static double tanh_ratio_slope(double y) {
+    if (y < 0.05)
+        return y * (-2.0 / 3 + y * y * (8.0 / 15 - y * y * (34.0 / 105)));
+    const double t = tanh(y);
+    return ((1 - t * t) * y - t) / (y * y);
+}
+
+/* The means of exp(-s m) and m exp(-s m) over the cell from p on in which gamma lies, by
+ * Simpson's rule: the formula would cancel. */
+static void average_cell(double s, double p, double gamma, double width, double *total,
+                         double *moment) {
+    enum { INTERVALS = 64 };
+    const double inside = (gamma - p) / width;
+    *total = (1 - inside) * exp(-s * gamma);
+    *moment = *total * gamma;
+    for (int i = 0; i <= INTERVALS; i++) {
+        const double m = p + (gamma - p) * i / INTERVALS;
+        const double rule = i == 0 || i == INTERVALS ? 1 : i % 2 == 1 ? 4 : 2;
+        const double mass = exp(-s * m) * rule / (3 * INTERVALS) * inside;
+        *total += mass;
+        *moment += mass * m;
+    }
+}
+
+/* Makes what the ends of cell k count for right on average. */
+static void mend_cell(summary_factors *f, uint32_t k, double s, double p, double gamma,
+                      double width) {
+    double total = 0, moment = 0;
+    average_cell(s, p, gamma, width, &total, &moment);
+    const double t = (gamma - p) / width;
+    const double more_total = (total - (f->total[k] + f->total[k + 1]) / 2) / 2;
+    const double more_moment = (moment - (f->moment[k] + f->moment[k + 1]) / 2) / 2;
+    const double more_beyond = (0.5 - t) / 2, density = t * (1 - t) / 2 - 1.0 / 12;
+    const double edge = exp(-s * gamma);
+    for (uint32_t i = k; i <= k + 1; i++) {
+        f->total[i] += more_total;
+        f->moment[i] += more_moment;
+        f->beyond[i] += (more_beyond + (i == k ? -density : density)) * edge;
+    }
+}
+
+void summary_set_factors(const summary_source *q, summary_factors *f) {
+    const double s = slope(q), width = units(q->profile->step), y = s * width / 2;
+    const double gamma = units(q->exponent->gamma), edge = exp(-s * gamma);
+    const double ratio = tanh_ratio(y), ratio_slope = tanh_ratio_slope(y) * width / 2;
+    const uint32_t last = (q->exponent->gamma - 1) / q->profile->step; /* begins before gamma */
+    for (uint32_t k = 0; k < PROFILE_POINTS; k++) {
+        const double p = k * width, value = exp(-s * p);
+        const bool within = k <= last;
+        f->total[k] = within ? value * ratio : edge;
+        f->moment[k] = within ? value * (p * ratio - ratio_slope) : edge * gamma;
+        f->beyond[k] = within ? 0 : edge;
+    }
+    if (last + 1 < PROFILE_POINTS)
+        mend_cell(f, last, s, last * width, gamma, width);
+}
+
+/* The sums over all words from the point `first` on, of which `nearer` at that point are of
+ * words before it. */
+static void add_profile(const summary_source *q, const summary_factors *f, uint32_t word,
+                        uint32_t first, double nearer, summary_sums *sums) {
+    const double *values = profile_of(q->profile, word);
+    const double step = q->profile->step;
+    summary_sums far = {0};
+    for (uint32_t k = first; k < PROFILE_POINTS; k++) {
+        const double value = k == first ? values[k] - nearer : values[k];
+        far.total += value * f->total[k];
+        far.moment += value * f->moment[k];
+        far.beyond += value * f->beyond[k];
+    }
+    sums->total += far.total / step;
+    sums->moment += far.moment / step;
+    sums->beyond += far.beyond / step;
+}
+
+/* The list has every word that is nearer than its bound, so all cells before that of the bound
+ * are known word by word. */
+summary_sums summary_sum_by_profile(const summary_source *q, const summary_factors *f,
+                                    uint32_t word) {
+    const uint32_t step = q->profile->step;
+    tem_neighbours near = {0};
+    summary_sums sums = {0};
+    add_output(q, word, 0, &sums);
+    /* That it can be had was made sure of by check_lists. */
+    if (neighbours_get(q->index, word, &near, NULL) != TEM_OK)
+        near.count = 0;
+    const uint32_t first = near.bound / step < PROFILE_POINTS ? near.bound / step : PROFILE_POINTS;
+    double nearer = 0;
+    for (uint32_t i = 0; i < near.count && near.list[i].distance / step < first; i++) {
+        const tem_dist d = near.list[i].distance;
+        if (near.list[i].id == word)
+            continue;
+        add_output(q, near.list[i].id, d, &sums);
+        nearer += d / step + 1 == first ? d % step : 0;
+    }
+    add_profile(q, f, word, first, nearer, &sums);
+    return sums;
+}
+
+/* -------------------------------------------------------------- one word -- */
+
+static word_law law_of(const summary_source *q, uint32_t word, const summary_sums *sums) {
+    const double mean = sums->moment / sums->total;
+    return (word_law){.log_total = log(sums->total),
+                      .self = weights_at(q->weights, word) / sums->total,
+                      .entropy = log(sums->total) + slope(q) * mean - sums->logs / sums->total,
+                      .distance = mean,
+                      .beyond =
+                          fmax(0, sums->beyond / sums->total)}; /* a difference of large numbers */
+}
+
+/* ------------------------------------------------- in one pass over all pairs -- */
+
+/* Numbers of all words. Masses are in units of 2^32, which is more than a weight can be. */
+typedef struct all_words {
+    pair_matrix matrix;
+    float *mass, *log_mass, *nothing; /* a, a ln a, 0 */
+    float *z, *m, *logs;
+    double far; /* where the word itself is put */
+} all_words;
+
+static tem_status all_words_init(all_words *x, const summary_source *q, const tem_run *run,
+                                 tem_error *error) {
+    const tem_status status =
+        pair_matrix_make(q->space, q->index, q->profile->reach, 0, run, &x->matrix, error);
+    float **const vectors[] = {&x->mass, &x->log_mass, &x->nothing, &x->z, &x->m, &x->logs};
+    bool made = status == TEM_OK;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors && made; i++)
+        made = (*vectors[i] = pair_vector(&x->matrix)) != NULL;
+    return status != TEM_OK || made ? status : core_fail_memory(error);
+}
+
+static void all_words_free(all_words *x) {
+    float *const vectors[] = {x->mass, x->log_mass, x->nothing, x->z, x->m, x->logs};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        core_free(vectors[i]);
+    pair_matrix_free(&x->matrix);
+}
+
+/* The pass has all outputs but the word itself, which is nearly certain where there is little
+ * noise: it is added in double precision. edge: what it counts for in the pass. */
+static summary_sums sums_of(const summary_source *q, const summary_factors *f, const all_words *x,
+                            uint32_t word, double edge) {
+    const uint32_t weight = weights_at(q->weights, word);
+    const double own = weight * edge;
+    summary_sums sums = {0}, by_profile = {0};
+    add_output(q, word, 0, &sums);
+    add_profile(q, f, word, 0, 0, &by_profile);
+    sums.total += ldexp(x->z[word], 32) - own;
+    sums.moment += ldexp(x->m[word], 32) - own * x->far;
+    sums.logs += ldexp(x->logs[word], 32) - (weight > 1 ? own * log(weight) : 0);
+    sums.beyond = by_profile.beyond;
+    return sums;
+}
+
+tem_status summary_sum_all(const summary_source *q, const summary_factors *f, const tem_run *run,
+                           summary_sums *sums, tem_error *error) {
+    const double s = slope(q), gamma = units(q->exponent->gamma);
+    all_words x = {0};
+    tem_status status = all_words_init(&x, q, run, error);
+    for (uint32_t y = 0; y < q->space->count && status == TEM_OK; y++) {
+        const uint32_t weight = weights_at(q->weights, y);
+        x.mass[y] = (float)weight * 0x1p-32f;
+        x.log_mass[y] = weight > 0 ? x.mass[y] * (float)log(weight) : 0;
+    }
+    const pair_call call = {&x.matrix, s, gamma, run, true};
+    const pair_side words = {
+        .a = x.mass, .p = x.nothing, .h = x.log_mass, .z = x.z, .m = x.m, .gradient = x.logs};
+    if (status == TEM_OK)
+        status = pair_stream(&call, &words, error);
+    x.far = fmin(x.matrix.reach, gamma);
+    for (uint32_t word = 0; word < q->space->count && status == TEM_OK; word++)
+        sums[word] = sums_of(q, f, &x, word, exp(-s * x.far));
+    all_words_free(&x);
+    return status;
+}
+
+/* ------------------------------------------------------------- all words -- */
+
+static void summarise_word(void *context, uint64_t item, unsigned thread) {
+    work *w = context;
+    const uint32_t word = (uint32_t)item;
+    (void)thread;
+    const summary_sums sums = w->exactly ? summary_sum_exactly(w->source, word)
+                                         : summary_sum_by_profile(w->source, &w->factors, word);
+    w->laws[word] = law_of(w->source, word, &sums);
+}
+
+static tem_status summarise_all(work *w, const tem_run *run, tem_error *error) {
+    const uint32_t count = w->source->space->count;
+    summary_sums *sums = core_alloc(count, sizeof *sums);
+    const tem_status status = sums == NULL
+                                  ? core_fail_memory(error)
+                                  : summary_sum_all(w->source, &w->factors, run, sums, error);
+    for (uint32_t word = 0; word < count && status == TEM_OK; word++)
+        w->laws[word] = law_of(w->source, word, &sums[word]);
+    core_free(sums);
+    return status;
+}
+
+static void summarise_sample(void *context, uint64_t item, unsigned thread) {
+    work *w = context;
+    (void)thread;
+    const summary_sums sums = summary_sum_exactly(w->source, w->sample[item]);
+    w->sampled[item] = law_of(w->source, w->sample[item], &sums);
+}
+
+/* Words at evenly spaced quantiles of the shares. */
+static void choose_sample(work *w) {
+    const uint32_t count = w->source->space->count;
+    double sum = w->source->shares[0];
+    uint32_t id = 0;
+    for (int i = 0; i < SAMPLE; i++) {
+        while (sum < (i + 0.5) / SAMPLE && id + 1 < count)
+            sum += w->source->shares[++id];
+        if (w->samples == 0 || w->sample[w->samples - 1] != id)
+            w->sample[w->samples++] = id;
+        w->quantiles[w->samples - 1]++;
+    }
+}
+
+static bool is_near(double found, double truth, double share) {
+    return fabs(found - truth) <= share * fabs(truth);
+}
+
+/* Whether the profile has served the sampled words well. */
+static bool sample_agrees(const work *w) {
+    double beyond = 0, beyond_truth = 0;
+    for (uint32_t i = 0; i < w->samples; i++) {
+        const word_law *found = &w->laws[w->sample[i]], *truth = &w->sampled[i];
+        if (fabs(found->log_total - truth->log_total) > tolerance ||
+            fabs(found->entropy - truth->entropy) > tolerance * fmin(1, truth->entropy) + 1e-12 ||
+            !is_near(found->distance, truth->distance, tolerance))
+            return false;
+        beyond += w->quantiles[i] * found->beyond;
+        beyond_truth += w->quantiles[i] * truth->beyond;
+    }
+    return fabs(beyond - beyond_truth) <= tolerance * beyond_truth + beyond_tolerance * SAMPLE;
+}
+
+static tem_status check_lists(const neighbour_index *index, tem_error *error) {
+    tem_neighbours near;
+    tem_status status = TEM_OK;
+    for (uint32_t id = 0; id < index->count && status == TEM_OK; id++)
+        status = neighbours_get(index, id, &near, error);
+    return status;
+}
+
+static tem_status summarise_words(work *w, const tem_run *run, tem_error *error) {
+    const uint32_t count = w->source->space->count;
+    w->exactly = count <= FEW_WORDS;
+    summary_set_factors(w->source, &w->factors);
+    tem_status status = !w->exactly && w->source->weights->values != NULL
+                            ? summarise_all(w, run, error)
+                            : core_parallel(run, "summing", count, summarise_word, w, error);
+    if (status != TEM_OK || w->exactly)
+        return status;
+    choose_sample(w);
+    status = core_parallel(run, "comparing", w->samples, summarise_sample, w, error);
+    if (status != TEM_OK || sample_agrees(w))
+        return status;
+    w->exactly = true;
+    return core_parallel(run, "summing one by one", count, summarise_word, w, error);
+}
+
+/* ------------------------------------------------------------ the summary -- */
+
+static int compare_sortable(const void *a, const void *b) {
+    const double x = ((const sortable *)a)->value, y = ((const sortable *)b)->value;
+    return (x > y) - (x < y);
+}
+
+/* The least value that, with all below it, has half of the shares. */
+static double median(sortable *values, uint32_t count) {
+    double sum = 0;
+    uint32_t i = 0;
+    qsort(values, count, sizeof *values, compare_sortable);
+    for (; i + 1 < count; i++) {
+        sum += values[i].share;
+        if (sum >= 0.5 - 1e-12) /* the shares add up to 1 but for rounding */
+            break;
+    }
+    return values[i].value;
+}
+
+static void average(const work *w, sortable *scratch, tem_summary *out) {
+    const uint32_t count = w->source->space->count;
+    const double *shares = w->source->shares;
+    *out = (tem_summary){.bayes = NAN};
+    for (uint32_t id = 0; id < count; id++) {
+        out->self_mean += shares[id] * w->laws[id].self;
+        out->entropy_mean += shares[id] * w->laws[id].entropy;
+        out->distance_mean += shares[id] * w->laws[id].distance;
+        out->beyond_mean += shares[id] * w->laws[id].beyond;
+    }
+    for (uint32_t id = 0; id < count; id++)
+        scratch[id] = (sortable){w->laws[id].self, shares[id]};
+    out->self_median = median(scratch, count);
+    for (uint32_t id = 0; id < count; id++)
+        scratch[id] = (sortable){w->laws[id].entropy, shares[id]};
+    out->support_median = exp(median(scratch, count));
+}
+
+static tem_status find_bayes(const work *w, const tem_run *run, double *success, tem_error *error) {
+    const uint32_t count = w->source->space->count;
+    double *log_totals = core_alloc(count, sizeof *log_totals);
+    if (log_totals == NULL)
+        return core_fail_memory(error);
+    for (uint32_t id = 0; id < count; id++)
+        log_totals[id] = w->laws[id].log_total;
+    const tem_status status = bayes_success(w->source, log_totals, run, success, error);
+    core_free(log_totals);
+    return status;
+}
+
+tem_status summary_make(const summary_source *source, bool with_bayes, const tem_run *run,
+                        tem_summary *out, tem_error *error) {
+    const uint32_t count = source->space->count;
+    tem_summary made = {0};
+    sortable *scratch = core_alloc(count, sizeof *scratch);
+    work *w = core_alloc_zero(1, sizeof *w);
+    if (w != NULL)
+        *w = (work){.source = source, .laws = core_alloc(count, sizeof *w->laws)};
+    tem_status status = w == NULL || scratch == NULL || w->laws == NULL
+                            ? core_fail_memory(error)
+                            : check_lists(source->index, error);
+    if (status == TEM_OK)
+        status = summarise_words(w, run, error);
+    if (status == TEM_OK)
+        average(w, scratch, &made);
+    if (status == TEM_OK && with_bayes)
+        status = find_bayes(w, run, &made.bayes, error);
+    if (status == TEM_OK)
+        *out = made;
+    if (w != NULL)
+        core_free(w->laws);
+    core_free(w);
+    core_free(scratch);
+    return status;
+}

@@ -1,0 +1,82 @@
+/* certificate.h - certificates and the file that keeps them (docs/FORMAT.md).
+ *
+ * A certificate says: on the words, vectors and metric with the hash `space`, the exponent s
+ * and the truncation gamma lose at most `realised` per unit of distance, which is below
+ * epsilon. What is here keeps it whole. Nothing here makes it true: who may believe it is
+ * the command's affair (cli/trust.h). */
+#ifndef CERTIFICATE_CERTIFICATE_H
+#define CERTIFICATE_CERTIFICATE_H
+
+#include "core/hash.h"
+#include "model/model.h"
+
+enum {
+    CERTIFICATE_S_BITS = 20,
+    CERTIFICATES_MAX = 4096,     /* in a file */
+    CERTIFICATE_PRIOR_BYTES = 64 /* with a zero at the end */
+};
+
+struct tem_certificate {
+    double epsilon;
+    double beta; /* 0: gamma was given */
+    uint64_t s;  /* steps of 2^-20 */
+    tem_dist gamma;
+    double realised;
+    unsigned char space[CORE_HASH_BYTES]; /* model_space_hash */
+    tem_weights_kind kind;
+    char prior[CERTIFICATE_PRIOR_BYTES]; /* "": no effects */
+    tem_effect effect, plain;
+    uint32_t count;    /* of weights; 0: all equal */
+    uint32_t *weights; /* owned; NULL: all equal */
+};
+
+/* A copy with weights of its own. TEM_ERR_MEMORY. */
+tem_status certificate_copy(const tem_certificate *from, tem_certificate *to, tem_error *error);
+
+/* Frees what a certificate owns, not itself; and a list with what it owns. */
+void certificate_clear(tem_certificate *c);
+void certificates_free(tem_certificate *list, uint32_t count);
+
+/* The most that s * gamma may be: 64, in steps of 2^-36. */
+#define CERTIFICATE_EXPONENT_MAX ((uint64_t)64 << 36)
+
+/* Whether a loss is far enough below epsilon to be charged as epsilon's decimal.
+ * PRIVACY: that decimal may be below epsilon by half a unit in its last place, 2^-53 of it.
+ * With the rounding of this product, the loss is at most epsilon (1 - 2^-50 + 2^-53). */
+static inline bool certificate_leaves_room(double realised, double epsilon) {
+    return realised <= epsilon * (1 - 0x1p-50);
+}
+
+/* Whether a prior may have this name. */
+bool certificate_is_name(const char *text);
+
+/* What no certificate can say; NULL if nothing is wrong. */
+const char *certificate_fault(const tem_certificate *c);
+
+/* The hash by which a certificate is known: of all it says. */
+void certificate_hash(const tem_certificate *c, unsigned char hash[CORE_HASH_BYTES]);
+
+/* Whether both answer the same question: epsilon, beta or gamma, and the kind of weights. */
+bool certificate_same_terms(const tem_certificate *a, const tem_certificate *b);
+
+/* All certificates of a file. The file is not trusted. TEM_ERR_FORMAT, TEM_ERR_VERSION,
+ * TEM_ERR_DAMAGED, TEM_ERR_MEMORY. Free *list with certificates_free. */
+tem_status certificates_read(const file_view *view, const char *path, tem_certificate **list,
+                             uint32_t *count, tem_error *error);
+tem_status certificates_load(const char *path, tem_certificate **list, uint32_t *count,
+                             tem_error *error);
+
+/* The i-th certificate of a file, from 0, read and checked as above, of those before it only where
+ * they end and that they answer other questions: so reading each in turn reads the file once. *there:
+ * whether there is one. Free what it owns with certificate_clear. */
+tem_status certificate_read_one(const file_view *view, const char *path, uint32_t i,
+                                tem_certificate *out, bool *there, tem_error *error);
+tem_status certificate_load_one(const char *path, uint32_t i, tem_certificate *out, bool *there,
+                                tem_error *error);
+
+/* Puts a certificate into the file, in place of one with the same terms; starts the file if
+ * there is none. Others who do this at the same time wait, and ask their run's callback meanwhile. */
+tem_status certificate_add(const tem_certificate *c, const char *path, const tem_run *run,
+                           tem_error *error);
+
+#endif

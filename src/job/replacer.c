@@ -1,0 +1,321 @@
+/* replacer.c - one document, replaced. */
+#include "job/replacer.h"
+
+#include "core/status.h"
+#include "core/threads.h"
+#include "text/compose.h"
+#include "text/tags.h"
+
+#include <string.h>
+
+void counts_add(tem_counts *total, const tem_counts *added) {
+    total->documents += added->documents;
+    total->words += added->words;
+    total->unknown += added->unknown;
+    total->punctuation += added->punctuation;
+}
+
+uint32_t replacer_find(const void *vocabulary, const char *word, size_t length) {
+    return vocab_find(vocabulary, word, length);
+}
+
+tem_status tem_model_pieces(const tem_model *model, const char *text, size_t bytes, uint32_t *ids,
+                            size_t max, size_t *count, tem_error *error) {
+    if (model == NULL || (text == NULL && bytes > 0) || (ids == NULL && max > 0) || count == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model, a text and places for ids are needed");
+    text_pieces pieces;
+    text_pieces_init(&pieces, replacer_find, &model->words);
+    tem_status status = text_pieces_begin(&pieces, text, bytes, error);
+    size_t found = 0;
+    do {
+        if (status == TEM_OK)
+            status = text_pieces_next(&pieces, error);
+        for (size_t i = 0; i < pieces.count && status == TEM_OK; i++)
+            if (pieces.pieces[i].word) {
+                if (found < max)
+                    ids[found] = pieces.pieces[i].id;
+                found++;
+            }
+    } while (status == TEM_OK && pieces.count > 0);
+    if (status == TEM_OK)
+        *count = found;
+    text_pieces_free(&pieces);
+    return status;
+}
+
+tem_status tem_model_count_unreachable(const tem_model *model, uint32_t *count, tem_error *error) {
+    if (model == NULL || count == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the count are needed");
+    text_pieces pieces;
+    tem_status status = TEM_OK;
+    uint32_t unreachable = 0;
+    text_pieces_init(&pieces, replacer_find, &model->words);
+    for (uint32_t id = 0; id < model->words.count && status == TEM_OK; id++) {
+        size_t length = 0;
+        const char *word = vocab_word(&model->words, id, &length);
+        status = word == NULL
+                     ? core_fail(error, TEM_ERR_DAMAGED, "damaged model: a word is missing")
+                     : text_pieces_cut(&pieces, word, length, error);
+        unreachable += pieces.count != 1 || pieces.pieces[0].id != id;
+    }
+    text_pieces_free(&pieces);
+    if (status == TEM_ERR_FORMAT)
+        return core_fail(error, TEM_ERR_DAMAGED, "damaged model: a word is not UTF-8");
+    if (status == TEM_OK)
+        *count = unreachable;
+    return status;
+}
+
+tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
+                         const tem_text_options *options, bool dry_run, tem_error *error) {
+    *r = (replacer){.mechanism = mechanism, .dry_run = dry_run};
+    if (options != NULL)
+        r->options = *options;
+    if (r->options.oov == 0)
+        r->options.oov = TEM_OOV_UNIFORM;
+    if (r->options.punctuation == 0)
+        r->options.punctuation = TEM_PUNCTUATION_DROP;
+    if (r->options.oov < TEM_OOV_UNIFORM || r->options.oov > TEM_OOV_KEEP_UNSAFE ||
+        r->options.punctuation < TEM_PUNCTUATION_DROP ||
+        r->options.punctuation > TEM_PUNCTUATION_WORD)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "no such policy for unknown words or punctuation");
+    text_pieces_init(&r->pieces, replacer_find, &mechanism->model->words);
+    return TEM_OK;
+}
+
+void replacer_free(replacer *r) {
+    text_pieces_free(&r->pieces);
+    core_buffer_free(&r->stripped);
+    core_buffer_free(&r->drawn);
+    core_buffer_free(&r->waiting);
+}
+
+/* A word of output, with a space before it unless it begins a line. */
+static tem_status put(core_buffer *out, bool *line_begins, const char *word, size_t length,
+                      tem_error *error) {
+    if ((!*line_begins && !core_buffer_add(out, " ", 1)) || !core_buffer_add(out, word, length))
+        return core_fail_memory(error);
+    *line_begins = false;
+    return TEM_OK;
+}
+
+/* Whether the mechanism draws for a piece. */
+static bool is_drawn_for(const replacer *r, const text_piece *piece) {
+    const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
+    return word && (piece->id != TEM_NO_WORD || r->options.oov == TEM_OOV_UNIFORM);
+}
+
+/* Whether to go on, asked now and then: a document may take long. */
+static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
+    enum { ASK_BYTES = 32 << 10 };
+    r->unasked += bytes;
+    if (r->unasked < ASK_BYTES)
+        return TEM_OK;
+    r->unasked = 0;
+    return core_progress(r->run, "privatizing", 0, 0, error);
+}
+
+/* Draws for many words at once, which is faster than one by one. A slow mechanism draws some at a
+ * time, and is asked in between whether to go on. */
+static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
+                             tem_error *error) {
+    const size_t slow = r->mechanism->ops->slow_draws,
+                 most = slow > 0 && slow < count ? slow : count;
+    tem_status status = TEM_OK;
+    for (size_t done = 0; done < count && status == TEM_OK; done += most) {
+        const size_t some = count - done < most ? count - done : most;
+        status =
+            tem_mechanism_draw_many(r->mechanism, rng, words + done, words + done, some, error);
+        if (status == TEM_OK && done + most < count)
+            status = core_progress(r->run, "privatizing", 0, 0, error);
+    }
+    return status;
+}
+
+/* The `at`-th word of those drawn. */
+static tem_status put_drawn(const replacer *r, size_t at, core_buffer *out, bool *line_begins,
+                            tem_error *error) {
+    size_t length = 0;
+    const uint32_t drawn = ((const uint32_t *)(const void *)r->drawn.data)[at];
+    const char *word = tem_model_word(r->mechanism->model, drawn, &length);
+    if (word == NULL)
+        return core_fail(error, TEM_ERR_DAMAGED,
+                         "damaged model: a word is not there; run 'tem verify'");
+    return put(out, line_begins, word, length, error);
+}
+
+static void count_piece(const replacer *r, const text_piece *piece, tem_counts *counts) {
+    const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
+    counts->punctuation += !piece->word;
+    counts->words += word;
+    counts->unknown += word && piece->id == TEM_NO_WORD;
+}
+
+/* What stands in r->waiting for a word that is drawn for; else there is the length of what is put
+ * out, and that. */
+enum { TO_BE_DRAWN = -1 };
+
+static tem_status wait_to_put(replacer *r, int32_t length, const char *bytes, tem_error *error) {
+    if (!core_buffer_add(&r->waiting, &length, sizeof length) ||
+        (length > 0 && !core_buffer_add(&r->waiting, bytes, (size_t)length)))
+        return core_fail_memory(error);
+    return TEM_OK;
+}
+
+static tem_status wait_to_draw(replacer *r, const text_piece *piece, tem_error *error) {
+    if (!core_buffer_add(&r->drawn, &piece->id, sizeof piece->id))
+        return core_fail_memory(error);
+    return wait_to_put(r, TO_BE_DRAWN, NULL, error);
+}
+
+/* What becomes of a piece. */
+static tem_status add_piece(replacer *r, const text_piece *piece, tem_error *error) {
+    const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
+    if (is_drawn_for(r, piece))
+        return wait_to_draw(r, piece, error);
+    if (word ? r->options.oov == TEM_OOV_DROP : r->options.punctuation == TEM_PUNCTUATION_DROP)
+        return TEM_OK;
+    if (word && r->options.oov == TEM_OOV_MASK)
+        return wait_to_put(r, 5, "<unk>", error);
+    /* PRIVACY: TEM_OOV_KEEP_UNSAFE or TEM_PUNCTUATION_KEEP, by these names: released unseen,
+     * outside any guarantee. */
+    return wait_to_put(r, (int32_t)piece->length, r->pieces.text.data + piece->start, error);
+}
+
+/* Draws for the words that wait, and puts out all that does. */
+static tem_status put_waiting(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
+                              tem_error *error) {
+    uint32_t *words = (uint32_t *)(void *)r->drawn.data;
+    size_t drawn = 0;
+    tem_status status = draw_words(r, rng, words, r->drawn.size / sizeof *words, error);
+    for (size_t at = 0; at < r->waiting.size && status == TEM_OK;) {
+        int32_t length = 0;
+        memcpy(&length, r->waiting.data + at, sizeof length);
+        at += sizeof length;
+        if (length == TO_BE_DRAWN) {
+            status = put_drawn(r, drawn++, out, line_begins, error);
+        } else {
+            status = put(out, line_begins, r->waiting.data + at, (size_t)length, error);
+            at += (size_t)length;
+        }
+    }
+    r->drawn.size = r->waiting.size = 0;
+    return status;
+}
+
+/* The pieces of r->pieces.
+ * PRIVACY: which words are drawn for together depends on their number and on what is put out, not
+ * on where a window ends: that depends on spaces and accents, and the same random bits would give
+ * other words. */
+static tem_status replace_window(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
+                                 tem_counts *counts, tem_error *error) {
+    enum { DRAWN_BYTES = (1 << 14) * sizeof(uint32_t), WAITING_BYTES = 1 << 20 };
+    tem_status status = TEM_OK;
+    for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++) {
+        count_piece(r, &r->pieces.pieces[i], counts);
+        if (r->dry_run)
+            continue;
+        status = add_piece(r, &r->pieces.pieces[i], error);
+        if (status == TEM_OK && (r->drawn.size >= DRAWN_BYTES || r->waiting.size >= WAITING_BYTES))
+            status = put_waiting(r, rng, out, line_begins, error);
+    }
+    return status;
+}
+
+static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size_t bytes,
+                               core_buffer *out, tem_counts *counts, tem_error *error) {
+    bool line_begins = true;
+    tem_status status = text_pieces_begin(&r->pieces, line, bytes, error);
+    r->drawn.size = r->waiting.size = 0;
+    while (status == TEM_OK && r->pieces.rest_bytes > 0) {
+        status = text_pieces_window(&r->pieces, error);
+        if (status == TEM_OK)
+            status = replace_window(r, rng, out, &line_begins, counts, error);
+        if (status == TEM_OK)
+            status = ask_after(r, r->pieces.cut, error);
+    }
+    return status == TEM_OK ? put_waiting(r, rng, out, &line_begins, error) : status;
+}
+
+/* Each line for itself, parted by line feeds. A CR before one is white space. */
+static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, size_t bytes,
+                                core_buffer *out, tem_counts *counts, tem_error *error) {
+    for (size_t before = 0;;) {
+        const char *end = bytes == 0 ? NULL : memchr(text, '\n', bytes);
+        const size_t line = end == NULL ? bytes : (size_t)(end - text);
+        tem_status status = replace_line(r, rng, text, line, out, counts, error);
+        if (status == TEM_ERR_FORMAT && error != NULL)
+            error->byte += before; /* counted from the line so far */
+        if (status == TEM_OK)
+            status = ask_after(r, 1, error); /* lines may be empty */
+        if (status != TEM_OK || end == NULL)
+            return status;
+        if (!r->dry_run && !core_buffer_add(out, "\n", 1))
+            return core_fail_memory(error);
+        before += line + 1;
+        text += line + 1;
+        bytes -= line + 1;
+    }
+}
+
+/* text_check a part at a time, each up to a character. */
+static tem_status check_text(replacer *r, const char *text, size_t bytes, tem_error *error) {
+    enum { PART_BYTES = 1 << 20 };
+    tem_status status = bytes > TEXT_BYTES_MAX ? text_check(text, bytes, error) : TEM_OK;
+    for (size_t at = 0; at < bytes && status == TEM_OK;) {
+        size_t end = bytes - at < PART_BYTES ? bytes : at + PART_BYTES;
+        while (end < bytes && ((unsigned char)text[end] & 0xc0) == 0x80)
+            end++;
+        status = text_check(text + at, end - at, error);
+        if (status == TEM_ERR_FORMAT && error != NULL)
+            error->byte += at;
+        if (status == TEM_OK)
+            status = ask_after(r, end - at, error);
+        at = end;
+    }
+    return status;
+}
+
+/* The text in NFC, in r->stripped; a part at a time. */
+static tem_status compose_text(replacer *r, const char *text, size_t bytes, tem_error *error) {
+    enum { PART_BYTES = 1 << 20 };
+    tem_status status = TEM_OK;
+    for (size_t at = 0; at < bytes && status == TEM_OK;) {
+        const size_t part = compose_end(text + at, bytes - at, PART_BYTES);
+        status = compose(text + at, part, &r->stripped) ? ask_after(r, part, error)
+                                                        : core_fail_memory(error);
+        at += part;
+    }
+    return status;
+}
+
+tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
+                        tem_counts *counts, tem_error *error) {
+    const size_t before = out->size;
+    tem_counts added = {.documents = 1};
+    /* Before tags go, so that the byte of an error is one of the text as it was given. */
+    if (r->options.strip_tags || bytes > TEXT_BYTES_MAX) {
+        const tem_status checked = check_text(r, text, bytes, error);
+        if (checked != TEM_OK)
+            return checked;
+    }
+    /* PRIVACY: in NFC first, or whether a letter after '<' had its accent apart would decide
+     * whether a tag begins there. */
+    if (r->options.strip_tags && bytes > 0) {
+        core_buffer_clear(&r->stripped);
+        const tem_status composed = compose_text(r, text, bytes, error);
+        if (composed != TEM_OK)
+            return composed;
+        text = r->stripped.data;
+        bytes = tags_strip(text, r->stripped.size, r->stripped.data);
+    }
+    tem_status status = (r->options.keep_lines ? replace_lines : replace_line)(r, rng, text, bytes,
+                                                                               out, &added, error);
+    if (status != TEM_OK) {
+        out->size = before;
+        return status;
+    }
+    counts_add(counts, &added);
+    return TEM_OK;
+}

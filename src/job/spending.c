@@ -1,0 +1,398 @@
+/* spending.c - what a run costs, and whether it may. */
+#include "job/spending.h"
+
+#include "core/given.h"
+#include "core/status.h"
+#include "job/replacer.h"
+#include "rng/rng.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- what a job may ask for ---- */
+
+/* PRIVACY: the theorem is about words that are all drawn. What is proved is named here, and every
+ * other policy is taken for one that tells something. */
+static const char *why_policies(tem_oov oov, tem_punctuation punctuation) {
+    if (oov == TEM_OOV_DROP)
+        return "unknown words are left out, which shows in the number of words; use uniform for "
+               "unknown words";
+    if (oov == TEM_OOV_MASK)
+        return "<unk> shows where unknown words were; use uniform for unknown words";
+    if (oov != 0 && oov != TEM_OOV_UNIFORM)
+        return "unknown words are released as they are; use uniform for unknown words";
+    if (punctuation != 0 && punctuation != TEM_PUNCTUATION_DROP &&
+        punctuation != TEM_PUNCTUATION_WORD)
+        return "punctuation is released as it is; use drop or word for punctuation";
+    return NULL;
+}
+
+const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job) {
+    if (job->insecure_seeded)
+        return "whoever knows the seed can repeat the draws; leave the seed out";
+    const char *why = why_policies(job->text.oov, job->text.punctuation);
+    return why != NULL ? why : mechanism_why_unbounded(mechanism);
+}
+
+/* epsilon is per unit of a model's distance, so that a sum is one of a single model. */
+static tem_status check_model(const tem_mechanism *mechanism, tem_error *error) {
+    tem_model_info info;
+    tem_model_get_info(mechanism->model, &info);
+    return info.hash[0] != '\0' ? TEM_OK
+                                : core_fail(error, TEM_ERR_ARGUMENT,
+                                            "a budget needs a model that was opened from a file, "
+                                            "which the ledger can know again");
+}
+
+tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, tem_error *error) {
+    amount ignored = 0;
+    if (job->missing != 0 && job->missing != TEM_MISSING_EMPTY && job->missing != TEM_MISSING_KEEP)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no such policy for missing texts");
+    if (job->ledger == NULL && (is_given(job->budget) || job->by != NULL))
+        return core_fail(error, TEM_ERR_ARGUMENT, "a budget or people need a ledger");
+    if (job->ledger == NULL)
+        return TEM_OK;
+    if (!amount_from_number(job->budget, AMOUNT_DOWN, &ignored))
+        return core_fail(error, TEM_ERR_RANGE, "the budget must be above 0 and at most 1e25");
+    if (!amount_from_number(mechanism->epsilon, AMOUNT_UP, &ignored) || ignored > UINT64_MAX)
+        return core_fail(error, TEM_ERR_RANGE, "epsilon is too large for a ledger");
+    const char *why = tem_job_why_not_private(mechanism, job);
+    if (is_given(job->budget) && why != NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no budget can be kept: %s", why);
+    if (job->by != NULL && job->by[0] == '\0')
+        return core_fail(error, TEM_ERR_ARGUMENT, "the field that names people needs a name");
+    return is_given(job->budget) ? check_model(mechanism, error) : TEM_OK;
+}
+
+/* ---- opening and closing ---- */
+
+tem_status spending_check_files(const spending *s, tem_error *error) {
+    const tem_job *job = s->job;
+    if (!s->active)
+        return TEM_OK;
+    bool same = !job->dry_run && ledger_is(&s->ledger, job->output, STDOUT_FILENO);
+    if (job->input_count == 0)
+        same |= ledger_is(&s->ledger, NULL, STDIN_FILENO);
+    for (size_t i = 0; i < job->input_count; i++)
+        same |= ledger_is(&s->ledger, job->inputs[i], STDIN_FILENO);
+    return same ? core_fail_at(error, TEM_ERR_ARGUMENT, job->ledger, 0, 0,
+                               "the ledger must not be an input or the output as well")
+                : TEM_OK;
+}
+
+tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_job *job,
+                         const tem_run *run, tem_error *error) {
+    *s = (spending){.mechanism = mechanism, .job = job, .ledger = {.descriptor = -1}};
+    if (job->ledger == NULL)
+        return TEM_OK;
+    unsigned char salt[LEDGER_SALT_BYTES];
+    tem_rng rng;
+    rng_init_secure(&rng);
+    for (size_t i = 0; i < sizeof salt; i++)
+        salt[i] = (unsigned char)rng_below(&rng, 256);
+    rng_wipe(&rng);
+    amount_from_number(job->budget, AMOUNT_DOWN, &s->budget);
+    /* PRIVACY: the decimal may be below epsilon by half a unit in its last place: 2^-53 of it,
+     * 2^-30 at most. What is lost is below that too: 2s is at least 2^-19 below epsilon
+     * (exponent_s); what a certificate proves is below it by more than 2^-51 of it
+     * (certificate_leaves_room). */
+    amount_from_number(mechanism->epsilon, AMOUNT_UP, &s->epsilon);
+    s->limited = is_given(job->budget);
+    tem_model_info model;
+    tem_model_get_info(mechanism->model, &model);
+    tem_status status = ledger_open(&s->ledger, job->ledger, job->by, model.hash, salt,
+                                    job->dry_run != 0, run, error);
+    s->active = status == TEM_OK;
+    return status;
+}
+
+/* words * epsilon, which fits: spending_check has seen that epsilon has 64 bits. */
+static amount cost(const spending *s, uint64_t words) {
+    return s->epsilon * words;
+}
+
+/* Without a person's account: what charges to nobody in particular leave. */
+static const account nobody = {.spent = 0};
+
+/* What this run charges to an account, or in a dry run would. */
+static uint64_t words_of_run(const spending *s, const account *a) {
+    return s->job->dry_run ? a->words : a->own_words;
+}
+
+/* The account of this run that has the least left, and how many there are. */
+static const account *poorest(const spending *s, uint64_t *people) {
+    const accounts *all = &s->ledger.people;
+    const account *found = &nobody;
+    amount most = 0;
+    *people = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const account *a = &all->items[i];
+        const amount spent = a->spent + (s->job->dry_run ? cost(s, a->words) : 0);
+        if (words_of_run(s, a) == 0)
+            continue;
+        ++*people;
+        if (spent >= most) {
+            found = a;
+            most = spent;
+        }
+    }
+    return found;
+}
+
+static void fill_balance(const spending *s, tem_balance *balance) {
+    uint64_t people = 0;
+    const account *a = poorest(s, &people);
+    amount spent = s->ledger.common, left = ledger_left(&s->ledger, a, s->budget);
+    const amount own = cost(s, a->own_words), due = s->job->dry_run ? cost(s, a->words) : 0;
+    if (amount_add(&spent, a->spent))
+        spent -= own;
+    left = left > due ? left - due : 0;
+    *balance = (tem_balance){.spent_before = amount_to_number(spent),
+                             .spent = amount_to_number(cost(s, s->own_words)),
+                             .left = s->limited ? amount_to_number(left) : INFINITY,
+                             .people = s->job->by != NULL ? people : 0,
+                             .created = s->ledger.created};
+}
+
+void spending_close(spending *s) {
+    if (s->active && s->job->balance != NULL)
+        fill_balance(s, s->job->balance);
+    ledger_close(&s->ledger);
+    core_buffer_free(&s->due);
+    s->active = false;
+}
+
+void spending_person(const spending *s, const char *name, size_t bytes,
+                     unsigned char person[PERSON_BYTES]) {
+    ledger_person(s->ledger.header.salt, name, bytes, person);
+}
+
+/* ---- counting ---- */
+
+/* Adds words to be charged to an account. */
+static tem_status make_due(spending *s, size_t index, uint64_t words, uint64_t record,
+                           tem_error *error) {
+    const uint32_t due = (uint32_t)index;
+    account *a = &s->ledger.people.items[index];
+    if (words > 0 && a->words == 0 && !core_buffer_add(&s->due, &due, sizeof due))
+        return core_fail_memory(error);
+    a->words += words;
+    if (a->first_record == 0)
+        a->first_record = record;
+    return TEM_OK;
+}
+
+tem_status spending_count(spending *s, const spending_document *d, uint64_t record,
+                          tem_error *error) {
+    if (!s->active)
+        return TEM_OK;
+    if (d->counts.words > 0) {
+        const size_t index = accounts_find(&s->ledger.people, d->person);
+        if (index == SIZE_MAX)
+            return core_fail_memory(error);
+        const tem_status status = make_due(s, index, d->counts.words, record, error);
+        if (status != TEM_OK)
+            return status;
+    }
+    counts_add(&s->counts, &d->counts);
+    return TEM_OK;
+}
+
+/* ---- charging ---- */
+
+static uint64_t released_unseen(const spending *s) {
+    return (s->job->text.oov == TEM_OOV_KEEP_UNSAFE ? s->counts.unknown : 0) +
+           (s->job->text.punctuation == TEM_PUNCTUATION_KEEP ? s->counts.punctuation : 0);
+}
+
+/* steps of 2^-bits as an amount, rounded up. */
+static amount from_steps(amount steps, unsigned bits) {
+    return (steps + ((amount)1 << bits) - 1) >> bits;
+}
+
+static tem_status charge(spending *s, tem_error *error) {
+    tem_mechanism_info info;
+    char now[32];
+    struct tm parts;
+    const time_t seconds = time(NULL);
+    tem_mechanism_get_info(s->mechanism, &info);
+    strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
+    const bool has_exponent = info.s_steps > 0;
+    const tem_text_options *text = &s->job->text;
+    const amount slope = from_steps(info.s_steps * AMOUNT_ONE, EXPONENT_S_BITS);
+    const amount gamma = from_steps(info.gamma_steps * AMOUNT_ONE, 16);
+    const amount epsilon_gamma = from_steps(info.gamma_steps * s->epsilon, 16);
+    amount beta = 0;
+    amount_from_number(info.beta, AMOUNT_UP, &beta);
+    const ledger_charge written = {
+        .time = now,
+        .mechanism = info.properties->name,
+        .is_private = tem_job_why_not_private(s->mechanism, s->job) == NULL,
+        .released_unseen = released_unseen(s),
+        .epsilon = s->epsilon,
+        .s = has_exponent ? &slope : NULL,
+        .gamma = has_exponent ? &gamma : NULL,
+        .beta = info.beta > 0 ? &beta : NULL,
+        .epsilon_gamma = has_exponent ? &epsilon_gamma : NULL,
+        .weights = info.weights,
+        .counts = s->counts,
+        .oov = tem_oov_name(text->oov != 0 ? text->oov : TEM_OOV_UNIFORM),
+        .punctuation =
+            tem_punctuation_name(text->punctuation != 0 ? text->punctuation : TEM_PUNCTUATION_DROP),
+        .missing = tem_missing_name(s->job->missing != 0 ? s->job->missing : TEM_MISSING_EMPTY),
+        .keep_lines = text->keep_lines != 0,
+        .model = s->ledger.model,
+        .certificate = info.certificate[0] != '\0' ? info.certificate : NULL,
+        .by = &s->ledger.by,
+        .people = &s->ledger.people,
+        .charged = (const uint32_t *)(const void *)s->due.data,
+        .charged_count = s->due.size / sizeof(uint32_t)};
+    return ledger_add(&s->ledger, &written, error);
+}
+
+/* Charges for what is due, if anything is, and keeps or forgets its words. */
+static tem_status charge_due(spending *s, bool keep, tem_error *error) {
+    const bool is_due = s->counts.documents > 0 || s->counts.words > 0;
+    tem_status status = is_due ? charge(s, error) : TEM_OK;
+    const uint32_t *due = (const uint32_t *)(const void *)s->due.data;
+    for (size_t i = 0; i < s->due.size / sizeof *due; i++) {
+        account *a = &s->ledger.people.items[due[i]];
+        a->own_words += status == TEM_OK ? a->words : 0;
+        a->words = keep ? a->words : 0;
+    }
+    s->own_words += status == TEM_OK ? s->counts.words : 0;
+    s->due.size = 0;
+    s->counts = (tem_counts){0};
+    return status;
+}
+
+/* ---- the budget ---- */
+
+/* Whether the charges in the ledger add up to anything. */
+static tem_status check_charges(const spending *s, tem_error *error) {
+    if (s->limited && s->ledger.foreign_line != 0)
+        return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.foreign_line, 0,
+                            "this charge was with another model: what is lost per unit of its "
+                            "distances cannot be added to that of this one; start another ledger "
+                            "for this model");
+    if (!s->limited || s->ledger.unbounded_line == 0)
+        return TEM_OK;
+    return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.unbounded_line, 0,
+                        "this charge was for a run that nothing bounds (spent_worst is null), so "
+                        "no budget can be kept with this ledger; start another one");
+}
+
+static tem_status refuse_run(const spending *s, const account *a, size_t refused,
+                             tem_error *error) {
+    char budget[AMOUNT_TEXT_BYTES], left[AMOUNT_TEXT_BYTES], needed[AMOUNT_TEXT_BYTES];
+    amount_write(s->budget, budget);
+    amount_write(ledger_left(&s->ledger, a, s->budget), left);
+    amount_write(cost(s, a->words), needed);
+    if (s->job->by == NULL)
+        return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, 0, 0,
+                            "the run costs %s, and %s of the budget of %s is left: nothing was "
+                            "released",
+                            needed, left, budget);
+    return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, 0, 0,
+                        "the budget of %s does not suffice for %zu of %zu people: that of record "
+                        "%" PRIu64 " has %s left, and costs %s: nothing was released",
+                        budget, refused, s->due.size / sizeof(uint32_t), a->first_record, left,
+                        needed);
+}
+
+/* Whether everybody can pay what is due. */
+static tem_status check_budget(const spending *s, tem_error *error) {
+    const uint32_t *due = (const uint32_t *)(const void *)s->due.data;
+    const account *first = NULL;
+    size_t refused = 0;
+    for (size_t i = 0; s->limited && i < s->due.size / sizeof *due; i++) {
+        const account *a = &s->ledger.people.items[due[i]];
+        if (cost(s, a->words) <= ledger_left(&s->ledger, a, s->budget))
+            continue;
+        refused++;
+        if (first == NULL || a->first_record < first->first_record)
+            first = a;
+    }
+    return refused == 0 ? TEM_OK : refuse_run(s, first, refused, error);
+}
+
+tem_status spending_settle(spending *s, tem_error *error) {
+    if (!s->active)
+        return TEM_OK;
+    tem_status status = ledger_lock(&s->ledger, error);
+    if (status != TEM_OK)
+        return status;
+    status = check_charges(s, error);
+    if (status == TEM_OK)
+        status = check_budget(s, error);
+    if (status == TEM_OK && !s->job->dry_run)
+        status = charge_due(s, true, error);
+    ledger_unlock(&s->ledger);
+    s->prepaid = status == TEM_OK;
+    return status;
+}
+
+tem_status spending_begin(spending *s, tem_error *error) {
+    if (!s->active || s->prepaid)
+        return TEM_OK;
+    tem_status status = ledger_lock(&s->ledger, error);
+    if (status == TEM_OK)
+        status = check_charges(s, error);
+    if (status != TEM_OK)
+        ledger_unlock(&s->ledger);
+    return status;
+}
+
+static tem_status refuse_document(const spending *s, const account *a, const spending_document *d,
+                                  tem_error *error) {
+    char budget[AMOUNT_TEXT_BYTES], left[AMOUNT_TEXT_BYTES], needed[AMOUNT_TEXT_BYTES];
+    amount_write(s->budget, budget);
+    amount_write(ledger_left(&s->ledger, a, s->budget) - cost(s, a->words), left);
+    amount_write(cost(s, d->counts.words), needed);
+    return core_fail(error, TEM_ERR_BUDGET,
+                     "stopped before this document: it costs %s, and %s of the budget of %s is "
+                     "left%s",
+                     needed, left, budget, s->job->by != NULL ? " for its person" : "");
+}
+
+static tem_status take_prepaid(account *a, const spending_document *d, tem_error *error) {
+    if (d->counts.words > a->words)
+        return core_fail(error, TEM_ERR_FILE,
+                         "the input has changed since its words were counted and charged");
+    a->words -= d->counts.words;
+    return TEM_OK;
+}
+
+tem_status spending_take(spending *s, const spending_document *d, uint64_t record,
+                         tem_error *error) {
+    if (!s->active)
+        return TEM_OK;
+    const uint64_t words = d->counts.words;
+    if (words > 0) {
+        const size_t index = accounts_find(&s->ledger.people, d->person);
+        if (index == SIZE_MAX)
+            return core_fail_memory(error);
+        account *a = &s->ledger.people.items[index];
+        if (s->prepaid)
+            return take_prepaid(a, d, error);
+        if (s->limited && cost(s, a->words + words) > ledger_left(&s->ledger, a, s->budget))
+            return refuse_document(s, a, d, error);
+        const tem_status status = make_due(s, index, words, record, error);
+        if (status != TEM_OK)
+            return status;
+    }
+    if (!s->prepaid)
+        counts_add(&s->counts, &d->counts);
+    return TEM_OK;
+}
+
+tem_status spending_end(spending *s, tem_error *error) {
+    if (!s->active || s->prepaid)
+        return TEM_OK;
+    const tem_status status = charge_due(s, false, error);
+    ledger_unlock(&s->ledger);
+    return status;
+}

@@ -1,0 +1,123 @@
+/* model_layout.c - the bytes of a model file. */
+#include "model/model_layout.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+
+#include <string.h>
+
+/* Bytes of a section; false on overflow. 2^48 bytes is more than any file. */
+static bool section_bytes(const model_header *h, uint32_t kind, uint64_t word_bytes,
+                          uint64_t list_entries, uint64_t *bytes) {
+    const uint64_t words = h->words, limit = (uint64_t)1 << 48;
+    switch (kind) {
+    case SECTION_WORD_STARTS:
+        *bytes = (words + 1) * sizeof(uint32_t);
+        return true;
+    case SECTION_WORD_BYTES:
+        *bytes = word_bytes;
+        return word_bytes <= UINT32_MAX;
+    case SECTION_WORD_TABLE:
+        *bytes = vocab_slot_count(h->words) * sizeof(uint64_t);
+        return true;
+    case SECTION_VECTORS:
+        *bytes = words * space_row_elements(h->dimension) * sizeof(int16_t);
+        return true;
+    case SECTION_MATRIX:
+        *bytes = space_pair_count(h->words) * sizeof(uint32_t);
+        return h->words <= TEM_MATRIX_WORDS_MAX;
+    case SECTION_LIST_STARTS:
+        *bytes = (words + 1) * sizeof(uint64_t);
+        return true;
+    case SECTION_LISTS:
+        *bytes = list_entries * sizeof(tem_neighbour);
+        return list_entries < limit / sizeof(tem_neighbour);
+    default:
+        *bytes = words * NEIGHBOUR_PARTS * sizeof(tem_dist);
+        return true;
+    }
+}
+
+uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t list_entries,
+                      model_section table[SECTION_KINDS], uint64_t *file_bytes) {
+    const uint32_t left_out =
+        metric_find((tem_metric)header->metric)->has_vectors ? SECTION_MATRIX : SECTION_VECTORS;
+    const uint32_t sections = SECTION_KINDS - 1;
+    uint64_t offset = sizeof *header + sections * sizeof *table + sizeof(model_seal);
+    uint32_t filled = 0;
+    for (uint32_t kind = 1; kind <= SECTION_KINDS; kind++) {
+        if (kind == left_out)
+            continue;
+        uint64_t bytes = 0;
+        if (!section_bytes(header, kind, word_bytes, list_entries, &bytes))
+            return 0;
+        table[filled++] = (model_section){.kind = kind, .offset = offset, .bytes = bytes};
+        offset = core_round_up(offset + bytes, MODEL_ALIGNMENT);
+    }
+    *file_bytes = offset;
+    return filled;
+}
+
+const void *model_section_data(const tem_model *m, uint32_t kind) {
+    switch (kind) {
+    case SECTION_WORD_STARTS:
+        return m->words.starts;
+    case SECTION_WORD_BYTES:
+        return m->words.bytes;
+    case SECTION_WORD_TABLE:
+        return m->words.slots;
+    case SECTION_VECTORS:
+        return m->space.rows;
+    case SECTION_MATRIX:
+        return m->space.matrix;
+    case SECTION_LIST_STARTS:
+        return m->index.starts;
+    case SECTION_LISTS:
+        return m->index.entries;
+    default:
+        return m->index.bounds;
+    }
+}
+
+model_header model_header_of(const tem_model *m) {
+    model_header h = {
+        .version = MODEL_VERSION,
+        .words = m->words.count,
+        .dimension = m->space.dimension,
+        .metric = (uint32_t)m->space.metric->id,
+        .step_log2 = m->space.step_log2,
+        .neighbours = m->neighbours,
+        .deviation = m->deviation,
+        .triangles = m->triangles | (uint64_t)m->triangles_exhaustive << 63,
+    };
+    memcpy(h.magic, MODEL_MAGIC, sizeof h.magic);
+    return h;
+}
+
+void model_front_hash(const model_header *header, const model_section *table,
+                      unsigned char hash[CORE_HASH_BYTES]) {
+    unsigned char front[sizeof *header + SECTION_KINDS * sizeof *table];
+    const size_t table_bytes = header->sections * sizeof *table;
+    memcpy(front, header, sizeof *header);
+    memcpy(front + sizeof *header, table, table_bytes);
+    core_hash256(front, sizeof *header + table_bytes, hash);
+}
+
+tem_status model_front(const tem_model *m, model_header *header, model_section table[SECTION_KINDS],
+                       tem_error *error) {
+    *header = model_header_of(m);
+    header->sections =
+        model_layout(header, m->words.byte_count, m->index.entry_count, table, &header->file_bytes);
+    if (header->sections == 0)
+        return core_fail(error, TEM_ERR_RANGE, "the model is too large for a file");
+    header->header_bytes =
+        (uint32_t)(sizeof *header + header->sections * sizeof *table + sizeof(model_seal));
+    return TEM_OK;
+}
+
+const char *model_section_name(uint32_t kind) {
+    static const char *const names[] = {"",        "word starts", "word bytes",  "word table",
+                                        "vectors", "matrix",      "list starts", "lists",
+                                        "bounds"};
+    return kind <= SECTION_KINDS ? names[kind] : "unknown";
+}

@@ -1,0 +1,86 @@
+/* model_layout.h - the bytes of a model file (docs/FORMAT.md). */
+#ifndef MODEL_MODEL_LAYOUT_H
+#define MODEL_MODEL_LAYOUT_H
+
+#include "model/model.h"
+
+#define MODEL_MAGIC "TEMMODEL"
+
+enum { MODEL_VERSION = 2, MODEL_ALIGNMENT = 64 };
+
+/* Kinds of section, in the order in which they stand in the file. */
+enum model_section_kind {
+    SECTION_WORD_STARTS = 1, /* u32[words + 1]: offsets into WORD_BYTES */
+    SECTION_WORD_BYTES = 2,
+    SECTION_WORD_TABLE = 3,  /* u64[slots]: space/vocab.h */
+    SECTION_VECTORS = 4,     /* i16[words][row_elements]; not under TEM_MATRIX */
+    SECTION_MATRIX = 5,      /* u32[words * (words - 1) / 2]; only under TEM_MATRIX */
+    SECTION_LIST_STARTS = 6, /* u64[words + 1]: offsets into LISTS, in entries */
+    SECTION_LISTS = 7,       /* {u32 id; u32 distance}[] */
+    SECTION_BOUNDS = 8,      /* u32[words][NEIGHBOUR_PARTS] */
+    SECTION_KINDS = 8
+};
+
+/* 64 bytes. */
+typedef struct model_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_bytes; /* header, section table and hash: a multiple of 64 */
+    uint64_t file_bytes;
+    uint32_t words;
+    uint32_t dimension;
+    uint32_t metric;
+    uint32_t step_log2;
+    uint32_t neighbours;
+    uint32_t deviation;
+    uint64_t triangles; /* bit 63: these are all there are */
+    uint32_t sections;
+    uint32_t zero;
+} model_header;
+
+/* 64 bytes, one a section. */
+typedef struct model_section {
+    uint32_t kind;
+    uint32_t zero;
+    uint64_t offset;
+    uint64_t bytes;
+    unsigned char hash[CORE_HASH_BYTES]; /* BLAKE2b-256 of the section's bytes */
+    uint64_t zero_end;
+} model_section;
+
+/* 64 bytes, after the section table. */
+typedef struct model_seal {
+    unsigned char hash[CORE_HASH_BYTES]; /* BLAKE2b-256 of header and table */
+    unsigned char zero[CORE_HASH_BYTES];
+} model_seal;
+
+_Static_assert(sizeof(model_header) == 64 && sizeof(model_section) == 64 &&
+                   sizeof(model_seal) == 64,
+               "the file's records are 64 bytes");
+
+/* The section table that the header's numbers demand, hashes left zero: kinds,
+ * offsets, sizes. word_bytes and list_entries are the only sizes that the other
+ * numbers do not settle. Returns the number of sections and sets *file_bytes;
+ * 0 if a size overflows. */
+uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t list_entries,
+                      model_section table[SECTION_KINDS], uint64_t *file_bytes);
+
+/* What the header of this model's file says; its sizes are left 0. */
+model_header model_header_of(const tem_model *model);
+
+/* Where the model has what this kind of section holds. */
+const void *model_section_data(const tem_model *model, uint32_t kind);
+
+/* The hash in the seal: of header and table. */
+void model_front_hash(const model_header *header, const model_section *table,
+                      unsigned char hash[CORE_HASH_BYTES]);
+
+/* The header of this model's file with its sizes, and the section table, hashes left zero.
+ * TEM_ERR_RANGE: too large for a file. */
+tem_status model_front(const tem_model *model, model_header *header,
+                       model_section table[SECTION_KINDS], tem_error *error);
+
+/* "word table" and the like, for messages. */
+const char *model_section_name(uint32_t kind);
+
+#endif

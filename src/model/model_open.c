@@ -1,0 +1,282 @@
+/* model_open.c - opening a model file that may be damaged or hostile.
+ *
+ * The header and the section table are checked in full: since there is only one way
+ * to lay out a model, the table must equal the one that model_layout computes. After
+ * that every array has the length its users rely on. What the arrays contain is
+ * checked where it is used: word starts in space/vocab.c, lists in
+ * index/neighbours.c; vectors may hold any numbers (space/kernels/kernels.h). */
+#include "core/hash.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "model/model_layout.h"
+
+#include <string.h>
+
+static tem_status damaged(tem_error *error, const char *path, const char *what) {
+    return core_fail_at(error, TEM_ERR_DAMAGED, path, 0, 0, "damaged model: %s", what);
+}
+
+static tem_status check_numbers(const model_header *h, const char *path, tem_error *error) {
+    if (h->words < 2 || h->words > TEM_WORDS_MAX)
+        return damaged(error, path, "the number of words is out of range");
+    const metric_ops *metric = metric_find((tem_metric)h->metric);
+    if (metric == NULL)
+        return damaged(error, path, "the metric is unknown");
+    if (h->zero != 0)
+        return damaged(error, path, "a reserved field is not 0");
+    if (!metric->has_vectors) {
+        if (h->dimension != 0 || h->step_log2 != 0)
+            return damaged(error, path, "a matrix has no dimension");
+    } else if (h->triangles != 0) {
+        return damaged(error, path, "only a matrix has triangles");
+    } else if (h->dimension < 1 || h->dimension > TEM_DIMENSION_MAX ||
+               h->step_log2 < SPACE_STEP_LOG2_MIN || h->step_log2 > SPACE_STEP_LOG2_MAX) {
+        return damaged(error, path, "the dimension or the step is out of range");
+    }
+    if (h->neighbours < 1 || h->neighbours > h->words)
+        return damaged(error, path, "the length of the lists is out of range");
+    return TEM_OK;
+}
+
+static tem_status check_header(const file_view *view, const char *path, model_header *h,
+                               tem_error *error) {
+    if (view->size < sizeof h->magic || memcmp(view->data, MODEL_MAGIC, sizeof h->magic) != 0)
+        return core_fail_at(error, TEM_ERR_FORMAT, path, 0, 0,
+                            "not a tem model; 'tem build' makes one from vectors");
+    if (view->size < sizeof *h)
+        return damaged(error, path, "the file ends in its header");
+    memcpy(h, view->data, sizeof *h);
+    if (h->version > MODEL_VERSION)
+        return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
+                            "model format %u is newer than %d, the newest this tem reads",
+                            h->version, MODEL_VERSION);
+    if (h->version != MODEL_VERSION)
+        return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
+                            "model format %u is older than %d: build the model again", h->version,
+                            MODEL_VERSION);
+    if (h->file_bytes != view->size)
+        return damaged(error, path, "the file is shorter or longer than its header says");
+    return check_numbers(h, path, error);
+}
+
+/* The table of the file against the only right one. */
+static tem_status check_table(const file_view *view, const char *path, const model_header *h,
+                              model_section table[SECTION_KINDS], tem_error *error) {
+    const uint64_t expected = sizeof *h + (SECTION_KINDS - 1) * sizeof *table + sizeof(model_seal);
+    if (h->sections != SECTION_KINDS - 1 || h->header_bytes != expected || view->size < expected)
+        return damaged(error, path, "the section table has the wrong size");
+    memcpy(table, view->data + sizeof *h, h->sections * sizeof *table);
+
+    uint64_t word_bytes = 0, list_entries = 0;
+    for (uint32_t i = 0; i < h->sections; i++) {
+        if (table[i].kind == SECTION_WORD_BYTES)
+            word_bytes = table[i].bytes;
+        if (table[i].kind == SECTION_LISTS)
+            list_entries = table[i].bytes / sizeof(tem_neighbour);
+    }
+    model_section right[SECTION_KINDS];
+    uint64_t file_bytes = 0;
+    if (model_layout(h, word_bytes, list_entries, right, &file_bytes) != h->sections ||
+        file_bytes != h->file_bytes)
+        return damaged(error, path, "the sections do not fill the file");
+    for (uint32_t i = 0; i < h->sections; i++) {
+        memcpy(right[i].hash, table[i].hash, sizeof right[i].hash);
+        if (memcmp(&right[i], &table[i], sizeof right[i]) != 0)
+            return damaged(error, path, "the section table is wrong");
+    }
+    return TEM_OK;
+}
+
+/* Of the copies, which are what is used: another process may write to the file meanwhile. */
+static tem_status check_seal(const file_view *view, const char *path, const model_header *h,
+                             const model_section *table, model_seal *seal, tem_error *error) {
+    unsigned char hash[CORE_HASH_BYTES], zero[CORE_HASH_BYTES] = {0};
+    memcpy(seal, view->data + h->header_bytes - sizeof *seal, sizeof *seal);
+    model_front_hash(h, table, hash);
+    if (memcmp(hash, seal->hash, sizeof hash) != 0 || memcmp(zero, seal->zero, sizeof zero) != 0)
+        return damaged(error, path, "the header does not match its hash");
+    return TEM_OK;
+}
+
+/* Points the model's views at the sections of the mapped file. */
+static void attach_section(tem_model *m, const model_section *section) {
+    const void *data = m->file.data + section->offset;
+    switch (section->kind) {
+    case SECTION_WORD_STARTS:
+        m->words.starts = data;
+        break;
+    case SECTION_WORD_BYTES:
+        m->words.bytes = data;
+        m->words.byte_count = section->bytes;
+        break;
+    case SECTION_WORD_TABLE:
+        m->words.slots = data;
+        m->words.slot_count = section->bytes / sizeof *m->words.slots;
+        break;
+    case SECTION_VECTORS:
+        m->space.rows = data;
+        break;
+    case SECTION_MATRIX:
+        m->space.matrix = data;
+        break;
+    case SECTION_LIST_STARTS:
+        m->index.starts = data;
+        break;
+    case SECTION_LISTS:
+        m->index.entries = data;
+        m->index.entry_count = section->bytes / sizeof *m->index.entries;
+        break;
+    default:
+        m->index.bounds = data;
+    }
+}
+
+static void attach(tem_model *m, const model_header *h, const model_section *table) {
+    m->words.count = m->space.count = m->index.count = h->words;
+    m->space.metric = metric_find((tem_metric)h->metric);
+    m->space.dimension = h->dimension;
+    m->space.row_elements = space_row_elements(h->dimension);
+    m->space.step_log2 = h->step_log2;
+    m->neighbours = h->neighbours;
+    m->deviation = h->deviation;
+    m->triangles = h->triangles & ~((uint64_t)1 << 63);
+    m->triangles_exhaustive = h->triangles >> 63 != 0;
+    for (uint32_t i = 0; i < h->sections; i++)
+        attach_section(m, &table[i]);
+}
+
+tem_status model_from_view(file_view view, const char *path, tem_model **out, tem_error *error) {
+    model_header header;
+    model_section table[SECTION_KINDS];
+    model_seal seal;
+    tem_model *m = NULL;
+    tem_status status = check_header(&view, path, &header, error);
+    if (status == TEM_OK)
+        status = check_table(&view, path, &header, table, error);
+    if (status == TEM_OK)
+        status = check_seal(&view, path, &header, table, &seal, error);
+    if (status == TEM_OK) {
+        m = core_alloc_zero(1, sizeof *m);
+        if (m == NULL)
+            status = core_fail_memory(error);
+    }
+    if (status != TEM_OK) {
+        file_close(&view);
+        return status;
+    }
+    m->file = view;
+    memcpy(m->hash, seal.hash, sizeof m->hash);
+    attach(m, &header, table);
+    m->path = core_alloc(strlen(path) + 1, 1);
+    m->table = core_alloc(SECTION_KINDS, sizeof *m->table);
+    m->index.checked = core_alloc_zero((size_t)header.words / 64 + 1, sizeof *m->index.checked);
+    if (m->path == NULL || m->table == NULL || m->index.checked == NULL) {
+        model_free(m);
+        return core_fail_memory(error);
+    }
+    memcpy(m->path, path, strlen(path) + 1);
+    memcpy(m->table, table, sizeof table);
+    *out = m;
+    return TEM_OK;
+}
+
+tem_status model_open(const char *path, tem_model **out, tem_error *error) {
+    file_view view;
+    tem_status status = file_map(path, &view, error);
+    return status == TEM_OK ? model_from_view(view, path, out, error) : status;
+}
+
+void model_free(tem_model *m) {
+    if (m == NULL)
+        return;
+    if (m->file.data != NULL) {
+        file_close(&m->file);
+        core_free(m->index.checked);
+        core_free(m->table);
+        core_free(m->path);
+    } else {
+        vocab_free(&m->words);
+        core_free((void *)(uintptr_t)m->space.rows);
+        core_free((void *)(uintptr_t)m->space.matrix);
+        neighbours_free(&m->index);
+    }
+    core_free(m);
+}
+
+/* What model_check hands to its threads: one item a section. */
+typedef struct section_check {
+    const tem_model *model;
+    const model_section *table;
+    bool bad[SECTION_KINDS];
+} section_check;
+
+static bool all_zero(const char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != 0)
+            return false;
+    return true;
+}
+
+static bool is_stopped(void *context) {
+    (void)context;
+    return core_task_stopped();
+}
+
+static void check_section(void *context, uint64_t item, unsigned thread) {
+    section_check *check = context;
+    const model_section *section = &check->table[item];
+    const char *data = check->model->file.data + section->offset;
+    const size_t padding = core_round_up(section->bytes, MODEL_ALIGNMENT) - section->bytes;
+    unsigned char hash[CORE_HASH_BYTES];
+    (void)thread;
+    if (!core_hash256_unless(data, section->bytes, is_stopped, NULL, hash))
+        return;
+    check->bad[item] =
+        memcmp(hash, section->hash, sizeof hash) != 0 || !all_zero(data + section->bytes, padding);
+}
+
+/* The table is the one that was checked when the file was opened: another process may have
+ * written to the file since. */
+tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error) {
+    if (model->file.data == NULL)
+        return TEM_OK;
+    const uint64_t sections = SECTION_KINDS - 1;
+    section_check check = {.model = model, .table = model->table};
+    tem_status status =
+        core_parallel(run, "checking hashes", sections, check_section, &check, error);
+    for (uint32_t i = 0; i < sections && status == TEM_OK; i++)
+        if (check.bad[i])
+            status = core_fail_at(error, TEM_ERR_DAMAGED, model->path, 0, model->table[i].offset,
+                                  "damaged model: the %s do not match their hash",
+                                  model_section_name(model->table[i].kind));
+    if (status == TEM_OK && vocab_check_words(&model->words, error) != TEM_OK)
+        status = TEM_ERR_DAMAGED;
+    return status;
+}
+
+/* What model_hash hands to its threads. */
+typedef struct section_hashes {
+    const tem_model *model;
+    model_section table[SECTION_KINDS];
+} section_hashes;
+
+static void hash_section(void *context, uint64_t item, unsigned thread) {
+    section_hashes *made = context;
+    model_section *section = &made->table[item];
+    (void)thread;
+    core_hash256(model_section_data(made->model, section->kind), section->bytes, section->hash);
+}
+
+tem_status model_hash(const tem_model *model, const tem_run *run,
+                      unsigned char hash[CORE_HASH_BYTES], tem_error *error) {
+    model_header header;
+    section_hashes made = {.model = model};
+    tem_status status = model_front(model, &header, made.table, error);
+    if (status == TEM_OK)
+        status =
+            core_parallel(run, "computing hashes", header.sections, hash_section, &made, error);
+    if (status == TEM_OK)
+        model_front_hash(&header, made.table, hash);
+    return status;
+}

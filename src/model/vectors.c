@@ -1,0 +1,315 @@
+/* vectors.c - embedding files: recognising them, and making the object.
+ *
+ * A file is what its content says. "TEMGRID1" starts tem's own format; a first line
+ * of two unsigned integers is a word2vec header unless the second line shows it to
+ * be GloVe text of dimension 1. One case cannot be told apart: `5 1` followed by
+ * `7 1` is a header of dimension 1, or GloVe text whose first words are numbers; it
+ * is taken for the header, whose row count then must fit. */
+#include "model/vectors.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "io/file.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistr.h>
+
+/* --------------------------------------------------------- recognition -- */
+
+typedef tem_status reader(const vectors_source *source, vectors_raw *raw, tem_error *error);
+
+static const char *read_unsigned(const char *p, const char *end, uint64_t *value) {
+    uint64_t v = 0;
+    const char *first = p;
+    for (; p < end && *p >= '0' && *p <= '9'; p++)
+        if (__builtin_mul_overflow(v, 10u, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+            v = UINT64_MAX;
+    *value = v;
+    return p == first ? NULL : p;
+}
+
+static const char *skip_blanks(const char *p, const char *end) {
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p;
+}
+
+/* The first line, if it is two unsigned integers and nothing else. */
+static bool parse_header(const char *data, size_t size, vectors_header *out) {
+    const char *end = data + size;
+    vectors_header header;
+    const char *p = read_unsigned(data, end, &header.count);
+    if (p == NULL || p == end || (*p != ' ' && *p != '\t'))
+        return false;
+    p = read_unsigned(skip_blanks(p, end), end, &header.dimension);
+    if (p == NULL)
+        return false;
+    p = skip_blanks(p, end);
+    if (p < end && *p == '\r')
+        p++;
+    if (p < end && *p != '\n')
+        return false;
+    header.bytes = (size_t)(p - data) + (p < end);
+    *out = header;
+    return true;
+}
+
+static bool is_control(char c) {
+    return (unsigned char)c < ' ' && c != '\t' && c != '\n' && c != '\r';
+}
+
+/* Whether what would be the first row of a binary file could be text: UTF-8 without
+ * control characters. Its numbers hardly ever are: of 300 floats all 1200 bytes
+ * would have to fit. */
+static bool may_be_text(const char *start, const char *end, uint64_t dimension) {
+    size_t left = (size_t)(end - start);
+    size_t most = left < TEM_WORD_BYTES_MAX ? left : TEM_WORD_BYTES_MAX;
+    const char *space = memchr(start, ' ', most);
+    size_t row = space == NULL ? most : (size_t)(space - start) + 1;
+    if (dimension < (left - row) / 4)
+        left = row + 4 * (size_t)dimension;
+    for (size_t i = 0; i < left; i++)
+        if (is_control(start[i]))
+            return false;
+    const uint8_t *bad = u8_check((const uint8_t *)start, left);
+    /* A character of up to four bytes may be cut by the end of what is looked at. */
+    return bad == NULL || (const uint8_t *)start + left - bad < 4;
+}
+
+/* Decides between the formats that may follow a first line of two integers. A line
+ * that ends in two numbers or more is no GloVe text of dimension 1, so that a short
+ * first row is told as what it is. */
+static reader *after_header(vectors_source *source, const vectors_header *header) {
+    const char *start = source->data + header->bytes, *end = source->data + source->size;
+    vectors_line line = vectors_text_line(start, end, header->dimension);
+    bool text = start == end || line.is_row ||
+                (line.numbers > 0 && may_be_text(start, end, header->dimension));
+    bool is_header = start == end || line.is_row || line.numbers > 1 ||
+                     (header->dimension < UINT64_MAX && line.columns >= header->dimension + 1);
+    if (!text || is_header)
+        source->header = *header;
+    return text ? vectors_read_text : vectors_read_binary;
+}
+
+/* Files that are sometimes given by mistake, by how they start. GloVe is handed out
+ * as zip archives. */
+static tem_status refuse_archive(const vectors_source *source, tem_error *error) {
+    static const struct {
+        size_t offset, length;
+        const char *magic, *name;
+    } archives[] = {{0, 4, "PK\x03\x04", "a zip archive"},
+                    {0, 4, "\x28\xb5\x2f\xfd", "zstd data"},
+                    {0, 6, "\xfd\x37zXZ\0", "xz data"},
+                    {4, 6, "\x31\x41\x59\x26\x53\x59", "bzip2 data"}};
+    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
+        size_t offset = archives[i].offset, length = archives[i].length;
+        if (source->size >= offset + length &&
+            memcmp(source->data + offset, archives[i].magic, length) == 0)
+            return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 0,
+                                "expected vectors, found %s: unpack it first", archives[i].name);
+    }
+    return TEM_OK;
+}
+
+static reader *recognise(vectors_source *source) {
+    vectors_header header;
+    source->header = (vectors_header){0, 0, 0};
+    if (source->size >= 8 && memcmp(source->data, "TEMGRID1", 8) == 0)
+        return vectors_read_grid;
+    if (parse_header(source->data, source->size, &header))
+        return after_header(source, &header);
+    return vectors_read_text;
+}
+
+tem_status vectors_check_shape(const vectors_source *source, uint64_t count, uint64_t dimension,
+                               uint64_t line, tem_error *error) {
+    if (dimension < 1 || dimension > TEM_DIMENSION_MAX)
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, line, 0,
+                            "expected words with 1 to %u numbers each, found %llu",
+                            TEM_DIMENSION_MAX, (unsigned long long)dimension);
+    if (count < 2)
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, line, 0,
+                            "needs at least two words, found %llu", (unsigned long long)count);
+    if (count > TEM_WORDS_MAX)
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, line, 0,
+                            "expected at most %u words, found %llu", TEM_WORDS_MAX,
+                            (unsigned long long)count);
+    return TEM_OK;
+}
+
+/* ---------------------------------------------------------- the object -- */
+
+void vectors_raw_free(vectors_raw *raw) {
+    core_free(raw->words);
+    core_free(raw->values);
+    core_free(raw->grid);
+    core_free(raw->row_bytes);
+    core_free(raw->word_storage);
+    *raw = (vectors_raw){0};
+}
+
+static tem_status refuse_word(const char *path, const vectors_raw *raw, const vocab_fault *fault,
+                              tem_error *error) {
+    const tem_status status = TEM_ERR_FORMAT;
+    bool repeated = fault->earlier_row != fault->row;
+    unsigned long long earlier = fault->earlier_row;
+    uint64_t line = raw->first_line == 0 ? 0 : raw->first_line + fault->row;
+    uint64_t byte = 0;
+    const char *unit = "line";
+    if (raw->first_line != 0)
+        earlier += raw->first_line;
+    else if (raw->row_bytes != NULL) {
+        unit = "byte";
+        byte = raw->row_bytes[fault->row];
+        earlier = raw->row_bytes[fault->earlier_row];
+    } else if (repeated)
+        return core_fail_at(error, status, path, 0, 0, "word %u %s, as word %llu", fault->row + 1,
+                            fault->reason, earlier + 1);
+    else
+        return core_fail_at(error, status, path, 0, 0, "word %u %s", fault->row + 1, fault->reason);
+    if (repeated)
+        return core_fail_at(error, status, path, line, byte, "the word %s, at %s %llu",
+                            fault->reason, unit, earlier);
+    return core_fail_at(error, status, path, line, byte, "the word %s", fault->reason);
+}
+
+static tem_status make_words(const char *path, const vectors_raw *raw, vocab *words,
+                             tem_error *error) {
+    vocab_fault fault = {0, 0, ""};
+    tem_status status = vocab_make(raw->words, raw->count, words, &fault);
+    if (status == TEM_ERR_FORMAT)
+        return refuse_word(path, raw, &fault, error);
+    return status == TEM_OK ? TEM_OK : core_fail_memory(error);
+}
+
+/* The object from what a reader found; takes the arrays from *raw. */
+static tem_status assemble(const char *path, vectors_raw *raw, tem_vectors **out,
+                           tem_error *error) {
+    vocab words;
+    tem_status status = make_words(path, raw, &words, error);
+    if (status != TEM_OK)
+        return status;
+    tem_vectors *vectors = core_alloc(1, sizeof *vectors);
+    if (vectors == NULL) {
+        vocab_free(&words);
+        return core_fail_memory(error);
+    }
+    *vectors = (tem_vectors){.words = words,
+                             .dimension = raw->dimension,
+                             .values = raw->values,
+                             .grid = raw->grid,
+                             .step_log2 = raw->step_log2,
+                             .deviation = raw->deviation,
+                             .format = raw->format};
+    raw->values = NULL;
+    raw->grid = NULL;
+    *out = vectors;
+    return TEM_OK;
+}
+
+/* A row was refused: but a word before it may have to be refused as well, and the
+ * first fault of a file is the one to tell. */
+static tem_status check_earlier_words(const char *path, const vectors_raw *raw, tem_error *error) {
+    vocab words;
+    if (raw->count == 0)
+        return TEM_ERR_FORMAT;
+    tem_status status = make_words(path, raw, &words, error);
+    if (status != TEM_OK)
+        return status;
+    vocab_free(&words);
+    return TEM_ERR_FORMAT;
+}
+
+/* What follows reading, whether it went well (`read`) or not. */
+static tem_status finish(tem_status read, const char *path, vectors_raw *raw, tem_vectors **out,
+                         tem_error *error) {
+    tem_status status = read;
+    if (read == TEM_OK)
+        status = assemble(path, raw, out, error);
+    else if (read == TEM_ERR_FORMAT)
+        status = check_earlier_words(path, raw, error);
+    vectors_raw_free(raw);
+    return status;
+}
+
+tem_status vectors_from_bytes(const vectors_source *source, tem_vectors **out, tem_error *error) {
+    vectors_source copy = *source;
+    vectors_raw raw = {0};
+    if (source->limit == 1)
+        return core_fail(error, TEM_ERR_ARGUMENT, "needs at least two words: a limit of 1 is less");
+    if (source->size == 0)
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 0,
+                            "expected vectors, found an empty file");
+    tem_status status = refuse_archive(source, error);
+    if (status != TEM_OK)
+        return status;
+    reader *read = recognise(&copy);
+    return finish(read(&copy, &raw, error), source->path, &raw, out, error);
+}
+
+tem_status vectors_load(const char *path, uint64_t limit, const tem_run *run, tem_vectors **out,
+                        tem_error *error) {
+    if (path == NULL || out == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "expected a path and a place for the vectors");
+    file_view view;
+    tem_status status = file_open(path, run, &view, error);
+    if (status != TEM_OK)
+        return status;
+    if (file_is_gzip(&view)) {
+        status = file_unpack(path, run, &view, error);
+        if (status != TEM_OK)
+            return status;
+    }
+    vectors_source source = {
+        .path = path, .data = view.data, .size = view.size, .limit = limit, .run = run};
+    status = vectors_from_bytes(&source, out, error);
+    file_close(&view);
+    return status;
+}
+
+/* The first row with a value that is not finite, or `count`. */
+static uint32_t first_bad_row(const float *values, uint32_t count, uint32_t dimension) {
+    uint64_t total = (uint64_t)count * dimension;
+    for (uint64_t i = 0; i < total; i++)
+        if (!isfinite(values[i]))
+            return (uint32_t)(i / dimension);
+    return count;
+}
+
+tem_status vectors_create(const char *const *words, const float *values, uint32_t count,
+                          uint32_t dimension, tem_vectors **out, tem_error *error) {
+    if (words == NULL || values == NULL || out == NULL || count < 2 || count > TEM_WORDS_MAX ||
+        dimension < 1 || dimension > TEM_DIMENSION_MAX)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "expected two words or more, with 1 to %u numbers each",
+                         TEM_DIMENSION_MAX);
+    vectors_raw raw = {.format = "memory", .dimension = dimension, .first_line = 1};
+    raw.words = core_alloc(count, sizeof *raw.words);
+    raw.values = core_alloc(count, dimension * sizeof *raw.values);
+    tem_status status = raw.words == NULL || raw.values == NULL ? core_fail_memory(error) : TEM_OK;
+    for (uint32_t i = 0; i < count && status == TEM_OK; i++) {
+        if (words[i] == NULL)
+            status = core_fail(error, TEM_ERR_ARGUMENT, "word %u is NULL", i);
+        else
+            raw.words[i] = (word_span){words[i], strnlen(words[i], TEM_WORD_BYTES_MAX + 1)};
+    }
+    if (status == TEM_OK) {
+        memcpy(raw.values, values, (size_t)count * dimension * sizeof *values);
+        raw.count = first_bad_row(values, count, dimension);
+        if (raw.count < count)
+            status = core_fail_at(error, TEM_ERR_FORMAT, "", raw.count + (uint64_t)1, 0,
+                                  "a number is not finite");
+    }
+    return finish(status, "", &raw, out, error);
+}
+
+void vectors_free(tem_vectors *vectors) {
+    if (vectors == NULL)
+        return;
+    vocab_free(&vectors->words);
+    core_free(vectors->values);
+    core_free(vectors->grid);
+    core_free(vectors);
+}

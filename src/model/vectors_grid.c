@@ -1,0 +1,210 @@
+/* vectors_grid.c - tem's own .temv: vectors that are on the grid already.
+ *
+ *   offset  0  "TEMGRID1"
+ *           8  u64  n
+ *          16  u32  dimension
+ *          20  u32  q: values are in steps of 2^-q, 4 to 30
+ *          24  u32  deviation, a tem_dist
+ *          28  u32  0
+ *          32  u64  bytes of the words
+ *          40  one zstd frame, to the end of the file
+ * all little-endian. The frame holds the words, each with a line feed after it; the
+ * high bytes of all values, column by column; their low bytes in the same order.
+ * High bytes of a column are alike, which is what zstd makes use of: row by row and
+ * unsplit, the default vocabulary takes 16 % more (16.9 MB against 14.6). */
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "model/vectors.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+enum {
+    HEADER_BYTES = 40,
+    STEP_LEAST = 4,
+    STEP_MOST = 30,
+    VALUE_MOST = 16383,
+    BLOCK_ROWS = 64,
+    /* A zstd block gives at most 128 KiB and takes at least 4 bytes, so no frame
+     * grows by more than this. */
+    GROWTH_MOST = 32768
+};
+
+/* More than vocab_make takes; keeps the sum of sizes far from overflow. */
+#define WORD_BYTES_MOST ((uint64_t)1 << 33)
+
+typedef struct grid_header {
+    uint64_t count;
+    uint32_t dimension, step_log2, deviation, zero;
+    uint64_t word_bytes;
+} grid_header;
+
+typedef struct grid_job {
+    const vectors_raw *raw;
+    const unsigned char *high, *low; /* column-major */
+    uint64_t column_bytes;           /* n, which `limit` does not change */
+    atomic_uint_fast64_t bad_row;
+} grid_job;
+
+static uint64_t load_little(const char *bytes, unsigned count) {
+    uint64_t value = 0;
+    for (unsigned i = count; i-- > 0;)
+        value = value << 8 | (unsigned char)bytes[i];
+    return value;
+}
+
+static tem_status fail_at(const vectors_source *source, uint64_t byte, const char *what,
+                          tem_error *error) {
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, byte, "%s", what);
+}
+
+static tem_status read_header(const vectors_source *source, grid_header *out, tem_error *error) {
+    const char *data = source->data;
+    if (source->size < HEADER_BYTES)
+        return fail_at(source, source->size, "the file is cut short: expected a header of 40 bytes",
+                       error);
+    grid_header h = {.count = load_little(data + 8, 8),
+                     .dimension = (uint32_t)load_little(data + 16, 4),
+                     .step_log2 = (uint32_t)load_little(data + 20, 4),
+                     .deviation = (uint32_t)load_little(data + 24, 4),
+                     .zero = (uint32_t)load_little(data + 28, 4),
+                     .word_bytes = load_little(data + 32, 8)};
+    tem_status status = vectors_check_shape(source, h.count, h.dimension, 0, error);
+    if (status != TEM_OK)
+        return status;
+    if (h.step_log2 < STEP_LEAST || h.step_log2 > STEP_MOST)
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 20,
+                            "expected a step of 2^-4 to 2^-30, found 2^-%u", h.step_log2);
+    if (h.zero != 0)
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 28, "expected 0, found %u",
+                            h.zero);
+    if (h.word_bytes < 2 * h.count || h.word_bytes > WORD_BYTES_MOST)
+        return fail_at(source, 32, "the size of the words does not fit their number", error);
+    *out = h;
+    return TEM_OK;
+}
+
+/* Unpacks the frame into *content, which the caller frees. */
+static tem_status unpack(const vectors_source *source, uint64_t size, char **content,
+                         tem_error *error) {
+    const char *frame = source->data + HEADER_BYTES;
+    size_t frame_bytes = source->size - HEADER_BYTES;
+    if (ZSTD_getFrameContentSize(frame, frame_bytes) != size)
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES,
+                            "expected a zstd frame of %llu bytes unpacked",
+                            (unsigned long long)size);
+    if (size / GROWTH_MOST > frame_bytes)
+        return fail_at(source, source->size, "the file is cut short", error);
+    size_t used = ZSTD_findFrameCompressedSize(frame, frame_bytes);
+    if (ZSTD_isError(used))
+        return fail_at(source, source->size, "the zstd frame is damaged or cut short", error);
+    if (used != frame_bytes)
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + used,
+                            "expected the end of the file, found %zu bytes more",
+                            frame_bytes - used);
+    char *buffer = core_alloc(size, 1);
+    if (buffer == NULL)
+        return core_fail_memory(error);
+    size_t got = ZSTD_decompress(buffer, size, frame, frame_bytes);
+    if (got == size) {
+        *content = buffer;
+        return TEM_OK;
+    }
+    core_free(buffer);
+    if (ZSTD_isError(got) && ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
+        return core_fail_memory(error);
+    return fail_at(source, HEADER_BYTES, "the zstd frame is damaged", error);
+}
+
+/* All n words are looked at, whatever the limit: they must fill their place. */
+static tem_status split_words(const vectors_source *source, const grid_header *h, vectors_raw *raw,
+                              tem_error *error) {
+    const char *p = raw->word_storage, *end = p + h->word_bytes;
+    uint64_t found = 0;
+    for (; p < end; found++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        if (stop == NULL)
+            return fail_at(source, HEADER_BYTES, "expected a line feed after the last word", error);
+        if (found < raw->count)
+            raw->words[found] = (word_span){p, (size_t)(stop - p)};
+        p = stop + 1;
+    }
+    if (found == h->count)
+        return TEM_OK;
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES,
+                        "expected %llu words, as the header says, found %llu",
+                        (unsigned long long)h->count, (unsigned long long)found);
+}
+
+static void note_bad_row(grid_job *job, uint64_t row) {
+    uint_fast64_t least = atomic_load(&job->bad_row);
+    while (row < least && !atomic_compare_exchange_weak(&job->bad_row, &least, row)) {
+    }
+}
+
+/* A block of rows, column by column: 64 bytes of each, one cache line, are read at
+ * a time, and the 64 rows that are written stay in the cache. */
+static void turn_block(void *context, uint64_t item, unsigned thread) {
+    grid_job *job = context;
+    const vectors_raw *raw = job->raw;
+    uint64_t first = item * BLOCK_ROWS;
+    uint64_t end = raw->count - first < BLOCK_ROWS ? raw->count : first + BLOCK_ROWS;
+    (void)thread;
+    for (uint64_t column = 0; column < raw->dimension; column++) {
+        const unsigned char *high = job->high + column * job->column_bytes;
+        const unsigned char *low = job->low + column * job->column_bytes;
+        for (uint64_t row = first; row < end; row++) {
+            int value = (high[row] << 8 | low[row]) - (high[row] >= 128 ? 65536 : 0);
+            if (value > VALUE_MOST || value < -VALUE_MOST)
+                note_bad_row(job, row);
+            raw->grid[row * raw->dimension + column] = (int16_t)value;
+        }
+    }
+}
+
+static tem_status turn(const vectors_source *source, const grid_header *h, vectors_raw *raw,
+                       tem_error *error) {
+    const unsigned char *high = (const unsigned char *)raw->word_storage + h->word_bytes;
+    grid_job job = {
+        .raw = raw, .high = high, .low = high + h->count * h->dimension, .column_bytes = h->count};
+    uint64_t blocks = ((uint64_t)raw->count + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    atomic_init(&job.bad_row, UINT64_MAX);
+    tem_status status = core_parallel(source->run, "reading", blocks, turn_block, &job, error);
+    uint64_t bad = atomic_load(&job.bad_row);
+    if (status != TEM_OK || bad == UINT64_MAX)
+        return status;
+    raw->count = (uint32_t)bad;
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES,
+                        "word %llu has a value outside -16383 to 16383",
+                        (unsigned long long)bad + 1);
+}
+
+tem_status vectors_read_grid(const vectors_source *source, vectors_raw *raw, tem_error *error) {
+    grid_header h = {0};
+    raw->format = "tem vectors";
+    tem_status status = read_header(source, &h, error);
+    if (status != TEM_OK)
+        return status;
+    status = unpack(source, h.word_bytes + 2 * h.count * h.dimension, &raw->word_storage, error);
+    if (status != TEM_OK)
+        return status;
+
+    uint64_t rows = source->limit != 0 && source->limit < h.count ? source->limit : h.count;
+    raw->dimension = h.dimension;
+    raw->step_log2 = h.step_log2;
+    raw->deviation = h.deviation;
+    raw->words = core_alloc(rows, sizeof *raw->words);
+    raw->grid = core_alloc(rows, h.dimension * sizeof *raw->grid);
+    if (raw->words == NULL || raw->grid == NULL)
+        return core_fail_memory(error);
+    raw->count = (uint32_t)rows;
+    status = split_words(source, &h, raw, error);
+    if (status != TEM_OK) {
+        raw->count = 0;
+        return status;
+    }
+    return turn(source, &h, raw, error);
+}
