@@ -817,7 +817,7 @@ static void test_charge_tells_the_mechanism(void **state) {
     (void)state;
     static const double epsilons[] = {0.1, 1.0 / 3, 2};
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
-        tem_mechanism *mechanism = mechanism_of(TEM_KIND_TEM, epsilons[i]);
+        tem_mechanism *mechanism = mechanism_of("tem", epsilons[i]);
         tem_mechanism_info info;
         tem_mechanism_get_info(mechanism, &info);
         clear(NULL);
