@@ -72,16 +72,16 @@ def machine(data):
             ("instructions", " ".join(m["flags"])), ("caches", caches),
             ("memory", f"{m['memory_bytes'] / 2**30:.0f} GiB"), ("system", m["system"]),
             ("compiler", m["compiler"]), ("commit", commits(data)), ("date", m["date"]),
-            ("threads", f"{m['threads']}, of tem and of every other"),
-            ("load before", f"{m['load_at_start']:.2f}")]
+            ("threads", f"{m['threads']}, for tem and for every other program"),
+            ("load average before", f"{m['load_at_start']:.2f}")]
     for name, hello in sorted(data.get("versions", {}).items()):
         rows.append((f"{name} packages", ", ".join(f"{k} {v}" for k, v in hello.items())))
     return table(("", ""), rows)
 
 
-PEAK_ROWS = [("int8", "int8 multiply-adds, vpdpbusd", 1e-9, "thousand million/s"),
-             ("int16", "int16 multiply-adds, vpdpwssd", 1e-9, "thousand million/s"),
-             ("fp32", "fp32 multiply-adds, vfmadd", 1e-9, "thousand million/s"),
+PEAK_ROWS = [("int8", "int8 multiply-adds, vpdpbusd", 1e-9, "billion/s"),
+             ("int16", "int16 multiply-adds, vpdpwssd", 1e-9, "billion/s"),
+             ("fp32", "fp32 multiply-adds, vfmadd", 1e-9, "billion/s"),
              ("read-22MB", "reading 22 MB in order", 1e-9, "GB/s"),
              ("read-256MB", "reading 256 MB in order", 1e-9, "GB/s"),
              ("chase-22MB", "dependent loads in 22 MB", 1e-6, "million/s"),
@@ -154,7 +154,7 @@ def sampling(section):
                          "-" if tail is None else f"{tail:.2f}"))
         parts.append(f"### {model}\n\n" + table(
             ("epsilon", "million words/s", "% of the limit probe", "million words/s, unequal weights",
-             "unequal / equal", "tail words a draw"), rows))
+             "unequal / equal", "tail words per draw"), rows))
         parts.append(sampling_beside(section, model))
     return "\n\n".join(parts)
 
@@ -210,8 +210,8 @@ def stream(r):
     rows = [(f"{p['bytes'] / 1e6:,.0f} MB", megabytes(p["VmRSS"]), megabytes(p["RssAnon"]),
              megabytes(p["VmHWM"])) for p in r["points"]]
     return (f"A stream of {r['bytes'] / 1e9:.2f} GB through a pipe at epsilon 6: "
-            f"{number(r['seconds'])} s, {number(r['megabytes_per_s'])} MB/s. Memory on the way:\n\n"
-            + table(("read", "resident", "of it not mapped files", "peak so far"), rows))
+            f"{number(r['seconds'])} s, {number(r['megabytes_per_s'])} MB/s. Memory meanwhile:\n\n"
+            + table(("read", "resident", "of this, not mapped files", "peak so far"), rows))
 
 
 def growth(section):
@@ -239,11 +239,11 @@ def packages(section):
                          spread(r["tem_s"], 1e6), spread(r["ratio"])))
             unknown.append(f"{package} at epsilon {epsilon}: "
                            f"{100 * r['unknown_verbatim']:.0f} %")
-    text = table(("", "epsilon", "ms a word", "tem, microseconds a word", "ratio"), rows)
-    text += "\n\nUnknown words that came out as they went in: " + "; ".join(unknown) + "."
+    text = table(("", "epsilon", "ms per word", "tem, microseconds per word", "ratio"), rows)
+    text += "\n\nShare of unknown words released unchanged: " + "; ".join(unknown) + "."
     if "loss" in section:
         text += "\n\n" + table(
-            ("epsilon asked for", "realised, score of the paper", "realised, score of mldp-text"),
+            ("requested epsilon", "realised, score of the paper", "realised, score of mldp-text"),
             [(e, number(r["paper"]), number(r["mldp"])) for e, r in section["loss"].items()])
     return text
 
@@ -282,8 +282,8 @@ def plot_sampling(section, folder):
             if some:
                 curves.append((model + name, [point(r["epsilon"], r[key], 1e-6) for r in some]))
     if curves:
-        gnuplot(folder / "sampling.svg", "Words drawn a second, by epsilon",
-                ["set logscale xy", "set xlabel 'epsilon'", "set ylabel 'million words a second'",
+        gnuplot(folder / "sampling.svg", "Words drawn per second, by epsilon",
+                ["set logscale xy", "set xlabel 'epsilon'", "set ylabel 'million words per second'",
                  "set xrange [0.4:15]", "set xtics (0.5, 1, 2, 3, 4, 6, 8, 12)"], curves)
 
 
@@ -302,7 +302,7 @@ def plot_growth(section, folder):
 
 def python(section):
     call = section.get("call")
-    rows = [("a call for one word, epsilon 3, us", spread(call["c_s"], 1e6),
+    rows = [("one call for one word, epsilon 3, us", spread(call["c_s"], 1e6),
              spread(call["python_s"], 1e6), f"{spread(call['added_s'], 1e6)} added")] if call else []
     for key, r in section.items():
         if key.startswith("batch-"):
@@ -313,14 +313,15 @@ def python(section):
     parts = [table(("", "C", "Python", "Python / C"), rows)]
     if "threads" in section:
         r = section["threads"]
-        parts.append("Threads of Python, a call a review, epsilon 3: one takes "
-                     f"{spread(r['one_s'])} s, two {spread(r['two_s'])} s: "
-                     f"{spread(r['ratio'])} times as fast. Two threads of C are "
+        parts.append("Python threads, one call per review, epsilon 3: one thread takes "
+                     f"{spread(r['one_s'])} s, two take {spread(r['two_s'])} s, "
+                     f"{spread(r['ratio'])} times as fast. Two C threads are "
                      f"{spread(r['c_ratio'])} times as fast as one.")
     others = [(name, spread(section[name]["package_s"], 1e3), spread(section[name]["tem_s"], 1e3),
                spread(section[name]["ratio"])) for name in ("mldp-text", "pypantera")
               if name in section]
-    parts.append(table(("a word a call, epsilon 3, ms", "package", "tem", "package / tem"), others))
+    parts.append(table(("one word per call, epsilon 3, ms", "package", "tem", "package / tem"),
+                       others))
     return "\n\n".join(parts)
 
 
