@@ -1,10 +1,7 @@
-/* api_model.c - using a tem_model: the calls of tem.h. */
+/* api_model.c - tem_model of tem.h. */
+#include "audit/verify.h"
 #include "core/status.h"
-#include "model/model.h"
-
-#include <math.h>
-#include <sodium.h>
-#include <string.h>
+#include "model/grid_check.h"
 
 tem_status tem_model_open(const char *path, tem_model **model, tem_error *error) {
     if (path == NULL || model == NULL)
@@ -44,19 +41,7 @@ void tem_model_free(tem_model *model) {
 }
 
 void tem_model_get_info(const tem_model *model, tem_model_info *info) {
-    *info = (tem_model_info){
-        .words = model->words.count,
-        .dimension = model->space.dimension,
-        .metric = model->space.metric->id,
-        .step_log2 = model->space.step_log2,
-        .neighbours = model->neighbours,
-        .deviation = model->deviation,
-        .triangles = model->triangles,
-        .triangles_exhaustive = model->triangles_exhaustive,
-        .file_bytes = model->file.size,
-    };
-    if (model->file.data != NULL)
-        sodium_bin2hex(info->hash, sizeof info->hash, model->hash, sizeof model->hash);
+    model_get_info(model, info);
 }
 
 const char *tem_model_word(const tem_model *model, uint32_t id, size_t *length) {
@@ -78,15 +63,7 @@ tem_status tem_model_vector(const tem_model *model, uint32_t id, float *out, tem
         return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the vector are needed");
     if (id >= model->words.count)
         return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
-    const space *s = &model->space;
-    if (s->rows == NULL)
-        return core_fail(error, TEM_ERR_UNSUPPORTED,
-                         "a model of given distances has no vectors; build one from vectors");
-    const int16_t *row = space_row(s, id);
-    const float step = ldexpf(1, -(int)s->step_log2);
-    for (uint32_t i = 0; i < s->dimension; i++)
-        out[i] = (float)row[i] * step;
-    return TEM_OK;
+    return model_vector(model, id, out, error);
 }
 
 tem_status tem_model_neighbours(const tem_model *model, uint32_t id, tem_neighbours *neighbours,
@@ -96,4 +73,61 @@ tem_status tem_model_neighbours(const tem_model *model, uint32_t id, tem_neighbo
     if (id >= model->words.count)
         return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
     return neighbours_get(&model->index, id, neighbours, error);
+}
+
+/* ---- building ---- */
+
+tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
+                           const tem_run *run, tem_model **model, tem_error *error) {
+    if (vectors == NULL || model == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "vectors and a place for the model are needed");
+    return model_build(vectors, options, run, model, error);
+}
+
+tem_status tem_model_build_function(const char *const *words, uint32_t count,
+                                    tem_distance_fn *distance, void *context, uint32_t neighbours,
+                                    const tem_run *run, tem_model **model, tem_error *error) {
+    if (words == NULL || distance == NULL || model == NULL || count < 2 ||
+        count > TEM_MATRIX_WORDS_MAX)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "2 to %u words, a distance and a place for the model are needed",
+                         TEM_MATRIX_WORDS_MAX);
+    return model_build_function(words, count, distance, context, neighbours, run, model, error);
+}
+
+tem_status tem_model_build_matrix(const char *const *words, uint32_t count, const double *distances,
+                                  uint32_t neighbours, const tem_run *run, tem_model **model,
+                                  tem_error *error) {
+    if (words == NULL || distances == NULL || model == NULL || count < 2 ||
+        count > TEM_MATRIX_WORDS_MAX)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a matrix of distances of 2 to %u words is needed", TEM_MATRIX_WORDS_MAX);
+    return model_build_matrix(words, count, distances, neighbours, run, model, error);
+}
+
+/* ---- checking ---- */
+
+tem_status tem_model_verify(tem_model *model, const tem_run *run, tem_error *error) {
+    if (model == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
+    return verify_model(model, run, error);
+}
+
+tem_status tem_trust_verify(tem_model *model, const tem_verification *how, const tem_run *run,
+                            tem_error *error) {
+    if (model == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
+    return verify_all(model, how, run, error);
+}
+
+tem_status tem_model_nearest_median(const tem_model *model, tem_dist *median, tem_error *error) {
+    if (model == NULL || median == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the median are needed");
+    return model_nearest_median(model, median, error);
+}
+
+tem_status tem_model_check_grid(const tem_model *model, uint32_t percent, tem_error *error) {
+    if (model == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
+    return model_check_grid(model, percent, error);
 }

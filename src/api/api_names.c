@@ -1,7 +1,9 @@
 /* api_names.c - the small calls of tem.h: version, names, kernels. */
+#include "certificate/certificate.h"
 #include "core/status.h"
 #include "space/kernels/kernels.h"
 #include "space/metric.h"
+#include "tuning/choose.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,34 +69,28 @@ tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *err
     return core_fail(error, TEM_ERR_ARGUMENT, "the metric is %s", names);
 }
 
-static const char *const weights_names[] = {[TEM_WEIGHTS_EQUAL] = "equal",
-                                            [TEM_WEIGHTS_BALANCED] = "balanced",
-                                            [TEM_WEIGHTS_TUNED] = "tuned"};
-
 const char *tem_weights_name(tem_weights_kind kind) {
-    return kind >= TEM_WEIGHTS_EQUAL && kind <= TEM_WEIGHTS_TUNED ? weights_names[kind] : "unknown";
+    const char *name = certificate_weights_name(kind);
+    return name == NULL ? "unknown" : name;
 }
 
 tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error *error) {
     for (int i = TEM_WEIGHTS_EQUAL; name != NULL && kind != NULL && i <= TEM_WEIGHTS_TUNED; i++)
-        if (strcmp(weights_names[i], name) == 0) {
+        if (strcmp(certificate_weights_name((tem_weights_kind)i), name) == 0) {
             *kind = (tem_weights_kind)i;
             return TEM_OK;
         }
     return core_fail(error, TEM_ERR_ARGUMENT, "weights are equal, balanced or tuned");
 }
 
-static const char *const target_names[] = {
-    [TEM_TARGET_SELF] = "self", [TEM_TARGET_SUPPORT] = "support", [TEM_TARGET_BAYES] = "bayes"};
-
 const char *tem_target_name(tem_target target) {
-    return target >= TEM_TARGET_SELF && target <= TEM_TARGET_BAYES ? target_names[target]
-                                                                   : "unknown";
+    const char *name = target_name(target);
+    return name == NULL ? "unknown" : name;
 }
 
 tem_status tem_target_parse(const char *name, tem_target *target, tem_error *error) {
     for (int i = TEM_TARGET_SELF; name != NULL && target != NULL && i <= TEM_TARGET_BAYES; i++)
-        if (strcmp(target_names[i], name) == 0) {
+        if (strcmp(target_name((tem_target)i), name) == 0) {
             *target = (tem_target)i;
             return TEM_OK;
         }

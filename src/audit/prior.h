@@ -17,13 +17,16 @@ struct tem_prior {
 
 /* A prior over `count` words with shares of 0, to be filled in and then given to prior_scale.
  * NULL: no memory. Free with prior_free. */
-struct tem_prior *prior_make(const tem_model *model, uint32_t count);
-void prior_free(struct tem_prior *p);
-
-/* Each share becomes (its id + 1)^-power. */
-void prior_fill_zipf(struct tem_prior *p, double power);
+tem_prior *prior_make(const tem_model *model, uint32_t count);
+void prior_free(tem_prior *p);
 
 /* Divides the shares by their sum, and says what it was; if that is 0 they stay as they are. */
-double prior_scale(struct tem_prior *p);
+double prior_scale(tem_prior *p);
+
+/* As tem_prior_create_zipf and tem_prior_load; no pointer but `run` is NULL. */
+tem_status prior_create_zipf(const tem_model *model, double power, tem_prior **prior,
+                             tem_error *error);
+tem_status prior_load(const tem_model *model, const char *path, const tem_run *run,
+                      tem_prior **prior, tem_error *error);
 
 #endif

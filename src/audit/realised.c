@@ -31,7 +31,7 @@ static uint32_t steepest(const steep_pairs *pairs) {
 }
 
 /* Sums up Z for the two words, and bounds all pairs anew. */
-static void refine(const account *a, partition *z, steep_pairs *pairs, const slope *pair) {
+static void refine(const loss_inputs *a, partition *z, steep_pairs *pairs, const slope *pair) {
     if (!z->refined[pair->a])
         partition_refine(z, a->space, pair->a);
     if (!z->refined[pair->b])
@@ -54,7 +54,7 @@ static double least_of(const steep_pairs *pairs) {
 }
 
 /* Refines until the steepest pair has exact bounds, or lies within the floor. */
-static tem_status settle(const account *a, partition *z, steep_pairs *pairs, double floor,
+static tem_status settle(const loss_inputs *a, partition *z, steep_pairs *pairs, double floor,
                          const tem_run *run, tem_error *error) {
     tem_status status = TEM_OK;
     for (unsigned round = 0; round < REFINE_MAX && pairs->count > 0 && status == TEM_OK; round++) {
@@ -93,7 +93,7 @@ static void take_round(const steep_pairs *pairs, double floor, realised_loss *ou
 /* The steepest pair, given ln Z. Where many pairs are about as steep, some are left out at first;
  * another round with what was refined, and a floor that is as high as what was found, tells them
  * apart. */
-static tem_status find_worst(const account *a, partition *z, double near, double room,
+static tem_status find_worst(const loss_inputs *a, partition *z, double near, double room,
                              const tem_run *run, realised_loss *out, tem_error *error) {
     tem_status status = TEM_OK;
     for (unsigned round = 0; round < ROUNDS_MAX && status == TEM_OK; round++) {
@@ -115,7 +115,7 @@ static tem_status find_worst(const account *a, partition *z, double near, double
     return status;
 }
 
-tem_status realised_find(const account *a, exponent e, double target, const tem_run *run,
+tem_status realised_find(const loss_inputs *a, exponent e, double target, const tem_run *run,
                          realised_loss *out, tem_error *error) {
     partition z = {0};
     realised_loss found = {.worst = {.a = TEM_NO_WORD, .b = TEM_NO_WORD}};
@@ -138,14 +138,15 @@ tem_status realised_find(const account *a, exponent e, double target, const tem_
     return status;
 }
 
-static tem_status gamma_for(const account *a, double beta, double gamma, exponent *e,
+static tem_status gamma_for(const loss_inputs *a, double beta, double gamma, exponent *e,
                             tem_error *error) {
     return beta > 0 ? exponent_gamma_from_beta(beta, a->space->count, e->s, &e->gamma, error)
                     : exponent_gamma_given(gamma, e->s, &e->gamma, error);
 }
 
-tem_status realised_try(const account *a, exponent *e, double epsilon, double beta, double gamma,
-                        const tem_run *run, realised_loss *proof, bool *holds, tem_error *error) {
+tem_status realised_try(const loss_inputs *a, exponent *e, double epsilon, double beta,
+                        double gamma, const tem_run *run, realised_loss *proof, bool *holds,
+                        tem_error *error) {
     const double limit = epsilon * (1 - 0x1p-50);
     *holds = false;
     if (gamma_for(a, beta, gamma, e, NULL) != TEM_OK) /* s gamma beyond 64 */
@@ -158,8 +159,8 @@ tem_status realised_try(const account *a, exponent *e, double epsilon, double be
     return status;
 }
 
-tem_status realised_tighten(const account *a, exponent e, const tem_run *run, realised_loss *proof,
-                            tem_error *error) {
+tem_status realised_tighten(const loss_inputs *a, exponent e, const tem_run *run,
+                            realised_loss *proof, tem_error *error) {
     realised_loss found = {0};
     const tem_status status = realised_find(a, e, INFINITY, run, &found, error);
     if (status == TEM_OK) {
@@ -169,7 +170,7 @@ tem_status realised_tighten(const account *a, exponent e, const tem_run *run, re
     return status;
 }
 
-tem_status realised_calibrate(const account *a, double epsilon, double beta, double gamma,
+tem_status realised_calibrate(const loss_inputs *a, double epsilon, double beta, double gamma,
                               const tem_run *run, exponent *out, realised_loss *proof,
                               tem_error *error) {
     exponent best = {0, 0};

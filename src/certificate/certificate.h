@@ -30,6 +30,27 @@ struct tem_certificate {
     uint32_t *weights; /* owned; NULL: all equal */
 };
 
+/* A certificate for the words, vectors and metric of this model that says what `said` does, its
+ * space aside; weights are copied. TEM_ERR_CERTIFICATE if these numbers are none of a certificate
+ * (certificate_fault); TEM_ERR_MEMORY. Free with certificate_free. */
+tem_status certificate_make(const tem_model *model, const tem_certificate *said,
+                            tem_certificate **out, tem_error *error);
+void certificate_free(tem_certificate *certificate);
+
+/* As tem_certificate_get_info, tem_certificate_is_for and tem_weights_name (NULL: no such kind). */
+void certificate_get_info(const tem_certificate *c, tem_certificate_info *info);
+bool certificate_is_for(const tem_certificate *c, const tem_model *model);
+const char *certificate_weights_name(tem_weights_kind kind);
+
+/* TEM_ERR_CERTIFICATE unless it is for this model. */
+tem_status certificate_check_model(const tem_certificate *c, const tem_model *model,
+                                   tem_error *error);
+
+/* Whether options->certificate is for this model and for what else the options ask for.
+ * TEM_ERR_ARGUMENT or TEM_ERR_CERTIFICATE. */
+tem_status certificate_check_options(const tem_model *model, const tem_mechanism_options *options,
+                                     tem_error *error);
+
 /* A copy with weights of its own. TEM_ERR_MEMORY. */
 tem_status certificate_copy(const tem_certificate *from, tem_certificate *to, tem_error *error);
 
@@ -55,6 +76,7 @@ const char *certificate_fault(const tem_certificate *c);
 
 /* The hash by which a certificate is known: of all it says. */
 void certificate_hash(const tem_certificate *c, unsigned char hash[CORE_HASH_BYTES]);
+void certificate_write_hash(const tem_certificate *c, char hash[65]); /* in hex */
 
 /* Whether both answer the same question: epsilon, beta or gamma, and the kind of weights. */
 bool certificate_same_terms(const tem_certificate *a, const tem_certificate *b);
@@ -78,5 +100,11 @@ tem_status certificate_load_one(const char *path, uint32_t i, tem_certificate *o
  * there is none. Others who do this at the same time wait, and ask their run's callback meanwhile. */
 tem_status certificate_add(const tem_certificate *c, const char *path, const tem_run *run,
                            tem_error *error);
+
+/* As tem_certificate_load and tem_certificate_find. */
+tem_status certificate_load(const char *path, uint32_t i, tem_certificate **certificate,
+                            tem_error *error);
+tem_status certificate_find(const char *path, const tem_model *model, const tem_calibration *wanted,
+                            tem_certificate **certificate, tem_error *error);
 
 #endif

@@ -1,4 +1,5 @@
-/* number.h - decimal numbers from bytes, whatever the locale.
+/* number.h - decimal numbers: reading them from bytes, whatever the locale, and rounding to a few
+ * digits.
  *
  * strtod reads the decimal point from the process's locale, accepts hexadecimal,
  * "inf" and "nan", and wants a NUL; none of that fits a mapped file of numbers.
@@ -33,5 +34,10 @@ number_kind number_scan(const char *start, const char *end, const char **stop, d
 static inline bool number_is_separator(char c) {
     return c == ' ' || c == '\t';
 }
+
+/* The least decimal of so many significant digits that is not below x > 0, and the largest that is
+ * not above it: the side on which a statement about x stays true. */
+double number_round_up(double x, int digits);
+double number_round_down(double x, int digits);
 
 #endif

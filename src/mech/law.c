@@ -8,8 +8,11 @@
 
 #include "core/memory.h"
 #include "core/status.h"
+#include "index/nearest_keys.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* a_y E_j exp(-r) */
 static void set_weight(mpfr_t out, mpfr_t scratch, uint64_t x, uint32_t weight) {
@@ -99,4 +102,74 @@ void law_free(tem_law *law) {
     core_free(law->distances);
     core_free(law->probabilities);
     core_free(law);
+}
+
+/* ---- questions ---- */
+
+tem_status law_nearest(const tem_law *law, uint32_t *ids, uint32_t count, tem_error *error) {
+    uint64_t *keys = core_alloc(law->count, sizeof *keys);
+    if (keys == NULL)
+        return core_fail_memory(error);
+    for (uint32_t id = 0; id < law->count; id++)
+        keys[id] = nearest_key(id, law->distances[id]);
+    nearest_select(keys, law->count, count);
+    nearest_sort(keys, count);
+    for (uint32_t i = 0; i < count; i++)
+        ids[i] = (uint32_t)keys[i];
+    core_free(keys);
+    return TEM_OK;
+}
+
+static void set_support(mpfr_t support, const tem_law *law) {
+    mpfr_init2(support, mpfr_get_prec(law->entropy));
+    mpfr_exp(support, law->entropy, MPFR_RNDN);
+}
+
+double law_support(const tem_law *law) {
+    mpfr_t support;
+    set_support(support, law);
+    const double nearest = mpfr_get_d(support, MPFR_RNDN);
+    mpfr_clear(support);
+    return nearest;
+}
+
+/* ---- in decimals ---- */
+
+void law_print(mpfr_srcptr value, unsigned digits, char *buffer, size_t buffer_bytes) {
+    /* Not mpfr_snprintf: its decimal point is the locale's. */
+    if (mpfr_zero_p(value)) {
+        strcpy(buffer, "0");
+        return;
+    }
+    mpfr_exp_t exponent_of_ten = 0;
+    char text[TEM_LAW_DIGITS_MAX + 2];
+    mpfr_get_str(text, &exponent_of_ten, 10, digits, value, MPFR_RNDN); /* 0.text * 10^e */
+    snprintf(buffer, buffer_bytes, "%c%s%se%+03ld", text[0], digits > 1 ? "." : "", text + 1,
+             (long)exponent_of_ten - 1);
+}
+
+void law_print_support(const tem_law *law, unsigned digits, char *buffer, size_t buffer_bytes) {
+    mpfr_t support;
+    set_support(support, law);
+    law_print(support, digits, buffer, buffer_bytes);
+    mpfr_clear(support);
+}
+
+tem_status law_print_outside(const tem_law *law, const uint32_t *ids, size_t count, unsigned digits,
+                             char *buffer, size_t buffer_bytes, tem_error *error) {
+    unsigned char *inside = core_alloc_zero(law->count, 1);
+    if (inside == NULL)
+        return core_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        inside[ids[i]] = 1;
+    mpfr_t sum;
+    mpfr_init2(sum, mpfr_get_prec(law->entropy));
+    mpfr_set_ui(sum, 0, MPFR_RNDN);
+    for (uint32_t y = 0; y < law->count; y++)
+        if (!inside[y])
+            mpfr_add(sum, sum, law->probabilities[y], MPFR_RNDN);
+    law_print(sum, digits, buffer, buffer_bytes);
+    mpfr_clear(sum);
+    core_free(inside);
+    return TEM_OK;
 }

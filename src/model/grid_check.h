@@ -9,4 +9,8 @@
 tem_status grid_check(const tem_model *m, const nearest_distance *nearest, uint32_t percent,
                       const char *more, tem_error *error);
 
+/* As tem_model_nearest_median and tem_model_check_grid. */
+tem_status model_nearest_median(const tem_model *model, tem_dist *median, tem_error *error);
+tem_status model_check_grid(const tem_model *model, uint32_t percent, tem_error *error);
+
 #endif

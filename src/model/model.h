@@ -1,4 +1,4 @@
-/* model.h - the model file: what it holds, opening it, writing it.
+/* model.h - a model and its file: making, opening, checking, writing.
  *
  * docs/FORMAT.md is the specification for readers in other languages; this is its
  * other half. A file is a header, a table of sections, a hash of both, and the
@@ -41,14 +41,28 @@ struct tem_model {
  * fails. */
 tem_status model_from_view(file_view view, const char *path, tem_model **out, tem_error *error);
 
-/* See tem.h for these. */
+/* See tem.h for these. The arguments that must be there are. */
+tem_status model_build(const tem_vectors *vectors, const tem_build_options *options,
+                       const tem_run *run, tem_model **model, tem_error *error);
+tem_status model_build_function(const char *const *words, uint32_t count, tem_distance_fn *distance,
+                                void *context, uint32_t neighbours, const tem_run *run,
+                                tem_model **model, tem_error *error);
+tem_status model_build_matrix(const char *const *words, uint32_t count, const double *distances,
+                              uint32_t neighbours, const tem_run *run, tem_model **model,
+                              tem_error *error);
 tem_status model_open(const char *path, tem_model **out, tem_error *error);
 tem_status model_find_default(const char *const *folders, size_t count, char *path, size_t bytes,
                               int *is_own, tem_error *error);
 tem_status model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
                       const tem_run *run, tem_error *error);
 tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error);
+tem_status model_vector(const tem_model *model, uint32_t id, float *out, tem_error *error);
+void model_get_info(const tem_model *model, tem_model_info *info);
 void model_free(tem_model *model);
+
+/* model_check, and whether the words, the distances and the lists are those that tem would have
+ * built. TEM_ERR_DAMAGED if not, whatever is wrong. Changes nothing: trust is the caller's. */
+tem_status model_verify(const tem_model *model, const tem_run *run, tem_error *error);
 
 /* The hash of the model as it is in memory, from every byte that is used: what its file's is, or
  * would be. Fails with TEM_ERR_CANCELLED or TEM_ERR_RANGE (too large for a file). */

@@ -26,7 +26,7 @@ void certified_weights_free(certified_weights *c) {
 
 /* What a search works with, and the best that was proved so far. */
 typedef struct finding {
-    const account *equal;
+    const loss_inputs *equal;
     const weights_request *request;
     const tem_run *run;
     pair_matrix matrix;
@@ -59,7 +59,7 @@ static uint32_t *round_weights(const float *log_weights, uint32_t count, double 
 }
 
 /* Whether s is proved; keeps it in *c if so. */
-static tem_status try_s(const finding *f, const account *a, double s, certified_weights *c,
+static tem_status try_s(const finding *f, const loss_inputs *a, double s, certified_weights *c,
                         bool *holds, tem_error *error) {
     const weights_request *r = f->request;
     exponent e = {(uint64_t)ldexp(s, EXPONENT_S_BITS), 0};
@@ -76,7 +76,7 @@ static tem_status prove_largest(const finding *f, double least, double most, cer
                                 bool *found, tem_error *error) {
     bool holds = false;
     tem_status status = profile_make(f->equal->space, c->values, f->run, &c->profile, error);
-    const account a = {f->equal->space, f->equal->index, &c->profile, c->values};
+    const loss_inputs a = {f->equal->space, f->equal->index, &c->profile, c->values};
     *found = false;
     if (status == TEM_OK)
         status = try_s(f, &a, most, c, found, error);
@@ -244,7 +244,7 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
                : status;
 }
 
-tem_status certified_weights_find(const account *equal, const weights_request *r,
+tem_status certified_weights_find(const loss_inputs *equal, const weights_request *r,
                                   const tem_run *run, certified_weights *out, tem_error *error) {
     const uint32_t count = equal->space->count;
     finding f = {.equal = equal,

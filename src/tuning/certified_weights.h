@@ -33,7 +33,7 @@ void certified_weights_free(certified_weights *c);
  * balancing ends where weights stay negative, and flattening and the search take fewer steps. 4 kB
  * a word for a profile, up to three of them. TEM_ERR_RANGE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED,
  * TEM_ERR_DAMAGED. */
-tem_status certified_weights_find(const account *equal, const weights_request *r,
+tem_status certified_weights_find(const loss_inputs *equal, const weights_request *r,
                                   const tem_run *run, certified_weights *out, tem_error *error);
 
 #endif

@@ -63,7 +63,7 @@ typedef struct known {
     tem_model *model;
     profile profile;
     uint32_t *weights;
-    account account;
+    loss_inputs inputs;
 } known;
 
 static known know(tem_model *model, uint32_t *values, const tem_run *run) {
@@ -72,10 +72,10 @@ static known know(tem_model *model, uint32_t *values, const tem_run *run) {
     return k;
 }
 
-/* The account points into *k, which must stay where it is. */
-static const account *account_of(known *k) {
-    k->account = (account){&k->model->space, &k->model->index, &k->profile, k->weights};
-    return &k->account;
+/* The inputs point into *k, which must stay where it is. */
+static const loss_inputs *inputs_of(known *k) {
+    k->inputs = (loss_inputs){&k->model->space, &k->model->index, &k->profile, k->weights};
+    return &k->inputs;
 }
 
 static void forget(known *k) {
@@ -538,7 +538,7 @@ static void check_realised(known *k, exponent e, double near) {
     realised_loss found = {0};
     mpfr_t truth;
     mpfr_init2(truth, BITS);
-    assert_int_equal(realised_find(account_of(k), e, INFINITY, NULL, &found, NULL), TEM_OK);
+    assert_int_equal(realised_find(inputs_of(k), e, INFINITY, NULL, &found, NULL), TEM_OK);
     oracle_realised(truth, k, e);
     assert_true(mpfr_cmp_d(truth, found.least) >= 0);
     mpfr_add_d(truth, truth, 0x1p-60, MPFR_RNDN);
@@ -605,8 +605,7 @@ static void test_known_losses(void **state) {
         for (unsigned c = 0; c < 3; c++) {
             known k = know(build_matrix(cases[c].distances, cases[c].count), NULL, NULL);
             realised_loss found = {0};
-            assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &found, NULL),
-                             TEM_OK);
+            assert_int_equal(realised_find(inputs_of(&k), e, INFINITY, NULL, &found, NULL), TEM_OK);
             assert_true(fabs(found.most - cases[c].expected) < 1e-9);
             assert_true(fabs(found.least - cases[c].expected) < 1e-9);
             forget(&k);
@@ -620,15 +619,15 @@ static void test_one_point(void **state) {
     const float values[] = {1, 2, 1, 2, 1, 2};
     known k = know(small_model(NULL, values, 3, 2, TEM_EUCLIDEAN, 2), NULL, NULL);
     realised_loss found = {0};
-    assert_int_equal(
-        realised_find(account_of(&k), exponent_for(1, 5), INFINITY, NULL, &found, NULL), TEM_OK);
+    assert_int_equal(realised_find(inputs_of(&k), exponent_for(1, 5), INFINITY, NULL, &found, NULL),
+                     TEM_OK);
     assert_true(found.worst.a == TEM_NO_WORD && fabs(found.most - 1) < 1e-9);
     /* s, and 2^-60 for the sampler, which s alone would round away or not cover */
     mpfr_t truth;
     mpfr_init2(truth, BITS);
     for (uint64_t s = 1; s < (uint64_t)1 << 22; s = 2 * s + 1) {
         assert_int_equal(
-            realised_find(account_of(&k), (exponent){s, 65536}, INFINITY, NULL, &found, NULL),
+            realised_find(inputs_of(&k), (exponent){s, 65536}, INFINITY, NULL, &found, NULL),
             TEM_OK);
         mpfr_set_uj_2exp(truth, s, -20, MPFR_RNDN);
         mpfr_add_d(truth, truth, 0x1p-60, MPFR_RNDN);
@@ -651,7 +650,7 @@ static void test_target(void **state) {
     for (unsigned i = 0; i < 8; i++) {
         realised_loss found = {0};
         const double target = value * factors[i];
-        assert_int_equal(realised_find(account_of(&k), e, target, NULL, &found, NULL), TEM_OK);
+        assert_int_equal(realised_find(inputs_of(&k), e, target, NULL, &found, NULL), TEM_OK);
         assert_true(mpfr_cmp_d(truth, found.least) >= 0);
         assert_true((found.most <= target) == (factors[i] > 1));
         if (factors[i] > 1)
@@ -674,7 +673,7 @@ static void test_lying_list(void **state) {
     mpfr_t truth;
     mpfr_init2(truth, BITS);
     oracle_realised(truth, &k, e);
-    assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &found, NULL), TEM_OK);
+    assert_int_equal(realised_find(inputs_of(&k), e, INFINITY, NULL, &found, NULL), TEM_OK);
     assert_true(mpfr_cmp_d(truth, found.most) <= 0 && mpfr_cmp_d(truth, found.least) >= 0);
     mpfr_clear(truth);
     forget(&k);
@@ -688,7 +687,7 @@ static void test_local(void **state) {
     for (unsigned i = 0; i < 3; i++) {
         const exponent e = exponent_for(1.5, gammas[i]);
         realised_loss found = {0};
-        assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &found, NULL), TEM_OK);
+        assert_int_equal(realised_find(inputs_of(&k), e, INFINITY, NULL, &found, NULL), TEM_OK);
         oracle o = oracle_make(&k, e);
         const double s = (double)e.s / 0x1p20, gamma = e.gamma / 65536.0;
         double worst = 0;
@@ -735,9 +734,9 @@ static void test_ties(void **state) {
         known k = know(build_ties(metrics[i], SLOW ? 120 : 300), NULL, NULL);
         exponent e = exponent_for(2, 20);
         realised_loss found = {0};
-        assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &found, NULL), TEM_OK);
+        assert_int_equal(realised_find(inputs_of(&k), e, INFINITY, NULL, &found, NULL), TEM_OK);
         assert_true(found.most >= 2 && found.most < 2 * (1 + 1e-7));
-        assert_int_equal(realised_calibrate(account_of(&k), 2, 0.001, 0, NULL, &e, &found, NULL),
+        assert_int_equal(realised_calibrate(inputs_of(&k), 2, 0.001, 0, NULL, &e, &found, NULL),
                          TEM_OK);
         assert_true(found.most <= 2 && (double)e.s > 0.99 * 2 * 0x1p20);
         forget(&k);
@@ -752,7 +751,7 @@ static void check_threads(tem_model *model) {
         known k = know(model, NULL, &run);
         realised_loss found = {0};
         assert_int_equal(
-            realised_find(account_of(&k), exponent_for(1, 25), INFINITY, &run, &found, NULL),
+            realised_find(inputs_of(&k), exponent_for(1, 25), INFINITY, &run, &found, NULL),
             TEM_OK);
         if (threads == 1)
             first = found;
@@ -784,9 +783,9 @@ static void test_calibrated_promise(void **state) {
             exponent e = {0, 0};
             realised_loss proof = {0};
             const double beta = given ? 0 : 0.001, gamma = given ? 2.5 : 0;
-            assert_int_equal(realised_calibrate(account_of(&k), epsilons[i], beta, gamma, NULL, &e,
-                                                &proof, NULL),
-                             TEM_OK);
+            assert_int_equal(
+                realised_calibrate(inputs_of(&k), epsilons[i], beta, gamma, NULL, &e, &proof, NULL),
+                TEM_OK);
             assert_true(proof.most <= epsilons[i] * (1 - 0x1p-50));
             assert_true((double)e.s > 0.505 * epsilons[i] * 0x1p20);
             assert_int_equal(promise_count_broken(&k.model->space, e, NULL, epsilons[i]), 0);
@@ -806,14 +805,13 @@ static void test_room_below_epsilon(void **state) {
         known k = know(build_clusters(TEM_EUCLIDEAN, 20 + i, 4, 1, 4), NULL, NULL);
         exponent e = exponent_for(0.3 * i, 5);
         realised_loss loss = {0}, proof = {0};
-        assert_int_equal(realised_find(account_of(&k), e, INFINITY, NULL, &loss, NULL), TEM_OK);
+        assert_int_equal(realised_find(inputs_of(&k), e, INFINITY, NULL, &loss, NULL), TEM_OK);
         unsigned proved = 0;
         for (int unit = -8; unit <= 16; unit++) {
             const double epsilon = loss.most * (1 + unit * 0x1p-52);
             bool holds = false;
             assert_int_equal(
-                realised_try(account_of(&k), &e, epsilon, 0, 5, NULL, &proof, &holds, NULL),
-                TEM_OK);
+                realised_try(inputs_of(&k), &e, epsilon, 0, 5, NULL, &proof, &holds, NULL), TEM_OK);
             mpfr_set_d(limit, 1 - 0x1p-50 + 0x1p-53, MPFR_RNDN);
             mpfr_mul_d(limit, limit, epsilon, MPFR_RNDN);
             assert_true(!holds || mpfr_cmp_d(limit, proof.most) >= 0);
@@ -857,7 +855,7 @@ static void test_largest(void **state) {
         exponent e = {0, 0}, more = {0, 0};
         realised_loss proof = {0};
         assert_int_equal(
-            realised_calibrate(account_of(&k), epsilons[i], 0.001, 0, NULL, &e, &proof, NULL),
+            realised_calibrate(inputs_of(&k), epsilons[i], 0.001, 0, NULL, &e, &proof, NULL),
             TEM_OK);
         more.s = e.s + e.s / 200;
         assert_int_equal(exponent_gamma_from_beta(0.001, 80, more.s, &more.gamma, NULL), TEM_OK);
@@ -879,12 +877,12 @@ static void test_calibrate_refusals(void **state) {
         double epsilon, beta, gamma;
     } cases[] = {{0, 0.001, 0}, {-1, 0.001, 0}, {NAN, 0.001, 0}, {1, 0.99, 0}, {1, 0, 200}};
     for (unsigned i = 0; i < 5; i++)
-        assert_int_equal(realised_calibrate(account_of(&k), cases[i].epsilon, cases[i].beta,
+        assert_int_equal(realised_calibrate(inputs_of(&k), cases[i].epsilon, cases[i].beta,
                                             cases[i].gamma, NULL, &e, &proof, NULL),
                          TEM_ERR_RANGE);
     assert_true(e.s == 7 && e.gamma == 7);
     /* s gamma reaches 64 on the way up: the search stays below */
-    assert_int_equal(realised_calibrate(account_of(&k), 1, 0, 100, NULL, &e, &proof, NULL), TEM_OK);
+    assert_int_equal(realised_calibrate(inputs_of(&k), 1, 0, 100, NULL, &e, &proof, NULL), TEM_OK);
     assert_true(exponent_at(&e, UINT32_MAX) <= (uint64_t)64 << 36);
     forget(&k);
 }

@@ -1,7 +1,8 @@
 /* test_certificate.c - certificates: the file, what a certificate is for, and the mechanism that
  * is made from one. Whether the numbers of a certificate are right is test_account's matter; here
  * they are chosen by hand. */
-#include "certificate/certified_exponent.h"
+#include "certificate/certificate.h"
+#include "mech/exponent.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * allocation, read, write or mapping fails (core/fault.h), until a run is left alone. The call that
  * met the fault must say so and hand out nothing; the file to be written must be the old one, or
  * none, or the whole new one; no temporary file may stay. Leaks are the sanitizer's to find. */
-#include "certificate/certified_exponent.h"
+#include "certificate/certificate.h"
 #include "core/fault.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * Times are no measure on a busy machine. So what waits is given something that never comes (a pipe
  * without a writer, a lock that is held, a reader that does not read) and must end because its
  * callback says so; an alarm ends the test if it does not. For work the questions are counted. */
-#include "certificate/certified_exponent.h"
+#include "certificate/certificate.h"
 #include "core/threads.h"
 #include "io/file.h"
 #include "io/lock.h"

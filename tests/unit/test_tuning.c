@@ -59,7 +59,7 @@ static tem_model *build_words(uint32_t count) {
 typedef struct known {
     tem_model *model;
     profile profile;
-    account account;
+    loss_inputs inputs;
     double *prior;
 } known;
 
@@ -68,7 +68,7 @@ static known *know(tem_model *model) {
     assert_non_null(k);
     k->model = model;
     assert_int_equal(profile_make(&model->space, NULL, NULL, &k->profile, NULL), TEM_OK);
-    k->account = (account){&model->space, &model->index, &k->profile, NULL};
+    k->inputs = (loss_inputs){&model->space, &model->index, &k->profile, NULL};
     k->prior = calloc(model->space.count, sizeof *k->prior);
     assert_non_null(k->prior);
     double sum = 0;
@@ -411,7 +411,7 @@ static certified_weights find(const known *k, tem_weights_kind kind, double epsi
                                .prior = kind == TEM_WEIGHTS_TUNED ? k->prior : NULL,
                                .iterations = 150};
     certified_weights c = {0};
-    assert_int_equal(certified_weights_find(&k->account, &r, NULL, &c, NULL), TEM_OK);
+    assert_int_equal(certified_weights_find(&k->inputs, &r, NULL, &c, NULL), TEM_OK);
     return c;
 }
 
@@ -492,7 +492,7 @@ static void test_never_worse(void **state) {
     static const double epsilons[] = {0.3, 1, 2, 5};
     for (unsigned i = 0; i < 4; i++) {
         certified_weights equal = {0};
-        assert_int_equal(realised_calibrate(&k->account, epsilons[i], 0.001, 0, NULL,
+        assert_int_equal(realised_calibrate(&k->inputs, epsilons[i], 0.001, 0, NULL,
                                             &equal.exponent, &equal.proof, NULL),
                          TEM_OK);
         certified_weights balanced = find(k, TEM_WEIGHTS_BALANCED, epsilons[i], 0.001, 0);
@@ -517,16 +517,16 @@ static void test_streamed_search(void **state) {
                          .matrix_bytes = 1,
                          .iterations = 150};
     certified_weights balanced = {0}, tuned = {0};
-    assert_int_equal(certified_weights_find(&k->account, &r, NULL, &balanced, NULL), TEM_OK);
+    assert_int_equal(certified_weights_find(&k->inputs, &r, NULL, &balanced, NULL), TEM_OK);
     r.kind = TEM_WEIGHTS_TUNED;
     r.prior = k->prior;
-    assert_int_equal(certified_weights_find(&k->account, &r, NULL, &tuned, NULL), TEM_OK);
+    assert_int_equal(certified_weights_find(&k->inputs, &r, NULL, &tuned, NULL), TEM_OK);
     assert_true(balanced.proof.most <= 1 && tuned.proof.most <= 1);
     assert_int_equal(broken_promises(k, &balanced, 1), 0);
     assert_int_equal(broken_promises(k, &tuned, 1), 0);
     certified_weights equal = {0};
     assert_int_equal(
-        realised_calibrate(&k->account, 1, 0.001, 0, NULL, &equal.exponent, &equal.proof, NULL),
+        realised_calibrate(&k->inputs, 1, 0.001, 0, NULL, &equal.exponent, &equal.proof, NULL),
         TEM_OK);
     const double without = fmin(exact_distance(k, &balanced), exact_distance(k, &equal));
     assert_true(exact_distance(k, &tuned) < (SLOW ? 1 : 0.95) * without);
@@ -536,7 +536,7 @@ static void test_streamed_search(void **state) {
     r.prior = NULL;
     /* At 6 a step goes too far at first. */
     for (r.epsilon = SLOW ? 60 : 6; r.epsilon < 100; r.epsilon *= 10) {
-        assert_int_equal(certified_weights_find(&k->account, &r, NULL, &balanced, NULL), TEM_OK);
+        assert_int_equal(certified_weights_find(&k->inputs, &r, NULL, &balanced, NULL), TEM_OK);
         assert_true(exponent_s_value(balanced.exponent.s) > 0.99 * r.epsilon);
         certified_weights_free(&balanced);
     }
@@ -598,7 +598,7 @@ static void test_enough(void **state) {
     known *k = know(build_words(50));
     certified_weights equal = {0};
     assert_int_equal(
-        realised_calibrate(&k->account, 1, 0.001, 0, NULL, &equal.exponent, &equal.proof, NULL),
+        realised_calibrate(&k->inputs, 1, 0.001, 0, NULL, &equal.exponent, &equal.proof, NULL),
         TEM_OK);
     double before = INFINITY;
     for (unsigned steps = 1; steps < 2000; steps *= 3) {
@@ -611,7 +611,7 @@ static void test_enough(void **state) {
                                    .told = count_steps,
                                    .told_context = &left};
         certified_weights c = {0};
-        assert_int_equal(certified_weights_find(&k->account, &r, NULL, &c, NULL), TEM_OK);
+        assert_int_equal(certified_weights_find(&k->inputs, &r, NULL, &c, NULL), TEM_OK);
         const double distance = exact_distance(k, &c);
         assert_true(left == 0 || steps > 150);
         assert_true(c.proof.most <= 1 && distance <= exact_distance(k, &equal) * (1 + 1e-3));

@@ -1,10 +1,14 @@
-/* api_choose.c - the epsilon for a target.
+/* choose.c - the epsilon for a target.
  *
  * How often a word stays itself, over how many words it is spread, or how often an adversary guesses
  * it can be judged. The larger epsilon, the larger the first and the last and the smaller the second,
  * so a bisection finds the largest epsilon that does not disclose more than the target says. */
-#include "audit/accountant.h"
+#include "tuning/choose.h"
+
+#include "core/number.h"
 #include "core/status.h"
+#include "mech/tem_mechanism.h"
+#include "tuning/calibrate.h"
 
 #include <math.h>
 
@@ -21,22 +25,32 @@ typedef struct chooser {
 
 /* ---- one epsilon ---- */
 
-/* What a mechanism does that can be made. `realised` is found only where it is wanted. */
-static tem_status describe(const chooser *c, const tem_mechanism *mechanism, bool whole,
-                           tem_point *point, double *realised, tem_error *error) {
+/* What a mechanism does. with_bayes: with the success of the best guess, whatever the target is. */
+static tem_status describe(const chooser *c, const tem_mechanism *mechanism, bool with_bayes,
+                           tem_point *point, tem_error *error) {
     tem_mechanism_info info;
-    tem_audit audit;
-    tem_mechanism_get_info(mechanism, &info);
+    mechanism_get_info(mechanism, &info);
     point->s = info.s;
     point->gamma = info.gamma;
-    tem_status status = tem_accountant_summarise(c->accountant, mechanism, c->wish->prior,
-                                                 whole || c->wish->target == TEM_TARGET_BAYES,
-                                                 c->run, &point->summary, error);
-    if (status != TEM_OK || realised == NULL)
-        return status;
-    status = tem_accountant_audit(c->accountant, mechanism, c->run, &audit, error);
-    *realised = audit.realised;
+    return accountant_summarise(c->accountant, mechanism, c->wish->prior,
+                                with_bayes || c->wish->target == TEM_TARGET_BAYES, c->run,
+                                &point->summary, error);
+}
+
+/* The epsilon that a mechanism really costs, rounded up. *epsilon is untouched on failure. */
+static tem_status find_realised(const chooser *c, const tem_mechanism *mechanism, double *epsilon,
+                                tem_error *error) {
+    tem_audit audit;
+    const tem_status status = accountant_audit(c->accountant, mechanism, c->run, &audit, error);
+    if (status == TEM_OK)
+        *epsilon = number_round_up(audit.realised, DIGITS);
     return status;
+}
+
+static bool is_gamma_too_small(const chooser *c, const tem_mechanism *mechanism) {
+    tem_mechanism_info info;
+    mechanism_get_info(mechanism, &info);
+    return c->wish->gamma <= 0 && info.gamma_steps < GAMMA_LEAST;
 }
 
 /* whole: with everything that is shown, else with what the target needs. *beyond: the integers do
@@ -46,38 +60,40 @@ static tem_status evaluate(const chooser *c, double epsilon, bool whole, tem_poi
     const tem_mechanism_options options = {
         .epsilon = epsilon, .beta = c->wish->beta, .gamma = c->wish->gamma};
     tem_mechanism *mechanism = NULL;
-    tem_mechanism_info info = {.gamma_steps = 0};
-    double realised = epsilon;
-    tem_status status = tem_mechanism_create(c->accountant->model, &options, &mechanism, error);
+    tem_status status = mechanism_create(c->accountant->model, &options, &mechanism, error);
     *point = (tem_point){.epsilon = epsilon, .epsilon_paper = epsilon};
-    if (status == TEM_OK)
-        tem_mechanism_get_info(mechanism, &info);
-    *beyond = status == TEM_ERR_RANGE ||
-              (status == TEM_OK && c->wish->gamma <= 0 && info.gamma_steps < GAMMA_LEAST);
-    const bool audited = whole && c->wish->calibrated;
+    *beyond = status == TEM_ERR_RANGE || (status == TEM_OK && is_gamma_too_small(c, mechanism));
     if (*beyond)
         status = TEM_OK;
     else if (status == TEM_OK)
-        status = describe(c, mechanism, whole, point, audited ? &realised : NULL, error);
-    if (status == TEM_OK && audited && !*beyond)
-        point->epsilon = tem_round_up(realised, DIGITS);
-    tem_mechanism_free(mechanism);
+        status = describe(c, mechanism, whole, point, error);
+    if (status == TEM_OK && !*beyond && whole && c->wish->calibrated)
+        status = find_realised(c, mechanism, &point->epsilon, error);
+    mechanism_free(mechanism);
     return status;
 }
 
-double tem_wish_value(const tem_wish *wish, const tem_summary *summary) {
+/* ---- targets ---- */
+
+const char *target_name(tem_target target) {
+    static const char *const names[] = {
+        [TEM_TARGET_SELF] = "self", [TEM_TARGET_SUPPORT] = "support", [TEM_TARGET_BAYES] = "bayes"};
+    return target >= TEM_TARGET_SELF && target <= TEM_TARGET_BAYES ? names[target] : NULL;
+}
+
+double wish_value(const tem_wish *wish, const tem_summary *summary) {
     return wish->target == TEM_TARGET_SELF      ? summary->self_median
            : wish->target == TEM_TARGET_SUPPORT ? summary->support_median
                                                 : summary->bayes;
 }
 
-int tem_wish_is_kept(const tem_wish *wish, const tem_summary *summary) {
-    const double value = tem_wish_value(wish, summary);
+bool wish_is_kept(const tem_wish *wish, const tem_summary *summary) {
+    const double value = wish_value(wish, summary);
     return wish->target == TEM_TARGET_SUPPORT ? value >= wish->wanted : value <= wish->wanted;
 }
 
 static bool keeps_target(const chooser *c, const tem_point *point) {
-    return tem_wish_is_kept(c->wish, &point->summary);
+    return wish_is_kept(c->wish, &point->summary);
 }
 
 /* ---- the search ---- */
@@ -91,7 +107,7 @@ static tem_status fail_unreachable(const chooser *c, const tem_point *end, const
                      "that cannot be reached: at epsilon %.4g, nearly the %s there is here, %s is "
                      "%.6g",
                      end->epsilon_paper, which, values[c->wish->target],
-                     tem_wish_value(c->wish, &end->summary));
+                     wish_value(c->wish, &end->summary));
 }
 
 /* Some epsilon that the integers hold: 1, or the first below it. */
@@ -155,12 +171,12 @@ static tem_status find_answer(const chooser *c, tem_point *answer, tem_error *er
     tem_point low = {.epsilon = 0};
     bool beyond = false;
     tem_status status = bisect(c, &low, error);
-    double epsilon = status == TEM_OK ? tem_round_down(low.epsilon_paper, DIGITS) : 0;
+    double epsilon = status == TEM_OK ? number_round_down(low.epsilon_paper, DIGITS) : 0;
     for (int tries = 0; status == TEM_OK && tries < 10; tries++) {
         status = evaluate(c, epsilon, true, answer, &beyond, error);
         if (status == TEM_OK && !beyond && keeps_target(c, answer))
             return status;
-        epsilon = tem_round_down(epsilon * (1 - 1e-4), DIGITS);
+        epsilon = number_round_down(epsilon * (1 - 1e-4), DIGITS);
     }
     return status != TEM_OK
                ? status
@@ -169,24 +185,31 @@ static tem_status find_answer(const chooser *c, tem_point *answer, tem_error *er
 
 /* ---- certificates ---- */
 
+/* What a certificate does. */
+static tem_status describe_certificate(const chooser *c, const tem_certificate *certificate,
+                                       tem_point *point, tem_error *error) {
+    const tem_mechanism_options options = {.epsilon = point->epsilon, .certificate = certificate};
+    tem_mechanism *mechanism = NULL;
+    tem_status status = mechanism_create(c->accountant->model, &options, &mechanism, error);
+    if (status == TEM_OK)
+        status = describe(c, mechanism, true, point, error);
+    if (status == TEM_OK)
+        point->epsilon_paper = number_round_up(2 * point->s + 0x1p-18, DIGITS);
+    mechanism_free(mechanism);
+    return status;
+}
+
 /* What the certificate for an epsilon does. */
 static tem_status evaluate_certificate(const chooser *c, double epsilon, tem_point *point,
                                        tem_error *error) {
     const tem_calibration wanted = {
         .epsilon = epsilon, .beta = c->wish->beta, .gamma = c->wish->gamma};
     tem_certificate *certificate = NULL;
-    tem_mechanism *mechanism = NULL;
-    tem_status status =
-        tem_accountant_calibrate(c->accountant, &wanted, c->run, &certificate, error);
-    const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
-    if (status == TEM_OK)
-        status = tem_mechanism_create(c->accountant->model, &options, &mechanism, error);
     *point = (tem_point){.epsilon = epsilon};
+    tem_status status = calibrate(c->accountant, &wanted, c->run, &certificate, error);
     if (status == TEM_OK)
-        status = describe(c, mechanism, true, point, NULL, error);
-    point->epsilon_paper = tem_round_up(2 * point->s + 0x1p-18, DIGITS);
-    tem_mechanism_free(mechanism);
-    tem_certificate_free(certificate);
+        status = describe_certificate(c, certificate, point, error);
+    certificate_free(certificate);
     return status;
 }
 
@@ -198,33 +221,27 @@ static tem_status find_calibrated_answer(const chooser *c, tem_point *answer, te
         const tem_status status = evaluate_certificate(c, epsilon, answer, error);
         if (status != TEM_OK || keeps_target(c, answer))
             return status;
-        epsilon = tem_round_down(epsilon * (1 - (tries < 8 ? 1e-3 : 2e-2)), DIGITS);
+        epsilon = number_round_down(epsilon * (1 - (tries < 8 ? 1e-3 : 2e-2)), DIGITS);
     }
     return core_fail(error, TEM_ERR_RANGE, "no certificate of this vocabulary keeps that target");
 }
 
-static tem_status check_wish(const tem_accountant *accountant, const tem_wish *wish,
-                             tem_error *error) {
-    if (accountant == NULL || wish == NULL || wish->prior == NULL ||
-        wish->target < TEM_TARGET_SELF || wish->target > TEM_TARGET_BAYES)
-        return core_fail(error, TEM_ERR_ARGUMENT, "an accountant, a target and a prior are needed");
+static tem_status check_wish(const tem_wish *wish, tem_error *error) {
     if (wish->target == TEM_TARGET_SUPPORT && !(wish->wanted > 1 && wish->wanted < INFINITY))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "support takes a number above 1: a word is spread over at least itself at "
                          "any epsilon");
     if (wish->target != TEM_TARGET_SUPPORT && !(wish->wanted > 0 && wish->wanted < 1))
         return core_fail(error, TEM_ERR_ARGUMENT, "%s takes a probability above 0 and below 1",
-                         tem_target_name(wish->target));
+                         target_name(wish->target));
     return TEM_OK;
 }
 
-tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
-                                 const tem_run *run, tem_point *answer, tem_error *error) {
+tem_status choose_epsilon(const tem_accountant *accountant, const tem_wish *wish,
+                          const tem_run *run, tem_point *answer, tem_error *error) {
     const chooser c = {accountant, wish, run};
     tem_point found;
-    tem_status status = check_wish(accountant, wish, error);
-    if (status == TEM_OK && answer == NULL)
-        status = core_fail(error, TEM_ERR_ARGUMENT, "a place for the answer is needed");
+    tem_status status = check_wish(wish, error);
     if (status == TEM_OK)
         status = find_answer(&c, &found, error);
     if (status == TEM_OK && wish->calibrated)
@@ -258,19 +275,16 @@ static tem_status add_to_curve(const chooser *c, curve *to, const tem_point *ans
     return status;
 }
 
-tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish *wish,
-                                const tem_point *answer, const tem_run *run,
-                                tem_point points[TEM_CURVE_MAX], uint32_t *count,
-                                tem_error *error) {
+tem_status choose_curve(const tem_accountant *accountant, const tem_wish *wish,
+                        const tem_point *answer, const tem_run *run,
+                        tem_point points[TEM_CURVE_MAX], uint32_t *count, tem_error *error) {
     static const double usual[] = {0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12};
     enum { USUAL = sizeof usual / sizeof *usual, AROUND = 6, OTHERS = 2 * AROUND + 1 };
     _Static_assert((unsigned)USUAL < TEM_CURVE_MAX && (unsigned)OTHERS < TEM_CURVE_MAX,
                    "the answer has room, too");
     const chooser c = {accountant, wish, run};
     curve found = {.count = 0};
-    tem_status status = check_wish(accountant, wish, error);
-    if (status == TEM_OK && (answer == NULL || points == NULL || count == NULL))
-        status = core_fail(error, TEM_ERR_ARGUMENT, "an answer and a place for points are needed");
+    tem_status status = check_wish(wish, error);
     if (status != TEM_OK)
         return status;
     const double chosen = answer->epsilon_paper;
@@ -278,7 +292,7 @@ tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish
     for (int i = 0; status == TEM_OK && i < (is_usual ? (int)USUAL : (int)OTHERS); i++)
         status = add_to_curve(
             &c, &found, answer,
-            is_usual ? usual[i] : tem_round_down(chosen * pow(2, (i - AROUND) / 2.0), DIGITS),
+            is_usual ? usual[i] : number_round_down(chosen * pow(2, (i - AROUND) / 2.0), DIGITS),
             error);
     if (status != TEM_OK)
         return status;

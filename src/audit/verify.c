@@ -1,56 +1,22 @@
-/* api_verify.c - tem_model_verify and tem_trust_verify of tem.h. */
+/* verify.c - recomputing a model and its certificates, and what follows for the list of what the
+ * user trusts. */
+#include "audit/verify.h"
+
 #include "audit/accountant.h"
-#include "certificate/certified_exponent.h"
+#include "audit/certificate_proof.h"
 #include "core/status.h"
+#include "trust/trust_list.h"
 #include "trust/trusted.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <unistd.h>
 
 /* ---- the model ---- */
 
-/* What the hashes cannot tell: whether the content is what tem would have built. */
-static tem_status verify_space(const tem_model *m, tem_error *error) {
-    const space *s = &m->space;
-    if (s->metric->has_vectors) {
-        tem_status status = space_check_rows(s, error);
-        return status == TEM_OK ? space_check_range(s, error) : status;
-    }
-    /* Building freezes no distance as UINT32_MAX, and the search for neighbours takes
-     * that for "nothing found": its lists would not be full. */
-    for (uint64_t i = 0; i < space_pair_count(s->count); i++)
-        if (s->matrix[i] == UINT32_MAX)
-            return core_fail(error, TEM_ERR_DAMAGED, "a distance of the matrix is infinite");
-    uint64_t checked = 0;
-    bool exhaustive = false;
-    tem_status status = space_check_matrix(s, &checked, &exhaustive, error);
-    if (status == TEM_OK && (checked != m->triangles || exhaustive != m->triangles_exhaustive))
-        status = core_fail(error, TEM_ERR_DAMAGED, "the count of checked triangles is wrong");
-    return status;
-}
-
-static tem_status verify_model(const tem_model *model, const tem_run *run, tem_error *error) {
-    tem_status status = model_check(model, run, error);
-    if (status == TEM_OK)
-        status = vocab_verify(&model->words, error);
-    if (status == TEM_OK)
-        status = verify_space(model, error);
-    if (status == TEM_OK)
-        status = neighbours_verify(&model->index, &model->space, model->neighbours, run, error);
-    /* Anything but "could not look" means that the model is not one tem would build. */
-    if (status == TEM_ERR_RANGE || status == TEM_ERR_METRIC) {
-        status = TEM_ERR_DAMAGED;
-        if (error != NULL)
-            error->status = status;
-    }
-    return status;
-}
-
-tem_status tem_model_verify(tem_model *model, const tem_run *run, tem_error *error) {
-    if (model == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
-    const tem_status status = verify_model(model, run, error);
+tem_status verify_model(tem_model *model, const tem_run *run, tem_error *error) {
+    const tem_status status = model_verify(model, run, error);
     if (status == TEM_OK || status == TEM_ERR_DAMAGED)
         trusted_set(model, status == TEM_OK);
     return status;
@@ -79,8 +45,7 @@ static bool is_verdict(tem_status status) {
 
 static void note(verification *v, const char *hash, bool trusted) {
     tem_error error;
-    const tem_status status =
-        trusted ? tem_trust_add(hash, v->run, &error) : tem_trust_remove(hash, v->run, &error);
+    const tem_status status = trust_list_set(hash, trusted, v->run, &error);
     if (status != TEM_OK)
         keep_first(&v->unnoted, &error);
 }
@@ -92,7 +57,7 @@ static void tell(verification *v, const tem_certificate *certificate, const tem_
     if (v->how->told == NULL)
         return;
     if (certificate != NULL)
-        tem_certificate_get_info(certificate, &info);
+        certificate_get_info(certificate, &info);
     v->how->told(v->how->told_context, certificate != NULL ? &info : NULL, failure);
 }
 
@@ -101,10 +66,10 @@ static tem_status judge_certificate(verification *v, const tem_certificate *cert
                                     const tem_accountant *accountant) {
     char hash[65];
     tem_error error;
-    const tem_status status = tem_certificate_verify(certificate, accountant, v->run, &error);
+    const tem_status status = certificate_prove(certificate, accountant, v->run, &error);
     certificate_write_hash(certificate, hash);
     if (status == TEM_OK ||
-        (is_verdict(status) && tem_certificate_is_for(certificate, accountant->model)))
+        (is_verdict(status) && certificate_is_for(certificate, accountant->model)))
         note(v, hash, status == TEM_OK);
     tell(v, certificate, status == TEM_OK ? NULL : &error);
     return status;
@@ -116,12 +81,12 @@ static void judge_certificates(verification *v, const tem_accountant *accountant
     for (uint32_t i = 0; status != TEM_ERR_CANCELLED; i++) {
         tem_certificate *certificate = NULL;
         tem_error error;
-        if (tem_certificate_load(v->how->certificates, i, &certificate, &error) != TEM_OK)
+        if (certificate_load(v->how->certificates, i, &certificate, &error) != TEM_OK)
             tell(v, NULL, &error);
         if (certificate == NULL)
             return;
         status = judge_certificate(v, certificate, accountant);
-        tem_certificate_free(certificate);
+        certificate_free(certificate);
     }
 }
 
@@ -134,11 +99,11 @@ static bool has_certificates(const verification *v) {
 static void verify_certificates(verification *v, const tem_model *model) {
     tem_accountant *accountant = NULL;
     tem_error error;
-    if (tem_accountant_create(model, NULL, v->run, &accountant, &error) == TEM_OK)
+    if (accountant_create(model, NULL, v->run, &accountant, &error) == TEM_OK)
         judge_certificates(v, accountant);
     else
         tell(v, NULL, &error);
-    tem_accountant_free(accountant);
+    accountant_free(accountant);
 }
 
 /* PRIVACY: what was proved on a model that does not hold is proved on nothing. Damaged certificates
@@ -147,31 +112,34 @@ static void distrust_certificates(verification *v) {
     for (uint32_t i = 0; i < CERTIFICATES_MAX; i++) {
         tem_certificate *certificate = NULL;
         char hash[65];
-        const tem_status status = tem_certificate_load(v->how->certificates, i, &certificate, NULL);
+        const tem_status status = certificate_load(v->how->certificates, i, &certificate, NULL);
         if (certificate == NULL && status != TEM_ERR_DAMAGED)
             return;
         if (certificate == NULL)
             continue;
         certificate_write_hash(certificate, hash);
         note(v, hash, false);
-        tem_certificate_free(certificate);
+        certificate_free(certificate);
     }
 }
 
 /* Of a file whose sections do not match its front, both hashes may be somebody's idea of it. */
 static void distrust_model(verification *v, const tem_model *model, const char *claimed) {
+    unsigned char bytes[CORE_HASH_BYTES];
     char computed[65];
     if (claimed[0] != '\0')
         note(v, claimed, false);
-    if (tem_model_hash(model, NULL, computed, NULL) == TEM_OK)
-        note(v, computed, false);
+    if (model_hash(model, NULL, bytes, NULL) != TEM_OK)
+        return;
+    sodium_bin2hex(computed, sizeof computed, bytes, sizeof bytes);
+    note(v, computed, false);
 }
 
-static void verify_all(verification *v, tem_model *model) {
+static void judge_all(verification *v, tem_model *model) {
     tem_model_info info;
     tem_error error;
-    tem_model_get_info(model, &info);
-    const tem_status status = tem_model_verify(model, v->run, &error);
+    model_get_info(model, &info);
+    const tem_status status = verify_model(model, v->run, &error);
     if (status == TEM_OK) {
         if (info.hash[0] != '\0')
             note(v, info.hash, true);
@@ -189,13 +157,11 @@ static void verify_all(verification *v, tem_model *model) {
     tell(v, NULL, &error);
 }
 
-tem_status tem_trust_verify(tem_model *model, const tem_verification *how, const tem_run *run,
-                            tem_error *error) {
+tem_status verify_all(tem_model *model, const tem_verification *how, const tem_run *run,
+                      tem_error *error) {
     static const tem_verification defaults;
-    if (model == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
     verification v = {.how = how == NULL ? &defaults : how, .run = run};
-    verify_all(&v, model);
+    judge_all(&v, model);
     if (v.how->unnoted != NULL)
         *v.how->unnoted = v.unnoted;
     if (v.failure.status != TEM_OK && error != NULL)

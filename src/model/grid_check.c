@@ -1,10 +1,11 @@
-/* api_grid.c - what the rounding of vectors has done to the distances of a model.
+/* grid_check.c - what the rounding of vectors has done to the distances of a model.
  *
  * A single large value makes the grid coarse for all words. Distances that are smaller than its
  * step become 0 or a whole step, and what a user takes for a unit of distance is another one. */
 #include "model/grid_check.h"
 
 #include "core/memory.h"
+#include "core/number.h"
 #include "core/status.h"
 
 #include <stdio.h>
@@ -103,7 +104,7 @@ static tem_status complain(const tem_model *m, tem_dist median, const char *more
                            tem_error *error) {
     outliers found;
     char advice[160], compared[80];
-    const double deviation = tem_round_up((double)m->deviation / TEM_DIST_ONE, 3);
+    const double deviation = number_round_up((double)m->deviation / TEM_DIST_ONE, 3);
     const tem_status status = find_outliers(&m->space, &found, error);
     if (status != TEM_OK)
         return status;
@@ -112,7 +113,7 @@ static tem_status complain(const tem_model *m, tem_dist median, const char *more
         snprintf(compared, sizeof compared, "and makes half of all words or more equal to others");
     else
         snprintf(compared, sizeof compared, "%.3g %% of the %.4g to the nearest word (median)",
-                 tem_round_up(100.0 * m->deviation / median, 3), (double)median / TEM_DIST_ONE);
+                 number_round_up(100.0 * m->deviation / median, 3), (double)median / TEM_DIST_ONE);
     return core_fail(error, TEM_ERR_RANGE, "rounding moves distances by up to %.3g, %s: %s%s",
                      deviation, compared, advice, more);
 }
@@ -131,20 +132,16 @@ static tem_status find_nearest(const tem_model *m, nearest_distance *nearest, te
     return nearest->words > 0 ? TEM_OK : nearest_distance_find(&m->index, NULL, nearest, error);
 }
 
-tem_status tem_model_nearest_median(const tem_model *model, tem_dist *median, tem_error *error) {
+tem_status model_nearest_median(const tem_model *model, tem_dist *median, tem_error *error) {
     nearest_distance nearest = {0, 0};
-    if (model == NULL || median == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the median are needed");
     const tem_status status = find_nearest(model, &nearest, error);
     if (status == TEM_OK)
         *median = nearest.median;
     return status;
 }
 
-tem_status tem_model_check_grid(const tem_model *model, uint32_t percent, tem_error *error) {
+tem_status model_check_grid(const tem_model *model, uint32_t percent, tem_error *error) {
     nearest_distance nearest = {0, 0};
-    if (model == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
     const tem_status status = find_nearest(model, &nearest, error);
     return status == TEM_OK ? grid_check(model, &nearest, percent, "", error) : status;
 }

@@ -1,4 +1,4 @@
-/* api_build.c - making a tem_model: the calls of tem.h.
+/* model_build.c - making a model.
  *
  * Vectors become points on the grid, or a user's distances become a matrix; either
  * way the result is a space, and the rest is the same. */
@@ -9,7 +9,6 @@
 #include "model/model.h"
 #include "model/vectors.h"
 #include "space/grid.h"
-#include "trust/trusted.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,12 +95,10 @@ static tem_status check_grid(const tem_vectors *v, tem_model *m, bool allow_coar
                       error);
 }
 
-tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
-                           const tem_run *run, tem_model **model, tem_error *error) {
+tem_status model_build(const tem_vectors *vectors, const tem_build_options *options,
+                       const tem_run *run, tem_model **model, tem_error *error) {
     const tem_build_options chosen = options == NULL ? (tem_build_options){0} : *options;
     const metric_ops *metric = metric_find(chosen.metric == 0 ? TEM_EUCLIDEAN : chosen.metric);
-    if (vectors == NULL || model == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "vectors and a place for the model are needed");
     if (metric == NULL || !metric->has_vectors)
         return core_fail(error, TEM_ERR_ARGUMENT, "no such metric; tem_metric_at lists them");
     tem_model *m = core_alloc_zero(1, sizeof *m);
@@ -119,7 +116,7 @@ tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *
         model_free(m);
         return status;
     }
-    trusted_set(m, true); /* nobody else has had it */
+    m->trusted = true; /* nobody else has had it */
     *model = m;
     return TEM_OK;
 }
@@ -180,14 +177,9 @@ static tem_status make_words(const char *const *words, uint32_t count, vocab *ou
     return status == TEM_OK ? TEM_OK : core_fail_memory(error);
 }
 
-tem_status tem_model_build_function(const char *const *words, uint32_t count,
-                                    tem_distance_fn *distance, void *context, uint32_t neighbours,
-                                    const tem_run *run, tem_model **model, tem_error *error) {
-    if (words == NULL || distance == NULL || model == NULL || count < 2 ||
-        count > TEM_MATRIX_WORDS_MAX)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "2 to %u words, a distance and a place for the model are needed",
-                         TEM_MATRIX_WORDS_MAX);
+tem_status model_build_function(const char *const *words, uint32_t count, tem_distance_fn *distance,
+                                void *context, uint32_t neighbours, const tem_run *run,
+                                tem_model **model, tem_error *error) {
     tem_model *m = core_alloc_zero(1, sizeof *m);
     if (m == NULL)
         return core_fail_memory(error);
@@ -203,7 +195,7 @@ tem_status tem_model_build_function(const char *const *words, uint32_t count,
         model_free(m);
         return status;
     }
-    trusted_set(m, true); /* nobody else has had it */
+    m->trusted = true; /* nobody else has had it */
     *model = m;
     return TEM_OK;
 }
@@ -218,12 +210,9 @@ static double matrix_entry(void *context, uint32_t a, uint32_t b) {
     return matrix->distances[(size_t)a * matrix->count + b];
 }
 
-tem_status tem_model_build_matrix(const char *const *words, uint32_t count, const double *distances,
-                                  uint32_t neighbours, const tem_run *run, tem_model **model,
-                                  tem_error *error) {
-    if (distances == NULL || count > TEM_MATRIX_WORDS_MAX)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "a matrix of distances of 2 to %u words is needed", TEM_MATRIX_WORDS_MAX);
+tem_status model_build_matrix(const char *const *words, uint32_t count, const double *distances,
+                              uint32_t neighbours, const tem_run *run, tem_model **model,
+                              tem_error *error) {
     for (size_t id = 0; id < count; id++)
         if (distances[id * count + id] < 0 || distances[id * count + id] > 0 ||
             distances[id * count + id] != distances[id * count + id])
@@ -232,6 +221,5 @@ tem_status tem_model_build_matrix(const char *const *words, uint32_t count, cons
                              "not 0",
                              id);
     full_matrix matrix = {distances, count};
-    return tem_model_build_function(words, count, matrix_entry, &matrix, neighbours, run, model,
-                                    error);
+    return model_build_function(words, count, matrix_entry, &matrix, neighbours, run, model, error);
 }

@@ -1,31 +1,12 @@
-/* api_prior.c - tem_prior of tem.h. */
+/* prior_file.c - a prior from a file: counts of words, or a text whose words are counted. */
 #include "audit/prior.h"
 #include "core/status.h"
 #include "core/threads.h"
 #include "io/file.h"
-#include "job/replacer.h"
 #include "model/model.h"
+#include "text/pieces.h"
 
-#include <math.h>
 #include <string.h>
-
-tem_status tem_prior_create_zipf(const tem_model *model, double power, tem_prior **prior,
-                                 tem_error *error) {
-    if (model == NULL || prior == NULL || !isfinite(power) || power < 0)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "a model, a power of 0 or more and a place for the prior are needed");
-    tem_prior *p = prior_make(model, model->words.count);
-    if (p == NULL)
-        return core_fail_memory(error);
-    prior_fill_zipf(p, power);
-    prior_scale(p);
-    *prior = p;
-    return TEM_OK;
-}
-
-void tem_prior_free(tem_prior *prior) {
-    prior_free(prior);
-}
 
 /* A file that is being counted, line by line. */
 typedef struct counting {
@@ -114,11 +95,12 @@ static tem_status count_lines(counting *c, const file_view *file, tem_error *err
     return status;
 }
 
-tem_status tem_prior_load(const tem_model *model, const char *path, const tem_run *run,
-                          tem_prior **prior, tem_error *error) {
-    if (model == NULL || path == NULL || prior == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "a model, a path and a place for the prior are needed");
+static uint32_t find_word(const void *vocabulary, const char *word, size_t length) {
+    return vocab_find(vocabulary, word, length);
+}
+
+tem_status prior_load(const tem_model *model, const char *path, const tem_run *run,
+                      tem_prior **prior, tem_error *error) {
     file_view file = {0};
     tem_status status = file_open(path, run, &file, error);
     if (status != TEM_OK)
@@ -128,7 +110,7 @@ tem_status tem_prior_load(const tem_model *model, const char *path, const tem_ru
                   .text = file.data,
                   .bytes = file.size,
                   .prior = prior_make(model, model->words.count)};
-    text_pieces_init(&c.pieces, replacer_find, &model->words);
+    text_pieces_init(&c.pieces, find_word, &model->words);
     status = c.prior == NULL ? core_fail_memory(error) : count_lines(&c, &file, error);
     if (status == TEM_OK)
         c.prior->info = (tem_prior_info){.is_counts = c.counts,
@@ -144,8 +126,4 @@ tem_status tem_prior_load(const tem_model *model, const char *path, const tem_ru
     else
         prior_free(c.prior);
     return status;
-}
-
-void tem_prior_get_info(const tem_prior *prior, tem_prior_info *info) {
-    *info = prior->info;
 }

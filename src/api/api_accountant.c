@@ -1,0 +1,133 @@
+/* api_accountant.c - tem_prior and tem_accountant of tem.h, and choosing an epsilon. */
+#include "audit/accountant.h"
+#include "core/number.h"
+#include "core/status.h"
+#include "tuning/calibrate.h"
+#include "tuning/choose.h"
+
+#include <math.h>
+
+/* ---- tem_prior ---- */
+
+tem_status tem_prior_create_zipf(const tem_model *model, double power, tem_prior **prior,
+                                 tem_error *error) {
+    if (model == NULL || prior == NULL || !isfinite(power) || power < 0)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, a power of 0 or more and a place for the prior are needed");
+    return prior_create_zipf(model, power, prior, error);
+}
+
+tem_status tem_prior_load(const tem_model *model, const char *path, const tem_run *run,
+                          tem_prior **prior, tem_error *error) {
+    if (model == NULL || path == NULL || prior == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, a path and a place for the prior are needed");
+    return prior_load(model, path, run, prior, error);
+}
+
+void tem_prior_get_info(const tem_prior *prior, tem_prior_info *info) {
+    *info = prior->info;
+}
+
+void tem_prior_free(tem_prior *prior) {
+    prior_free(prior);
+}
+
+/* ---- tem_accountant ---- */
+
+tem_status tem_accountant_create(const tem_model *model, const uint32_t *values, const tem_run *run,
+                                 tem_accountant **accountant, tem_error *error) {
+    if (model == NULL || accountant == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model and a place for the accountant are needed");
+    return accountant_create(model, values, run, accountant, error);
+}
+
+void tem_accountant_free(tem_accountant *accountant) {
+    accountant_free(accountant);
+}
+
+tem_status tem_accountant_audit(const tem_accountant *accountant, const tem_mechanism *mechanism,
+                                const tem_run *run, tem_audit *audit, tem_error *error) {
+    if (accountant == NULL || mechanism == NULL || audit == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "an accountant, a mechanism and a place for the result are needed");
+    return accountant_audit(accountant, mechanism, run, audit, error);
+}
+
+tem_status tem_accountant_losses(const tem_accountant *accountant, const tem_mechanism *mechanism,
+                                 uint32_t count, const tem_run *run, double *losses,
+                                 tem_error *error) {
+    if (accountant == NULL || mechanism == NULL || losses == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "an accountant, a mechanism and a place for the result are needed");
+    if (count == 0)
+        return core_fail(error, TEM_ERR_ARGUMENT, "at least one range is needed");
+    return accountant_losses(accountant, mechanism, count, run, losses, error);
+}
+
+tem_status tem_accountant_summarise(const tem_accountant *accountant,
+                                    const tem_mechanism *mechanism, const tem_prior *prior,
+                                    int with_bayes, const tem_run *run, tem_summary *summary,
+                                    tem_error *error) {
+    if (accountant == NULL || mechanism == NULL || prior == NULL || summary == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "an accountant, a mechanism, a prior and a place for the summary are "
+                         "needed");
+    return accountant_summarise(accountant, mechanism, prior, with_bayes != 0, run, summary, error);
+}
+
+tem_status tem_accountant_calibrate(const tem_accountant *accountant, const tem_calibration *wanted,
+                                    const tem_run *run, tem_certificate **certificate,
+                                    tem_error *error) {
+    if (accountant == NULL || wanted == NULL || certificate == NULL)
+        return core_fail(
+            error, TEM_ERR_ARGUMENT,
+            "an accountant, what is wanted and a place for the certificate are needed");
+    return calibrate(accountant, wanted, run, certificate, error);
+}
+
+/* ---- choosing ---- */
+
+static tem_status check_wish(const tem_accountant *accountant, const tem_wish *wish,
+                             tem_error *error) {
+    if (accountant == NULL || wish == NULL || wish->prior == NULL ||
+        target_name(wish->target) == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "an accountant, a target and a prior are needed");
+    return TEM_OK;
+}
+
+tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
+                                 const tem_run *run, tem_point *answer, tem_error *error) {
+    const tem_status status = check_wish(accountant, wish, error);
+    if (status == TEM_OK && answer == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a place for the answer is needed");
+    return status == TEM_OK ? choose_epsilon(accountant, wish, run, answer, error) : status;
+}
+
+tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish *wish,
+                                const tem_point *answer, const tem_run *run,
+                                tem_point points[TEM_CURVE_MAX], uint32_t *count,
+                                tem_error *error) {
+    const tem_status status = check_wish(accountant, wish, error);
+    if (status == TEM_OK && (answer == NULL || points == NULL || count == NULL))
+        return core_fail(error, TEM_ERR_ARGUMENT, "an answer and a place for points are needed");
+    return status == TEM_OK ? choose_curve(accountant, wish, answer, run, points, count, error)
+                            : status;
+}
+
+double tem_wish_value(const tem_wish *wish, const tem_summary *summary) {
+    return wish_value(wish, summary);
+}
+
+int tem_wish_is_kept(const tem_wish *wish, const tem_summary *summary) {
+    return wish_is_kept(wish, summary);
+}
+
+double tem_round_up(double x, int digits) {
+    return number_round_up(x, digits);
+}
+
+double tem_round_down(double x, int digits) {
+    return number_round_down(x, digits);
+}

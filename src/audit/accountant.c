@@ -1,0 +1,159 @@
+/* accountant.c - what a model's mechanisms lose, and what they do to words. */
+#include "audit/accountant.h"
+
+#include "audit/summary.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "trust/trusted.h"
+
+#include <math.h>
+#include <string.h>
+
+static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
+    const uint32_t count = a->model->words.count;
+    uint32_t positive = 0;
+    for (uint32_t id = 0; id < count; id++)
+        positive += values[id] > 0;
+    if (positive == 0)
+        return core_fail(error, TEM_ERR_RANGE, "at least one weight must be above 0");
+    a->weights = core_alloc(count, sizeof *values);
+    if (a->weights == NULL)
+        return core_fail_memory(error);
+    memcpy(a->weights, values, count * sizeof *values);
+    return TEM_OK;
+}
+
+/* PRIVACY: that all triangles were checked is what a file says. They are checked again. */
+static tem_status check_metric(const tem_model *model, bool *is_metric, tem_error *error) {
+    uint64_t triangles = 0;
+    *is_metric = true;
+    return !model->space.metric->has_vectors
+               ? space_check_matrix(&model->space, &triangles, is_metric, error)
+               : TEM_OK;
+}
+
+tem_status accountant_create(const tem_model *model, const uint32_t *values, const tem_run *run,
+                             tem_accountant **accountant, tem_error *error) {
+    /* PRIVACY: what is proved of a model is proved of its lists, too. */
+    tem_status status = trusted_or_refused(model, error);
+    if (status != TEM_OK)
+        return status;
+    tem_accountant *a = core_alloc_zero(1, sizeof *a);
+    if (a == NULL)
+        return core_fail_memory(error);
+    a->model = model;
+    status = values == NULL ? TEM_OK : copy_weights(a, values, error);
+    if (status == TEM_OK)
+        status = check_metric(model, &a->is_metric, error);
+    if (status == TEM_OK)
+        status = profile_make(&model->space, a->weights, run, &a->profile, error);
+    if (status != TEM_OK) {
+        accountant_free(a);
+        return status;
+    }
+    *accountant = a;
+    return TEM_OK;
+}
+
+void accountant_free(tem_accountant *a) {
+    if (a == NULL)
+        return;
+    profile_free(&a->profile);
+    core_free(a->weights);
+    core_free(a);
+}
+
+static bool same_weights(const uint32_t *a, const uint32_t *b, uint32_t count) {
+    if (a == NULL || b == NULL)
+        return a == b;
+    return memcmp(a, b, count * sizeof *a) == 0;
+}
+
+tem_status accountant_check(const tem_accountant *a, const tem_mechanism *m, tem_error *error) {
+    const tem_status status = mechanism_check_law(m, error);
+    if (status != TEM_OK)
+        return status;
+    if (m->model != a->model || !same_weights(mechanism_weights(m), a->weights, m->count))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the mechanism must have the accountant's model and weights");
+    return TEM_OK;
+}
+
+loss_inputs accountant_inputs(const tem_accountant *a) {
+    return (loss_inputs){&a->model->space, &a->model->index, &a->profile, a->weights};
+}
+
+tem_audit accountant_audit_of(const tem_accountant *a, const realised_loss *r) {
+    const uint32_t count = a->model->words.count;
+    const uint64_t pairs = (uint64_t)count * (count - 1) / 2;
+    return (tem_audit){.realised = r->most,
+                       .realised_least = r->least,
+                       .worst_a = r->worst.a,
+                       .worst_b = r->worst.b,
+                       .worst_distance = r->worst.distance,
+                       .local = r->local,
+                       .is_metric = a->is_metric,
+                       .pairs_examined = r->examined,
+                       .pairs_pruned = pairs - r->examined};
+}
+
+tem_status accountant_audit(const tem_accountant *a, const tem_mechanism *m, const tem_run *run,
+                            tem_audit *audit, tem_error *error) {
+    tem_status status = accountant_check(a, m, error);
+    if (status != TEM_OK)
+        return status;
+    const loss_inputs known = accountant_inputs(a);
+    realised_loss found = {0};
+    status = realised_find(&known, mechanism_exponential(m)->envelopes.exponent, INFINITY, run,
+                           &found, error);
+    if (status == TEM_OK)
+        *audit = accountant_audit_of(a, &found);
+    return status;
+}
+
+tem_status accountant_losses(const tem_accountant *a, const tem_mechanism *m, uint32_t count,
+                             const tem_run *run, double *losses, tem_error *error) {
+    tem_status status = accountant_check(a, m, error);
+    if (status != TEM_OK)
+        return status;
+    partition z = {0};
+    const exponent e = mechanism_exponential(m)->envelopes.exponent;
+    status = partition_make(&a->profile, a->weights, e, run, &z, error);
+    if (status == TEM_OK)
+        status = slopes_by_distance(&a->model->space, &z, count, run, losses, error);
+    partition_free(&z);
+    for (uint32_t range = 0; range <= count && status == TEM_OK; range++)
+        if (losses[range] > 0)
+            losses[range] += exponent_s_value(e.s);
+    return status;
+}
+
+tem_status accountant_check_provable(const tem_accountant *a, tem_error *error) {
+    if (a->weights != NULL)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "calibration and verification need an accountant with equal weights");
+    /* PRIVACY: eps* is what is lost only if the distances are a metric. */
+    if (!a->is_metric)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "not all triangles of this matrix were checked, so nothing can be proved "
+                         "of it: only a matrix of up to 400 words can be calibrated");
+    return TEM_OK;
+}
+
+tem_status accountant_summarise(const tem_accountant *a, const tem_mechanism *m,
+                                const tem_prior *prior, bool with_bayes, const tem_run *run,
+                                tem_summary *summary, tem_error *error) {
+    const tem_status status = accountant_check(a, m, error);
+    if (status != TEM_OK)
+        return status;
+    if (prior->model != a->model)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the accountant's model");
+    const envelopes *law = &mechanism_exponential(m)->envelopes;
+    const summary_source source = {.space = &a->model->space,
+                                   .index = &a->model->index,
+                                   .exponent = &law->exponent,
+                                   .weights = &law->weights,
+                                   .profile = &a->profile,
+                                   .shares = prior->shares};
+    return summary_make(&source, with_bayes, run, summary, error);
+}

@@ -1,0 +1,14 @@
+/* verify.h - recomputing what a model and its certificates claim. */
+#ifndef AUDIT_VERIFY_H
+#define AUDIT_VERIFY_H
+
+#include "model/model.h"
+
+/* As tem_model_verify: a model that holds is trusted from then on, one that does not is not. */
+tem_status verify_model(tem_model *model, const tem_run *run, tem_error *error);
+
+/* As tem_trust_verify; `how` NULL: the model alone. */
+tem_status verify_all(tem_model *model, const tem_verification *how, const tem_run *run,
+                      tem_error *error);
+
+#endif

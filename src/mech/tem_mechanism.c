@@ -1,0 +1,232 @@
+/* tem_mechanism.c - a mechanism over a model, made from a user's options. */
+#include "mech/tem_mechanism.h"
+
+#include "certificate/certificate.h"
+#include "core/given.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "trust/trusted.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(CERTIFICATE_EXPONENT_MAX == (uint64_t)EXPONENT_MAX_UNITS << EXPONENT_BITS &&
+                   (int)CERTIFICATE_S_BITS == (int)EXPONENT_S_BITS,
+               "a file may hold what can be drawn from, and nothing else");
+
+static tem_status unknown_mechanism(tem_error *error) {
+    char names[128] = "";
+    size_t used = 0;
+    for (unsigned i = 0; mechanism_at(i) != NULL && used < sizeof names; i++) {
+        const char *comma = i == 0 ? "" : mechanism_at(i + 1) == NULL ? " or " : ", ";
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", comma,
+                                 mechanism_at(i)->properties.name);
+    }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is %s", names);
+}
+
+/* PRIVACY: a mechanism that does not say that it is bounded is not. */
+const char *mechanism_why_unbounded(const tem_mechanism *m) {
+    const tem_mechanism_properties *p = &m->ops->properties;
+    if (p->guarantee == TEM_GUARANTEE_EXACT)
+        return NULL;
+    return p->caveat != NULL ? p->caveat : "the mechanism states no bound; use tem or em";
+}
+
+/* PRIVACY: an option that the mechanism does not take is refused, never ignored: the user
+ * believes that it holds. */
+static tem_status check_options(const tem_mechanism_options *o, const mechanism_ops *ops,
+                                tem_error *error) {
+    const tem_mechanism_properties *p = &ops->properties;
+    const bool has_beta = is_given(o->beta);
+    const bool has_gamma = is_given(o->gamma);
+    if (has_beta && has_gamma)
+        return core_fail(error, TEM_ERR_ARGUMENT, "beta or gamma, not both: beta makes a gamma");
+    if ((has_beta || has_gamma) && !p->takes_gamma)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no beta or gamma",
+                         p->name);
+    if (o->weights != NULL && !p->takes_weights)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no output weights",
+                         p->name);
+    if (o->certificate != NULL && !p->takes_certificate)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no certificate", p->name);
+    return TEM_OK;
+}
+
+/* s, gamma and weights for epsilon, as the theorem has them, or as a certificate does. */
+static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, tem_error *error) {
+    exponent certified = {0, 0};
+    mechanism_setup setup = {.space = &m->model->space,
+                             .index = &m->model->index,
+                             .epsilon = o->epsilon,
+                             .beta = o->beta,
+                             .gamma = o->gamma,
+                             .weights = o->weights};
+    if (o->certificate != NULL) {
+        const tem_status status = certificate_check_options(m->model, o, error);
+        if (status != TEM_OK)
+            return status;
+        certified = (exponent){.s = o->certificate->s, .gamma = o->certificate->gamma};
+        m->beta = o->certificate->beta;
+        certificate_get_info(o->certificate, &m->certificate);
+        setup.certified = &certified;
+        setup.weights = o->certificate->weights;
+    }
+    return m->ops->init(m->state, &setup, &m->beta, error);
+}
+
+tem_status mechanism_create(const tem_model *model, const tem_mechanism_options *options,
+                            tem_mechanism **mechanism, tem_error *error) {
+    /* PRIVACY: lists and bounds are as tem_model_verify would find them, or nothing is drawn. */
+    tem_status status = trusted_or_refused(model, error);
+    if (status != TEM_OK)
+        return status;
+    const mechanism_ops *ops =
+        mechanism_find(options->mechanism == NULL ? "tem" : options->mechanism);
+    if (ops == NULL)
+        return unknown_mechanism(error);
+    status = check_options(options, ops, error);
+    if (status != TEM_OK)
+        return status;
+    tem_mechanism *m = core_alloc_zero(1, sizeof *m);
+    if (m == NULL)
+        return core_fail_memory(error);
+    m->model = model;
+    m->ops = ops;
+    m->epsilon = options->epsilon;
+    m->count = model->words.count;
+    m->state = core_alloc_zero(1, ops->state_bytes);
+    status = m->state == NULL ? core_fail_memory(error) : init_state(m, options, error);
+    if (status != TEM_OK) {
+        mechanism_free(m);
+        return status;
+    }
+    *mechanism = m;
+    return TEM_OK;
+}
+
+void mechanism_free(tem_mechanism *m) {
+    if (m == NULL)
+        return;
+    if (m->state != NULL)
+        m->ops->free(m->state);
+    core_free(m->state);
+    core_free(m);
+}
+
+const sampler *mechanism_exponential(const tem_mechanism *m) {
+    return m->ops->exponential == NULL ? NULL : m->ops->exponential(m->state);
+}
+
+tem_status mechanism_check_law(const tem_mechanism *m, tem_error *error) {
+    if (m->ops->properties.has_law && mechanism_exponential(m) != NULL)
+        return TEM_OK;
+    return core_fail(error, TEM_ERR_UNSUPPORTED,
+                     "the distribution of the mechanism %s cannot be computed; it can only be "
+                     "drawn from",
+                     m->ops->properties.name);
+}
+
+/* Where the user chose no gamma, the integers did. Beyond it the weight of a word is exp(-s gamma)
+ * instead of something smaller: at most A exp(-s gamma) in all, as a share of Z(w), which is at
+ * least the weight of w itself. */
+static double moved_mass(const tem_mechanism *m, const sampler *form) {
+    if (m->ops->properties.takes_gamma)
+        return 0;
+    const exponent *e = &form->envelopes.exponent;
+    uint32_t least = UINT32_MAX;
+    for (uint32_t id = 0; id < m->count; id++) {
+        const uint32_t weight = weights_at(&form->envelopes.weights, id);
+        least = weight < least ? weight : least;
+    }
+    const double beyond = exp(-ldexp((double)exponent_at(e, e->gamma), -EXPONENT_BITS));
+    return least == 0 ? INFINITY : (double)form->envelopes.weights.sum * beyond / least;
+}
+
+static const char *weights_name(const tem_mechanism *m) {
+    if (m->certificate.hash[0] != '\0')
+        return m->certificate.weights;
+    return mechanism_weights(m) == NULL ? "equal" : "own";
+}
+
+void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
+    const sampler *form = mechanism_exponential(m);
+    *info = (tem_mechanism_info){
+        .properties = &m->ops->properties,
+        .epsilon = m->epsilon,
+        .beta = m->beta,
+        .epsilon_gamma = INFINITY,
+        .weights = weights_name(m),
+    };
+    memcpy(info->certificate, m->certificate.hash, sizeof info->certificate);
+    if (form == NULL)
+        return;
+    const exponent *e = &form->envelopes.exponent;
+    info->s_steps = e->s;
+    info->s = exponent_s_value(e->s);
+    info->gamma_steps = e->gamma;
+    info->gamma = (double)e->gamma / TEM_DIST_ONE;
+    info->epsilon_gamma = mechanism_why_unbounded(m) == NULL ? m->epsilon * info->gamma : INFINITY;
+    info->moved_mass = moved_mass(m, form);
+}
+
+const uint32_t *mechanism_weights(const tem_mechanism *m) {
+    const sampler *form = mechanism_exponential(m);
+    return form == NULL ? NULL : form->envelopes.weights.values;
+}
+
+bool mechanism_has_word(const tem_mechanism *m, uint32_t word) {
+    return word < m->count || word == TEM_NO_WORD;
+}
+
+tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *words,
+                          uint32_t *out, size_t count, tem_error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (!mechanism_has_word(m, words[i]))
+            return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    return m->ops->draw(m->state, words, count, rng, out, error);
+}
+
+tem_status mechanism_self(const tem_mechanism *m, uint32_t word, double *self, tem_error *error) {
+    const tem_status status = mechanism_check_law(m, error);
+    if (status != TEM_OK)
+        return status;
+    const sampler *form = mechanism_exponential(m);
+    double total = 0;
+    for (uint32_t y = 0; y < m->count; y++) {
+        const uint64_t x =
+            exponent_at(&form->envelopes.exponent, space_distance(form->space, word, y));
+        total += weights_at(&form->envelopes.weights, y) * exp(-ldexp((double)x, -EXPONENT_BITS));
+    }
+    *self = weights_at(&form->envelopes.weights, word) / total;
+    return TEM_OK;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+tem_status mechanism_self_median(const tem_mechanism *m, double *median, tem_error *error) {
+    enum { QUANTILES = 49 };
+    double selves[QUANTILES], harmonic = 0, sum = 0;
+    for (uint32_t rank = 1; rank <= m->count; rank++)
+        harmonic += 1.0 / rank;
+    uint32_t rank = 0, last = 0;
+    for (int i = 0; i < QUANTILES; i++, last = rank) {
+        while (sum < harmonic * (i + 0.5) / QUANTILES && rank < m->count)
+            sum += 1.0 / ++rank;
+        tem_status status = TEM_OK;
+        if (rank == last)
+            selves[i] = selves[i - 1];
+        else
+            status = mechanism_self(m, rank - 1, &selves[i], error);
+        if (status != TEM_OK)
+            return status;
+    }
+    qsort(selves, QUANTILES, sizeof *selves, compare_doubles);
+    *median = selves[QUANTILES / 2];
+    return TEM_OK;
+}

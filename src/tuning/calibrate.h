@@ -1,0 +1,12 @@
+/* calibrate.h - the certificate for an epsilon. */
+#ifndef TUNING_CALIBRATE_H
+#define TUNING_CALIBRATE_H
+
+#include "audit/accountant.h"
+#include "certificate/certificate.h"
+
+/* As tem_accountant_calibrate; no pointer is NULL. */
+tem_status calibrate(const tem_accountant *accountant, const tem_calibration *wanted,
+                     const tem_run *run, tem_certificate **certificate, tem_error *error);
+
+#endif
