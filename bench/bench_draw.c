@@ -12,16 +12,16 @@
 
 enum { BATCH = 4096 };
 
-typedef struct share {
+typedef struct thread_work {
     const tem_mechanism *mechanism;
     const uint32_t *ids;
     size_t count, at; /* its part of the stream, and where it is in it */
     double seconds;   /* to run for; then: how long it did */
     uint64_t words;
     pthread_t thread;
-} share;
+} thread_work;
 
-static void draw_batch(share *s, tem_rng *rng, uint32_t *out) {
+static void draw_batch(thread_work *s, tem_rng *rng, uint32_t *out) {
     tem_error error;
     const size_t count = s->count - s->at < BATCH ? s->count - s->at : BATCH;
     bench_need(tem_mechanism_draw_many(s->mechanism, rng, s->ids + s->at, out, count, &error),
@@ -30,8 +30,8 @@ static void draw_batch(share *s, tem_rng *rng, uint32_t *out) {
     s->words += count;
 }
 
-static void *draw_share(void *argument) {
-    share *s = argument;
+static void *draw_words(void *argument) {
+    thread_work *s = argument;
     tem_rng *rng = NULL;
     tem_error error;
     uint32_t out[BATCH];
@@ -45,18 +45,18 @@ static void *draw_share(void *argument) {
     return NULL;
 }
 
-/* Runs all shares for about `seconds`; returns words a second of all together. */
-static double draw_all(share *shares, unsigned threads, double seconds) {
+/* Runs all work for about `seconds`; returns words a second of all together. */
+static double draw_all(thread_work *work, unsigned threads, double seconds) {
     double rate = 0;
     for (unsigned i = 0; i < threads; i++) {
-        shares[i].seconds = seconds;
-        shares[i].words = 0;
-        if (pthread_create(&shares[i].thread, NULL, draw_share, &shares[i]) != 0)
+        work[i].seconds = seconds;
+        work[i].words = 0;
+        if (pthread_create(&work[i].thread, NULL, draw_words, &work[i]) != 0)
             bench_die("thread", "cannot be started");
     }
     for (unsigned i = 0; i < threads; i++) {
-        pthread_join(shares[i].thread, NULL);
-        rate += (double)shares[i].words / shares[i].seconds;
+        pthread_join(work[i].thread, NULL);
+        rate += (double)work[i].words / work[i].seconds;
     }
     return rate;
 }
@@ -89,13 +89,13 @@ int main(int argc, char **argv) {
     bench_need(tem_mechanism_create(model, &options, &mechanism, &error), &error);
     const double ready = bench_now();
 
-    share shares[BENCH_THREADS_MAX];
+    thread_work work[BENCH_THREADS_MAX];
     for (unsigned i = 0; i < threads; i++) {
         const size_t from = count * i / threads, to = count * (i + 1) / threads;
-        shares[i] = (share){.mechanism = mechanism, .ids = ids + from, .count = to - from};
+        work[i] = (thread_work){.mechanism = mechanism, .ids = ids + from, .count = to - from};
     }
-    (void)draw_all(shares, threads, seconds / 5);
-    const double rate = draw_all(shares, threads, seconds);
+    (void)draw_all(work, threads, seconds / 5);
+    const double rate = draw_all(work, threads, seconds);
     printf("{\"words_per_s\": %.3f, \"open_s\": %.6f, \"create_s\": %.6f, \"peak_bytes\": %llu}\n",
            rate, opened - start, ready - opened, (unsigned long long)bench_memory_line("VmHWM:"));
     tem_mechanism_free(mechanism);

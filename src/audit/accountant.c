@@ -154,6 +154,6 @@ tem_status accountant_summarise(const tem_accountant *a, const tem_mechanism *m,
                                    .exponent = &law->exponent,
                                    .weights = &law->weights,
                                    .profile = &a->profile,
-                                   .shares = prior->shares};
+                                   .frequencies = prior->frequencies};
     return summary_make(&source, with_bayes, run, summary, error);
 }

@@ -2,9 +2,9 @@
  *
  * f_w P(y | w) = a_y exp(g_w - s m(w, y)) with g_w = ln f_w - ln Z(w), so that for an output y
  * the best guess is the w with the largest g_w - s m(w, y). The words of y's list come first,
- * since near words are good guesses. Of the others the index knows a distance b, for each part
+ * since near words are good guesses. Of the others the index knows a distance b, for each range
  * of the vocabulary, that none of them is nearer than: w can be no better than
- * g_w - s min(b, gamma). So a part's words are tried in descending order of g until that is not
+ * g_w - s min(b, gamma). So a range's words are tried in descending order of g until that is not
  * above the best so far. y itself is in its list, or, where many words are equal to it, among the
  * others. Rounding does not spoil it: it is monotone, so what is computed for w is at most what is
  * computed for its bound. */
@@ -26,7 +26,7 @@ typedef struct guess_gain {
 typedef struct search {
     const summary_source *source;
     guess_gain *by_id;     /* in order of ids */
-    guess_gain *by_gain;   /* each part in descending order of g */
+    guess_gain *by_gain;   /* each range in descending order of g */
     double *probabilities; /* for each output, of its being guessed right */
 } search;
 
@@ -41,11 +41,12 @@ static double value_at(const search *q, double gain, tem_dist distance) {
     return gain - ldexp((double)exponent_at(q->source->exponent, distance), -EXPONENT_BITS);
 }
 
-/* The best of `best` and the words of a part that are not in y's list: those are `bound` away
+/* The best of `best` and the words of a range that are not in y's list: those are `bound` away
  * or farther. */
-static double search_part(const search *q, uint32_t y, uint32_t part, tem_dist bound, double best) {
-    const uint32_t count = q->source->space->count, words = neighbours_part_words(count);
-    const uint64_t first = (uint64_t)part * words, end = first + words;
+static double search_range(const search *q, uint32_t y, uint32_t range, tem_dist bound,
+                           double best) {
+    const uint32_t count = q->source->space->count, words = neighbours_range_words(count);
+    const uint64_t first = (uint64_t)range * words, end = first + words;
     for (uint64_t i = first; i < end && i < count; i++) {
         const guess_gain *w = &q->by_gain[i];
         if (value_at(q, w->gain, bound) <= best)
@@ -66,16 +67,16 @@ static void search_output(void *context, uint64_t item, unsigned thread) {
     if (neighbours_get(q->source->index, y, &near, NULL) == TEM_OK)
         for (uint32_t i = 0; i < near.count; i++)
             best = fmax(best, value_at(q, q->by_id[near.list[i].id].gain, near.list[i].distance));
-    for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++)
-        if (bounds[part] != UINT32_MAX)
-            best = search_part(q, y, part, bounds[part], best);
+    for (uint32_t range = 0; range < NEIGHBOUR_RANGES; range++)
+        if (bounds[range] != UINT32_MAX)
+            best = search_range(q, y, range, bounds[range], best);
     q->probabilities[y] = weights_at(q->source->weights, y) * exp(best);
 }
 
 static void order_gains(search *q, const double *log_totals) {
-    const uint32_t count = q->source->space->count, words = neighbours_part_words(count);
+    const uint32_t count = q->source->space->count, words = neighbours_range_words(count);
     for (uint32_t id = 0; id < count; id++) {
-        q->by_id[id] = (guess_gain){log(q->source->shares[id]) - log_totals[id], id};
+        q->by_id[id] = (guess_gain){log(q->source->frequencies[id]) - log_totals[id], id};
         q->by_gain[id] = q->by_id[id];
     }
     for (uint64_t first = 0; first < count; first += words)

@@ -4,7 +4,7 @@
 
 #include "audit/summary.h"
 
-/* The sum over outputs y of max over w of f_w P(y | w), f being the shares: what an adversary
+/* The sum over outputs y of max over w of f_w P(y | w), f being the frequencies: what an adversary
  * gets right who knows the mechanism and how often each word is used.
  *   log_totals   ln Z(w) of every word
  * The maximum is over all words. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Cost: for each y the

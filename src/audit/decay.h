@@ -23,7 +23,7 @@ void decay_init(decay *d);
 static inline double decay_at(const decay *d, uint64_t x) {
     static const double inverse[] = {0.0,     1.0,     1.0 / 2, 1.0 / 3, 1.0 / 4, 1.0 / 5,
                                      1.0 / 6, 1.0 / 7, 1.0 / 8, 1.0 / 9, 1.0 / 10};
-    const double r = (double)exponent_rest(x) * 0x1p-36;
+    const double r = (double)exponent_fraction(x) * 0x1p-36;
     double sum = 1;
     for (int k = 10; k > 0; k--)
         sum = 1 - r * inverse[k] * sum;

@@ -213,11 +213,11 @@ tem_status pair_gradient(const pair_call *call, const float *p, const float *h, 
 typedef struct stream {
     const pair_call *call;
     const pair_side *words; /* what is found of them may be NULL */
-    float *parts;           /* GROUPS * SUMS * stride */
+    float *partials;        /* GROUPS * SUMS * stride */
 } stream;
 
-static float *part_of(const stream *s, uint64_t group, uint32_t sum) {
-    return s->parts + (group * SUMS + sum) * s->call->matrix->stride;
+static float *partial_of(const stream *s, uint64_t group, uint32_t sum) {
+    return s->partials + (group * SUMS + sum) * s->call->matrix->stride;
 }
 
 /* A block of rows meets a block of columns. */
@@ -259,15 +259,15 @@ static void stream_block(const stream *s, unsigned thread, uint64_t group, uint3
         const pair_side side = {w->a + at,
                                 w->p + at,
                                 w->h + at,
-                                part_of(s, group, 0) + at,
-                                part_of(s, group, 1) + at,
-                                part_of(s, group, 2) + at,
-                                part_of(s, group, 3) + at};
+                                partial_of(s, group, 0) + at,
+                                partial_of(s, group, 1) + at,
+                                partial_of(s, group, 2) + at,
+                                partial_of(s, group, 3) + at};
         stream_tile(s, thread, rows, columns, row_sums, &side);
     }
     for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++)
         for (uint32_t k = 0; k < SUMS; k++)
-            part_of(s, group, k)[rows * BLOCK + r] +=
+            partial_of(s, group, k)[rows * BLOCK + r] +=
                 sum_of_lanes(row_sums + (size_t)r * ROW_SUMS + k * PAIR_LANES);
 }
 
@@ -279,29 +279,30 @@ static void stream_group(void *context, uint64_t group, unsigned thread) {
             stream_block(s, thread, group, (uint32_t)rows);
 }
 
-static void add_parts(const stream *s, uint32_t sum, float *out) {
+static void add_partials(const stream *s, uint32_t sum, float *out) {
     const pair_matrix *t = s->call->matrix;
     if (out == NULL)
         return;
     memset(out, 0, t->count * sizeof *out);
     for (uint64_t group = 0; group < GROUPS; group++)
         for (uint32_t id = 0; id < t->count; id++)
-            out[id] += part_of(s, group, sum)[id];
+            out[id] += partial_of(s, group, sum)[id];
 }
 
 tem_status pair_stream(const pair_call *call, const pair_side *words, tem_error *error) {
     pair_matrix *t = call->matrix;
     t->unit = unit_for(fmin(t->reach, call->gamma)); /* beyond gamma nothing is told apart */
-    stream s = {call, words, core_alloc_zero((size_t)GROUPS * SUMS * t->stride, sizeof *s.parts)};
+    stream s = {call, words,
+                core_alloc_zero((size_t)GROUPS * SUMS * t->stride, sizeof *s.partials)};
     tem_run run = call->run == NULL ? (tem_run){0} : *call->run;
     run.threads = t->threads;
-    const tem_status status = s.parts == NULL ? core_fail_memory(error)
-                                              : core_parallel(&run, "summing over all pairs",
-                                                              GROUPS, stream_group, &s, error);
+    const tem_status status = s.partials == NULL ? core_fail_memory(error)
+                                                 : core_parallel(&run, "summing over all pairs",
+                                                                 GROUPS, stream_group, &s, error);
     float *const out[SUMS] = {words->z, words->m, words->q, words->gradient};
     for (uint32_t k = 0; k < SUMS && status == TEM_OK; k++)
-        add_parts(&s, k, out[k]);
-    core_free(s.parts);
+        add_partials(&s, k, out[k]);
+    core_free(s.partials);
     return status;
 }
 

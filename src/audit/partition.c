@@ -87,12 +87,12 @@ static double logarithm(mpfr_t scratch, double z, mpfr_rnd_t rounding) {
     return mpfr_get_d(scratch, rounding);
 }
 
-/* Takes bounds on Z that are off by a share of at most `share`, the two roundings here included. */
-static void set_bounds(partition *z, uint32_t id, double least, double most, double share) {
+/* Takes bounds on Z that are off by a factor within 1 +- `error`, the two roundings here included. */
+static void set_bounds(partition *z, uint32_t id, double least, double most, double error) {
     mpfr_t scratch;
     mpfr_init2(scratch, 53);
-    z->least[id] = logarithm(scratch, least * (1 - share), MPFR_RNDD);
-    z->most[id] = logarithm(scratch, most * (1 + share), MPFR_RNDU);
+    z->least[id] = logarithm(scratch, least * (1 - error), MPFR_RNDD);
+    z->most[id] = logarithm(scratch, most * (1 + error), MPFR_RNDU);
     mpfr_clear(scratch);
 }
 

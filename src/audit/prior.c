@@ -12,8 +12,8 @@ tem_prior *prior_make(const tem_model *model, uint32_t count) {
     if (p == NULL)
         return NULL;
     *p = (tem_prior){
-        .model = model, .count = count, .shares = core_alloc_zero(count, sizeof(double))};
-    if (p->shares == NULL) {
+        .model = model, .count = count, .frequencies = core_alloc_zero(count, sizeof(double))};
+    if (p->frequencies == NULL) {
         core_free(p);
         return NULL;
     }
@@ -23,16 +23,16 @@ tem_prior *prior_make(const tem_model *model, uint32_t count) {
 void prior_free(tem_prior *p) {
     if (p == NULL)
         return;
-    core_free(p->shares);
+    core_free(p->frequencies);
     core_free(p);
 }
 
 double prior_scale(tem_prior *p) {
     double sum = 0;
     for (uint32_t id = 0; id < p->count; id++)
-        sum += p->shares[id];
+        sum += p->frequencies[id];
     for (uint32_t id = 0; id < p->count && sum > 0; id++)
-        p->shares[id] /= sum;
+        p->frequencies[id] /= sum;
     return sum;
 }
 
@@ -42,7 +42,7 @@ tem_status prior_create_zipf(const tem_model *model, double power, tem_prior **p
     if (p == NULL)
         return core_fail_memory(error);
     for (uint32_t id = 0; id < p->count; id++)
-        p->shares[id] = pow(id + 1.0, -power);
+        p->frequencies[id] = pow(id + 1.0, -power);
     prior_scale(p);
     *prior = p;
     return TEM_OK;

@@ -11,16 +11,16 @@
 struct tem_prior {
     const tem_model *model; /* only to know it again */
     uint32_t count;
-    double *shares; /* one a word; they add up to 1 */
+    double *frequencies; /* one a word; they add up to 1 */
     tem_prior_info info;
 };
 
-/* A prior over `count` words with shares of 0, to be filled in and then given to prior_scale.
+/* A prior over `count` words with frequencies of 0, to be filled in and then given to prior_scale.
  * NULL: no memory. Free with prior_free. */
 tem_prior *prior_make(const tem_model *model, uint32_t count);
 void prior_free(tem_prior *p);
 
-/* Divides the shares by their sum, and says what it was; if that is 0 they stay as they are. */
+/* Divides the frequencies by their sum, and says what it was; if that is 0 they stay as they are. */
 double prior_scale(tem_prior *p);
 
 /* As tem_prior_create_zipf and tem_prior_load; no pointer but `run` is NULL. */

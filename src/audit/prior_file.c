@@ -43,7 +43,7 @@ static tem_status count_pieces(counting *c, double count, tem_error *error) {
     enum { BYTES_A_REPORT = 1 << 20 };
     for (size_t i = 0; i < c->pieces.count; i++)
         if (c->pieces.pieces[i].word && c->pieces.pieces[i].id != TEM_NO_WORD)
-            c->prior->shares[c->pieces.pieces[i].id] += count;
+            c->prior->frequencies[c->pieces.pieces[i].id] += count;
         else if (c->pieces.pieces[i].word)
             c->prior->info.unknown += count;
     c->untold += c->pieces.cut;

@@ -37,7 +37,7 @@ typedef struct word_law {
 } word_law;
 
 typedef struct sortable {
-    double value, share;
+    double value, frequency;
 } sortable;
 
 /* What all threads share. */
@@ -47,7 +47,7 @@ typedef struct work {
     bool exactly; /* one output at a time, whatever it takes */
     word_law *laws;
     uint32_t sample[SAMPLE];
-    uint32_t quantiles[SAMPLE]; /* of the shares, that this word stands for */
+    uint32_t quantiles[SAMPLE]; /* of the frequencies, that this word stands for */
     word_law sampled[SAMPLE];   /* exactly */
     uint32_t samples;
 } work;
@@ -300,22 +300,22 @@ static void summarise_sample(void *context, uint64_t item, unsigned thread) {
     w->sampled[item] = law_of(w->source, w->sample[item], &sums);
 }
 
-/* Words at evenly spaced quantiles of the shares. */
+/* Words at evenly spaced quantiles of the frequencies. */
 static void choose_sample(work *w) {
     const uint32_t count = w->source->space->count;
-    double sum = w->source->shares[0];
+    double sum = w->source->frequencies[0];
     uint32_t id = 0;
     for (int i = 0; i < SAMPLE; i++) {
         while (sum < (i + 0.5) / SAMPLE && id + 1 < count)
-            sum += w->source->shares[++id];
+            sum += w->source->frequencies[++id];
         if (w->samples == 0 || w->sample[w->samples - 1] != id)
             w->sample[w->samples++] = id;
         w->quantiles[w->samples - 1]++;
     }
 }
 
-static bool is_near(double found, double truth, double share) {
-    return fabs(found - truth) <= share * fabs(truth);
+static bool is_near(double found, double truth, double room) {
+    return fabs(found - truth) <= room * fabs(truth);
 }
 
 /* Whether the profile has served the sampled words well. */
@@ -365,14 +365,14 @@ static int compare_sortable(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The least value that, with all below it, has half of the shares. */
+/* The least value that, with all below it, has half of the frequencies. */
 static double median(sortable *values, uint32_t count) {
     double sum = 0;
     uint32_t i = 0;
     qsort(values, count, sizeof *values, compare_sortable);
     for (; i + 1 < count; i++) {
-        sum += values[i].share;
-        if (sum >= 0.5 - 1e-12) /* the shares add up to 1 but for rounding */
+        sum += values[i].frequency;
+        if (sum >= 0.5 - 1e-12) /* the frequencies add up to 1 but for rounding */
             break;
     }
     return values[i].value;
@@ -380,19 +380,19 @@ static double median(sortable *values, uint32_t count) {
 
 static void average(const work *w, sortable *scratch, tem_summary *out) {
     const uint32_t count = w->source->space->count;
-    const double *shares = w->source->shares;
+    const double *frequencies = w->source->frequencies;
     *out = (tem_summary){.bayes = NAN};
     for (uint32_t id = 0; id < count; id++) {
-        out->self_mean += shares[id] * w->laws[id].self;
-        out->entropy_mean += shares[id] * w->laws[id].entropy;
-        out->distance_mean += shares[id] * w->laws[id].distance;
-        out->beyond_mean += shares[id] * w->laws[id].beyond;
+        out->self_mean += frequencies[id] * w->laws[id].self;
+        out->entropy_mean += frequencies[id] * w->laws[id].entropy;
+        out->distance_mean += frequencies[id] * w->laws[id].distance;
+        out->beyond_mean += frequencies[id] * w->laws[id].beyond;
     }
     for (uint32_t id = 0; id < count; id++)
-        scratch[id] = (sortable){w->laws[id].self, shares[id]};
+        scratch[id] = (sortable){w->laws[id].self, frequencies[id]};
     out->self_median = median(scratch, count);
     for (uint32_t id = 0; id < count; id++)
-        scratch[id] = (sortable){w->laws[id].entropy, shares[id]};
+        scratch[id] = (sortable){w->laws[id].entropy, frequencies[id]};
     out->support_median = exp(median(scratch, count));
 }
 

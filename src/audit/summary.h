@@ -31,8 +31,8 @@ typedef struct summary_source {
     const neighbour_index *index;
     const exponent *exponent;
     const weights *weights;
-    const profile *profile; /* with the same weights */
-    const double *shares;   /* of the words; they add up to 1 */
+    const profile *profile;    /* with the same weights */
+    const double *frequencies; /* of the words; they add up to 1 */
 } summary_source;
 
 /* The sums Z, M, L, B of one word. */

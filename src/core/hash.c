@@ -28,13 +28,13 @@ void core_hash256(const void *data, size_t bytes, unsigned char hash[CORE_HASH_B
 
 bool core_hash256_unless(const void *data, size_t bytes, bool (*stopped)(void *context),
                          void *context, unsigned char hash[CORE_HASH_BYTES]) {
-    enum { PART_BYTES = 4 << 20 };
+    enum { CHUNK_BYTES = 4 << 20 };
     crypto_generichash_state state;
     ready_sodium();
     crypto_generichash_init(&state, NULL, 0, CORE_HASH_BYTES);
-    for (size_t at = 0; at < bytes; at += PART_BYTES) {
-        const size_t part = bytes - at < PART_BYTES ? bytes - at : PART_BYTES;
-        crypto_generichash_update(&state, (const unsigned char *)data + at, part);
+    for (size_t at = 0; at < bytes; at += CHUNK_BYTES) {
+        const size_t chunk = bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES;
+        crypto_generichash_update(&state, (const unsigned char *)data + at, chunk);
         if (stopped(context))
             return false;
     }

@@ -112,8 +112,8 @@ static double round_u128(u128 q, int e) {
     if (drop <= 0)
         return (double)(uint64_t)q * power_of_two(e);
     uint64_t kept = (uint64_t)(q >> drop);
-    u128 rest = q & (((u128)1 << drop) - 1), half = (u128)1 << (drop - 1);
-    if (rest > half || (rest == half && (kept & 1) != 0))
+    u128 remainder = q & (((u128)1 << drop) - 1), half = (u128)1 << (drop - 1);
+    if (remainder > half || (remainder == half && (kept & 1) != 0))
         kept++;
     return (double)kept * power_of_two(e + drop);
 }

@@ -33,12 +33,12 @@ static inline uint64_t u256_shifted(const u256 *a, unsigned by) {
     return a->limb[limb] >> bit | high;
 }
 
-/* Whether digit * a + rest < 2^64 * b, rest < a. */
-static inline bool u256_product_less(uint64_t digit, const u256 *a, const u256 *rest,
+/* Whether factor * a + added < 2^64 * b, added < a. */
+static inline bool u256_product_less(uint64_t factor, const u256 *a, const u256 *added,
                                      const u256 *b) {
     uint64_t left[5], carry = 0;
     for (int i = 0; i < 4; i++) {
-        const u256_wide t = (u256_wide)a->limb[i] * digit + rest->limb[i] + carry;
+        const u256_wide t = (u256_wide)a->limb[i] * factor + added->limb[i] + carry;
         left[i] = (uint64_t)t;
         carry = (uint64_t)(t >> 64);
     }
@@ -46,7 +46,7 @@ static inline bool u256_product_less(uint64_t digit, const u256 *a, const u256 *
     for (int i = 4; i > 0; i--)
         if (left[i] != b->limb[i - 1])
             return left[i] < b->limb[i - 1];
-    return false; /* the lowest digit of 2^64 * b is 0 */
+    return false; /* the lowest limb of 2^64 * b is 0 */
 }
 
 /* sum += a * factor. The result must be below 2^256. */

@@ -1,4 +1,4 @@
-/* clusters.c - a first guess of which words are near each other. */
+/* clusters.c - an estimate of which words are near each other. */
 #include "index/clusters.h"
 
 #include "core/memory.h"

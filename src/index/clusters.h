@@ -1,6 +1,6 @@
-/* clusters.h - a first guess of which words are near each other.
+/* clusters.h - an estimate of which words are near each other.
  *
- * A word that knows some near words has a low limit from the start, and most of the words
+ * A word that knows some near words has a low cutoff (lists.h) from the start, and most of the words
  * that it meets later need no second look. Clusters decide about time only, never about a
  * result. */
 #ifndef INDEX_CLUSTERS_H

@@ -52,12 +52,12 @@ void comparer_free(comparer *c) {
     *c = (comparer){0};
 }
 
-/* The limits of the words first to end - 1 of a side with regard to the other. */
-static void look_up_limits(const comparison *s, compared_side *side, const compared_side *others,
-                           uint32_t first, uint32_t end) {
-    const uint32_t part = blocks_part(s->blocks, others->block);
+/* The cutoffs of the words first to end - 1 of a side with regard to the other. */
+static void look_up_cutoffs(const comparison *s, compared_side *side, const compared_side *others,
+                            uint32_t first, uint32_t end) {
+    const uint32_t range = blocks_range(s->blocks, others->block);
     for (uint32_t i = first; i < end; i++)
-        side->distances[i] = lists_limit(s->lists, side->first + i, part);
+        side->distances[i] = lists_cutoff(s->lists, side->first + i, range);
     if (s->codes == NULL)
         return;
     const uint16_t *errors = s->codes->errors + blocks_slot(s->blocks, side->block, 0);
@@ -72,15 +72,15 @@ static void look_up_limits(const comparison *s, compared_side *side, const compa
 
 static void look_up_rows(comparer *c) {
     const uint32_t end = c->row_end < c->rows.size ? c->row_end : c->rows.size;
-    look_up_limits(c->shared, &c->rows, &c->columns, c->row_first, end);
+    look_up_cutoffs(c->shared, &c->rows, &c->columns, c->row_first, end);
 }
 
 static void look_up_columns(comparer *c) {
-    look_up_limits(c->shared, &c->columns, &c->rows, 0, c->columns.size);
+    look_up_cutoffs(c->shared, &c->columns, &c->rows, 0, c->columns.size);
     c->offered = 0;
 }
 
-/* Leaves the pairs whose exact square is within a limit, with their distances. Half of them
+/* Leaves the pairs whose exact square is within a cutoff, with their distances. Half of them
  * are, in no order: a branch would often be guessed wrong. */
 static void refine(comparer *c) {
     const space *s = c->shared->space;
@@ -125,7 +125,7 @@ static void offer_to_columns(comparer *c) {
     lists_unlock(c->shared->lists, c->columns.block);
 }
 
-/* Offers what was found to both sides and looks up the limits of the rows at hand. Those of
+/* Offers what was found to both sides and looks up the cutoffs of the rows at hand. Those of
  * columns would come too late: no column comes twice before the next range. */
 static void settle(comparer *c) {
     if (c->shared->codes != NULL)
@@ -209,7 +209,7 @@ static void compare_range(comparer *c) {
     }
 }
 
-/* The limits of columns are looked up again where that pays: words that meet a part of the
+/* The cutoffs of columns are looked up again where that pays: words that meet a range of the
  * vocabulary for the first time have poor ones. Looked up once a block, 1040 pairs a word were
  * found instead of 616 (80,000 words, ranges of 192). */
 static void compare_codes(comparer *c) {

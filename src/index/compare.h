@@ -19,7 +19,7 @@ typedef struct comparison {
     lists *lists;
 } comparison;
 
-/* One block of a pair, with a limit for each word: in the steps of distances, of squares and of
+/* One block of a pair, with a cutoff for each word: in the steps of distances, of squares and of
  * scores. */
 typedef struct compared_side {
     uint32_t block, first, size;
@@ -43,7 +43,7 @@ typedef struct comparer {
     tem_dist *pair_distances;
     uint64_t *pair_squares;
     uint32_t pair_count;
-    uint32_t offered; /* pairs since the limits of the columns were looked up */
+    uint32_t offered; /* pairs since the cutoffs of the columns were looked up */
 } comparer;
 
 tem_status comparer_init(comparer *c, const comparison *shared, tem_error *error);

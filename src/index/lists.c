@@ -11,7 +11,7 @@ _Static_assert(sizeof(tem_neighbour) == sizeof(uint64_t) &&
                    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "a key is read as a tem_neighbour");
 
-/* Room beyond the length. With less of it lists are cut more often, with more the limits
+/* Room beyond the length. With less of it lists are cut more often, with more the cutoffs
  * are older; a quarter and a half of the length differ by less than the noise. */
 enum { SPARE_MIN = 16 };
 
@@ -27,7 +27,7 @@ static void fill(_Atomic(tem_dist) *distances, size_t count) {
 
 tem_status lists_init(lists *l, const blocks *b, uint32_t length, tem_error *error) {
     const size_t words = b->words;
-    *l = (lists){.words = b->words, .part_words = b->part_words, .length = length};
+    *l = (lists){.words = b->words, .range_words = b->range_words, .length = length};
     l->starts = core_alloc(words + 1, sizeof *l->starts);
     if (l->starts == NULL)
         return core_fail_memory(error);
@@ -37,13 +37,13 @@ tem_status lists_init(lists *l, const blocks *b, uint32_t length, tem_error *err
     l->keys = core_alloc(l->starts[words], sizeof *l->keys);
     l->used = core_alloc_zero(words, sizeof *l->used);
     l->farthest = core_alloc(words, sizeof *l->farthest);
-    l->bounds = core_alloc(words * NEIGHBOUR_PARTS, sizeof *l->bounds);
+    l->bounds = core_alloc(words * NEIGHBOUR_RANGES, sizeof *l->bounds);
     l->locks = core_alloc(b->count, sizeof *l->locks);
     if (l->keys == NULL || l->used == NULL || l->farthest == NULL || l->bounds == NULL ||
         l->locks == NULL)
         return core_fail_memory(error);
     fill(l->farthest, words);
-    fill(l->bounds, words * NEIGHBOUR_PARTS);
+    fill(l->bounds, words * NEIGHBOUR_RANGES);
     for (; l->lock_count < b->count; l->lock_count++)
         if (pthread_mutex_init(&l->locks[l->lock_count], NULL) != 0)
             return core_fail_memory(error);
@@ -73,8 +73,8 @@ void lists_unlock(lists *l, uint32_t block) {
 /* PRIVACY: every word that is left out of a list passes through here, but for those at or
  * beyond the bound already. */
 static void leave_out(lists *l, uint32_t id, uint64_t key) {
-    const uint32_t part = (uint32_t)key / l->part_words;
-    _Atomic(tem_dist) *bound = &l->bounds[(size_t)part * l->words + id];
+    const uint32_t range = (uint32_t)key / l->range_words;
+    _Atomic(tem_dist) *bound = &l->bounds[(size_t)range * l->words + id];
     if ((tem_dist)(key >> 32) < atomic_load_explicit(bound, memory_order_relaxed))
         atomic_store_explicit(bound, (tem_dist)(key >> 32), memory_order_relaxed);
 }
@@ -97,16 +97,16 @@ void lists_offer(lists *l, uint32_t id, uint32_t other, tem_dist distance) {
         return;
     }
     l->keys[l->starts[id] + l->used[id]++] = key;
-    /* At its length for the first time there is nothing to cut, but a limit to gain. */
+    /* At its length for the first time there is nothing to cut, but a cutoff to gain. */
     if (l->used[id] == lists_length(l, id) || l->used[id] == l->starts[id + 1] - l->starts[id])
         cut(l, id);
 }
 
 void lists_expect(lists *l, uint32_t id, tem_dist farthest,
-                  const tem_dist bounds[NEIGHBOUR_PARTS]) {
+                  const tem_dist bounds[NEIGHBOUR_RANGES]) {
     atomic_store_explicit(&l->farthest[id], farthest, memory_order_relaxed);
-    for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++)
-        atomic_store_explicit(&l->bounds[(size_t)part * l->words + id], bounds[part],
+    for (uint32_t range = 0; range < NEIGHBOUR_RANGES; range++)
+        atomic_store_explicit(&l->bounds[(size_t)range * l->words + id], bounds[range],
                               memory_order_relaxed);
 }
 
@@ -117,8 +117,8 @@ void lists_finish(lists *l, uint32_t id) {
 
 static void copy_bounds(const lists *l, tem_dist *out) {
     for (size_t id = 0; id < l->words; id++)
-        for (size_t part = 0; part < NEIGHBOUR_PARTS; part++)
-            *out++ = atomic_load_explicit(&l->bounds[part * l->words + id], memory_order_relaxed);
+        for (size_t range = 0; range < NEIGHBOUR_RANGES; range++)
+            *out++ = atomic_load_explicit(&l->bounds[range * l->words + id], memory_order_relaxed);
 }
 
 /* Moves the lists together: the spare room goes. */
@@ -134,7 +134,7 @@ static void close_up(lists *l) {
 }
 
 tem_status lists_take(lists *l, neighbour_index *out, tem_error *error) {
-    tem_dist *bounds = core_alloc((size_t)l->words * NEIGHBOUR_PARTS, sizeof *bounds);
+    tem_dist *bounds = core_alloc((size_t)l->words * NEIGHBOUR_RANGES, sizeof *bounds);
     if (bounds == NULL)
         return core_fail_memory(error);
     copy_bounds(l, bounds);

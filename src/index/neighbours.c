@@ -29,10 +29,10 @@ static bool list_in_order(const neighbour_index *index, const tem_neighbours *n)
            (n->count < index->count || n->bound == UINT32_MAX);
 }
 
-static tem_dist least_of(const tem_dist bounds[NEIGHBOUR_PARTS]) {
+static tem_dist least_of(const tem_dist bounds[NEIGHBOUR_RANGES]) {
     tem_dist least = UINT32_MAX;
-    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++)
-        least = bounds[part] < least ? bounds[part] : least;
+    for (unsigned range = 0; range < NEIGHBOUR_RANGES; range++)
+        least = bounds[range] < least ? bounds[range] : least;
     return least;
 }
 
@@ -66,7 +66,7 @@ static tem_status compare_list(const neighbour_index *index, const neighbour_ind
         return status;
     if (stored.count != right.count ||
         memcmp(neighbours_bounds(index, id), neighbours_bounds(again, id),
-               NEIGHBOUR_PARTS * sizeof(tem_dist)) != 0 ||
+               NEIGHBOUR_RANGES * sizeof(tem_dist)) != 0 ||
         memcmp(stored.list, right.list, stored.count * sizeof *stored.list) != 0)
         return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u is not its nearest words",
                          id);

@@ -1,16 +1,16 @@
 /* neighbours.h - every word's nearest words, exactly.
  *
  * The list of word w holds the K_w first words in the order (distance, id), w
- * itself among them. The words outside it are known by their bounds: for each part of
- * the vocabulary, the least distance of a word of that part that is not in the list, or
- * UINT32_MAX where there is none.
+ * itself among them. The words outside it are known by their bounds. The
+ * vocabulary is cut into NEIGHBOUR_RANGES ranges of ids; the bound for a range is the least
+ * distance of a word of that range that is not in the list, or UINT32_MAX where there is none.
  *
- * Parts are ranges of ids. A vocabulary is in order of frequency, and rare words are far
- * from the others: with one bound for all words the sampler looks at two to three times
+ * Why ranges: a vocabulary is in order of frequency, and rare words are far
+ * from the others. With one bound for all words the sampler looks at two to three times
  * as many in vain (docs/BENCHMARKS.md).
  *
  * PRIVACY: the sampler draws from the words outside the list by an envelope that is
- * right only if none of them is nearer than the bound of its part. */
+ * right only if none of them is nearer than the bound of its range. */
 #ifndef INDEX_NEIGHBOURS_H
 #define INDEX_NEIGHBOURS_H
 
@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 
 /* A word's bounds fill one line of the cache. */
-enum { NEIGHBOUR_PARTS = 16 };
+enum { NEIGHBOUR_RANGES = 16 };
 
 /* The first of NEIGHBOUR_FREQUENT words, the frequent ones, have lists NEIGHBOUR_LONGER times
  * as long as the others. They are what most of a text consists of: for a quarter more memory
@@ -39,19 +39,19 @@ typedef struct neighbour_index {
     const uint64_t *starts; /* count + 1 offsets into entries, ascending */
     const tem_neighbour *entries;
     uint64_t entry_count;
-    const tem_dist *bounds; /* count * NEIGHBOUR_PARTS */
+    const tem_dist *bounds; /* count * NEIGHBOUR_RANGES */
     /* One bit a word, set once its list has been found in order; NULL: all are. */
     _Atomic(uint64_t) *checked;
 } neighbour_index;
 
-/* Words in each part but the last ones, which may have fewer or none: word `id` is in part
- * id / neighbours_part_words(count). */
-static inline uint32_t neighbours_part_words(uint32_t count) {
-    return (count + NEIGHBOUR_PARTS - 1) / NEIGHBOUR_PARTS;
+/* Words in each range but the last ones, which may have fewer or none: word `id` is in range
+ * id / neighbours_range_words(count). */
+static inline uint32_t neighbours_range_words(uint32_t count) {
+    return (count + NEIGHBOUR_RANGES - 1) / NEIGHBOUR_RANGES;
 }
 
 static inline const tem_dist *neighbours_bounds(const neighbour_index *index, uint32_t id) {
-    return index->bounds + (size_t)id * NEIGHBOUR_PARTS;
+    return index->bounds + (size_t)id * NEIGHBOUR_RANGES;
 }
 
 /* The index of a space with lists of neighbours_length words, `length` being 1 to count. The result is

@@ -7,15 +7,15 @@
  *
  * The words are cut into blocks that fit the cache. Each pair of blocks is compared once, by
  * one thread, and serves both sides, since d(x, y) = d(y, x). A pair of words is passed over
- * only if it is farther apart than both limits, beyond which nothing changes a word's list or
- * its bound for the other's part. Limits fall as lists fill; a first guess comes from
+ * only if it is farther apart than both cutoffs, beyond which nothing changes a word's list or
+ * its bound for the other's range. Cutoffs fall as lists fill; the first ones come from
  * clusters of near words. */
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
 #include "index/clusters.h"
 #include "index/compare.h"
-#include "index/guess.h"
+#include "index/first_cutoffs.h"
 
 enum {
     ITEMS_A_BLOCK = 8,  /* pieces of the work of one block: for progress, and for many threads */
@@ -32,11 +32,11 @@ typedef struct builder {
     comparison comparison;
     comparer *comparers; /* one a thread */
     clusters clusters;
-    hubs hubs;
-    guesser *guessers; /* one a thread */
+    central_words central;
+    cutoff_finder *cutoff_finders; /* one a thread */
 } builder;
 
-/* ---- codes and limits of a euclidean space ---- */
+/* ---- codes and cutoffs of a euclidean space ---- */
 
 static void put_codes(void *context, uint64_t item, unsigned thread) {
     builder *b = context;
@@ -61,33 +61,35 @@ static tem_status make_codes(builder *b, tem_error *error) {
     return core_parallel(&quiet, "coding", b->blocks.count, put_codes, b, error);
 }
 
-static void guess_cluster(void *context, uint64_t cluster, unsigned thread) {
+static void find_cutoffs_of_cluster(void *context, uint64_t cluster, unsigned thread) {
     builder *b = context;
-    guesser_run(&b->guessers[thread], (uint32_t)cluster);
+    cutoff_finder_run(&b->cutoff_finders[thread], (uint32_t)cluster);
 }
 
-static void free_guess(builder *b) {
-    for (unsigned i = 0; b->guessers != NULL && i < b->threads; i++)
-        guesser_free(&b->guessers[i]);
-    core_free(b->guessers);
-    b->guessers = NULL;
-    hubs_free(&b->hubs);
+static void free_first_cutoffs(builder *b) {
+    for (unsigned i = 0; b->cutoff_finders != NULL && i < b->threads; i++)
+        cutoff_finder_free(&b->cutoff_finders[i]);
+    core_free(b->cutoff_finders);
+    b->cutoff_finders = NULL;
+    central_words_free(&b->central);
     clusters_free(&b->clusters);
 }
 
-static tem_status guess_limits(builder *b, const tem_run *run, tem_error *error) {
+static tem_status find_first_cutoffs(builder *b, const tem_run *run, tem_error *error) {
     tem_status status = clusters_init(&b->clusters, b->space, CLUSTER_WORDS, b->threads, error);
     if (status == TEM_OK)
-        status = hubs_init(&b->hubs, b->space, &b->clusters, error);
+        status = central_words_init(&b->central, b->space, &b->clusters, error);
     if (status != TEM_OK)
         return status;
-    b->guessers = core_alloc_zero(b->threads, sizeof *b->guessers);
-    if (b->guessers == NULL)
+    b->cutoff_finders = core_alloc_zero(b->threads, sizeof *b->cutoff_finders);
+    if (b->cutoff_finders == NULL)
         return core_fail_memory(error);
     for (unsigned i = 0; i < b->threads && status == TEM_OK; i++)
-        status = guesser_init(&b->guessers[i], b->space, &b->clusters, &b->hubs, &b->lists, error);
+        status = cutoff_finder_init(&b->cutoff_finders[i], b->space, &b->clusters, &b->central,
+                                    &b->lists, error);
     if (status == TEM_OK)
-        status = core_parallel(run, "preparing", b->clusters.count, guess_cluster, b, error);
+        status =
+            core_parallel(run, "preparing", b->clusters.count, find_cutoffs_of_cluster, b, error);
     return status;
 }
 
@@ -135,7 +137,7 @@ static tem_status make_comparers(builder *b, tem_error *error) {
 /* ---- all of it ---- */
 
 static void builder_free(builder *b) {
-    free_guess(b);
+    free_first_cutoffs(b);
     for (unsigned i = 0; b->comparers != NULL && i < b->threads; i++)
         comparer_free(&b->comparers[i]);
     core_free(b->comparers);
@@ -148,8 +150,8 @@ static tem_status prepare(builder *b, uint32_t length, const tem_run *run, tem_e
     const bool euclidean = b->space->metric->is_euclidean;
     tem_status status = lists_init(&b->lists, &b->blocks, length, error);
     if (status == TEM_OK && euclidean)
-        status = guess_limits(b, run, error);
-    free_guess(b);
+        status = find_first_cutoffs(b, run, error);
+    free_first_cutoffs(b);
     if (status == TEM_OK && euclidean)
         status = make_codes(b, error);
     if (status == TEM_OK)

@@ -14,18 +14,18 @@ static uint64_t power_of_ten(unsigned exponent) {
     return power;
 }
 
-/* number * 10^decimals, rounded down; *rest: in halves, 0 nothing, 1 below a half, 2 a half or
+/* number * 10^decimals, rounded down; *remainder: in halves, 0 nothing, 1 below a half, 2 a half or
  * more was left over. number = mantissa * 2^-shift. */
-static amount scaled(uint64_t mantissa, unsigned shift, unsigned decimals, unsigned *rest) {
+static amount scaled(uint64_t mantissa, unsigned shift, unsigned decimals, unsigned *remainder) {
     const amount product = (amount)mantissa * power_of_ten(decimals); /* below 2^93 */
-    *rest = shift > 0 && mantissa > 0;
+    *remainder = shift > 0 && mantissa > 0;
     if (shift >= 128) /* then the number is below 2^-75, and no half is reached */
         return 0;
     const amount whole = product >> shift, left = product - (whole << shift);
     if (shift == 0 || left == 0)
-        *rest = 0;
+        *remainder = 0;
     else
-        *rest = left >= (amount)1 << (shift - 1) ? 2 : 1;
+        *remainder = left >= (amount)1 << (shift - 1) ? 2 : 1;
     return whole;
 }
 
@@ -46,7 +46,7 @@ bool amount_from_number(double number, amount_rounding rounding, amount *out) {
     if (!(number >= 0 && number <= AMOUNT_NUMBER_MAX))
         return false;
     int exponent = 0;
-    unsigned rest = 0;
+    unsigned remainder = 0;
     const uint64_t mantissa = (uint64_t)ldexp(frexp(number, &exponent), 53);
     exponent -= 53;
     if (exponent >= 0) { /* a whole number */
@@ -54,14 +54,15 @@ bool amount_from_number(double number, amount_rounding rounding, amount *out) {
         return true;
     }
     for (unsigned decimals = 0; decimals <= AMOUNT_DECIMALS; decimals++) {
-        const amount nearest = scaled(mantissa, (unsigned)-exponent, decimals, &rest) + (rest == 2);
+        const amount nearest =
+            scaled(mantissa, (unsigned)-exponent, decimals, &remainder) + (remainder == 2);
         if (reads_as(nearest, decimals, number)) {
             *out = nearest * power_of_ten(AMOUNT_DECIMALS - decimals);
             return true;
         }
     }
-    const amount below = scaled(mantissa, (unsigned)-exponent, AMOUNT_DECIMALS, &rest);
-    *out = below + (rounding == AMOUNT_UP && rest > 0);
+    const amount below = scaled(mantissa, (unsigned)-exponent, AMOUNT_DECIMALS, &remainder);
+    *out = below + (rounding == AMOUNT_UP && remainder > 0);
     return true;
 }
 

@@ -19,7 +19,7 @@ enum {
     EXPONENT_S_BITS = 20,
     EXPONENT_BITS = 36,
     EXPONENT_MAX_UNITS = 64,
-    EXPONENT_REST_BITS = EXPONENT_BITS - EXP_LEVELS_PER_UNIT_LOG2
+    EXPONENT_FRACTION_BITS = EXPONENT_BITS - EXP_LEVELS_PER_UNIT_LOG2
 };
 
 typedef struct exponent {
@@ -37,13 +37,13 @@ static inline uint64_t exponent_at(const exponent *e, tem_dist d) {
     return e->s * (d < e->gamma ? d : e->gamma);
 }
 
-/* The level of x, 0 to EXP_LEVELS, and what is left, in steps of 2^-36: below 1/8. */
+/* The level of x, 0 to EXP_LEVELS, and its fraction below the next, in steps of 2^-36: below 1/8. */
 static inline unsigned exponent_level(uint64_t x) {
-    return (unsigned)(x >> EXPONENT_REST_BITS);
+    return (unsigned)(x >> EXPONENT_FRACTION_BITS);
 }
 
-static inline uint64_t exponent_rest(uint64_t x) {
-    return x & (((uint64_t)1 << EXPONENT_REST_BITS) - 1);
+static inline uint64_t exponent_fraction(uint64_t x) {
+    return x & (((uint64_t)1 << EXPONENT_FRACTION_BITS) - 1);
 }
 
 /* s for an epsilon, without calibration: floor(2^19 epsilon) - 1.

@@ -17,7 +17,7 @@
 /* a_y E_j exp(-r) */
 static void set_weight(mpfr_t out, mpfr_t scratch, uint64_t x, uint32_t weight) {
     const u256 *level = &exp_table[exponent_level(x)];
-    mpfr_set_uj(scratch, exponent_rest(x), MPFR_RNDN);
+    mpfr_set_uj(scratch, exponent_fraction(x), MPFR_RNDN);
     mpfr_div_2ui(scratch, scratch, EXPONENT_BITS, MPFR_RNDN);
     mpfr_neg(scratch, scratch, MPFR_RNDN);
     mpfr_exp(scratch, scratch, MPFR_RNDN);

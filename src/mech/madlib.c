@@ -44,10 +44,10 @@ static double gamma_whole(uint32_t shape, tem_rng *rng) {
 
 /* One or two independent standard normals (Box, Muller). */
 static void put_normals(tem_rng *rng, double *normals, uint32_t count) {
-    const double radius = sqrt(-2 * log(rng_unit(rng))), turn = 6.283185307179586 * rng_unit(rng);
-    normals[0] = radius * cos(turn);
+    const double radius = sqrt(-2 * log(rng_unit(rng))), angle = 6.283185307179586 * rng_unit(rng);
+    normals[0] = radius * cos(angle);
     if (count > 1)
-        normals[1] = radius * sin(turn);
+        normals[1] = radius * sin(angle);
 }
 
 void madlib_noise(double epsilon, uint32_t dimension, tem_rng *rng, double *noise) {

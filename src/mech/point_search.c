@@ -46,12 +46,12 @@ typedef struct batch {
 
 static searched_word word_of(const codes *c, const space *s, uint32_t id) {
     const int16_t *row = space_row(s, id);
-    const code_parts parts = codes_parts(c, id, id);
+    const code_split squares = codes_split(c, id, id);
     return (searched_word){
         .square = (uint64_t)kernels_active()->dot_i16(row, row, s->row_elements),
-        .half_square = (double)parts.whole / 2, /* below 2^53: exact */
-        .code_length = (float)(sqrt((double)parts.code) * (1 + 0x1p-20)),
-        .rest = (float)(sqrt((double)parts.rest) * (1 + 0x1p-20)),
+        .half_square = (double)squares.whole / 2, /* below 2^53: exact */
+        .code_length = (float)(sqrt((double)squares.code) * (1 + 0x1p-20)),
+        .residual = (float)(sqrt((double)squares.residual) * (1 + 0x1p-20)),
     };
 }
 
@@ -87,13 +87,13 @@ static unsigned cut_digits(const space *s, const int64_t *point, int16_t *digits
         const unsigned shift = DIGIT_BITS * used; /* towards minus infinity: no digit is negative */
         bool last = true;
         for (uint32_t i = 0; i < s->dimension; i++) {
-            const int64_t rest = point[i] >> shift;
-            last &= rest >= -KERNEL_VALUE_MAX && rest <= KERNEL_VALUE_MAX;
+            const int64_t shifted = point[i] >> shift;
+            last &= shifted >= -KERNEL_VALUE_MAX && shifted <= KERNEL_VALUE_MAX;
         }
         int16_t *row = digits + (size_t)used * s->row_elements;
         for (uint32_t i = 0; i < s->dimension; i++) {
-            const int64_t rest = point[i] >> shift;
-            row[i] = (int16_t)(last ? rest : rest & ((1 << DIGIT_BITS) - 1));
+            const int64_t shifted = point[i] >> shift;
+            row[i] = (int16_t)(last ? shifted : shifted & ((1 << DIGIT_BITS) - 1));
         }
         if (last || used + 1 == DIGITS_MAX)
             return used + 1;
@@ -157,7 +157,7 @@ static void set_column_bases(batch *b, double error, double length) {
     const point_search *n = b->of;
     for (uint32_t id = 0; id < n->space->count; id++) {
         const searched_word *w = &n->words[id];
-        const double above = error * (double)w->code_length + length * (double)w->rest;
+        const double above = error * (double)w->code_length + length * (double)w->residual;
         const double base = (above * (1 + slack) - w->half_square) / b->unit;
         const int32_t whole = base < BASE_LEAST  ? BASE_LEAST
                               : base > BASE_MOST ? BASE_MOST

@@ -22,7 +22,7 @@ typedef struct searched_word {
     uint64_t square;    /* of the length of the row as it is */
     double half_square; /* |w|^2 / 2 */
     float code_length;  /* step |c|, rounded up */
-    float rest;         /* |r|, rounded up */
+    float residual;     /* |r|, rounded up */
 } searched_word;
 
 typedef struct point_search {

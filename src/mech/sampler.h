@@ -27,9 +27,9 @@ typedef struct sampler {
     envelopes envelopes;
 
     /* Most words of the tail are too far away, and that shows before their exponent is
-     * known. A word is at level j or beyond if its space_raw exceeds nearer[j]; and with a
-     * first digit that begins with the 10 bits k it is not kept more than gaps[k] levels
-     * above the level of its part. */
+     * known. A word is at level j or beyond if its space_raw exceeds nearer[j]; and where the first
+     * bits begin with the 10 bits k it is not kept more than gaps[k] levels
+     * above the level of its range. */
     uint64_t nearer[EXP_LEVELS + 2];
     uint16_t gaps[1 << SAMPLER_GAP_BITS];
 } sampler;
@@ -45,8 +45,8 @@ void sampler_free(sampler *m);
 tem_status sampler_draw(const sampler *m, const uint32_t *words, size_t count, tem_rng *rng,
                         uint32_t *out, tem_error *error);
 
-/* True with probability exp(-rest / 2^36), exactly; rest <= 2^36 (Canonne, Kamath,
+/* True with probability exp(-fraction / 2^36), exactly; fraction <= 2^36 (Canonne, Kamath,
  * Steinke 2020, algorithm 1). */
-bool sampler_bernoulli_exp(uint64_t rest, tem_rng *rng);
+bool sampler_bernoulli_exp(uint64_t fraction, tem_rng *rng);
 
 #endif

@@ -6,34 +6,34 @@
 
 #include <string.h>
 
-/* The words of a part: `count` from `first` on. */
-typedef struct part_range {
+/* The words of a range: `count` from `first` on. */
+typedef struct id_range {
     uint32_t first, count;
-} part_range;
+} id_range;
 
-static part_range range_of(const weights *w, unsigned part) {
-    const uint32_t size = neighbours_part_words(w->count);
-    const uint64_t first = (uint64_t)part * size;
+static id_range range_of(const weights *w, unsigned range) {
+    const uint32_t size = neighbours_range_words(w->count);
+    const uint64_t first = (uint64_t)range * size;
     if (first >= w->count)
-        return (part_range){w->count, 0};
+        return (id_range){w->count, 0};
     const uint32_t left = w->count - (uint32_t)first;
-    return (part_range){(uint32_t)first, left < size ? left : size};
+    return (id_range){(uint32_t)first, left < size ? left : size};
 }
 
 /* Vose's filling of the columns: a column that is short of units gets the rest from a
  * word that has too many. All in integers, so the columns come out exactly full. */
-static void fill_columns(weights *w, unsigned part, uint32_t *stack) {
-    const part_range range = range_of(w, part);
-    const uint64_t full = w->part_sums[part];
-    uint32_t small = 0, large = range.count; /* two stacks in one array, from both ends */
-    for (uint32_t i = range.first; i < range.first + range.count; i++) {
-        w->columns[i] = (weight_column){(uint64_t)w->values[i] * range.count, i};
+static void fill_columns(weights *w, unsigned range, uint32_t *stack) {
+    const id_range ids = range_of(w, range);
+    const uint64_t full = w->range_sums[range];
+    uint32_t small = 0, large = ids.count; /* two stacks in one array, from both ends */
+    for (uint32_t i = ids.first; i < ids.first + ids.count; i++) {
+        w->columns[i] = (weight_column){(uint64_t)w->values[i] * ids.count, i};
         if (w->columns[i].own < full)
             stack[small++] = i;
         else
             stack[--large] = i;
     }
-    while (small > 0 && large < range.count) {
+    while (small > 0 && large < ids.count) {
         const uint32_t poor = stack[--small], rich = stack[large];
         w->columns[poor].alias = rich;
         w->columns[rich].own -= full - w->columns[poor].own;
@@ -45,24 +45,24 @@ static void fill_columns(weights *w, unsigned part, uint32_t *stack) {
 }
 
 static tem_status make_columns(weights *w, tem_error *error) {
-    uint32_t *stack = core_alloc(neighbours_part_words(w->count), sizeof *stack);
+    uint32_t *stack = core_alloc(neighbours_range_words(w->count), sizeof *stack);
     w->columns = core_alloc(w->count, sizeof *w->columns);
     if (stack == NULL || w->columns == NULL) {
         core_free(stack);
         return core_fail_memory(error);
     }
-    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++)
-        fill_columns(w, part, stack);
+    for (unsigned range = 0; range < NEIGHBOUR_RANGES; range++)
+        fill_columns(w, range, stack);
     core_free(stack);
     return TEM_OK;
 }
 
 static void add_up(weights *w) {
-    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++) {
-        const part_range range = range_of(w, part);
-        for (uint32_t i = range.first; i < range.first + range.count; i++)
-            w->part_sums[part] += weights_at(w, i);
-        w->sum += w->part_sums[part]; /* below 2^31 * 2^32 */
+    for (unsigned range = 0; range < NEIGHBOUR_RANGES; range++) {
+        const id_range ids = range_of(w, range);
+        for (uint32_t i = ids.first; i < ids.first + ids.count; i++)
+            w->range_sums[range] += weights_at(w, i);
+        w->sum += w->range_sums[range]; /* below 2^31 * 2^32 */
     }
 }
 
@@ -91,31 +91,31 @@ void weights_free(weights *w) {
     *w = (weights){0};
 }
 
-uint32_t weights_draw_column(const weights *w, unsigned part, tem_rng *rng) {
-    const part_range range = range_of(w, part);
-    const uint32_t column = range.first + (uint32_t)rng_below(rng, range.count);
+uint32_t weights_draw_column(const weights *w, unsigned range, tem_rng *rng) {
+    const id_range ids = range_of(w, range);
+    const uint32_t column = ids.first + (uint32_t)rng_below(rng, ids.count);
     if (w->columns != NULL)
         __builtin_prefetch(&w->columns[column]);
     return column;
 }
 
-uint32_t weights_draw_word(const weights *w, unsigned part, uint32_t column, tem_rng *rng) {
+uint32_t weights_draw_word(const weights *w, unsigned range, uint32_t column, tem_rng *rng) {
     if (w->columns == NULL)
         return column;
     const weight_column *c = &w->columns[column];
-    return rng_below(rng, w->part_sums[part]) < c->own ? column : c->alias;
+    return rng_below(rng, w->range_sums[range]) < c->own ? column : c->alias;
 }
 
-uint32_t weights_draw_part(const weights *w, unsigned part, tem_rng *rng) {
-    return weights_draw_word(w, part, weights_draw_column(w, part, rng), rng);
+uint32_t weights_draw_from_range(const weights *w, unsigned range, tem_rng *rng) {
+    return weights_draw_word(w, range, weights_draw_column(w, range, rng), rng);
 }
 
 uint32_t weights_draw(const weights *w, tem_rng *rng) {
     uint64_t unit = rng_below(rng, w->sum);
     if (w->columns == NULL)
         return (uint32_t)unit;
-    unsigned part = 0;
-    while (unit >= w->part_sums[part])
-        unit -= w->part_sums[part++];
-    return weights_draw_part(w, part, rng);
+    unsigned range = 0;
+    while (unit >= w->range_sums[range])
+        unit -= w->range_sums[range++];
+    return weights_draw_from_range(w, range, rng);
 }

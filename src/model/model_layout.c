@@ -33,7 +33,7 @@ static bool section_bytes(const model_header *h, uint32_t kind, uint64_t word_by
         *bytes = list_entries * sizeof(tem_neighbour);
         return list_entries < limit / sizeof(tem_neighbour);
     default:
-        *bytes = words * NEIGHBOUR_PARTS * sizeof(tem_dist);
+        *bytes = words * NEIGHBOUR_RANGES * sizeof(tem_dist);
         return true;
     }
 }

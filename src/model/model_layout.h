@@ -17,7 +17,7 @@ enum model_section_kind {
     SECTION_MATRIX = 5,      /* u32[words * (words - 1) / 2]; only under TEM_MATRIX */
     SECTION_LIST_STARTS = 6, /* u64[words + 1]: offsets into LISTS, in entries */
     SECTION_LISTS = 7,       /* {u32 id; u32 distance}[] */
-    SECTION_BOUNDS = 8,      /* u32[words][NEIGHBOUR_PARTS] */
+    SECTION_BOUNDS = 8,      /* u32[words][NEIGHBOUR_RANGES] */
     SECTION_KINDS = 8
 };
 

@@ -23,14 +23,14 @@ static bool is_stopped(void *context) {
     return tell(context) != TEM_OK;
 }
 
-/* A part at a time, so that the callback is asked in between. */
+/* A chunk at a time, so that the callback is asked in between. */
 static tem_status put_bytes(saving *s, const char *data, size_t bytes) {
-    enum { PART_BYTES = 4 << 20 };
+    enum { CHUNK_BYTES = 4 << 20 };
     tem_status status = TEM_OK;
-    for (size_t at = 0; at < bytes && status == TEM_OK; at += PART_BYTES) {
-        const size_t part = bytes - at < PART_BYTES ? bytes - at : PART_BYTES;
-        status = file_writer_put(&s->writer, data + at, part, s->error);
-        s->done += part;
+    for (size_t at = 0; at < bytes && status == TEM_OK; at += CHUNK_BYTES) {
+        const size_t chunk = bytes - at < CHUNK_BYTES ? bytes - at : CHUNK_BYTES;
+        status = file_writer_put(&s->writer, data + at, chunk, s->error);
+        s->done += chunk;
         if (status == TEM_OK)
             status = tell(s);
     }

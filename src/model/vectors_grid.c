@@ -147,7 +147,7 @@ static void note_bad_row(grid_job *job, uint64_t row) {
 
 /* A block of rows, column by column: 64 bytes of each, one cache line, are read at
  * a time, and the 64 rows that are written stay in the cache. */
-static void turn_block(void *context, uint64_t item, unsigned thread) {
+static void transpose_block(void *context, uint64_t item, unsigned thread) {
     grid_job *job = context;
     const vectors_raw *raw = job->raw;
     uint64_t first = item * BLOCK_ROWS;
@@ -165,14 +165,14 @@ static void turn_block(void *context, uint64_t item, unsigned thread) {
     }
 }
 
-static tem_status turn(const vectors_source *source, const grid_header *h, vectors_raw *raw,
-                       tem_error *error) {
+static tem_status transpose(const vectors_source *source, const grid_header *h, vectors_raw *raw,
+                            tem_error *error) {
     const unsigned char *high = (const unsigned char *)raw->word_storage + h->word_bytes;
     grid_job job = {
         .raw = raw, .high = high, .low = high + h->count * h->dimension, .column_bytes = h->count};
     uint64_t blocks = ((uint64_t)raw->count + BLOCK_ROWS - 1) / BLOCK_ROWS;
     atomic_init(&job.bad_row, UINT64_MAX);
-    tem_status status = core_parallel(source->run, "reading", blocks, turn_block, &job, error);
+    tem_status status = core_parallel(source->run, "reading", blocks, transpose_block, &job, error);
     uint64_t bad = atomic_load(&job.bad_row);
     if (status != TEM_OK || bad == UINT64_MAX)
         return status;
@@ -206,5 +206,5 @@ tem_status vectors_read_grid(const vectors_source *source, vectors_raw *raw, tem
         raw->count = 0;
         return status;
     }
-    return turn(source, &h, raw, error);
+    return transpose(source, &h, raw, error);
 }

@@ -16,10 +16,10 @@
 
 #include "space/root.h"
 
-enum { TURNS = 44, RADIUS_BITS = 57 };
+enum { ROTATIONS = 44, RADIUS_BITS = 57 };
 
 /* atan(2^-i) in units of 2^-48, rounded to nearest. */
-static const int64_t turn_angle[TURNS] = {
+static const int64_t rotation_angle[ROTATIONS] = {
     221069929750889,
     130505199945453,
     68955363498242,
@@ -78,16 +78,16 @@ static int bit_length(uint128 v) {
 /* The angle of (x, y), x >= 0, y >= 0, not both 0. */
 static int64_t first_quadrant(int64_t x, int64_t y) {
     int64_t angle = 0;
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < ROTATIONS; i++) {
         int64_t dx = x >> i, dy = y >> i; /* arithmetic shifts: towards minus infinity */
         if (y > 0) {
             x += dy;
             y -= dx;
-            angle += turn_angle[i];
+            angle += rotation_angle[i];
         } else {
             x -= dy;
             y += dx;
-            angle -= turn_angle[i];
+            angle -= rotation_angle[i];
         }
     }
     return angle < 0 ? 0 : angle;

@@ -41,7 +41,7 @@ static tem_status find_centre(codes *c, tem_error *error) {
 /* The step at which one element of CUT is cut off. A smaller one cuts more of them and makes
  * far words look near, a larger one has larger errors: both leave more pairs to look at
  * again. Of 33,860 words: 593 pairs a word with 256, 362 with 1024, 355 with 4096, 414 with
- * 65536, once there are limits. */
+ * 65536, once there are cutoffs (index/lists.h). */
 static tem_status find_step(codes *c, tem_error *error) {
     const space *s = c->space;
     uint32_t *counts = core_alloc_zero(MAGNITUDES, sizeof *counts);
@@ -141,18 +141,18 @@ void codes_put(codes *c, size_t slot, uint32_t id) {
     c->column_base[slot] = -(norm / 2) - CODE_OFFSET * sum;
 }
 
-code_parts codes_parts(const codes *c, size_t slot, uint32_t id) {
+code_split codes_split(const codes *c, size_t slot, uint32_t id) {
     const int16_t *row = space_row(c->space, id);
     const int8_t *code = packed_at(c, slot);
-    code_parts parts = {0, 0, 0};
+    code_split squares = {0, 0, 0};
     for (uint32_t i = 0; i < c->space->dimension; i++) {
         const int64_t whole = row[i] - c->centre[i];
         const int64_t coded = (int64_t)code[i / 4 * 4 * TILE_COLUMNS + i % 4] * c->step;
-        parts.whole += (uint64_t)(whole * whole);
-        parts.code += (uint64_t)(coded * coded);
-        parts.rest += (uint64_t)((whole - coded) * (whole - coded));
+        squares.whole += (uint64_t)(whole * whole);
+        squares.code += (uint64_t)(coded * coded);
+        squares.residual += (uint64_t)((whole - coded) * (whole - coded));
     }
-    return parts;
+    return squares;
 }
 
 void codes_rows(const codes *c, size_t first, size_t count, uint8_t *rows) {

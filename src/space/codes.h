@@ -47,11 +47,11 @@ void codes_put(codes *c, size_t slot, uint32_t id);
 
 /* The squares of |x - centre|, of step |c(x)|, and of what is left, |x - centre - step c(x)|,
  * of the word `id` in a slot. */
-typedef struct code_parts {
-    uint64_t whole, code, rest;
-} code_parts;
+typedef struct code_split {
+    uint64_t whole, code, residual;
+} code_split;
 
-code_parts codes_parts(const codes *c, size_t slot, uint32_t id);
+code_split codes_split(const codes *c, size_t slot, uint32_t id);
 
 /* Copies `count` slots, a multiple of TILE_COLUMNS of them from a multiple of it on, into
  * the form of tile_codes.rows. */

@@ -104,15 +104,15 @@ static tem_status make_certificate(const tem_accountant *a, const tem_calibratio
 }
 
 static weights_request request_of(const tem_calibration *wanted, double beta) {
-    return (weights_request){.kind = kind_of(wanted),
-                             .epsilon = wanted->epsilon,
-                             .beta = beta,
-                             .gamma = wanted->gamma,
-                             .prior = kind_of(wanted) == TEM_WEIGHTS_TUNED ? wanted->prior->shares
-                                                                           : NULL,
-                             .iterations = wanted->steps,
-                             .told = wanted->told,
-                             .told_context = wanted->told_context};
+    return (weights_request){
+        .kind = kind_of(wanted),
+        .epsilon = wanted->epsilon,
+        .beta = beta,
+        .gamma = wanted->gamma,
+        .prior = kind_of(wanted) == TEM_WEIGHTS_TUNED ? wanted->prior->frequencies : NULL,
+        .iterations = wanted->steps,
+        .told = wanted->told,
+        .told_context = wanted->told_context};
 }
 
 tem_status calibrate(const tem_accountant *a, const tem_calibration *wanted, const tem_run *run,

@@ -179,15 +179,16 @@ static tem_status try_balance(finding *f, float *a, double *s, tem_error *error)
  * equal weights to epsilon. Leaves in `a` and *s those with the largest s that was proved. */
 static tem_status try_flattening(finding *f, double s_equal, float *a, double *s,
                                  tem_error *error) {
-    static const double parts[] = {0.5, 0.25, 0.75};
-    const size_t count = f->matrix.kept ? sizeof parts / sizeof *parts : 1; /* sums are long else */
+    static const double fractions[] = {0.5, 0.25, 0.75};
+    const size_t count =
+        f->matrix.kept ? sizeof fractions / sizeof *fractions : 1; /* sums are long else */
     const unsigned steps = f->matrix.kept ? FLATTEN_STEPS : FLATTEN_STEPS_FEW;
     float *flat = pair_vector(&f->matrix);
     tem_status status = flat == NULL ? core_fail_memory(error) : TEM_OK;
     memset(a, 0, f->matrix.stride * sizeof *a);
     *s = s_equal;
     for (size_t i = 0; i < count && status == TEM_OK && !f->watch.enough; i++) {
-        const double way = s_equal + parts[i] * (f->request->epsilon - s_equal);
+        const double way = s_equal + fractions[i] * (f->request->epsilon - s_equal);
         const double at = fmin(way, largest_s(f));
         double proved = 0;
         memset(flat, 0, f->matrix.stride * sizeof *flat);

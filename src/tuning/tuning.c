@@ -41,7 +41,7 @@ typedef struct search {
     float *theta, *a, *z, *m, *q, *u, *p, *h, *gradient;
     moments *memory; /* of theta */
     double s, mean_s, square_s;
-    double hold;     /* the share of the slope that is allowed to which it is held */
+    double hold;     /* the slope is held at this fraction of what is allowed */
     double distance; /* F at this point */
     double loss;     /* s and the largest slope, when last looked at */
     unsigned iteration, iterations;
@@ -97,9 +97,9 @@ static tem_status differentiate(search *x, double weight, double *by_s, tem_erro
         x->h[i] *= (float)(2 * weight);
     *by_s = slope_by_s(x, weight, moment);
     for (uint32_t i = 0; i < x->t->count; i++) {
-        const float share = (float)x->goal->prior[i] / x->z[i];
-        x->p[i] = share;
-        x->h[i] = x->h[i] / x->z[i] - share * x->m[i] / x->z[i];
+        const float per_total = (float)x->goal->prior[i] / x->z[i];
+        x->p[i] = per_total;
+        x->h[i] = x->h[i] / x->z[i] - per_total * x->m[i] / x->z[i];
     }
     if (x->t->kept)
         status = pair_gradient(&call, x->p, x->h, x->gradient, error);
@@ -159,16 +159,16 @@ static tem_status look(search *x, tem_error *error) {
     const tem_status status = pair_find_slope(&call, x->u, &slope, error);
     if (status != TEM_OK)
         return status;
-    const double share = slope / allowed(x);
+    const double used = slope / allowed(x);
     x->loss = x->s + slope;
-    if (share <= 1 && x->distance < x->best.distance) {
+    if (used <= 1 && x->distance < x->best.distance) {
         memcpy(x->best.log_weights, x->theta, x->t->count * sizeof *x->theta);
         x->best.s = x->s;
         x->best.distance = x->distance;
     }
-    x->hold = share > 1      ? fmax(0.5, x->hold - 0.2 * (share - 1))
-              : share < 0.99 ? fmin(1, x->hold + 0.2 * (1 - share))
-                             : x->hold;
+    x->hold = used > 1      ? fmax(0.5, x->hold - 0.2 * (used - 1))
+              : used < 0.99 ? fmin(1, x->hold + 0.2 * (1 - used))
+                            : x->hold;
     return status;
 }
 
@@ -282,26 +282,26 @@ tem_status tuning_flatten(pair_matrix *t, const tuning_goal *goal, double s, uns
 /* Conjugate gradients for K a = 1. */
 typedef struct balance {
     const pair_call *call;
-    double *solution, *rest, *direction;
+    double *solution, *residual, *direction;
     float *scratch, *product;
-    double square; /* of the rest */
+    double square; /* of the residual */
 } balance;
 
 static tem_status balance_init(balance *b, pair_matrix *t, tem_error *error) {
     b->solution = core_alloc_zero(t->count, sizeof *b->solution);
-    b->rest = core_alloc_zero(t->count, sizeof *b->rest);
+    b->residual = core_alloc_zero(t->count, sizeof *b->residual);
     b->direction = core_alloc_zero(t->count, sizeof *b->direction);
     b->scratch = pair_vector(t);
     b->product = pair_vector(t);
-    return b->solution == NULL || b->rest == NULL || b->direction == NULL || b->scratch == NULL ||
-                   b->product == NULL
+    return b->solution == NULL || b->residual == NULL || b->direction == NULL ||
+                   b->scratch == NULL || b->product == NULL
                ? core_fail_memory(error)
                : TEM_OK;
 }
 
 static void balance_free(balance *b) {
     core_free(b->solution);
-    core_free(b->rest);
+    core_free(b->residual);
     core_free(b->direction);
     core_free(b->scratch);
     core_free(b->product);
@@ -314,13 +314,13 @@ static tem_status multiply(balance *b, const double *x, tem_error *error) {
     return pair_sum(b->call, b->scratch, b->product, NULL, NULL, error);
 }
 
-/* rest = 1 - K a, and begins anew from there. */
+/* residual = 1 - K a, and begins anew from there. */
 static tem_status take_rest(balance *b, tem_error *error) {
     const tem_status status = multiply(b, b->solution, error);
     b->square = 0;
     for (uint32_t i = 0; i < b->call->matrix->count; i++) {
-        b->rest[i] = b->direction[i] = 1 - b->product[i];
-        b->square += b->rest[i] * b->rest[i];
+        b->residual[i] = b->direction[i] = 1 - b->product[i];
+        b->square += b->residual[i] * b->residual[i];
     }
     return status;
 }
@@ -328,7 +328,7 @@ static tem_status take_rest(balance *b, tem_error *error) {
 static double largest_rest(const balance *b) {
     double largest = 0;
     for (uint32_t i = 0; i < b->call->matrix->count; i++)
-        largest = fmax(largest, fabs(b->rest[i]));
+        largest = fmax(largest, fabs(b->residual[i]));
     return largest;
 }
 
@@ -345,11 +345,11 @@ static tem_status balance_step(balance *b, bool *on, tem_error *error) {
     const double length = b->square / curvature;
     for (uint32_t i = 0; i < count; i++) {
         b->solution[i] += length * b->direction[i];
-        b->rest[i] -= length * b->product[i];
-        square += b->rest[i] * b->rest[i];
+        b->residual[i] -= length * b->product[i];
+        square += b->residual[i] * b->residual[i];
     }
     for (uint32_t i = 0; i < count; i++)
-        b->direction[i] = b->rest[i] + square / b->square * b->direction[i];
+        b->direction[i] = b->residual[i] + square / b->square * b->direction[i];
     b->square = square;
     return status;
 }
@@ -365,7 +365,7 @@ tem_status tuning_balance(pair_matrix *t, const tuning_goal *goal, double s, uns
                           double tolerance, const tem_run *run, float *a, double *residual,
                           double *least, tem_error *error) {
     enum {
-        ANEW = 25,        /* steps after which the rest is computed, not carried along */
+        ANEW = 25,        /* steps after which the residual is computed, not carried along */
         NEGATIVE_MOST = 2 /* streamed: steps with a negative weight, one after the other, that are
                            * enough. The first may go too far where there is a solution */
     };

@@ -48,7 +48,7 @@ static uint64_t hash_index(uint64_t hash, const neighbour_index *index) {
     }
     for (uint32_t id = 0; id < index->count; id++) {
         hash = hash_value(hash, index->starts[id + 1], 8);
-        for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++)
+        for (unsigned part = 0; part < NEIGHBOUR_RANGES; part++)
             hash = hash_value(hash, neighbours_bounds(index, id)[part], 4);
     }
     return hash;

@@ -744,7 +744,7 @@ static void test_bernoulli(void **state) {
 
 /* -------------------------------------------------------- broken models -- */
 
-enum { LINE_WORDS = 24, LINE_BOUNDS = LINE_WORDS * NEIGHBOUR_PARTS };
+enum { LINE_WORDS = 24, LINE_BOUNDS = LINE_WORDS * NEIGHBOUR_RANGES };
 
 /* A sampler for what is left of the index of LINE. */
 static sampler make_line_sampler(const tem_model *model, const neighbour_index *index,
@@ -779,9 +779,9 @@ static void test_broken_bound(void **state) {
     neighbour_index index = model->index;
     index.bounds = bounds;
     unsigned broken = 0;
-    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++) {
+    for (unsigned part = 0; part < NEIGHBOUR_RANGES; part++) {
         memcpy(bounds, model->index.bounds, sizeof bounds);
-        tem_dist *bound = &bounds[word * NEIGHBOUR_PARTS + part];
+        tem_dist *bound = &bounds[word * NEIGHBOUR_RANGES + part];
         if (*bound == UINT32_MAX)
             continue;
         ++*bound;
@@ -803,10 +803,10 @@ static void test_missing_bound(void **state) {
     tem_dist bounds[LINE_BOUNDS];
     neighbour_index index = model->index;
     index.bounds = bounds;
-    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++) {
+    for (unsigned part = 0; part < NEIGHBOUR_RANGES; part++) {
         memcpy(bounds, model->index.bounds, sizeof bounds);
-        bounds[word * NEIGHBOUR_PARTS + part] = UINT32_MAX;
-        const bool broken = model->index.bounds[word * NEIGHBOUR_PARTS + part] != UINT32_MAX;
+        bounds[word * NEIGHBOUR_RANGES + part] = UINT32_MAX;
+        const bool broken = model->index.bounds[word * NEIGHBOUR_RANGES + part] != UINT32_MAX;
         sampler m = make_line_sampler(model, &index, NULL);
         assert_int_equal(draw_until_it_fails(&m, word), broken ? TEM_ERR_DAMAGED : TEM_OK);
         assert_int_equal(draw_until_it_fails(&m, word), broken ? TEM_ERR_DAMAGED : TEM_OK);

@@ -175,7 +175,7 @@ static int free_known(void **state) {
 /* The bounds of the list that is the first `length` of all words. */
 static void check_bounds(const sorted *all, uint32_t id, uint32_t length, const tem_dist *bounds) {
     const uint64_t *keys = all->keys + (size_t)id * all->count;
-    tem_dist right[NEIGHBOUR_PARTS];
+    tem_dist right[NEIGHBOUR_RANGES];
     memset(right, 0xff, sizeof right);
     for (uint32_t i = all->count; i-- > length;)
         right[(uint32_t)keys[i] / ((all->count + 15) / 16)] = (tem_dist)(keys[i] >> 32);
@@ -426,7 +426,7 @@ static void test_outliers(void **state) {
 static void same_bytes(const neighbour_index *a, const neighbour_index *b) {
     assert_true(a->entry_count == b->entry_count);
     assert_memory_equal(a->entries, b->entries, a->entry_count * sizeof *a->entries);
-    assert_memory_equal(a->bounds, b->bounds, a->count * NEIGHBOUR_PARTS * sizeof *a->bounds);
+    assert_memory_equal(a->bounds, b->bounds, a->count * NEIGHBOUR_RANGES * sizeof *a->bounds);
     assert_memory_equal(a->starts, b->starts, (a->count + (size_t)1) * sizeof *a->starts);
 }
 
@@ -650,14 +650,14 @@ static void test_blocks_cover(void **state) {
             const blocks b = blocks_of(&s);
             uint64_t next = 0;
             for (uint32_t block = 0; block < b.count; block++) {
-                const uint32_t size = blocks_size(&b, block), part = blocks_part(&b, block);
+                const uint32_t size = blocks_size(&b, block), part = blocks_range(&b, block);
                 assert_true(size <= b.capacity);
                 if (size == 0)
                     continue;
                 assert_true(blocks_first(&b, block) == next);
-                assert_int_equal(next / b.part_words, part);
+                assert_int_equal(next / b.range_words, part);
                 next += size;
-                assert_int_equal((next - 1) / b.part_words, part);
+                assert_int_equal((next - 1) / b.range_words, part);
             }
             assert_true(next == counts[n]);
         }
@@ -698,7 +698,7 @@ typedef struct copied {
     neighbour_index index, right;
     uint64_t *starts;
     tem_neighbour *entries;
-    tem_dist (*bounds)[NEIGHBOUR_PARTS];
+    tem_dist (*bounds)[NEIGHBOUR_RANGES];
     _Atomic(uint64_t) checked[4];
 } copied;
 
@@ -708,7 +708,7 @@ enum { LIST_5 = 3 * LONG + 2 * LENGTH, LIST_6 = LIST_5 + LENGTH, LIST_7 = LIST_6
 
 static tem_dist least(const tem_dist *bounds) {
     tem_dist least = UINT32_MAX;
-    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++)
+    for (unsigned part = 0; part < NEIGHBOUR_RANGES; part++)
         least = bounds[part] < least ? bounds[part] : least;
     return least;
 }
@@ -832,7 +832,7 @@ static void test_get_hostile_lists(void **state) {
 
 static void test_get_hostile_bounds(void **state) {
     copied *c = *state;
-    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++) {
+    for (unsigned part = 0; part < NEIGHBOUR_RANGES; part++) {
         c->bounds[7][part] = c->entries[LIST_7 + LENGTH - 1].distance - 1;
         check_refused(c, 7);
         c->bounds[7][part] = 0;
@@ -900,7 +900,7 @@ static void test_verify_bounds(void **state) {
     copied *c = *state;
     for (uint32_t id = 0; id < WORDS; id += 33)
         for (int by = -1; by <= 1; by += 2) {
-            c->bounds[id][id % NEIGHBOUR_PARTS] += (tem_dist)by;
+            c->bounds[id][id % NEIGHBOUR_RANGES] += (tem_dist)by;
             check_verify_refuses(c);
         }
     c->bounds[5][3] = UINT32_MAX;

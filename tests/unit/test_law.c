@@ -275,10 +275,10 @@ static void test_levels(void **state) {
     (void)state;
     for (uint64_t level = 0; level <= EXP_LEVELS; level++) {
         const uint64_t x = level << 33;
-        assert_true(exponent_level(x) == level && exponent_rest(x) == 0);
+        assert_true(exponent_level(x) == level && exponent_fraction(x) == 0);
         if (level > 0)
             assert_true(exponent_level(x - 1) == level - 1 &&
-                        exponent_rest(x - 1) == ((uint64_t)1 << 33) - 1);
+                        exponent_fraction(x - 1) == ((uint64_t)1 << 33) - 1);
     }
     const exponent e = {3, 1000};
     assert_true(exponent_at(&e, 0) == 0 && exponent_at(&e, 999) == 2997);
@@ -522,7 +522,7 @@ static void fill_row(promise *p, uint32_t w) {
     long double total = 0;
     for (uint32_t y = 0; y < p->count; y++) {
         const uint64_t x = exponent_at(&p->exponent, distance_in(p, w, y));
-        const uint64_t rest = exponent_rest(x);
+        const uint64_t rest = exponent_fraction(x);
         const uint32_t weight = p->weights == NULL ? 1 : p->weights[y];
         total += level_values[exponent_level(x)] * weight * expl(-ldexpl((long double)rest, -36));
         logs[y] = level_logs[exponent_level(x)] - (int64_t)(rest << (LOG_BITS - 36));

@@ -807,7 +807,7 @@ static void list_shorter(bytes file) {
 /* PRIVACY: a bound beyond the nearest word that is not listed breaks the envelope. */
 static void bound_larger(bytes file) {
     tem_dist *bounds = section_data(file, SECTION_BOUNDS);
-    bounds[(WORDS - 1) * NEIGHBOUR_PARTS]++;
+    bounds[(WORDS - 1) * NEIGHBOUR_RANGES]++;
 }
 
 static void bound_smaller(bytes file) {
@@ -816,7 +816,7 @@ static void bound_smaller(bytes file) {
 }
 
 static void bounds_none(bytes file) {
-    memset(section_data(file, SECTION_BOUNDS), 0xff, WORDS * NEIGHBOUR_PARTS * sizeof(tem_dist));
+    memset(section_data(file, SECTION_BOUNDS), 0xff, WORDS * NEIGHBOUR_RANGES * sizeof(tem_dist));
 }
 
 static void set_rows(bytes file, int16_t even, int16_t odd) {

@@ -79,7 +79,7 @@ static tem_prior *zipf(const tem_model *model, double power) {
 static tem_prior *only(const tem_model *model, uint32_t word) {
     tem_prior *prior = prior_make(model, word_count(model));
     assert_non_null(prior);
-    prior->shares[word] = 1;
+    prior->frequencies[word] = 1;
     return prior;
 }
 
@@ -128,7 +128,7 @@ static void check_summary(const tem_summary *found, const tem_summary *truth, do
 typedef struct oracle {
     const tem_model *model;
     const uint32_t *output_weights; /* or NULL */
-    const double *shares;
+    const double *frequencies;
     uint32_t count;
     double s;
     tem_dist gamma;
@@ -166,7 +166,7 @@ static double oracle_median(const oracle *o, const double *values) {
     for (uint32_t i = 0; i < o->count; i++) {
         double below = 0;
         for (uint32_t k = 0; k < o->count; k++)
-            below += values[k] <= values[i] ? o->shares[k] : 0;
+            below += values[k] <= values[i] ? o->frequencies[k] : 0;
         if (below >= 0.5 - 1e-9 && values[i] < least)
             least = values[i];
     }
@@ -177,7 +177,7 @@ static double oracle_bayes(const oracle *o) {
     double success = 0, *best = calloc(o->count, sizeof *best);
     for (uint32_t w = 0; w < o->count; w++)
         for (uint32_t y = 0; y < o->count; y++) {
-            const double joint = o->shares[w] * probability(o, w, y);
+            const double joint = o->frequencies[w] * probability(o, w, y);
             best[y] = joint > best[y] ? joint : best[y];
         }
     for (uint32_t y = 0; y < o->count; y++)
@@ -192,7 +192,7 @@ static tem_summary oracle_summary(const tem_model *model, const tem_mechanism *m
     tem_mechanism_get_info(mechanism, &info);
     oracle o = {.model = model,
                 .output_weights = output_weights,
-                .shares = prior->shares,
+                .frequencies = prior->frequencies,
                 .count = word_count(model),
                 .s = info.s,
                 .gamma = info.gamma_steps};
@@ -205,12 +205,12 @@ static tem_summary oracle_summary(const tem_model *model, const tem_mechanism *m
             const tem_dist d = o.distances[(size_t)w * o.count + y];
             entropies[w] -= p > 0 ? p * log(p) : 0;
             truth.distance_mean +=
-                o.shares[w] * p * (d < o.gamma ? d : o.gamma) / (double)TEM_DIST_ONE;
-            truth.beyond_mean += d > o.gamma ? o.shares[w] * p : 0;
+                o.frequencies[w] * p * (d < o.gamma ? d : o.gamma) / (double)TEM_DIST_ONE;
+            truth.beyond_mean += d > o.gamma ? o.frequencies[w] * p : 0;
         }
         selves[w] = probability(&o, w, w);
-        truth.self_mean += o.shares[w] * selves[w];
-        truth.entropy_mean += o.shares[w] * entropies[w];
+        truth.self_mean += o.frequencies[w] * selves[w];
+        truth.entropy_mean += o.frequencies[w] * entropies[w];
     }
     truth.self_median = oracle_median(&o, selves);
     truth.support_median = exp(oracle_median(&o, entropies));
@@ -231,7 +231,7 @@ static void compare(const tem_model *model, const tem_accountant *accountant,
         tem_prior *prior = zipf(model, powers[i]);
         if (i == 2) { /* words that are never used */
             for (uint32_t id = 0; id < prior->count; id += 3)
-                prior->shares[id] = 0;
+                prior->frequencies[id] = 0;
             prior_scale(prior);
         }
         const tem_summary found = summarise(accountant, mechanism, prior);
@@ -252,9 +252,9 @@ static void test_zipf(void **state) {
         tem_prior *prior = zipf(model, powers[i]);
         double sum = 0;
         for (uint32_t id = 0; id < 50; id++) {
-            sum += prior->shares[id];
-            check_near(prior->shares[id] / prior->shares[0], pow(id + 1, -powers[i]), 1e-12,
-                       "share");
+            sum += prior->frequencies[id];
+            check_near(prior->frequencies[id] / prior->frequencies[0], pow(id + 1, -powers[i]),
+                       1e-12, "share");
         }
         check_near(sum, 1, 1e-12, "sum");
         tem_prior_free(prior);
@@ -300,7 +300,7 @@ static void test_files(void **state) {
     (void)state;
     static const struct {
         const char *content;
-        double shares[4];
+        double frequencies[4];
     } cases[] = {
         {"the\t3\nmovie\t1\n", {0.75, 0.25, 0, 0}},
         {"the\t3\r\nmovie\t1", {0.75, 0.25, 0, 0}},
@@ -318,8 +318,8 @@ static void test_files(void **state) {
         assert_int_equal(load(model, cases[i].content, strlen(cases[i].content), &prior, &error),
                          TEM_OK);
         for (int id = 0; id < 4; id++)
-            if (fabs(prior->shares[id] - cases[i].shares[id]) > 1e-12)
-                fail_msg("case %zu, word %d: %g", i, id, prior->shares[id]);
+            if (fabs(prior->frequencies[id] - cases[i].frequencies[id]) > 1e-12)
+                fail_msg("case %zu, word %d: %g", i, id, prior->frequencies[id]);
         tem_prior_free(prior);
     }
     tem_model_free(model);
@@ -434,7 +434,7 @@ static void test_many_words(void **state) {
     }
 }
 
-/* What the sums of single words take; no shares. */
+/* What the sums of single words take; no frequencies. */
 static summary_source source_of(const tem_accountant *accountant, const tem_mechanism *mechanism) {
     const envelopes *law = &mechanism_exponential(mechanism)->envelopes;
     return (summary_source){.space = &accountant->model->space,

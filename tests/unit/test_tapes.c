@@ -6,9 +6,9 @@
  * becomes of it, by the word it releases and by how much tape it used. The sizes of the
  * strata are exact rationals, and so is the law they add up to. All that stays open is
  * the mass of the strata in which exp(-r) is undecided after DEPTH steps, below 2^-36.
- * These surveys are made with no ends kept, so that the rest of the number that chooses a
- * share is always drawn; that the first digit alone decides the same way has tests that
- * go around every end. Then tapes for single branches, and the alias tables. */
+ * These surveys are made with no thresholds kept, so that the remainder of the number that chooses a
+ * component is always drawn; that the first bits alone decides the same way has tests that
+ * go around every threshold. Then tapes for single branches, and the alias tables. */
 #include "below.h"
 #include "mech/law.h"
 #include "pseudo.h"
@@ -102,16 +102,16 @@ static size_t put(uint64_t *tape, const mpz_t value, const mpz_t bound, uint64_t
     return l.limbs;
 }
 
-/* Puts a number below 2^64 whole on the tape: a first digit and a rest. */
+/* Puts a number below 2^64 whole on the tape: its first bits and a remainder. */
 static size_t put_number(uint64_t *tape, const mpz_t number, const mpz_t whole, uint64_t junk) {
-    mpz_t digit, rest;
-    mpz_inits(digit, rest, NULL);
-    mpz_fdiv_qr(digit, rest, number, whole);
-    assert_true(mpz_sgn(digit) >= 0 && mpz_sizeinbase(digit, 2) <= 64);
+    mpz_t first_bits, remainder;
+    mpz_inits(first_bits, remainder, NULL);
+    mpz_fdiv_qr(first_bits, remainder, number, whole);
+    assert_true(mpz_sgn(first_bits) >= 0 && mpz_sizeinbase(first_bits, 2) <= 64);
     tape[0] = 0;
-    mpz_export(tape, NULL, -1, sizeof *tape, 0, 0, digit);
-    const size_t words = 1 + put(tape + 1, rest, whole, junk);
-    mpz_clears(digit, rest, NULL);
+    mpz_export(tape, NULL, -1, sizeof *tape, 0, 0, first_bits);
+    const size_t words = 1 + put(tape + 1, remainder, whole, junk);
+    mpz_clears(first_bits, remainder, NULL);
     return words;
 }
 
@@ -130,13 +130,13 @@ static void between(mpz_t out, const mpz_t low, const mpz_t high) {
 }
 
 static void multiply_mass(path *p, const mpz_t low, const mpz_t high, const mpz_t bound) {
-    mpq_t share;
-    mpq_init(share);
-    mpz_sub(mpq_numref(share), high, low);
-    mpz_set(mpq_denref(share), bound);
-    mpq_canonicalize(share);
-    mpq_mul(p->mass, p->mass, share);
-    mpq_clear(share);
+    mpq_t fraction;
+    mpq_init(fraction);
+    mpz_sub(mpq_numref(fraction), high, low);
+    mpz_set(mpq_denref(fraction), bound);
+    mpq_canonicalize(fraction);
+    mpq_mul(p->mass, p->mass, fraction);
+    mpq_clear(fraction);
 }
 
 /* Extends a path by a number below 2^64 whole that falls into [low, high), not empty. */
@@ -173,7 +173,7 @@ static void extend64(path *p, uint64_t low, uint64_t high, uint64_t bound) {
 }
 
 /* By a word from `low` to `last`. */
-static void extend_digit(path *p, uint64_t low, uint64_t last) {
+static void extend_first_bits(path *p, uint64_t low, uint64_t last) {
     assert_true(low <= last && p->words < PATH_WORDS);
     p->tape[LOW][p->words] = low;
     p->tape[HIGH][p->words] = last;
@@ -192,22 +192,22 @@ static void extend_digit(path *p, uint64_t low, uint64_t last) {
 /* ----------------------------------------------------- Bernoulli exp(-r) -- */
 
 /* The sampler's answer to a stratum, which must be the same in all corners. */
-static bool bernoulli_answer(const path *p, uint64_t rest) {
+static bool bernoulli_answer(const path *p, uint64_t fraction) {
     bool answers[CORNERS];
     for (int c = 0; c < CORNERS; c++) {
         tem_rng rng = on_tape(p->tape[c], p->words);
-        answers[c] = sampler_bernoulli_exp(rest, &rng);
+        answers[c] = sampler_bernoulli_exp(fraction, &rng);
         assert_true(rng.tape_used == p->words);
     }
     assert_true(answers[LOW] == answers[HIGH] && answers[LOW] == answers[INNER]);
     return answers[LOW];
 }
 
-/* accepted <= exp(-rest/2^36) <= accepted + open */
-static void check_bernoulli_bracket(uint64_t rest, mpq_t accepted, mpq_t open) {
+/* accepted <= exp(-fraction/2^36) <= accepted + open */
+static void check_bernoulli_bracket(uint64_t fraction, mpq_t accepted, mpq_t open) {
     mpfr_t exact;
-    mpfr_init2(exact, 1000); /* rest = 1 leaves less than 2^-450 open */
-    mpfr_set_uj_2exp(exact, rest, -36, MPFR_RNDN);
+    mpfr_init2(exact, 1000); /* fraction = 1 leaves less than 2^-450 open */
+    mpfr_set_uj_2exp(exact, fraction, -36, MPFR_RNDN);
     mpfr_neg(exact, exact, MPFR_RNDN);
     mpfr_exp(exact, exact, MPFR_RNDN);
     assert_true(mpfr_cmp_q(exact, accepted) >= 0);
@@ -217,33 +217,33 @@ static void check_bernoulli_bracket(uint64_t rest, mpq_t accepted, mpq_t open) {
     mpfr_clear(exact);
 }
 
-static void check_bernoulli(uint64_t rest) {
-    enum { STEPS = 12 }; /* 1/12! < 2^-28: enough for rest = 1 */
+static void check_bernoulli(uint64_t fraction) {
+    enum { STEPS = 12 }; /* 1/12! < 2^-28: enough for fraction = 1 */
     mpq_t accepted, all;
     mpq_inits(accepted, all, NULL);
     path open;
     path_start(&open);
-    if (rest == 0) { /* certain: nothing is drawn */
-        assert_true(bernoulli_answer(&open, rest));
+    if (fraction == 0) { /* certain: nothing is drawn */
+        assert_true(bernoulli_answer(&open, fraction));
         mpq_set_ui(accepted, 1, 1);
         mpq_set_ui(all, 1, 1);
         mpq_set_ui(open.mass, 0, 1);
     }
     for (uint64_t k = 1; k <= STEPS && mpq_sgn(open.mass) > 0; k++) {
-        if (rest < k << 36) {
+        if (fraction < k << 36) {
             path p;
             path_copy(&p, &open);
-            extend64(&p, rest, k << 36, k << 36);
-            if (bernoulli_answer(&p, rest))
+            extend64(&p, fraction, k << 36, k << 36);
+            if (bernoulli_answer(&p, fraction))
                 mpq_add(accepted, accepted, p.mass);
             mpq_add(all, all, p.mass);
             path_end(&p);
         }
-        extend64(&open, 0, rest, k << 36);
+        extend64(&open, 0, fraction, k << 36);
     }
     mpq_add(all, all, open.mass);
     assert_int_equal(mpq_cmp_ui(all, 1, 1), 0);
-    check_bernoulli_bracket(rest, accepted, open.mass);
+    check_bernoulli_bracket(fraction, accepted, open.mass);
     path_end(&open);
     mpq_clears(accepted, all, NULL);
 }
@@ -281,8 +281,8 @@ typedef struct tiny {
     int16_t *rows;
     uint32_t matrix[PAIRS_MAX];
     neighbour_index built;
-    tem_dist bounds[WORDS_MAX * NEIGHBOUR_PARTS]; /* as built; a test may change them */
-    neighbour_index index;                        /* as built, with these bounds */
+    tem_dist bounds[WORDS_MAX * NEIGHBOUR_RANGES]; /* as built; a test may change them */
+    neighbour_index index;                         /* as built, with these bounds */
     sampler sampler;
     _Atomic(uint8_t) *states; /* the sampler's, while it has none */
 } tiny;
@@ -311,7 +311,7 @@ static void tiny_make(tiny *t, const vocabulary *v, tem_metric metric, uint32_t 
     }
     const tem_run alone = {.threads = 1};
     assert_int_equal(neighbours_build(&t->space, length, &alone, &t->built, NULL), TEM_OK);
-    memcpy(t->bounds, t->built.bounds, count * NEIGHBOUR_PARTS * sizeof *t->bounds);
+    memcpy(t->bounds, t->built.bounds, count * NEIGHBOUR_RANGES * sizeof *t->bounds);
     t->index = t->built;
     t->index.bounds = t->bounds;
 }
@@ -328,7 +328,7 @@ static exponent exponent_make(double epsilon, double gamma) {
     return e;
 }
 
-/* The sampler of a tiny model. With no ends kept, the rest of a number is always drawn. */
+/* The sampler of a tiny model. With no thresholds kept, the remainder of a number is always drawn. */
 static void start_sampler(tiny *t, exponent e, const uint32_t *values) {
     assert_int_equal(sampler_init(&t->sampler, &t->space, &t->index, e, values, NULL), TEM_OK);
     t->states = NULL;
@@ -339,14 +339,14 @@ static void keep_no_ends(tiny *t) {
     t->sampler.envelopes.states = NULL;
 }
 
-static void keep_ends(tiny *t) {
+static void keep_thresholds(tiny *t) {
     t->sampler.envelopes.states = t->states;
     t->states = NULL;
 }
 
 static void end_sampler(tiny *t) {
     if (t->states != NULL)
-        keep_ends(t);
+        keep_thresholds(t);
     sampler_free(&t->sampler);
 }
 
@@ -377,7 +377,7 @@ static unsigned level_of(const survey *v, tem_dist d) {
     return (unsigned)(exponent_of(v, d) >> 33);
 }
 
-static uint64_t rest_of(const survey *v, tem_dist d) {
+static uint64_t fraction_of(const survey *v, tem_dist d) {
     return exponent_of(v, d) & (((uint64_t)1 << 33) - 1);
 }
 
@@ -397,50 +397,50 @@ static bool in_list(const survey *v, uint32_t id) {
     return false;
 }
 
-/* The words of a part: those from *first to before the result. */
-static uint32_t part_end(const survey *v, unsigned part, uint32_t *first) {
+/* The words of a range: those from *first to before the result. */
+static uint32_t range_end(const survey *v, unsigned range, uint32_t *first) {
     const uint32_t size = (count_of(v) + 15) / 16, count = count_of(v);
-    *first = part * size < count ? part * size : count;
+    *first = range * size < count ? range * size : count;
     return *first + size < count ? *first + size : count;
 }
 
-static uint64_t part_weight(const survey *v, unsigned part) {
+static uint64_t range_weight(const survey *v, unsigned range) {
     uint32_t first = 0;
     uint64_t sum = 0;
-    for (uint32_t end = part_end(v, part, &first); first < end; first++)
+    for (uint32_t end = range_end(v, range, &first); first < end; first++)
         sum += weight_of(v, first);
     return sum;
 }
 
-/* The size of a share of the envelope, as envelope.h has it: none for a part all of whose
- * words are in the list, else E at the bound for every word of the part. */
-static void set_share(const survey *v, uint32_t share, mpz_t size) {
-    if (share >= NEIGHBOUR_PARTS) {
-        const tem_neighbour *entry = &v->near.list[share - NEIGHBOUR_PARTS];
+/* The size of a component of the envelope, as envelope.h has it: none for a range all of whose
+ * words are in the list, else E at the bound for every word of the range. */
+static void set_component(const survey *v, uint32_t component, mpz_t size) {
+    if (component >= NEIGHBOUR_RANGES) {
+        const tem_neighbour *entry = &v->near.list[component - NEIGHBOUR_RANGES];
         mpz_set_level(size, level_of(v, entry->distance));
         mpz_mul_ui(size, size, weight_of(v, entry->id));
         return;
     }
     uint32_t id = 0;
     uint64_t outside = 0;
-    for (uint32_t end = part_end(v, share, &id); id < end; id++)
+    for (uint32_t end = range_end(v, component, &id); id < end; id++)
         outside += !in_list(v, id);
-    mpz_set_level(size, level_of(v, v->bounds[share]));
-    mpz_mul_ui(size, size, outside == 0 ? 0 : part_weight(v, share));
+    mpz_set_level(size, level_of(v, v->bounds[component]));
+    mpz_mul_ui(size, size, outside == 0 ? 0 : range_weight(v, component));
 }
 
-static uint32_t share_count(const survey *v) {
-    return NEIGHBOUR_PARTS + v->near.count;
+static uint32_t component_count(const survey *v) {
+    return NEIGHBOUR_RANGES + v->near.count;
 }
 
-/* The interval of a share, times 2^64; false if it is empty. */
-static bool set_interval(const survey *v, uint32_t share, mpz_t low, mpz_t high) {
+/* The interval of a component, times 2^64; false if it is empty. */
+static bool set_interval(const survey *v, uint32_t component, mpz_t low, mpz_t high) {
     mpz_t size;
     mpz_init(size);
     mpz_set_ui(high, 0);
-    for (uint32_t i = 0; i <= share; i++) {
+    for (uint32_t i = 0; i <= component; i++) {
         mpz_set(low, high);
-        set_share(v, i, size);
+        set_component(v, i, size);
         mpz_add(high, high, size);
     }
     mpz_clear(size);
@@ -449,43 +449,43 @@ static bool set_interval(const survey *v, uint32_t share, mpz_t low, mpz_t high)
     return mpz_cmp(low, high) < 0;
 }
 
-/* Calls visit for each way to draw a word of a part: column c, and its own or its alias's
+/* Calls visit for each way to draw a word of a range: column c, and its own or its alias's
  * units. */
-typedef void visit_word(survey *v, const path *p, unsigned part, uint32_t id);
+typedef void visit_word(survey *v, const path *p, unsigned range, uint32_t id);
 
-static void each_column(survey *v, const path *from, unsigned part, visit_word *visit) {
+static void each_column(survey *v, const path *from, unsigned range, visit_word *visit) {
     const weights *w = &v->m->envelopes.weights;
     uint32_t first = 0;
-    const uint32_t end = part_end(v, part, &first);
-    const uint64_t sum = part_weight(v, part);
+    const uint32_t end = range_end(v, range, &first);
+    const uint64_t sum = range_weight(v, range);
     for (uint32_t c = first; c < end; c++) {
         path p, q;
         path_copy(&p, from);
         extend64(&p, c - first, c - first + 1, end - first);
         if (w->values == NULL) {
-            visit(v, &p, part, c);
+            visit(v, &p, range, c);
             path_end(&p);
             continue;
         }
         path_copy(&q, &p);
         if (w->columns[c].own > 0) {
             extend64(&p, 0, w->columns[c].own, sum);
-            visit(v, &p, part, c);
+            visit(v, &p, range, c);
         }
         if (w->columns[c].own < sum) {
             extend64(&q, w->columns[c].own, sum, sum);
-            visit(v, &q, part, w->columns[c].alias);
+            visit(v, &q, range, w->columns[c].alias);
         }
         path_end(&p);
         path_end(&q);
     }
 }
 
-/* A number uniform below 2^64 E_part is compared with 2^64 E_level. Its first digit, alone,
- * is clearly below the ratio, or with the rest below, not below, or clearly not below. */
+/* A number uniform below 2^64 E_(bound level) is compared with 2^64 E_level. Its first bits, alone,
+ * is clearly below the ratio, or with the remainder below, not below, or clearly not below. */
 typedef enum keeping { SURELY_KEPT, KEPT, LOST, SURELY_LOST, KEEPINGS } keeping;
 
-enum { DIGIT_MARGIN = 2 }; /* as sampler.c has it */
+enum { FIRST_BITS_MARGIN = 2 }; /* as sampler.c has it */
 
 /* The first 64 bits of E_gap / E_0. */
 static uint64_t ratio_of(unsigned gap) {
@@ -493,24 +493,25 @@ static uint64_t ratio_of(unsigned gap) {
 }
 
 /* Extends a path by this comparison; false if it cannot come out so. */
-static bool extend_keeping(path *p, unsigned part, unsigned level, keeping how) {
-    if (level == part) { /* certain, whatever the digit */
+static bool extend_keeping(path *p, unsigned bound_level, unsigned level, keeping how) {
+    if (level == bound_level) { /* certain, whatever the first bits */
         if (how == SURELY_KEPT)
-            extend_digit(p, 0, UINT64_MAX);
+            extend_first_bits(p, 0, UINT64_MAX);
         return how == SURELY_KEPT;
     }
-    const uint64_t ratio = ratio_of(level - part);
-    const uint64_t low = ratio < DIGIT_MARGIN ? 0 : ratio - DIGIT_MARGIN; /* of the unsure */
-    const uint64_t high = ratio + DIGIT_MARGIN + 1;
+    const uint64_t ratio = ratio_of(level - bound_level);
+    const uint64_t low =
+        ratio < FIRST_BITS_MARGIN ? 0 : ratio - FIRST_BITS_MARGIN; /* of the unsure */
+    const uint64_t high = ratio + FIRST_BITS_MARGIN + 1;
     if (how == SURELY_KEPT && low > 0)
-        extend_digit(p, 0, low - 1);
+        extend_first_bits(p, 0, low - 1);
     if (how == SURELY_LOST)
-        extend_digit(p, high, UINT64_MAX);
+        extend_first_bits(p, high, UINT64_MAX);
     if (how == SURELY_KEPT || how == SURELY_LOST)
         return how == SURELY_LOST || low > 0;
     mpz_t whole, first, border, last;
     mpz_inits(whole, first, border, last, NULL);
-    mpz_set_level(whole, part);
+    mpz_set_level(whole, bound_level);
     mpz_set_level(border, level);
     mpz_mul_2exp(border, border, 64);
     mpz_set_u64(first, low);
@@ -527,21 +528,21 @@ static bool extend_keeping(path *p, unsigned part, unsigned level, keeping how) 
 }
 
 static void extend_accepted(survey *v, path *p, uint32_t id) {
-    const uint64_t rest = rest_of(v, space_distance(v->m->space, v->word, id));
-    if (rest > 0)
-        extend64(p, rest, (uint64_t)1 << 36, (uint64_t)1 << 36);
+    const uint64_t fraction = fraction_of(v, space_distance(v->m->space, v->word, id));
+    if (fraction > 0)
+        extend64(p, fraction, (uint64_t)1 << 36, (uint64_t)1 << 36);
 }
 
 /* The ending of the surveys: the first entry of the list that can be drawn, else a word
  * outside it. */
-static void end_with_word(survey *v, const path *p, unsigned part, uint32_t id) {
+static void end_with_word(survey *v, const path *p, unsigned range, uint32_t id) {
     if (in_list(v, id) || v->ending.words > 0)
         return;
     const unsigned level = level_of(v, space_distance(v->m->space, v->word, id));
     path_end(&v->ending);
     path_copy(&v->ending, p);
-    if (!extend_keeping(&v->ending, level_of(v, v->bounds[part]), level, SURELY_KEPT))
-        extend_keeping(&v->ending, level_of(v, v->bounds[part]), level, KEPT);
+    if (!extend_keeping(&v->ending, level_of(v, v->bounds[range]), level, SURELY_KEPT))
+        extend_keeping(&v->ending, level_of(v, v->bounds[range]), level, KEPT);
     extend_accepted(v, &v->ending, id);
     v->ending_out = id;
 }
@@ -550,17 +551,17 @@ static void survey_ending(survey *v) {
     mpz_t low, high;
     mpz_inits(low, high, NULL);
     path_start(&v->ending);
-    for (uint32_t i = share_count(v); i-- > 0 && v->ending.words == 0;) {
+    for (uint32_t i = component_count(v); i-- > 0 && v->ending.words == 0;) {
         path p;
         path_start(&p);
         if (set_interval(v, i, low, high)) {
             extend_number(&p, low, high, v->total);
-            if (i < NEIGHBOUR_PARTS) {
+            if (i < NEIGHBOUR_RANGES) {
                 each_column(v, &p, i, end_with_word);
             } else {
                 path_end(&v->ending);
                 path_copy(&v->ending, &p);
-                v->ending_out = v->near.list[i - NEIGHBOUR_PARTS].id;
+                v->ending_out = v->near.list[i - NEIGHBOUR_RANGES].id;
                 extend_accepted(v, &v->ending, v->ending_out);
             }
         }
@@ -580,8 +581,8 @@ static void survey_start(survey *v, const sampler *m, uint32_t word) {
         mpq_init(v->released[y]);
     mpz_t size;
     mpz_inits(v->total, size, NULL);
-    for (uint32_t i = 0; i < share_count(v); i++) {
-        set_share(v, i, size);
+    for (uint32_t i = 0; i < component_count(v); i++) {
+        set_component(v, i, size);
         mpz_add(v->total, v->total, size);
     }
     mpz_clear(size);
@@ -624,9 +625,9 @@ static void count_stratum(survey *v, const path *p) {
     mpq_add(sum, sum, p->mass);
 }
 
-/* All that may follow once a word with this rest is chosen. */
-static void survey_rest(survey *v, const path *from, uint64_t rest) {
-    if (rest == 0) {
+/* All that may follow once a word with this fraction is chosen. */
+static void survey_fraction(survey *v, const path *from, uint64_t fraction) {
+    if (fraction == 0) {
         count_stratum(v, from);
         return;
     }
@@ -635,29 +636,29 @@ static void survey_rest(survey *v, const path *from, uint64_t rest) {
     for (uint64_t k = 1; k <= DEPTH; k++) {
         path p;
         path_copy(&p, &open);
-        extend64(&p, rest, k << 36, k << 36);
+        extend64(&p, fraction, k << 36, k << 36);
         count_stratum(v, &p);
         path_end(&p);
-        extend64(&open, 0, rest, k << 36);
+        extend64(&open, 0, fraction, k << 36);
     }
     mpq_add(v->open, v->open, open.mass);
     path_end(&open);
 }
 
-static void survey_candidate(survey *v, const path *from, unsigned part, uint32_t id) {
+static void survey_candidate(survey *v, const path *from, unsigned range, uint32_t id) {
     const tem_dist d = space_distance(v->m->space, v->word, id);
-    const unsigned at_bound = level_of(v, v->bounds[part]);
+    const unsigned at_bound = level_of(v, v->bounds[range]);
     for (keeping how = SURELY_KEPT; how < KEEPINGS; how++) {
         path p;
         path_copy(&p, from);
-        if (in_list(v, id)) { /* rejected, whatever the digit that was drawn with it */
+        if (in_list(v, id)) { /* rejected, whatever the first bits that were drawn with it */
             if (how == LOST) {
-                extend_digit(&p, 0, UINT64_MAX);
+                extend_first_bits(&p, 0, UINT64_MAX);
                 count_stratum(v, &p);
             }
         } else if (extend_keeping(&p, at_bound, level_of(v, d), how)) {
             if (how == SURELY_KEPT || how == KEPT)
-                survey_rest(v, &p, rest_of(v, d));
+                survey_fraction(v, &p, fraction_of(v, d));
             else
                 count_stratum(v, &p);
         }
@@ -668,16 +669,16 @@ static void survey_candidate(survey *v, const path *from, unsigned part, uint32_
 static void survey_shares(survey *v) {
     mpz_t low, high;
     mpz_inits(low, high, NULL);
-    for (uint32_t i = 0; i < share_count(v); i++) {
+    for (uint32_t i = 0; i < component_count(v); i++) {
         if (!set_interval(v, i, low, high))
             continue;
         path p;
         path_start(&p);
         extend_number(&p, low, high, v->total);
-        if (i < NEIGHBOUR_PARTS)
+        if (i < NEIGHBOUR_RANGES)
             each_column(v, &p, i, survey_candidate);
         else
-            survey_rest(v, &p, rest_of(v, v->near.list[i - NEIGHBOUR_PARTS].distance));
+            survey_fraction(v, &p, fraction_of(v, v->near.list[i - NEIGHBOUR_RANGES].distance));
         path_end(&p);
     }
     mpz_clears(low, high, NULL);
@@ -755,8 +756,8 @@ static void check_survey(const sampler *m, uint32_t word) {
 
 /* ------------------------------------------------- models for the surveys -- */
 
-/* Two words; all equal; equal ones near and far; a line; a plane: each word is a part of its
- * own. Then parts of two words, the last ones of one or none, and parts of three. */
+/* Two words; all equal; equal ones near and far; a line; a plane: each word is a range of its
+ * own. Then ranges of two words, the last ones of one or none, and ranges of three. */
 static const vocabulary vocabularies[] = {
     {2, {{0, 0}, {700, 0}}},
     {3, {{5, 5}, {5, 5}, {5, 5}}},
@@ -819,9 +820,9 @@ static tem_dist lowest_bound(const tiny *t, uint32_t word) {
  * right. */
 static void check_bounds(tiny *t, exponent e, const uint32_t *values, uint32_t step) {
     for (tem_dist divisor = 1; divisor <= 3; divisor++) {
-        for (uint32_t i = 0; i < t->space.count * NEIGHBOUR_PARTS; i++) {
+        for (uint32_t i = 0; i < t->space.count * NEIGHBOUR_RANGES; i++) {
             const tem_dist built = t->built.bounds[i],
-                           lowest = lowest_bound(t, i / NEIGHBOUR_PARTS);
+                           lowest = lowest_bound(t, i / NEIGHBOUR_RANGES);
             if (built != UINT32_MAX)
                 t->bounds[i] = divisor == 3 ? lowest : lowest + (built - lowest) / divisor;
         }
@@ -893,11 +894,11 @@ static void check_random_model(uint32_t most) {
     tiny_make(&t, &v, TEM_EUCLIDEAN, 1 + (uint32_t)(random64() % v.count));
     uint32_t values[WORDS_MAX];
     random_weights(values, v.count);
-    for (uint32_t i = 0; i < v.count * NEIGHBOUR_PARTS; i++)
+    for (uint32_t i = 0; i < v.count * NEIGHBOUR_RANGES; i++)
         if (t.bounds[i] != UINT32_MAX && random64() % 2 == 0)
             t.bounds[i] -=
                 (tem_dist)(random64() %
-                           (t.bounds[i] - lowest_bound(&t, i / NEIGHBOUR_PARTS) + (uint64_t)1));
+                           (t.bounds[i] - lowest_bound(&t, i / NEIGHBOUR_RANGES) + (uint64_t)1));
     start_sampler(&t, random_exponent(), random64() % 3 == 0 ? NULL : values);
     keep_no_ends(&t);
     for (uint32_t w = 0; w < v.count && most == SMALL_WORDS; w++)
@@ -918,7 +919,7 @@ static void test_law_of_random_models(void **state) {
 
 /* ------------------------------------------------------- planted faults -- */
 
-/* Whether the law with each word's share times its factor is within what was measured. */
+/* Whether the law with each word's component times its factor is within what was measured. */
 static bool bracket_has_law(const bracket *b, const tem_law *law, const double *factors) {
     mpfr_t sum, p[WORDS_MAX];
     mpfr_init2(sum, 256);
@@ -938,7 +939,7 @@ static bool bracket_has_law(const bracket *b, const tem_law *law, const double *
     return result;
 }
 
-/* The share of the list by levels over what it has after the draws of exp(-r), which is its
+/* The component of the list by levels over what it has after the draws of exp(-r), which is its
  * real-valued total. */
 static double list_excess(const survey *v) {
     double with = 0, without = 0;
@@ -946,22 +947,22 @@ static double list_excess(const survey *v) {
         const tem_dist d = v->near.list[i].distance;
         const double e = exp(-(double)level_of(v, d) / 8);
         with += e;
-        without += e * exp(-ldexp((double)rest_of(v, d), -36));
+        without += e * exp(-ldexp((double)fraction_of(v, d), -36));
     }
     return with / without;
 }
 
 /* The shortcuts that look right all change the odds of the list against the words of a
- * part: by the part of its words that are outside the list, if the part's total is taken
+ * range: by the range of its words that are outside the list, if the range's total is taken
  * over these and the word drawn from all, or over all and drawn from these; by list_excess
  * if a rejected entry is drawn again within the list; by its inverse if the real total
  * stands in the split. None of these lies within what was measured. */
 typedef enum shortcut { NONE, TOTAL_OF_OUTSIDE, TOTAL_OF_ALL, RETRY, REAL_SPLIT } shortcut;
 
 static void set_factors(const survey *v, shortcut taken, double *factors) {
-    for (unsigned part = 0; part < NEIGHBOUR_PARTS; part++) {
+    for (unsigned range = 0; range < NEIGHBOUR_RANGES; range++) {
         uint32_t first = 0, outside = 0;
-        const uint32_t end = part_end(v, part, &first);
+        const uint32_t end = range_end(v, range, &first);
         for (uint32_t y = first; y < end; y++)
             outside += !in_list(v, y);
         for (uint32_t y = first; y < end; y++) {
@@ -1003,92 +1004,93 @@ static void test_planted_splits(void **state) {
     }
 }
 
-/* ------------------------------------------------ by the first digit alone -- */
+/* ------------------------------------------------ by the first bits alone -- */
 
-enum { END_MARGIN = 2, TAPE_WORDS = 5 }; /* a digit and four limbs */
+enum { THRESHOLD_MARGIN = 2, TAPE_WORDS = 5 }; /* the first bits and four limbs */
 
-/* What a first digit and a rest give: the share, and the words it took. */
+/* What first bits and a remainder give: the component, and the words it took. */
 typedef struct drawn {
-    uint32_t share;
+    uint32_t component;
     uint64_t words;
 } drawn;
 
 static drawn draw_share(const envelopes *e, uint32_t word, const uint64_t *tape) {
     drawn d = {0, 0};
     tem_rng rng = on_tape(tape, TAPE_WORDS);
-    assert_int_equal(envelopes_draw(e, word, &rng, &d.share, NULL), TEM_OK);
+    assert_int_equal(envelopes_draw(e, word, &rng, &d.component, NULL), TEM_OK);
     d.words = rng.tape_used;
     return d;
 }
 
-/* A word's envelope with its ends kept, with another thread at work on them, and with none:
- * and numbers with these first digits fall on the same share. */
+/* A word's envelope with its thresholds kept, with another thread at work on them, and with none:
+ * and numbers with these first bits fall on the same component. */
 typedef struct comparison {
     tiny *tiny;
     survey survey;
-    const uint32_t *ends;
+    const uint32_t *thresholds;
     uint64_t undecided;
 } comparison;
 
-static bool is_next_to_an_end(const comparison *c, uint32_t t) {
-    for (uint32_t i = 0; i < share_count(&c->survey); i++)
-        if (t >= c->ends[i] && t - c->ends[i] <= END_MARGIN)
+static bool is_next_to_a_threshold(const comparison *c, uint32_t t) {
+    for (uint32_t i = 0; i < component_count(&c->survey); i++)
+        if (t >= c->thresholds[i] && t - c->thresholds[i] <= THRESHOLD_MARGIN)
             return true;
     return false;
 }
 
-static void compare_digit(comparison *c, uint64_t digit) {
+static void compare_first_bits(comparison *c, uint64_t first_bits) {
     const uint32_t word = c->survey.word;
     _Atomic(uint8_t) *states = c->tiny->sampler.envelopes.states;
-    mpz_t rest, zero;
-    mpz_inits(rest, zero, NULL);
-    const bool undecided = is_next_to_an_end(c, (uint32_t)(digit >> 32));
+    mpz_t remainder, zero;
+    mpz_inits(remainder, zero, NULL);
+    const bool undecided = is_next_to_a_threshold(c, (uint32_t)(first_bits >> 32));
     c->undecided += undecided;
     for (int i = 0; i < 3; i++) {
-        uint64_t tape[TAPE_WORDS] = {digit};
+        uint64_t tape[TAPE_WORDS] = {first_bits};
         if (i == 1)
-            mpz_sub_ui(rest, c->survey.total, 1);
+            mpz_sub_ui(remainder, c->survey.total, 1);
         if (i == 2)
-            between(rest, zero, c->survey.total);
-        const uint64_t all = 1 + put(tape + 1, rest, c->survey.total, random64());
+            between(remainder, zero, c->survey.total);
+        const uint64_t all = 1 + put(tape + 1, remainder, c->survey.total, random64());
         const drawn kept = draw_share(&c->tiny->sampler.envelopes, word, tape);
-        states[word] = ENDS_BEGUN;
+        states[word] = THRESHOLDS_BEGUN;
         const drawn slow = draw_share(&c->tiny->sampler.envelopes, word, tape);
-        states[word] = ENDS_READY;
+        states[word] = THRESHOLDS_READY;
         keep_no_ends(c->tiny);
         const drawn exact = draw_share(&c->tiny->sampler.envelopes, word, tape);
-        keep_ends(c->tiny);
+        keep_thresholds(c->tiny);
         assert_true(exact.words == all && kept.words == (undecided ? all : 1));
         assert_true(slow.words == kept.words);
-        assert_true(kept.share == exact.share && slow.share == exact.share);
+        assert_true(kept.component == exact.component && slow.component == exact.component);
     }
-    mpz_clears(rest, zero, NULL);
+    mpz_clears(remainder, zero, NULL);
 }
 
-/* With the lower half of the digit 0, all ones, and anything. */
+/* With the lower half of the first bits 0, all ones, and anything. */
 static void compare_upper_half(comparison *c, uint64_t t) {
     if (t > UINT32_MAX)
         return;
-    compare_digit(c, t << 32);
-    compare_digit(c, t << 32 | UINT32_MAX);
-    compare_digit(c, t << 32 | random64() >> 32);
+    compare_first_bits(c, t << 32);
+    compare_first_bits(c, t << 32 | UINT32_MAX);
+    compare_first_bits(c, t << 32 | random64() >> 32);
 }
 
-/* Around all ends of a word, and elsewhere. */
+/* Around all thresholds of a word, and elsewhere. */
 static void compare_word(tiny *t, uint32_t word) {
     const envelopes *e = &t->sampler.envelopes;
-    comparison c = {.tiny = t, .ends = e->ends + e->index->starts[word] + (size_t)word * 16};
+    comparison c = {.tiny = t,
+                    .thresholds = e->thresholds + e->index->starts[word] + (size_t)word * 16};
     survey_start(&c.survey, &t->sampler, word);
     draw_share(e, word, (uint64_t[TAPE_WORDS]){(uint64_t)1 << 63}); /* has them worked out */
-    assert_int_equal(e->states[word], ENDS_READY);
-    for (uint32_t i = 0; i < share_count(&c.survey); i++)
-        for (uint64_t off = 0; off <= 10; off++) /* an end is up to 2 below the right one */
-            compare_upper_half(&c, (uint64_t)c.ends[i] + off - (c.ends[i] < 4 ? 0 : 4));
+    assert_int_equal(e->states[word], THRESHOLDS_READY);
+    for (uint32_t i = 0; i < component_count(&c.survey); i++)
+        for (uint64_t off = 0; off <= 10; off++) /* a threshold is up to 2 below the right one */
+            compare_upper_half(&c, (uint64_t)c.thresholds[i] + off - (c.thresholds[i] < 4 ? 0 : 4));
     assert_true(c.undecided >= 6);
     for (int i = 0; i < 50; i++)
-        compare_digit(&c, random64());
-    compare_digit(&c, 0);
-    compare_digit(&c, UINT64_MAX);
+        compare_first_bits(&c, random64());
+    compare_first_bits(&c, 0);
+    compare_first_bits(&c, UINT64_MAX);
     survey_end(&c.survey);
 }
 
@@ -1119,8 +1121,8 @@ static void compare_model(const vocabulary *v, tem_metric metric, uint32_t lengt
     tiny_free(&t);
 }
 
-/* The first digit decides as the whole number does, and leaves no random word behind. */
-static void test_first_digit(void **state) {
+/* The first bits decides as the whole number does, and leaves no random word behind. */
+static void test_first_bits(void **state) {
     (void)state;
     size_t turn = 0;
     for (size_t i = 0; i < VOCABULARIES; i++)
@@ -1149,7 +1151,7 @@ static void test_ends_of_other_threads(void **state) {
             rng_init_seeded(&rngs[i], seed, 0);
             for (uint32_t w = 0; w < v->count; w++)
                 t.sampler.envelopes.states[w] =
-                    i == 1 && random64() % 2 == 0 ? ENDS_BEGUN : ENDS_NONE;
+                    i == 1 && random64() % 2 == 0 ? THRESHOLDS_BEGUN : THRESHOLDS_NONE;
             assert_int_equal(sampler_draw(&t.sampler, words, DRAWS, &rngs[i], out[i], NULL),
                              TEM_OK);
         }
@@ -1166,8 +1168,8 @@ static void test_ends_of_other_threads(void **state) {
  * next level. The list of word 0 has itself alone. */
 typedef struct pair {
     tiny tiny;
-    unsigned part, level;
-    mpz_t total, whole, border; /* Z, E_part, 2^64 E_level */
+    unsigned bound_level, level;
+    mpz_t total, whole, border; /* Z, E_(bound level), 2^64 E_level */
 } pair;
 
 static const vocabulary pair_words = {2, {{1, 0}, {0, 1}}};
@@ -1186,30 +1188,30 @@ static void pair_free(pair *p) {
     mpz_clears(p->total, p->whole, p->border, NULL);
 }
 
-static void pair_set(pair *p, unsigned part, unsigned level) {
-    p->part = part;
+static void pair_set(pair *p, unsigned bound_level, unsigned level) {
+    p->bound_level = bound_level;
     p->level = level;
     p->tiny.matrix[0] = level;
-    p->tiny.bounds[1] = part;
-    mpz_set_level(p->whole, part);
+    p->tiny.bounds[1] = bound_level;
+    mpz_set_level(p->whole, bound_level);
     mpz_set_level(p->border, level);
     mpz_mul_2exp(p->border, p->border, 64);
     mpz_set_level(p->total, 0);
     mpz_add(p->total, p->total, p->whole);
 }
 
-/* Whether word 1 is kept, by a digit and, unless NULL, a rest, which must then be used. */
-static bool pair_keeps(pair *p, uint64_t digit, mpz_srcptr rest) {
+/* Whether word 1 is kept, by its first bits and, unless NULL, a remainder, which must then be used. */
+static bool pair_keeps(pair *p, uint64_t first_bits, mpz_srcptr remainder) {
     uint64_t tape[PATH_WORDS];
     const uint32_t word = 0;
     uint32_t out = 77;
     mpz_t number;
     mpz_init(number);
-    size_t words = put_number(tape, number, p->total, 0); /* 0: of the part */
+    size_t words = put_number(tape, number, p->total, 0); /* 0: of the range */
     tape[words++] = random64();                           /* its only word */
-    tape[words++] = digit;
-    if (rest != NULL)
-        words += put(tape + words, rest, p->whole, random64());
+    tape[words++] = first_bits;
+    if (remainder != NULL)
+        words += put(tape + words, remainder, p->whole, random64());
     mpz_mul_2exp(number, p->total, 64);
     mpz_sub_ui(number, number, 1); /* if not kept: word 0, of the list */
     const size_t all = words + put_number(tape + words, number, p->total, 0);
@@ -1220,85 +1222,88 @@ static bool pair_keeps(pair *p, uint64_t digit, mpz_srcptr rest) {
     return out == 1;
 }
 
-/* Numbers with this first digit, against the border: the two at the ends, those at the
- * border, and one between, if the rest is asked for; else all of them at once. */
-static void check_digit(pair *p, uint64_t digit) {
-    const uint64_t ratio = ratio_of(p->level - p->part);
+/* Numbers with these first bits, against the border: the two at the ends, those at the
+ * border, and one between, if the remainder is asked for; else all of them at once. */
+static void check_first_bits(pair *p, uint64_t first_bits) {
+    const uint64_t ratio = ratio_of(p->level - p->bound_level);
     const bool unsure =
-        p->level > p->part && (digit < ratio ? ratio - digit : digit - ratio) <= DIGIT_MARGIN;
-    mpz_t low, high, rest, zero;
-    mpz_inits(low, high, rest, zero, NULL);
-    mpz_set_u64(low, digit);
+        p->level > p->bound_level &&
+        (first_bits < ratio ? ratio - first_bits : first_bits - ratio) <= FIRST_BITS_MARGIN;
+    mpz_t low, high, remainder, zero;
+    mpz_inits(low, high, remainder, zero, NULL);
+    mpz_set_u64(low, first_bits);
     mpz_mul(low, low, p->whole);
     mpz_add(high, low, p->whole);
-    if (!unsure && pair_keeps(p, digit, NULL))
+    if (!unsure && pair_keeps(p, first_bits, NULL))
         assert_true(mpz_cmp(high, p->border) <= 0);
     else if (!unsure)
         assert_true(mpz_cmp(low, p->border) >= 0);
     for (int i = 0; i < 5 && unsure; i++) {
-        between(rest, zero, p->whole);
+        between(remainder, zero, p->whole);
         if (i == 0)
-            mpz_set_ui(rest, 0);
+            mpz_set_ui(remainder, 0);
         if (i == 1)
-            mpz_sub_ui(rest, p->whole, 1);
+            mpz_sub_ui(remainder, p->whole, 1);
         if (i == 2 || i == 3) {
-            mpz_sub(rest, p->border, low);
-            mpz_sub_ui(rest, rest, i == 3);
+            mpz_sub(remainder, p->border, low);
+            mpz_sub_ui(remainder, remainder, i == 3);
         }
-        if (mpz_sgn(rest) < 0 || mpz_cmp(rest, p->whole) >= 0)
+        if (mpz_sgn(remainder) < 0 || mpz_cmp(remainder, p->whole) >= 0)
             continue;
-        const bool kept = pair_keeps(p, digit, rest);
-        mpz_add(rest, rest, low);
-        assert_true(kept == (mpz_cmp(rest, p->border) < 0));
+        const bool kept = pair_keeps(p, first_bits, remainder);
+        mpz_add(remainder, remainder, low);
+        assert_true(kept == (mpz_cmp(remainder, p->border) < 0));
     }
-    mpz_clears(low, high, rest, zero, NULL);
+    mpz_clears(low, high, remainder, zero, NULL);
 }
 
-static void check_pair(pair *p, unsigned part, unsigned level) {
-    const uint64_t ratio = ratio_of(level - part);
-    pair_set(p, part, level);
+static void check_pair(pair *p, unsigned bound_level, unsigned level) {
+    const uint64_t ratio = ratio_of(level - bound_level);
+    pair_set(p, bound_level, level);
     for (uint64_t off = 0; off <= 8; off++)
         if (ratio + off >= 4)
-            check_digit(p, ratio + off - 4);
-    check_digit(p, 0);
-    check_digit(p, UINT64_MAX);
-    check_digit(p, random64());
+            check_first_bits(p, ratio + off - 4);
+    check_first_bits(p, 0);
+    check_first_bits(p, UINT64_MAX);
+    check_first_bits(p, random64());
     /* where the table of gaps changes from one entry to the next */
     const uint64_t k = ratio >> (64 - SAMPLER_GAP_BITS);
-    check_digit(p, k << (64 - SAMPLER_GAP_BITS));
-    check_digit(p, (k + 1) << (64 - SAMPLER_GAP_BITS));
-    check_digit(p, ((k + 1) << (64 - SAMPLER_GAP_BITS)) - 1);
+    check_first_bits(p, k << (64 - SAMPLER_GAP_BITS));
+    check_first_bits(p, (k + 1) << (64 - SAMPLER_GAP_BITS));
+    check_first_bits(p, ((k + 1) << (64 - SAMPLER_GAP_BITS)) - 1);
 }
 
-/* All levels of a word, for parts of many levels. */
+/* All levels of a word, for bounds of many levels. */
 static void test_kept_from_the_tail(void **state) {
     (void)state;
     pair p;
     pair_make(&p);
-    for (unsigned part = 0; part <= EXP_LEVELS; part += part < 9 ? 1 : SLOW ? 101 : 5)
-        for (unsigned level = part; level <= EXP_LEVELS; level++)
-            check_pair(&p, part, level);
+    for (unsigned bound_level = 0; bound_level <= EXP_LEVELS; bound_level += bound_level < 9 ? 1
+                                                                             : SLOW          ? 101
+                                                                                             : 5)
+        for (unsigned level = bound_level; level <= EXP_LEVELS; level++)
+            check_pair(&p, bound_level, level);
     check_pair(&p, EXP_LEVELS - 1, EXP_LEVELS);
     check_pair(&p, EXP_LEVELS, EXP_LEVELS);
     pair_free(&p);
 }
 
-/* A gap is rejected by the first bits of a digit only if keep_from_tail rejects it with all
- * digits that begin so, at every level and whatever the rest; and no gap is passed by. */
+/* A gap is rejected by the first ten bits only if keep_from_tail rejects it with all first bits
+ * that begin so, at every level and whatever the remainder; and no gap is passed by. */
 static void test_gaps(void **state) {
     (void)state;
     pair p;
     pair_make(&p);
     const uint16_t *gaps = p.tiny.sampler.gaps;
-    static const u256 no_rest = {{0, 0, 0, 0}};
+    static const u256 nothing_added = {{0, 0, 0, 0}};
     for (uint64_t k = 0; k < 1 << SAMPLER_GAP_BITS; k++) {
         const uint64_t least = k << (64 - SAMPLER_GAP_BITS);
         const unsigned gap = gaps[k];
         assert_true(gap <= EXP_LEVELS && (k == 0 || gap <= gaps[k - 1]));
-        for (unsigned part = 0; part + gap < EXP_LEVELS; part++)
-            assert_false(
-                u256_product_less(least, &exp_table[part], &no_rest, &exp_table[part + gap + 1]));
-        assert_true(gap == 0 || least <= ratio_of(gap) + DIGIT_MARGIN);
+        for (unsigned bound_level = 0; bound_level + gap < EXP_LEVELS; bound_level++)
+            assert_false(u256_product_less(least, &exp_table[bound_level], &nothing_added,
+                                           &exp_table[bound_level + gap + 1]));
+        assert_true(gap == 0 || least <= ratio_of(gap) + FIRST_BITS_MARGIN);
     }
     pair_free(&p);
 }
@@ -1387,8 +1392,8 @@ static void test_quick_rejection(void **state) {
 
 /* -------------------------------------------------------- single branches -- */
 
-/* Twenty words on a line, two in a part, w = 0 with the list {0, 1, 2}: the first part has
- * no share, word 2 is in the list and 3, the other one of its part, is not. */
+/* Twenty words on a line, two in a range, w = 0 with the list {0, 1, 2}: the first range has
+ * no component, word 2 is in the list and 3, the other one of its range, is not. */
 enum { SCENE_WORDS = 20, SCENE_LIST = 3 };
 
 typedef struct scene {
@@ -1425,11 +1430,11 @@ static void put_below(scene *s, uint64_t value, uint64_t bound) {
     put_word(s, random64() % 2 == 0 ? w.first : w.last);
 }
 
-/* The first or the last number of a share. */
-static void put_share(scene *s, uint32_t share, bool last) {
+/* The first or the last number of a component. */
+static void put_component(scene *s, uint32_t component, bool last) {
     mpz_t low, high;
     mpz_inits(low, high, NULL);
-    assert_true(set_interval(&s->survey, share, low, high));
+    assert_true(set_interval(&s->survey, component, low, high));
     mpz_sub_ui(high, high, 1);
     s->words += put_number(s->tape + s->words, last ? high : low, s->survey.total, 0);
     mpz_clears(low, high, NULL);
@@ -1439,7 +1444,7 @@ static unsigned scene_level(const scene *s, uint32_t id) {
     return level_of(&s->survey, space_distance(&s->tiny.space, 0, id));
 }
 
-/* A word of a part, and the number that just keeps it, or just does not. */
+/* A word of a range, and the number that just keeps it, or just does not. */
 static void put_candidate(scene *s, uint32_t id, bool kept) {
     const unsigned at_bound = level_of(&s->survey, s->survey.bounds[id / 2]);
     put_below(s, id % 2, 2);
@@ -1485,7 +1490,7 @@ static void test_list_entries(void **state) {
     scene_make(&s, NULL);
     for (uint32_t i = 0; i < SCENE_LIST; i++)
         for (int last = 0; last < 2; last++) {
-            put_share(&s, NEIGHBOUR_PARTS + i, last == 1);
+            put_component(&s, NEIGHBOUR_RANGES + i, last == 1);
             if (i > 0) /* at distance 0 there is nothing left to draw */
                 put_accepted(&s);
             expect(&s, i);
@@ -1499,7 +1504,7 @@ static void test_tail(void **state) {
     scene_make(&s, NULL);
     for (uint32_t id = SCENE_LIST; id < SCENE_WORDS; id++)
         for (int last = 0; last < 2; last++) {
-            put_share(&s, id / 2, last == 1);
+            put_component(&s, id / 2, last == 1);
             put_candidate(&s, id, true);
             put_accepted(&s);
             expect(&s, id);
@@ -1513,27 +1518,28 @@ static void test_rejections_restart(void **state) {
     (void)state;
     scene s;
     scene_make(&s, NULL);
-    const uint64_t rest = rest_of(&s.survey, space_distance(&s.tiny.space, 0, 1));
-    assert_true(rest > 0);
-    put_share(&s, 7, false); /* the tail, not kept */
+    const uint64_t fraction = fraction_of(&s.survey, space_distance(&s.tiny.space, 0, 1));
+    assert_true(fraction > 0);
+    put_component(&s, 7, false); /* the tail, not kept */
     put_candidate(&s, 15, false);
-    put_share(&s, NEIGHBOUR_PARTS + 1, true); /* the list, exp(-r) rejects at the second step */
-    put_step(&s, rest - 1, 1);
-    put_step(&s, rest, 2);
-    put_share(&s, 1, false); /* a word of the list, drawn from its part */
+    put_component(&s, NEIGHBOUR_RANGES + 1,
+                  true); /* the list, exp(-r) rejects at the second step */
+    put_step(&s, fraction - 1, 1);
+    put_step(&s, fraction, 2);
+    put_component(&s, 1, false); /* a word of the list, drawn from its range */
     put_below(&s, 0, 2);
     put_word(&s, 0);
-    put_share(&s, 1, true); /* the tail again, kept, exp(-r) rejects */
+    put_component(&s, 1, true); /* the tail again, kept, exp(-r) rejects */
     put_candidate(&s, 3, true);
     put_step(&s, 0, 1);
     put_word(&s, UINT64_MAX);
-    put_share(&s, 9, true); /* the tail, too far by the first bits of the digit */
+    put_component(&s, 9, true); /* the tail, too far by its first ten bits */
     put_below(&s, 1, 2);
     put_word(&s, UINT64_MAX);
-    put_share(&s, NEIGHBOUR_PARTS + 1, false); /* the list, accepted at the third step */
+    put_component(&s, NEIGHBOUR_RANGES + 1, false); /* the list, accepted at the third step */
     put_step(&s, 0, 1);
     put_step(&s, 0, 2);
-    put_step(&s, rest, 3);
+    put_step(&s, fraction, 3);
     expect(&s, 1);
     scene_free(&s);
 }
@@ -1546,7 +1552,7 @@ static void test_many_rounds(void **state) {
     const uint32_t word = 0;
     scene s;
     scene_make(&s, NULL);
-    put_share(&s, 1, false); /* word 2, of the list, from its part */
+    put_component(&s, 1, false); /* word 2, of the list, from its range */
     put_below(&s, 0, 2);
     put_word(&s, 0);
     const size_t round = s.words;
@@ -1555,7 +1561,7 @@ static void test_many_rounds(void **state) {
     for (size_t i = 0; i < ROUNDS; i++)
         memcpy(tape + i * round, s.tape, round * sizeof *tape);
     s.words = 0;
-    put_share(&s, 5, false);
+    put_component(&s, 5, false);
     put_candidate(&s, 10, true);
     put_accepted(&s);
     assert_true(s.words <= PATH_WORDS);
@@ -1570,14 +1576,14 @@ static void test_many_rounds(void **state) {
 
 static void test_rest_decides(void **state) {
     (void)state;
-    const uint64_t rest = 1000;
+    const uint64_t fraction = 1000;
     for (uint64_t steps = 1; steps <= 5; steps++) {
         uint64_t tape[5];
         for (uint64_t k = 1; k <= steps; k++)
             tape[k - 1] =
                 k < steps ? below_words_of(999, k << 36).last : below_words_of(1000, k << 36).first;
         tem_rng rng = on_tape(tape, steps);
-        assert_true(sampler_bernoulli_exp(rest, &rng) == (steps % 2 == 1));
+        assert_true(sampler_bernoulli_exp(fraction, &rng) == (steps % 2 == 1));
         assert_true(rng.tape_used == steps);
     }
 }
@@ -1592,7 +1598,7 @@ static void expect_unknown(const sampler *m, const uint64_t *tape, uint64_t word
     assert_true(rng.tape_used == words);
 }
 
-/* Word 4 outweighs the other one of its part. */
+/* Word 4 outweighs the other one of its range. */
 static const uint32_t scene_weights[SCENE_WORDS] = {1, 1, 3, 1, 9, 1, 1, 1, 0, 0,
                                                     1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
@@ -1609,9 +1615,9 @@ static void test_unknown_word(void **state) {
     scene_free(&s);
     scene_make(&s, scene_weights);
     const weights *w = &s.tiny.sampler.envelopes.weights;
-    uint64_t before = 0; /* the weight of the parts before */
+    uint64_t before = 0; /* the weight of the ranges before */
     for (uint32_t c = 0; c < SCENE_WORDS; c++) {
-        const uint64_t sum = part_weight(&s.survey, c / 2), own = w->columns[c].own;
+        const uint64_t sum = range_weight(&s.survey, c / 2), own = w->columns[c].own;
         const uint64_t first = below_words_of(before, w->sum).first;
         const uint64_t last = below_words_of(before + sum - 1, w->sum).last;
         const uint64_t column = below_words_of(c % 2, 2).last;
@@ -1640,22 +1646,22 @@ static void expect_damaged(scene *s) {
     s->words = 0;
 }
 
-/* A bound beyond a word that is not in the list, in any part: the model is broken, nothing
+/* A bound beyond a word that is not in the list, in any range: the model is broken, nothing
  * comes out. Its other word, at the bound or beyond, is drawn as ever. */
 static void test_broken_model(void **state) {
     (void)state;
-    for (uint32_t part = 1; part < SCENE_WORDS / 2; part++) {
-        const uint32_t nearer = part == 1 ? 3 : 2 * part;
+    for (uint32_t range = 1; range < SCENE_WORDS / 2; range++) {
+        const uint32_t nearer = range == 1 ? 3 : 2 * range;
         scene s;
         scene_make(&s, NULL);
-        assert_true(s.tiny.bounds[part] == space_distance(&s.tiny.space, 0, nearer));
-        s.tiny.bounds[part]++;
-        put_share(&s, part, false);
+        assert_true(s.tiny.bounds[range] == space_distance(&s.tiny.space, 0, nearer));
+        s.tiny.bounds[range]++;
+        put_component(&s, range, false);
         put_below(&s, nearer % 2, 2);
         put_word(&s, UINT64_MAX);
         expect_damaged(&s);
-        s.tiny.bounds[part]--;
-        put_share(&s, part, false);
+        s.tiny.bounds[range]--;
+        put_component(&s, range, false);
         put_candidate(&s, nearer, true);
         put_accepted(&s);
         expect(&s, nearer);
@@ -1663,8 +1669,8 @@ static void test_broken_model(void **state) {
     }
 }
 
-/* A list that weighs more than its part, since it names a word again and again; or one that
- * misses a word of a part without a bound. */
+/* A list that weighs more than its range, since it names a word again and again; or one that
+ * misses a word of a range without a bound. */
 static void test_broken_list(void **state) {
     (void)state;
     enum { ENTRIES = 5 };
@@ -1678,7 +1684,7 @@ static void test_broken_list(void **state) {
         s.tiny.index.starts = starts;
         s.tiny.index.entries = again;
         s.tiny.index.entry_count = ENTRIES;
-        put_word(&s, 0); /* the first digit is all that is drawn */
+        put_word(&s, 0); /* the first bits are all that is drawn */
         expect_damaged(&s);
         s.tiny.index = s.tiny.built;
         s.tiny.index.bounds = s.tiny.bounds;
@@ -1697,13 +1703,13 @@ static void test_weights_in_the_tail(void **state) {
     scene_make(&s, scene_weights);
     const weights *w = &s.tiny.sampler.envelopes.weights;
     assert_true(w->columns[5].own < 10 && w->columns[5].alias == 4);
-    put_share(&s, 2, false); /* column 5, its own units */
+    put_component(&s, 2, false); /* column 5, its own units */
     put_below(&s, 1, 2);
     put_below(&s, w->columns[5].own - 1, 10);
     put_word(&s, 0);
     put_accepted(&s);
     expect(&s, 5);
-    put_share(&s, 2, true); /* column 5, the units of its alias */
+    put_component(&s, 2, true); /* column 5, the units of its alias */
     put_below(&s, 1, 2);
     put_below(&s, w->columns[5].own, 10);
     put_word(&s, 0);
@@ -1712,21 +1718,21 @@ static void test_weights_in_the_tail(void **state) {
     scene_free(&s);
 }
 
-/* Words that are drawn for together take turns: what each is given are the words of the
- * tape in the order of the turns. Here both have a word of the tail to wait for. */
-static void test_turns(void **state) {
+/* Draws that are pending at once make their steps in order: each gets the words of the tape in the
+ * order of the steps. Here both have a word of the tail to wait for. */
+static void test_draws_at_once(void **state) {
     (void)state;
     scene s;
     scene_make(&s, NULL);
     const uint32_t words[] = {0, 0, TEM_NO_WORD};
     uint32_t out[] = {77, 77, 77};
-    put_share(&s, 1, false); /* the first: word 3 */
+    put_component(&s, 1, false); /* the first: word 3 */
     put_below(&s, 1, 2);
     put_word(&s, 0);
-    put_share(&s, NEIGHBOUR_PARTS + 1, false); /* the second: word 1, not released */
+    put_component(&s, NEIGHBOUR_RANGES + 1, false); /* the second: word 1, not released */
     put_step(&s, 0, 1);
     put_word(&s, UINT64_MAX);
-    put_share(&s, 4, false); /* and then word 8 */
+    put_component(&s, 4, false); /* and then word 8 */
     put_below(&s, 0, 2);
     put_word(&s, 0);
     put_below(&s, 13, SCENE_WORDS); /* the third is over at once */
@@ -1741,49 +1747,50 @@ static void test_turns(void **state) {
 
 /* -------------------------------------------------------------- weights -- */
 
-/* Column by column, the units of each word: its weight times the words of its part. */
+/* Column by column, the units of each word: its weight times the words of its range. */
 static void check_columns(const weights *w, const uint32_t *values, uint32_t count) {
     const uint32_t size = (count + 15) / 16;
     uint64_t units[256] = {0}, sum = 0;
     assert_true(count <= 256);
     for (uint32_t first = 0; first < count; first += size) {
         const uint32_t end = first + size < count ? first + size : count;
-        uint64_t part = 0;
+        uint64_t range = 0;
         for (uint32_t i = first; i < end; i++)
-            part += values[i];
-        assert_true(w->part_sums[first / size] == part);
+            range += values[i];
+        assert_true(w->range_sums[first / size] == range);
         for (uint32_t c = first; c < end; c++) {
             const weight_column *column = &w->columns[c];
-            assert_true(column->own <= part && column->alias >= first && column->alias < end);
+            assert_true(column->own <= range && column->alias >= first && column->alias < end);
             units[c] += column->own;
-            units[column->alias] += part - column->own;
+            units[column->alias] += range - column->own;
         }
         for (uint32_t i = first; i < end; i++)
             assert_true(units[i] == (uint64_t)values[i] * (end - first));
-        sum += part;
+        sum += range;
     }
-    for (uint32_t part = (count + size - 1) / size; part < NEIGHBOUR_PARTS; part++)
-        assert_true(w->part_sums[part] == 0);
+    for (uint32_t range = (count + size - 1) / size; range < NEIGHBOUR_RANGES; range++)
+        assert_true(w->range_sums[range] == 0);
     for (uint32_t i = 0; i < count; i++)
         assert_true(weights_at(w, i) == values[i]);
     assert_true(w->sum == sum && w->count == count);
 }
 
-/* What weights_draw_part makes of a column: its own word, then the alias. */
+/* What weights_draw_from_range makes of a column: its own word, then the alias. */
 static void check_column_draws(const weights *w, uint32_t count) {
     const uint32_t size = (count + 15) / 16;
     for (uint32_t c = 0; c < count; c++)
         for (int side = 0; side < 2; side++) {
-            const uint32_t part = c / size, left = count - part * size;
+            const uint32_t range = c / size, left = count - range * size;
             const uint64_t unit = w->columns[c].own - 1 + (uint64_t)side;
-            if (unit >= w->part_sums[part]) /* below 0, or beyond a full column */
+            if (unit >= w->range_sums[range]) /* below 0, or beyond a full column */
                 continue;
             const below_words column = below_words_of(c % size, left < size ? left : size);
-            const below_words of_unit = below_words_of(unit, w->part_sums[part]);
+            const below_words of_unit = below_words_of(unit, w->range_sums[range]);
             const uint64_t tape[] = {side == 0 ? column.first : column.last,
                                      side == 0 ? of_unit.last : of_unit.first};
             tem_rng rng = on_tape(tape, 2);
-            assert_int_equal(weights_draw_part(w, part, &rng), side == 0 ? c : w->columns[c].alias);
+            assert_int_equal(weights_draw_from_range(w, range, &rng),
+                             side == 0 ? c : w->columns[c].alias);
             assert_true(rng.tape_used == 2);
         }
 }
@@ -1819,7 +1826,7 @@ static void test_columns(void **state) {
     check_weights(values, MOST);
 }
 
-/* Equal weights: the words of a part, and none of them stored. */
+/* Equal weights: the words of a range, and none of them stored. */
 static void test_equal_weights(void **state) {
     (void)state;
     for (uint32_t count = 1; count <= 70; count++) {
@@ -1827,15 +1834,15 @@ static void test_equal_weights(void **state) {
         assert_int_equal(weights_init(&w, NULL, count, NULL), TEM_OK);
         const uint32_t size = (count + 15) / 16;
         uint64_t sum = 0;
-        for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++)
-            sum += w.part_sums[part];
+        for (uint32_t range = 0; range < NEIGHBOUR_RANGES; range++)
+            sum += w.range_sums[range];
         assert_true(w.sum == count && sum == count && w.columns == NULL);
         for (uint32_t id = 0; id < count; id++) {
-            const below_words words = below_words_of(id % size, w.part_sums[id / size]);
+            const below_words words = below_words_of(id % size, w.range_sums[id / size]);
             const uint64_t tape[] = {words.first, words.last};
             tem_rng rng = on_tape(tape, 2);
-            assert_int_equal(weights_draw_part(&w, id / size, &rng), id);
-            assert_int_equal(weights_draw_part(&w, id / size, &rng), id);
+            assert_int_equal(weights_draw_from_range(&w, id / size, &rng), id);
+            assert_int_equal(weights_draw_from_range(&w, id / size, &rng), id);
         }
         weights_free(&w);
     }
@@ -1856,7 +1863,7 @@ int main(void) {
         cmocka_unit_test(test_law_of_the_sampler),
         cmocka_unit_test(test_law_of_random_models),
         cmocka_unit_test(test_planted_splits),
-        cmocka_unit_test(test_first_digit),
+        cmocka_unit_test(test_first_bits),
         cmocka_unit_test(test_ends_of_other_threads),
         cmocka_unit_test(test_kept_from_the_tail),
         cmocka_unit_test(test_gaps),
@@ -1871,7 +1878,7 @@ int main(void) {
         cmocka_unit_test(test_broken_model),
         cmocka_unit_test(test_broken_list),
         cmocka_unit_test(test_weights_in_the_tail),
-        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_draws_at_once),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_equal_weights),
         cmocka_unit_test(test_no_weight_at_all),

@@ -1,5 +1,5 @@
-/* guess.c - limits before the first comparison. */
-#include "index/guess.h"
+/* first_cutoffs.c - cutoffs before the first comparison, from a sample of words. */
+#include "index/first_cutoffs.h"
 
 #include "core/memory.h"
 #include "core/status.h"
@@ -10,10 +10,10 @@
 
 enum {
     WANTED = 384, /* words to look at, and twice the length of a list */
-    HUBS = 16,    /* of each part; 8 or 24 are as good */
-    SCOUTS = 8,   /* words of each part that are not hubs, if the clusters around have so many */
-    NEAR = 64,    /* clusters that are asked for them */
-    SAMPLE = 64   /* words of a part of which none is near */
+    CENTRAL = 16, /* of each range; 8 or 24 are as good */
+    EXTRA = 8,  /* words of each range that are not central, if the clusters around have so many */
+    NEAR = 64,  /* clusters that are asked for them */
+    SAMPLE = 64 /* words of a range of which none is near */
 };
 
 /* The order of squares, which have up to 42 bits, is good enough without the last ten. */
@@ -31,38 +31,40 @@ static void mean_of_clusters(const space *s, const clusters *c, int16_t *mean) {
     }
 }
 
-/* Appends the hubs of a part; `keys` has room for one a word. */
-static void find_hubs(hubs *h, const space *s, uint32_t part, const int16_t *mean, uint64_t *keys) {
-    const uint64_t words = neighbours_part_words(s->count);
+/* Appends the central words of a range; `keys` has room for one a word. */
+static void find_central(central_words *h, const space *s, uint32_t range, const int16_t *mean,
+                         uint64_t *keys) {
+    const uint64_t words = neighbours_range_words(s->count);
     uint32_t count = 0;
-    for (uint64_t id = part * words; id < (part + 1) * words && id < s->count; id++)
+    for (uint64_t id = range * words; id < (range + 1) * words && id < s->count; id++)
         keys[count++] = rough_key((uint32_t)id, kernels_active()->l2_i16(space_row(s, (uint32_t)id),
                                                                          mean, s->row_elements));
-    const uint32_t taken = count < HUBS ? count : HUBS;
+    const uint32_t taken = count < CENTRAL ? count : CENTRAL;
     if (taken > 0)
         nearest_select(keys, count, taken);
     for (uint32_t i = 0; i < taken; i++)
         h->ids[h->count++] = (uint32_t)keys[i];
 }
 
-tem_status hubs_init(hubs *h, const space *s, const clusters *c, tem_error *error) {
+tem_status central_words_init(central_words *h, const space *s, const clusters *c,
+                              tem_error *error) {
     int16_t *mean = core_alloc_zero(s->row_elements, sizeof *mean);
-    uint64_t *keys = core_alloc(neighbours_part_words(s->count), sizeof *keys);
-    *h = (hubs){.ids = core_alloc(HUBS * NEIGHBOUR_PARTS, sizeof *h->ids)};
+    uint64_t *keys = core_alloc(neighbours_range_words(s->count), sizeof *keys);
+    *h = (central_words){.ids = core_alloc(CENTRAL * NEIGHBOUR_RANGES, sizeof *h->ids)};
     const bool failed = mean == NULL || keys == NULL || h->ids == NULL;
     if (!failed) {
         mean_of_clusters(s, c, mean);
-        for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++)
-            find_hubs(h, s, part, mean, keys);
+        for (uint32_t range = 0; range < NEIGHBOUR_RANGES; range++)
+            find_central(h, s, range, mean, keys);
     }
     core_free(keys);
     core_free(mean);
     return failed ? core_fail_memory(error) : TEM_OK;
 }
 
-void hubs_free(hubs *h) {
+void central_words_free(central_words *h) {
     core_free(h->ids);
-    *h = (hubs){0};
+    *h = (central_words){0};
 }
 
 /* Words wanted for a list of some length, all that are near taken together. */
@@ -71,42 +73,42 @@ static uint32_t wanted_for(const space *s, uint32_t length) {
     return wanted < s->count ? (uint32_t)wanted : s->count;
 }
 
-tem_status guesser_init(guesser *g, const space *s, const clusters *c, const hubs *h, lists *l,
-                        tem_error *error) {
+tem_status cutoff_finder_init(cutoff_finder *g, const space *s, const clusters *c,
+                              const central_words *h, lists *l, tem_error *error) {
     const size_t room =
-        (size_t)wanted_for(s, lists_length(l, 0)) + c->most + (HUBS + SCOUTS) * NEIGHBOUR_PARTS;
-    *g = (guesser){.space = s,
-                   .clusters = c,
-                   .hubs = h,
-                   .lists = l,
-                   .ids = core_alloc(room, sizeof *g->ids),
-                   .parts = core_alloc(room, sizeof *g->parts),
-                   .is_looked_at = core_alloc_zero(s->count, sizeof *g->is_looked_at),
-                   .rows = core_alloc(room * s->row_elements, sizeof *g->rows),
-                   .squares = core_alloc(room, sizeof *g->squares),
-                   .keys = core_alloc(room > c->count ? room : c->count, sizeof *g->keys)};
-    const bool failed = g->ids == NULL || g->parts == NULL || g->is_looked_at == NULL ||
+        (size_t)wanted_for(s, lists_length(l, 0)) + c->most + (CENTRAL + EXTRA) * NEIGHBOUR_RANGES;
+    *g = (cutoff_finder){.space = s,
+                         .clusters = c,
+                         .central = h,
+                         .lists = l,
+                         .ids = core_alloc(room, sizeof *g->ids),
+                         .ranges = core_alloc(room, sizeof *g->ranges),
+                         .is_looked_at = core_alloc_zero(s->count, sizeof *g->is_looked_at),
+                         .rows = core_alloc(room * s->row_elements, sizeof *g->rows),
+                         .squares = core_alloc(room, sizeof *g->squares),
+                         .keys = core_alloc(room > c->count ? room : c->count, sizeof *g->keys)};
+    const bool failed = g->ids == NULL || g->ranges == NULL || g->is_looked_at == NULL ||
                         g->rows == NULL || g->squares == NULL || g->keys == NULL;
     return failed ? core_fail_memory(error) : TEM_OK;
 }
 
-void guesser_free(guesser *g) {
+void cutoff_finder_free(cutoff_finder *g) {
     core_free(g->ids);
-    core_free(g->parts);
+    core_free(g->ranges);
     core_free(g->is_looked_at);
     core_free(g->rows);
     core_free(g->squares);
     core_free(g->keys);
-    *g = (guesser){0};
+    *g = (cutoff_finder){0};
 }
 
-static uint64_t square_of(const guesser *g, const int16_t *a, const int16_t *b) {
+static uint64_t square_of(const cutoff_finder *g, const int16_t *a, const int16_t *b) {
     return kernels_active()->l2_i16(a, b, g->space->row_elements);
 }
 
 /* Fills `keys` with the clusters, so many of the nearest first and in order that they have
  * `wanted` words: this one, then others. Returns how many are in order. */
-static uint32_t order_clusters(guesser *g, uint32_t cluster, uint32_t wanted) {
+static uint32_t order_clusters(cutoff_finder *g, uint32_t cluster, uint32_t wanted) {
     const clusters *c = g->clusters;
     const size_t elements = g->space->row_elements;
     for (uint32_t i = 0; i < c->count; i++)
@@ -121,33 +123,33 @@ static uint32_t order_clusters(guesser *g, uint32_t cluster, uint32_t wanted) {
 }
 
 /* Once each: two of the K nearest words must not be one. */
-static void look_at(guesser *g, uint32_t id, uint32_t part) {
+static void look_at(cutoff_finder *g, uint32_t id, uint32_t range) {
     const size_t elements = g->space->row_elements;
     memcpy(g->rows + g->count * elements, space_row(g->space, id), elements * sizeof *g->rows);
     g->is_looked_at[id] = true;
-    g->parts[g->count] = (uint8_t)part;
+    g->ranges[g->count] = (uint8_t)range;
     g->ids[g->count++] = id;
 }
 
 /* The words of the nearest clusters, until there are `wanted`, but at least all of the first,
- * then those of parts with fewer than `scouts`. */
-static void look_around(guesser *g, uint32_t near, uint32_t wanted, uint32_t scouts) {
+ * then those of ranges with fewer than `extra`. */
+static void look_around(cutoff_finder *g, uint32_t near, uint32_t wanted, uint32_t extra) {
     const clusters *c = g->clusters;
-    uint32_t in_part[NEIGHBOUR_PARTS] = {0};
+    uint32_t in_range[NEIGHBOUR_RANGES] = {0};
     for (uint32_t n = 0; n < near; n++) {
         const uint32_t cluster = (uint32_t)g->keys[n];
         const bool all = n == 0 || g->count < wanted;
         for (uint32_t i = c->starts[cluster]; i < c->starts[cluster + 1]; i++) {
-            const uint32_t id = c->ids[i], part = id / g->lists->part_words;
-            if (g->is_looked_at[id] || (!all && in_part[part] >= scouts))
+            const uint32_t id = c->ids[i], range = id / g->lists->range_words;
+            if (g->is_looked_at[id] || (!all && in_range[range] >= extra))
                 continue;
-            look_at(g, id, part);
-            in_part[part]++;
+            look_at(g, id, range);
+            in_range[range]++;
         }
     }
 }
 
-static uint32_t longest_list(const guesser *g, uint32_t cluster) {
+static uint32_t longest_list(const cutoff_finder *g, uint32_t cluster) {
     const clusters *c = g->clusters;
     uint32_t longest = 0;
     for (uint32_t i = c->starts[cluster]; i < c->starts[cluster + 1]; i++) {
@@ -157,14 +159,14 @@ static uint32_t longest_list(const guesser *g, uint32_t cluster) {
     return longest;
 }
 
-static void choose_words(guesser *g, uint32_t cluster) {
+static void choose_words(cutoff_finder *g, uint32_t cluster) {
     const uint32_t usual = wanted_for(g->space, g->lists->length);
     const uint32_t most = wanted_for(g->space, longest_list(g, cluster));
     const uint32_t near = order_clusters(g, cluster, most);
     g->count = 0;
-    for (uint32_t i = 0; i < g->hubs->count; i++)
-        look_at(g, g->hubs->ids[i], g->hubs->ids[i] / g->lists->part_words);
-    look_around(g, near, usual, SCOUTS);
+    for (uint32_t i = 0; i < g->central->count; i++)
+        look_at(g, g->central->ids[i], g->central->ids[i] / g->lists->range_words);
+    look_around(g, near, usual, EXTRA);
     g->usual = g->count;
     if (most > usual)
         look_around(g, near, most, 0);
@@ -173,7 +175,7 @@ static void choose_words(guesser *g, uint32_t cluster) {
 }
 
 /* The farthest of the `length` nearest of the first `count` words. */
-static tem_dist guess_farthest(guesser *g, uint32_t count, uint32_t length) {
+static tem_dist bound_farthest(cutoff_finder *g, uint32_t count, uint32_t length) {
     uint64_t last = 0;
     for (uint32_t i = 0; i < count; i++)
         g->keys[i] = rough_key(i, g->squares[i]);
@@ -185,12 +187,13 @@ static tem_dist guess_farthest(guesser *g, uint32_t count, uint32_t length) {
     return space_distance_of_square(g->space->step_log2, last);
 }
 
-/* The least square beyond `last` of some words from all over a part; UINT64_MAX if none. */
-static uint64_t sample_part(const guesser *g, const int16_t *row, uint32_t part, uint64_t last) {
-    const uint64_t words = g->lists->part_words;
+/* The least square beyond `last` of some words from all over a range; UINT64_MAX if none. */
+static uint64_t sample_range(const cutoff_finder *g, const int16_t *row, uint32_t range,
+                             uint64_t last) {
+    const uint64_t words = g->lists->range_words;
     uint64_t least = UINT64_MAX;
     for (uint64_t i = 0; i < SAMPLE; i++) {
-        const uint64_t id = part * words + i * words / SAMPLE;
+        const uint64_t id = range * words + i * words / SAMPLE;
         if (id >= g->space->count)
             break;
         const uint64_t square = square_of(g, row, space_row(g->space, (uint32_t)id));
@@ -200,24 +203,24 @@ static uint64_t sample_part(const guesser *g, const int16_t *row, uint32_t part,
 }
 
 /* PRIVACY: only words beyond `farthest`, which are in no list, may lower a bound. */
-static void guess_bounds(const guesser *g, uint32_t count, const int16_t *row, tem_dist farthest,
-                         tem_dist bounds[NEIGHBOUR_PARTS]) {
+static void bound_ranges(const cutoff_finder *g, uint32_t count, const int16_t *row,
+                         tem_dist farthest, tem_dist bounds[NEIGHBOUR_RANGES]) {
     const uint32_t q = g->space->step_log2;
     const uint64_t last = space_square_of_distance(q, farthest);
-    uint64_t least[NEIGHBOUR_PARTS];
+    uint64_t least[NEIGHBOUR_RANGES];
     memset(least, 0xff, sizeof least);
     for (uint32_t i = 0; i < count; i++)
-        if (g->squares[i] > last && g->squares[i] < least[g->parts[i]])
-            least[g->parts[i]] = g->squares[i];
-    for (uint32_t part = 0; part < NEIGHBOUR_PARTS; part++) {
-        if (least[part] == UINT64_MAX)
-            least[part] = sample_part(g, row, part, last);
-        bounds[part] =
-            least[part] == UINT64_MAX ? UINT32_MAX : space_distance_of_square(q, least[part]);
+        if (g->squares[i] > last && g->squares[i] < least[g->ranges[i]])
+            least[g->ranges[i]] = g->squares[i];
+    for (uint32_t range = 0; range < NEIGHBOUR_RANGES; range++) {
+        if (least[range] == UINT64_MAX)
+            least[range] = sample_range(g, row, range, last);
+        bounds[range] =
+            least[range] == UINT64_MAX ? UINT32_MAX : space_distance_of_square(q, least[range]);
     }
 }
 
-static void guess_limits(guesser *g, uint32_t id) {
+static void find_cutoffs(cutoff_finder *g, uint32_t id) {
     const uint32_t length = lists_length(g->lists, id);
     const uint32_t count = length > g->lists->length ? g->count : g->usual;
     if (count < length)
@@ -225,15 +228,15 @@ static void guess_limits(guesser *g, uint32_t id) {
     const int16_t *row = space_row(g->space, id);
     for (uint32_t i = 0; i < count; i++)
         g->squares[i] = square_of(g, row, g->rows + (size_t)i * g->space->row_elements);
-    tem_dist bounds[NEIGHBOUR_PARTS];
-    const tem_dist farthest = guess_farthest(g, count, length);
-    guess_bounds(g, count, row, farthest, bounds);
+    tem_dist bounds[NEIGHBOUR_RANGES];
+    const tem_dist farthest = bound_farthest(g, count, length);
+    bound_ranges(g, count, row, farthest, bounds);
     lists_expect(g->lists, id, farthest, bounds);
 }
 
-void guesser_run(guesser *g, uint32_t cluster) {
+void cutoff_finder_run(cutoff_finder *g, uint32_t cluster) {
     const clusters *c = g->clusters;
     choose_words(g, cluster);
     for (uint32_t i = c->starts[cluster]; i < c->starts[cluster + 1]; i++)
-        guess_limits(g, c->ids[i]);
+        find_cutoffs(g, c->ids[i]);
 }
