@@ -215,12 +215,12 @@ static int run_job(privatize_request *r, const tem_model *model, const tem_mecha
                    const tem_run *run) {
     tem_counts counts = {0};
     tem_error error;
-    r->job.balance = &r->balance;
     const char *why_not_private = tem_job_why_not_private(mechanism, &r->job);
     if (r->job.budget > 0 && why_not_private != NULL)
         return talk_usage("privatize", "--budget: no budget can be kept: %s", why_not_private);
     warn_about_epsilon(mechanism, r->common.quiet);
-    const tem_status status = tem_privatize_files(mechanism, &r->job, run, &counts, &error);
+    const tem_status status =
+        tem_privatize_files(mechanism, &r->job, run, &counts, &r->balance, &error);
     talk_end_progress();
     const bool to_file = r->job.output != NULL && strcmp(r->job.output, "-") != 0;
     const bool released = status == TEM_OK || (!to_file && counts.documents > 0);
@@ -233,7 +233,7 @@ static int run_job(privatize_request *r, const tem_model *model, const tem_mecha
     else
         say_what_was_charged(r, !to_file);
     if (released && r->report_path != NULL)
-        reported = report_write(r->report_path, mechanism, model, &r->job, &counts);
+        reported = report_write(r->report_path, mechanism, model, &r->job, &counts, &r->balance);
     return status == TEM_OK ? reported : talk_error(&error);
 }
 

@@ -26,20 +26,21 @@ static void set(json_t *object, const char *key, json_t *value) {
 }
 
 /* What the ledger says, if there is one. */
-static void set_ledger(json_t *report, const tem_job *job) {
-    if (job->ledger == NULL || job->balance == NULL)
+static void set_ledger(json_t *report, const tem_job *job, const tem_balance *balance) {
+    if (job->ledger == NULL)
         return;
     set(report, "ledger", json_string(job->ledger));
     set(report, "by", job->by != NULL ? json_string(job->by) : json_null());
     set(report, "people",
-        job->by != NULL ? json_integer((json_int_t)job->balance->people) : json_null());
-    set(report, "spent_before", json_real(job->balance->spent_before));
+        job->by != NULL ? json_integer((json_int_t)balance->people) : json_null());
+    set(report, "spent_before", json_real(balance->spent_before));
     set(report, "budget", job->budget > 0 ? json_real(job->budget) : json_null());
-    set(report, "left", number_or_null(job->balance->left));
+    set(report, "left", number_or_null(balance->left));
 }
 
 static json_t *make_report(const tem_mechanism *mechanism, const tem_model *model,
-                           const tem_job *job, const tem_counts *counts) {
+                           const tem_job *job, const tem_counts *counts,
+                           const tem_balance *balance) {
     tem_mechanism_info info_of_mechanism;
     const tem_mechanism_info *info = &info_of_mechanism;
     tem_mechanism_get_info(mechanism, &info_of_mechanism);
@@ -86,13 +87,13 @@ static json_t *make_report(const tem_mechanism *mechanism, const tem_model *mode
     set(report, "model", json_string(model_info.hash));
     set(report, "certificate", certified ? json_string(certificate.hash) : json_null());
     set(report, "effects", certified ? effects_as_json(&certificate) : json_null());
-    set_ledger(report, job);
+    set_ledger(report, job, balance);
     return report;
 }
 
 int report_write(const char *path, const tem_mechanism *mechanism, const tem_model *model,
-                 const tem_job *job, const tem_counts *counts) {
-    json_t *report = make_report(mechanism, model, job, counts);
+                 const tem_job *job, const tem_counts *counts, const tem_balance *balance) {
+    json_t *report = make_report(mechanism, model, job, counts, balance);
     char *text = json_dumps(report, JSON_INDENT(1));
     json_decref(report);
     if (text == NULL) {

@@ -45,7 +45,7 @@ static core_buffer splice(const record_reader *r, const core_buffer *record,
 
 static void check_splice(const record_reader *r, const core_buffer *record,
                          const record_span *span) {
-    const char *const marker = r->format == TEM_FORMAT_CSV ? "a, \"marker\"\r\n" : "a, \"marker\"";
+    const char *const marker = r->format == &format_csv ? "a, \"marker\"\r\n" : "a, \"marker\"";
     core_buffer spliced = splice(r, record, span, marker);
     size_t content = 0;
     require(records_first(r, spliced.data, spliced.size, &content) == spliced.size);
@@ -85,7 +85,7 @@ static void take_header(record_reader *r, const char *record, size_t size, uint8
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2)
         return 0;
-    record_reader r = {.format = data[0] % 2 ? TEM_FORMAT_CSV : TEM_FORMAT_TSV, .field = "text"};
+    record_reader r = {.format = data[0] % 2 ? &format_csv : &format_tsv, .field = "text"};
     char *stream = malloc(--size);
     if (stream == NULL)
         return 0;

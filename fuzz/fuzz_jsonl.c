@@ -64,7 +64,7 @@ static void check_record(const record_reader *r, const char *record, size_t size
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const record_reader r = {.format = TEM_FORMAT_JSONL, .field = "text"};
+    const record_reader r = {.format = &format_jsonl, .field = "text"};
     for (size_t at = 0; at < size;) {
         size_t content = 0;
         const char *record = (const char *)data + at;

@@ -689,7 +689,16 @@ typedef enum tem_format {
     TEM_FORMAT_JSONL     /* an object a line; the field is a string or null */
 } tem_format;
 
+/* The name of a format; static string, "unknown" for an invalid value. And back: TEM_ERR_ARGUMENT
+ * for other names. Any thread. */
+TEM_API const char *tem_format_name(tem_format format);
 TEM_API tem_status tem_format_parse(const char *name, tem_format *format, tem_error *error);
+
+/* The name of the i-th format, from 0; NULL beyond the last. *format, *has_fields and *meaning,
+ * unless NULL, receive its number, whether its records have fields, of which one must be named (1 or
+ * 0), and one line that says how records are written. Static strings. Any thread. */
+TEM_API const char *tem_format_at(unsigned i, tem_format *format, int *has_fields,
+                                  const char **meaning);
 
 /* What becomes of a field that is null, in JSONL. */
 typedef enum tem_missing {
@@ -712,7 +721,7 @@ typedef struct tem_balance {
     int created;         /* 1: there was no ledger, and one was started */
 } tem_balance;
 
-/* A run over files. A field of 0 or NULL means the default. */
+/* A run over files, or over texts in memory. A field of 0 or NULL means the default. */
 typedef struct tem_job {
     tem_text_options text;
     tem_format format;
@@ -729,12 +738,10 @@ typedef struct tem_job {
                                 * the same output for any number of threads. NOT private */
     uint64_t insecure_seed;
 
-    const char *ledger;   /* a file in which what is spent is written down, before it is spent */
-    double budget;        /* with a ledger: the most that may be spent, by all runs together */
-    const char *by;       /* with a ledger and a field: the field that names people. Each of them
+    const char *ledger; /* a file in which what is spent is written down, before it is spent */
+    double budget;      /* with a ledger: the most that may be spent, by all runs together */
+    const char *by;     /* with a ledger and a field: the field that names people. Each of them
                            * is charged for their own records and has the budget to themselves */
-    tem_balance *balance; /* receives what the ledger says, also after a failure, unless the
-                           * ledger could not be opened; or NULL */
 } tem_job;
 
 /* Why no bound holds for what a run of this job tells about its text: one sentence without its
@@ -772,7 +779,9 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * one person if they are the same bytes. The ledger has a hash of the name under a salt of
  * its own. Charges that name nobody, or by another field, count for everybody.
  * A dry run charges nothing, and fails with TEM_ERR_BUDGET if a run would.
- *   counts    receives what was done, also after a failure
+ *   counts    receives what was done, also after a failure; or NULL
+ *   balance   receives what the ledger says, also after a failure, unless there is no ledger or it
+ *             could not be opened; or NULL
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_EXISTS, TEM_ERR_FORMAT (with file and
  * line: not UTF-8, a broken record, a header without the field, no ledger), TEM_ERR_RANGE,
  * TEM_ERR_DAMAGED (the model or the ledger), TEM_ERR_BUDGET, TEM_ERR_MEMORY,
@@ -781,7 +790,50 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * message says); on standard output there are whole documents, the first ones, unless it is
  * the writing that failed or was interrupted. */
 TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
-                                       const tem_run *run, tem_counts *counts, tem_error *error);
+                                       const tem_run *run, tem_counts *counts, tem_balance *balance,
+                                       tem_error *error);
+
+/* A text of the caller's own, and whose it is. */
+typedef struct tem_text_input {
+    const char *text; /* `bytes` bytes of UTF-8; need not end in NUL. NULL: there is no text, which
+                         * `missing` of the job decides about */
+    size_t bytes;     /* 0 where there is no text */
+    const char *person; /* with `by`: who is charged, not empty, need not end in NUL; else NULL */
+    size_t person_bytes;
+} tem_text_input;
+
+/* What became of many texts. Frozen once made: any thread. */
+typedef struct tem_texts tem_texts;
+
+/* Privatises many texts in memory, over threads: what tem_privatize_files does for the records of a
+ * file, text i having the number i. With insecure_seeded the output is, bit for bit, that of a file
+ * with the same documents, for any number of threads.
+ *   job       NULL: all defaults. `text`, `missing`, `dry_run`, `insecure_seeded`, `insecure_seed`,
+ *             `ledger`, `budget` and `by` count; `by` needs no `field`. The fields that are about
+ *             files must be 0 or NULL
+ *   texts     `count` of them; they stay the caller's
+ *   run       threads 0: one for each processor, but no more than the texts have work for; the
+ *             callback is told how many texts are done
+ *   out       receives the private texts, in the same order; free with tem_texts_free. NULL after a
+ *             failure and after a dry run
+ *   counts    receives the sum over all texts, 0 after a failure; or NULL
+ *   balance   as in tem_privatize_files
+ * All or nothing: if one text fails, or the charge does, no text is handed out. With a ledger all
+ * texts are charged for at once, after they are drawn and before they are handed out; the charge is
+ * on the disk when this returns TEM_OK. A dry run charges nothing and tells whether a run could.
+ * Fails as tem_privatize_text and tem_job_charge do. If one text is the reason, the error's `line`
+ * is its number, from 1 (the first such text, for any number of threads), and `file` is "". Any
+ * thread. Memory: about twice the result, and some megabytes a thread. */
+TEM_API tem_status tem_privatize_texts(const tem_mechanism *mechanism, const tem_job *job,
+                                       const tem_text_input *texts, size_t count,
+                                       const tem_run *run, tem_texts **out, tem_counts *counts,
+                                       tem_balance *balance, tem_error *error);
+
+/* The private form of text i, from 0: UTF-8, NUL-terminated, alive until tem_texts_free. *bytes,
+ * unless NULL, receives its length. NULL if there was no text and TEM_MISSING_KEEP let that show,
+ * or if there is no such text, or texts is NULL. */
+TEM_API const char *tem_texts_at(const tem_texts *texts, size_t i, size_t *bytes);
+TEM_API void tem_texts_free(tem_texts *texts);
 
 /* What a text of the caller's own costs, and whom. */
 typedef struct tem_document {
@@ -792,17 +844,18 @@ typedef struct tem_document {
 
 /* The same promise for texts that are in no file: charges the ledger of a job for what
  * tem_privatize_text has drawn and nobody has seen yet. Release it when this has returned TEM_OK,
- * and not otherwise; nor after a dry run, which charges nothing and tells whether a run could. Of the job, `text`, `missing`, `dry_run`, `insecure_seeded`, `ledger`, `budget`, `by` and
- * `balance` count; the first four must be as it was drawn, and `by` needs no `field`. All documents
+ * and not otherwise; nor after a dry run, which charges nothing and tells whether a run could. Of the job, `text`, `missing`, `dry_run`, `insecure_seeded`, `ledger`, `budget` and
+ * `by` count; the first four must be as it was drawn, and `by` needs no `field`. All documents
  * are charged for at once, on the disk when this returns, or none is. With no document the ledger is
  * opened, started if need be, and `balance` filled.
  *   documents   `count` of them
+ *   balance     as in tem_privatize_files
  * Fails with TEM_ERR_ARGUMENT (also: no ledger; a person without `by`), TEM_ERR_FORMAT (no ledger; a
  * document without its person), TEM_ERR_RANGE (2^63 words or more), TEM_ERR_FILE, TEM_ERR_DAMAGED,
  * TEM_ERR_BUDGET, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Any thread. */
 TEM_API tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job *job,
                                   const tem_document *documents, size_t count, const tem_run *run,
-                                  tem_error *error);
+                                  tem_balance *balance, tem_error *error);
 
 /* Who can read a file that is written. */
 typedef enum tem_readers {

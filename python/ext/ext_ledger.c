@@ -57,15 +57,14 @@ static PyObject *describe(const tem_balance *balance) {
 }
 
 /* The charge itself, without the GIL while it waits for others and for the disk. */
-static PyObject *charge(const ext_state *state, const ext_job *job, tem_job *terms,
+static PyObject *charge(const ext_state *state, const ext_job *job, const tem_job *terms,
                         const tem_document *documents, Py_ssize_t count, PyObject *progress) {
     tem_balance balance = {.left = INFINITY};
     tem_error error;
     ext_run run;
-    terms->balance = &balance;
     ext_run_begin(&run, 1, progress);
     const tem_status status = tem_job_charge(job->mechanism->mechanism, terms, documents,
-                                             (size_t)count, &run.run, &error);
+                                             (size_t)count, &run.run, &balance, &error);
     ext_run_end(&run);
     return status == TEM_OK && !PyErr_Occurred() ? describe(&balance) : ext_fail(state, &error);
 }
@@ -76,12 +75,12 @@ PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, bool s
     PyObject *balance = NULL;
     if (ledger->path == NULL)
         return Py_NewRef(Py_None);
-    tem_job terms = {.text = job->options,
-                     .missing = job->missing,
-                     .insecure_seeded = seeded,
-                     .ledger = PyBytes_AsString(ledger->path),
-                     .budget = ledger->budget,
-                     .by = ledger->by};
+    const tem_job terms = {.text = job->options,
+                           .missing = job->missing,
+                           .insecure_seeded = seeded,
+                           .ledger = PyBytes_AsString(ledger->path),
+                           .budget = ledger->budget,
+                           .by = ledger->by};
     tem_document *documents = calloc((size_t)count + 1, sizeof *documents);
     if (documents == NULL)
         return PyErr_NoMemory();

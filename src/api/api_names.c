@@ -137,7 +137,6 @@ static int position(const char *name, const char *const *names, int count) {
 static const char *const oov_names[] = {"uniform", "drop", "mask", "keep-unsafe"};
 static const char *const punctuation_names[] = {"drop", "keep", "word"};
 static const char *const missing_names[] = {"empty", "keep"};
-static const char *const format_names[] = {"text", "tsv", "csv", "jsonl"};
 
 const char *tem_oov_name(tem_oov oov) {
     return oov >= TEM_OOV_UNIFORM && oov <= TEM_OOV_KEEP_UNSAFE ? oov_names[oov - 1] : "unknown";
@@ -177,13 +176,5 @@ tem_status tem_missing_parse(const char *name, tem_missing *missing, tem_error *
     if (found == 0 || missing == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "the policy for missing texts is empty or keep");
     *missing = (tem_missing)found;
-    return TEM_OK;
-}
-
-tem_status tem_format_parse(const char *name, tem_format *format, tem_error *error) {
-    const int found = position(name, format_names, 4);
-    if (found == 0 || format == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "the format is text, tsv, csv or jsonl");
-    *format = (tem_format)found;
     return TEM_OK;
 }

@@ -19,56 +19,9 @@ uint32_t replacer_find(const void *vocabulary, const char *word, size_t length) 
     return vocab_find(vocabulary, word, length);
 }
 
-tem_status tem_model_pieces(const tem_model *model, const char *text, size_t bytes, uint32_t *ids,
-                            size_t max, size_t *count, tem_error *error) {
-    if (model == NULL || (text == NULL && bytes > 0) || (ids == NULL && max > 0) || count == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a model, a text and places for ids are needed");
-    text_pieces pieces;
-    text_pieces_init(&pieces, replacer_find, &model->words);
-    tem_status status = text_pieces_begin(&pieces, text, bytes, error);
-    size_t found = 0;
-    do {
-        if (status == TEM_OK)
-            status = text_pieces_next(&pieces, error);
-        for (size_t i = 0; i < pieces.count && status == TEM_OK; i++)
-            if (pieces.pieces[i].word) {
-                if (found < max)
-                    ids[found] = pieces.pieces[i].id;
-                found++;
-            }
-    } while (status == TEM_OK && pieces.count > 0);
-    if (status == TEM_OK)
-        *count = found;
-    text_pieces_free(&pieces);
-    return status;
-}
-
-tem_status tem_model_count_unreachable(const tem_model *model, uint32_t *count, tem_error *error) {
-    if (model == NULL || count == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the count are needed");
-    text_pieces pieces;
-    tem_status status = TEM_OK;
-    uint32_t unreachable = 0;
-    text_pieces_init(&pieces, replacer_find, &model->words);
-    for (uint32_t id = 0; id < model->words.count && status == TEM_OK; id++) {
-        size_t length = 0;
-        const char *word = vocab_word(&model->words, id, &length);
-        status = word == NULL
-                     ? core_fail(error, TEM_ERR_DAMAGED, "damaged model: a word is missing")
-                     : text_pieces_cut(&pieces, word, length, error);
-        unreachable += pieces.count != 1 || pieces.pieces[0].id != id;
-    }
-    text_pieces_free(&pieces);
-    if (status == TEM_ERR_FORMAT)
-        return core_fail(error, TEM_ERR_DAMAGED, "damaged model: a word is not UTF-8");
-    if (status == TEM_OK)
-        *count = unreachable;
-    return status;
-}
-
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
-                         const tem_text_options *options, bool dry_run, tem_error *error) {
-    *r = (replacer){.mechanism = mechanism, .dry_run = dry_run};
+                         const tem_text_options *options, tem_error *error) {
+    *r = (replacer){.mechanism = mechanism};
     if (options != NULL)
         r->options = *options;
     if (r->options.oov == 0)
@@ -120,13 +73,12 @@ static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
  * time, and is asked in between whether to go on. */
 static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
                              tem_error *error) {
-    const size_t slow = r->mechanism->ops->slow_draws,
-                 most = slow > 0 && slow < count ? slow : count;
+    const tem_mechanism *m = r->mechanism;
+    const size_t slow = m->ops->slow_draws, most = slow > 0 && slow < count ? slow : count;
     tem_status status = TEM_OK;
     for (size_t done = 0; done < count && status == TEM_OK; done += most) {
         const size_t some = count - done < most ? count - done : most;
-        status =
-            tem_mechanism_draw_many(r->mechanism, rng, words + done, words + done, some, error);
+        status = m->ops->draw(m->state, words + done, some, rng, words + done, error);
         if (status == TEM_OK && done + most < count)
             status = core_progress(r->run, "privatizing", 0, 0, error);
     }
@@ -138,7 +90,7 @@ static tem_status put_drawn(const replacer *r, size_t at, core_buffer *out, bool
                             tem_error *error) {
     size_t length = 0;
     const uint32_t drawn = ((const uint32_t *)(const void *)r->drawn.data)[at];
-    const char *word = tem_model_word(r->mechanism->model, drawn, &length);
+    const char *word = vocab_word(&r->mechanism->model->words, drawn, &length);
     if (word == NULL)
         return core_fail(error, TEM_ERR_DAMAGED,
                          "damaged model: a word is not there; run 'tem verify'");
@@ -164,6 +116,9 @@ static tem_status wait_to_put(replacer *r, int32_t length, const char *bytes, te
 }
 
 static tem_status wait_to_draw(replacer *r, const text_piece *piece, tem_error *error) {
+    if (!mechanism_has_word(r->mechanism, piece->id))
+        return core_fail(error, TEM_ERR_DAMAGED,
+                         "damaged model: a word is not there; run 'tem verify'");
     if (!core_buffer_add(&r->drawn, &piece->id, sizeof piece->id))
         return core_fail_memory(error);
     return wait_to_put(r, TO_BE_DRAWN, NULL, error);
@@ -317,5 +272,34 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
         return status;
     }
     counts_add(counts, &added);
+    return TEM_OK;
+}
+
+tem_status replace_text(const tem_mechanism *mechanism, const tem_text_options *options,
+                        tem_rng *rng, const char *text, size_t bytes, const tem_run *run,
+                        char **out, size_t *out_bytes, tem_counts *counts, tem_error *error) {
+    replacer r;
+    core_buffer result = {0};
+    tem_counts added = {0};
+    tem_status status = replacer_init(&r, mechanism, options, error);
+    if (status != TEM_OK)
+        return status;
+    r.run = run;
+    status = replacer_run(&r, rng, text, bytes, &result, &added, error);
+    if (status == TEM_OK && !core_buffer_add(&result, "", 1))
+        status = core_fail_memory(error);
+    replacer_free(&r);
+    const size_t size = result.size;
+    char *block = status == TEM_OK ? core_buffer_take(&result) : NULL;
+    if (status == TEM_OK && block == NULL)
+        status = core_fail_memory(error);
+    if (status != TEM_OK) {
+        core_buffer_free(&result);
+        return status;
+    }
+    *out = block;
+    *out_bytes = size - 1;
+    if (counts != NULL)
+        counts_add(counts, &added);
     return TEM_OK;
 }

@@ -16,7 +16,7 @@
 typedef struct replacer {
     const tem_mechanism *mechanism;
     tem_text_options options; /* no zeros */
-    bool dry_run;
+    bool dry_run;             /* counts, draws nothing */
     const tem_run *run; /* of this thread: asked within a document whether to go on; or NULL */
     size_t unasked;     /* bytes since it was asked last */
     text_pieces pieces;
@@ -33,7 +33,7 @@ uint32_t replacer_find(const void *vocabulary, const char *word, size_t length);
 
 /* TEM_ERR_ARGUMENT for a policy that there is not. options NULL: all defaults. */
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
-                         const tem_text_options *options, bool dry_run, tem_error *error);
+                         const tem_text_options *options, tem_error *error);
 void replacer_free(replacer *r);
 
 /* Appends the private form of a text to out and adds to counts; one document, and one line of
@@ -41,5 +41,10 @@ void replacer_free(replacer *r);
  * which may be TEM_ERR_CANCELLED, out is as it was. */
 tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
                         tem_counts *counts, tem_error *error);
+
+/* tem_privatize_text. counts may be NULL. */
+tem_status replace_text(const tem_mechanism *mechanism, const tem_text_options *options,
+                        tem_rng *rng, const char *text, size_t bytes, const tem_run *run,
+                        char **out, size_t *out_bytes, tem_counts *counts, tem_error *error);
 
 #endif

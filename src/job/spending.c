@@ -30,7 +30,7 @@ static const char *why_policies(tem_oov oov, tem_punctuation punctuation) {
     return NULL;
 }
 
-const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job) {
+const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_job *job) {
     if (job->insecure_seeded)
         return "whoever knows the seed can repeat the draws; leave the seed out";
     const char *why = why_policies(job->text.oov, job->text.punctuation);
@@ -59,7 +59,7 @@ tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, te
         return core_fail(error, TEM_ERR_RANGE, "the budget must be above 0 and at most 1e25");
     if (!amount_from_number(mechanism->epsilon, AMOUNT_UP, &ignored) || ignored > UINT64_MAX)
         return core_fail(error, TEM_ERR_RANGE, "epsilon is too large for a ledger");
-    const char *why = tem_job_why_not_private(mechanism, job);
+    const char *why = spending_why_not_private(mechanism, job);
     if (is_given(job->budget) && why != NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "no budget can be kept: %s", why);
     if (job->by != NULL && job->by[0] == '\0')
@@ -157,9 +157,9 @@ static void fill_balance(const spending *s, tem_balance *balance) {
                              .created = s->ledger.created};
 }
 
-void spending_close(spending *s) {
-    if (s->active && s->job->balance != NULL)
-        fill_balance(s, s->job->balance);
+void spending_close(spending *s, tem_balance *balance) {
+    if (s->active && balance != NULL)
+        fill_balance(s, balance);
     ledger_close(&s->ledger);
     core_buffer_free(&s->due);
     s->active = false;
@@ -230,7 +230,7 @@ static tem_status charge(spending *s, tem_error *error) {
     const ledger_charge written = {
         .time = now,
         .mechanism = info.properties->name,
-        .is_private = tem_job_why_not_private(s->mechanism, s->job) == NULL,
+        .is_private = spending_why_not_private(s->mechanism, s->job) == NULL,
         .released_unseen = released_unseen(s),
         .epsilon = s->epsilon,
         .s = has_exponent ? &slope : NULL,

@@ -32,6 +32,9 @@ typedef struct spending_document {
     unsigned char person[PERSON_BYTES]; /* zero without `by` */
 } spending_document;
 
+/* tem_job_why_not_private. */
+const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
+
 /* TEM_ERR_ARGUMENT or TEM_ERR_RANGE for what a job asks of its ledger and cannot have, and for a
  * policy for missing texts that there is not. */
 tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, tem_error *error);
@@ -44,8 +47,8 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
  * and would be overwritten. */
 tem_status spending_check_files(const spending *s, tem_error *error);
 
-/* Fills job->balance, and closes. */
-void spending_close(spending *s);
+/* Closes. *balance, unless NULL, receives what the ledger says, if it was opened. */
+void spending_close(spending *s, tem_balance *balance);
 
 /* The person that a name stands for. Any thread. */
 void spending_person(const spending *s, const char *name, size_t bytes,

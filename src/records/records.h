@@ -18,8 +18,19 @@
 
 #include <stdbool.h>
 
+/* How records are written: format.h. */
+typedef struct record_format record_format;
+extern const record_format format_text, format_tsv, format_csv, format_jsonl;
+
+/* The format with this number, or NULL. The i-th of all, from 0, or NULL beyond the last. */
+const record_format *format_find(tem_format id);
+const record_format *format_at(unsigned i);
+
+/* TEM_ERR_ARGUMENT, with the names that there are. */
+tem_status format_refuse_unknown(tem_error *error);
+
 typedef struct record_reader {
-    tem_format format;
+    const record_format *format;
     const char *field; /* its name; NULL for text */
     bool person;       /* the field is not the private one but that which names a person */
 
@@ -41,6 +52,10 @@ typedef struct record_span {
     record_quoting quoting;
 } record_span;
 
+/* The end of the field that starts at `at`, and how it is written. TEM_ERR_FORMAT with `byte`. */
+typedef tem_status record_field_end(const char *record, size_t size, size_t at, record_span *span,
+                                    tem_error *error);
+
 /* The bytes at the beginning of `data` that are whole records, with their line ends. The
  * rest is the beginning of a record; if at_end it is the last one, and all bytes are
  * returned. */
@@ -55,8 +70,12 @@ size_t records_first(const record_reader *r, const char *data, size_t size, size
  * one, of no words. */
 bool records_is_blank(const record_reader *r, size_t content);
 
+/* Whether records have fields, of which one is private; and whether the first record names them. */
+bool records_have_fields(const record_reader *r);
+bool records_have_header(const record_reader *r);
+
 /* Takes the header, without its line end: finds the field. TEM_ERR_FORMAT if it is not
- * there, or twice. For TSV and CSV only. */
+ * there, or twice. Only where records have a header. */
 tem_status records_header(record_reader *r, const char *record, size_t size, tem_error *error);
 
 /* The private span of a record, without its line end. TEM_ERR_FORMAT with `byte` set. */

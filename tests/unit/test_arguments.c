@@ -214,9 +214,9 @@ static void test_texts(void **state) {
     REFUSED(tem_model_pieces(model, "a", 1, ids, 1, NULL, error));
     REFUSED(tem_model_count_unreachable(NULL, &unreachable, error));
     REFUSED(tem_model_count_unreachable(model, NULL, error));
-    REFUSED(tem_privatize_files(NULL, &no_inputs, NULL, NULL, error));
-    REFUSED(tem_privatize_files(mechanism, NULL, NULL, NULL, error));
-    REFUSED(tem_privatize_files(mechanism, &no_inputs, NULL, NULL, error));
+    REFUSED(tem_privatize_files(NULL, &no_inputs, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_files(mechanism, NULL, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_files(mechanism, &no_inputs, NULL, NULL, NULL, error));
     assert_true(out == NULL && bytes == 7 && count == 7 && unreachable == 7);
     /* What need not be there. */
     assert_int_equal(

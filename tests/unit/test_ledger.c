@@ -689,8 +689,7 @@ static tem_job job_of(double budget) {
                      .output = output,
                      .overwrite = TEM_OVERWRITE,
                      .ledger = path,
-                     .budget = budget,
-                     .balance = &balance};
+                     .budget = budget};
 }
 
 /* A run with `text` as a file, or from a pipe; on standard output, or into a file. */
@@ -699,7 +698,7 @@ static tem_status run_text(const tem_mechanism *mechanism, tem_job job, const ch
     balance = (tem_balance){.left = -1};
     if (!from_pipe) {
         write_text(input, text);
-        return tem_privatize_files(mechanism, &job, NULL, NULL, error);
+        return tem_privatize_files(mechanism, &job, NULL, NULL, &balance, error);
     }
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -709,7 +708,7 @@ static tem_status run_text(const tem_mechanism *mechanism, tem_job job, const ch
     const char *pipe_name = name;
     snprintf(name, sizeof name, "/proc/self/fd/%d", ends[0]);
     job.inputs = &pipe_name;
-    const tem_status status = tem_privatize_files(mechanism, &job, NULL, NULL, error);
+    const tem_status status = tem_privatize_files(mechanism, &job, NULL, NULL, &balance, error);
     close(ends[0]);
     return status;
 }
@@ -1047,7 +1046,7 @@ static void test_job_refused(void **state) {
             job.ledger = "";
             break;
         }
-        assert_int_equal(tem_privatize_files(mechanism, &job, NULL, NULL, NULL), wanted);
+        assert_int_equal(tem_privatize_files(mechanism, &job, NULL, NULL, &balance, NULL), wanted);
         assert_false(is_there(path));
         assert_false(is_there(output));
     }
@@ -1064,16 +1063,16 @@ static void test_ledger_is_another_file(void **state) {
     write_text(input, "the\n");
     job.inputs = itself;
     job.input_count = 2;
-    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, &balance, NULL), TEM_ERR_ARGUMENT);
     job = job_of(100);
     job.output = path;
-    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, &balance, NULL), TEM_ERR_ARGUMENT);
     const int file = open(path, O_WRONLY | O_APPEND);
     fflush(stdout);
     const int saved = dup(STDOUT_FILENO);
     assert_true(file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
     job.output = NULL;
-    const tem_status status = tem_privatize_files(two, &job, NULL, NULL, NULL);
+    const tem_status status = tem_privatize_files(two, &job, NULL, NULL, &balance, NULL);
     dup2(saved, STDOUT_FILENO);
     close(saved);
     close(file);
@@ -1184,7 +1183,7 @@ static void test_growing_file(void **state) {
     const tem_job job = job_of(100);
     tem_error error;
     write_text(input, "the movie\n");
-    assert_int_equal(tem_privatize_files(two, &job, &run, NULL, &error), TEM_ERR_FILE);
+    assert_int_equal(tem_privatize_files(two, &job, &run, NULL, &balance, &error), TEM_ERR_FILE);
     assert_non_null(strstr(error.message, "changed"));
     assert_false(is_there(output));
     assert_true(spent_in_ledger() == 4);
@@ -1204,9 +1203,8 @@ static void *run_often(void *context) {
         snprintf(name, sizeof name, "%s-%lx", output, (unsigned long)pthread_self());
         job.inputs = inputs;
         job.output = name;
-        job.balance = NULL;
         const tem_run run = {.threads = 1};
-        if (tem_privatize_files(two, &job, &run, &counts, NULL) == TEM_OK)
+        if (tem_privatize_files(two, &job, &run, &counts, NULL, NULL) == TEM_OK)
             atomic_fetch_add(&released, counts.words);
         unlink(name);
     }
@@ -1238,7 +1236,7 @@ static tem_status charge_words(const tem_mechanism *mechanism, tem_job job, uint
                                tem_error *error) {
     const tem_document document = document_of(count, NULL);
     balance = (tem_balance){.left = -1};
-    return tem_job_charge(mechanism, &job, &document, 1, NULL, error);
+    return tem_job_charge(mechanism, &job, &document, 1, NULL, &balance, error);
 }
 
 /* The same account as that of files: ten words at a tenth cost 1, exactly, and not one more. */
@@ -1257,7 +1255,7 @@ static void test_texts_in_memory(void **state) {
     assert_true(balance.left == 0 && balance.spent_before == 0.4 && spent_in_ledger() == 1);
     assert_int_equal(charge_words(tenth, job_of(1), 1, NULL), TEM_ERR_BUDGET);
     assert_int_equal(run_text(tenth, job_of(1), "the\n", false, NULL), TEM_ERR_BUDGET);
-    assert_int_equal(tem_job_charge(tenth, &dry, NULL, 0, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_job_charge(tenth, &dry, NULL, 0, NULL, &balance, NULL), TEM_OK);
     assert_true(balance.left == 0 && balance.spent == 0);
 }
 
@@ -1266,7 +1264,7 @@ static void test_texts_without_documents(void **state) {
     (void)state;
     const tem_document words_alone = {.counts = {.words = 3}};
     const tem_job job = job_of(0);
-    assert_int_equal(tem_job_charge(two, &job, &words_alone, 1, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_job_charge(two, &job, &words_alone, 1, NULL, &balance, NULL), TEM_OK);
     assert_true(spent_in_ledger() == 6);
 }
 
@@ -1278,19 +1276,22 @@ static void test_texts_of_people(void **state) {
     job.by = "who";
     tem_document documents[] = {document_of(2, "ann"), document_of(3, "bob"),
                                 document_of(2, "ann")};
-    assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, &error), TEM_ERR_BUDGET);
+    assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, &balance, &error),
+                     TEM_ERR_BUDGET);
     assert_non_null(strstr(error.message, "for 1 of 2 people: that of record 1 "));
     assert_true(spent_in_ledger() == 0);
-    assert_int_equal(tem_job_charge(two, &job, documents, 2, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_job_charge(two, &job, documents, 2, NULL, &balance, NULL), TEM_OK);
     assert_true(balance.people == 2 && balance.left == 0 && spent_in_ledger() == 10);
     const tem_job file = people_job(TEM_FORMAT_TSV, 6);
     assert_int_equal(run_text(two, file, "who\ttext\nbob\tthe\n", false, NULL), TEM_ERR_BUDGET);
     assert_int_equal(run_text(two, file, "who\ttext\nann\tthe\n", false, NULL), TEM_OK);
     const tem_document nameless[] = {document_of(0, "ann"), document_of(0, NULL)};
-    assert_int_equal(tem_job_charge(two, &job, nameless, 2, NULL, &error), TEM_ERR_FORMAT);
+    assert_int_equal(tem_job_charge(two, &job, nameless, 2, NULL, &balance, &error),
+                     TEM_ERR_FORMAT);
     assert_true(error.line == 2 && error.byte == 0 && error.file[0] == '\0');
     job.by = NULL;
-    assert_int_equal(tem_job_charge(two, &job, nameless, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(two, &job, nameless, 1, NULL, &balance, NULL),
+                     TEM_ERR_ARGUMENT);
 }
 
 static void test_texts_refused(void **state) {
@@ -1299,25 +1300,31 @@ static void test_texts_refused(void **state) {
     tem_job job = job_of(0);
     tem_document documents[] = {document_of(half, NULL), document_of(half, NULL),
                                 document_of(4, NULL)};
-    assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, NULL), TEM_ERR_RANGE);
+    assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, &balance, NULL), TEM_ERR_RANGE);
     assert_false(is_there(path));
     const tem_document unseen[] = {{.counts = {1, 1, half + 1, 0}},
                                    {.counts = {1, 1, half + 1, 0}}};
-    assert_int_equal(tem_job_charge(two, &job, unseen, 2, NULL, NULL), TEM_ERR_RANGE);
+    assert_int_equal(tem_job_charge(two, &job, unseen, 2, NULL, &balance, NULL), TEM_ERR_RANGE);
     job.text.oov = (tem_oov)77;
-    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, &balance, NULL),
+                     TEM_ERR_ARGUMENT);
     job = job_of(0);
     assert_false(is_there(path));
-    assert_int_equal(tem_job_charge(NULL, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
-    assert_int_equal(tem_job_charge(two, NULL, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
-    assert_int_equal(tem_job_charge(two, &job, NULL, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(NULL, &job, documents, 1, NULL, &balance, NULL),
+                     TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(two, NULL, documents, 1, NULL, &balance, NULL),
+                     TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(two, &job, NULL, 1, NULL, &balance, NULL), TEM_ERR_ARGUMENT);
     job.by = "";
-    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, &balance, NULL),
+                     TEM_ERR_ARGUMENT);
     job = job_of(10);
     job.text.oov = TEM_OOV_MASK;
-    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, &balance, NULL),
+                     TEM_ERR_ARGUMENT);
     job.ledger = NULL;
-    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, &balance, NULL),
+                     TEM_ERR_ARGUMENT);
     assert_false(is_there(path));
 }
 
@@ -1371,7 +1378,7 @@ static void test_faults_of_texts(void **state) {
     for (uint64_t n = 1;; n++) {
         clear(NULL);
         core_fault_arm(n);
-        const tem_status status = tem_job_charge(two, &job, documents, 2, NULL, NULL);
+        const tem_status status = tem_job_charge(two, &job, documents, 2, NULL, &balance, NULL);
         const bool hit = core_fault_hit();
         core_fault_arm(0);
         const double spent = spent_in_ledger();

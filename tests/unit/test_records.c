@@ -80,7 +80,7 @@ static tem_status list_record(record_reader *r, const char *record, size_t size,
 
 /* A whole stream, blank lines left out; false if a record is refused. */
 static bool list_stream(tem_format format, const char *data, size_t size, field_list *list) {
-    record_reader r = {.format = format};
+    record_reader r = {.format = format_find(format)};
     list->count = 0;
     assert_int_equal(records_whole(&r, data, size, true), size);
     for (size_t at = 0; at < size;) {
@@ -132,7 +132,7 @@ static void assert_same_fields(const field_list *a, const field_list *b) {
 
 /* ---- CSV against libcsv ---- */
 
-static const record_reader many_columns = {.format = TEM_FORMAT_CSV, .columns = 2};
+static const record_reader many_columns = {.format = &format_csv, .columns = 2};
 
 /* Within quotes, as some programs write every field. */
 static void put_quoted(core_buffer *out, const core_buffer *text) {
@@ -231,13 +231,13 @@ static void test_csv_returns(void **state) {
 /* ---- CSV and TSV: verdicts ---- */
 
 static record_reader reader_of(tem_format format, const char *header, const char *field) {
-    record_reader r = {.format = format, .field = field};
+    record_reader r = {.format = format_find(format), .field = field};
     assert_int_equal(records_header(&r, header, strlen(header), NULL), TEM_OK);
     return r;
 }
 
 static void refuse_header(tem_format format, const char *header, const char *message) {
-    record_reader r = {.format = format, .field = "text"};
+    record_reader r = {.format = format_find(format), .field = "text"};
     tem_error error = {.status = TEM_OK};
     assert_int_equal(records_header(&r, header, strlen(header), &error), TEM_ERR_FORMAT);
     assert_int_equal(error.status, TEM_ERR_FORMAT);
@@ -331,14 +331,14 @@ static void test_tsv(void **state) {
 /* ---- where records end ---- */
 
 static void expect_first(tem_format format, const char *data, size_t length, size_t content) {
-    const record_reader r = {.format = format};
+    const record_reader r = {.format = format_find(format)};
     size_t found = 99;
     assert_int_equal(records_first(&r, data, strlen(data), &found), length);
     assert_int_equal(found, content);
 }
 
 static void expect_whole(tem_format format, const char *data, size_t whole) {
-    const record_reader r = {.format = format};
+    const record_reader r = {.format = format_find(format)};
     assert_int_equal(records_whole(&r, data, strlen(data), false), whole);
     assert_int_equal(records_whole(&r, data, strlen(data), true), strlen(data));
 }
@@ -372,7 +372,7 @@ static void test_whole_records(void **state) {
     (void)state;
     for (int round = 0; round < 100000; round++) {
         const tem_format format = 1 + (tem_format)random_below(4);
-        const record_reader r = {.format = format};
+        const record_reader r = {.format = format_find(format)};
         char data[16];
         size_t at = 0, content = 0;
         const size_t size = 1 + random_below(sizeof data);
@@ -503,7 +503,7 @@ static void check_splice(const core_buffer *record, const record_span *span, jso
     static const char marker[] = "new \"text\"\\ \n\t\x01\x7f \u00e9\0 end";
     core_buffer spliced = {0};
     put(&spliced, record->data, span->start);
-    const record_reader r = {.format = TEM_FORMAT_JSONL};
+    const record_reader r = {.format = &format_jsonl};
     assert_int_equal(records_encode(&r, marker, sizeof marker - 1, &spliced, NULL), TEM_OK);
     put(&spliced, record->data + span->end, record->size - span->end);
     json_t *changed = load(&spliced, 0, NULL);
@@ -599,7 +599,7 @@ static void test_json_spoiled(void **state) {
 /* ---- JSON: verdicts ---- */
 
 static void refuse_json(const char *record, const char *message) {
-    const record_reader r = {.format = TEM_FORMAT_JSONL, .field = "text"};
+    const record_reader r = {.format = &format_jsonl, .field = "text"};
     record_span span = {11, 12, RECORD_CSV};
     tem_error error = {.status = TEM_OK};
     assert_int_equal(records_span(&r, record, strlen(record), &span, &error), TEM_ERR_FORMAT);
@@ -609,7 +609,7 @@ static void refuse_json(const char *record, const char *message) {
 }
 
 static void expect_json(const char *record, size_t start, size_t end, record_quoting quoting) {
-    const record_reader r = {.format = TEM_FORMAT_JSONL, .field = "text"};
+    const record_reader r = {.format = &format_jsonl, .field = "text"};
     record_span span;
     assert_int_equal(records_span(&r, record, strlen(record), &span, NULL), TEM_OK);
     assert_true(span.start == start && span.end == end && span.quoting == quoting);
@@ -732,9 +732,9 @@ static void test_json_depth(void **state) {
  * nowhere else. */
 static void test_round_trip(void **state) {
     (void)state;
-    static const record_reader ways[] = {{.format = TEM_FORMAT_CSV, .columns = 2},
-                                         {.format = TEM_FORMAT_CSV, .columns = 1},
-                                         {.format = TEM_FORMAT_JSONL}};
+    static const record_reader ways[] = {{.format = &format_csv, .columns = 2},
+                                         {.format = &format_csv, .columns = 1},
+                                         {.format = &format_jsonl}};
     static const char *const parts[] = {"a",  "\"", "\\",   ",",      "\n",
                                         "\r", "\t", "\x01", "\u00e9", " "};
     for (int round = 0; round < 60000; round++) {
@@ -748,11 +748,11 @@ static void test_round_trip(void **state) {
         bool needed = text.size == 0 && way->columns == 1;
         for (size_t i = 0; i < text.size; i++)
             needed |= strchr("\",\r\n", text.data[i]) != NULL;
-        assert_true(quoted == needed || way->format == TEM_FORMAT_JSONL);
+        assert_true(quoted == needed || way->format == &format_jsonl);
         const record_span span = {0, written.size,
-                                  way->format == TEM_FORMAT_JSONL ? RECORD_JSON
-                                  : quoted                        ? RECORD_CSV_QUOTED
-                                                                  : RECORD_CSV};
+                                  way->format == &format_jsonl ? RECORD_JSON
+                                  : quoted                     ? RECORD_CSV_QUOTED
+                                                               : RECORD_CSV};
         assert_int_equal(records_decode(&span, written.data, &read, NULL), TEM_OK);
         assert_holds(&read, text.data, text.size);
         core_buffer_free(&text);

@@ -122,7 +122,8 @@ static void test_pipe_without_writer(void **state) {
     assert_int_equal(tem_prior_load(model, pipe, &run, &prior, &error), TEM_ERR_CANCELLED);
     a.calls = 0;
     const tem_job job = {.inputs = &pipe, .input_count = 1, .output = path_of("out")};
-    assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, &error), TEM_ERR_CANCELLED);
+    assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL, &error),
+                     TEM_ERR_CANCELLED);
     assert_int_equal(error.status, TEM_ERR_CANCELLED);
     assert_int_equal(unlink(pipe), 0);
     assert_int_equal(count_files(), 0);
@@ -194,7 +195,7 @@ static void test_reader_that_does_not_read(void **state) {
     fflush(stdout);
     const int kept = dup(STDOUT_FILENO);
     assert_true(kept >= 0 && pipe(ends) == 0 && dup2(ends[1], STDOUT_FILENO) >= 0);
-    const tem_status status = tem_privatize_files(mechanism, &job, &run, NULL, NULL);
+    const tem_status status = tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL);
     assert_true(dup2(kept, STDOUT_FILENO) >= 0);
     close(kept);
     close(ends[0]);
@@ -239,11 +240,12 @@ static void test_locked_ledger(void **state) {
     snprintf(path, sizeof path, "%s", path_of("ledger"));
     const tem_job job = {.ledger = path};
     const tem_document document = {.counts = {1, 7, 0, 0}};
-    assert_int_equal(tem_job_charge(mechanism, &job, &document, 1, &run, NULL), TEM_OK);
+    assert_int_equal(tem_job_charge(mechanism, &job, &document, 1, &run, NULL, NULL), TEM_OK);
     const int held = open(path, O_RDONLY);
     assert_true(held >= 0 && flock(held, LOCK_EX) == 0 && stat(path, &before) == 0);
     a = (asked){.stop_at = 3};
-    assert_int_equal(tem_job_charge(mechanism, &job, &document, 1, &run, NULL), TEM_ERR_CANCELLED);
+    assert_int_equal(tem_job_charge(mechanism, &job, &document, 1, &run, NULL, NULL),
+                     TEM_ERR_CANCELLED);
     assert_true(stat(path, &after) == 0 && before.st_size == after.st_size);
     close(held);
     assert_int_equal(unlink(path), 0);
@@ -396,12 +398,12 @@ static void test_large_record(void **state) {
                                  .output = path_of("out"),
                                  .overwrite = TEM_OVERWRITE,
                                  .dry_run = dry_run};
-            assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL), TEM_OK);
+            assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL), TEM_OK);
             /* Another thread may have it, and then the caller asks by the clock. */
             assert_true(threads > 1 || a.calls >= TEXT_ASKS);
             assert_true(dry_run || unlink(job.output) == 0);
             a = (asked){.stop_at = 4};
-            assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL),
+            assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL),
                              TEM_ERR_CANCELLED);
             assert_int_equal(count_files(), 1);
         }

@@ -1,0 +1,34 @@
+/* api_formats.c - the record formats: the calls of tem.h. */
+#include "core/status.h"
+#include "records/format.h"
+
+#include <string.h>
+
+const char *tem_format_at(unsigned i, tem_format *format, int *has_fields, const char **meaning) {
+    const record_format *found = format_at(i);
+    if (found == NULL)
+        return NULL;
+    if (format != NULL)
+        *format = found->id;
+    if (has_fields != NULL)
+        *has_fields = found->has_fields;
+    if (meaning != NULL)
+        *meaning = found->meaning;
+    return found->name;
+}
+
+const char *tem_format_name(tem_format format) {
+    const record_format *found = format_find(format);
+    return found == NULL ? "unknown" : found->name;
+}
+
+tem_status tem_format_parse(const char *name, tem_format *format, tem_error *error) {
+    if (name == NULL || format == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a name and a place for the format are needed");
+    for (unsigned i = 0; format_at(i) != NULL; i++)
+        if (strcmp(format_at(i)->name, name) == 0) {
+            *format = format_at(i)->id;
+            return TEM_OK;
+        }
+    return format_refuse_unknown(error);
+}

@@ -1,0 +1,109 @@
+/* record_batch.c - a batch of whole records: replaced, paid for, written. */
+#include "core/memory.h"
+#include "core/status.h"
+#include "job/record_run.h"
+
+enum { CHUNK_BYTES = 64 << 10, CHUNKS_MIN = RECORD_BATCH_BYTES / CHUNK_BYTES };
+
+tem_status record_run_init(record_run *r, const tem_mechanism *mechanism, const tem_job *job,
+                           const tem_run *run, tem_error *error) {
+    const unsigned threads = core_thread_count(run);
+    r->missing = job->missing;
+    r->chunk_max = 4 * threads > CHUNKS_MIN ? 4 * threads : CHUNKS_MIN;
+    const tem_status status = workers_init(&r->workers, mechanism, job, threads, run, error);
+    r->chunks = core_alloc_zero((size_t)r->chunk_max + 1, sizeof *r->chunks);
+    return status == TEM_OK && r->chunks == NULL ? core_fail_memory(error) : status;
+}
+
+void record_run_free(record_run *r) {
+    for (unsigned i = 0; r->chunks != NULL && i <= r->chunk_max; i++) {
+        core_buffer_free(&r->chunks[i].out);
+        core_buffer_free(&r->chunks[i].documents);
+    }
+    core_free(r->chunks);
+    workers_free(&r->workers);
+}
+
+void record_run_begin(record_run *r, bool counting, uint64_t total) {
+    r->counting = counting;
+    workers_set_counting(&r->workers, counting);
+    r->workers.done = 0;
+    r->workers.total = total;
+    r->counts = (tem_counts){0};
+    r->documents = 0;
+}
+
+/* Cuts whole records into chunks and numbers them. Blank lines have no number: a seed must give the
+ * same with them and without. */
+static void make_chunks(record_run *r, const char *data, size_t size) {
+    const size_t share = size / r->chunk_max + 1;
+    const size_t target = share > CHUNK_BYTES ? share : CHUNK_BYTES;
+    r->chunk_count = 0;
+    for (size_t at = 0; at < size;) {
+        record_chunk *c = &r->chunks[r->chunk_count++];
+        *c = (record_chunk){.data = data + at,
+                            .first_document = r->documents,
+                            .first_line = r->line,
+                            .out = c->out,
+                            .documents = c->documents};
+        c->out.size = c->documents.size = 0;
+        while (at < size && c->size < target) {
+            size_t content = 0;
+            const size_t record = records_first(&r->reader, data + at, size - at, &content);
+            r->documents += !records_is_blank(&r->reader, content);
+            r->line += record_count_lines(data + at, record);
+            c->size += record;
+            at += record;
+        }
+    }
+}
+
+tem_status record_run_put(record_run *r, const char *bytes, size_t count, tem_error *error) {
+    if (r->counting || count == 0)
+        return TEM_OK;
+    return stream_output_put(&r->output, bytes, count, error);
+}
+
+/* Writes the chunks in order, up to the first that failed. */
+static tem_status put_chunks(record_run *r, tem_error *error) {
+    for (unsigned i = 0; i < r->chunk_count; i++) {
+        record_chunk *c = &r->chunks[i];
+        tem_status status = record_run_put(r, c->out.data, c->out.size, error);
+        core_buffer_clear(&c->out);
+        if (status != TEM_OK)
+            return status;
+        counts_add(&r->counts, &c->counts);
+        if (c->status != TEM_OK) {
+            if (error != NULL)
+                *error = c->error;
+            return c->status;
+        }
+    }
+    return TEM_OK;
+}
+
+/* PRIVACY: the charge is on the disk when this returns TEM_OK, and covers what put_chunks
+ * then writes: the chunks up to the first that failed. */
+static tem_status pay_batch(record_run *r, tem_error *error) {
+    if (!r->spending.active)
+        return TEM_OK;
+    tem_status status = r->counting ? TEM_OK : spending_begin(&r->spending, error);
+    if (status != TEM_OK)
+        return status;
+    for (unsigned i = 0; i < r->chunk_count; i++) {
+        record_chunk_pay(r, &r->chunks[i]);
+        if (r->chunks[i].status != TEM_OK)
+            break;
+    }
+    return r->counting ? TEM_OK : spending_end(&r->spending, error);
+}
+
+tem_status record_batch_release(record_run *r, const char *data, size_t size, tem_error *error) {
+    const tem_run watched = workers_watch(&r->workers);
+    make_chunks(r, data, size);
+    tem_status status =
+        core_parallel(&watched, r->workers.stage, r->chunk_count, record_chunk_replace, r, error);
+    if (status == TEM_OK)
+        status = pay_batch(r, error);
+    return status == TEM_OK ? put_chunks(r, error) : status;
+}

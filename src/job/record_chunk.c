@@ -1,0 +1,167 @@
+/* record_chunk.c - some whole records, replaced by one thread. */
+#include "job/record_run.h"
+
+#include "core/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+uint64_t record_count_lines(const char *data, size_t size) {
+    const char *end = data + size;
+    uint64_t lines = 0;
+    for (; (data = memchr(data, '\n', (size_t)(end - data))) != NULL; data++)
+        lines++;
+    return lines;
+}
+
+void record_set_place(tem_error *error, const char *path, uint64_t line) {
+    snprintf(error->file, sizeof error->file, "%s", path);
+    error->line = line;
+}
+
+/* Whose record it is. A record that names nobody could not be charged to anybody. */
+static tem_status find_person(const record_run *r, worker *w, const char *record, size_t content,
+                              unsigned char person[PERSON_BYTES], tem_error *error) {
+    record_span span = {0, 0, RECORD_NOTHING};
+    if (r->person_reader.field == NULL)
+        return TEM_OK;
+    tem_status status = records_span(&r->person_reader, record, content, &span, error);
+    w->person.size = 0;
+    if (status == TEM_OK)
+        status = records_decode(&span, record, &w->person, error);
+    if (status == TEM_OK && w->person.size == 0)
+        return core_fail(error, TEM_ERR_FORMAT,
+                         "the field that --by names is empty: whose record is it?");
+    if (status == TEM_OK)
+        spending_person(&r->spending, w->person.data, w->person.size, person);
+    return status;
+}
+
+/* The private form of the field, in `out`: at its end if it is written there as it is, without
+ * copies of it, which would be most of the memory that a large document takes; else in w->private,
+ * from where it is encoded. */
+static tem_status replace_field(const record_run *r, worker *w, const char *record,
+                                const record_span *span, core_buffer *out, tem_counts *counts,
+                                tem_error *error) {
+    if (span->quoting == RECORD_PLAIN)
+        return replacer_run(&w->replacer, &w->rng, record + span->start, span->end - span->start,
+                            out, counts, error);
+    core_buffer_clear(&w->plain);
+    core_buffer_clear(&w->private);
+    tem_status status = records_decode(span, record, &w->plain, error);
+    if (status == TEM_OK)
+        status = replacer_run(&w->replacer, &w->rng, w->plain.data, w->plain.size, &w->private,
+                              counts, error);
+    core_buffer_clear(&w->plain);
+    if (status == TEM_OK && !r->counting)
+        status = records_encode(&r->reader, w->private.data, w->private.size, out, error);
+    core_buffer_clear(&w->private);
+    return status;
+}
+
+/* Replaces the private field of one record, and appends the whole record, which always ends in a
+ * line feed.
+ * PRIVACY: of the private field nothing reaches the output but what replacer_run made of its
+ * pieces: not how it was quoted or escaped, nor whether it was null, unless that is asked for. */
+static tem_status replace_record(const record_run *r, worker *w, const char *record, size_t content,
+                                 core_buffer *out, tem_counts *counts, tem_error *error) {
+    record_span span;
+    tem_status status = records_span(&r->reader, record, content, &span, error);
+    if (status != TEM_OK)
+        return status;
+    const bool kept = span.quoting == RECORD_NOTHING && r->missing == TEM_MISSING_KEEP;
+    if (!r->counting && !core_buffer_add(out, record, kept ? span.end : span.start))
+        return core_fail_memory(error);
+    if (!kept)
+        status = replace_field(r, w, record, &span, out, counts, error);
+    if (status == TEM_OK && !r->counting &&
+        (!core_buffer_add(out, record + span.end, content - span.end) ||
+         !core_buffer_add(out, "\n", 1)))
+        return core_fail_memory(error);
+    return status;
+}
+
+/* Replaces a record, and notes what it costs. */
+static tem_status replace_and_note(const record_run *r, worker *w, record_chunk *c,
+                                   const char *record, size_t content) {
+    tem_counts counts = {0};
+    spending_document note = {.out_end = 0};
+    tem_status status = find_person(r, w, record, content, note.person, &c->error);
+    if (status == TEM_OK)
+        status = replace_record(r, w, record, content, &c->out, &counts, &c->error);
+    if (status != TEM_OK)
+        return status;
+    if (r->spending.active) {
+        note.out_end = c->out.size;
+        note.counts = counts;
+        if (!core_buffer_add(&c->documents, &note, sizeof note))
+            return core_fail_memory(&c->error);
+    }
+    counts_add(&c->counts, &counts);
+    return TEM_OK;
+}
+
+void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
+    const record_run *r = context;
+    worker *w = &r->workers.items[thread];
+    record_chunk *c = &r->chunks[item];
+    uint64_t document = c->first_document;
+    for (size_t at = 0, size = 0; at < c->size; at += size) {
+        size_t content = 0;
+        const char *record = c->data + at;
+        size = records_first(&r->reader, record, c->size - at, &content);
+        if (records_is_blank(&r->reader, content))
+            continue;
+        const size_t written = c->out.size;
+        c->status = worker_begin(w, document, &c->error);
+        if (c->status != TEM_OK)
+            return;
+        c->status = replace_and_note(r, w, c, record, content);
+        if (c->status != TEM_OK) {
+            c->out.size = written; /* whole documents only */
+            record_set_place(&c->error, r->path, c->first_line + record_count_lines(c->data, at));
+            return;
+        }
+        document++;
+    }
+}
+
+/* Where a record of a chunk begins, the first being 0. */
+static size_t start_of(const record_run *r, const record_chunk *c, size_t record) {
+    for (size_t at = 0;;) {
+        size_t content = 0;
+        const size_t size = records_first(&r->reader, c->data + at, c->size - at, &content);
+        if (!records_is_blank(&r->reader, content) && record-- == 0)
+            return at;
+        at += size;
+    }
+}
+
+/* Cuts a chunk off before a document that is not paid for: it failed there. */
+static void cut_off(const record_run *r, record_chunk *c, size_t paid, const tem_error *why) {
+    const spending_document *documents = (const void *)c->documents.data;
+    c->counts = (tem_counts){0};
+    c->out.size = paid == 0 ? 0 : documents[paid - 1].out_end;
+    for (size_t i = 0; i < paid; i++)
+        counts_add(&c->counts, &documents[i].counts);
+    c->status = why->status;
+    c->error = *why;
+    record_set_place(&c->error, r->path,
+                     c->first_line + record_count_lines(c->data, start_of(r, c, paid)));
+}
+
+void record_chunk_pay(record_run *r, record_chunk *c) {
+    const spending_document *documents = (const void *)c->documents.data;
+    const size_t count = c->documents.size / sizeof *documents;
+    tem_error error;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t record = c->first_document + i + 1;
+        const tem_status status = r->counting
+                                      ? spending_count(&r->spending, &documents[i], record, &error)
+                                      : spending_take(&r->spending, &documents[i], record, &error);
+        if (status != TEM_OK) {
+            cut_off(r, c, i, &error);
+            return;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/* format_csv.c - comma-separated values, RFC 4180. */
+#include "core/status.h"
+#include "records/format.h"
+
+/* The end of the first, or of the last whole, record, where a line feed between quotes ends
+ * nothing; `none` if there is none. A quote inside an unquoted field is refused later, by
+ * field_end; here any quote opens or closes. */
+static size_t record_end(const char *data, size_t size, bool first, size_t none) {
+    size_t end = none;
+    bool quoted = false;
+    for (size_t at = 0; at < size; at++) {
+        if (data[at] == '"')
+            quoted = !quoted;
+        else if (data[at] == '\n' && !quoted) {
+            end = at + 1;
+            if (first)
+                break;
+        }
+    }
+    return end;
+}
+
+static size_t first_end(const char *data, size_t size) {
+    return record_end(data, size, true, size);
+}
+
+static size_t last_end(const char *data, size_t size) {
+    return record_end(data, size, false, 0);
+}
+
+static tem_status quoted_field(const char *record, size_t size, record_span *span,
+                               tem_error *error) {
+    span->quoting = RECORD_CSV_QUOTED;
+    span->end = format_quoted_end(record, size, span->start);
+    if (span->end > size)
+        return format_refuse(error, span->start, "CSV: a quote is not closed");
+    if (span->end < size && record[span->end] != ',')
+        return format_refuse(error, span->end, "CSV: expected a comma after a closing quote");
+    return TEM_OK;
+}
+
+static tem_status field_end(const char *record, size_t size, size_t at, record_span *span,
+                            tem_error *error) {
+    *span = (record_span){at, at, RECORD_CSV};
+    if (at < size && record[at] == '"')
+        return quoted_field(record, size, span, error);
+    for (; span->end < size && record[span->end] != ','; span->end++) {
+        if (record[span->end] == '"')
+            return format_refuse(error, span->end,
+                                 "CSV: a quote inside a field that is not quoted");
+        if (record[span->end] == '\r')
+            return format_refuse_return(error, span->end);
+    }
+    return TEM_OK;
+}
+
+/* Each quote in it is doubled. */
+bool format_decode_csv(const char *text, size_t bytes, core_buffer *out) {
+    if (!core_buffer_reserve(out, bytes))
+        return false;
+    for (size_t at = 0; at < bytes; at++) {
+        out->data[out->size++] = text[at];
+        at += text[at] == '"';
+    }
+    return true;
+}
+
+static bool needs_quotes(const record_reader *r, const char *text, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] == '"' || text[i] == ',' || text[i] == '\n' || text[i] == '\r')
+            return true;
+    return bytes == 0 && r->columns == 1;
+}
+
+static tem_status encode(const record_reader *r, const char *text, size_t bytes, core_buffer *out,
+                         tem_error *error) {
+    if (!needs_quotes(r, text, bytes))
+        return format_encode_plain(r, text, bytes, out, error);
+    if (!core_buffer_reserve(out, 2 * bytes + 2))
+        return core_fail_memory(error);
+    out->data[out->size++] = '"';
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '"')
+            out->data[out->size++] = '"';
+        out->data[out->size++] = text[i];
+    }
+    out->data[out->size++] = '"';
+    return TEM_OK;
+}
+
+const record_format format_csv = {
+    .id = TEM_FORMAT_CSV,
+    .name = "csv",
+    .meaning = "comma-separated (RFC 4180); the first record names the fields",
+    .has_fields = true,
+    .columns = field_end,
+    .first_end = first_end,
+    .last_end = last_end,
+    .find_field = format_find_column,
+    .encode = encode,
+};

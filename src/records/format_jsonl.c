@@ -1,0 +1,27 @@
+/* format_jsonl.c - an object of JSON a line. */
+#include "records/format.h"
+#include "records/json_span.h"
+
+static tem_status find_field(const record_reader *r, const char *record, size_t size,
+                             record_span *span, tem_error *error) {
+    return r->person ? json_person(record, size, r->field, span, error)
+                     : json_span(record, size, r->field, span, error);
+}
+
+static tem_status encode(const record_reader *r, const char *text, size_t bytes, core_buffer *out,
+                         tem_error *error) {
+    (void)r;
+    return json_encode(text, bytes, out, error);
+}
+
+const record_format format_jsonl = {
+    .id = TEM_FORMAT_JSONL,
+    .name = "jsonl",
+    .meaning = "an object a line; the field is a string or null",
+    .has_fields = true,
+    .ignores_returns = true, /* to JSON these are blanks, and would be copied */
+    .first_end = format_first_line,
+    .last_end = format_last_line,
+    .find_field = find_field,
+    .encode = encode,
+};
