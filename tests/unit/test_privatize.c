@@ -818,7 +818,7 @@ static void test_progress(void **state) {
     assert_int_equal(run_from_pipe(noisy, &job, &run, stream.data, stream.size, 65536), TEM_OK);
     job.inputs = &in;
     job.input_count = 1;
-    assert_int_equal(tem_privatize_files(noisy, &job, &run, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_privatize_files(noisy, &job, &run, NULL, NULL, NULL), TEM_OK);
     assert_true(w.calls > 10);
     assert_int_equal(w.elsewhere, 0);
     assert_int_equal(w.beyond, 0);
