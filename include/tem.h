@@ -821,8 +821,8 @@ typedef struct tem_texts tem_texts;
  * All or nothing: if one text fails, or the charge does, no text is handed out. With a ledger all
  * texts are charged for at once, after they are drawn and before they are handed out; the charge is
  * on the disk when this returns TEM_OK. A dry run charges nothing and tells whether a run could.
- * Fails as tem_privatize_text and tem_job_charge do. If one text is the reason, the error's `line`
- * is its number, from 1 (the first such text, for any number of threads), and `file` is "". Any
+ * Fails as tem_privatize_text and tem_job_charge do. If one text is the reason, the error's `line` is
+ * its number, from 1, `byte` a byte of it, and `file` is ""; if several are wrong, any of them. Any
  * thread. Memory: about twice the result, and some megabytes a thread. */
 TEM_API tem_status tem_privatize_texts(const tem_mechanism *mechanism, const tem_job *job,
                                        const tem_text_input *texts, size_t count,

@@ -124,10 +124,20 @@ typedef struct ext_ledger {
 bool ext_ledger_read(PyObject *given, ext_ledger *ledger);
 void ext_ledger_free(ext_ledger *ledger);
 
-/* PRIVACY: charges for documents that were drawn and of which Python has seen nothing yet. The
- * balance, None without a ledger, or NULL with an exception: then nothing may be handed out. */
-PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, bool seeded,
-                            const tem_counts *counts, Py_ssize_t count, PyObject *progress);
+/* Whose text each is, if people are named. False with an exception. */
+bool ext_ledger_name_people(const ext_state *state, const ext_ledger *ledger, tem_text_input *texts,
+                            Py_ssize_t count);
+
+/* What a job is charged to, and how its texts are drawn. Lives as long as both. */
+tem_job ext_ledger_terms(const ext_job *job, const ext_ledger *ledger);
+
+/* What the ledger says, as a dict; None without a ledger. NULL with an exception. */
+PyObject *ext_ledger_balance(const tem_job *terms, const tem_balance *balance);
+
+/* PRIVACY: charges for documents that were drawn elsewhere and that nobody has seen yet. The
+ * balance, None without a ledger, or NULL with an exception: then nothing may be released. */
+PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, const tem_counts *counts,
+                            PyObject *progress);
 
 /* ---- generators ---- */
 

@@ -1,8 +1,7 @@
-/* ext_ledger.c - the ledger in Python: tem_job_charge. */
+/* ext_ledger.c - the ledger in Python, which the library charges. */
 #include "ext.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 bool ext_ledger_read(PyObject *given, ext_ledger *ledger) {
     PyObject *people = NULL;
@@ -29,9 +28,10 @@ void ext_ledger_free(ext_ledger *ledger) {
     Py_CLEAR(ledger->path);
 }
 
-/* Whose document each is. False with an exception. */
-static bool name_people(const ext_state *state, const ext_ledger *ledger, tem_document *documents,
-                        Py_ssize_t count) {
+bool ext_ledger_name_people(const ext_state *state, const ext_ledger *ledger, tem_text_input *texts,
+                            Py_ssize_t count) {
+    if (ledger->people == NULL)
+        return true;
     if (PyTuple_Size(ledger->people) != count) {
         PyErr_Format(PyExc_ValueError, "expected the person of each of %zd texts, found %zd", count,
                      PyTuple_Size(ledger->people));
@@ -39,16 +39,25 @@ static bool name_people(const ext_state *state, const ext_ledger *ledger, tem_do
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         Py_ssize_t bytes = 0;
-        documents[i].person =
-            ext_utf8(state, PyTuple_GetItem(ledger->people, i), "person", i, &bytes);
-        documents[i].person_bytes = (size_t)bytes;
-        if (documents[i].person == NULL)
+        texts[i].person = ext_utf8(state, PyTuple_GetItem(ledger->people, i), "person", i, &bytes);
+        texts[i].person_bytes = (size_t)bytes;
+        if (texts[i].person == NULL)
             return false;
     }
     return true;
 }
 
-static PyObject *describe(const tem_balance *balance) {
+tem_job ext_ledger_terms(const ext_job *job, const ext_ledger *ledger) {
+    return (tem_job){.text = job->options,
+                     .missing = job->missing,
+                     .ledger = ledger->path == NULL ? NULL : PyBytes_AsString(ledger->path),
+                     .budget = ledger->budget,
+                     .by = ledger->by};
+}
+
+PyObject *ext_ledger_balance(const tem_job *terms, const tem_balance *balance) {
+    if (terms->ledger == NULL)
+        return Py_NewRef(Py_None);
     PyObject *left = isinf(balance->left) ? Py_NewRef(Py_None) : PyFloat_FromDouble(balance->left);
     return Py_BuildValue("{s:d, s:d, s:N, s:K, s:O}", "spent_before", balance->spent_before,
                          "spent", balance->spent, "left", left, "people",
@@ -56,38 +65,20 @@ static PyObject *describe(const tem_balance *balance) {
                          balance->created ? Py_True : Py_False);
 }
 
-/* The charge itself, without the GIL while it waits for others and for the disk. */
-static PyObject *charge(const ext_state *state, const ext_job *job, const tem_job *terms,
-                        const tem_document *documents, Py_ssize_t count, PyObject *progress) {
+PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, const tem_counts *counts,
+                            PyObject *progress) {
+    const ext_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)job));
+    const tem_job terms = ext_ledger_terms(job, ledger);
+    const tem_document document = {.counts = *counts};
     tem_balance balance = {.left = INFINITY};
     tem_error error;
     ext_run run;
-    ext_run_begin(&run, 1, progress);
-    const tem_status status = tem_job_charge(job->mechanism->mechanism, terms, documents,
-                                             (size_t)count, &run.run, &balance, &error);
-    ext_run_end(&run);
-    return status == TEM_OK && !PyErr_Occurred() ? describe(&balance) : ext_fail(state, &error);
-}
-
-PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, bool seeded,
-                            const tem_counts *counts, Py_ssize_t count, PyObject *progress) {
-    const ext_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)job));
-    PyObject *balance = NULL;
-    if (ledger->path == NULL)
+    if (terms.ledger == NULL)
         return Py_NewRef(Py_None);
-    const tem_job terms = {.text = job->options,
-                           .missing = job->missing,
-                           .insecure_seeded = seeded,
-                           .ledger = PyBytes_AsString(ledger->path),
-                           .budget = ledger->budget,
-                           .by = ledger->by};
-    tem_document *documents = calloc((size_t)count + 1, sizeof *documents);
-    if (documents == NULL)
-        return PyErr_NoMemory();
-    for (Py_ssize_t i = 0; i < count; i++)
-        documents[i].counts = counts[i];
-    if (ledger->people == NULL || name_people(state, ledger, documents, count))
-        balance = charge(state, job, &terms, documents, count, progress);
-    free(documents);
-    return balance;
+    ext_run_begin(&run, 1, progress);
+    const tem_status status =
+        tem_job_charge(job->mechanism->mechanism, &terms, &document, 1, &run.run, &balance, &error);
+    ext_run_end(&run);
+    return status == TEM_OK && !PyErr_Occurred() ? ext_ledger_balance(&terms, &balance)
+                                                 : ext_fail(state, &error);
 }

@@ -39,7 +39,6 @@ typedef struct text_batch {
     tem_texts *result;
     tem_document *documents; /* what each costs, and whom */
     workers workers;
-    _Atomic(uint64_t) first_failed; /* the first group known to have failed; else UINT64_MAX */
 } text_batch;
 
 const char *text_batch_at(const tem_texts *texts, size_t i, size_t *bytes) {
@@ -81,29 +80,18 @@ static tem_status replace_one(text_batch *b, worker *w, text_group *g, size_t i)
     return status;
 }
 
-/* Groups are handed out in ascending order, so the first text that fails is always found: whatever
- * comes before it has begun, and goes on. */
-static void note_failure(text_batch *b, uint64_t group, size_t text) {
-    text_group *g = &b->result->groups[group];
-    uint64_t before = atomic_load(&b->first_failed);
-    while (group < before && !atomic_compare_exchange_weak(&b->first_failed, &before, group)) {
-    }
-    if (g->status != TEM_ERR_CANCELLED)
-        g->error.line = text + 1;
-}
-
+/* One text that fails ends the work on all: nothing would be handed out. */
 static void replace_group(void *context, uint64_t item, unsigned thread) {
     text_batch *b = context;
     worker *w = &b->workers.items[thread];
     text_group *g = &b->result->groups[item];
-    for (size_t i = g->first; i < g->end; i++) {
-        if (atomic_load(&b->first_failed) < item)
-            return;
+    for (size_t i = g->first; i < g->end && g->status == TEM_OK; i++) {
         g->status = worker_begin(w, i, &g->error);
         if (g->status == TEM_OK)
             g->status = replace_one(b, w, g, i);
         if (g->status != TEM_OK) {
-            note_failure(b, item, i);
+            g->error.line = i + 1;
+            atomic_store_explicit(&b->workers.stop, true, memory_order_relaxed);
             return;
         }
         atomic_fetch_add_explicit(&b->workers.done, 1, memory_order_relaxed);
@@ -178,24 +166,31 @@ static tem_status make_workers(text_batch *b, const tem_mechanism *mechanism, co
     return workers_init(&b->workers, mechanism, b->job, useful == 0 ? 1 : useful, run, error);
 }
 
-/* Replaces all texts, or none: the first that failed tells why. */
+/* Why no text can be handed out: one has failed, and the others were stopped for it; or all were
+ * stopped. */
+static tem_status find_failure(const text_batch *b, tem_error *error) {
+    const tem_texts *result = b->result;
+    for (size_t i = 0; i < result->group_count; i++) {
+        const text_group *g = &result->groups[i];
+        if (g->status == TEM_OK || g->status == TEM_ERR_CANCELLED)
+            continue;
+        if (error != NULL)
+            *error = g->error;
+        return g->status;
+    }
+    return core_fail(error, TEM_ERR_CANCELLED, "stopped while %s", b->workers.stage);
+}
+
+/* Replaces all texts, or fails. */
 static tem_status replace_all(text_batch *b, tem_error *error) {
     const tem_run watched = workers_watch(&b->workers);
-    tem_texts *result = b->result;
     workers_set_counting(&b->workers, b->job->dry_run);
-    b->workers.total = result->count;
+    b->workers.total = b->result->count;
     const tem_status status =
-        core_parallel(&watched, b->workers.stage, result->group_count, replace_group, b, error);
+        core_parallel(&watched, b->workers.stage, b->result->group_count, replace_group, b, error);
     if (status != TEM_OK)
         return status;
-    const uint64_t failed = atomic_load(&b->first_failed);
-    if (failed == UINT64_MAX)
-        return atomic_load(&b->workers.stop)
-                   ? core_fail(error, TEM_ERR_CANCELLED, "stopped while %s", b->workers.stage)
-                   : TEM_OK;
-    if (error != NULL)
-        *error = result->groups[failed].error;
-    return result->groups[failed].status;
+    return atomic_load(&b->workers.stop) ? find_failure(b, error) : TEM_OK;
 }
 
 /* ---- the call ---- */
@@ -243,7 +238,7 @@ tem_status text_batch_run(const tem_mechanism *mechanism, const tem_job *job,
                           const tem_text_input *texts, size_t count, const tem_run *run,
                           tem_texts **out, tem_counts *counts, tem_balance *balance,
                           tem_error *error) {
-    text_batch b = {.job = job, .texts = texts, .first_failed = UINT64_MAX};
+    text_batch b = {.job = job, .texts = texts};
     tem_status status = check_job(job, texts, count, error);
     if (status == TEM_OK)
         status = spending_check(mechanism, job, error);
