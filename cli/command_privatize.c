@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "format_names.h"
 #include "mechanism_options.h"
 #include "outputs.h"
 #include "report.h"
@@ -67,11 +68,6 @@ static int parse_names(privatize_request *r) {
     return EXIT_DONE;
 }
 
-static bool ends_in(const char *path, const char *ending) {
-    const size_t length = strlen(path), end = strlen(ending);
-    return length > end && strcmp(path + length - end, ending) == 0;
-}
-
 /* What can be known of the inputs before anything is released. */
 static int check_inputs(const privatize_request *r) {
     for (size_t i = 0; i < r->job.input_count; i++) {
@@ -80,8 +76,7 @@ static int check_inputs(const privatize_request *r) {
             fprintf(stderr, "tem: %s: cannot open: %s\n", path, strerror(errno));
             return EXIT_FAILED;
         }
-        if (r->job.format == 0 &&
-            (ends_in(path, ".csv") || ends_in(path, ".tsv") || ends_in(path, ".jsonl")))
+        if (r->job.format == 0 && format_is_ending(path))
             return talk_usage("privatize",
                               "%s looks like a table: name its --format and --field, or say "
                               "--format text",
@@ -97,7 +92,8 @@ static int check_ledger(const privatize_request *r, bool fields) {
     if (job->ledger == NULL && job->by != NULL)
         return talk_usage("privatize", "--by needs --ledger FILE, in which people are charged");
     if (job->by != NULL && !fields)
-        return talk_usage("privatize", "--by needs --format tsv, csv or jsonl, and --field");
+        return talk_usage("privatize", "--by needs --format %s, and --field",
+                          format_names_with_fields());
     if (job->by != NULL && strcmp(job->by, job->field) == 0)
         return talk_usage("privatize", "--by names the private field: whose records are they?");
     if (job->ledger != NULL && (job->ledger[0] == '\0' || strcmp(job->ledger, "-") == 0))
@@ -114,11 +110,11 @@ static int check_request(privatize_request *r) {
     const int status = parse_names(r);
     if (status != EXIT_DONE)
         return status;
-    const bool fields = r->job.format != 0 && r->job.format != TEM_FORMAT_TEXT;
+    const bool fields = format_has_fields(r->job.format);
     if (fields && r->job.field == NULL)
         return talk_usage("privatize", "which field is private? --field NAME");
     if (!fields && r->job.field != NULL)
-        return talk_usage("privatize", "--field needs --format tsv, csv or jsonl");
+        return talk_usage("privatize", "--field needs --format %s", format_names_with_fields());
     const int refused = check_ledger(r, fields);
     if (refused != EXIT_DONE)
         return refused;
@@ -274,6 +270,8 @@ static int privatize(privatize_request *r) {
 
 int command_privatize(int argc, char *const *argv) {
     privatize_request r = {.job = {.output = NULL}};
+    char field_help[160];
+    snprintf(field_help, sizeof field_help, "%s: the private field", format_names_listed());
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
         {"oov", 0, OPTION_TEXT, &r.oov_name, "POLICY",
@@ -282,8 +280,8 @@ int command_privatize(int argc, char *const *argv) {
          0, 0},
         {"punctuation", 0, OPTION_TEXT, &r.punctuation_name, "POLICY",
          "drop (default), keep (released as it is: not private), word (drawn for)", 0, 0},
-        {"format", 0, OPTION_TEXT, &r.format_name, "F", "text (default), tsv, csv or jsonl", 0, 0},
-        {"field", 0, OPTION_TEXT, &r.job.field, "NAME", "tsv, csv, jsonl: the private field", 0, 0},
+        {"format", 0, OPTION_TEXT, &r.format_name, "F", format_names_all(), 0, 0},
+        {"field", 0, OPTION_TEXT, &r.job.field, "NAME", field_help, 0, 0},
         {"missing", 0, OPTION_TEXT, &r.missing_name, "POLICY",
          "jsonl: null becomes empty (default: \"\"), or keep: it stays null", 0, 0},
         {"keep-lines", 0, OPTION_FLAG, &r.keep_lines, NULL,

@@ -1046,6 +1046,29 @@ static void test_job_refusals(void **state) {
     assert_int_equal(tem_privatize_files(still, NULL, NULL, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
 }
 
+/* Every format that there is has a name of its own, and can be found by it; no other can. */
+static void test_formats(void **state) {
+    (void)state;
+    static const char *const known[] = {"text", "tsv", "csv", "jsonl", NULL};
+    tem_error error;
+    tem_format format = 0, found = 0;
+    for (unsigned i = 0; known[i] != NULL; i++) {
+        int has_fields = -1;
+        const char *meaning = NULL;
+        assert_string_equal(tem_format_at(i, &format, &has_fields, &meaning), known[i]);
+        assert_string_equal(tem_format_name(format), known[i]);
+        assert_int_equal(tem_format_parse(known[i], &found, NULL), TEM_OK);
+        assert_int_equal(found, format);
+        assert_int_equal(has_fields, format != TEM_FORMAT_TEXT);
+        assert_true(strlen(meaning) > 10);
+    }
+    assert_null(tem_format_at(4, NULL, NULL, NULL));
+    assert_string_equal(tem_format_name((tem_format)5), "unknown");
+    assert_string_equal(tem_format_name((tem_format)0), "unknown");
+    assert_int_equal(tem_format_parse("xml", &found, &error), TEM_ERR_ARGUMENT);
+    assert_string_equal(error.message, "the format is text, tsv, csv or jsonl");
+}
+
 /* ---- what must not come out ---- */
 
 static void assert_no_canary(const char *bytes, size_t size) {
@@ -1414,6 +1437,7 @@ int main(void) {
         cmocka_unit_test(test_cancel_within_batch),
         cmocka_unit_test(test_cancel_before_waiting),
         cmocka_unit_test(test_job_refusals),
+        cmocka_unit_test(test_formats),
         cmocka_unit_test(test_canary),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_failures_of_stdin),
