@@ -81,23 +81,12 @@ static tem_status replace_record(const record_run *r, worker *w, const char *rec
     return status;
 }
 
-/* Replaces a record, and notes what it costs. */
-static tem_status replace_and_note(const record_run *r, worker *w, record_chunk *c,
-                                   const char *record, size_t content) {
-    tem_counts counts = {0};
-    spending_document note = {.out_end = 0};
-    tem_status status = find_person(r, w, record, content, note.person, &c->error);
-    if (status == TEM_OK)
-        status = replace_record(r, w, record, content, &c->out, &counts, &c->error);
-    if (status != TEM_OK)
-        return status;
-    if (r->spending.active) {
-        note.out_end = c->out.size;
-        note.counts = counts;
-        if (!core_buffer_add(&c->documents, &note, sizeof note))
-            return core_fail_memory(&c->error);
-    }
-    counts_add(&c->counts, &counts);
+/* Counts a record that was replaced and, with a ledger, notes what is to be paid for it. */
+static tem_status note_record(const record_run *r, record_chunk *c, spending_document *note) {
+    note->out_end = c->out.size;
+    if (r->spending.active && !core_buffer_add(&c->documents, note, sizeof *note))
+        return core_fail_memory(&c->error);
+    counts_add(&c->counts, &note->counts);
     return TEM_OK;
 }
 
@@ -109,6 +98,7 @@ void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
     for (size_t at = 0, size = 0; at < c->size; at += size) {
         size_t content = 0;
         const char *record = c->data + at;
+        spending_document note = {.out_end = 0};
         size = records_first(&r->reader, record, c->size - at, &content);
         if (records_is_blank(&r->reader, content))
             continue;
@@ -116,7 +106,11 @@ void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
         c->status = worker_begin(w, document, &c->error);
         if (c->status != TEM_OK)
             return;
-        c->status = replace_and_note(r, w, c, record, content);
+        c->status = find_person(r, w, record, content, note.person, &c->error);
+        if (c->status == TEM_OK)
+            c->status = replace_record(r, w, record, content, &c->out, &note.counts, &c->error);
+        if (c->status == TEM_OK)
+            c->status = note_record(r, c, &note);
         if (c->status != TEM_OK) {
             c->out.size = written; /* whole documents only */
             record_set_place(&c->error, r->path, c->first_line + record_count_lines(c->data, at));

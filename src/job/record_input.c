@@ -1,0 +1,140 @@
+/* record_input.c - the inputs of a run, as one stream of batches of whole records. */
+#include "job/record_input.h"
+
+#include "core/status.h"
+
+#include <string.h>
+
+void record_input_begin(record_input *i, const tem_job *job, const tem_run *run,
+                        record_run *records) {
+    *i = (record_input){.job = job, .run = run, .records = records};
+}
+
+void record_input_end(record_input *i) {
+    if (i->is_open)
+        stream_input_close(&i->in);
+    i->is_open = false;
+    core_buffer_free(&i->header);
+}
+
+/* Takes a header, without its line end. The other inputs must have the same as the first, or one
+ * table could not hold them; it is not repeated. */
+static tem_status take_header(record_input *i, const char *header, size_t size, tem_error *error) {
+    if (i->header_known)
+        return size == i->header.size && memcmp(header, i->header.data, size) == 0
+                   ? TEM_OK
+                   : core_fail(error, TEM_ERR_FORMAT,
+                               "expected the same header as in the first file");
+    tem_status status = records_header(&i->records->reader, header, size, error);
+    if (status == TEM_OK && i->records->person_reader.field != NULL)
+        status = records_header(&i->records->person_reader, header, size, error);
+    if (status != TEM_OK)
+        return status;
+    i->header_known = true;
+    if (!core_buffer_add(&i->header, header, size) || !core_buffer_add(&i->header, "\n", 1))
+        return core_fail_memory(error);
+    i->header.size = size; /* which the others are compared with */
+    return record_run_put(i->records, i->header.data, size + 1, error);
+}
+
+/* Looks for the header among the whole records from *at on, and moves *at past it. It is still due
+ * if there are only blank lines. */
+static tem_status find_header(record_input *i, size_t *at, tem_error *error) {
+    while (i->header_due && *at < i->whole) {
+        size_t content = 0;
+        const char *record = i->in.data.data + *at;
+        const size_t size = records_first(&i->records->reader, record, i->whole - *at, &content);
+        i->header_due = records_is_blank(&i->records->reader, content);
+        const tem_status status = i->header_due ? TEM_OK : take_header(i, record, content, error);
+        if (status != TEM_OK) {
+            if (error != NULL && status == TEM_ERR_FORMAT)
+                record_set_place(error, i->records->path, i->records->line);
+            return status;
+        }
+        i->records->line += record_count_lines(record, size);
+        *at += size;
+    }
+    return TEM_OK;
+}
+
+/* The length of the byte order mark with which an input may begin. It is no text, and left out. */
+static size_t mark_length(const char *data, size_t size) {
+    return size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Reads until there is a whole record; i->whole is 0 at the end of the input. */
+static tem_status read_batch(record_input *i, tem_error *error) {
+    stream_input *in = &i->in;
+    size_t wanted = RECORD_BATCH_BYTES;
+    for (;;) {
+        const size_t before = in->data.size;
+        /* Asked before the waiting, which a signal that came earlier would not end. */
+        tem_status status = workers_tell(&i->records->workers, error);
+        if (status == TEM_OK)
+            status = stream_input_fill(in, wanted, error);
+        if (status != TEM_OK)
+            return status;
+        atomic_fetch_add(&i->records->workers.done, in->data.size - before);
+        i->whole = in->data.size == 0 ? 0
+                                      : records_whole(&i->records->reader, in->data.data,
+                                                      in->data.size, in->at_end);
+        if (i->whole > 0 || in->at_end)
+            return TEM_OK;
+        if (in->data.size > 2 * (size_t)TEXT_BYTES_MAX)
+            return core_fail_at(error, TEM_ERR_RANGE, in->path, i->records->line, 0,
+                                "a record is larger than 2 GiB");
+        wanted = in->data.size < RECORD_BATCH_BYTES ? RECORD_BATCH_BYTES : 2 * in->data.size;
+    }
+}
+
+static tem_status open_next(record_input *i, tem_error *error) {
+    const char *path = i->job->input_count == 0 ? "-" : i->job->inputs[i->next];
+    const tem_status status = stream_input_open(&i->in, path, i->run, error);
+    if (status != TEM_OK)
+        return status;
+    i->next++;
+    i->is_open = i->begins = true;
+    i->header_due = records_have_header(&i->records->reader);
+    i->whole = 0;
+    i->records->path = strcmp(path, "-") == 0 ? "standard input" : path;
+    i->records->line = 1;
+    return TEM_OK;
+}
+
+static tem_status close_input(record_input *i, tem_error *error) {
+    if (i->header_due)
+        return core_fail_at(error, TEM_ERR_FORMAT, i->records->path, 1, 0,
+                            "expected a header, found an empty file");
+    stream_input_close(&i->in);
+    i->is_open = false;
+    return TEM_OK;
+}
+
+/* The next batch of the open input. Nothing but a mark or a header may be in it. */
+static tem_status read_open(record_input *i, const char **data, size_t *size, tem_error *error) {
+    stream_input_drop(&i->in, i->whole);
+    tem_status status = read_batch(i, error);
+    if (status == TEM_OK)
+        status = workers_tell(&i->records->workers, error);
+    if (status != TEM_OK)
+        return status;
+    if (i->whole == 0)
+        return close_input(i, error);
+    size_t at = i->begins ? mark_length(i->in.data.data, i->whole) : 0;
+    i->begins = false;
+    status = find_header(i, &at, error);
+    *data = i->in.data.data + at;
+    *size = i->whole - at;
+    return status;
+}
+
+tem_status record_input_next(record_input *i, const char **data, size_t *size, tem_error *error) {
+    tem_status status = TEM_OK;
+    *size = 0;
+    while (status == TEM_OK && *size == 0) {
+        if (!i->is_open && i->next > 0 && i->next >= i->job->input_count)
+            return TEM_OK;
+        status = i->is_open ? read_open(i, data, size, error) : open_next(i, error);
+    }
+    return status;
+}
