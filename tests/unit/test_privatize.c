@@ -1313,7 +1313,7 @@ static const char *const faulty_streams[] = {
 
 /* Whether `part` is the first documents of `all`, each of them whole. */
 static bool is_whole_prefix(tem_format format, const core_buffer *part, const core_buffer *all) {
-    const record_reader r = {.format = format};
+    const record_reader r = {.format = format_find(format)};
     size_t at = 0, content = 0;
     if (part->size > all->size || memcmp(part->data, all->data, part->size) != 0)
         return false;
