@@ -5,7 +5,6 @@
 #include "format_names.h"
 #include "mechanism_options.h"
 #include "outputs.h"
-#include "report.h"
 #include "talk.h"
 #include "trust.h"
 
@@ -207,8 +206,23 @@ static void say_what_was_charged(const privatize_request *r, bool kept) {
                 r->balance.spent, kept ? "" : ", of which nothing is kept");
 }
 
-static int run_job(privatize_request *r, const tem_model *model, const tem_mechanism *mechanism,
-                   const tem_run *run) {
+/* Writes the report, whole or not at all. Returns an exit status, after saying what went wrong. */
+static int write_report(const privatize_request *r, const tem_mechanism *mechanism,
+                        const tem_counts *counts) {
+    const tem_balance *balance = r->job.ledger != NULL ? &r->balance : NULL;
+    char *text = NULL;
+    size_t bytes = 0;
+    tem_error error;
+    tem_status status = tem_report_json(mechanism, &r->job, counts, balance, &text, &bytes, &error);
+    /* PRIVACY: it depends on the text, and is for the owner of the text. */
+    if (status == TEM_OK)
+        status =
+            tem_file_write(r->report_path, text, bytes, TEM_OVERWRITE, TEM_READERS_OWNER, &error);
+    tem_text_free(text);
+    return status == TEM_OK ? EXIT_DONE : talk_error(&error);
+}
+
+static int run_job(privatize_request *r, const tem_mechanism *mechanism, const tem_run *run) {
     tem_counts counts = {0};
     tem_error error;
     const char *why_not_private = tem_job_why_not_private(mechanism, &r->job);
@@ -229,7 +243,7 @@ static int run_job(privatize_request *r, const tem_model *model, const tem_mecha
     else
         say_what_was_charged(r, !to_file);
     if (released && r->report_path != NULL)
-        reported = report_write(r->report_path, mechanism, model, &r->job, &counts, &r->balance);
+        reported = write_report(r, mechanism, &counts);
     return status == TEM_OK ? reported : talk_error(&error);
 }
 
@@ -262,7 +276,7 @@ static int privatize(privatize_request *r) {
         return status;
     tem_mechanism *mechanism = mechanism_choose("privatize", model, &r->choice, &status);
     if (mechanism != NULL)
-        status = run_job(r, model, mechanism, &run);
+        status = run_job(r, mechanism, &run);
     tem_mechanism_free(mechanism);
     tem_model_free(model);
     return status;

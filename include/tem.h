@@ -886,6 +886,31 @@ TEM_API tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, dou
 #define TEM_SELF_MEDIAN_LARGE 0.95
 #define TEM_SELF_MEDIAN_SMALL 0.01
 
+/* -------------------------------------------------------------- reports -- */
+
+/* The format of reports and its version, the value of their first key, "report". docs/FORMAT.md has
+ * the keys. A later version of tem may add keys, so readers skip keys that they do not know. If a
+ * key ever changes its meaning or goes away, the number changes, and readers refuse the report. */
+#define TEM_REPORT_FORMAT "tem 1"
+
+/* Writes the report of a run as a JSON object: the mechanism and what it claims, the policies, the
+ * counts, the cost, the hashes of the model and of the certificate. It has no text in it, but it
+ * depends on the private text: it is for the owner of the text only.
+ * `private` is true, and `spent_worst` a number, exactly where tem_job_why_not_private gives no
+ * reason.
+ *   job       the job that ran; its inputs, output and format do not matter
+ *   counts    what the run did, as tem_privatize_files or tem_privatize_text has counted
+ *   balance   what the ledger of the job says after the run; NULL: the report does not mention a
+ *             ledger
+ *   text      receives UTF-8, NUL-terminated; free with tem_text_free. Names that are not UTF-8, such
+ *             as that of the ledger, have U+FFFD where they are not
+ *   bytes     receives its length, without the NUL
+ * The same in every locale. Fails with TEM_ERR_ARGUMENT (also: a balance without a ledger) or
+ * TEM_ERR_MEMORY. Any thread. */
+TEM_API tem_status tem_report_json(const tem_mechanism *mechanism, const tem_job *job,
+                                   const tem_counts *counts, const tem_balance *balance,
+                                   char **text, size_t *bytes, tem_error *error);
+
 /* ----------------------------------------------------------- accounting -- */
 
 /* What an epsilon really protects, and costs, on the vocabulary at hand. Z(w) is what the

@@ -4,12 +4,12 @@
 #include "core/given.h"
 #include "core/status.h"
 #include "job/replacer.h"
+#include "job/report.h"
 #include "rng/rng.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- what a job may ask for ---- */
@@ -203,53 +203,30 @@ tem_status spending_count(spending *s, const spending_document *d, uint64_t reco
 
 /* ---- charging ---- */
 
-static uint64_t released_unseen(const spending *s) {
-    return (s->job->text.oov == TEM_OOV_KEEP_UNSAFE ? s->counts.unknown : 0) +
-           (s->job->text.punctuation == TEM_PUNCTUATION_KEEP ? s->counts.punctuation : 0);
-}
-
 /* steps of 2^-bits as an amount, rounded up. */
 static amount from_steps(amount steps, unsigned bits) {
     return (steps + ((amount)1 << bits) - 1) >> bits;
 }
 
+/* The report of what is due, with the exact numbers that a ledger has. */
+static void fill_charge(const spending *s, report *r) {
+    report_fill(r, s->mechanism, s->job, &s->counts);
+    run_value *run = r->values;
+    run[RUN_EPSILON].exact = s->epsilon;
+    run[RUN_S].exact = from_steps(r->info.s_steps * AMOUNT_ONE, EXPONENT_S_BITS);
+    run[RUN_GAMMA].exact = from_steps(r->info.gamma_steps * AMOUNT_ONE, 16);
+    run[RUN_EPSILON_GAMMA].exact = from_steps(r->info.gamma_steps * s->epsilon, 16);
+    amount_from_number(r->info.beta, AMOUNT_UP, &run[RUN_BETA].exact);
+}
+
 static tem_status charge(spending *s, tem_error *error) {
-    tem_mechanism_info info;
-    char now[32];
-    struct tm parts;
-    const time_t seconds = time(NULL);
-    tem_mechanism_get_info(s->mechanism, &info);
-    strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
-    const bool has_exponent = info.s_steps > 0;
-    const tem_text_options *text = &s->job->text;
-    const amount slope = from_steps(info.s_steps * AMOUNT_ONE, EXPONENT_S_BITS);
-    const amount gamma = from_steps(info.gamma_steps * AMOUNT_ONE, 16);
-    const amount epsilon_gamma = from_steps(info.gamma_steps * s->epsilon, 16);
-    amount beta = 0;
-    amount_from_number(info.beta, AMOUNT_UP, &beta);
-    const ledger_charge written = {
-        .time = now,
-        .mechanism = info.properties->name,
-        .is_private = spending_why_not_private(s->mechanism, s->job) == NULL,
-        .released_unseen = released_unseen(s),
-        .epsilon = s->epsilon,
-        .s = has_exponent ? &slope : NULL,
-        .gamma = has_exponent ? &gamma : NULL,
-        .beta = info.beta > 0 ? &beta : NULL,
-        .epsilon_gamma = has_exponent ? &epsilon_gamma : NULL,
-        .weights = info.weights,
-        .counts = s->counts,
-        .oov = tem_oov_name(text->oov != 0 ? text->oov : TEM_OOV_UNIFORM),
-        .punctuation =
-            tem_punctuation_name(text->punctuation != 0 ? text->punctuation : TEM_PUNCTUATION_DROP),
-        .missing = tem_missing_name(s->job->missing != 0 ? s->job->missing : TEM_MISSING_EMPTY),
-        .keep_lines = text->keep_lines != 0,
-        .model = s->ledger.model,
-        .certificate = info.certificate[0] != '\0' ? info.certificate : NULL,
-        .by = &s->ledger.by,
-        .people = &s->ledger.people,
-        .charged = (const uint32_t *)(const void *)s->due.data,
-        .charged_count = s->due.size / sizeof(uint32_t)};
+    report r;
+    fill_charge(s, &r);
+    const ledger_charge written = {.run = r.values,
+                                   .by = &s->ledger.by,
+                                   .people = &s->ledger.people,
+                                   .charged = (const uint32_t *)(const void *)s->due.data,
+                                   .charged_count = s->due.size / sizeof(uint32_t)};
     return ledger_add(&s->ledger, &written, error);
 }
 

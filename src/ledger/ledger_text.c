@@ -143,32 +143,24 @@ static void put_key(line_writer *w, const char *key) {
     put(w, "\":");
 }
 
-static void put_name(line_writer *w, const char *key, const char *name) {
-    put_key(w, key);
-    put(w, "\"");
-    put(w, name);
-    put(w, "\"");
-}
-
-static void put_flag(line_writer *w, const char *key, bool flag) {
-    put_key(w, key);
-    put(w, flag ? "true" : "false");
-}
-
-static void put_count(line_writer *w, const char *key, uint64_t count) {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRIu64, count);
-    put_key(w, key);
-    put(w, digits);
-}
-
-/* null for NULL. */
-static void put_amount(line_writer *w, const char *key, const amount *a) {
-    char digits[AMOUNT_TEXT_BYTES] = "null";
-    if (a != NULL)
-        amount_write(*a, digits);
-    put_key(w, key);
-    put(w, digits);
+/* The value alone. */
+static void put_value(line_writer *w, run_kind kind, const run_value *v) {
+    char digits[AMOUNT_TEXT_BYTES];
+    if (v->is_null) {
+        put(w, "null");
+    } else if (kind == RUN_NAME) {
+        put(w, "\"");
+        put(w, v->text);
+        put(w, "\"");
+    } else if (kind == RUN_FLAG) {
+        put(w, v->flag ? "true" : "false");
+    } else if (kind == RUN_COUNT) {
+        snprintf(digits, sizeof digits, "%" PRIu64, v->count);
+        put(w, digits);
+    } else {
+        amount_write(v->exact, digits);
+        put(w, digits);
+    }
 }
 
 static void put_people(line_writer *w, const ledger_charge *c) {
@@ -199,35 +191,23 @@ static void put_whom(line_writer *w, const ledger_charge *c) {
 tem_status ledger_write_charge(const ledger_charge *c, const char before[LEDGER_CHECK_DIGITS],
                                core_buffer *line, tem_error *error) {
     line_writer w = {line, true};
-    amount spent = 0, worst = 0;
+    const run_value *each = &c->run[RUN_EPSILON_GAMMA];
+    const uint64_t words = c->run[RUN_WORDS].count;
+    /* PRIVACY: no bound is written where none is known. */
+    run_value spent = {.exact = 0}, worst = {.is_null = !c->run[RUN_PRIVATE].flag || each->is_null};
     line->size = 0;
-    if (!amount_times(c->epsilon, c->counts.words, &spent) ||
-        (c->is_private && !amount_times(*c->epsilon_gamma, c->counts.words, &worst)))
+    if (!amount_times(c->run[RUN_EPSILON].exact, words, &spent.exact) ||
+        (!worst.is_null && !amount_times(each->exact, words, &worst.exact)))
         return core_fail(error, TEM_ERR_RANGE, "the run costs more than a ledger can hold");
-    put_name(&w, "time", c->time);
-    put_name(&w, "mechanism", c->mechanism);
-    put_flag(&w, "private", c->is_private);
-    put_count(&w, "released_unseen", c->released_unseen);
-    put_amount(&w, "epsilon", &c->epsilon);
-    put_amount(&w, "s", c->s);
-    put_amount(&w, "gamma", c->gamma);
-    put_amount(&w, "beta", c->beta);
-    put_amount(&w, "epsilon_gamma", c->epsilon_gamma);
-    put_name(&w, "weights", c->weights);
-    put_count(&w, "words", c->counts.words);
-    put_count(&w, "unknown", c->counts.unknown);
-    put_count(&w, "documents", c->counts.documents);
-    put_name(&w, "oov", c->oov);
-    put_name(&w, "punctuation", c->punctuation);
-    put_name(&w, "missing", c->missing);
-    put_flag(&w, "keep_lines", c->keep_lines);
-    put_amount(&w, "spent", &spent);
-    put_amount(&w, "spent_worst", c->is_private ? &worst : NULL);
-    put_name(&w, "model", c->model);
-    if (c->certificate != NULL)
-        put_name(&w, "certificate", c->certificate);
-    else
-        put_amount(&w, "certificate", NULL);
+    for (int i = 0; i < RUN_FIELDS; i++) {
+        if (!(run_fields[i].flags & RUN_CHARGED))
+            continue;
+        put_key(&w, run_fields[i].key);
+        put_value(&w, run_fields[i].kind,
+                  i == RUN_SPENT         ? &spent
+                  : i == RUN_SPENT_WORST ? &worst
+                                         : &c->run[i]);
+    }
     put_whom(&w, c);
     const bool done = w.good && ledger_seal(line, before) && core_buffer_add(line, "\n", 1);
     return done ? TEM_OK : core_fail_memory(error);
@@ -309,46 +289,7 @@ static bool take_whom(line_reader *r, ledger_entry *e) {
     return take(r, "}") && sum == e->words;
 }
 
-typedef enum value_kind { NAME, FLAG, COUNT, AMOUNT, AMOUNT_OR_NULL, NAME_OR_NULL } value_kind;
-
-/* The keys up to `by`, in the order in which they are written. Older charges lack
- * `missing` and `keep_lines`; they count all the same. */
-static const struct {
-    const char *key;
-    value_kind kind;
-} keys[] = {{"{\"time\":", NAME},
-            {",\"mechanism\":", NAME},
-            {",\"private\":", FLAG},
-            {",\"released_unseen\":", COUNT},
-            {",\"epsilon\":", AMOUNT},
-            {",\"s\":", AMOUNT_OR_NULL},
-            {",\"gamma\":", AMOUNT_OR_NULL},
-            {",\"beta\":", AMOUNT_OR_NULL},
-            {",\"epsilon_gamma\":", AMOUNT_OR_NULL},
-            {",\"weights\":", NAME},
-            {",\"words\":", COUNT},
-            {",\"unknown\":", COUNT},
-            {",\"documents\":", COUNT},
-            {",\"oov\":", NAME},
-            {",\"punctuation\":", NAME},
-            {",\"missing\":", NAME},
-            {",\"keep_lines\":", FLAG},
-            {",\"spent\":", AMOUNT},
-            {",\"spent_worst\":", AMOUNT_OR_NULL},
-            {",\"model\":", NAME},
-            {",\"certificate\":", NAME_OR_NULL}};
-enum {
-    KEYS = sizeof keys / sizeof *keys,
-    EPSILON = 4,
-    WORDS = 10,
-    MISSING = 15,
-    KEEP_LINES = 16,
-    SPENT = 17,
-    SPENT_WORST = 18,
-    MODEL = 19
-};
-
-/* What a value is, as far as it matters here. */
+/* What was read of a value. */
 typedef struct value {
     amount number;
     uint64_t count;
@@ -357,41 +298,56 @@ typedef struct value {
     size_t bytes;
 } value;
 
-static bool take_value(line_reader *r, value_kind kind, value *v) {
+/* `,"key":` or, for the first key, `{"key":` */
+static bool take_key(line_reader *r, const char *key, bool is_first) {
+    line_reader ahead = *r;
+    if (!take(&ahead, is_first ? "{\"" : ",\"") || !take(&ahead, key) || !take(&ahead, "\":"))
+        return false;
+    *r = ahead;
+    return true;
+}
+
+static bool take_value(line_reader *r, const run_field_spec *field, value *v) {
     v->text = r->at;
-    switch (kind) {
-    case NAME:
+    if ((field->flags & RUN_NULLABLE) && take(r, "null")) {
+        v->is_null = true;
+        return true;
+    }
+    switch (field->kind) {
+    case RUN_NAME:
         if (!take_string(r))
             return false;
         v->bytes = (size_t)(r->at - v->text);
         return true;
-    case FLAG:
+    case RUN_FLAG:
         return take(r, "true") || take(r, "false");
-    case COUNT:
+    case RUN_COUNT:
         return take_count(r, &v->count);
-    case AMOUNT:
+    case RUN_NUMBER:
         return take_amount(r, &v->number);
     default:
-        v->is_null = take(r, "null");
-        return v->is_null || (kind == AMOUNT_OR_NULL ? take_amount(r, &v->number) : take_string(r));
+        return false;
     }
 }
 
 /* The line without its check. */
 static const char *read_content(const char *line, size_t size, ledger_entry *entry) {
     line_reader r = {line, line + size};
-    value values[KEYS] = {{.count = 0}};
-    for (int i = 0; i < KEYS; i++) {
-        const bool there = take(&r, keys[i].key);
-        if (there ? !take_value(&r, keys[i].kind, &values[i]) : i != MISSING && i != KEEP_LINES)
+    value values[RUN_FIELDS] = {{.count = 0}};
+    for (int i = 0; i < RUN_FIELDS; i++) {
+        const run_field_spec *field = &run_fields[i];
+        if (!(field->flags & RUN_CHARGED))
+            continue;
+        const bool there = take_key(&r, field->key, r.at == line);
+        if (there ? !take_value(&r, field, &values[i]) : !(field->flags & RUN_OPTIONAL))
             return "expected a charge, as this version of tem writes it";
     }
-    ledger_entry e = {.words = values[WORDS].count,
-                      .epsilon = values[EPSILON].number,
-                      .spent = values[SPENT].number,
-                      .bounded = !values[SPENT_WORST].is_null,
-                      .model = values[MODEL].text + 1,
-                      .model_bytes = values[MODEL].bytes - 2};
+    ledger_entry e = {.words = values[RUN_WORDS].count,
+                      .epsilon = values[RUN_EPSILON].number,
+                      .spent = values[RUN_SPENT].number,
+                      .bounded = !values[RUN_SPENT_WORST].is_null,
+                      .model = values[RUN_MODEL].text + 1,
+                      .model_bytes = values[RUN_MODEL].bytes - 2};
     amount product = 0;
     if (!take(&r, ",\"by\":") || !take_whom(&r, &e) || r.at != r.end)
         return "expected the people that are charged, with the words of the line";

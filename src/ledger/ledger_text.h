@@ -6,7 +6,8 @@
  *
  * `bytes` is how much of the file counts, the header included. What comes after was never
  * followed by a release (ledger.c); a file that is shorter has lost something. Each other line
- * is a charge: one JSON object, a run's report, in this order of keys and without blanks.
+ * is a charge: one JSON object, a run's report (run_fields.h), in this order of keys and without
+ * blanks.
  *
  * `check` is a hash over the line and the check of the line before it, for the first charge
  * the salt: a line that was changed, lost, moved or taken from another ledger is
@@ -18,6 +19,7 @@
 
 #include "core/buffer.h"
 #include "ledger/accounts.h"
+#include "ledger/run_fields.h"
 #include "tem.h"
 
 enum {
@@ -44,16 +46,10 @@ void ledger_first_check(const ledger_header *header, char check[LEDGER_CHECK_DIG
 void ledger_person(const unsigned char salt[LEDGER_SALT_BYTES], const char *name, size_t bytes,
                    unsigned char person[PERSON_BYTES]);
 
-/* A charge, to be written. Names are plain words; an amount that does not apply is null. */
+/* A charge, to be written. Names are plain words: nothing in them needs an escape. */
 typedef struct ledger_charge {
-    const char *time, *mechanism, *weights, *oov, *punctuation, *missing, *model;
-    const char *certificate; /* NULL: null */
-    bool is_private; /* a bound holds: spent_worst is words * epsilon_gamma; else it is null */
-    bool keep_lines;
-    uint64_t released_unseen;
-    amount epsilon;
-    const amount *s, *gamma, *beta, *epsilon_gamma; /* NULL: null */
-    tem_counts counts;
+    const run_value *run;  /* RUN_FIELDS of them, those that a charge has filled in; spent and
+                            * spent_worst are computed here */
     const core_buffer *by; /* a JSON string, or empty: no person is told */
     const accounts *people;
     const uint32_t *charged; /* indices of `people`: each for their account's `words` */

@@ -295,28 +295,30 @@ static void test_header(void **state) {
 
 /* A charge of some words at epsilon 3; to people, each for `words`, if there are any. */
 typedef struct sample {
+    run_value run[RUN_FIELDS];
     ledger_charge charge;
     accounts people;
     uint32_t charged[4];
     core_buffer by;
 } sample;
 
-static const amount sample_s = 1499999046326, sample_gamma = 11557830810547;
-
 static void make_sample(sample *s, uint64_t word_count, const char *by, unsigned people) {
-    *s = (sample){.charge = {.time = "2026-11-15T12:00:00Z",
-                             .mechanism = "tem",
-                             .weights = "equal",
-                             .oov = "uniform",
-                             .punctuation = "drop",
-                             .missing = "empty",
-                             .model = model_info.hash,
-                             .is_private = true,
-                             .epsilon = 3 * AMOUNT_ONE,
-                             .s = &sample_s,
-                             .gamma = &sample_gamma,
-                             .epsilon_gamma = &sample_gamma,
-                             .counts = {.documents = 2, .words = word_count}}};
+    *s = (sample){.run = {[RUN_TIME] = {.text = "2026-11-15T12:00:00Z"},
+                          [RUN_MECHANISM] = {.text = "tem"},
+                          [RUN_PRIVATE] = {.flag = true},
+                          [RUN_EPSILON] = {.exact = 3 * AMOUNT_ONE},
+                          [RUN_S] = {.exact = 1499999046326},
+                          [RUN_GAMMA] = {.exact = 11557830810547},
+                          [RUN_BETA] = {.is_null = true},
+                          [RUN_EPSILON_GAMMA] = {.exact = 11557830810547},
+                          [RUN_WEIGHTS] = {.text = "equal"},
+                          [RUN_WORDS] = {.count = word_count},
+                          [RUN_DOCUMENTS] = {.count = 2},
+                          [RUN_OOV] = {.text = "uniform"},
+                          [RUN_PUNCTUATION] = {.text = "drop"},
+                          [RUN_MISSING] = {.text = "empty"},
+                          [RUN_MODEL] = {.text = model_info.hash},
+                          [RUN_CERTIFICATE] = {.is_null = true}}};
     if (by != NULL)
         assert_true(core_buffer_add(&s->by, by, strlen(by)));
     for (unsigned i = 0; i < people; i++) {
@@ -324,6 +326,7 @@ static void make_sample(sample *s, uint64_t word_count, const char *by, unsigned
         s->charged[i] = (uint32_t)accounts_find(&s->people, person);
         s->people.items[i].words = word_count / people;
     }
+    s->charge.run = s->run;
     s->charge.by = &s->by;
     s->charge.people = &s->people;
     s->charge.charged = s->charged;
@@ -377,6 +380,22 @@ static void test_charge(void **state) {
         }
         assert_memory_equal(check, before, sizeof check);
     }
+    core_buffer_free(&line);
+    free_sample(&s);
+}
+
+/* A mechanism may be private and have no gamma: then nothing bounds a word, and 0 would be a lie. */
+static void test_charge_without_bound(void **state) {
+    (void)state;
+    sample s;
+    core_buffer line = {0};
+    char check[LEDGER_CHECK_DIGITS] = "";
+    ledger_entry entry;
+    make_sample(&s, 12, NULL, 0);
+    s.run[RUN_EPSILON_GAMMA] = (run_value){.is_null = true};
+    assert_int_equal(ledger_write_charge(&s.charge, check, &line, NULL), TEM_OK);
+    assert_null(ledger_read_charge(line.data, line.size - 1, check, &entry));
+    assert_false(entry.bounded);
     core_buffer_free(&line);
     free_sample(&s);
 }
@@ -1121,8 +1140,13 @@ static void test_unbounded(void **state) {
     (void)state;
     static const char *const texts[] = {"the\n", "the xyzzy, the!\n"};
     tem_mechanism *em = mechanism_of("em", 2), *published = mechanism_of("madlib", 2);
-    const tem_mechanism *const mechanisms[] = {two, em, published};
-    for (int m = 0; m < 3; m++)
+    /* It draws as TEM does, and says nothing about it. */
+    tem_mechanism silent = *two;
+    mechanism_ops says_nothing = *two->ops;
+    says_nothing.properties.guarantee = TEM_GUARANTEE_NONE;
+    silent.ops = &says_nothing;
+    const tem_mechanism *const mechanisms[] = {two, em, published, &silent};
+    for (int m = 0; m < 4; m++)
         for (int oov = 0; oov <= TEM_OOV_KEEP_UNSAFE; oov++)
             for (int punctuation = 0; punctuation <= TEM_PUNCTUATION_WORD; punctuation++)
                 for (int i = 0; i < 4; i++) {
@@ -1400,6 +1424,7 @@ int main(void) {
         cmocka_unit_test(test_accounts),
         cmocka_unit_test(test_header),
         cmocka_unit_test(test_charge),
+        cmocka_unit_test(test_charge_without_bound),
         cmocka_unit_test(test_hostile_lines),
         cmocka_unit_test_teardown(test_file, clear),
         cmocka_unit_test_teardown(test_two_handles, clear),

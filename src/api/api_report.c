@@ -1,0 +1,31 @@
+/* api_report.c - the report of a run: the call of tem.h. */
+#include "core/status.h"
+#include "job/report.h"
+
+tem_status tem_report_json(const tem_mechanism *mechanism, const tem_job *job,
+                           const tem_counts *counts, const tem_balance *balance, char **text,
+                           size_t *bytes, tem_error *error) {
+    report r;
+    core_buffer out = {0};
+    if (mechanism == NULL || job == NULL || counts == NULL || text == NULL || bytes == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism, a job, its counts and a place for the report are needed");
+    if (balance != NULL && job->ledger == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a job without a ledger has no balance");
+    report_fill(&r, mechanism, job, counts);
+    if (balance != NULL)
+        report_fill_ledger(&r, job, balance);
+    tem_status status = report_write(&r, mechanism, &out, error);
+    const size_t size = out.size;
+    if (status == TEM_OK && !core_buffer_add(&out, "", 1))
+        status = core_fail_memory(error);
+    char *made = status == TEM_OK ? core_buffer_take(&out) : NULL;
+    if (status == TEM_OK && made == NULL)
+        status = core_fail_memory(error);
+    if (status == TEM_OK) {
+        *text = made;
+        *bytes = size;
+    }
+    core_buffer_free(&out);
+    return status;
+}

@@ -1,0 +1,75 @@
+/* run_fields.h - the fields that describe a run, in one table.
+ *
+ * A report (job/report.h) and a charge of a ledger (ledger_text.h) have the same fields, under the
+ * same keys, in the same order. The report writes numbers as doubles. The ledger writes exact
+ * decimals, leaves out what only the owner of a run wants to read, and adds whom it charges. */
+#ifndef LEDGER_RUN_FIELDS_H
+#define LEDGER_RUN_FIELDS_H
+
+#include "ledger/amount.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum run_field {
+    RUN_REPORT, /* the format and its version */
+    RUN_TIME,
+    RUN_MECHANISM,
+    RUN_PRIVATE,
+    RUN_WHY_NOT_PRIVATE,
+    RUN_RELEASED_UNSEEN,
+    RUN_DRY_RUN,
+    RUN_EPSILON,
+    RUN_S,
+    RUN_GAMMA,
+    RUN_BETA,
+    RUN_EPSILON_GAMMA,
+    RUN_WEIGHTS,
+    RUN_WORDS,
+    RUN_UNKNOWN,
+    RUN_DOCUMENTS,
+    RUN_OOV,
+    RUN_PUNCTUATION,
+    RUN_MISSING,
+    RUN_KEEP_LINES,
+    RUN_SPENT,
+    RUN_SPENT_WORST,
+    RUN_MODEL,
+    RUN_CERTIFICATE,
+    RUN_EFFECTS,
+    RUN_LEDGER, /* from here on: only in the report of a run with a ledger */
+    RUN_BY,
+    RUN_PEOPLE,
+    RUN_SPENT_BEFORE,
+    RUN_BUDGET,
+    RUN_LEFT,
+    RUN_FIELDS
+} run_field;
+
+typedef enum run_kind { RUN_NAME, RUN_FLAG, RUN_COUNT, RUN_NUMBER, RUN_OBJECT } run_kind;
+
+enum {
+    RUN_NULLABLE = 1,
+    RUN_CHARGED = 2, /* a charge of a ledger has it */
+    RUN_OPTIONAL = 4 /* charges of earlier versions lack it, and count all the same */
+};
+
+typedef struct run_field_spec {
+    const char *key;
+    run_kind kind;
+    unsigned flags;
+} run_field_spec;
+
+extern const run_field_spec run_fields[RUN_FIELDS];
+
+/* The value of a field: null, or the member that belongs to its kind. */
+typedef struct run_value {
+    bool is_null;
+    bool flag;
+    uint64_t count;
+    double number; /* in a report */
+    amount exact;  /* in a charge */
+    const char *text;
+} run_value;
+
+#endif
