@@ -64,7 +64,8 @@ extern PyType_Spec ext_model_spec, ext_mechanism_spec, ext_job_spec, ext_account
     ext_prior_spec, ext_certificate_spec;
 
 /* Calls of the module, in tables that end with a row of NULL. */
-extern PyMethodDef ext_model_functions[], ext_mechanism_functions[], ext_account_functions[];
+extern PyMethodDef ext_model_functions[], ext_mechanism_functions[], ext_account_functions[],
+    ext_report_functions[];
 
 ext_state *ext_state_of(PyObject *module);
 ext_state *ext_state_of_self(PyObject *self);

@@ -122,6 +122,8 @@ static int add_names(PyObject *module) {
         add_number(module, "SELF_MEDIAN_LARGE", TEM_SELF_MEDIAN_LARGE) != 0 ||
         add_number(module, "SELF_MEDIAN_SMALL", TEM_SELF_MEDIAN_SMALL) != 0)
         return -1;
+    if (PyModule_AddStringConstant(module, "REPORT_FORMAT", TEM_REPORT_FORMAT) != 0)
+        return -1;
     return PyModule_AddStringConstant(module, "version", tem_version());
 }
 
@@ -134,7 +136,8 @@ static int execute(PyObject *module) {
         add_type(module, &ext_prior_spec, &state->prior) != 0 ||
         add_type(module, &ext_certificate_spec, &state->certificate) != 0 ||
         PyModule_AddFunctions(module, ext_model_functions) != 0 ||
-        PyModule_AddFunctions(module, ext_mechanism_functions) != 0)
+        PyModule_AddFunctions(module, ext_mechanism_functions) != 0 ||
+        PyModule_AddFunctions(module, ext_report_functions) != 0)
         return -1;
     return PyModule_AddFunctions(module, ext_account_functions);
 }

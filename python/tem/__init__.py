@@ -18,7 +18,8 @@ from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateErr
                       RoundingWarning, TrustWarning, UnsupportedError, UntrustedError,
                       UtilityWarning, VersionError)
 from ._mechanisms import Mechanism, mechanisms
-from ._model import Model, Options, Words
+from ._model import Model, Words
+from ._options import Options
 from ._results import (Audit, Calibration, Choice, Cost, Entry, Explanation, Pair, Paper, Point,
                        Report, Summary, Tail)
 from ._tem import version as __version__

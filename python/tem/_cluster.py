@@ -15,10 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from . import _ledger, _tem
 from ._errors import UntrustedError, make
-from ._model import DEFAULTS, Model, Path, Policies, _given, as_model
+from ._model import Model, _given, _report, as_model
+from ._options import ALL, Path, Policies, check, law_and_text
 from ._results import Report
 
 T = TypeVar("T")
+Counts = tuple[int, int, int, int]  # documents, words, unknown, punctuation
 
 
 class Vouched(NamedTuple):
@@ -70,6 +72,7 @@ def make_recipe(model: Model | Path | None, epsilon: float, threads: int,
     """On the driver: the recipe, and the report of no text at all. What would fail in every worker
     fails here."""
     _refuse(policies)
+    check("privatize", {**policies, "epsilon": epsilon}, ALL)
     opened = as_model(model)
     if opened.path is None:
         raise make("argument", "a model in memory cannot be sent: save it, and open the file")
@@ -85,24 +88,26 @@ class Bill:
 
     def __init__(self, model: Model | Path | None, recipe: Recipe, ledger: Path | None,
                  budget: float | None) -> None:
-        policies = {name: value for name, value in recipe.options.items() if name != "threads"}
-        self.model, self.options = as_model(model), {**DEFAULTS, **policies}
+        self.model, self.how = as_model(model), law_and_text(recipe.options)
         self.charged = _ledger.read(ledger, budget, None, None)
         self._charge((0, 0, 0, 0))  # a ledger that cannot be charged fails before anything is drawn
 
-    def _charge(self, counts: tuple[int, int, int, int]) -> dict[str, Any] | None:
+    def _charge(self, counts: Counts) -> dict[str, Any] | None:
         if self.charged is None:
             return None
-        return self.model._make_job(**self.options).charge(counts, None, self.charged)
+        return self.model._make_job(self.how).charge(counts, None, self.charged)
 
     def settle(self, written: Report, again: Report | None) -> Report:
         """Charges for what was written and for what was drawn again (None: nothing was). The report
         of what was written."""
-        drawn = written if again is None else written + again
-        kept = drawn.unknown if drawn.oov == "keep-unsafe" else 0
-        balance = self._charge((drawn.documents, drawn.words, drawn.unknown,
-                                drawn.released_unseen - kept))
-        return _ledger.note(written, self.charged, balance)
+        balance = self._charge(_counts(written if again is None else written + again))
+        return _report(self.model._make_job(self.how), False, _counts(written), self.charged, balance)
+
+
+def _counts(report: Report) -> Counts:
+    """What the library has counted, as far as a report tells."""
+    kept = report.unknown if report.oov == "keep-unsafe" else 0
+    return report.documents, report.words, report.unknown, report.released_unseen - kept
 
 
 def refuse_lazy() -> None:

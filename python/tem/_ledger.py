@@ -1,5 +1,4 @@
 """What a call is charged to: the file and the rules of `tem privatize --ledger`, by the same code."""
-import dataclasses
 import math
 import operator
 import os
@@ -7,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._errors import make
-from ._results import Report
 
 Path = str | os.PathLike[str]
 People = Mapping[str, Any] | Any  # {field: the person of each text}, or a Series with a name
@@ -63,13 +61,3 @@ def read(ledger: Path | None, budget: float | None, by: People | None,
         raise make("range", "budget must be above 0 and finite")
     field, people = (None, None) if by is None else _people(by, texts)
     return os.fsdecode(ledger), budget or 0.0, field, people
-
-
-def note(report: Report, charged: Charged | None, balance: dict[str, Any] | None) -> Report:
-    """The report with what the ledger says."""
-    if charged is None or balance is None:
-        return report
-    path, budget, by, _ = charged
-    return dataclasses.replace(
-        report, ledger=path, by=by, people=None if by is None else balance["people"],
-        spent_before=balance["spent_before"], budget=budget or None, left=balance["left"])

@@ -1,60 +1,29 @@
 """tem.Model: a vocabulary with its distances, and all that is done with it."""
-import datetime
+import dataclasses
 import functools
 import math
 import operator
 import os
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Required, Self, SupportsIndex, TypedDict, TypeVar, Unpack, overload
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self, SupportsIndex, TypeVar, Unpack, overload
 
 from . import _default, _ledger, _tem
 from ._containers import unpack
 from ._errors import (CertificateError, DamagedError, FileError, FormatError, NotFoundError,
                       NotPrivateWarning, PrivacyWarning, RoundingWarning, TrustWarning,
                       UntrustedError, UtilityWarning, VersionError, make)
+from ._options import ALL, POLICIES, Options, Path, Progress, check, explained, law_and_text
 from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Point, Report,
                        Summary, Tail)
 
-Progress = Callable[[str, int, int], object]
-Path = str | os.PathLike[str]
 T = TypeVar("T")
 
 BETA_DEFAULT = 0.001
 # A mechanism keeps what it has found out about words, a kilobyte each.
 MECHANISMS_KEPT, JOBS_KEPT = 8, 64
-
-
-class Policies(TypedDict, total=False):
-    """What decides about the law and the words: the same wherever a text is privatised."""
-
-    beta: float | None
-    gamma: float | None
-    mechanism: str
-    calibrated: bool
-    unknown: str
-    punctuation: str
-    strip_tags: bool
-    keep_lines: bool
-    missing: str
-
-
-class Options(Policies, total=False):
-    """How to privatise: the keywords of `Model.privatize`."""
-
-    epsilon: Required[float]
-    ledger: Path | None
-    budget: float | None
-    by: _ledger.People | None
-    threads: int | None
-    insecure_seed: int | None
-    progress: Progress | None
-
-
-DEFAULTS: dict[str, Any] = {"beta": None, "gamma": None, "mechanism": "tem", "calibrated": False,
-                            "unknown": "uniform", "punctuation": "drop", "strip_tags": False,
-                            "keep_lines": False, "missing": "empty"}
+LAW_AND_TEXT = frozenset(("epsilon", *POLICIES))
 
 
 class Words(Sequence[str]):
@@ -122,6 +91,15 @@ def _prior_name(prior: Path | float) -> str:
     return os.path.basename(os.fspath(prior)).encode(errors="replace")[-63:].decode(errors="ignore")
 
 
+def _report(job: _tem.Job, seeded: bool, counts: tuple[int, int, int, int],
+            charged: _ledger.Charged | None, balance: dict[str, Any] | None) -> Report:
+    """The report of a run, as the library writes it."""
+    report = Report.from_json(_tem.report(job, seeded, counts, charged, balance))
+    if charged is None or balance is None:
+        return report
+    return dataclasses.replace(report, ledger=charged[0])  # JSON has no bytes that are not UTF-8
+
+
 def _known(value: float) -> float | None:
     return value if 0 < value < math.inf else None
 
@@ -174,7 +152,8 @@ class Model:
     _is_own: bool
     _info: dict[str, Any]
     _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
-    _jobs: dict[tuple[Any, ...], _tem.Job]
+    _jobs: dict[tuple[Any, ...], _tem.Job]  # by what law_and_text has of their options
+    _quick: dict[tuple[Any, ...], _tem.Job]  # by options as they were given, if they are all of that
     _judged: set[_tem.Mechanism]
     _warns: bool
     _certificates: dict[tuple[float, float, float], _tem.Certificate]
@@ -190,6 +169,7 @@ class Model:
         model._info = handle.info()
         model._mechanisms = {}
         model._jobs = {}
+        model._quick = {}
         model._judged = set()
         model._warns = True
         model._certificates = {}
@@ -421,20 +401,20 @@ class Model:
     def _forget(self) -> None:
         self._mechanisms.clear()
         self._jobs.clear()
+        self._quick.clear()
         self._judged.clear()
 
-    def _make_job(self, epsilon: float, beta: float | None, gamma: float | None, mechanism: str,
-                  calibrated: bool, unknown: str, punctuation: str, strip_tags: bool,
-                  keep_lines: bool, missing: str) -> _tem.Job:
+    def _make_job(self, how: tuple[Any, ...]) -> _tem.Job:
+        """how: as `law_and_text` has it."""
+        epsilon, beta, gamma, mechanism, calibrated, *text = how
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
-        job = _tem.Job(drawn, unknown, punctuation, strip_tags, keep_lines, missing)
+        job = _tem.Job(drawn, *text)
         self._warn_not_private(job, False, stacklevel=4)
         self._warn(drawn, stacklevel=4)
         if len(self._jobs) >= JOBS_KEPT:
             self._jobs.clear()
-        key = (epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation, strip_tags,
-               keep_lines, missing)
-        self._jobs[key] = job
+            self._quick.clear()
+        self._jobs[how] = job
         return job
 
     def _warn_not_private(self, job: _tem.Job, seeded: bool, stacklevel: int) -> None:
@@ -459,93 +439,60 @@ class Model:
 
     # ---- privatising ----
 
-    def privatize(self, texts: T, *, epsilon: float, beta: float | None = None,
-                  gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
-                  unknown: str = "uniform", punctuation: str = "drop", strip_tags: bool = False,
-                  keep_lines: bool = False, missing: str = "empty",
-                  ledger: Path | None = None, budget: float | None = None,
-                  by: _ledger.People | None = None, threads: int | None = None,
-                  insecure_seed: int | None = None, progress: Progress | None = None) -> T:
+    @explained(*ALL)
+    def privatize(self, texts: T, **options: Unpack[Options]) -> T:
         """Replaces every word of a text, or of many, by one drawn from the words near it.
 
         texts: a str; or a list, tuple, pandas Series, NumPy or Arrow array of them, which comes
         back as the same kind. What comes back depends on the words that were drawn and on how many
         pieces a text has, not on its spacing, case or line ends.
-        epsilon: the privacy lost per unit of distance; smaller is more private. No default: see
-        `explain` and `choose`.
-        beta, gamma: where distances are cut off; by default all but 0.001 of the probability is
-        within. mechanism: "tem", "em", or "madlib" for comparison. calibrated: with the larger
-        exponent that `calibrate` has proved for this epsilon.
-        unknown: words that the model does not have are drawn from all words ("uniform"), left out
-        ("drop"), "<unk>" ("mask"), or released as they are ("keep-unsafe": not private).
-        punctuation: "drop", "keep" (released as it is) or "word". strip_tags: leave out HTML tags.
-        keep_lines: keep the lines of a text, which tells how many words each has; else it becomes
-        one line. missing: None, NaN and null become "" ("empty"), or stay ("keep"), which tells
-        them from texts without words.
-        ledger: a file in which what is spent is written down, before you get the texts: that of
-        `tem privatize --ledger`. budget: the most that all runs together may spend, each words times
-        epsilon; else BudgetError, and nothing is spent. by: {"user": the person of each text}, or a
-        Series with a name, and the index of `texts`: each of them has the budget to themselves.
-        threads: at most this many; None for one a processor.
-        insecure_seed: for experiments and tests: repeatable, NOT private.
-        progress: called with (stage, done, total); what it raises stops the call, as Ctrl-C does.
+        {options}
         """
-        job = self._jobs.get((epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
-                              strip_tags, keep_lines, missing))
+        if type(texts) is str:
+            try:
+                known = self._quick.get(tuple(options.items()))
+            except TypeError:  # no policy is a value that has no hash
+                known = None
+            if known is not None:
+                return known.text(texts)  # type: ignore[arg-type, return-value]
+        check("privatize", options)
+        how = law_and_text(options)
+        job = self._jobs.get(how)
         if job is None:
-            job = self._make_job(epsilon, beta, gamma, mechanism, calibrated, unknown, punctuation,
-                                 strip_tags, keep_lines, missing)
-        charged = _ledger.read(ledger, budget, by, texts)
-        if type(texts) is str and insecure_seed is None and charged is None:
+            job = self._make_job(how)
+        charged = _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"), texts)
+        if type(texts) is str and charged is None and options.get("insecure_seed") is None:
+            if len(options) <= len(how) and options.keys() <= LAW_AND_TEXT:
+                self._quick[tuple(options.items())] = job
             return job.text(texts)  # type: ignore[arg-type, return-value]
-        result: T = self._run(job, texts, threads, insecure_seed, progress, charged)[0]
+        result: T = self._run(job, texts, options, charged)[0]
         return result
 
+    @explained(*ALL)
     def privatize_report(self, texts: T, **options: Unpack[Options]) -> tuple[T, Report]:
-        """The same, and what was done and spent: (texts, `Report`)."""
-        how: dict[str, Any] = {**DEFAULTS, **options}
-        threads, seed, progress, ledger, budget, by = (
-            how.pop(name, None)
-            for name in ("threads", "insecure_seed", "progress", "ledger", "budget", "by"))
-        charged = _ledger.read(ledger, budget, by, texts)
-        job = self._make_job(**how)
-        oov, punctuation = how.pop("unknown"), how.pop("punctuation")
-        missing, keep_lines = how.pop("missing"), how.pop("keep_lines")
-        del how["strip_tags"]
-        info = self._mechanism(**how).info()
-        private, counts, balance = self._run(job, texts, threads, seed, progress, charged)
-        report = self._report(job, info, oov, punctuation, missing, bool(keep_lines),
-                              seed is not None, counts)
-        return private, _ledger.note(report, charged, balance)
+        """The same as `privatize`, and what was done and spent: (texts, `Report`).
 
-    def _run(self, job: _tem.Job, texts: Any, threads: int | None, seed: int | None,
-             progress: Progress | None, charged: _ledger.Charged | None
+        {options}
+        """
+        check("privatize_report", options)
+        charged = _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"), texts)
+        job = self._make_job(law_and_text(options))
+        private, counts, balance = self._run(job, texts, options, charged)
+        seeded = options.get("insecure_seed") is not None
+        return private, _report(job, seeded, counts, charged, balance)
+
+    def _run(self, job: _tem.Job, texts: Any, options: Options, charged: _ledger.Charged | None
              ) -> tuple[Any, tuple[int, int, int, int], dict[str, Any] | None]:
+        seed = options.get("insecure_seed")
         if seed is not None:
             self._warn_not_private(job, True, stacklevel=4)
             seed = operator.index(seed)
             if not 0 <= seed < 2 ** 64:
                 raise make("argument", "insecure_seed takes a whole number from 0 to 2^64 - 1")
         values, rebuild = unpack(texts)
-        private, counts, balance = job.texts(values, _threads(threads), seed, progress, charged)
+        private, counts, balance = job.texts(values, _threads(options.get("threads")), seed,
+                                             options.get("progress"), charged)
         return rebuild(private), counts, balance
-
-    def _report(self, job: _tem.Job, info: dict[str, Any], oov: str, punctuation: str,
-                missing: str, keep_lines: bool, seeded: bool, counts: tuple[int, int, int, int]) -> Report:
-        documents, words, unknown, marks = counts
-        unseen = (unknown if oov == "keep-unsafe" else 0) + (marks if punctuation == "keep" else 0)
-        why_not = job.why_not_private(seeded)
-        now = datetime.datetime.now(datetime.timezone.utc)
-        return Report(
-            time=now.strftime("%Y-%m-%dT%H:%M:%SZ"), mechanism=info["mechanism"],
-            private=why_not is None, why_not_private=why_not, released_unseen=unseen,
-            epsilon=info["epsilon"], s=_known(info["s"]), gamma=_known(info["gamma"]),
-            beta=_known(info["beta"]), epsilon_gamma=_known(info["epsilon_gamma"]),
-            weights=info["weights"], words=words, unknown=unknown, documents=documents, oov=oov,
-            punctuation=punctuation, missing=missing, keep_lines=keep_lines,
-            spent=words * info["epsilon"],
-            spent_worst=words * info["epsilon_gamma"] if why_not is None else None,
-            model=self.hash, certificate=info["certificate"] or None, effects=info["effects"])
 
     # ---- accounting ----
 

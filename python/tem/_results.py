@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
+from . import _tem
 from ._errors import make
 
 
@@ -95,14 +96,16 @@ class Report(Result):
     `why_not_private` says why none does, and what to change. `spent` is words * epsilon, per unit of
     distance; `spent_worst` is words * epsilon * gamma, None where no bound holds. With a ledger,
     `spent_before` is what it said before, and `left` what is left of the `budget`; with `by`, of the
-    person who has the least left of the `people` who were charged.
+    person who has the least left of the `people` who were charged. docs/FORMAT.md has all fields.
     """
 
+    report: str
     time: str
     mechanism: str
     private: bool
     why_not_private: str | None
     released_unseen: int
+    dry_run: bool
     epsilon: float
     s: float | None
     gamma: float | None
@@ -127,6 +130,16 @@ class Report(Result):
     spent_before: float | None = None
     budget: float | None = None
     left: float | None = None
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The report that `to_json` or `tem privatize --report` has written. Skips keys that this
+        version does not know: a later one may have added them."""
+        given = json.loads(text)
+        if given.get("report") != _tem.REPORT_FORMAT:
+            raise make("version", f"expected a report of the format {_tem.REPORT_FORMAT!r}")
+        names = [field.name for field in dataclasses.fields(cls)]
+        return cls(**{name: given[name] for name in names if name in given})
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values; those of the ledger only if there is one."""

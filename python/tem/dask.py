@@ -17,18 +17,21 @@ from typing import Any, Unpack
 
 from ._cluster import Bill, Recipe, columns_of, make_recipe, refuse_lazy, times
 from ._errors import make
-from ._model import Model, Path, Policies
+from ._model import Model
+from ._options import POLICIES, Path, Policies, explained
 from ._results import Report
 
 __all__ = ["privatize", "privatize_to"]
 
 
+@explained(*POLICIES)
 def privatize(data: Any, column: str | None, epsilon: float, *, model: Model | Path | None = None,
               threads: int = 1, **policies: Unpack[Policies]) -> Any:
     """A Dask frame with the texts of a column made private, or a Dask series of them (column None).
 
     model: a Model that was opened from a file, the path of one, or None for the default one.
-    threads: of a task. The other keywords are those of `tem.Model.privatize`.
+    threads: of a task.
+    {options}
     """
     recipe, _ = make_recipe(model, epsilon, threads, policies)
     if column is not None:
@@ -55,6 +58,7 @@ def _draw(texts: Any, recipe: Recipe) -> Any:
     return recipe.privatize(texts)[0]
 
 
+@explained(*POLICIES)
 def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: Path, *,
                  model: Model | Path | None = None, threads: int = 1, ledger: Path | None = None,
                  budget: float | None = None, **policies: Unpack[Policies]) -> Report:

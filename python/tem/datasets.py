@@ -9,7 +9,8 @@ nothing more. `load_from_cache_file=False` draws anew, and costs anew.
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from ._model import Model, Options, Path, as_model
+from ._model import Model, as_model
+from ._options import ALL, Options, Path, check, explained
 
 __all__ = ["PrivatizeBatch", "privatize_batch"]
 
@@ -26,10 +27,15 @@ class PrivatizeBatch:
         return {name: model.privatize(batch[name], **self.options) for name in self.columns}
 
 
+@explained(*ALL)
 def privatize_batch(*columns: str, model: Model | Path | None = None,
                     **options: Unpack[Options]) -> PrivatizeBatch:
-    """A function from a batch to its named columns, made private. See `tem.Model.privatize` for
-    the options."""
+    """A function from a batch to its named columns, made private.
+
+    model: a Model, the path of one, or None for the default one.
+    {options}
+    """
+    check("privatize_batch", options)
     if not columns:
         raise ValueError("which columns are private?")
     return PrivatizeBatch(columns, model, options)

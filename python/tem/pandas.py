@@ -7,7 +7,8 @@ from typing import Any, Unpack
 
 import pandas
 
-from ._model import Model, Options, Path, as_model
+from ._model import Model, as_model
+from ._options import ALL, Options, Path, explained
 from ._results import Report
 
 __all__ = ["Accessor"]
@@ -20,11 +21,20 @@ class Accessor:
     def __init__(self, series: Any) -> None:
         self._series = series
 
+    @explained(*ALL)
     def privatize(self, model: Model | Path | None = None, **options: Unpack[Options]) -> Any:
-        """The texts, made private; see `tem.Model.privatize` for the options."""
+        """The texts, made private.
+
+        model: a Model, the path of one, or None for the default one.
+        {options}
+        """
         return as_model(model).privatize(self._series, **options)
 
+    @explained(*ALL)
     def privatize_report(self, model: Model | Path | None = None,
                          **options: Unpack[Options]) -> tuple[Any, Report]:
-        """The same, and what was done and spent."""
+        """The same, and what was done and spent: (texts, `Report`).
+
+        {options}
+        """
         return as_model(model).privatize_report(self._series, **options)

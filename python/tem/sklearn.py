@@ -4,12 +4,13 @@
 
 Its parameters are public and never learnt from the texts: `fit` learns nothing.
 """
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
-from ._model import Model, Path, as_model
+from ._model import Model, as_model
+from ._options import DEFAULTS, SETTINGS, Path, Settings, check, explained
 
 __all__ = ["Privatizer"]
 
@@ -21,27 +22,14 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     `Model.privatize`. Every call draws anew: two transforms of a text differ, and their costs add up.
     """
 
+    @explained("epsilon", *SETTINGS)  # scikit-learn reads the parameters from the signature
     def __init__(self, *, epsilon: float, model: Model | Path | None = None,
-                 beta: float | None = None, gamma: float | None = None, mechanism: str = "tem",
-                 calibrated: bool = False, unknown: str = "uniform", punctuation: str = "drop",
-                 strip_tags: bool = False, keep_lines: bool = False, missing: str = "empty",
-                 ledger: Path | None = None, budget: float | None = None,
-                 threads: int | None = None, insecure_seed: int | None = None) -> None:
-        self.epsilon = epsilon
-        self.model = model
-        self.beta = beta
-        self.gamma = gamma
-        self.mechanism = mechanism
-        self.calibrated = calibrated
-        self.unknown = unknown
-        self.punctuation = punctuation
-        self.strip_tags = strip_tags
-        self.keep_lines = keep_lines
-        self.missing = missing
-        self.ledger = ledger
-        self.budget = budget
-        self.threads = threads
-        self.insecure_seed = insecure_seed
+                 **options: Unpack[Settings]) -> None:
+        """{options}"""
+        check("Privatizer", options, SETTINGS)
+        self.epsilon, self.model = epsilon, model
+        for name in SETTINGS:
+            setattr(self, name, options.get(name, DEFAULTS[name]))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -15,7 +15,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-from ._model import Model, Path, as_model
+from ._model import Model, as_model
+from ._options import DEFAULTS, POLICIES, Path, explained
 
 __all__ = ["Privatizer"]
 
@@ -43,17 +44,17 @@ class Privatizer:
                 yield doc
 
 
+# What a configuration can hold; a Doc always has a text.
+CONFIGURED = (*[name for name in POLICIES if name != "missing"], "ledger", "budget")
+
+
 @Language.factory("tem", assigns=["doc._.private"], default_config={
-    "model": None, "beta": None, "gamma": None, "mechanism": "tem", "calibrated": False,
-    "unknown": "uniform", "punctuation": "drop", "strip_tags": False,
-    "keep_lines": False, "ledger": None, "budget": None})
-def make_privatizer(nlp: Language, name: str, epsilon: float, model: str | None, beta: float | None,
-                    gamma: float | None, mechanism: str, calibrated: bool, unknown: str,
-                    punctuation: str, strip_tags: bool, keep_lines: bool, ledger: str | None,
-                    budget: float | None) -> Privatizer:
-    """What `nlp.add_pipe("tem", config=...)` makes. epsilon has no default."""
-    options = {"epsilon": epsilon, "beta": beta, "gamma": gamma, "mechanism": mechanism,
-               "calibrated": calibrated, "unknown": unknown, "punctuation": punctuation,
-               "strip_tags": strip_tags, "keep_lines": keep_lines, "ledger": ledger,
-               "budget": budget}
-    return Privatizer(model, options)
+    "model": None, **{name: DEFAULTS[name] for name in CONFIGURED}})
+@explained(*CONFIGURED)  # spaCy reads the names from the signature
+def make_privatizer(nlp: Language, name: str, epsilon: float, model: str | None,
+                    **options: Any) -> Privatizer:
+    """What `nlp.add_pipe("tem", config=...)` makes. epsilon has no default.
+
+    {options}
+    """
+    return Privatizer(model, {"epsilon": epsilon, **options})

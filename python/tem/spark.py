@@ -18,7 +18,8 @@ from typing import Any, Unpack
 
 from ._cluster import Bill, Recipe, columns_of, decode, make_recipe, refuse_lazy, times
 from ._errors import make
-from ._model import Model, Path, Policies
+from ._model import Model
+from ._options import POLICIES, Path, Policies, explained
 from ._results import Report
 
 __all__ = ["privatize", "privatize_to"]
@@ -46,18 +47,21 @@ class _Sum:
         return value
 
 
+@explained(*POLICIES)
 def privatize(frame: Any, column: str, epsilon: float, *, model: Model | Path | None = None,
               ship: bool = True, threads: int = 1, **policies: Unpack[Policies]) -> Any:
     """The frame with the texts of a column made private; null becomes "", unless missing="keep".
 
     model: a Model that was opened from a file, the path of one, or None for the default one.
     ship: send the file to the executors; else each opens the same path. threads: of a task, as
-    many as `spark.task.cpus`. The other keywords are those of `tem.Model.privatize`.
+    many as `spark.task.cpus`.
+    {options}
     """
     recipe, _ = make_recipe(model, epsilon, threads, policies)
     return _with_private(frame, column, recipe, ship, None)
 
 
+@explained(*POLICIES)
 def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: str, *,
                  model: Model | Path | None = None, ship: bool = True, threads: int = 1,
                  format: str = "parquet", write_options: dict[str, Any] | None = None,

@@ -71,7 +71,7 @@ def test_words_outlive_the_model(vectors):
     model = tem.Model.build(vectors, WORDS)
     walk = iter(model.words)
     assert next(walk) == "the"
-    job = model._make_job(3, **tem._model.DEFAULTS)
+    job = model._make_job(tem._options.law_and_text({"epsilon": 3}))
     del model
     gc.collect()
     assert list(walk) == WORDS[1:] and len(job.text("the movie").split()) == 2

@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import functools
 import gc
+import inspect
 import json
 import math
 import multiprocessing
@@ -311,7 +312,71 @@ def test_warnings(small, medium):
             model.privatize("movie", epsilon=epsilon, mechanism=mechanism)
 
 
+# ---- the keywords ----
+
+def test_keywords_are_written_once(small):
+    """Every front has the keywords, with their types and defaults, of one definition."""
+    import tem.dask
+    import tem.datasets
+    import tem.pandas
+    import tem.sklearn
+    import tem.spacy
+    import tem.spark
+    from tem import _options
+
+    fronts = {tem.Model.privatize: _options.ALL, tem.Model.privatize_report: _options.ALL,
+              tem.pandas.Accessor.privatize: _options.ALL,
+              tem.pandas.Accessor.privatize_report: _options.ALL,
+              tem.datasets.privatize_batch: _options.ALL,
+              tem.sklearn.Privatizer.__init__: ("epsilon", *_options.SETTINGS),
+              tem.spacy.make_privatizer: tem.spacy.CONFIGURED,
+              tem.spark.privatize: _options.POLICIES, tem.spark.privatize_to: _options.POLICIES,
+              tem.dask.privatize: _options.POLICIES, tem.dask.privatize_to: _options.POLICIES}
+    for front, names in fronts.items():
+        shown = inspect.signature(front).parameters
+        assert inspect.Parameter.VAR_KEYWORD not in {each.kind for each in shown.values()}
+        for name in names:
+            kind, option = _options.ALL[name]
+            assert shown[name].annotation == kind and shown[name].default == option.default, name
+        assert "{options}" not in front.__doc__
+    for name, (_, option) in _options.ALL.items():
+        assert f"{name}: {option.meaning[:20]}" in tem.Model.privatize.__doc__
+    # What is left out is the default: the same words from the same seed.
+    plain = small.privatize(["the movie"] * 9, epsilon=1, insecure_seed=5)
+    assert plain == small.privatize(["the movie"] * 9, **{**_options.DEFAULTS, "epsilon": 1,
+                                                          "insecure_seed": 5})
+
+
+def test_keywords_that_are_none(small):
+    import tem.datasets
+    import tem.sklearn
+
+    calls = [functools.partial(small.privatize, "x"), functools.partial(small.privatize, ["x"]),
+             functools.partial(small.privatize_report, "x"), tem.sklearn.Privatizer,
+             functools.partial(tem.datasets.privatize_batch, "text")]
+    small.privatize("x", epsilon=3)
+    for call in calls:
+        with pytest.raises(TypeError, match="'punctation': did you mean 'punctuation'"):
+            call(epsilon=3, punctation="keep")
+        with pytest.raises(TypeError, match="epsilon"):
+            call()
+    with pytest.raises(TypeError, match="there are epsilon, beta"):
+        small.privatize("x", epsilon=3, x=1)
+    with pytest.raises(tem.ArgumentError, match="by"):  # it has no hash
+        small.privatize("x", epsilon=3, by={"user": ["ann"]})
+
+
 # ---- the report ----
+
+def test_report_of_another_version(small):
+    """Keys that are not known are skipped; another version is refused."""
+    report = small.privatize_report("the movie", epsilon=2)[1]
+    assert report.report == "tem 1" and report.dry_run is False
+    later = json.dumps({**report.to_dict(), "weather": "fine"})
+    assert tem.Report.from_json(later) == report == tem.Report.from_json(report.to_json())
+    with pytest.raises(tem.VersionError, match="tem 1"):
+        tem.Report.from_json(later.replace("tem 1", "tem 2"))
+
 
 def test_report_is_the_commands(small, small_path, command, tmp_path):
     lines = [text.replace("\n", " ") for text in TEXTS]
@@ -325,7 +390,6 @@ def test_report_is_the_commands(small, small_path, command, tmp_path):
         command("privatize", "-q", "-f", "-m", small_path, "--epsilon", "1.5", "--report", path,
                 *flags, stdin="\n".join(lines) + "\n")
         expected = json.loads(path.read_text())
-        expected.pop("dry_run")
         private, report = small.privatize_report(lines, epsilon=1.5, **options)
         assert len(private) == len(lines)
         found = json.loads(report.to_json())

@@ -1,0 +1,64 @@
+/* ext_report.c - the report of a run in Python: tem_report_json. */
+#include "ext.h"
+
+#include <math.h>
+
+/* The balance as ext_ledger_charge has told it. False with an exception. */
+static bool read_balance(PyObject *given, tem_balance *balance) {
+    PyObject *before = PyDict_GetItemString(given, "spent_before");
+    PyObject *left = PyDict_GetItemString(given, "left");
+    PyObject *people = PyDict_GetItemString(given, "people");
+    if (before == NULL || left == NULL || people == NULL) {
+        PyErr_SetString(PyExc_TypeError, "a balance is what a charge returns");
+        return false;
+    }
+    balance->spent_before = PyFloat_AsDouble(before);
+    balance->left = left == Py_None ? INFINITY : PyFloat_AsDouble(left);
+    balance->people = PyLong_AsUnsignedLongLong(people);
+    return PyErr_Occurred() == NULL;
+}
+
+/* The JSON; NULL with an exception. */
+static PyObject *write_report(const ext_state *state, const ext_job *job, const tem_job *terms,
+                              const tem_counts *counts, const tem_balance *balance) {
+    char *text = NULL;
+    size_t bytes = 0;
+    tem_error error;
+    if (tem_report_json(job->mechanism->mechanism, terms, counts, balance, &text, &bytes, &error) !=
+        TEM_OK)
+        return ext_fail(state, &error);
+    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)bytes, NULL);
+    tem_text_free(text);
+    return result;
+}
+
+/* report(job, seeded, (documents, words, unknown, punctuation), ledger, balance): JSON */
+static PyObject *report(PyObject *module, PyObject *args) {
+    const ext_state *state = ext_state_of(module);
+    unsigned long long documents = 0, words = 0, unknown = 0, punctuation = 0;
+    PyObject *given = NULL, *said = NULL, *result = NULL;
+    ext_job *job = NULL;
+    ext_ledger ledger;
+    tem_balance balance = {.left = INFINITY};
+    int seeded = 0;
+    if (!PyArg_ParseTuple(args, "O!p(KKKK)OO", state->job, &job, &seeded, &documents, &words,
+                          &unknown, &punctuation, &given, &said))
+        return NULL;
+    const tem_counts counts = {documents, words, unknown, punctuation};
+    if (ext_ledger_read(given, &ledger) && (said == Py_None || read_balance(said, &balance))) {
+        const tem_job terms = {.text = job->options,
+                               .missing = job->missing,
+                               .insecure_seeded = seeded,
+                               .ledger = ledger.path != NULL ? PyBytes_AsString(ledger.path) : NULL,
+                               .budget = ledger.budget,
+                               .by = ledger.by};
+        result = write_report(state, job, &terms, &counts, said == Py_None ? NULL : &balance);
+    }
+    ext_ledger_free(&ledger);
+    return result;
+}
+
+PyMethodDef ext_report_functions[] = {
+    {"report", report, METH_VARARGS, "report(job, seeded, counts, ledger, balance)"},
+    {NULL, NULL, 0, NULL},
+};
