@@ -55,7 +55,7 @@ tem_certificate *calibration_find(const tem_model *model, const tem_calibration 
         TEM_OK)
         return NULL;
     tem_certificate_get_info(certificate, &info);
-    if (trust_has(&info) && wanted->prior_name != NULL &&
+    if (trust_has(&info, model) && wanted->prior_name != NULL &&
         strcmp(info.prior, wanted->prior_name) == 0)
         return certificate;
     tem_certificate_free(certificate);

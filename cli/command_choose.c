@@ -86,7 +86,8 @@ static void each_certificate(const chooser *c,
         tem_certificate_get_info(certificate, &info);
         const bool fits = tem_certificate_is_for(certificate, c->model);
         tem_certificate_free(certificate);
-        if (trust_has(&info) && fits && strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
+        if (trust_has(&info, c->model) && fits &&
+            strcmp(info.prior, prior_name(c->request->prior_name)) == 0)
             each(&info, context);
     }
 }

@@ -85,7 +85,6 @@ static int run(request *r, const tem_model *model, const tem_run *how) {
     tem_error error;
     const eval_options options = {
         .model_path = default_model_path(),
-        .is_own = default_model_is_own(),
         .folder = r->out,
         .trials = r->quick && r->trials == 0 ? 1
                   : r->trials == 0           ? TRIALS_DEFAULT

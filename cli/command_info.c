@@ -120,7 +120,7 @@ static json_t *describe(const tem_certificate *certificate, const looked_at *l) 
                      "beta", info.beta > 0 ? json_real(info.beta) : json_null(), "s", info.s,
                      "gamma", info.gamma, "realised", info.realised, "weights", info.weights,
                      "this_model", tem_certificate_is_for(certificate, l->model), "trusted",
-                     l->trusted && trust_has(&info), "hash", info.hash);
+                     l->trusted && trust_has(&info, l->model), "hash", info.hash);
 }
 
 /* The certificates beside the model, as an array; NULL after saying why they cannot be read. */

@@ -67,7 +67,7 @@ static tem_certificate *find_certificate(const char *command, const tem_model *m
     }
     /* PRIVACY: a certificate that nobody here has computed proves nothing (trust.h). */
     tem_certificate_get_info(certificate, &info);
-    if (trust_require(&info))
+    if (trust_require(&info, model))
         return certificate;
     tem_certificate_free(certificate);
     *status = EXIT_FAILED;

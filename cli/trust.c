@@ -10,12 +10,7 @@
 /* ---- models ---- */
 
 tem_status trust_model(tem_model *model, const char *hash, const tem_run *run, tem_error *error) {
-    if (hash != NULL || !default_model_is_own())
-        return tem_model_trust(model, hash, run, error);
-    const tem_status status = tem_model_check(model, run, error);
-    if (status == TEM_OK)
-        tem_model_trust_own(model);
-    return status;
+    return tem_model_accept(model, hash, default_model_is_own(), run, error);
 }
 
 /* The user's list may be another's (the error names it), there may be no place for one, or the list
@@ -76,25 +71,28 @@ bool trust_built(const tem_model *model, const char *path, const tem_run *run, b
 
 /* ---- certificates ---- */
 
-/* A list that others can write is told of; that there is no place for one, only by `require`. */
-static bool is_listed(const tem_certificate_info *certificate, tem_error *error) {
-    int has = 0;
-    const tem_status status = tem_trust_has(certificate->hash, &has, error);
-    if (status != TEM_OK && error->file[0] != '\0')
+/* What the library decides. A list that others can write is told of; that there is no place for one,
+ * only by `require`. */
+static tem_status ask(const tem_certificate_info *certificate, const tem_model *model,
+                      tem_error *error) {
+    const tem_status status =
+        tem_certificate_trust(certificate, model, default_model_certificates(), error);
+    if (status != TEM_OK && status != TEM_ERR_CERTIFICATE && error->file[0] != '\0')
         talk_error(error);
-    return status == TEM_OK && has;
+    return status;
 }
 
-bool trust_has(const tem_certificate_info *certificate) {
+bool trust_has(const tem_certificate_info *certificate, const tem_model *model) {
     tem_error error;
-    return default_model_is_own() || is_listed(certificate, &error);
+    return ask(certificate, model, &error) == TEM_OK;
 }
 
-bool trust_require(const tem_certificate_info *certificate) {
-    tem_error error = {.status = TEM_OK};
-    if (default_model_is_own() || is_listed(certificate, &error))
+bool trust_require(const tem_certificate_info *certificate, const tem_model *model) {
+    tem_error error;
+    const tem_status status = ask(certificate, model, &error);
+    if (status == TEM_OK)
         return true;
-    if (error.status != TEM_OK && error.file[0] == '\0')
+    if (error.file[0] == '\0')
         talk_error(&error);
     else
         fprintf(

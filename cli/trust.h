@@ -1,13 +1,7 @@
-/* trust.h - which models and certificates this user's programs trust.
+/* trust.h - which models and certificates this user's programs trust, in the words of the command.
  *
- * A hash finds damage. It does not tell who made a file: whoever can write the file can write a hash,
- * and a made-up list, bound or s breaks the guarantee. So commands take a model only if
- *  - it is the default model, found without -m and $TEM_MODEL: it came with the program;
- *  - or it was built (tem build) or recomputed (tem verify) by this user: its hash is in the user's
- *    list (tem_trust_has);
- *  - or --model-hash names its hash;
- * and --calibrated takes a certificate beside it only if it came with the default model, or was made
- * (tem calibrate) or recomputed (tem verify) by this user. */
+ * The library decides (tem_model_accept, tem_certificate_trust in tem.h). Here the command says which
+ * model is meant, and what a user can do about one that is refused: 'tem verify', or --model-hash. */
 #ifndef CLI_TRUST_H
 #define CLI_TRUST_H
 
@@ -28,10 +22,10 @@ tem_status trust_model(tem_model *model, const char *hash, const tem_run *run, t
 bool trust_built(const tem_model *model, const char *path, const tem_run *run, bool quiet);
 
 /* Whether the certificate, of the model that default_model_open opened last, is trusted. */
-bool trust_has(const tem_certificate_info *certificate);
+bool trust_has(const tem_certificate_info *certificate, const tem_model *model);
 
 /* The same; says why not, and what to do. */
-bool trust_require(const tem_certificate_info *certificate);
+bool trust_require(const tem_certificate_info *certificate, const tem_model *model);
 
 /* Whether there is a list to note certificates in, or can be; says why not. */
 bool trust_ready(void);

@@ -42,9 +42,8 @@ typedef void eval_told_fn(void *context, const eval_row *row, uint32_t done, uin
 typedef void eval_note_fn(void *context, const char *sentence);
 
 typedef struct eval_options {
-    const char *model_path; /* certificates are looked for in model_path.cert */
-    bool is_own;            /* the model came with the program, and so did those certificates; else
-                             * each must be one that this user trusts (tem_trust_has) */
+    const char *model_path; /* certificates are looked for in model_path.cert; each must be one
+                             * that is trusted (tem_certificate_trust) */
     const char *folder;     /* where the results go; made if need be */
     uint32_t trials;        /* 1 to EVAL_TRIALS_MAX */
     uint64_t seed;

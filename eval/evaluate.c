@@ -336,7 +336,6 @@ tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
     tem_model_get_info(t->model, &e.info);
     snprintf(e.certificates.path, sizeof e.certificates.path, "%s.cert",
              options->model_path != NULL ? options->model_path : "model");
-    e.certificates.is_own = options->is_own;
     e.common = common_row(&e);
     tem_status status = blas_open(error); /* before there are threads */
     if (status == TEM_OK)

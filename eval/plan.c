@@ -38,17 +38,13 @@ static tem_status no_certificate(const tem_error *why, const tem_calibration *wa
         (int)(strlen(certificates->path) - strlen(".cert")), certificates->path);
 }
 
-/* Whoever can write the file can write a certificate: it counts if this user has made or verified
- * it, or if it came with the program. */
-static tem_status check_trust(const tem_certificate *certificate,
+/* As tem_certificate_trust; says what to do. */
+static tem_status check_trust(const tem_certificate *certificate, const tem_model *model,
                               const plan_certificates *certificates, tem_error *error) {
     tem_certificate_info info;
-    int has = 0;
-    if (certificates->is_own)
-        return TEM_OK;
     tem_certificate_get_info(certificate, &info);
-    const tem_status status = tem_trust_has(info.hash, &has, error);
-    if (status != TEM_OK || has)
+    const tem_status status = tem_certificate_trust(&info, model, certificates->path, error);
+    if (status != TEM_ERR_CERTIFICATE)
         return status;
     return eval_fail(error, TEM_ERR_CERTIFICATE,
                      "you have neither made nor verified its certificate; 'tem verify -m %.*s' "
@@ -69,7 +65,7 @@ static tem_status make_certified(const plan_mechanism *row, const tem_model *mod
     if (tem_certificate_find(certificates->path, model, &wanted, &certificate, &why) != TEM_OK)
         return no_certificate(&why, &wanted, certificates, error);
     const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
-    status = check_trust(certificate, certificates, error);
+    status = check_trust(certificate, model, certificates, error);
     if (status == TEM_OK)
         status = tem_mechanism_create(model, &options, mechanism, error);
     tem_certificate_free(certificate);

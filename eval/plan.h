@@ -4,10 +4,9 @@
 
 #include "eval.h"
 
-/* Where certificates are, and whether they came with the program (eval.h). */
+/* Where certificates are. */
 typedef struct plan_certificates {
     char path[4096];
-    bool is_own;
 } plan_certificates;
 
 typedef struct plan_mechanism plan_mechanism;

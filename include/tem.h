@@ -327,8 +327,21 @@ TEM_API tem_status tem_model_trust(tem_model *model, const char *hash, const tem
                                    tem_error *error);
 
 /* Trusts a model because of its place: tem_model_find_default found it beside the program (is_own).
- * Compares nothing with the hashes; tem_model_check does. */
+ * Compares nothing with the hashes; tem_model_check does. The certificates beside it came with the
+ * program, too (tem_certificate_trust). */
 TEM_API void tem_model_trust_own(tem_model *model);
+
+/* The whole rule, for a program that has opened a model for its user:
+ *  - if the user names a hash, the model with this hash and no other is trusted (tem_model_trust);
+ *  - else a model that came with the program is compared with its hashes and trusted
+ *    (tem_model_check, tem_model_trust_own);
+ *  - else the user must have built or verified it (tem_model_trust).
+ *   hash     as in tem_model_trust; NULL: the user names none
+ *   is_own   as tem_model_find_default tells it; 0 if the user names the file
+ * Fails as tem_model_trust does: with TEM_ERR_UNTRUSTED and the file of the model if nobody vouches
+ * for the model. The program then says how to verify it. */
+TEM_API tem_status tem_model_accept(tem_model *model, const char *hash, int is_own,
+                                    const tem_run *run, tem_error *error);
 
 /* The hash of a model, computed from all its content in memory: the hash of its file, or of the file
  * that tem_model_save would write. Whoever has built the model gives it to tem_trust_add.
@@ -487,7 +500,7 @@ typedef struct tem_mechanism_options {
                               * certificate's, which must be for this model and epsilon; beta,
                               * gamma and weights must be as they were for it, or 0 and NULL.
                               * That it holds is not computed anew (tem_certificate_verify):
-                              * whether to believe it, tem_trust_has tells. Needed only during
+                              * whether to trust it, tem_certificate_trust tells. Needed only during
                               * the call */
 } tem_mechanism_options;
 
@@ -1175,6 +1188,16 @@ TEM_API tem_status tem_trust_ready(tem_error *error);
  * while others change the list, and may then fail with TEM_ERR_CANCELLED. */
 TEM_API tem_status tem_trust_add(const char *hash, const tem_run *run, tem_error *error);
 TEM_API tem_status tem_trust_remove(const char *hash, const tem_run *run, tem_error *error);
+
+/* Whether a certificate that was loaded from a file may be used with a model: it lies beside a model
+ * that came with the program (tem_model_accept, tem_model_trust_own), or this user has made or
+ * verified it.
+ *   path      the file that it was loaded from; beside the model means the path of the model, as it
+ *             was opened, with ".cert" added
+ * Fails with TEM_ERR_CERTIFICATE if neither holds, or as tem_trust_has does. */
+TEM_API tem_status tem_certificate_trust(const tem_certificate_info *certificate,
+                                         const tem_model *model, const char *path,
+                                         tem_error *error);
 
 /* Called by tem_trust_verify for each thing that it has verified, from the thread that called it.
  *   certificate   which certificate; NULL: the model, or a file of certificates that cannot be

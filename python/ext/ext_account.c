@@ -318,16 +318,24 @@ static PyMethodDef accountant_methods[] = {
 
 /* ---- trust ---- */
 
-static PyObject *trust_has(PyObject *module, PyObject *args) {
-    const char *hash = NULL;
-    int has = 0;
+/* trust_certificate(certificate, model, the file that it is from): raises unless it is trusted */
+static PyObject *trust_certificate(PyObject *module, PyObject *args) {
+    const ext_state *state = ext_state_of(module);
+    ext_certificate *certificate = NULL;
+    ext_model *model = NULL;
+    PyObject *path = NULL;
+    tem_certificate_info info;
     tem_error error;
-    if (!PyArg_ParseTuple(args, "s", &hash))
+    if (!PyArg_ParseTuple(args, "O!O!O&", state->certificate, &certificate, state->model, &model,
+                          PyUnicode_FSConverter, &path))
         return NULL;
+    tem_certificate_get_info(certificate->certificate, &info);
     PyThreadState *thread = PyEval_SaveThread();
-    const tem_status status = tem_trust_has(hash, &has, &error);
+    const tem_status status =
+        tem_certificate_trust(&info, model->model, PyBytes_AsString(path), &error);
     PyEval_RestoreThread(thread);
-    return status == TEM_OK ? PyBool_FromLong(has) : ext_fail(ext_state_of(module), &error);
+    Py_DECREF(path);
+    return status == TEM_OK ? Py_NewRef(Py_None) : ext_fail(state, &error);
 }
 
 static PyObject *trust_ready(PyObject *module, PyObject *unused) {
@@ -353,7 +361,8 @@ static PyObject *trust_add(PyObject *module, PyObject *args) {
 }
 
 PyMethodDef ext_account_functions[] = {
-    {"trust_has", trust_has, METH_VARARGS, "trust_has(hash)"},
+    {"trust_certificate", trust_certificate, METH_VARARGS,
+     "trust_certificate(certificate, model, path)"},
     {"trust_ready", trust_ready, METH_NOARGS, "trust_ready()"},
     {"trust_add", trust_add, METH_VARARGS, "trust_add(hash)"},
     {"make_accountant", make_accountant, METH_VARARGS,

@@ -31,18 +31,6 @@ static PyObject *take_model(const ext_state *state, tem_status status, tem_model
     return wrap_model(state, model);
 }
 
-/* PRIVACY: what is looked for in the user's list, or compared with the hash that was named, is
- * computed from the bytes that are mapped here, and drawn from. */
-static tem_status trust_model(tem_model *model, const char *hash, bool is_own, const tem_run *run,
-                              tem_error *error) {
-    if (hash != NULL || !is_own)
-        return tem_model_trust(model, hash, run, error);
-    const tem_status status = tem_model_check(model, run, error);
-    if (status == TEM_OK)
-        tem_model_trust_own(model);
-    return status;
-}
-
 /* open_model(path, hash or None, whether it came with the program, threads, progress): a model that is
  * trusted */
 static PyObject *open_model(PyObject *module, PyObject *args) {
@@ -60,7 +48,7 @@ static PyObject *open_model(PyObject *module, PyObject *args) {
     ext_run_begin(&run, threads, progress);
     tem_status status = tem_model_open(name, &model, &error);
     if (status == TEM_OK)
-        status = trust_model(model, hash, is_own, &run.run, &error);
+        status = tem_model_accept(model, hash, is_own, &run.run, &error);
     ext_run_end(&run);
     Py_DECREF(path);
     if (status != TEM_OK)
@@ -68,16 +56,17 @@ static PyObject *open_model(PyObject *module, PyObject *args) {
     return take_model(ext_state_of(module), status, model, &error);
 }
 
-/* verify_model(path, path of its certificates, threads, progress): (the model, why the user's list could
+/* verify_model(path, path of its certificates, is_own, threads, progress): (the model, why the user's list could
  * not be changed, or None) */
 static PyObject *verify_model(PyObject *module, PyObject *args) {
     PyObject *path = NULL, *certificates = NULL, *progress = NULL;
     unsigned threads = 0;
+    int is_own = 0;
     tem_model *model = NULL;
     tem_error error, unnoted = {.status = TEM_OK};
     ext_run run;
-    if (!PyArg_ParseTuple(args, "O&O&IO", PyUnicode_FSConverter, &path, PyUnicode_FSConverter,
-                          &certificates, &threads, &progress)) {
+    if (!PyArg_ParseTuple(args, "O&O&pIO", PyUnicode_FSConverter, &path, PyUnicode_FSConverter,
+                          &certificates, &is_own, &threads, &progress)) {
         Py_XDECREF(path);
         return NULL;
     }
@@ -88,6 +77,8 @@ static PyObject *verify_model(PyObject *module, PyObject *args) {
     tem_status status = tem_model_open(name, &model, &error);
     if (status == TEM_OK)
         status = tem_trust_verify(model, &how, &run.run, &error);
+    if (status == TEM_OK && is_own)
+        tem_model_trust_own(model);
     ext_run_end(&run);
     Py_DECREF(path);
     Py_DECREF(certificates);

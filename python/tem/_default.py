@@ -86,7 +86,9 @@ def make_again(found: Found, why: Error, threads: int,
 def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Found:
     """The default model, made if need be (a few seconds, 111 MB)."""
     with contextlib.suppress(FileError):
-        return Found(*_tem.find_default(_folders()))
+        name, is_own = _tem.find_default(_folders())
+        # As Model.path has it: by its spelling the library knows the certificates beside it.
+        return Found(os.path.abspath(name) if is_own else name, is_own)
     vectors = _vectors()
     path = _cached(vectors) if vectors.exists() else None
     if path is None:

@@ -129,8 +129,7 @@ def _advise(refused: UntrustedError, path: str, model_hash: str | None) -> Excep
         return refused
     if refused.file and refused.file != path:  # the list is at fault, and says so
         return refused
-    reason = "you have neither built nor verified this model" if refused.file else refused.detail
-    return make("untrusted", f"{reason}; tem.Model.verify({path!r}) checks it, or name the hash that it "
+    return make("untrusted", f"{refused.detail}; tem.Model.verify({path!r}) checks it, or name the hash that it "
                 "had where it was verified: model_hash=", path)
 
 
@@ -215,7 +214,8 @@ class Model:
         """
         workers = _threads(threads)
         found = _find(path, workers, progress)
-        handle, unnoted = _tem.verify_model(found.path, f"{found.path}.cert", workers, progress)
+        handle, unnoted = _tem.verify_model(found.path, f"{found.path}.cert", found.is_own, workers,
+                                             progress)
         model = cls._wrap(handle, os.path.abspath(found.path), found.is_own)
         if unnoted is not None:
             _warn_unnoted(unnoted, model.hash)
@@ -375,12 +375,12 @@ class Model:
         try:
             found = _tem.find_certificate(path, self._handle, epsilon, beta, gamma)
         except (CertificateError, NotFoundError) as none:
-            reason = none.detail.partition(";")[0]  # without the advice of the command
-            raise make("certificate", f"{reason}; {advice}") from None
-        # PRIVACY: a certificate that nobody here has computed proves nothing.
-        if not self._is_own and not _tem.trust_has(found.info()["hash"]):
-            raise make("certificate", "you have neither made nor verified this certificate; 'tem "
-                       f"verify' checks it, or {advice}", path)
+            raise make("certificate", f"{none.detail}; {advice}") from None
+        try:  # PRIVACY: a certificate that nobody here has computed proves nothing.
+            _tem.trust_certificate(found, self._handle, path)
+        except CertificateError as refused:
+            raise make("certificate", f"{refused.detail}; tem.Model.verify({self._path!r}) checks it, "
+                       f"or {advice}", path) from None
         return found
 
     def _mechanism(self, epsilon: float, beta: float | None = None, gamma: float | None = None,
@@ -652,7 +652,7 @@ def _reopen(path: str, expected: str, is_own: bool) -> Model:
     if known is not None:
         return known
     try:
-        return Model._wrap(_tem.open_model(path, expected, False, 0, None), path, is_own)
+        return Model._wrap(_tem.open_model(path, expected, is_own, 0, None), path, is_own)
     except UntrustedError:
         raise make("damaged", "this is not the model that was pickled: the file has changed",
                    path) from None

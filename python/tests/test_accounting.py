@@ -272,7 +272,8 @@ def test_files_are_read_without_the_gil(small_path, state):
     model = tem.Model.open(path)
     found = model.calibrate(2, weights="equal", save=True)
     assert not lets_others_run(lambda: found.hash, wait=0.2)  # the thread does not come in by itself
+    read = _tem.find_certificate(found.file, model._handle, 2, 0, 0)
     for call in (lambda: _tem.find_certificate(found.file, model._handle, 2, 0, 0),
-                 lambda: _tem.trust_has(found.hash), _tem.trust_ready,
+                 lambda: _tem.trust_certificate(read, model._handle, found.file), _tem.trust_ready,
                  lambda: _tem.trust_add(found.hash)):
         assert lets_others_run(call)

@@ -267,6 +267,27 @@ def test_a_model_beside_the_command(monkeypatch, tmp_path, small_path):
     assert tem.Model.open().path == str(tmp_path / "share/tem/default.tem")
 
 
+def test_certificates_beside_the_command(monkeypatch, tmp_path, small_path, state):
+    """They came with it. Somebody else made them, so the user's list does not have them; where a path
+    names the model, they do not count."""
+    made = tmp_path / "share/tem/default.tem"
+    made.parent.mkdir(parents=True)
+    shutil.copy(small_path, made)
+    with monkeypatch.context() as theirs:
+        theirs.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
+        tem.Model.verify(made).calibrate(2, weights="equal", save=True)
+    monkeypatch.delenv("TEM_MODEL", raising=False)
+    command = tmp_path / "bin/tem"
+    command.parent.mkdir()
+    command.write_text("")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    for model in (tem.Model.open(), pickle.loads(pickle.dumps(tem.Model.open()))):
+        assert model.privatize_report("movie", epsilon=2, calibrated=True)[1].certificate
+    with pytest.raises(tem.CertificateError, match="neither made nor verified.*Model.verify"):
+        tem.Model.open(made).privatize("movie", epsilon=2, calibrated=True)
+
+
 def test_pickles_are_the_file(small, small_path, tmp_path):
     own = tem.Model.open(small_path)
     assert pickle.loads(pickle.dumps(own)) is own  # as long as it is open here

@@ -1,8 +1,9 @@
 /* api_trust.c - which models and certificates are trusted: the calls of tem.h.
  *
- * PRIVACY: lists and bounds decide what is drawn, and a matrix whether anything is proved. A file can
- * say anything of them. So a model that was opened is used only once somebody whom the user trusts
- * has built or verified it, and that is asked here and nowhere else. */
+ * PRIVACY: lists and bounds decide what is drawn, a matrix whether anything is proved, a certificate
+ * with which exponent. A file can say anything of them. So a model or certificate that was opened is
+ * used only once somebody whom the user trusts has made or verified it. That is decided here and
+ * nowhere else; the command and the Python package ask. */
 #include "trust/trusted.h"
 
 #include "core/status.h"
@@ -49,8 +50,7 @@ static tem_status accept(const tem_model *model, const char *computed, const cha
     const tem_status status = trust_list_has(computed, &listed, error);
     if (status == TEM_OK && !listed)
         return core_fail_at(error, TEM_ERR_UNTRUSTED, model->path, 0, 0,
-                            "you have neither built nor verified this model; 'tem verify', or "
-                            "tem_trust_verify, checks it");
+                            "you have neither built nor verified this model");
     return status;
 }
 
@@ -78,6 +78,18 @@ tem_status tem_model_trust(tem_model *model, const char *hash, const tem_run *ru
 
 void tem_model_trust_own(tem_model *model) {
     trusted_set(model, true);
+    atomic_store_explicit(&model->is_own, true, memory_order_release);
+}
+
+tem_status tem_model_accept(tem_model *model, const char *hash, int is_own, const tem_run *run,
+                            tem_error *error) {
+    if (model == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
+    const tem_status status = hash == NULL && is_own ? model_check(model, run, error)
+                                                     : tem_model_trust(model, hash, run, error);
+    if (status == TEM_OK && is_own)
+        tem_model_trust_own(model);
+    return status;
 }
 
 tem_status tem_model_hash(const tem_model *model, const tem_run *run, char hash[65],
@@ -88,6 +100,34 @@ tem_status tem_model_hash(const tem_model *model, const tem_run *run, char hash[
     const tem_status status = model_hash(model, run, bytes, error);
     if (status == TEM_OK)
         sodium_bin2hex(hash, 2 * sizeof bytes + 1, bytes, sizeof bytes);
+    return status;
+}
+
+/* ---- certificates ---- */
+
+/* Whether `path` is that of the model with ".cert" added, and the model came with the program. */
+static bool is_beside_own(const tem_model *model, const char *path) {
+    if (model->path == NULL || !tem_model_is_trusted(model) ||
+        !atomic_load_explicit(&model->is_own, memory_order_acquire))
+        return false;
+    const size_t length = strlen(model->path);
+    return strncmp(path, model->path, length) == 0 && strcmp(path + length, ".cert") == 0;
+}
+
+tem_status tem_certificate_trust(const tem_certificate_info *certificate, const tem_model *model,
+                                 const char *path, tem_error *error) {
+    bool listed = false;
+    if (certificate == NULL || model == NULL || path == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a certificate, its model and the file that it is from are needed");
+    if (is_beside_own(model, path))
+        return TEM_OK;
+    tem_status status = check_hash(certificate->hash, error);
+    if (status == TEM_OK)
+        status = trust_list_has(certificate->hash, &listed, error);
+    if (status == TEM_OK && !listed)
+        return core_fail_at(error, TEM_ERR_CERTIFICATE, path, 0, 0,
+                            "you have neither made nor verified this certificate");
     return status;
 }
 

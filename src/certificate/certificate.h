@@ -3,7 +3,7 @@
  * A certificate says: on the words, vectors and metric with the hash `space`, the exponent s
  * and the truncation gamma lose at most `realised` per unit of distance, which is below
  * epsilon. What is here keeps it whole. Nothing here makes it true: who may believe it is
- * the command's affair (cli/trust.h). */
+ * decided by tem_certificate_trust. */
 #ifndef CERTIFICATE_CERTIFICATE_H
 #define CERTIFICATE_CERTIFICATE_H
 

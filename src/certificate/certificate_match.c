@@ -89,8 +89,7 @@ bool certificate_is_for(const tem_certificate *c, const tem_model *model) {
 }
 
 static const char other_model[] =
-    "the certificate is for another model: for other words, vectors or another metric; 'tem "
-    "calibrate' makes one for this model";
+    "the certificate is for another model: for other words, vectors or another metric";
 
 tem_status certificate_check_model(const tem_certificate *c, const tem_model *model,
                                    tem_error *error) {
@@ -111,9 +110,7 @@ tem_status certificate_check_options(const tem_model *model, const tem_mechanism
         return status;
     if (differs(o->epsilon, c->epsilon))
         return core_fail(error, TEM_ERR_CERTIFICATE,
-                         "the certificate is for epsilon %.17g and no other; 'tem calibrate' makes "
-                         "one for another",
-                         c->epsilon);
+                         "the certificate is for epsilon %.17g and no other", c->epsilon);
     if ((is_given(o->beta) && differs(o->beta, c->beta)) ||
         (is_given(o->gamma) && !has_gamma(c, o->gamma)))
         return core_fail(error, TEM_ERR_CERTIFICATE,
@@ -190,10 +187,9 @@ tem_status certificate_find(const char *path, const tem_model *model, const tem_
     if (found != NULL)
         status = hand_out(found, certificate, error);
     else
-        status = core_fail_at(error, TEM_ERR_CERTIFICATE, path, 0, 0, "%s",
-                              other ? other_model
-                                    : "no certificate for this epsilon and beta or gamma; 'tem "
-                                      "calibrate' makes one");
+        status =
+            core_fail_at(error, TEM_ERR_CERTIFICATE, path, 0, 0, "%s",
+                         other ? other_model : "no certificate for this epsilon and beta or gamma");
     certificates_free(list, count);
     return status;
 }

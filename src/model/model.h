@@ -35,6 +35,7 @@ struct tem_model {
     /* PRIVACY: whether lists and bounds may be drawn from. A built model's may; a file's only once
      * tem_model_trust, tem_model_trust_own or tem_model_verify has said so. */
     atomic_bool trusted;
+    atomic_bool is_own; /* it came with the program, and so did the certificates beside it */
 };
 
 /* A model over a view that is aligned to 64 bytes, which it takes over, also when it

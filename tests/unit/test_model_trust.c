@@ -325,6 +325,72 @@ static void test_trust_by_verification(void **state) {
     tem_model_free(model);
 }
 
+/* The rule as a whole: a named hash decides alone, then the place, then the list. */
+static void test_accepted_models(void **state) {
+    (void)state;
+    tem_error error;
+    char other[65], own[65];
+    memset(other, '0', 64);
+    other[64] = '\0';
+    memcpy(own, hash_of(built), sizeof own);
+    for (int is_own = 0; is_own < 2; is_own++) {
+        tem_model *model = open_model();
+        assert_int_equal(tem_model_accept(model, other, is_own, NULL, &error), TEM_ERR_UNTRUSTED);
+        assert_false(tem_model_is_trusted(model));
+        assert_int_equal(tem_model_accept(model, NULL, is_own, NULL, &error),
+                         is_own ? TEM_OK : TEM_ERR_UNTRUSTED);
+        assert_int_equal(tem_model_is_trusted(model), is_own);
+        if (!is_own) /* what is the case, and no command */
+            assert_string_equal(error.message, "you have neither built nor verified this model");
+        tem_model_free(model);
+        model = open_model();
+        assert_int_equal(tem_model_accept(model, own, is_own, NULL, NULL), TEM_OK);
+        tem_model_free(model);
+    }
+    /* Also what came with the program is compared with its hashes. */
+    read_model();
+    file.data[section(SECTION_VECTORS)->offset] ^= 1;
+    write_model();
+    tem_model *damaged = open_model();
+    assert_int_equal(tem_model_accept(damaged, NULL, 1, NULL, NULL), TEM_ERR_DAMAGED);
+    assert_false(tem_model_is_trusted(damaged));
+    tem_model_free(damaged);
+    assert_int_equal(tem_model_accept(NULL, NULL, 1, NULL, NULL), TEM_ERR_ARGUMENT);
+}
+
+/* A certificate counts beside the program's own model, or if it is in the user's list. */
+static void test_accepted_certificates(void **state) {
+    (void)state;
+    tem_error error;
+    tem_certificate_info info;
+    char elsewhere[120];
+    tem_certificate_get_info(genuine, &info);
+    snprintf(elsewhere, sizeof elsewhere, "%s.old", certificates);
+    tem_model *model = open_model(), *program = open_model();
+    assert_int_equal(tem_model_accept(program, NULL, 1, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_certificate_trust(&info, program, certificates, &error), TEM_OK);
+    const char *const paths[] = {elsewhere, path, "", certificates};
+    for (int i = 0; i < 4; i++) {
+        const tem_model *asked = i < 3 ? program : model;
+        assert_int_equal(tem_certificate_trust(&info, asked, paths[i], &error),
+                         TEM_ERR_CERTIFICATE);
+        assert_string_equal(error.file, paths[i]);
+        assert_string_equal(error.message, "you have neither made nor verified this certificate");
+    }
+    /* Its user has named the hash: nothing came with the program. */
+    assert_int_equal(tem_model_accept(model, hash_of(built), 0, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_certificate_trust(&info, model, certificates, &error),
+                     TEM_ERR_CERTIFICATE);
+    add(info.hash);
+    assert_int_equal(tem_certificate_trust(&info, model, certificates, &error), TEM_OK);
+    assert_int_equal(tem_certificate_trust(&info, built, elsewhere, &error), TEM_OK);
+    assert_int_equal(tem_certificate_trust(NULL, model, certificates, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_certificate_trust(&info, NULL, certificates, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_certificate_trust(&info, model, NULL, NULL), TEM_ERR_ARGUMENT);
+    tem_model_free(model);
+    tem_model_free(program);
+}
+
 /* A front that is trusted, before content that is not: the hash must be that of the content. */
 static void test_hash_of_bytes(void **state) {
     (void)state;
@@ -691,6 +757,8 @@ int main(void) {
         cmocka_unit_test_setup(test_trust_by_list, set_up),
         cmocka_unit_test_setup(test_trust_by_place, set_up),
         cmocka_unit_test_setup(test_trust_by_verification, set_up),
+        cmocka_unit_test_setup(test_accepted_models, set_up),
+        cmocka_unit_test_setup(test_accepted_certificates, set_up),
         cmocka_unit_test_setup(test_hash_of_bytes, set_up),
         cmocka_unit_test_setup(test_forged_lists, set_up),
         cmocka_unit_test_setup(test_verification_notes, set_up),
