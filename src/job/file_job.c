@@ -10,6 +10,7 @@ typedef struct file_job {
     const tem_job *options;
     const tem_run *run;
     record_run records;
+    bool has_output; /* it was opened */
 } file_job;
 
 /* Reads all inputs once, from the beginning. */
@@ -43,23 +44,12 @@ static tem_status count_and_pay(file_job *j, int64_t start, tem_error *error) {
     return status;
 }
 
-/* PRIVACY: what can be read twice is paid for before a word of it is drawn; a stream batch by
- * batch. */
-static tem_status read_and_release(file_job *j, tem_error *error) {
+/* PRIVACY: what can be read twice is paid for before a word of it is drawn; a stream is paid for
+ * batch by batch (record_batch.c). */
+static bool pays_first(const file_job *j, int64_t *start) {
     const tem_job *o = j->options;
-    int64_t start = 0;
-    if (o->dry_run)
-        return count_and_pay(j, start, error);
-    stream_output *out = &j->records.output;
-    tem_status status = stream_output_open(out, o->output, o->overwrite, j->run, error);
-    if (status != TEM_OK)
-        return status;
-    if (j->records.spending.active && stream_can_reread(o->inputs, o->input_count, &start))
-        status = count_and_pay(j, start, error);
-    if (status == TEM_OK)
-        status = read_inputs(j, false, error);
-    const tem_status closed = stream_output_close(out, status == TEM_OK, error);
-    return status == TEM_OK ? closed : status;
+    return o->dry_run ||
+           (j->records.spending.active && stream_can_reread(o->inputs, o->input_count, start));
 }
 
 static tem_status check_job(const tem_job *options, record_run *r, tem_error *error) {
@@ -82,25 +72,50 @@ static tem_status check_job(const tem_job *options, record_run *r, tem_error *er
     return TEM_OK;
 }
 
+/* The threads, the ledger and the output. */
+static tem_status open_job(file_job *j, const tem_mechanism *mechanism, tem_error *error) {
+    const tem_job *o = j->options;
+    spending *spent = &j->records.spending;
+    tem_status status = record_run_init(&j->records, mechanism, o, j->run, error);
+    if (status == TEM_OK)
+        status = spending_open(spent, mechanism, o, j->run, error);
+    if (status == TEM_OK)
+        status = spending_check_files(spent, error);
+    if (status != TEM_OK || o->dry_run)
+        return status;
+    status = stream_output_open(&j->records.output, o->output, o->overwrite, j->run, error);
+    j->has_output = status == TEM_OK;
+    return status;
+}
+
+/* The output appears if all went well. */
+static tem_status close_job(file_job *j, tem_status status, tem_balance *balance,
+                            tem_error *error) {
+    if (j->has_output) {
+        const tem_status closed = stream_output_close(&j->records.output, status == TEM_OK, error);
+        status = status == TEM_OK ? closed : status;
+    }
+    spending_close(&j->records.spending, balance);
+    record_run_free(&j->records);
+    return status;
+}
+
 tem_status file_job_run(const tem_mechanism *mechanism, const tem_job *options, const tem_run *run,
                         tem_counts *counts, tem_balance *balance, tem_error *error) {
     file_job j = {.options = options, .run = run};
-    spending *spent = &j.records.spending;
-    spent->ledger.descriptor = -1;
+    int64_t start = 0; /* of standard input */
+    j.records.spending.ledger.descriptor = -1;
     tem_status status = check_job(options, &j.records, error);
     if (status == TEM_OK)
         status = spending_check(mechanism, options, error);
     if (status != TEM_OK)
         return status;
-    status = record_run_init(&j.records, mechanism, options, run, error);
-    if (status == TEM_OK)
-        status = spending_open(spent, mechanism, options, run, error);
-    if (status == TEM_OK)
-        status = spending_check_files(spent, error);
-    if (status == TEM_OK)
-        status = read_and_release(&j, error);
-    spending_close(spent, balance);
-    record_run_free(&j.records);
+    status = open_job(&j, mechanism, error);
+    if (status == TEM_OK && pays_first(&j, &start))
+        status = count_and_pay(&j, start, error);
+    if (status == TEM_OK && !options->dry_run)
+        status = read_inputs(&j, false, error);
+    status = close_job(&j, status, balance, error);
     if (counts != NULL)
         *counts = j.records.counts;
     return status;

@@ -37,30 +37,32 @@ static tem_status find_person(const record_run *r, worker *w, const char *record
     return status;
 }
 
-/* The private form of the field, in `out`: at its end if it is written there as it is, without
- * copies of it, which would be most of the memory that a large document takes; else in w->private,
- * from where it is encoded. */
-static tem_status replace_field(const record_run *r, worker *w, const char *record,
-                                const record_span *span, core_buffer *out, tem_counts *counts,
-                                tem_error *error) {
-    if (span->quoting == RECORD_PLAIN)
-        return replacer_run(&w->replacer, &w->rng, record + span->start, span->end - span->start,
-                            out, counts, error);
+static tem_status append(const record_run *r, core_buffer *out, const char *bytes, size_t count,
+                         tem_error *error) {
+    return r->counting || core_buffer_add(out, bytes, count) ? TEM_OK : core_fail_memory(error);
+}
+
+/* The text of a field that is quoted or escaped, in w->plain. */
+static tem_status decode_field(worker *w, const char *record, const record_span *span,
+                               tem_error *error) {
     core_buffer_clear(&w->plain);
     core_buffer_clear(&w->private);
-    tem_status status = records_decode(span, record, &w->plain, error);
-    if (status == TEM_OK)
-        status = replacer_run(&w->replacer, &w->rng, w->plain.data, w->plain.size, &w->private,
-                              counts, error);
+    return records_decode(span, record, &w->plain, error);
+}
+
+/* Appends w->private as such a field. */
+static tem_status encode_field(const record_run *r, worker *w, core_buffer *out, tem_error *error) {
+    tem_status status = TEM_OK;
     core_buffer_clear(&w->plain);
-    if (status == TEM_OK && !r->counting)
+    if (!r->counting)
         status = records_encode(&r->reader, w->private.data, w->private.size, out, error);
     core_buffer_clear(&w->private);
     return status;
 }
 
 /* Replaces the private field of one record, and appends the whole record, which always ends in a
- * line feed.
+ * line feed. A field that is written as it is is not copied, which would be most of the memory that
+ * a large document takes.
  * PRIVACY: of the private field nothing reaches the output but what replacer_run made of its
  * pieces: not how it was quoted or escaped, nor whether it was null, unless that is asked for. */
 static tem_status replace_record(const record_run *r, worker *w, const char *record, size_t content,
@@ -69,16 +71,20 @@ static tem_status replace_record(const record_run *r, worker *w, const char *rec
     tem_status status = records_span(&r->reader, record, content, &span, error);
     if (status != TEM_OK)
         return status;
+    const bool plain = span.quoting == RECORD_PLAIN;
     const bool kept = span.quoting == RECORD_NOTHING && r->missing == TEM_MISSING_KEEP;
-    if (!r->counting && !core_buffer_add(out, record, kept ? span.end : span.start))
-        return core_fail_memory(error);
-    if (!kept)
-        status = replace_field(r, w, record, &span, out, counts, error);
-    if (status == TEM_OK && !r->counting &&
-        (!core_buffer_add(out, record + span.end, content - span.end) ||
-         !core_buffer_add(out, "\n", 1)))
-        return core_fail_memory(error);
-    return status;
+    status = append(r, out, record, kept ? span.end : span.start, error);
+    if (status == TEM_OK && !plain)
+        status = decode_field(w, record, &span, error);
+    if (status == TEM_OK && !kept)
+        status = replacer_run(&w->replacer, &w->rng, plain ? record + span.start : w->plain.data,
+                              plain ? span.end - span.start : w->plain.size,
+                              plain ? out : &w->private, counts, error);
+    if (status == TEM_OK && !plain && !kept)
+        status = encode_field(r, w, out, error);
+    if (status == TEM_OK)
+        status = append(r, out, record + span.end, content - span.end, error);
+    return status == TEM_OK ? append(r, out, "\n", 1, error) : status;
 }
 
 /* Counts a record that was replaced and, with a ledger, notes what is to be paid for it. */

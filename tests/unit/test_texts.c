@@ -295,7 +295,7 @@ static void test_stopped(void **state) {
             TEM_OK);
         assert_true(t.done == TEXTS && t.total == TEXTS);
         tem_texts_free(private);
-        t = (told){.stop_at = 3};
+        t = (told){.stop_at = threads == 1 ? 3 : 1}; /* others may have done the rest by then */
         private = (tem_texts *)&texts;
         assert_int_equal(
             tem_privatize_texts(mechanism, &job, texts, TEXTS, &run, &private, NULL, NULL, NULL),
