@@ -26,8 +26,8 @@ static bool find_point(const calibrate_request *r, const tem_model *model,
     if (certificate == NULL) {
         talk_note(r->common.quiet, "epsilon %s, %s weights", talk_number(wanted->epsilon),
                   tem_weights_name(wanted->weights));
-        certificate =
-            calibration_make(model, accountant, wanted, r->minutes, false, run, r->common.quiet);
+        certificate = calibration_make(model, accountant, wanted, r->minutes, false, run,
+                                       r->common.quiet, NULL);
     }
     if (certificate == NULL)
         return false;

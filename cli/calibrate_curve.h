@@ -3,7 +3,7 @@
 #define CLI_CALIBRATE_CURVE_H
 
 #include "common_options.h"
-#include "tem.h"
+#include "tem_account.h"
 
 #include <stdbool.h>
 

@@ -160,7 +160,7 @@ static tem_status audit_again(const tem_model *model, const tem_accountant *equa
 
 tem_certificate *calibration_make(const tem_model *model, const tem_accountant *accountant,
                                   const tem_calibration *wanted, double minutes, bool patient,
-                                  const tem_run *run, bool quiet) {
+                                  const tem_run *run, bool quiet, tem_audit *audit) {
     watch w = {.end = talk_clock() + 60 * minutes, .quiet = quiet};
     tem_calibration search = *wanted;
     tem_certificate *certificate = NULL, *better = NULL;
@@ -169,12 +169,13 @@ tem_certificate *calibration_make(const tem_model *model, const tem_accountant *
     search.told_context = &w;
     if (patient && wanted->weights != TEM_WEIGHTS_EQUAL)
         talk_be_patient();
-    tem_status status = tem_accountant_calibrate(accountant, &search, run, &certificate, &error);
+    tem_status status =
+        tem_accountant_calibrate(accountant, &search, run, &certificate, audit, &error);
     talk_end_progress();
     if (status == TEM_OK && w.said)
         status = find_better(model, wanted, certificate, run, quiet, &better, &error);
-    if (better != NULL && wanted->audit != NULL)
-        status = audit_again(model, accountant, better, run, wanted->audit, &error);
+    if (better != NULL && audit != NULL)
+        status = audit_again(model, accountant, better, run, audit, &error);
     talk_end_progress();
     if (status != TEM_OK) {
         talk_error(&error);

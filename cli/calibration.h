@@ -3,7 +3,7 @@
 #ifndef CLI_CALIBRATION_H
 #define CLI_CALIBRATION_H
 
-#include "tem.h"
+#include "tem_account.h"
 
 #include <stdbool.h>
 
@@ -25,13 +25,14 @@ tem_status calibration_summarise(const tem_model *model, const tem_certificate *
 /* Calibrates; keeps the certificate beside the model, and believes it from now on. Where a search
  * was ended before its time and calibration_find has a certificate whose expected distance, computed
  * anew, is no larger, that one stays and is returned instead.
- *   wanted    of it, told is not looked at; audit, if any, is of the certificate that is returned
+ *   wanted    of it, told is not looked at
  *   minutes   after which a search ends with the best it has
  *   patient   the first SIGINT does that, too, and the second one ends the command
+ *   audit     receives what is proved of the certificate that is returned; may be NULL
  * NULL after saying why not. */
 tem_certificate *calibration_make(const tem_model *model, const tem_accountant *accountant,
                                   const tem_calibration *wanted, double minutes, bool patient,
-                                  const tem_run *run, bool quiet);
+                                  const tem_run *run, bool quiet, tem_audit *audit);
 
 /* The mechanism that a certificate is of; fails as tem_mechanism_create does. */
 tem_status calibration_mechanism(const tem_certificate *certificate, const tem_model *model,

@@ -86,7 +86,8 @@ static void print_text(const audit_result *r) {
            r->certified ? "calibrated " : "", info->properties->name, info->epsilon, info->s,
            info->gamma, talk_count(r->words));
     if (r->certified)
-        printf("certificate %.16s, %s weights\n", r->certificate.hash, r->certificate.weights);
+        printf("certificate %.16s, %s weights\n", r->certificate.hash,
+               tem_weights_name(r->certificate.weights));
     printf("\nrealised    %.6g per unit of distance at most, for any two words\n",
            tem_round_up(r->audit.realised, DIGITS));
     if (!r->audit.is_metric)
@@ -132,7 +133,7 @@ static bool print_json(const audit_result *r) {
         "s:{s:I, s:I}, s:o, s:o}",
         "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)r->words, "weights",
-        info->weights, "mechanism", info->properties->name, "certificate",
+        tem_weights_name(info->weights), "mechanism", info->properties->name, "certificate",
         info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(), "metric",
         audit->is_metric, "realised", audit->realised, "realised_least", audit->realised_least,
         "worst", words_worst_as_json(r->model, audit), "epsilon_gamma", info->epsilon_gamma,

@@ -31,7 +31,7 @@ typedef struct calibrated {
 static void print_text(const calibrated *c) {
     const tem_certificate_info *info = &c->info;
     printf("epsilon      %s, over %s words with %s weights\n", talk_number(info->epsilon),
-           talk_count(c->model_info.words), info->weights);
+           talk_count(c->model_info.words), tem_weights_name(info->weights));
     printf("s            %.6f, which is %.4f of epsilon (the paper: 0.5)\n", info->s,
            info->s / info->epsilon);
     printf("gamma        %.4f", info->gamma);
@@ -55,7 +55,7 @@ static bool print_json(const calibrated *c) {
         "{s:f, s:f, s:f, s:o, s:I, s:s, s:f, s:f, s:o, s:{s:I, s:I}, s:o, s:s, s:s}", "epsilon",
         info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)c->model_info.words,
-        "weights", info->weights, "realised", info->realised, "realised_least",
+        "weights", tem_weights_name(info->weights), "realised", info->realised, "realised_least",
         c->audit.realised_least, "worst", words_worst_as_json(c->model, &c->audit), "pairs",
         "examined", (json_int_t)c->audit.pairs_examined, "pruned",
         (json_int_t)c->audit.pairs_pruned, "effects", effects_as_json(info), "hash", info->hash,
@@ -73,10 +73,8 @@ static bool print_json(const calibrated *c) {
 static int calibrate(const calibrate_request *r, const tem_model *model,
                      const tem_accountant *accountant, const tem_run *run) {
     calibrated c = {.model = model};
-    tem_calibration wanted = r->wanted;
-    wanted.audit = &c.audit;
-    tem_certificate *certificate =
-        calibration_make(model, accountant, &wanted, r->minutes, true, run, r->common.quiet);
+    tem_certificate *certificate = calibration_make(model, accountant, &r->wanted, r->minutes, true,
+                                                    run, r->common.quiet, &c.audit);
     if (certificate == NULL)
         return EXIT_FAILED;
     tem_certificate_get_info(certificate, &c.info);

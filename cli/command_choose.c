@@ -100,14 +100,14 @@ static void print_certificate(const tem_certificate_info *info, void *context) {
              "  epsilon  weights          N_w median            S_w median               Bayes");
     *first = false;
     printf(" %8.4g  %-9s  %8.6f (%8.6f)  %8.2f (%8.2f)  %8.6f (%8.6f)\n", info->epsilon,
-           info->weights, info->effect.self, info->plain.self, info->effect.support,
-           info->plain.support, info->effect.bayes, info->plain.bayes);
+           tem_weights_name(info->weights), info->effect.self, info->plain.self,
+           info->effect.support, info->plain.support, info->effect.bayes, info->plain.bayes);
 }
 
 static void add_certificate(const tem_certificate_info *info, void *context) {
-    json_array_append_new(context,
-                          json_pack("{s:f, s:s, s:f, s:o}", "epsilon", info->epsilon, "weights",
-                                    info->weights, "s", info->s, "effects", effects_as_json(info)));
+    json_array_append_new(context, json_pack("{s:f, s:s, s:f, s:o}", "epsilon", info->epsilon,
+                                             "weights", tem_weights_name(info->weights), "s",
+                                             info->s, "effects", effects_as_json(info)));
 }
 
 /* The largest epsilon below a limit of a certificate with tuned weights that by its own words keeps
@@ -123,7 +123,7 @@ static void consider_tuned(const tem_certificate_info *info, void *context) {
     const tem_summary said = {.self_median = info->effect.self,
                               .support_median = info->effect.support,
                               .bayes = info->effect.bayes};
-    if (strcmp(info->weights, "tuned") == 0 && usual_beta && info->epsilon > best->epsilon &&
+    if (info->weights == TEM_WEIGHTS_TUNED && usual_beta && info->epsilon > best->epsilon &&
         info->epsilon < best->below && tem_wish_is_kept(&best->chooser->wish, &said))
         best->epsilon = info->epsilon;
 }

@@ -118,8 +118,9 @@ static json_t *describe(const tem_certificate *certificate, const looked_at *l) 
     tem_certificate_get_info(certificate, &info);
     return json_pack("{s:f, s:o, s:f, s:f, s:f, s:s, s:b, s:b, s:s}", "epsilon", info.epsilon,
                      "beta", info.beta > 0 ? json_real(info.beta) : json_null(), "s", info.s,
-                     "gamma", info.gamma, "realised", info.realised, "weights", info.weights,
-                     "this_model", tem_certificate_is_for(certificate, l->model), "trusted",
+                     "gamma", info.gamma, "realised", info.realised, "weights",
+                     tem_weights_name(info.weights), "this_model",
+                     tem_certificate_is_for(certificate, l->model), "trusted",
                      l->trusted && trust_has(&info, l->model), "hash", info.hash);
 }
 

@@ -6,6 +6,7 @@
 #include "mechanism_options.h"
 #include "outputs.h"
 #include "talk.h"
+#include "tem_command.h"
 #include "trust.h"
 
 #include <errno.h>

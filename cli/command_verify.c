@@ -3,6 +3,7 @@
 #include "common_options.h"
 #include "default_model.h"
 #include "talk.h"
+#include "tem_account.h"
 #include "trust.h"
 
 #include <stdio.h>
@@ -33,14 +34,14 @@ static void tell_certificate(const verifying *v, const tem_certificate_info *inf
         talk_note(
             v->quiet,
             "%s: verified: epsilon %s, %s weights, s = %.6f, gamma = %.4f: realised at most %.9g",
-            path, talk_number(info->epsilon), info->weights, info->s, info->gamma,
+            path, talk_number(info->epsilon), tem_weights_name(info->weights), info->s, info->gamma,
             tem_round_up(info->realised, 9));
         return;
     }
     tem_error error = *failure;
     if (error.file[0] == '\0')
         snprintf(error.file, sizeof error.file, "%.180s: epsilon %s, %s weights", path,
-                 talk_number(info->epsilon), info->weights);
+                 talk_number(info->epsilon), tem_weights_name(info->weights));
     talk_error(&error);
 }
 
@@ -84,13 +85,11 @@ static int verify(const common_options *common) {
         return EXIT_FAILED;
     const tem_run run = talk_run((unsigned)common->threads, common->quiet);
     verifying v = {.start = talk_clock(), .quiet = common->quiet};
-    tem_error error, unnoted;
-    const tem_verification how = {.certificates = default_model_certificates(),
-                                  .told = told,
-                                  .told_context = &v,
-                                  .unnoted = &unnoted};
+    tem_error error, unnoted = {.status = TEM_OK};
+    const tem_verification how = {
+        .certificates = default_model_certificates(), .told = told, .told_context = &v};
     tem_model_get_info(model, &v.model);
-    const tem_status status = tem_trust_verify(model, &how, &run, &error);
+    const tem_status status = tem_trust_verify(model, &how, &run, &unnoted, &error);
     tem_model_free(model);
     talk_end_progress();
     if (!trust_is_noted(unnoted.status, &unnoted)) {

@@ -10,7 +10,8 @@ static void print_row(const char *what, double certified, double paper) {
 void effects_print(const tem_certificate_info *c) {
     if (c->prior[0] == '\0')
         return;
-    printf("\nunder the prior %-20s %10s   s = epsilon/2\n", c->prior, c->weights);
+    printf("\nunder the prior %-20s %10s   s = epsilon/2\n", c->prior,
+           tem_weights_name(c->weights));
     print_row("stays itself (N_w, median)", c->effect.self, c->plain.self);
     print_row("spread over words (S_w, median)", c->effect.support, c->plain.support);
     print_row("expected distance", c->effect.distance, c->plain.distance);

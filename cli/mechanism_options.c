@@ -3,6 +3,7 @@
 
 #include "default_model.h"
 #include "talk.h"
+#include "tem_account.h"
 #include "trust.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_PRIOR_OPTION_H
 #define CLI_PRIOR_OPTION_H
 
-#include "tem.h"
+#include "tem_account.h"
 
 #include <stdbool.h>
 

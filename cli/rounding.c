@@ -1,6 +1,8 @@
 /* rounding.c - the rounding of a model beside the distances of its words. */
 #include "rounding.h"
 
+#include "tem_account.h"
+
 double rounding_percent(const tem_model *model, double *median) {
     tem_model_info info;
     tem_dist nearest = 0;

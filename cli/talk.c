@@ -1,6 +1,8 @@
 /* talk.c - what the command says on stderr. */
 #include "talk.h"
 
+#include "tem_command.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 
-#include "tem.h"
+#include "tem_account.h"
 
 #include <jansson.h>
 

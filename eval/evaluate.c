@@ -8,6 +8,7 @@
 #include "figure.h"
 #include "number_text.h"
 #include "results.h"
+#include "tem_account.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "gnuplot.h"
 
 #include "failure.h"
+#include "tem_command.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,6 +3,7 @@
 
 #include "failure.h"
 #include "number_text.h"
+#include "tem_account.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "whole_file.h"
 
 #include "failure.h"
+#include "tem_command.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -26,9 +26,21 @@
  *
  * Rules that hold for every function:
  *  - A function that can fail returns a tem_status, TEM_OK being 0. When it
- *    fails, its outputs are untouched and *error, unless NULL, tells why.
+ *    fails, its outputs are untouched and *error tells why. `error` may be NULL.
+ *  - NULL: the comment of a function names the arguments that may be NULL. For any other NULL the
+ *    function returns TEM_ERR_ARGUMENT. A function without a status then answers with nothing: 0,
+ *    NULL, NaN, "unknown", TEM_NO_WORD, a distance of UINT32_MAX, or an info of zeros in which what
+ *    a word can cost is infinite. tem_job_why_not_private answers that nothing is known.
  *  - Objects are opaque. What a call hands out through a `tem_x **` belongs to
  *    the caller, who frees it with tem_x_free; tem_x_free(NULL) does nothing.
+ *  - Structs can grow. A struct that the caller allocates ends in fields called `reserved`. In
+ *    options they must be 0: start with {0} or with designated initialisers. A call refuses other
+ *    values with TEM_ERR_ARGUMENT, because they stand for an option of a newer tem. In results the
+ *    library sets them to 0. In a field of options 0 or NULL means the default, unless the field's
+ *    comment says otherwise.
+ *  - Enums can grow: a newer library may return values that this header does not name.
+ *  - Messages count words, lines, bytes and records from 1. Ids of words and indices of lists, which
+ *    are arguments and results, start at 0.
  *  - A tem_model, tem_vectors, tem_mechanism or tem_law is frozen once made (whether a
  *    model is trusted may change, atomically): any
  *    number of threads may use one at the same time, without locks. A tem_rng
@@ -59,47 +71,62 @@ extern "C" {
 #define TEM_API
 #endif
 
+/* The version of this header. TEM_VERSION_NUMBER is major * 1000000 + minor * 1000 + patch. */
 #define TEM_VERSION "0.1.0"
+#define TEM_VERSION_MAJOR 0
+#define TEM_VERSION_MINOR 1
+#define TEM_VERSION_PATCH 0
+#define TEM_VERSION_NUMBER                                                                         \
+    (TEM_VERSION_MAJOR * 1000000u + TEM_VERSION_MINOR * 1000u + TEM_VERSION_PATCH)
 
-/* The version of the library that is linked, as "major.minor.patch". Static
- * string. Any thread, any time. */
+/* The version of the library that is loaded, as "major.minor.patch" and as a number like
+ * TEM_VERSION_NUMBER. Static string. Any thread, any time. */
 TEM_API const char *tem_version(void);
+TEM_API uint32_t tem_version_number(void);
+
+/* Whether the loaded library can serve a program that was compiled with the header of version
+ * `header`: 1 or 0. It can if it is not older and its major number is the same; before 1.0.0 the
+ * minor number must be the same, too. tem_version_check() asks for the header at hand. Any thread. */
+TEM_API int tem_version_is_compatible(uint32_t header);
+#define tem_version_check() tem_version_is_compatible(TEM_VERSION_NUMBER)
 
 /* ------------------------------------------------------------- outcomes -- */
 
 typedef enum tem_status {
     TEM_OK = 0,
-    TEM_ERR_ARGUMENT,    /* the call itself is wrong: NULL, out of range */
-    TEM_ERR_MEMORY,      /* an allocation failed */
-    TEM_ERR_FILE,        /* the system refused to open, read, map or write */
-    TEM_ERR_EXISTS,      /* the file to write is there already */
-    TEM_ERR_FORMAT,      /* a file's content is not what was expected */
-    TEM_ERR_VERSION,     /* a file of a newer or older format */
-    TEM_ERR_DAMAGED,     /* a model file, ledger or certificate that contradicts itself */
-    TEM_ERR_RANGE,       /* values that the exact grid cannot hold */
-    TEM_ERR_METRIC,      /* the distances are no metric */
-    TEM_ERR_UNSUPPORTED, /* this machine cannot do it */
-    TEM_ERR_CANCELLED,   /* the progress callback asked to stop */
-    TEM_ERR_BUDGET,      /* the budget does not suffice */
-    TEM_ERR_CERTIFICATE, /* no certificate, or one that does not hold */
-    TEM_ERR_UNTRUSTED    /* a model that nobody here has built or verified; or the user's list of
-                          * such is not theirs alone */
+    TEM_ERR_ARGUMENT = 1,     /* the call itself is wrong: NULL, out of range */
+    TEM_ERR_MEMORY = 2,       /* an allocation failed */
+    TEM_ERR_FILE = 3,         /* the system refused to open, read, map or write */
+    TEM_ERR_EXISTS = 4,       /* the file to write is there already */
+    TEM_ERR_FORMAT = 5,       /* a file's content is not what was expected */
+    TEM_ERR_VERSION = 6,      /* a file of a newer or older format */
+    TEM_ERR_DAMAGED = 7,      /* a model file, ledger or certificate that contradicts itself */
+    TEM_ERR_RANGE = 8,        /* values that the exact grid cannot hold */
+    TEM_ERR_METRIC = 9,       /* the distances are no metric */
+    TEM_ERR_UNSUPPORTED = 10, /* this machine cannot do it */
+    TEM_ERR_CANCELLED = 11,   /* the progress callback asked to stop */
+    TEM_ERR_BUDGET = 12,      /* the budget does not suffice */
+    TEM_ERR_CERTIFICATE = 13, /* no certificate, or one that does not hold */
+    TEM_ERR_UNTRUSTED = 14    /* a model that nobody here has built or verified; or the user's list
+                               * of such is not theirs alone */
 } tem_status;
 
 /* What went wrong, in the caller's memory. `message` says what was expected and
  * what was found; it never contains a word of a text or of a vocabulary. */
 typedef struct tem_error {
     tem_status status;
-    int os_error;      /* errno of the call that failed, or 0 */
-    uint64_t line;     /* line of the file, from 1, or 0 if it has none */
-    uint64_t byte;     /* byte of the file, from 0, where `line` is 0 */
-    char file[256];    /* the file, as it was named; cut if longer; or "" */
-    char message[256]; /* one sentence without its final period */
+    int os_error;         /* errno of the call that failed, or 0 */
+    uint64_t line;        /* line, row or document, counted from 1; 0: none */
+    uint64_t byte;        /* byte of the file or text, counted from 1; 0: none */
+    char file[256];       /* the file, as it was named; cut if longer; or "" */
+    char message[256];    /* one sentence without its final period */
+    uint64_t reserved[4]; /* 0 */
 } tem_error;
 
-/* The name of a status, such as "format". Static string; "unknown" for a value
- * that is none. Any thread. */
+/* The name of a status, such as "format". Static string; "unknown" for an invalid
+ * value. Any thread. And back: TEM_ERR_ARGUMENT for other names. */
 TEM_API const char *tem_status_name(tem_status status);
+TEM_API tem_status tem_status_parse(const char *name, tem_status *status, tem_error *error);
 
 /* --------------------------------------------------------- long calls -- */
 
@@ -111,16 +138,12 @@ TEM_API const char *tem_status_name(tem_status status);
  * call, which then fails with TEM_ERR_CANCELLED. */
 typedef int tem_progress_fn(void *context, const char *stage, uint64_t done, uint64_t total);
 
-/* Removes the temporary files that calls under way are writing, beside the files that they will
- * become. For a program that a signal is about to end, from its handler: it may be called in one, at
- * any time, and whatever else is going on. The calls under way fail after it. */
-TEM_API void tem_temporaries_remove(void);
-
 /* How a long call runs. Wherever one is taken, NULL means all defaults. */
 typedef struct tem_run {
     unsigned threads;          /* at most this many; 0: one per processor */
     tem_progress_fn *progress; /* or NULL */
     void *progress_context;
+    uint64_t reserved[4]; /* must be 0 */
 } tem_run;
 
 /* -------------------------------------------------------------- metrics -- */
@@ -206,13 +229,14 @@ typedef struct tem_model tem_model;
 
 /* What to build. NULL, or a field of 0, means the default. */
 typedef struct tem_build_options {
-    tem_metric metric;   /* default TEM_EUCLIDEAN; TEM_MATRIX has its own call */
-    uint32_t neighbours; /* length of each word's list, itself included; default
+    tem_metric metric;    /* default TEM_EUCLIDEAN; TEM_MATRIX has its own call */
+    uint32_t neighbours;  /* length of each word's list, itself included; default
                           * TEM_NEIGHBOURS_DEFAULT; more than the words there are: all.
                           * The first 64th of the words, which in most files are the
                           * frequent ones, get 16 times as many */
-    int allow_coarse;    /* 1: also where rounding changes distances by more than
+    int allow_coarse;     /* 1: also where rounding changes distances by more than
                           * TEM_GRID_REFUSED_PERCENT (tem_model_check_grid) */
+    uint64_t reserved[4]; /* must be 0 */
 } tem_build_options;
 
 /* Rounds the vectors to the grid and finds every word's nearest neighbours,
@@ -364,7 +388,8 @@ typedef struct tem_model_info {
     int triangles_exhaustive; /* TEM_MATRIX: 1 if these are all triples there are. Nothing is proved
                                * by it: a tem_accountant checks again */
     uint64_t file_bytes;      /* 0 for a model that was not opened from a file */
-    char hash[65]; /* of all the file holds, in hex, as the file says; "" if not from one */
+    char hash[65];        /* of all the file holds, in hex, as the file says; "" if not from one */
+    uint64_t reserved[8]; /* 0 */
 } tem_model_info;
 
 /* Fills *info. Any thread. */
@@ -391,7 +416,7 @@ TEM_API tem_status tem_model_check_grid(const tem_model *model, uint32_t percent
 #define TEM_GRID_REFUSED_PERCENT 50u
 
 /* The word with this id, which must be below the number of words; *length
- * receives its bytes. Not NUL-terminated; lives as long as the model. For an id
+ * receives its bytes, and may be NULL. Not NUL-terminated; lives as long as the model. For an id
  * out of range, or a damaged file, NULL and a length of 0. Any thread. O(1). */
 TEM_API const char *tem_model_word(const tem_model *model, uint32_t id, size_t *length);
 
@@ -420,6 +445,7 @@ typedef struct tem_neighbours {
     uint32_t count;            /* at least 1 */
     tem_dist bound;            /* the least distance of a word that is not in the list;
                                 * UINT32_MAX if the list has every word */
+    uint64_t reserved[4];      /* 0 */
 } tem_neighbours;
 
 /* The nearest words of a word. The word itself is among them, at distance 0,
@@ -502,6 +528,7 @@ typedef struct tem_mechanism_options {
                               * That it holds is not computed anew (tem_certificate_verify):
                               * whether to trust it, tem_certificate_trust tells. Needed only during
                               * the call */
+    uint64_t reserved[8];                      /* must be 0 */
 } tem_mechanism_options;
 
 /* Makes a mechanism over a model, which must live as long as the mechanism.
@@ -524,6 +551,20 @@ TEM_API tem_status tem_mechanism_create(const tem_model *model,
                                         tem_mechanism **mechanism, tem_error *error);
 TEM_API void tem_mechanism_free(tem_mechanism *mechanism);
 
+/* How likely each word is as an output, before the input word counts. */
+typedef enum tem_weights_kind {
+    TEM_WEIGHTS_EQUAL = 1,    /* all 1: the paper's mechanism */
+    TEM_WEIGHTS_BALANCED = 2, /* of a certificate: Z is the same for all words, so nearly all of
+                               * epsilon is s */
+    TEM_WEIGHTS_TUNED = 3,    /* of a certificate: the least expected distance under a prior */
+    TEM_WEIGHTS_OWN = 4       /* the caller's, in tem_mechanism_options; never a certificate's */
+} tem_weights_kind;
+
+/* "equal", "balanced", "tuned", "own", and back for the first three, which a user can choose:
+ * TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_weights_name(tem_weights_kind kind);
+TEM_API tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error *error);
+
 typedef struct tem_mechanism_info {
     const tem_mechanism_properties *properties;
     double epsilon;
@@ -536,8 +577,9 @@ typedef struct tem_mechanism_info {
                             * Infinity for Madlib */
     double moved_mass;    /* EM: no probability differs from the untruncated mechanism's by
                             * more than this; else 0 */
-    const char *weights;  /* "equal", "balanced", "tuned", or "own": given; static string */
+    tem_weights_kind weights;
     char certificate[65]; /* hash of the certificate that s comes from, in hex, or "" */
+    uint64_t reserved[8]; /* 0 */
 } tem_mechanism_info;
 
 /* Fills *info. Any thread. O(words) for EM, else O(1). */
@@ -560,55 +602,6 @@ TEM_API tem_status tem_mechanism_draw_many(const tem_mechanism *mechanism, tem_r
                                            const uint32_t *words, uint32_t *out, size_t count,
                                            tem_error *error);
 
-/* ------------------------------------------------------------- the law -- */
-
-/* The probabilities with which a mechanism answers one word: of all words, computed, not
- * estimated. */
-typedef struct tem_law tem_law;
-
-#define TEM_LAW_DIGITS_MAX 1000u
-
-/* The law of `word` (an id, or TEM_NO_WORD) under TEM or EM.
- *   digits   how many decimal digits are right, relative to each probability; 1 to
- *            TEM_LAW_DIGITS_MAX
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (Madlib: no closed form),
- * TEM_ERR_MEMORY; should memory run out inside MPFR, which computes it, that library ends
- * the program. Cost: microseconds a word of the vocabulary. */
-TEM_API tem_status tem_law_create(const tem_mechanism *mechanism, uint32_t word, unsigned digits,
-                                  tem_law **law, tem_error *error);
-TEM_API void tem_law_free(tem_law *law);
-
-/* P(y | word), rounded to the nearest double; 0 for an id out of range. */
-TEM_API double tem_law_probability(const tem_law *law, uint32_t y);
-
-/* The same in decimal, as "1.2345e-06" with `digits` digits, rounded to nearest. Fails with
- * TEM_ERR_ARGUMENT: an id out of range, no digits or more than TEM_LAW_DIGITS_MAX, or a
- * buffer of fewer than digits + 32 bytes. */
-TEM_API tem_status tem_law_decimal(const tem_law *law, uint32_t y, unsigned digits, char *buffer,
-                                   size_t buffer_bytes, tem_error *error);
-
-/* The probability of all words but these together, and the effective support, in the
- * same way. */
-TEM_API tem_status tem_law_outside_decimal(const tem_law *law, const uint32_t *ids, size_t count,
-                                           unsigned digits, char *buffer, size_t buffer_bytes,
-                                           tem_error *error);
-TEM_API tem_status tem_law_support_decimal(const tem_law *law, unsigned digits, char *buffer,
-                                           size_t buffer_bytes, tem_error *error);
-
-/* The distance of y from the word, not cut at gamma; for an unknown word it is gamma. For
- * an id out of range UINT32_MAX. */
-TEM_API tem_dist tem_law_distance(const tem_law *law, uint32_t y);
-
-/* The words nearest to it, by (distance, id); of an unknown word, the first ones.
- *   ids     receives `count` ids, at most as many as there are words
- * Fails with TEM_ERR_ARGUMENT or TEM_ERR_MEMORY. Cost: one look at each word of the vocabulary. */
-TEM_API tem_status tem_law_nearest(const tem_law *law, uint32_t *ids, uint32_t count,
-                                   tem_error *error);
-
-/* Entropy in nats, and the effective support S_w = exp(entropy). */
-TEM_API double tem_law_entropy(const tem_law *law);
-TEM_API double tem_law_support(const tem_law *law);
-
 /* ----------------------------------------------------------------- text -- */
 
 /* A text is UTF-8. It is taken to NFC and case-folded, cut at Unicode's word boundaries
@@ -623,16 +616,16 @@ TEM_API double tem_law_support(const tem_law *law);
 /* What becomes of a word that the vocabulary does not have. */
 typedef enum tem_oov {
     TEM_OOV_UNIFORM = 1, /* the default: drawn by weight from all words, as the guarantee has it */
-    TEM_OOV_DROP,        /* left out: tells that there was such a word by its absence */
-    TEM_OOV_MASK,        /* "<unk>": tells where there was one */
-    TEM_OOV_KEEP_UNSAFE  /* released as it is: NO privacy for unknown words */
+    TEM_OOV_DROP = 2,    /* left out: tells that there was such a word by its absence */
+    TEM_OOV_MASK = 3,    /* "<unk>": tells where there was one */
+    TEM_OOV_KEEP_UNSAFE = 4 /* released as it is: NO privacy for unknown words */
 } tem_oov;
 
 /* What becomes of a piece without letter or digit. */
 typedef enum tem_punctuation {
     TEM_PUNCTUATION_DROP = 1, /* the default: left out */
-    TEM_PUNCTUATION_KEEP,     /* released as it is */
-    TEM_PUNCTUATION_WORD      /* a word like any other */
+    TEM_PUNCTUATION_KEEP = 2, /* released as it is */
+    TEM_PUNCTUATION_WORD = 3  /* a word like any other */
 } tem_punctuation;
 
 /* A field of 0 means the default. */
@@ -642,6 +635,7 @@ typedef struct tem_text_options {
     int strip_tags; /* 1: leave out HTML tags, such as <br />; each counts as a space */
     int keep_lines; /* 1: as many lines as the text has, parted by LF, which makes the number of
                      * pieces in each of them public; a line ends in LF or CR LF. 0: one line */
+    uint64_t reserved[4]; /* must be 0 */
 } tem_text_options;
 
 /* "uniform", "drop", "mask", "keep-unsafe"; "drop", "keep", "word"; and back:
@@ -658,6 +652,7 @@ typedef struct tem_counts {
     uint64_t words;       /* pieces that are words, unknown ones included */
     uint64_t unknown;     /* of these, not in the vocabulary */
     uint64_t punctuation; /* pieces that are not; under TEM_PUNCTUATION_WORD they are words */
+    uint64_t reserved[4]; /* 0 */
 } tem_counts;
 
 /* Privatises one document.
@@ -666,7 +661,7 @@ typedef struct tem_counts {
  *   run       its callback is asked whether to go on; NULL: nobody is
  *   out       receives the text, NUL-terminated; free with tem_text_free
  *   out_bytes receives its length; counts: if not NULL, added to, not set
- * Fails with TEM_ERR_FORMAT (not UTF-8; `byte` tells where), TEM_ERR_RANGE (more than 1
+ * Fails with TEM_ERR_FORMAT (not UTF-8; `byte` is its first invalid byte), TEM_ERR_RANGE (more than 1
  * GiB; more than 16 MiB that cannot be divided: one word, or words joined by hyphens; more than
  * 1 MiB of combining marks in a row), TEM_ERR_DAMAGED, TEM_ERR_MEMORY,
  * TEM_ERR_ARGUMENT, TEM_ERR_CANCELLED; then nothing is handed out. Any thread, each with its own
@@ -697,9 +692,9 @@ TEM_API tem_status tem_model_count_unreachable(const tem_model *model, uint32_t 
 
 typedef enum tem_format {
     TEM_FORMAT_TEXT = 1, /* each line is a document; the default */
-    TEM_FORMAT_TSV,      /* tab-separated, without quoting; the first line names the fields */
-    TEM_FORMAT_CSV,      /* RFC 4180; the first record names the fields */
-    TEM_FORMAT_JSONL     /* an object a line; the field is a string or null */
+    TEM_FORMAT_TSV = 2,  /* tab-separated, without quoting; the first line names the fields */
+    TEM_FORMAT_CSV = 3,  /* RFC 4180; the first record names the fields */
+    TEM_FORMAT_JSONL = 4 /* an object a line; the field is a string or null */
 } tem_format;
 
 /* The name of a format; static string, "unknown" for an invalid value. And back: TEM_ERR_ARGUMENT
@@ -716,7 +711,7 @@ TEM_API const char *tem_format_at(unsigned i, tem_format *format, int *has_field
 /* What becomes of a field that is null, in JSONL. */
 typedef enum tem_missing {
     TEM_MISSING_EMPTY = 1, /* the default: becomes "", and counts as a document of no words */
-    TEM_MISSING_KEEP       /* stays null, and is no document: tells that there was no text */
+    TEM_MISSING_KEEP = 2   /* stays null, and is no document: tells that there was no text */
 } tem_missing;
 
 /* "empty", "keep"; and back: TEM_ERR_ARGUMENT for other names. */
@@ -726,12 +721,13 @@ TEM_API tem_status tem_missing_parse(const char *name, tem_missing *missing, tem
 /* What a ledger says once a run is over. Numbers are rounded; the ledger's own are exact. With
  * `by`, spent_before and left are those of the person of this run who has the least left. */
 typedef struct tem_balance {
-    double spent_before; /* without this run */
-    double spent;        /* charged by this run, over all people; 0 for a dry run */
-    double left;         /* of the budget, after this run (for a dry run: if it were one); infinity
+    double spent_before;  /* without this run */
+    double spent;         /* charged by this run, over all people; 0 for a dry run */
+    double left;          /* of the budget, after this run (for a dry run: if it were one); infinity
                           * without a budget */
-    uint64_t people;     /* with `by`: how many people this run is charged to */
-    int created;         /* 1: there was no ledger, and one was started */
+    uint64_t people;      /* with `by`: how many people this run is charged to */
+    int created;          /* 1: there was no ledger, and one was started */
+    uint64_t reserved[4]; /* 0 */
 } tem_balance;
 
 /* A run over files, or over texts in memory. A field of 0 or NULL means the default. */
@@ -751,10 +747,11 @@ typedef struct tem_job {
                                 * the same output for any number of threads. NOT private */
     uint64_t insecure_seed;
 
-    const char *ledger; /* a file in which what is spent is written down, before it is spent */
-    double budget;      /* with a ledger: the most that may be spent, by all runs together */
-    const char *by;     /* with a ledger and a field: the field that names people. Each of them
+    const char *ledger;   /* a file in which what is spent is written down, before it is spent */
+    double budget;        /* with a ledger: the most that may be spent, by all runs together */
+    const char *by;       /* with a ledger and a field: the field that names people. Each of them
                            * is charged for their own records and has the budget to themselves */
+    uint64_t reserved[8]; /* must be 0 */
 } tem_job;
 
 /* Why no bound holds for what a run of this job tells about its text: one sentence without its
@@ -813,6 +810,7 @@ typedef struct tem_text_input {
     size_t bytes;     /* 0 where there is no text */
     const char *person; /* with `by`: who is charged, not empty, need not end in NUL; else NULL */
     size_t person_bytes;
+    uint64_t reserved[4]; /* must be 0 */
 } tem_text_input;
 
 /* What became of many texts. Frozen once made: any thread. */
@@ -853,6 +851,7 @@ typedef struct tem_document {
     tem_counts counts;  /* as tem_privatize_text has counted them, or the sum over many texts */
     const char *person; /* with `by`: who is charged, not empty, need not end in NUL; else NULL */
     size_t person_bytes;
+    uint64_t reserved[4]; /* must be 0 */
 } tem_document;
 
 /* The same promise for texts that are in no file: charges the ledger of a job for what
@@ -869,19 +868,6 @@ typedef struct tem_document {
 TEM_API tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job *job,
                                   const tem_document *documents, size_t count, const tem_run *run,
                                   tem_balance *balance, tem_error *error);
-
-/* Who can read a file that is written. */
-typedef enum tem_readers {
-    TEM_READERS_USUAL = 0, /* whom the system lets (umask), or those of the file that is replaced */
-    TEM_READERS_OWNER = 1  /* its owner alone, also where the file that is replaced had more */
-} tem_readers;
-
-/* Writes a file that goes with a run, such as its report or a picture, as tem_model_save writes a
- * model: whatever happens, `path` is the old file, or none, or the whole new one.
- *   bytes    `count` of them; NULL if count is 0
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_EXISTS, TEM_ERR_FILE, TEM_ERR_MEMORY. Any thread. */
-TEM_API tem_status tem_file_write(const char *path, const void *bytes, size_t count,
-                                  tem_overwrite overwrite, tem_readers readers, tem_error *error);
 
 /* How often `word` stays itself, N_w = P(w | w), to about 12 digits; for choosing and
  * warning. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: a distance
@@ -924,128 +910,12 @@ TEM_API tem_status tem_report_json(const tem_mechanism *mechanism, const tem_job
                                    const tem_counts *counts, const tem_balance *balance,
                                    char **text, size_t *bytes, tem_error *error);
 
-/* ----------------------------------------------------------- accounting -- */
-
-/* What an epsilon really protects, and costs, on the vocabulary at hand. Z(w) is what the
- * probabilities of w are divided by. The loss of a pair of words per unit of distance is at
- * most
- *     s + |ln Z(w) - ln Z(w')| / min(d(w,w'), gamma)  <=  2s,
- * and its maximum over all pairs, the realised epsilon, depends on public numbers only
- * (docs/PRIVACY.md). */
-
-/* What is known about the distances of all pairs of words: found once, good for every
- * epsilon. */
-typedef struct tem_accountant tem_accountant;
-
-/* Looks at all pairs of words of a model, which must live as long as the accountant.
- *   weights   the output weights that mechanisms will have; copied; NULL: all equal
- * Of a TEM_MATRIX the triangles are checked as they are when it is built.
- * Fails with TEM_ERR_UNTRUSTED (a model that is not trusted), TEM_ERR_METRIC (a triangle that is
- * broken), TEM_ERR_ARGUMENT, TEM_ERR_RANGE (weights that are all 0), TEM_ERR_MEMORY,
- * TEM_ERR_CANCELLED. Cost: n^2/2 distances; memory 4 kB a word. */
-TEM_API tem_status tem_accountant_create(const tem_model *model, const uint32_t *weights,
-                                         const tem_run *run, tem_accountant **accountant,
-                                         tem_error *error);
-TEM_API void tem_accountant_free(tem_accountant *accountant);
-
-/* What is proved here is proved of distances that are a metric. A TEM_MATRIX of more than 400
- * words may be none, since not all of its triangles are checked: of that nothing is proved. */
-typedef struct tem_audit {
-    int is_metric;             /* 1: the distances are known to be a metric; 0: see above */
-    double realised;           /* proved: no pair of words loses more, per unit of distance */
-    double realised_least;     /* proved: the worst pair loses at least this */
-    uint32_t worst_a, worst_b; /* that pair; TEM_NO_WORD if all words are the same point */
-    tem_dist worst_distance;
-    double local;            /* proved: no two inputs, in the vocabulary or not, can be told
-                               * apart by more: s gamma + max ln Z - min ln Z, or 2 s gamma */
-    uint64_t pairs_examined; /* these two add up to n (n - 1) / 2 */
-    uint64_t pairs_pruned;   /* proved to lose less without a look at their distance */
-} tem_audit;
-
-/* The realised loss of a mechanism, TEM or EM, over the accountant's model, with its weights.
- * Fails with TEM_ERR_ARGUMENT (another model or other weights), TEM_ERR_UNSUPPORTED (Madlib),
- * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED (a list of the model). */
-TEM_API tem_status tem_accountant_audit(const tem_accountant *accountant,
-                                        const tem_mechanism *mechanism, const tem_run *run,
-                                        tem_audit *audit, tem_error *error);
-
-/* The loss against the distance, for plots: of all pairs whose distance is within gamma, the
- * largest bound on the loss in each of `count` equal ranges of distance from 0 to gamma
- * (0 where there is no pair), and of all pairs beyond gamma in losses[count]. Looks at every
- * pair, and leaves none out: the largest of these numbers is tem_audit's `realised`, up to
- * what that has refined. Fails as tem_accountant_audit does. */
-TEM_API tem_status tem_accountant_losses(const tem_accountant *accountant,
-                                         const tem_mechanism *mechanism, uint32_t count,
-                                         const tem_run *run, double *losses, tem_error *error);
-
-/* How often each word is expected in the texts to come: the same for every use, public, and
- * never counted in the text that is to be protected. */
-typedef struct tem_prior tem_prior;
-
-/* f(w) proportional to (rank of w)^-power, the rank being its place in the model; power 0 or
- * more, 1 being Zipf's law. Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY. */
-TEM_API tem_status tem_prior_create_zipf(const tem_model *model, double power, tem_prior **prior,
-                                         tem_error *error);
-
-/* From a file: if its first line has a tab, lines of a word, a tab and a count, a whole number,
- * without a header; else a text, whose words are counted as tem_privatize_text would find them.
- * So are the words of the lines, and a word that is there twice counts twice. Words that the model does
- * not have are left out. path "-" is standard input. Fails with
- * TEM_ERR_FILE, TEM_ERR_FORMAT (with the line; or no word of it is in the model),
- * TEM_ERR_MEMORY. */
-TEM_API tem_status tem_prior_load(const tem_model *model, const char *path, const tem_run *run,
-                                  tem_prior **prior, tem_error *error);
-TEM_API void tem_prior_free(tem_prior *prior);
-
-/* What a prior was made from. */
-typedef struct tem_prior_info {
-    int is_counts;  /* 1: a file of counts, 0: a text, or no file */
-    double counted; /* words of the file that the model has, or what their counts add up to */
-    double unknown; /* those that it does not have, which are left out */
-} tem_prior_info;
-
-TEM_API void tem_prior_get_info(const tem_prior *prior, tem_prior_info *info);
-
-/* What a mechanism does to words that come with the probabilities of a prior. "Median" and
- * "mean" are over these words. */
-typedef struct tem_summary {
-    double self_median; /* N_w, how often a word stays itself */
-    double self_mean;
-    double support_median; /* S_w = exp(entropy): words it is spread over in effect */
-    double entropy_mean;   /* in nats */
-    double distance_mean;  /* of min(d(w, output), gamma) */
-    double beyond_mean;    /* how often the output is farther away than gamma */
-    double bayes;          /* how often the best guess at w from its output is right */
-} tem_summary;
-
-/* Computed from the distribution, not by drawing; each number within 0.1 % of the truth
- * (beyond_mean: or within 10^-6). Beyond 2048 words far ones are not looked at one by one; a
- * sample of words shows whether that is good enough, and otherwise they are.
- *   with_bayes   whether to find `bayes` too, which takes longer; else it is NaN
- * Fails as tem_accountant_audit does, and with TEM_ERR_ARGUMENT for a prior of another
- * model. */
-TEM_API tem_status tem_accountant_summarise(const tem_accountant *accountant,
-                                            const tem_mechanism *mechanism, const tem_prior *prior,
-                                            int with_bayes, const tem_run *run,
-                                            tem_summary *summary, tem_error *error);
-
 /* --------------------------------------------------------- certificates -- */
 
 /* An exponent beyond epsilon/2, with the proof that on this vocabulary it keeps the promise
  * of epsilon. It holds for its own s, gamma and weights and for no others, not even a
- * smaller s. */
+ * smaller s. tem_account.h makes, finds and verifies certificates. */
 typedef struct tem_certificate tem_certificate;
-
-/* Output weights that certificates come with. */
-typedef enum tem_weights_kind {
-    TEM_WEIGHTS_EQUAL = 1,    /* all 1: the paper's mechanism with a larger exponent */
-    TEM_WEIGHTS_BALANCED = 2, /* Z is the same for all words, so nearly all of epsilon is s */
-    TEM_WEIGHTS_TUNED = 3     /* the least expected distance under a prior */
-} tem_weights_kind;
-
-/* "equal", "balanced", "tuned", and back: TEM_ERR_ARGUMENT for other names. */
-TEM_API const char *tem_weights_name(tem_weights_kind kind);
-TEM_API tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error *error);
 
 /* What a mechanism does to words under a prior, as tem_summary has it. All 0: not computed. */
 typedef struct tem_effect {
@@ -1053,6 +923,7 @@ typedef struct tem_effect {
     double support;  /* support_median */
     double distance; /* distance_mean */
     double bayes;
+    uint64_t reserved[4]; /* 0 */
 } tem_effect;
 
 typedef struct tem_certificate_info {
@@ -1062,70 +933,15 @@ typedef struct tem_certificate_info {
     double s;
     tem_dist gamma_steps; /* in steps of 2^-16 */
     double gamma;
-    double realised;     /* the proved bound: at most epsilon */
-    const char *weights; /* "equal", "balanced" or "tuned"; static string */
-    char prior[64];      /* what `effect` was computed and tuned weights were chosen under, or "" */
-    tem_effect effect;   /* of the certified mechanism: what it says, proved by nobody */
-    tem_effect plain;    /* of the paper's, s = epsilon/2, at the same epsilon */
-    char space[65];      /* hash of words, vectors and metric that it is for, in hex */
-    char hash[65];       /* of the certificate, in hex */
+    double realised;          /* the proved bound: at most epsilon */
+    tem_weights_kind weights; /* equal, balanced or tuned */
+    char prior[64];    /* what `effect` was computed and tuned weights were chosen under, or "" */
+    tem_effect effect; /* of the certified mechanism: what it says, proved by nobody */
+    tem_effect plain;  /* of the paper's, s = epsilon/2, at the same epsilon */
+    char space[65];    /* hash of words, vectors and metric that it is for, in hex */
+    char hash[65];     /* of the certificate, in hex */
+    uint64_t reserved[8]; /* 0 */
 } tem_certificate_info;
-
-/* How a search for weights stands. Numbers that are not known are NaN. */
-typedef struct tem_search_state {
-    const char *doing; /* "balancing", "flattening" or "tuning"; static string */
-    uint32_t step, steps;
-    double s;        /* where it is now */
-    double distance; /* expected under the prior, there */
-    double loss;     /* realised there, unproved, when last looked at */
-    double best; /* the least distance with a loss of at most epsilon, unproved; may be INFINITY */
-} tem_search_state;
-
-/* Told after every step of a search, from the thread that made the call. Returning non-zero ends all
- * searching: the best of what was found by then is proved and handed out. */
-typedef int tem_search_fn(void *context, const tem_search_state *state);
-
-typedef struct tem_calibration {
-    double epsilon; /* finite, above 0 */
-    double beta;    /* as in tem_mechanism_options: at most one of these */
-    double gamma;
-    tem_weights_kind weights; /* 0: equal; for tem_certificate_find: the best there is */
-    const tem_prior *prior;   /* of this model; tuned: what the expected distance is taken under;
-                               * else NULL will do, and then no effects are computed */
-    const char *prior_name;   /* for the certificate, 1 to 63 bytes; where there is a prior */
-    uint32_t steps;           /* tuned: of the search; 0: 100, or 24 beyond some 56,000 words. More
-                               * find a smaller expected distance, which is not always better text
-                               * (docs/TUNING.md) */
-    tem_search_fn *told;      /* or NULL */
-    void *told_context;
-    tem_audit *audit; /* or NULL: receives what was proved, with the worst pair, as
-                               * tem_accountant_audit tells it */
-} tem_calibration;
-
-/* Finds an s, and weights, for which the realised loss is proved to be at most epsilon. The
- * accountant's own weights must be equal.
- *   equal      s as large as a bisection between epsilon/2 and epsilon finds it, to 0.2 %
- *   balanced   where there are weights that make Z the same for all words, s is 0.999 of epsilon or
- *              more; else as much as flatter weights allow
- *   tuned      the least expected distance under the prior that a search finds; never worse than
- *              equal or balanced weights
- * Weights are searched for in floating point, rounded to integers, and then proved. Fails with
- * TEM_ERR_RANGE as tem_mechanism_create does, TEM_ERR_ARGUMENT (tuned without a prior, or with that
- * of another model), TEM_ERR_UNSUPPORTED (other weights; a matrix of more than 400
- * words), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: seconds for 33,860 words,
- * minutes with tuned ones; memory for other than equal weights 2 bytes for each pair of words, both
- * ways, but at most 6 GB. Beyond that all distances are computed anew for every step: minutes a step
- * for 341,479 words, and hours where distances are not euclidean (docs/TUNING.md). */
-TEM_API tem_status tem_accountant_calibrate(const tem_accountant *accountant,
-                                            const tem_calibration *wanted, const tem_run *run,
-                                            tem_certificate **certificate, tem_error *error);
-
-/* Recomputes what a certificate claims, from an accountant of its model with equal weights; for
- * other weights all pairs are looked at once more. Fails with TEM_ERR_CERTIFICATE if it does not
- * hold, or as tem_accountant_audit does. */
-TEM_API tem_status tem_certificate_verify(const tem_certificate *certificate,
-                                          const tem_accountant *accountant, const tem_run *run,
-                                          tem_error *error);
 
 /* Whether a certificate is for the words, vectors and metric of this model: 1 or 0. For a model that
  * is not trusted this is what its file says. */
@@ -1140,30 +956,11 @@ TEM_API int tem_mechanism_get_certificate(const tem_mechanism *mechanism,
                                           tem_certificate_info *info);
 TEM_API void tem_certificate_free(tem_certificate *certificate);
 
-/* Certificates are kept in a file (docs/FORMAT.md) beside the model, by convention the
- * model's name with ".cert" added.
- *
- * Adds the certificate, in place of one for the same epsilon, beta or gamma and weights and of
- * those for other models, which can be of no use there any more; the
- * file is made if need be and replaced as a whole; others who add to it at the same time wait.
- *   run       its callback is asked while this one waits; NULL: nobody is
- * Fails with TEM_ERR_FILE, TEM_ERR_FORMAT, TEM_ERR_VERSION, TEM_ERR_DAMAGED, TEM_ERR_MEMORY,
- * TEM_ERR_RANGE (4096 certificates are there already), TEM_ERR_CANCELLED. */
-TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,
-                                        const tem_run *run, tem_error *error);
-
 /* The i-th certificate of the file, from 0; TEM_OK with *certificate NULL beyond the last. Its
  * hashes are checked: they show damage, and prove nothing about who made it. Damage of others shows
  * when they are loaded; to load each in turn costs as much as to read the file once. */
 TEM_API tem_status tem_certificate_load(const char *path, uint32_t i, tem_certificate **certificate,
                                         tem_error *error);
-
-/* The certificate of the file for this model, epsilon, and beta or gamma (0: the default
- * beta), and kind of weights (0: tuned, else balanced, else equal, whichever is there). Fails with TEM_ERR_CERTIFICATE if there is none, which says whether there is one for
- * another model, or as tem_certificate_load does. */
-TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model,
-                                        const tem_calibration *wanted,
-                                        tem_certificate **certificate, tem_error *error);
 
 /* ---------------------------------------------------------------- trust -- */
 
@@ -1211,7 +1008,7 @@ typedef struct tem_verification {
     const char *certificates; /* the file of the model's certificates; there need not be one */
     tem_verified_fn *told;
     void *told_context;
-    tem_error *unnoted; /* receives why the list could not be changed; TEM_OK if it could */
+    uint64_t reserved[4]; /* must be 0 */
 } tem_verification;
 
 /* Verifies a model, then its certificates, and changes the user's list accordingly:
@@ -1223,71 +1020,12 @@ typedef struct tem_verification {
  * A call that was cancelled, or that could not read something, removes nothing. If only the list
  * could not be changed, this returns TEM_OK and `unnoted` tells why; the model is then trusted in
  * this process.
+ *   how       NULL: all defaults
+ *   unnoted   receives why the list could not be changed, or the status TEM_OK; may be NULL
  * Fails as tem_model_verify, tem_accountant_create, tem_certificate_load and
  * tem_certificate_verify do, with the first failure. Cost: that of these. */
 TEM_API tem_status tem_trust_verify(tem_model *model, const tem_verification *how,
-                                    const tem_run *run, tem_error *error);
-
-/* ------------------------------------------------------------- choosing -- */
-
-/* x, positive and finite, in this many significant digits, 1 to 15: the least such number that is
- * not below x, or the largest that is not above it. So that what is said "at most" stays true. */
-TEM_API double tem_round_up(double x, int digits);
-TEM_API double tem_round_down(double x, int digits);
-
-/* What an epsilon should be judged by: nobody knows what an epsilon of 3 means. */
-typedef enum tem_target {
-    TEM_TARGET_SELF = 1,    /* self_median is at most this: a probability */
-    TEM_TARGET_SUPPORT = 2, /* support_median is at least this: a number above 1 */
-    TEM_TARGET_BAYES = 3    /* bayes is at most this: a probability */
-} tem_target;
-
-/* "self", "support", "bayes", and back: TEM_ERR_ARGUMENT for other names. */
-TEM_API const char *tem_target_name(tem_target target);
-TEM_API tem_status tem_target_parse(const char *name, tem_target *target, tem_error *error);
-
-typedef struct tem_wish {
-    tem_target target;
-    double wanted; /* see tem_target; probabilities above 0 and below 1 */
-    double beta;   /* as in tem_mechanism_options: at most one of these */
-    double gamma;
-    const tem_prior *prior; /* of this model */
-    int calibrated;         /* 1: by epsilon what is proved is meant, with equal weights, not what
-                             * the paper bounds */
-} tem_wish;
-
-/* What a wish looks at in a summary, and whether no more is disclosed than it says: 1 or 0. Any
- * thread. */
-TEM_API double tem_wish_value(const tem_wish *wish, const tem_summary *summary);
-TEM_API int tem_wish_is_kept(const tem_wish *wish, const tem_summary *summary);
-
-/* What one epsilon does. */
-typedef struct tem_point {
-    double epsilon;       /* calibrated: proved for this s, in four digits, rounded up */
-    double epsilon_paper; /* what the paper asks for the same s */
-    double s, gamma;
-    tem_summary summary;
-} tem_point;
-
-/* The largest epsilon of four digits, to 0.04 %, that discloses no more than the wish says: the
- * larger it is, the more often words stay themselves or are guessed, and the fewer words they are
- * spread over, so a bisection finds it. With `calibrated` it is the epsilon of a certificate with
- * equal weights that keeps the wish, which tem_accountant_calibrate makes again.
- *   accountant   with equal weights
- * Fails with TEM_ERR_ARGUMENT (also: what no wish can be), TEM_ERR_RANGE (no epsilon does it), or as
- * tem_accountant_summarise and tem_accountant_calibrate do. Cost: some twenty to thirty summaries. */
-TEM_API tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
-                                         const tem_run *run, tem_point *answer, tem_error *error);
-
-/* What other epsilons do, with the answer in its place, in ascending order: those that people use
- * with embeddings or, where distances have another scale, some around the answer.
- *   points    receives *count points
- * Fails as tem_accountant_choose does. */
-#define TEM_CURVE_MAX 16u
-TEM_API tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish *wish,
-                                        const tem_point *answer, const tem_run *run,
-                                        tem_point points[TEM_CURVE_MAX], uint32_t *count,
-                                        tem_error *error);
+                                    const tem_run *run, tem_error *unnoted, tem_error *error);
 
 /* --------------------------------------------------------------- tuning -- */
 

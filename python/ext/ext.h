@@ -14,7 +14,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "tem.h"
+#include "tem_account.h"
 
 #include <stdbool.h>
 

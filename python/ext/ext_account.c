@@ -106,8 +106,8 @@ static PyObject *certificate_info(PyObject *self, PyObject *unused) {
     tem_certificate_get_info(((ext_certificate *)self)->certificate, &info);
     return Py_BuildValue("{s:d, s:d, s:d, s:d, s:d, s:s, s:N, s:s}", "epsilon", info.epsilon,
                          "beta", info.beta, "s", info.s, "gamma", info.gamma, "realised",
-                         info.realised, "weights", info.weights, "effects", ext_effects(&info),
-                         "hash", info.hash);
+                         info.realised, "weights", tem_weights_name(info.weights), "effects",
+                         ext_effects(&info), "hash", info.hash);
 }
 
 static PyObject *certificate_save(PyObject *self, PyObject *args) {
@@ -294,7 +294,7 @@ static PyObject *calibrate(PyObject *self, PyObject *args) {
         return ext_fail(state, &error);
     ext_run_begin(&run, threads, progress);
     const tem_status status = tem_accountant_calibrate(((ext_accountant *)self)->accountant,
-                                                       &wanted, &run.run, &found, &error);
+                                                       &wanted, &run.run, &found, NULL, &error);
     ext_run_end(&run);
     if (status != TEM_OK)
         return ext_fail(state, &error);

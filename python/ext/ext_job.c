@@ -215,7 +215,8 @@ static PyObject *charge(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "(KKKK)OO", &documents, &words, &unknown, &punctuation, &progress,
                           &charged))
         return NULL;
-    const tem_counts counts = {documents, words, unknown, punctuation};
+    const tem_counts counts = {
+        .documents = documents, .words = words, .unknown = unknown, .punctuation = punctuation};
     if (ext_ledger_read(charged, &ledger))
         balance = ext_ledger_charge((ext_job *)self, &ledger, &counts, progress);
     ext_ledger_free(&ledger);

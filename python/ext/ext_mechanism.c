@@ -78,8 +78,8 @@ static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
     return Py_BuildValue("{s:s, s:d, s:d, s:d, s:d, s:d, s:d, s:s, s:s, s:N}", "mechanism",
                          info.properties->name, "epsilon", info.epsilon, "beta", info.beta, "s",
                          info.s, "gamma", info.gamma, "epsilon_gamma", info.epsilon_gamma,
-                         "moved_mass", info.moved_mass, "weights", info.weights, "certificate",
-                         info.certificate, "effects", ext_effects(&certificate));
+                         "moved_mass", info.moved_mass, "weights", tem_weights_name(info.weights),
+                         "certificate", info.certificate, "effects", ext_effects(&certificate));
 }
 
 /* How often a usual word stays itself; None if that is not known (Madlib). */

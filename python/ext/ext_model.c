@@ -71,12 +71,11 @@ static PyObject *verify_model(PyObject *module, PyObject *args) {
         return NULL;
     }
     const char *name = PyBytes_AsString(path);
-    const tem_verification how = {.certificates = PyBytes_AsString(certificates),
-                                  .unnoted = &unnoted};
+    const tem_verification how = {.certificates = PyBytes_AsString(certificates)};
     ext_run_begin(&run, threads, progress);
     tem_status status = tem_model_open(name, &model, &error);
     if (status == TEM_OK)
-        status = tem_trust_verify(model, &how, &run.run, &error);
+        status = tem_trust_verify(model, &how, &run.run, &unnoted, &error);
     if (status == TEM_OK && is_own)
         tem_model_trust_own(model);
     ext_run_end(&run);

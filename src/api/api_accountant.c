@@ -1,6 +1,7 @@
 /* api_accountant.c - tem_prior and tem_accountant of tem.h, and choosing an epsilon. */
 #include "audit/accountant.h"
 #include "core/number.h"
+#include "core/reserved.h"
 #include "core/status.h"
 #include "tuning/calibrate.h"
 #include "tuning/choose.h"
@@ -19,6 +20,8 @@ tem_status tem_prior_create_zipf(const tem_model *model, double power, tem_prior
 
 tem_status tem_prior_load(const tem_model *model, const char *path, const tem_run *run,
                           tem_prior **prior, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (model == NULL || path == NULL || prior == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model, a path and a place for the prior are needed");
@@ -26,7 +29,8 @@ tem_status tem_prior_load(const tem_model *model, const char *path, const tem_ru
 }
 
 void tem_prior_get_info(const tem_prior *prior, tem_prior_info *info) {
-    *info = prior->info;
+    if (info != NULL)
+        *info = prior == NULL ? (tem_prior_info){0} : prior->info;
 }
 
 void tem_prior_free(tem_prior *prior) {
@@ -37,6 +41,8 @@ void tem_prior_free(tem_prior *prior) {
 
 tem_status tem_accountant_create(const tem_model *model, const uint32_t *values, const tem_run *run,
                                  tem_accountant **accountant, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (model == NULL || accountant == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model and a place for the accountant are needed");
@@ -49,6 +55,8 @@ void tem_accountant_free(tem_accountant *accountant) {
 
 tem_status tem_accountant_audit(const tem_accountant *accountant, const tem_mechanism *mechanism,
                                 const tem_run *run, tem_audit *audit, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (accountant == NULL || mechanism == NULL || audit == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "an accountant, a mechanism and a place for the result are needed");
@@ -58,6 +66,8 @@ tem_status tem_accountant_audit(const tem_accountant *accountant, const tem_mech
 tem_status tem_accountant_losses(const tem_accountant *accountant, const tem_mechanism *mechanism,
                                  uint32_t count, const tem_run *run, double *losses,
                                  tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (accountant == NULL || mechanism == NULL || losses == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "an accountant, a mechanism and a place for the result are needed");
@@ -70,6 +80,8 @@ tem_status tem_accountant_summarise(const tem_accountant *accountant,
                                     const tem_mechanism *mechanism, const tem_prior *prior,
                                     int with_bayes, const tem_run *run, tem_summary *summary,
                                     tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (accountant == NULL || mechanism == NULL || prior == NULL || summary == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "an accountant, a mechanism, a prior and a place for the summary are "
@@ -79,12 +91,14 @@ tem_status tem_accountant_summarise(const tem_accountant *accountant,
 
 tem_status tem_accountant_calibrate(const tem_accountant *accountant, const tem_calibration *wanted,
                                     const tem_run *run, tem_certificate **certificate,
-                                    tem_error *error) {
+                                    tem_audit *audit, tem_error *error) {
+    if (is_for_newer(wanted, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (accountant == NULL || wanted == NULL || certificate == NULL)
         return core_fail(
             error, TEM_ERR_ARGUMENT,
             "an accountant, what is wanted and a place for the certificate are needed");
-    return calibrate(accountant, wanted, run, certificate, error);
+    return calibrate(accountant, wanted, run, certificate, audit, error);
 }
 
 /* ---- choosing ---- */
@@ -99,6 +113,8 @@ static tem_status check_wish(const tem_accountant *accountant, const tem_wish *w
 
 tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
                                  const tem_run *run, tem_point *answer, tem_error *error) {
+    if (is_for_newer(wish, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     const tem_status status = check_wish(accountant, wish, error);
     if (status == TEM_OK && answer == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a place for the answer is needed");
@@ -109,6 +125,8 @@ tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish
                                 const tem_point *answer, const tem_run *run,
                                 tem_point points[TEM_CURVE_MAX], uint32_t *count,
                                 tem_error *error) {
+    if (is_for_newer(wish, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     const tem_status status = check_wish(accountant, wish, error);
     if (status == TEM_OK && (answer == NULL || points == NULL || count == NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "an answer and a place for points are needed");
@@ -117,11 +135,13 @@ tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish
 }
 
 double tem_wish_value(const tem_wish *wish, const tem_summary *summary) {
+    if (wish == NULL || summary == NULL || is_for_newer(wish, NULL))
+        return NAN;
     return wish_value(wish, summary);
 }
 
 int tem_wish_is_kept(const tem_wish *wish, const tem_summary *summary) {
-    return wish_is_kept(wish, summary);
+    return !isnan(tem_wish_value(wish, summary)) && wish_is_kept(wish, summary);
 }
 
 double tem_round_up(double x, int digits) {

@@ -1,10 +1,15 @@
 /* api_certificate.c - tem_certificate of tem.h. */
 #include "audit/certificate_proof.h"
 #include "certificate/certificate.h"
+#include "core/reserved.h"
 #include "core/status.h"
 
 void tem_certificate_get_info(const tem_certificate *certificate, tem_certificate_info *info) {
-    certificate_get_info(certificate, info);
+    if (info == NULL)
+        return;
+    *info = (tem_certificate_info){0};
+    if (certificate != NULL)
+        certificate_get_info(certificate, info);
 }
 
 void tem_certificate_free(tem_certificate *certificate) {
@@ -12,12 +17,14 @@ void tem_certificate_free(tem_certificate *certificate) {
 }
 
 int tem_certificate_is_for(const tem_certificate *certificate, const tem_model *model) {
-    return certificate_is_for(certificate, model);
+    return certificate != NULL && model != NULL && certificate_is_for(certificate, model);
 }
 
 tem_status tem_certificate_verify(const tem_certificate *certificate,
                                   const tem_accountant *accountant, const tem_run *run,
                                   tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (certificate == NULL || accountant == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a certificate and an accountant are needed");
     return certificate_prove(certificate, accountant, run, error);
@@ -25,6 +32,8 @@ tem_status tem_certificate_verify(const tem_certificate *certificate,
 
 tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,
                                 const tem_run *run, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (certificate == NULL || path == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a certificate and a path are needed");
     return certificate_add(certificate, path, run, error);
@@ -41,6 +50,8 @@ tem_status tem_certificate_load(const char *path, uint32_t i, tem_certificate **
 tem_status tem_certificate_find(const char *path, const tem_model *model,
                                 const tem_calibration *wanted, tem_certificate **certificate,
                                 tem_error *error) {
+    if (is_for_newer(wanted, error))
+        return TEM_ERR_ARGUMENT;
     if (path == NULL || model == NULL || wanted == NULL || certificate == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a path, a model, what is wanted and a place for it are needed");

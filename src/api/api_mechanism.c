@@ -1,7 +1,10 @@
 /* api_mechanism.c - tem_mechanism and tem_law of tem.h. */
+#include "core/reserved.h"
 #include "core/status.h"
 #include "mech/law.h"
 #include "mech/tem_mechanism.h"
+
+#include <math.h>
 
 /* ---- tem_mechanism ---- */
 
@@ -12,6 +15,8 @@ const tem_mechanism_properties *tem_mechanism_at(unsigned i) {
 
 tem_status tem_mechanism_create(const tem_model *model, const tem_mechanism_options *options,
                                 tem_mechanism **mechanism, tem_error *error) {
+    if (is_for_newer(options, error))
+        return TEM_ERR_ARGUMENT;
     if (model == NULL || options == NULL || mechanism == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model, options and a place for the mechanism are needed");
@@ -23,11 +28,15 @@ void tem_mechanism_free(tem_mechanism *mechanism) {
 }
 
 void tem_mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *info) {
-    mechanism_get_info(mechanism, info);
+    if (info == NULL)
+        return;
+    *info = (tem_mechanism_info){.epsilon_gamma = INFINITY};
+    if (mechanism != NULL)
+        mechanism_get_info(mechanism, info);
 }
 
 const uint32_t *tem_mechanism_weights(const tem_mechanism *mechanism) {
-    return mechanism_weights(mechanism);
+    return mechanism == NULL ? NULL : mechanism_weights(mechanism);
 }
 
 tem_status tem_mechanism_draw(const tem_mechanism *mechanism, tem_rng *rng, uint32_t word,
@@ -65,7 +74,7 @@ tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, double *med
 }
 
 int tem_mechanism_get_certificate(const tem_mechanism *mechanism, tem_certificate_info *info) {
-    if (mechanism->certificate.hash[0] == '\0')
+    if (mechanism == NULL || info == NULL || mechanism->certificate.hash[0] == '\0')
         return 0;
     *info = mechanism->certificate;
     return 1;
@@ -89,19 +98,19 @@ void tem_law_free(tem_law *law) {
 }
 
 double tem_law_probability(const tem_law *law, uint32_t y) {
-    return y < law->count ? mpfr_get_d(law->probabilities[y], MPFR_RNDN) : 0;
+    return law != NULL && y < law->count ? mpfr_get_d(law->probabilities[y], MPFR_RNDN) : 0;
 }
 
 tem_dist tem_law_distance(const tem_law *law, uint32_t y) {
-    return y < law->count ? law->distances[y] : UINT32_MAX;
+    return law != NULL && y < law->count ? law->distances[y] : UINT32_MAX;
 }
 
 double tem_law_entropy(const tem_law *law) {
-    return mpfr_get_d(law->entropy, MPFR_RNDN);
+    return law == NULL ? NAN : mpfr_get_d(law->entropy, MPFR_RNDN);
 }
 
 double tem_law_support(const tem_law *law) {
-    return law_support(law);
+    return law == NULL ? NAN : law_support(law);
 }
 
 tem_status tem_law_nearest(const tem_law *law, uint32_t *ids, uint32_t count, tem_error *error) {

@@ -1,5 +1,6 @@
 /* api_model.c - tem_model of tem.h. */
 #include "audit/verify.h"
+#include "core/reserved.h"
 #include "core/status.h"
 #include "model/grid_check.h"
 
@@ -21,8 +22,12 @@ tem_status tem_model_find_default(const char *const *folders, size_t count, char
 
 tem_status tem_model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
                           const tem_run *run, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (model == NULL || path == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model and a path are needed");
+    if (overwrite != TEM_KEEP_EXISTING && overwrite != TEM_OVERWRITE)
+        return core_fail(error, TEM_ERR_ARGUMENT, "an existing file is kept or overwritten");
     return model_save(model, path, overwrite, run, error);
 }
 
@@ -31,6 +36,8 @@ void tem_temporaries_remove(void) {
 }
 
 tem_status tem_model_check(const tem_model *model, const tem_run *run, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (model == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
     return model_check(model, run, error);
@@ -41,19 +48,27 @@ void tem_model_free(tem_model *model) {
 }
 
 void tem_model_get_info(const tem_model *model, tem_model_info *info) {
-    model_get_info(model, info);
+    if (info == NULL)
+        return;
+    *info = (tem_model_info){0};
+    if (model != NULL)
+        model_get_info(model, info);
 }
 
 const char *tem_model_word(const tem_model *model, uint32_t id, size_t *length) {
-    return vocab_word(&model->words, id, length);
+    size_t bytes = 0;
+    const char *word = model == NULL ? NULL : vocab_word(&model->words, id, &bytes);
+    if (length != NULL)
+        *length = bytes;
+    return word;
 }
 
 uint32_t tem_model_find(const tem_model *model, const char *word, size_t length) {
-    return vocab_find(&model->words, word, length);
+    return model == NULL || word == NULL ? TEM_NO_WORD : vocab_find(&model->words, word, length);
 }
 
 tem_dist tem_model_distance(const tem_model *model, uint32_t a, uint32_t b) {
-    if (a >= model->words.count || b >= model->words.count)
+    if (model == NULL || a >= model->words.count || b >= model->words.count)
         return UINT32_MAX;
     return space_distance(&model->space, a, b);
 }
@@ -79,6 +94,8 @@ tem_status tem_model_neighbours(const tem_model *model, uint32_t id, tem_neighbo
 
 tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                            const tem_run *run, tem_model **model, tem_error *error) {
+    if (is_for_newer(options, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (vectors == NULL || model == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "vectors and a place for the model are needed");
     return model_build(vectors, options, run, model, error);
@@ -87,6 +104,8 @@ tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *
 tem_status tem_model_build_function(const char *const *words, uint32_t count,
                                     tem_distance_fn *distance, void *context, uint32_t neighbours,
                                     const tem_run *run, tem_model **model, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (words == NULL || distance == NULL || model == NULL || count < 2 ||
         count > TEM_MATRIX_WORDS_MAX)
         return core_fail(error, TEM_ERR_ARGUMENT,
@@ -98,6 +117,8 @@ tem_status tem_model_build_function(const char *const *words, uint32_t count,
 tem_status tem_model_build_matrix(const char *const *words, uint32_t count, const double *distances,
                                   uint32_t neighbours, const tem_run *run, tem_model **model,
                                   tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (words == NULL || distances == NULL || model == NULL || count < 2 ||
         count > TEM_MATRIX_WORDS_MAX)
         return core_fail(error, TEM_ERR_ARGUMENT,
@@ -108,16 +129,20 @@ tem_status tem_model_build_matrix(const char *const *words, uint32_t count, cons
 /* ---- checking ---- */
 
 tem_status tem_model_verify(tem_model *model, const tem_run *run, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (model == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
     return verify_model(model, run, error);
 }
 
 tem_status tem_trust_verify(tem_model *model, const tem_verification *how, const tem_run *run,
-                            tem_error *error) {
+                            tem_error *unnoted, tem_error *error) {
+    if (is_for_newer(how, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (model == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
-    return verify_all(model, how, run, error);
+    return verify_all(model, how, run, unnoted, error);
 }
 
 tem_status tem_model_nearest_median(const tem_model *model, tem_dist *median, tem_error *error) {

@@ -12,12 +12,45 @@ const char *tem_version(void) {
     return TEM_VERSION;
 }
 
+uint32_t tem_version_number(void) {
+    return TEM_VERSION_NUMBER;
+}
+
+int tem_version_is_compatible(uint32_t header) {
+    const uint32_t promise = TEM_VERSION_MAJOR > 0 ? 1000000 : 1000; /* what keeps the interface */
+    return header <= TEM_VERSION_NUMBER && header / promise == TEM_VERSION_NUMBER / promise;
+}
+
+static const char *const status_names[] = {
+    [TEM_OK] = "ok",
+    [TEM_ERR_ARGUMENT] = "argument",
+    [TEM_ERR_MEMORY] = "memory",
+    [TEM_ERR_FILE] = "file",
+    [TEM_ERR_EXISTS] = "exists",
+    [TEM_ERR_FORMAT] = "format",
+    [TEM_ERR_VERSION] = "version",
+    [TEM_ERR_DAMAGED] = "damaged",
+    [TEM_ERR_RANGE] = "range",
+    [TEM_ERR_METRIC] = "metric",
+    [TEM_ERR_UNSUPPORTED] = "unsupported",
+    [TEM_ERR_CANCELLED] = "cancelled",
+    [TEM_ERR_BUDGET] = "budget",
+    [TEM_ERR_CERTIFICATE] = "certificate",
+    [TEM_ERR_UNTRUSTED] = "untrusted",
+};
+enum { STATUSES = sizeof status_names / sizeof *status_names };
+
 const char *tem_status_name(tem_status status) {
-    static const char *const names[] = {"ok",     "argument",    "memory",      "file",
-                                        "exists", "format",      "version",     "damaged",
-                                        "range",  "metric",      "unsupported", "cancelled",
-                                        "budget", "certificate", "untrusted"};
-    return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown";
+    return (unsigned)status < STATUSES ? status_names[status] : "unknown";
+}
+
+tem_status tem_status_parse(const char *name, tem_status *status, tem_error *error) {
+    for (int i = 0; name != NULL && status != NULL && i < STATUSES; i++)
+        if (strcmp(status_names[i], name) == 0) {
+            *status = (tem_status)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "no status has this name");
 }
 
 const char *tem_metric_name(tem_metric metric) {

@@ -1,5 +1,6 @@
 /* api_privatize.c - whole texts, files and streams: the calls of tem.h. */
 #include "core/memory.h"
+#include "core/reserved.h"
 #include "core/status.h"
 #include "job/file_job.h"
 #include "job/model_pieces.h"
@@ -22,6 +23,8 @@ tem_status tem_model_count_unreachable(const tem_model *model, uint32_t *count, 
 tem_status tem_privatize_text(const tem_mechanism *mechanism, const tem_text_options *options,
                               tem_rng *rng, const char *text, size_t bytes, const tem_run *run,
                               char **out, size_t *out_bytes, tem_counts *counts, tem_error *error) {
+    if (is_for_newer(options, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (mechanism == NULL || rng == NULL || (text == NULL && bytes > 0) || out == NULL ||
         out_bytes == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
@@ -37,10 +40,17 @@ tem_status tem_privatize_texts(const tem_mechanism *mechanism, const tem_job *jo
                                const tem_text_input *texts, size_t count, const tem_run *run,
                                tem_texts **out, tem_counts *counts, tem_balance *balance,
                                tem_error *error) {
+    if (job_is_for_newer(job, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     static const tem_job defaults = {.ledger = NULL};
     if (mechanism == NULL || (texts == NULL && count > 0) || out == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism, texts and a place for the result are needed");
+    for (size_t i = 0; i < count; i++) {
+        const tem_text_input *text = &texts[i];
+        if (is_for_newer(text, error))
+            return TEM_ERR_ARGUMENT;
+    }
     return text_batch_run(mechanism, job == NULL ? &defaults : job, texts, count, run, out, counts,
                           balance, error);
 }
@@ -58,7 +68,14 @@ void tem_texts_free(tem_texts *texts) {
 tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
                                const tem_run *run, tem_counts *counts, tem_balance *balance,
                                tem_error *error) {
+    if (job_is_for_newer(job, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (mechanism == NULL || job == NULL || (job->input_count > 0 && job->inputs == NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "a mechanism and a job are needed");
+    for (size_t i = 0; i < job->input_count; i++)
+        if (job->inputs[i] == NULL)
+            return core_fail(error, TEM_ERR_ARGUMENT, "an input has no name");
+    if (job->overwrite != TEM_KEEP_EXISTING && job->overwrite != TEM_OVERWRITE)
+        return core_fail(error, TEM_ERR_ARGUMENT, "an existing file is kept or overwritten");
     return file_job_run(mechanism, job, run, counts, balance, error);
 }

@@ -32,7 +32,7 @@ tem_status tem_rng_create_insecure(uint64_t seed, uint64_t stream, tem_rng **rng
 }
 
 int tem_rng_is_private(const tem_rng *rng) {
-    return rng->source == RNG_SECURE;
+    return rng != NULL && rng->source == RNG_SECURE;
 }
 
 void tem_rng_free(tem_rng *rng) {

@@ -4,6 +4,7 @@
  * with which exponent. A file can say anything of them. So a model or certificate that was opened is
  * used only once somebody whom the user trusts has made or verified it. That is decided here and
  * nowhere else; the command and the Python package ask. */
+#include "core/reserved.h"
 #include "trust/trusted.h"
 
 #include "core/status.h"
@@ -23,7 +24,7 @@ static tem_status check_hash(const char *hash, tem_error *error) {
 /* ---- models ---- */
 
 int tem_model_is_trusted(const tem_model *model) {
-    return atomic_load_explicit(&model->trusted, memory_order_acquire);
+    return model != NULL && atomic_load_explicit(&model->trusted, memory_order_acquire);
 }
 
 void trusted_set(tem_model *model, bool trusted) {
@@ -56,6 +57,8 @@ static tem_status accept(const tem_model *model, const char *computed, const cha
 
 tem_status tem_model_trust(tem_model *model, const char *hash, const tem_run *run,
                            tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     char computed[2 * CORE_HASH_BYTES + 1];
     if (model == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
@@ -77,6 +80,8 @@ tem_status tem_model_trust(tem_model *model, const char *hash, const tem_run *ru
 }
 
 void tem_model_trust_own(tem_model *model) {
+    if (model == NULL)
+        return;
     trusted_set(model, true);
     atomic_store_explicit(&model->is_own, true, memory_order_release);
 }
@@ -94,6 +99,8 @@ tem_status tem_model_accept(tem_model *model, const char *hash, int is_own, cons
 
 tem_status tem_model_hash(const tem_model *model, const tem_run *run, char hash[65],
                           tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     unsigned char bytes[CORE_HASH_BYTES];
     if (model == NULL || hash == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for its hash are needed");
@@ -150,11 +157,15 @@ tem_status tem_trust_ready(tem_error *error) {
 }
 
 tem_status tem_trust_add(const char *hash, const tem_run *run, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     const tem_status status = check_hash(hash, error);
     return status == TEM_OK ? trust_list_set(hash, true, run, error) : status;
 }
 
 tem_status tem_trust_remove(const char *hash, const tem_run *run, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     const tem_status status = check_hash(hash, error);
     return status == TEM_OK ? trust_list_set(hash, false, run, error) : status;
 }

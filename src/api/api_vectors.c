@@ -1,8 +1,11 @@
 /* api_vectors.c - tem_vectors of tem.h. */
+#include "core/reserved.h"
 #include "model/vectors.h"
 
 tem_status tem_vectors_load(const char *path, uint64_t limit, const tem_run *run,
                             tem_vectors **vectors, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     return vectors_load(path, limit, run, vectors, error);
 }
 
@@ -12,15 +15,15 @@ tem_status tem_vectors_create(const char *const *words, const float *values, uin
 }
 
 uint32_t tem_vectors_count(const tem_vectors *vectors) {
-    return vectors->words.count;
+    return vectors == NULL ? 0 : vectors->words.count;
 }
 
 uint32_t tem_vectors_dimension(const tem_vectors *vectors) {
-    return vectors->dimension;
+    return vectors == NULL ? 0 : vectors->dimension;
 }
 
 const char *tem_vectors_format(const tem_vectors *vectors) {
-    return vectors->format;
+    return vectors == NULL ? "unknown" : vectors->format;
 }
 
 void tem_vectors_free(tem_vectors *vectors) {

@@ -5,6 +5,7 @@
 #include "audit/prior.h"
 #include "audit/realised.h"
 #include "mech/tem_mechanism.h"
+#include "tem_account.h"
 
 struct tem_accountant {
     const tem_model *model;

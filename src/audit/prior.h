@@ -6,7 +6,7 @@
 #ifndef AUDIT_PRIOR_H
 #define AUDIT_PRIOR_H
 
-#include "tem.h"
+#include "tem_account.h"
 
 struct tem_prior {
     const tem_model *model; /* only to know it again */

@@ -24,6 +24,7 @@
 #include "index/neighbours.h"
 #include "mech/exponent.h"
 #include "mech/weights.h"
+#include "tem_account.h"
 
 /* The mechanism that is asked about, and the words' probabilities. */
 typedef struct summary_source {

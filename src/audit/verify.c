@@ -158,12 +158,12 @@ static void judge_all(verification *v, tem_model *model) {
 }
 
 tem_status verify_all(tem_model *model, const tem_verification *how, const tem_run *run,
-                      tem_error *error) {
+                      tem_error *unnoted, tem_error *error) {
     static const tem_verification defaults;
     verification v = {.how = how == NULL ? &defaults : how, .run = run};
     judge_all(&v, model);
-    if (v.how->unnoted != NULL)
-        *v.how->unnoted = v.unnoted;
+    if (unnoted != NULL)
+        *unnoted = v.unnoted;
     if (v.failure.status != TEM_OK && error != NULL)
         *error = v.failure;
     return v.failure.status;

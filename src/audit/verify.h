@@ -7,8 +7,8 @@
 /* As tem_model_verify: a model that holds is trusted from then on, one that does not is not. */
 tem_status verify_model(tem_model *model, const tem_run *run, tem_error *error);
 
-/* As tem_trust_verify; `how` NULL: the model alone. */
+/* As tem_trust_verify; `how` NULL: the model alone; unnoted may be NULL. */
 tem_status verify_all(tem_model *model, const tem_verification *how, const tem_run *run,
-                      tem_error *error);
+                      tem_error *unnoted, tem_error *error);
 
 #endif

@@ -28,6 +28,11 @@ typedef struct certificate_header {
     unsigned char zero[48];
 } certificate_header;
 
+/* A tem_effect in a file, where it cannot grow. */
+typedef struct effect_record {
+    double self, support, distance, bayes;
+} effect_record;
+
 /* 320 bytes. Weights that are not all equal follow their record, as one zstd frame, filled up with
  * zeros to a multiple of ALIGNMENT. How they are packed is no part of what is certified: the hash is
  * of the numbers. */
@@ -44,7 +49,7 @@ typedef struct certificate_record {
     unsigned char space[CORE_HASH_BYTES];
     char prior[CERTIFICATE_PRIOR_BYTES];
     uint64_t weights_bytes; /* of the frame */
-    tem_effect effect, plain;
+    effect_record effect, plain;
     unsigned char zeros[40];
     unsigned char hash[CORE_HASH_BYTES]; /* BLAKE2b-256 of what stands before it, with 0 for
                                           * weights_bytes */
@@ -134,6 +139,15 @@ void certificates_free(tem_certificate *list, uint32_t count) {
     core_free(list);
 }
 
+static effect_record to_effect_record(const tem_effect *e) {
+    return (effect_record){e->self, e->support, e->distance, e->bayes};
+}
+
+static tem_effect from_effect_record(const effect_record *r) {
+    return (tem_effect){
+        .self = r->self, .support = r->support, .distance = r->distance, .bayes = r->bayes};
+}
+
 static certificate_record to_record(const tem_certificate *c) {
     certificate_record r = {.epsilon = c->epsilon,
                             .beta = c->beta,
@@ -142,8 +156,8 @@ static certificate_record to_record(const tem_certificate *c) {
                             .gamma = c->gamma,
                             .kind = (uint32_t)c->kind,
                             .weights_count = c->count,
-                            .effect = c->effect,
-                            .plain = c->plain};
+                            .effect = to_effect_record(&c->effect),
+                            .plain = to_effect_record(&c->plain)};
     memcpy(r.space, c->space, sizeof r.space);
     snprintf(r.prior, sizeof r.prior, "%s", c->prior);
     if (c->count > 0)
@@ -160,8 +174,8 @@ static tem_certificate from_record(const certificate_record *r) {
                          .realised = r->realised,
                          .kind = (tem_weights_kind)r->kind,
                          .count = r->weights_count,
-                         .effect = r->effect,
-                         .plain = r->plain};
+                         .effect = from_effect_record(&r->effect),
+                         .plain = from_effect_record(&r->plain)};
     memcpy(c.space, r->space, sizeof c.space);
     memcpy(c.prior, r->prior, sizeof c.prior - 1);
     return c;

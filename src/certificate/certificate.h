@@ -9,6 +9,7 @@
 
 #include "core/hash.h"
 #include "model/model.h"
+#include "tem_account.h"
 
 enum {
     CERTIFICATE_S_BITS = 20,

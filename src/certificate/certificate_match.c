@@ -43,8 +43,9 @@ void certificate_write_hash(const tem_certificate *c, char hash[65]) {
 const char *certificate_weights_name(tem_weights_kind kind) {
     static const char *const names[] = {[TEM_WEIGHTS_EQUAL] = "equal",
                                         [TEM_WEIGHTS_BALANCED] = "balanced",
-                                        [TEM_WEIGHTS_TUNED] = "tuned"};
-    return kind >= TEM_WEIGHTS_EQUAL && kind <= TEM_WEIGHTS_TUNED ? names[kind] : NULL;
+                                        [TEM_WEIGHTS_TUNED] = "tuned",
+                                        [TEM_WEIGHTS_OWN] = "own"};
+    return kind >= TEM_WEIGHTS_EQUAL && kind <= TEM_WEIGHTS_OWN ? names[kind] : NULL;
 }
 
 void certificate_get_info(const tem_certificate *c, tem_certificate_info *info) {
@@ -55,7 +56,7 @@ void certificate_get_info(const tem_certificate *c, tem_certificate_info *info) 
                                    .gamma_steps = c->gamma,
                                    .gamma = (double)c->gamma / TEM_DIST_ONE,
                                    .realised = c->realised,
-                                   .weights = certificate_weights_name(c->kind),
+                                   .weights = c->kind,
                                    .effect = c->effect,
                                    .plain = c->plain};
     memcpy(info->prior, c->prior, sizeof info->prior);
@@ -138,6 +139,8 @@ tem_status certificate_load(const char *path, uint32_t i, tem_certificate **cert
 static tem_status check_wanted(const tem_calibration *w, tem_error *error) {
     if (!isfinite(w->epsilon) || w->epsilon <= 0)
         return core_fail(error, TEM_ERR_RANGE, "epsilon must be a positive number");
+    if (w->weights != 0 && (w->weights < TEM_WEIGHTS_EQUAL || w->weights > TEM_WEIGHTS_TUNED))
+        return core_fail(error, TEM_ERR_ARGUMENT, "weights are equal, balanced or tuned");
     return is_given(w->beta) && is_given(w->gamma)
                ? core_fail(error, TEM_ERR_ARGUMENT, "beta or gamma, not both: beta makes a gamma")
                : TEM_OK;

@@ -42,8 +42,9 @@ tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbo
     if (start >= end || end > index->entry_count || end - start > index->count)
         return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u lies outside its section",
                          id);
-    const tem_neighbours n = {index->entries + start, (uint32_t)(end - start),
-                              least_of(neighbours_bounds(index, id))};
+    const tem_neighbours n = {.list = index->entries + start,
+                              .count = (uint32_t)(end - start),
+                              .bound = least_of(neighbours_bounds(index, id))};
     if (index->checked != NULL) {
         const uint64_t bit = (uint64_t)1 << id % 64;
         if ((atomic_load_explicit(&index->checked[id / 64], memory_order_relaxed) & bit) == 0) {

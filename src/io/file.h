@@ -2,7 +2,7 @@
 #ifndef IO_FILE_H
 #define IO_FILE_H
 
-#include "tem.h"
+#include "command/tem_command.h"
 
 #include <stdbool.h>
 

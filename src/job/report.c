@@ -57,7 +57,7 @@ static void set_law(report *r) {
     set_number(r, RUN_GAMMA, info->gamma, has_exponent);
     set_number(r, RUN_BETA, info->beta, info->beta > 0);
     set_number(r, RUN_EPSILON_GAMMA, info->epsilon_gamma, has_exponent);
-    set_name(r, RUN_WEIGHTS, info->weights);
+    set_name(r, RUN_WEIGHTS, tem_weights_name(info->weights));
     set_name(r, RUN_CERTIFICATE, info->certificate[0] != '\0' ? info->certificate : NULL);
 }
 

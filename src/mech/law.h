@@ -6,6 +6,7 @@
 #define MECH_LAW_H
 
 #include "mech/sampler.h"
+#include "tem_account.h"
 
 #include <mpfr.h>
 

@@ -145,10 +145,10 @@ static double moved_mass(const tem_mechanism *m, const sampler *form) {
     return least == 0 ? INFINITY : (double)form->envelopes.weights.sum * beyond / least;
 }
 
-static const char *weights_name(const tem_mechanism *m) {
+static tem_weights_kind weights_kind(const tem_mechanism *m) {
     if (m->certificate.hash[0] != '\0')
         return m->certificate.weights;
-    return mechanism_weights(m) == NULL ? "equal" : "own";
+    return mechanism_weights(m) == NULL ? TEM_WEIGHTS_EQUAL : TEM_WEIGHTS_OWN;
 }
 
 void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
@@ -158,7 +158,7 @@ void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
         .epsilon = m->epsilon,
         .beta = m->beta,
         .epsilon_gamma = INFINITY,
-        .weights = weights_name(m),
+        .weights = weights_kind(m),
     };
     memcpy(info->certificate, m->certificate.hash, sizeof info->certificate);
     if (form == NULL)

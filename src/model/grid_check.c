@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/status.h"
+#include "tem_account.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -116,7 +116,7 @@ static weights_request request_of(const tem_calibration *wanted, double beta) {
 }
 
 tem_status calibrate(const tem_accountant *a, const tem_calibration *wanted, const tem_run *run,
-                     tem_certificate **certificate, tem_error *error) {
+                     tem_certificate **certificate, tem_audit *audit, tem_error *error) {
     tem_status status = check_calibration(a, wanted, error);
     if (status == TEM_OK)
         status = check_weights(a, wanted, error);
@@ -136,8 +136,8 @@ tem_status calibrate(const tem_accountant *a, const tem_calibration *wanted, con
     }
     if (status == TEM_OK)
         status = make_certificate(a, wanted, beta, &found, run, certificate, error);
-    if (status == TEM_OK && wanted->audit != NULL)
-        *wanted->audit = accountant_audit_of(a, &found.proof);
+    if (status == TEM_OK && audit != NULL)
+        *audit = accountant_audit_of(a, &found.proof);
     certified_weights_free(&found);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "core/memory.h"
 #include "core/status.h"
+#include "tem_account.h"
 #include "tuning/tuning.h"
 
 #include <math.h>

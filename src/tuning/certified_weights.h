@@ -4,6 +4,7 @@
 #define TUNING_CERTIFIED_WEIGHTS_H
 
 #include "audit/realised.h"
+#include "tem_account.h"
 
 typedef struct weights_request {
     tem_weights_kind kind; /* balanced or tuned */

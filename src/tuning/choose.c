@@ -206,7 +206,7 @@ static tem_status evaluate_certificate(const chooser *c, double epsilon, tem_poi
         .epsilon = epsilon, .beta = c->wish->beta, .gamma = c->wish->gamma};
     tem_certificate *certificate = NULL;
     *point = (tem_point){.epsilon = epsilon};
-    tem_status status = calibrate(c->accountant, &wanted, c->run, &certificate, error);
+    tem_status status = calibrate(c->accountant, &wanted, c->run, &certificate, NULL, error);
     if (status == TEM_OK)
         status = describe_certificate(c, certificate, point, error);
     certificate_free(certificate);

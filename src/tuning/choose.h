@@ -3,6 +3,7 @@
 #define TUNING_CHOOSE_H
 
 #include "audit/accountant.h"
+#include "tem_account.h"
 
 /* As tem_accountant_choose and tem_accountant_curve; no pointer but `run` is NULL, wish->prior
  * included, and the target is one of tem.h. */

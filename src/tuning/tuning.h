@@ -16,6 +16,7 @@
 #define TUNING_TUNING_H
 
 #include "audit/pair_matrix.h"
+#include "tem_account.h"
 
 /* Who is told how a search stands, and may have enough of it. */
 typedef struct tuning_watch {

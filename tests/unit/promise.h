@@ -3,6 +3,7 @@
 #define TESTS_PROMISE_H
 
 #include "mech/law.h"
+#include "tem_account.h"
 
 #include <mpfr.h>
 #include <stdlib.h>

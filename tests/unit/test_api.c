@@ -1,7 +1,7 @@
 /* test_api.c - the rules of tem.h: what each call refuses, with which status, and that a refusal
  * leaves the outputs as they were. Every refusal is asked for twice, with and without a place for
  * the error. */
-#include "tem.h"
+#include "tem_account.h"
 
 #include <math.h>
 #include <setjmp.h>

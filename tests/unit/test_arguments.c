@@ -1,6 +1,8 @@
-/* test_arguments.c - every call of tem.h refuses each argument that it needs and does not get, one
- * at a time, with TEM_ERR_ARGUMENT, and touches nothing. */
-#include "tem.h"
+/* test_arguments.c - every call of the public headers refuses each argument that it needs and does
+ * not get, one at a time, with TEM_ERR_ARGUMENT, and touches nothing; and every call that takes
+ * options refuses those that it does not know. tests/check-abi makes sure that no call is left out
+ * here. */
+#include "tem_account.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +13,9 @@
 
 #include "small_model.h"
 
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +38,8 @@ static const char *const words[COUNT] = {"a", "b", "c", "d"};
 static const float values[COUNT] = {0, 1, 3, 7};
 static const double distances[COUNT * COUNT] = {0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0};
 
+static const char no_hash[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
 static tem_vectors *vectors;
 static tem_model *model;
 static tem_mechanism *mechanism;
@@ -40,21 +47,26 @@ static tem_accountant *accountant;
 static tem_prior *prior;
 static tem_rng *rng;
 static tem_law *law;
+static tem_certificate *certificate;
 
 static int make_all(void **state) {
     (void)state;
     const tem_mechanism_options options = {.epsilon = 1};
+    setenv("XDG_STATE_HOME", "/dev/null", 1); /* nobody's list of trusted models */
     return tem_vectors_create(words, values, COUNT, 1, &vectors, NULL) != TEM_OK ||
            tem_model_build(vectors, NULL, NULL, &model, NULL) != TEM_OK ||
            tem_mechanism_create(model, &options, &mechanism, NULL) != TEM_OK ||
            tem_accountant_create(model, NULL, NULL, &accountant, NULL) != TEM_OK ||
            tem_prior_create_zipf(model, 1, &prior, NULL) != TEM_OK ||
            tem_rng_create(&rng, NULL) != TEM_OK ||
-           tem_law_create(mechanism, 0, 17, &law, NULL) != TEM_OK;
+           tem_law_create(mechanism, 0, 17, &law, NULL) != TEM_OK ||
+           tem_accountant_calibrate(accountant, &(tem_calibration){.epsilon = 1}, NULL,
+                                    &certificate, NULL, NULL) != TEM_OK;
 }
 
 static int free_all(void **state) {
     (void)state;
+    tem_certificate_free(certificate);
     tem_law_free(law);
     tem_rng_free(rng);
     tem_prior_free(prior);
@@ -86,6 +98,12 @@ static void test_names(void **state) {
     tem_format format;
     tem_weights_kind weights;
     tem_target target;
+    tem_missing missing;
+    tem_status status;
+    REFUSED(tem_status_parse(NULL, &status, error));
+    REFUSED(tem_status_parse("format", NULL, error));
+    REFUSED(tem_missing_parse(NULL, &missing, error));
+    REFUSED(tem_missing_parse("keep", NULL, error));
     REFUSED(tem_metric_parse(NULL, &metric, error));
     REFUSED(tem_metric_parse("euclidean", NULL, error));
     REFUSED(tem_oov_parse(NULL, &oov, error));
@@ -114,6 +132,8 @@ static void test_models(void **state) {
     int is_own = 7;
     const char *const folders[] = {NULL};
     float vector[1];
+    char hash[65];
+    tem_dist median = 7;
     tem_neighbours near;
     REFUSED(tem_vectors_load(NULL, 0, NULL, &no_vectors, error));
     REFUSED(tem_vectors_load("/dev/null", 0, NULL, NULL, error));
@@ -139,13 +159,20 @@ static void test_models(void **state) {
     REFUSED(tem_model_find_default(folders, 0, path, sizeof path, NULL, error));
     REFUSED(tem_model_check(NULL, NULL, error));
     REFUSED(tem_model_verify(NULL, NULL, error));
+    REFUSED(tem_model_save(model, "/tmp/never", (tem_overwrite)2, NULL, error));
+    REFUSED(tem_model_trust(NULL, NULL, NULL, error));
+    REFUSED(tem_model_hash(NULL, NULL, hash, error));
+    REFUSED(tem_model_hash(model, NULL, NULL, error));
+    REFUSED(tem_model_nearest_median(NULL, &median, error));
+    REFUSED(tem_model_nearest_median(model, NULL, error));
+    REFUSED(tem_model_check_grid(NULL, 1, error));
     REFUSED(tem_model_vector(NULL, 0, vector, error));
     REFUSED(tem_model_vector(model, 0, NULL, error));
     REFUSED(tem_model_vector(model, COUNT, vector, error));
     REFUSED(tem_model_neighbours(NULL, 0, &near, error));
     REFUSED(tem_model_neighbours(model, 0, NULL, error));
     REFUSED(tem_model_neighbours(model, COUNT, &near, error));
-    assert_true(no_vectors == NULL && no_model == NULL && is_own == 7);
+    assert_true(no_vectors == NULL && no_model == NULL && is_own == 7 && median == 7);
     assert_int_not_equal(access("/tmp/never", F_OK), 0);
 }
 
@@ -181,12 +208,16 @@ static void test_mechanisms(void **state) {
     REFUSED(tem_law_create(mechanism, COUNT, 17, &no_law, error));
     REFUSED(tem_law_create(mechanism, 0, 0, &no_law, error));
     REFUSED(tem_law_create(mechanism, 0, TEM_LAW_DIGITS_MAX + 1, &no_law, error));
+    REFUSED(tem_law_decimal(NULL, 0, 17, text, sizeof text, error));
     REFUSED(tem_law_decimal(law, 0, 17, NULL, sizeof text, error));
     REFUSED(tem_law_decimal(law, COUNT, 17, text, sizeof text, error));
     REFUSED(tem_law_decimal(law, 0, 0, text, sizeof text, error));
     REFUSED(tem_law_decimal(law, 0, 17, text, 17 + 31, error));
+    REFUSED(tem_law_outside_decimal(NULL, ids, 1, 17, text, sizeof text, error));
+    REFUSED(tem_law_outside_decimal(law, NULL, 1, 17, text, sizeof text, error));
     REFUSED(tem_law_outside_decimal(law, ids, 1, 17, NULL, sizeof text, error));
     REFUSED(tem_law_outside_decimal(law, (uint32_t[]){COUNT}, 1, 17, text, sizeof text, error));
+    REFUSED(tem_law_support_decimal(NULL, 17, text, sizeof text, error));
     REFUSED(tem_law_support_decimal(law, 17, NULL, sizeof text, error));
     REFUSED(tem_law_nearest(NULL, ids, 1, error));
     REFUSED(tem_law_nearest(law, NULL, 1, error));
@@ -202,7 +233,9 @@ static void test_texts(void **state) {
     char *out = NULL;
     size_t bytes = 7, count = 7;
     uint32_t ids[1], unreachable = 7;
-    const tem_job no_inputs = {.input_count = 1};
+    const tem_job no_inputs = {.input_count = 1}, ledger = {.ledger = "/tmp/never"}, none = {0};
+    const char *const hole[] = {NULL};
+    const tem_job no_input = {.inputs = hole, .input_count = 1};
     REFUSED(tem_privatize_text(NULL, NULL, rng, "a", 1, NULL, &out, &bytes, NULL, error));
     REFUSED(tem_privatize_text(mechanism, NULL, NULL, "a", 1, NULL, &out, &bytes, NULL, error));
     REFUSED(tem_privatize_text(mechanism, NULL, rng, NULL, 1, NULL, &out, &bytes, NULL, error));
@@ -217,6 +250,11 @@ static void test_texts(void **state) {
     REFUSED(tem_privatize_files(NULL, &no_inputs, NULL, NULL, NULL, error));
     REFUSED(tem_privatize_files(mechanism, NULL, NULL, NULL, NULL, error));
     REFUSED(tem_privatize_files(mechanism, &no_inputs, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_files(mechanism, &no_input, NULL, NULL, NULL, error));
+    REFUSED(tem_job_charge(NULL, &ledger, NULL, 0, NULL, NULL, error));
+    REFUSED(tem_job_charge(mechanism, NULL, NULL, 0, NULL, NULL, error));
+    REFUSED(tem_job_charge(mechanism, &none, NULL, 0, NULL, NULL, error));
+    REFUSED(tem_job_charge(mechanism, &ledger, NULL, 1, NULL, NULL, error));
     assert_true(out == NULL && bytes == 7 && count == 7 && unreachable == 7);
     /* What need not be there. */
     assert_int_equal(
@@ -231,7 +269,7 @@ static void test_accounts(void **state) {
     (void)state;
     tem_accountant *no_accountant = NULL;
     tem_prior *no_prior = NULL;
-    tem_certificate *no_certificate = NULL, *certificate = NULL;
+    tem_certificate *no_certificate = NULL;
     tem_audit audit;
     double losses[2];
     tem_summary summary;
@@ -241,8 +279,6 @@ static void test_accounts(void **state) {
     const tem_calibration wanted = {.epsilon = 1, .weights = TEM_WEIGHTS_EQUAL};
     const tem_wish wish = {.target = TEM_TARGET_SELF, .wanted = 0.5, .prior = prior};
     const tem_wish no_words = {.target = TEM_TARGET_SELF, .wanted = 0.5};
-    assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &certificate, NULL),
-                     TEM_OK);
     REFUSED(tem_accountant_create(NULL, NULL, NULL, &no_accountant, error));
     REFUSED(tem_accountant_create(model, NULL, NULL, NULL, error));
     REFUSED(tem_accountant_audit(NULL, mechanism, NULL, &audit, error));
@@ -261,9 +297,9 @@ static void test_accounts(void **state) {
     REFUSED(tem_accountant_summarise(accountant, NULL, prior, 0, NULL, &summary, error));
     REFUSED(tem_accountant_summarise(accountant, mechanism, NULL, 0, NULL, &summary, error));
     REFUSED(tem_accountant_summarise(accountant, mechanism, prior, 0, NULL, NULL, error));
-    REFUSED(tem_accountant_calibrate(NULL, &wanted, NULL, &no_certificate, error));
-    REFUSED(tem_accountant_calibrate(accountant, NULL, NULL, &no_certificate, error));
-    REFUSED(tem_accountant_calibrate(accountant, &wanted, NULL, NULL, error));
+    REFUSED(tem_accountant_calibrate(NULL, &wanted, NULL, &no_certificate, NULL, error));
+    REFUSED(tem_accountant_calibrate(accountant, NULL, NULL, &no_certificate, NULL, error));
+    REFUSED(tem_accountant_calibrate(accountant, &wanted, NULL, NULL, NULL, error));
     REFUSED(tem_accountant_choose(NULL, &wish, NULL, &point, error));
     REFUSED(tem_accountant_choose(accountant, NULL, NULL, &point, error));
     REFUSED(tem_accountant_choose(accountant, &no_words, NULL, &point, error));
@@ -286,19 +322,264 @@ static void test_accounts(void **state) {
     REFUSED(tem_certificate_find("/dev/null", model, &wanted, NULL, error));
     REFUSED(tem_trust_has(NULL, &has, error));
     REFUSED(tem_trust_has("0123", &has, error));
+    REFUSED(tem_trust_has(no_hash, NULL, error));
     REFUSED(tem_trust_add(NULL, NULL, error));
+    REFUSED(tem_trust_remove(NULL, NULL, error));
+    REFUSED(tem_trust_verify(NULL, NULL, NULL, NULL, error));
     REFUSED(tem_trust_add("0123", NULL, error));
     assert_true(no_accountant == NULL && no_prior == NULL && no_certificate == NULL);
     assert_true(count == 7 && has == 7);
     assert_int_not_equal(access("/tmp/never", F_OK), 0);
-    tem_certificate_free(certificate);
+}
+
+/* ---- calls without a status ---- */
+
+static bool is_zero(const void *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (((const unsigned char *)bytes)[i] != 0)
+            return false;
+    return true;
+}
+
+static void test_nothing_given(void **state) {
+    (void)state;
+    const tem_wish wish = {.target = TEM_TARGET_SELF, .wanted = 0.5};
+    const tem_summary summary = {.self_median = 0.25};
+    size_t length = 7;
+    assert_true(tem_vectors_count(NULL) == 0 && tem_vectors_dimension(NULL) == 0);
+    assert_string_equal(tem_vectors_format(NULL), "unknown");
+    assert_int_equal(tem_model_is_trusted(NULL), 0);
+    tem_model_trust_own(NULL);
+    assert_true(tem_model_word(NULL, 0, &length) == NULL && length == 0);
+    assert_non_null(tem_model_word(model, 0, NULL));
+    assert_int_equal(tem_model_find(NULL, "a", 1), TEM_NO_WORD);
+    assert_int_equal(tem_model_find(model, NULL, 0), TEM_NO_WORD);
+    assert_int_equal(tem_model_distance(NULL, 0, 0), UINT32_MAX);
+    assert_int_equal(tem_rng_is_private(NULL), 0);
+    assert_null(tem_mechanism_weights(NULL));
+    assert_true(tem_law_probability(NULL, 0) <= 0 && tem_law_distance(NULL, 0) == UINT32_MAX);
+    assert_true(isnan(tem_law_entropy(NULL)) && isnan(tem_law_support(NULL)));
+    assert_int_equal(tem_certificate_is_for(NULL, model), 0);
+    assert_int_equal(tem_certificate_is_for(certificate, NULL), 0);
+    assert_true(isnan(tem_wish_value(NULL, &summary)) && isnan(tem_wish_value(&wish, NULL)));
+    assert_false(tem_wish_is_kept(NULL, &summary) || tem_wish_is_kept(&wish, NULL));
+    assert_true(tem_wish_is_kept(&wish, &summary));
+    /* Nothing that is private by default. */
+    assert_non_null(tem_job_why_not_private(NULL, &(tem_job){0}));
+    assert_non_null(tem_job_why_not_private(mechanism, NULL));
+    assert_null(tem_job_why_not_private(mechanism, &(tem_job){0}));
+    assert_true(tem_metric_at(0, NULL, NULL) != NULL && tem_kernel_at(0, NULL) != NULL);
+}
+
+/* Infos of nothing are 0, also where there was something before; of an object, what is reserved. */
+static void test_infos_of_nothing(void **state) {
+    (void)state;
+    tem_model_info about_model;
+    tem_mechanism_info about_mechanism;
+    tem_certificate_info about_certificate;
+    tem_prior_info about_prior;
+    memset(&about_model, 0x55, sizeof about_model);
+    memset(&about_mechanism, 0x55, sizeof about_mechanism);
+    memset(&about_certificate, 0x55, sizeof about_certificate);
+    memset(&about_prior, 0x55, sizeof about_prior);
+    tem_model_get_info(model, NULL);
+    tem_mechanism_get_info(mechanism, NULL);
+    tem_certificate_get_info(certificate, NULL);
+    tem_prior_get_info(prior, NULL);
+    assert_int_equal(tem_mechanism_get_certificate(NULL, &about_certificate), 0);
+    assert_int_equal(tem_mechanism_get_certificate(mechanism, NULL), 0);
+    assert_int_equal(about_certificate.s_steps, 0x5555555555555555);
+    tem_model_get_info(NULL, &about_model);
+    tem_mechanism_get_info(NULL, &about_mechanism);
+    tem_certificate_get_info(NULL, &about_certificate);
+    tem_prior_get_info(NULL, &about_prior);
+    assert_true(about_model.words == 0 && about_model.hash[0] == '\0');
+    assert_true(is_zero(about_model.reserved, sizeof about_model.reserved));
+    assert_true(isinf(about_mechanism.epsilon_gamma) && about_mechanism.properties == NULL);
+    assert_true(is_zero(about_mechanism.reserved, sizeof about_mechanism.reserved));
+    assert_true(about_certificate.hash[0] == '\0' && about_certificate.s_steps == 0);
+    assert_true(is_zero(about_certificate.reserved, sizeof about_certificate.reserved));
+    assert_true(about_prior.is_counts == 0 && is_zero(about_prior.reserved, 32));
+    memset(&about_model, 0x55, sizeof about_model);
+    tem_model_get_info(model, &about_model);
+    assert_true(about_model.words == COUNT && is_zero(about_model.reserved, 64));
+}
+
+/* ---- options of a newer tem ---- */
+
+/* Sets each reserved field of an option struct in turn: the call must refuse it by name. */
+#define NEWER(options, call)                                                                       \
+    do {                                                                                           \
+        const size_t fields = sizeof(options).reserved / sizeof *(options).reserved;               \
+        assert_true(fields >= 4);                                                                  \
+        for (size_t field = 0; field < fields; field++) {                                          \
+            tem_error newer;                                                                       \
+            (options).reserved[field] = 1;                                                         \
+            REFUSED(call);                                                                         \
+            tem_error *error = &newer;                                                             \
+            assert_int_equal(call, TEM_ERR_ARGUMENT);                                              \
+            assert_non_null(strstr(newer.message, "newer tem"));                                   \
+            (options).reserved[field] = 0;                                                         \
+        }                                                                                          \
+    } while (0)
+
+static void test_newer_runs(void **state) {
+    (void)state;
+    tem_run run = {0};
+    tem_vectors *no_vectors = NULL;
+    tem_model *no_model = NULL;
+    char hash[65] = "";
+    NEWER(run, tem_vectors_load("/dev/null", 0, &run, &no_vectors, error));
+    NEWER(run, tem_model_build(vectors, NULL, &run, &no_model, error));
+    NEWER(run, tem_model_build_function(words, COUNT, one, NULL, 0, &run, &no_model, error));
+    NEWER(run, tem_model_build_matrix(words, COUNT, distances, 0, &run, &no_model, error));
+    NEWER(run, tem_model_save(model, "/tmp/never", TEM_KEEP_EXISTING, &run, error));
+    NEWER(run, tem_model_check(model, &run, error));
+    NEWER(run, tem_model_verify(model, &run, error));
+    NEWER(run, tem_model_trust(model, NULL, &run, error));
+    NEWER(run, tem_model_hash(model, &run, hash, error));
+    NEWER(run, tem_trust_add(no_hash, &run, error));
+    NEWER(run, tem_trust_remove(no_hash, &run, error));
+    NEWER(run, tem_trust_verify(model, NULL, &run, NULL, error));
+    assert_true(no_vectors == NULL && no_model == NULL && hash[0] == '\0');
+    assert_int_not_equal(access("/tmp/never", F_OK), 0);
+}
+
+static void test_newer_accounts(void **state) {
+    (void)state;
+    tem_run run = {0};
+    tem_accountant *no_accountant = NULL;
+    tem_prior *no_prior = NULL;
+    tem_certificate *no_certificate = NULL;
+    tem_audit audit;
+    tem_summary summary = {0};
+    double losses[2];
+    tem_point point = {0}, points[TEM_CURVE_MAX];
+    uint32_t count = 7;
+    tem_calibration wanted = {.epsilon = 1};
+    tem_wish wish = {.target = TEM_TARGET_SELF, .wanted = 0.5, .prior = prior};
+    NEWER(run, tem_accountant_create(model, NULL, &run, &no_accountant, error));
+    NEWER(run, tem_accountant_audit(accountant, mechanism, &run, &audit, error));
+    NEWER(run, tem_accountant_losses(accountant, mechanism, 1, &run, losses, error));
+    NEWER(run, tem_prior_load(model, "/dev/null", &run, &no_prior, error));
+    NEWER(run, tem_accountant_summarise(accountant, mechanism, prior, 0, &run, &summary, error));
+    NEWER(run, tem_accountant_calibrate(accountant, &wanted, &run, &no_certificate, NULL, error));
+    NEWER(wanted,
+          tem_accountant_calibrate(accountant, &wanted, NULL, &no_certificate, NULL, error));
+    NEWER(wanted, tem_certificate_find("/dev/null", model, &wanted, &no_certificate, error));
+    NEWER(run, tem_certificate_verify(certificate, accountant, &run, error));
+    NEWER(run, tem_certificate_save(certificate, "/tmp/never", &run, error));
+    NEWER(run, tem_accountant_choose(accountant, &wish, &run, &point, error));
+    NEWER(wish, tem_accountant_choose(accountant, &wish, NULL, &point, error));
+    NEWER(run, tem_accountant_curve(accountant, &wish, &point, &run, points, &count, error));
+    NEWER(wish, tem_accountant_curve(accountant, &wish, &point, NULL, points, &count, error));
+    wish.reserved[3] = 1;
+    assert_true(isnan(tem_wish_value(&wish, &summary)));
+    assert_int_equal(tem_wish_is_kept(&wish, &summary), 0);
+    assert_true(no_accountant == NULL && no_prior == NULL && no_certificate == NULL && count == 7);
+    assert_int_not_equal(access("/tmp/never", F_OK), 0);
+}
+
+static void test_newer_options(void **state) {
+    (void)state;
+    tem_run run = {0};
+    tem_build_options build = {0};
+    tem_mechanism_options options = {.epsilon = 1};
+    tem_verification how = {0};
+    tem_text_options text = {0};
+    tem_job job = {.ledger = "/tmp/never", .output = "/tmp/never"};
+    tem_document document = {.counts.words = 1};
+    tem_text_input input = {.text = "a", .bytes = 1};
+    tem_texts *texts = NULL;
+    tem_model *no_model = NULL;
+    tem_mechanism *no_mechanism = NULL;
+    char *out = NULL;
+    size_t bytes = 7;
+    NEWER(build, tem_model_build(vectors, &build, NULL, &no_model, error));
+    NEWER(options, tem_mechanism_create(model, &options, &no_mechanism, error));
+    NEWER(how, tem_trust_verify(model, &how, NULL, NULL, error));
+    NEWER(text, tem_privatize_text(mechanism, &text, rng, "a", 1, NULL, &out, &bytes, NULL, error));
+    NEWER(run, tem_privatize_text(mechanism, NULL, rng, "a", 1, &run, &out, &bytes, NULL, error));
+    NEWER(job, tem_privatize_files(mechanism, &job, NULL, NULL, NULL, error));
+    NEWER(job.text, tem_privatize_files(mechanism, &job, NULL, NULL, NULL, error));
+    NEWER(run, tem_privatize_files(mechanism, &job, &run, NULL, NULL, error));
+    NEWER(job, tem_privatize_texts(mechanism, &job, &input, 1, NULL, &texts, NULL, NULL, error));
+    NEWER(job.text,
+          tem_privatize_texts(mechanism, &job, &input, 1, NULL, &texts, NULL, NULL, error));
+    NEWER(input, tem_privatize_texts(mechanism, NULL, &input, 1, NULL, &texts, NULL, NULL, error));
+    NEWER(run, tem_privatize_texts(mechanism, NULL, &input, 1, &run, &texts, NULL, NULL, error));
+    NEWER(job, tem_job_charge(mechanism, &job, &document, 1, NULL, NULL, error));
+    NEWER(job.text, tem_job_charge(mechanism, &job, &document, 1, NULL, NULL, error));
+    NEWER(run, tem_job_charge(mechanism, &job, &document, 1, &run, NULL, error));
+    NEWER(document, tem_job_charge(mechanism, &job, &document, 1, NULL, NULL, error));
+    NEWER(document.counts, tem_job_charge(mechanism, &job, &document, 1, NULL, NULL, error));
+    assert_true(no_model == NULL && no_mechanism == NULL && out == NULL && bytes == 7);
+    assert_null(texts);
+    assert_int_not_equal(access("/tmp/never", F_OK), 0);
+    /* A job that is not understood is not private. */
+    assert_null(tem_job_why_not_private(mechanism, &job));
+    job.text.reserved[1] = 1;
+    assert_non_null(tem_job_why_not_private(mechanism, &job));
+    job.text.reserved[1] = 0;
+    job.reserved[7] = 1;
+    assert_non_null(tem_job_why_not_private(mechanism, &job));
+}
+
+static void test_versions(void **state) {
+    (void)state;
+    const uint32_t minor = TEM_VERSION_MINOR * 1000u, here = TEM_VERSION_NUMBER;
+    assert_int_equal(tem_version_number(), TEM_VERSION_NUMBER);
+    assert_true(tem_version_check() == 1 && tem_version_is_compatible(here) == 1);
+    /* An older library lacks what the header has. */
+    assert_int_equal(tem_version_is_compatible(here + 1), 0);
+    assert_int_equal(tem_version_is_compatible(here + 1000000), 0);
+    assert_int_equal(tem_version_is_compatible(here - here % 1000), 1);
+    /* Before 1.0.0 each minor version may differ. */
+    assert_int_equal(tem_version_is_compatible(here - 1000), TEM_VERSION_MAJOR > 0 && minor > 0);
+}
+
+/* What has a name can be read back, and nothing else has one. */
+#define ROUND_TRIP(type, first, last)                                                              \
+    do {                                                                                           \
+        type back = (type)77;                                                                      \
+        assert_int_equal(type##_parse("unknown", &back, NULL), TEM_ERR_ARGUMENT);                  \
+        assert_int_equal(back, 77);                                                                \
+        for (int i = first; i <= (int)last; i++) {                                                 \
+            assert_int_equal(type##_parse(type##_name((type)i), &back, NULL), TEM_OK);             \
+            assert_int_equal(back, i);                                                             \
+        }                                                                                          \
+        assert_string_equal(type##_name((type)((int)first - 1)), "unknown");                       \
+    } while (0)
+
+static void test_names_and_back(void **state) {
+    (void)state;
+    ROUND_TRIP(tem_status, TEM_OK, TEM_ERR_UNTRUSTED);
+    ROUND_TRIP(tem_metric, TEM_EUCLIDEAN, TEM_LINF);
+    ROUND_TRIP(tem_oov, TEM_OOV_UNIFORM, TEM_OOV_KEEP_UNSAFE);
+    ROUND_TRIP(tem_punctuation, TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD);
+    ROUND_TRIP(tem_format, TEM_FORMAT_TEXT, TEM_FORMAT_JSONL);
+    ROUND_TRIP(tem_missing, TEM_MISSING_EMPTY, TEM_MISSING_KEEP);
+    ROUND_TRIP(tem_target, TEM_TARGET_SELF, TEM_TARGET_BAYES);
+    assert_string_equal(tem_status_name((tem_status)(TEM_ERR_UNTRUSTED + 1)), "unknown");
+    tem_weights_kind kind = TEM_WEIGHTS_OWN;
+    for (int i = TEM_WEIGHTS_EQUAL; i <= TEM_WEIGHTS_TUNED; i++) {
+        assert_int_equal(tem_weights_parse(tem_weights_name((tem_weights_kind)i), &kind, NULL),
+                         TEM_OK);
+        assert_int_equal(kind, i);
+    }
+    assert_string_equal(tem_weights_name(TEM_WEIGHTS_OWN), "own"); /* not for a user to choose */
+    assert_int_equal(tem_weights_parse("own", &kind, NULL), TEM_ERR_ARGUMENT);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_free_nothing), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_models),       cmocka_unit_test(test_mechanisms),
-        cmocka_unit_test(test_texts),        cmocka_unit_test(test_accounts),
+        cmocka_unit_test(test_free_nothing),   cmocka_unit_test(test_names),
+        cmocka_unit_test(test_models),         cmocka_unit_test(test_mechanisms),
+        cmocka_unit_test(test_texts),          cmocka_unit_test(test_accounts),
+        cmocka_unit_test(test_nothing_given),  cmocka_unit_test(test_infos_of_nothing),
+        cmocka_unit_test(test_newer_runs),     cmocka_unit_test(test_newer_accounts),
+        cmocka_unit_test(test_newer_options),  cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_names_and_back),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);
 }

@@ -19,6 +19,7 @@
 #include "model/model.h"
 #include "slow.h"
 #include "space/kernels/kernels.h"
+#include "tem_account.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

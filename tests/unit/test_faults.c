@@ -6,6 +6,7 @@
  * none, or the whole new one; no temporary file may stay. Leaks are the sanitizer's to find. */
 #include "certificate/certificate.h"
 #include "core/fault.h"
+#include "tem_account.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -211,8 +212,8 @@ static tem_status tune(flow *f) {
         status = tem_prior_create_zipf(f->built, 1, &prior, error_of(f));
     wanted.prior = prior;
     if (status == TEM_OK)
-        status =
-            tem_accountant_calibrate(accountant, &wanted, &f->run, &f->certificate, error_of(f));
+        status = tem_accountant_calibrate(accountant, &wanted, &f->run, &f->certificate, NULL,
+                                          error_of(f));
     if (status == TEM_OK) {
         assert_true(tuning && f->certificate->count == CUBE);
         status = tem_certificate_verify(f->certificate, accountant, &f->run, error_of(f));
@@ -519,7 +520,7 @@ static tem_status audit_model(const tem_model *model, const tem_run *run) {
     if (status == TEM_OK)
         status = tem_accountant_losses(accountant, mechanism, 5, run, losses, NULL);
     if (status == TEM_OK) {
-        status = tem_accountant_calibrate(accountant, &wanted, run, &certificate, NULL);
+        status = tem_accountant_calibrate(accountant, &wanted, run, &certificate, NULL, NULL);
         assert_true((certificate != NULL) == (status == TEM_OK));
     }
     if (status == TEM_OK)

@@ -477,7 +477,8 @@ static void test_cancel(void **state) {
         unsigned stop_at = 1;
         for (; status != TEM_OK; stop_at++) {
             watch w = {.caller = pthread_self(), .stop_at = stop_at};
-            const tem_run run = {threads, watch_progress, &w};
+            const tem_run run = {
+                .threads = threads, .progress = watch_progress, .progress_context = &w};
             neighbour_index index = {.count = 77};
             tem_error error = {0};
             status = neighbours_build(&g.space, 9, &run, &index, &error);
@@ -935,7 +936,7 @@ static void test_verify_cut(void **state) {
 static void test_verify_cancel(void **state) {
     copied *c = *state;
     watch w = {.caller = pthread_self(), .stop_at = 1};
-    const tem_run run = {2, watch_progress, &w};
+    const tem_run run = {.threads = 2, .progress = watch_progress, .progress_context = &w};
     assert_int_equal(neighbours_verify(&c->index, &c->space.space, LENGTH, &run, NULL),
                      TEM_ERR_CANCELLED);
 }

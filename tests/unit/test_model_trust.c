@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "small_model.h"
+#include "tem_account.h"
 
 enum { COUNT = 40, FILE_MAX = 1 << 20, RING = 300 };
 
@@ -110,7 +111,8 @@ static int make_folder(void **state) {
     }
     built = small_model(NULL, values, COUNT, 2, TEM_EUCLIDEAN, 5);
     assert_int_equal(tem_accountant_create(built, NULL, NULL, &accountant, NULL), TEM_OK);
-    assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &genuine, NULL), TEM_OK);
+    assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &genuine, NULL, NULL),
+                     TEM_OK);
     tem_accountant_free(accountant);
     return 0;
 }
@@ -473,9 +475,8 @@ static void told(void *context, const tem_certificate_info *certificate, const t
 static tem_status verify(tem_model *model, tale *t, tem_error *unnoted, const tem_run *run) {
     tem_error error = {.status = TEM_OK};
     *t = (tale){0};
-    const tem_verification how = {
-        .certificates = certificates, .told = told, .told_context = t, .unnoted = unnoted};
-    const tem_status status = tem_trust_verify(model, &how, run, &error);
+    const tem_verification how = {.certificates = certificates, .told = told, .told_context = t};
+    const tem_status status = tem_trust_verify(model, &how, run, unnoted, &error);
     assert_int_equal(error.status, status);
     assert_true((status != TEM_OK) == (t->failures > 0));
     return status;
@@ -486,7 +487,7 @@ static void test_verification_notes(void **state) {
     tale t;
     tem_error unnoted;
     tem_model *model = open_model();
-    assert_int_equal(tem_trust_verify(NULL, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_trust_verify(NULL, NULL, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
     assert_int_equal(verify(model, &t, &unnoted, NULL), TEM_OK);
     assert_true(t.models == 1 && t.certificates == 1);
     assert_int_equal(unnoted.status, TEM_OK);
@@ -497,7 +498,7 @@ static void test_verification_notes(void **state) {
     assert_int_equal(tem_model_trust(model, NULL, NULL, NULL), TEM_OK);
     /* No certificates, and nobody who wants to know. */
     assert_int_equal(tem_trust_remove(hash_of(built), NULL, NULL), TEM_OK);
-    assert_int_equal(tem_trust_verify(model, NULL, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_trust_verify(model, NULL, NULL, NULL, NULL), TEM_OK);
     assert_true(is_listed(hash_of(built)));
     unlink(certificates);
     assert_int_equal(verify(model, &t, NULL, NULL), TEM_OK);
@@ -712,7 +713,7 @@ static void test_claimed_triangles(void **state) {
     assert_int_equal(tem_accountant_create(model, NULL, NULL, &accountant, NULL), TEM_OK);
     assert_int_equal(tem_accountant_audit(accountant, mechanism, NULL, &audit, NULL), TEM_OK);
     assert_int_equal(audit.is_metric, 0);
-    assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &certificate, NULL),
+    assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &certificate, NULL, NULL),
                      TEM_ERR_UNSUPPORTED);
     tem_accountant_free(accountant);
     tem_mechanism_free(mechanism);

@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "small_model.h"
+#include "tem_account.h"
 
 enum { WORDS = 6000, DIMENSION = 4, PATIENCE_S = 12 };
 

@@ -7,7 +7,7 @@
 #include "audit/summary.h"
 #include "pseudo.h"
 #include "slow.h"
-#include "tem.h"
+#include "tem_account.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -674,7 +674,7 @@ static void check_certified(const tem_accountant *accountant, const tem_wish *wi
         .epsilon = answer->epsilon, .beta = wish->beta, .gamma = wish->gamma};
     tem_certificate *certificate = NULL;
     tem_certificate_info info;
-    assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &certificate, NULL),
+    assert_int_equal(tem_accountant_calibrate(accountant, &wanted, NULL, &certificate, NULL, NULL),
                      TEM_OK);
     tem_certificate_get_info(certificate, &info);
     assert_true(info.s == answer->s && 2 * info.s < answer->epsilon_paper);
@@ -700,11 +700,11 @@ static void check_curve(const tem_accountant *accountant, const tem_wish *wish,
 
 static void test_choose(void **state) {
     (void)state;
-    static const tem_wish wishes[] = {{TEM_TARGET_SELF, 0.5, 0, 0, NULL, 0},
-                                      {TEM_TARGET_SUPPORT, 5, 0.01, 0, NULL, 0},
-                                      {TEM_TARGET_BAYES, 0.3, 0, 1, NULL, 0},
-                                      {TEM_TARGET_SUPPORT, 149.9, 0, 0, NULL, 0},
-                                      {TEM_TARGET_SELF, 0.5, 0, 0, NULL, 1}};
+    static const tem_wish wishes[] = {{TEM_TARGET_SELF, 0.5, 0, 0, NULL, 0, {0}},
+                                      {TEM_TARGET_SUPPORT, 5, 0.01, 0, NULL, 0, {0}},
+                                      {TEM_TARGET_BAYES, 0.3, 0, 1, NULL, 0, {0}},
+                                      {TEM_TARGET_SUPPORT, 149.9, 0, 0, NULL, 0, {0}},
+                                      {TEM_TARGET_SELF, 0.5, 0, 0, NULL, 1, {0}}};
     tem_model *model = make_model(150, 4, anywhere, TEM_EUCLIDEAN, 16);
     tem_accountant *accountant = accountant_of(model, NULL);
     tem_prior *prior = zipf(model, 1);
@@ -729,16 +729,16 @@ static void test_choose_refuses(void **state) {
     const struct {
         tem_wish wish;
         tem_status status;
-    } refused[] = {{{TEM_TARGET_SELF, 0, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SELF, 1, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_BAYES, NAN, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SUPPORT, 1, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SUPPORT, INFINITY, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
-                   {{0, 0.5, 0, 0, prior, 0}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SELF, 0.5, 0, 0, NULL, 0}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SELF, 0.5, 0.01, 2, prior, 0}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SUPPORT, 21, 0, 0, prior, 0}, TEM_ERR_RANGE},
-                   {{TEM_TARGET_BAYES, 0.01, 0, 0, prior, 0}, TEM_ERR_RANGE}};
+    } refused[] = {{{TEM_TARGET_SELF, 0, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SELF, 1, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_BAYES, NAN, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SUPPORT, 1, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SUPPORT, INFINITY, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
+                   {{0, 0.5, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SELF, 0.5, 0, 0, NULL, 0, {0}}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SELF, 0.5, 0.01, 2, prior, 0, {0}}, TEM_ERR_ARGUMENT},
+                   {{TEM_TARGET_SUPPORT, 21, 0, 0, prior, 0, {0}}, TEM_ERR_RANGE},
+                   {{TEM_TARGET_BAYES, 0.01, 0, 0, prior, 0, {0}}, TEM_ERR_RANGE}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         tem_point answer = {.epsilon = -1};
         assert_int_equal(tem_accountant_choose(accountant, &refused[i].wish, NULL, &answer, NULL),

@@ -255,7 +255,7 @@ static void test_one_text_fails(void **state) {
         const tem_run run = {.threads = threads};
         const tem_job job = {.ledger = ledger};
         tem_texts *private = (tem_texts *)&texts;
-        tem_counts counts = {1, 1, 1, 1};
+        tem_counts counts = {.documents = 1, .words = 1, .unknown = 1, .punctuation = 1};
         tem_error error;
         make_texts(texts);
         texts[2001] = text_of("secret \xff");

@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "pseudo.h"
 #include "slow.h"
+#include "tem_account.h"
 #include "tuning/certified_weights.h"
 #include "tuning/tuning.h"
 

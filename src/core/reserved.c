@@ -1,0 +1,14 @@
+/* reserved.c - the fields of option structs that are kept for later versions. */
+#include "core/reserved.h"
+
+#include "core/status.h"
+
+bool core_reserved_is_used(const uint64_t *reserved, size_t count, tem_error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (reserved[i] != 0) {
+            core_fail(error, TEM_ERR_ARGUMENT,
+                      "a reserved field is not 0: the program was made for a newer tem");
+            return true;
+        }
+    return false;
+}
