@@ -10,7 +10,7 @@ class Error(Exception):
     """Something failed in tem.
 
     status: what kind of failure, such as "format"; detail: the sentence alone; file, line, byte:
-    where, or "" and 0; os_error: the system's errno, or 0.
+    where, counted from 1, or "" and 0; os_error: the system's errno, or 0.
     """
 
     status = "unknown"

@@ -319,7 +319,7 @@ tem_status certificates_read(const file_view *view, const char *path, tem_certif
     if (fault != NULL) {
         certificates_free(made, header.count);
         return fault == out_of_memory ? core_fail_memory(error)
-                                      : damaged(error, path, start, fault);
+                                      : damaged(error, path, start + 1, fault);
     }
     *list = made;
     *count = header.count;
@@ -376,7 +376,8 @@ tem_status certificate_read_one(const file_view *view, const char *path, uint32_
     const char *fault = read_one(view, header.count, i, &at, &read);
     if (fault != NULL) {
         certificate_clear(&read);
-        return fault == out_of_memory ? core_fail_memory(error) : damaged(error, path, at, fault);
+        return fault == out_of_memory ? core_fail_memory(error)
+                                      : damaged(error, path, at + 1, fault);
     }
     *there = i < header.count;
     *out = read;

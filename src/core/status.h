@@ -10,7 +10,7 @@
 __attribute__((format(printf, 3, 4))) tem_status core_fail(tem_error *error, tem_status status,
                                                            const char *format, ...);
 
-/* The same for a place in a file: a line from 1, or, with line 0, a byte. */
+/* The same for a place in a file: a line or a byte. Both count from 1; 0: none. */
 __attribute__((format(printf, 6, 7))) tem_status core_fail_at(tem_error *error, tem_status status,
                                                               const char *file, uint64_t line,
                                                               uint64_t byte, const char *format,

@@ -305,9 +305,10 @@ static tem_status inflate_some(unpacking *u, int *result, tem_error *error) {
     if (*result == Z_MEM_ERROR)
         return core_fail_memory(error);
     if (*result != Z_OK && *result != Z_STREAM_END && *result != Z_BUF_ERROR)
-        return core_fail_at(error, TEM_ERR_FORMAT, u->path, 0, done, "the gzip data is damaged");
+        return core_fail_at(error, TEM_ERR_FORMAT, u->path, 0, done + 1,
+                            "the gzip data is damaged");
     if (*result != Z_STREAM_END && done == u->packed_size && u->size < u->capacity)
-        return core_fail_at(error, TEM_ERR_FORMAT, u->path, 0, done,
+        return core_fail_at(error, TEM_ERR_FORMAT, u->path, 0, done + 1,
                             "the gzip data is cut short: expected more after %zu bytes", done);
     return TEM_OK;
 }
@@ -329,7 +330,7 @@ static tem_status inflate_all(unpacking *u, const tem_run *run, tem_error *error
         if (done == u->packed_size)
             break;
         if (!starts_member(u->packed + done, u->packed_size - done))
-            status = core_fail_at(error, TEM_ERR_FORMAT, u->path, 0, done,
+            status = core_fail_at(error, TEM_ERR_FORMAT, u->path, 0, done + 1,
                                   "expected the end of the gzip data, found %zu bytes more",
                                   u->packed_size - done);
         else

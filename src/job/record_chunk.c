@@ -17,6 +17,7 @@ uint64_t record_count_lines(const char *data, size_t size) {
 void record_set_place(tem_error *error, const char *path, uint64_t line) {
     snprintf(error->file, sizeof error->file, "%s", path);
     error->line = line;
+    error->byte = 0; /* it was counted in a part of the file */
 }
 
 /* Whose record it is. A record that names nobody could not be charged to anybody. */

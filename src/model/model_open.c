@@ -247,9 +247,10 @@ tem_status model_check(const tem_model *model, const tem_run *run, tem_error *er
         core_parallel(run, "checking hashes", sections, check_section, &check, error);
     for (uint32_t i = 0; i < sections && status == TEM_OK; i++)
         if (check.bad[i])
-            status = core_fail_at(error, TEM_ERR_DAMAGED, model->path, 0, model->table[i].offset,
-                                  "damaged model: the %s do not match their hash",
-                                  model_section_name(model->table[i].kind));
+            status =
+                core_fail_at(error, TEM_ERR_DAMAGED, model->path, 0, model->table[i].offset + 1,
+                             "damaged model: the %s do not match their hash",
+                             model_section_name(model->table[i].kind));
     if (status == TEM_OK && vocab_check_words(&model->words, error) != TEM_OK)
         status = TEM_ERR_DAMAGED;
     return status;

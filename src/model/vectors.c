@@ -162,8 +162,8 @@ static tem_status refuse_word(const char *path, const vectors_raw *raw, const vo
         earlier += raw->first_line;
     else if (raw->row_bytes != NULL) {
         unit = "byte";
-        byte = raw->row_bytes[fault->row];
-        earlier = raw->row_bytes[fault->earlier_row];
+        byte = raw->row_bytes[fault->row] + 1;
+        earlier = raw->row_bytes[fault->earlier_row] + 1;
     } else if (repeated)
         return core_fail_at(error, status, path, 0, 0, "word %u %s, as word %llu", fault->row + 1,
                             fault->reason, earlier + 1);

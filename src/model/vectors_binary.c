@@ -23,7 +23,7 @@ typedef struct binary_job {
 
 static tem_status fail_at(const vectors_source *source, uint64_t byte, const char *what,
                           tem_error *error) {
-    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, byte, "%s", what);
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, byte + 1, "%s", what);
 }
 
 /* Finds the row at *place and moves *place behind it. */
@@ -65,7 +65,7 @@ static tem_status walk(const binary_job *job, uint64_t rows, tem_error *error) {
         place++;
     if (place == source->size)
         return TEM_OK;
-    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, place,
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, place + 1,
                         "expected the end of the file after %llu words, found %zu bytes more",
                         (unsigned long long)rows, source->size - place);
 }
@@ -112,7 +112,7 @@ static tem_status copy_values(binary_job *job, tem_error *error) {
     const char *numbers = raw->words[row].start + raw->words[row].length + 1;
     raw->count = (uint32_t)row;
     return core_fail_at(error, TEM_ERR_FORMAT, job->source->path, 0,
-                        (uint64_t)(numbers - job->source->data) + 4 * column,
+                        (uint64_t)(numbers - job->source->data) + 4 * column + 1,
                         "number %llu of %u is not finite", (unsigned long long)column + 1,
                         raw->dimension);
 }
@@ -124,7 +124,7 @@ static tem_status check_size(const binary_job *job, uint64_t rows, tem_error *er
     uint64_t least = rows * (job->row_bytes + 2), left = source->size - source->header.bytes;
     if (least <= left)
         return TEM_OK;
-    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, source->size,
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, source->size + 1,
                         "the file is cut short: expected at least %llu bytes after the header, "
                         "found %llu",
                         (unsigned long long)least, (unsigned long long)left);

@@ -58,7 +58,7 @@ static uint64_t load_little(const char *bytes, unsigned count) {
 
 static tem_status fail_at(const vectors_source *source, uint64_t byte, const char *what,
                           tem_error *error) {
-    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, byte, "%s", what);
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, byte + 1, "%s", what);
 }
 
 static tem_status read_header(const vectors_source *source, grid_header *out, tem_error *error) {
@@ -76,10 +76,10 @@ static tem_status read_header(const vectors_source *source, grid_header *out, te
     if (status != TEM_OK)
         return status;
     if (h.step_log2 < STEP_LEAST || h.step_log2 > STEP_MOST)
-        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 20,
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 20 + 1,
                             "expected a step of 2^-4 to 2^-30, found 2^-%u", h.step_log2);
     if (h.zero != 0)
-        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 28, "expected 0, found %u",
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 28 + 1, "expected 0, found %u",
                             h.zero);
     if (h.word_bytes < 2 * h.count || h.word_bytes > WORD_BYTES_MOST)
         return fail_at(source, 32, "the size of the words does not fit their number", error);
@@ -93,7 +93,7 @@ static tem_status unpack(const vectors_source *source, uint64_t size, char **con
     const char *frame = source->data + HEADER_BYTES;
     size_t frame_bytes = source->size - HEADER_BYTES;
     if (ZSTD_getFrameContentSize(frame, frame_bytes) != size)
-        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES,
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + 1,
                             "expected a zstd frame of %llu bytes unpacked",
                             (unsigned long long)size);
     if (size / GROWTH_MOST > frame_bytes)
@@ -102,7 +102,7 @@ static tem_status unpack(const vectors_source *source, uint64_t size, char **con
     if (ZSTD_isError(used))
         return fail_at(source, source->size, "the zstd frame is damaged or cut short", error);
     if (used != frame_bytes)
-        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + used,
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + used + 1,
                             "expected the end of the file, found %zu bytes more",
                             frame_bytes - used);
     char *buffer = core_alloc(size, 1);
@@ -134,7 +134,7 @@ static tem_status split_words(const vectors_source *source, const grid_header *h
     }
     if (found == h->count)
         return TEM_OK;
-    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES,
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + 1,
                         "expected %llu words, as the header says, found %llu",
                         (unsigned long long)h->count, (unsigned long long)found);
 }
@@ -177,7 +177,7 @@ static tem_status transpose(const vectors_source *source, const grid_header *h, 
     if (status != TEM_OK || bad == UINT64_MAX)
         return status;
     raw->count = (uint32_t)bad;
-    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES,
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + 1,
                         "word %llu has a value outside -16383 to 16383",
                         (unsigned long long)bad + 1);
 }

@@ -62,7 +62,7 @@ size_t format_quoted_end(const char *record, size_t size, size_t at) {
 }
 
 tem_status format_refuse(tem_error *error, size_t byte, const char *what) {
-    return core_fail_at(error, TEM_ERR_FORMAT, "", 0, byte, "%s", what);
+    return core_fail_at(error, TEM_ERR_FORMAT, "", 0, byte + 1, "%s", what);
 }
 
 tem_status format_refuse_return(tem_error *error, size_t byte) {

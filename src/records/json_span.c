@@ -18,12 +18,12 @@ typedef struct scanner {
 } scanner;
 
 static tem_status expected(const scanner *s, const char *what) {
-    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at, "JSON: expected %s", what);
+    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s", what);
 }
 
 /* The field is missing, or twice. */
 static tem_status expected_field(const scanner *s, const char *how) {
-    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at,
+    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1,
                         "JSON: expected the field that %s names%s", s->person ? "--by" : "--field",
                         how);
 }
@@ -330,7 +330,7 @@ tem_status json_decode(const char *string, size_t size, core_buffer *out, tem_er
                                               : u8_uctomb((uint8_t *)out->data + out->size, c,
                                                           (ptrdiff_t)(out->capacity - out->size));
             if (bytes < 0)
-                return core_fail_at(error, TEM_ERR_FORMAT, "", 0, at,
+                return core_fail_at(error, TEM_ERR_FORMAT, "", 0, at + 1,
                                     "JSON: expected both halves of an escaped character");
             out->size += (size_t)bytes;
         }

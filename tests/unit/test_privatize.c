@@ -392,12 +392,12 @@ static void refuse_text(const tem_text_options *options, const char *text, size_
 static void test_text_refusals(void **state) {
     (void)state;
     const tem_text_options tags = {.strip_tags = 1};
-    refuse_text(NULL, "zyx\xff", 4, TEM_ERR_FORMAT, 3);
-    refuse_text(NULL, "the movie\ngood\nzyx \xe9\nbad", 24, TEM_ERR_FORMAT, 19);
+    refuse_text(NULL, "zyx\xff", 4, TEM_ERR_FORMAT, 4);
+    refuse_text(NULL, "the movie\ngood\nzyx \xe9\nbad", 24, TEM_ERR_FORMAT, 20);
     refuse_text(&(tem_text_options){.keep_lines = 1}, "the movie\ngood\nzyx \xe9\nbad", 24,
-                TEM_ERR_FORMAT, 19);
-    refuse_text(&tags, "<b>the</b>\n<i>zyx\xe9\n", 19, TEM_ERR_FORMAT, 17);
-    refuse_text(&tags, "<\xe9> zyx", 7, TEM_ERR_FORMAT, 1);
+                TEM_ERR_FORMAT, 20);
+    refuse_text(&tags, "<b>the</b>\n<i>zyx\xe9\n", 19, TEM_ERR_FORMAT, 18);
+    refuse_text(&tags, "<\xe9> zyx", 7, TEM_ERR_FORMAT, 2);
     refuse_text(&(tem_text_options){.oov = 5}, "the", 3, TEM_ERR_ARGUMENT, 0);
     refuse_text(&(tem_text_options){.punctuation = 4}, "the", 3, TEM_ERR_ARGUMENT, 0);
     refuse_text(&(tem_text_options){.oov = (tem_oov)-1}, "the", 3, TEM_ERR_ARGUMENT, 0);

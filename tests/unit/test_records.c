@@ -293,14 +293,14 @@ static void test_csv_records(void **state) {
     expect_field(&r, "1,\"\"", "");
     expect_field(&r, "\"1,1\",\"a \"\"b\"\", c\n\"", "a \"b\", c\n");
     expect_field(&r, "1, x ", " x ");
-    refuse_record(&r, "1,\"a", 2, "not closed");
-    refuse_record(&r, "1,\"a\"\"", 2, "not closed");
-    refuse_record(&r, "\"1,a", 0, "not closed");
-    refuse_record(&r, "1,a\"b\"", 3, "not quoted");
-    refuse_record(&r, "1\",a", 1, "not quoted");
-    refuse_record(&r, "1, \"a\"", 3, "not quoted");
-    refuse_record(&r, "1,\"a\"b", 5, "comma");
-    refuse_record(&r, "1,\"a\" ", 5, "comma");
+    refuse_record(&r, "1,\"a", 3, "not closed");
+    refuse_record(&r, "1,\"a\"\"", 3, "not closed");
+    refuse_record(&r, "\"1,a", 1, "not closed");
+    refuse_record(&r, "1,a\"b\"", 4, "not quoted");
+    refuse_record(&r, "1\",a", 2, "not quoted");
+    refuse_record(&r, "1, \"a\"", 4, "not quoted");
+    refuse_record(&r, "1,\"a\"b", 6, "comma");
+    refuse_record(&r, "1,\"a\" ", 6, "comma");
     refuse_record(&r, "1", 0, "expected 2 fields, as in the header, found 1");
     refuse_record(&r, "1,a,", 0, "expected 2 fields, as in the header, found 3");
     refuse_record(&r, "1;a", 0, "found 1");
@@ -316,9 +316,9 @@ static void test_tsv(void **state) {
     expect_field(&r, "1\ta, \"b\"\t", "a, \"b\"");
     expect_field(&r, "\t\"\"\t", "\"\"");
     expect_field(&r, "\t\"a\" b\t", "\"a\" b");
-    refuse_record(&r, "\t\"\t", 1, "quote");
-    refuse_record(&r, "1\t\"a\tb\"", 2, "quote"); /* a quoted field, to others */
-    refuse_record(&r, "1\ta\rb\tc", 3, "carriage return");
+    refuse_record(&r, "\t\"\t", 2, "quote");
+    refuse_record(&r, "1\t\"a\tb\"", 3, "quote"); /* a quoted field, to others */
+    refuse_record(&r, "1\ta\rb\tc", 4, "carriage return");
     expect_field(&r, "\t\t", "");
     refuse_record(&r, "1\ta", 0, "expected 3 fields, as in the header, found 2");
     refuse_record(&r, "1\ta\tb\t", 0, "found 4");
