@@ -41,7 +41,7 @@ tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbo
     const uint64_t start = index->starts[id], end = index->starts[id + 1];
     if (start >= end || end > index->entry_count || end - start > index->count)
         return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u lies outside its section",
-                         id);
+                         id + 1);
     const tem_neighbours n = {.list = index->entries + start,
                               .count = (uint32_t)(end - start),
                               .bound = least_of(neighbours_bounds(index, id))};
@@ -49,7 +49,8 @@ tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbo
         const uint64_t bit = (uint64_t)1 << id % 64;
         if ((atomic_load_explicit(&index->checked[id / 64], memory_order_relaxed) & bit) == 0) {
             if (!list_in_order(index, &n))
-                return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u is out of order", id);
+                return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u is out of order",
+                                 id + 1);
             atomic_fetch_or_explicit(&index->checked[id / 64], bit, memory_order_relaxed);
         }
     }
@@ -70,7 +71,7 @@ static tem_status compare_list(const neighbour_index *index, const neighbour_ind
                NEIGHBOUR_RANGES * sizeof(tem_dist)) != 0 ||
         memcmp(stored.list, right.list, stored.count * sizeof *stored.list) != 0)
         return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u is not its nearest words",
-                         id);
+                         id + 1);
     return TEM_OK;
 }
 

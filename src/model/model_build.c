@@ -125,14 +125,13 @@ tem_status model_build(const tem_vectors *vectors, const tem_build_options *opti
 static tem_status freeze_distance(double there, double back, uint32_t a, uint32_t b,
                                   uint32_t *frozen, tem_error *error) {
     if (!(there >= 0 && there < TEM_DIST_ONE - 1) || !(back >= 0 && back < TEM_DIST_ONE - 1))
-        return core_fail(
-            error, TEM_ERR_RANGE,
-            "the distance of words %u and %u (counted from 0) is not within 0 to 65535", a, b);
+        return core_fail(error, TEM_ERR_RANGE,
+                         "the distance of words %u and %u is not within 0 to 65535", a + 1, b + 1);
     if (there > back || there < back)
         return core_fail(error, TEM_ERR_METRIC,
-                         "no metric: words %u and %u (counted from 0) have different distances "
+                         "no metric: words %u and %u have different distances "
                          "there and back",
-                         a, b);
+                         a + 1, b + 1);
     *frozen = there > 0 ? (uint32_t)ceil(there * TEM_DIST_ONE) + 1 : 0;
     return TEM_OK;
 }
@@ -165,7 +164,7 @@ static tem_status make_words(const char *const *words, uint32_t count, vocab *ou
     for (uint32_t id = 0; id < count; id++) {
         if (words[id] == NULL) {
             core_free(spans);
-            return core_fail(error, TEM_ERR_ARGUMENT, "word %u is NULL", id);
+            return core_fail(error, TEM_ERR_ARGUMENT, "word %u is NULL", id + 1);
         }
         spans[id] = (word_span){words[id], strnlen(words[id], TEM_WORD_BYTES_MAX + 1)};
     }
@@ -217,9 +216,7 @@ tem_status model_build_matrix(const char *const *words, uint32_t count, const do
         if (distances[id * count + id] < 0 || distances[id * count + id] > 0 ||
             distances[id * count + id] != distances[id * count + id])
             return core_fail(error, TEM_ERR_METRIC,
-                             "no metric: the distance of word %zu (counted from 0) to itself is "
-                             "not 0",
-                             id);
+                             "no metric: the distance of word %zu to itself is not 0", id + 1);
     full_matrix matrix = {distances, count};
     return model_build_function(words, count, matrix_entry, &matrix, neighbours, run, model, error);
 }

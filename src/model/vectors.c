@@ -291,7 +291,7 @@ tem_status vectors_create(const char *const *words, const float *values, uint32_
     tem_status status = raw.words == NULL || raw.values == NULL ? core_fail_memory(error) : TEM_OK;
     for (uint32_t i = 0; i < count && status == TEM_OK; i++) {
         if (words[i] == NULL)
-            status = core_fail(error, TEM_ERR_ARGUMENT, "word %u is NULL", i);
+            status = core_fail(error, TEM_ERR_ARGUMENT, "word %u is NULL", i + 1);
         else
             raw.words[i] = (word_span){words[i], strnlen(words[i], TEM_WORD_BYTES_MAX + 1)};
     }

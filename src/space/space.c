@@ -61,7 +61,7 @@ tem_status space_check_rows(const space *s, tem_error *error) {
             const int limit = i < s->dimension ? KERNEL_VALUE_MAX : 0;
             if (x[i] > limit || x[i] < -limit)
                 return core_fail(error, TEM_ERR_DAMAGED, "the vector of word %u is off the grid",
-                                 id);
+                                 id + 1);
         }
     }
     return TEM_OK;
@@ -88,9 +88,9 @@ static bool triangle_holds(const space *s, uint32_t a, uint32_t b, uint32_t c) {
 }
 
 static tem_status broken_triangle(tem_error *error, uint32_t a, uint32_t b, uint32_t c) {
-    return core_fail(
-        error, TEM_ERR_METRIC,
-        "no metric: words %u, %u and %u (counted from 0) break the triangle inequality", a, b, c);
+    return core_fail(error, TEM_ERR_METRIC,
+                     "no metric: words %u, %u and %u break the triangle inequality", a + 1, b + 1,
+                     c + 1);
 }
 
 static tem_status check_all_triangles(const space *s, uint64_t *checked, tem_error *error) {

@@ -150,10 +150,10 @@ tem_status vocab_check_words(const vocab *v, tem_error *error) {
         size_t length = 0;
         const char *word = vocab_word(v, id, &length);
         if (word == NULL)
-            return core_fail(error, TEM_ERR_DAMAGED, "word %u lies outside its section", id);
+            return core_fail(error, TEM_ERR_DAMAGED, "word %u lies outside its section", id + 1);
         const char *reason = word_fault(word, length);
         if (reason != NULL)
-            return core_fail(error, TEM_ERR_DAMAGED, "word %u %s", id, reason);
+            return core_fail(error, TEM_ERR_DAMAGED, "word %u %s", id + 1, reason);
     }
     return TEM_OK;
 }
@@ -173,7 +173,7 @@ tem_status vocab_verify(const vocab *v, tem_error *error) {
     if (status == TEM_OK)
         status = vocab_make(words, v->count, &again, &fault);
     if (status == TEM_ERR_FORMAT)
-        status = core_fail(error, TEM_ERR_DAMAGED, "word %u %s", fault.row, fault.reason);
+        status = core_fail(error, TEM_ERR_DAMAGED, "word %u %s", fault.row + 1, fault.reason);
     else if (status == TEM_ERR_MEMORY)
         core_fail_memory(error);
     else if (status == TEM_OK &&

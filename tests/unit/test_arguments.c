@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,6 +41,8 @@ static const double distances[COUNT * COUNT] = {0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0,
 
 static const char no_hash[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
+static char never[64]; /* a file that no call may make */
+
 static tem_vectors *vectors;
 static tem_model *model;
 static tem_mechanism *mechanism;
@@ -52,6 +55,7 @@ static tem_certificate *certificate;
 static int make_all(void **state) {
     (void)state;
     const tem_mechanism_options options = {.epsilon = 1};
+    snprintf(never, sizeof never, "/tmp/tem-test-arguments-%ld", (long)getpid());
     setenv("XDG_STATE_HOME", "/dev/null", 1); /* nobody's list of trusted models */
     return tem_vectors_create(words, values, COUNT, 1, &vectors, NULL) != TEM_OK ||
            tem_model_build(vectors, NULL, NULL, &model, NULL) != TEM_OK ||
@@ -74,6 +78,7 @@ static int free_all(void **state) {
     tem_mechanism_free(mechanism);
     tem_model_free(model);
     tem_vectors_free(vectors);
+    unlink(never);
     return 0;
 }
 
@@ -149,7 +154,7 @@ static void test_models(void **state) {
     REFUSED(tem_model_build_matrix(NULL, COUNT, distances, 0, NULL, &no_model, error));
     REFUSED(tem_model_build_matrix(words, COUNT, NULL, 0, NULL, &no_model, error));
     REFUSED(tem_model_build_matrix(words, COUNT, distances, 0, NULL, NULL, error));
-    REFUSED(tem_model_save(NULL, "/tmp/never", TEM_KEEP_EXISTING, NULL, error));
+    REFUSED(tem_model_save(NULL, never, TEM_KEEP_EXISTING, NULL, error));
     REFUSED(tem_model_save(model, NULL, TEM_KEEP_EXISTING, NULL, error));
     REFUSED(tem_model_open(NULL, &no_model, error));
     REFUSED(tem_model_open("/dev/null", NULL, error));
@@ -159,7 +164,7 @@ static void test_models(void **state) {
     REFUSED(tem_model_find_default(folders, 0, path, sizeof path, NULL, error));
     REFUSED(tem_model_check(NULL, NULL, error));
     REFUSED(tem_model_verify(NULL, NULL, error));
-    REFUSED(tem_model_save(model, "/tmp/never", (tem_overwrite)2, NULL, error));
+    REFUSED(tem_model_save(model, never, (tem_overwrite)2, NULL, error));
     REFUSED(tem_model_trust(NULL, NULL, NULL, error));
     REFUSED(tem_model_hash(NULL, NULL, hash, error));
     REFUSED(tem_model_hash(model, NULL, NULL, error));
@@ -173,7 +178,39 @@ static void test_models(void **state) {
     REFUSED(tem_model_neighbours(model, 0, NULL, error));
     REFUSED(tem_model_neighbours(model, COUNT, &near, error));
     assert_true(no_vectors == NULL && no_model == NULL && is_own == 7 && median == 7);
-    assert_int_not_equal(access("/tmp/never", F_OK), 0);
+    assert_int_not_equal(access(never, F_OK), 0);
+}
+
+/* ---- messages count words from 1 ---- */
+
+static void refuse_matrix(const double *matrix, const char *message) {
+    tem_model *no_model = NULL;
+    tem_error error;
+    assert_int_not_equal(tem_model_build_matrix(words, COUNT, matrix, 0, NULL, &no_model, &error),
+                         TEM_OK);
+    assert_non_null(strstr(error.message, message));
+    assert_null(no_model);
+}
+
+static void test_words_count_from_1(void **state) {
+    (void)state;
+    const char *const holes[COUNT] = {"a", "b", NULL, "d"};
+    double matrix[COUNT * COUNT];
+    tem_error error;
+    memcpy(matrix, distances, sizeof matrix);
+    matrix[COUNT * COUNT - 1] = 1;
+    refuse_matrix(matrix, "the distance of word 4 to itself is not 0");
+    matrix[COUNT * COUNT - 1] = 0;
+    matrix[1] = 2;
+    refuse_matrix(matrix, "words 2 and 1 have different distances");
+    matrix[1] = matrix[COUNT] = -1;
+    refuse_matrix(matrix, "the distance of words 2 and 1 is not within");
+    matrix[1] = matrix[COUNT] = 2.5;
+    refuse_matrix(matrix, "words 1, 2 and 3 break the triangle inequality");
+    assert_int_equal(
+        tem_model_build_function(holes, COUNT, one, NULL, 0, NULL, &(tem_model *){NULL}, &error),
+        TEM_ERR_ARGUMENT);
+    assert_string_equal(error.message, "word 3 is NULL");
 }
 
 static void test_mechanisms(void **state) {
@@ -233,7 +270,7 @@ static void test_texts(void **state) {
     char *out = NULL;
     size_t bytes = 7, count = 7;
     uint32_t ids[1], unreachable = 7;
-    const tem_job no_inputs = {.input_count = 1}, ledger = {.ledger = "/tmp/never"}, none = {0};
+    const tem_job no_inputs = {.input_count = 1}, ledger = {.ledger = never}, none = {0};
     const char *const hole[] = {NULL};
     const tem_job no_input = {.inputs = hole, .input_count = 1};
     REFUSED(tem_privatize_text(NULL, NULL, rng, "a", 1, NULL, &out, &bytes, NULL, error));
@@ -312,7 +349,7 @@ static void test_accounts(void **state) {
     REFUSED(tem_accountant_curve(accountant, &wish, &point, NULL, points, NULL, error));
     REFUSED(tem_certificate_verify(NULL, accountant, NULL, error));
     REFUSED(tem_certificate_verify(certificate, NULL, NULL, error));
-    REFUSED(tem_certificate_save(NULL, "/tmp/never", NULL, error));
+    REFUSED(tem_certificate_save(NULL, never, NULL, error));
     REFUSED(tem_certificate_save(certificate, NULL, NULL, error));
     REFUSED(tem_certificate_load(NULL, 0, &no_certificate, error));
     REFUSED(tem_certificate_load("/dev/null", 0, NULL, error));
@@ -329,7 +366,7 @@ static void test_accounts(void **state) {
     REFUSED(tem_trust_add("0123", NULL, error));
     assert_true(no_accountant == NULL && no_prior == NULL && no_certificate == NULL);
     assert_true(count == 7 && has == 7);
-    assert_int_not_equal(access("/tmp/never", F_OK), 0);
+    assert_int_not_equal(access(never, F_OK), 0);
 }
 
 /* ---- calls without a status ---- */
@@ -433,7 +470,7 @@ static void test_newer_runs(void **state) {
     NEWER(run, tem_model_build(vectors, NULL, &run, &no_model, error));
     NEWER(run, tem_model_build_function(words, COUNT, one, NULL, 0, &run, &no_model, error));
     NEWER(run, tem_model_build_matrix(words, COUNT, distances, 0, &run, &no_model, error));
-    NEWER(run, tem_model_save(model, "/tmp/never", TEM_KEEP_EXISTING, &run, error));
+    NEWER(run, tem_model_save(model, never, TEM_KEEP_EXISTING, &run, error));
     NEWER(run, tem_model_check(model, &run, error));
     NEWER(run, tem_model_verify(model, &run, error));
     NEWER(run, tem_model_trust(model, NULL, &run, error));
@@ -442,7 +479,7 @@ static void test_newer_runs(void **state) {
     NEWER(run, tem_trust_remove(no_hash, &run, error));
     NEWER(run, tem_trust_verify(model, NULL, &run, NULL, error));
     assert_true(no_vectors == NULL && no_model == NULL && hash[0] == '\0');
-    assert_int_not_equal(access("/tmp/never", F_OK), 0);
+    assert_int_not_equal(access(never, F_OK), 0);
 }
 
 static void test_newer_accounts(void **state) {
@@ -468,7 +505,7 @@ static void test_newer_accounts(void **state) {
           tem_accountant_calibrate(accountant, &wanted, NULL, &no_certificate, NULL, error));
     NEWER(wanted, tem_certificate_find("/dev/null", model, &wanted, &no_certificate, error));
     NEWER(run, tem_certificate_verify(certificate, accountant, &run, error));
-    NEWER(run, tem_certificate_save(certificate, "/tmp/never", &run, error));
+    NEWER(run, tem_certificate_save(certificate, never, &run, error));
     NEWER(run, tem_accountant_choose(accountant, &wish, &run, &point, error));
     NEWER(wish, tem_accountant_choose(accountant, &wish, NULL, &point, error));
     NEWER(run, tem_accountant_curve(accountant, &wish, &point, &run, points, &count, error));
@@ -477,7 +514,7 @@ static void test_newer_accounts(void **state) {
     assert_true(isnan(tem_wish_value(&wish, &summary)));
     assert_int_equal(tem_wish_is_kept(&wish, &summary), 0);
     assert_true(no_accountant == NULL && no_prior == NULL && no_certificate == NULL && count == 7);
-    assert_int_not_equal(access("/tmp/never", F_OK), 0);
+    assert_int_not_equal(access(never, F_OK), 0);
 }
 
 static void test_newer_options(void **state) {
@@ -487,7 +524,7 @@ static void test_newer_options(void **state) {
     tem_mechanism_options options = {.epsilon = 1};
     tem_verification how = {0};
     tem_text_options text = {0};
-    tem_job job = {.ledger = "/tmp/never", .output = "/tmp/never"};
+    tem_job job = {.ledger = never, .output = never};
     tem_document document = {.counts.words = 1};
     tem_text_input input = {.text = "a", .bytes = 1};
     tem_texts *texts = NULL;
@@ -515,7 +552,7 @@ static void test_newer_options(void **state) {
     NEWER(document.counts, tem_job_charge(mechanism, &job, &document, 1, NULL, NULL, error));
     assert_true(no_model == NULL && no_mechanism == NULL && out == NULL && bytes == 7);
     assert_null(texts);
-    assert_int_not_equal(access("/tmp/never", F_OK), 0);
+    assert_int_not_equal(access(never, F_OK), 0);
     /* A job that is not understood is not private. */
     assert_null(tem_job_why_not_private(mechanism, &job));
     job.text.reserved[1] = 1;
@@ -573,12 +610,19 @@ static void test_names_and_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_free_nothing),   cmocka_unit_test(test_names),
-        cmocka_unit_test(test_models),         cmocka_unit_test(test_mechanisms),
-        cmocka_unit_test(test_texts),          cmocka_unit_test(test_accounts),
-        cmocka_unit_test(test_nothing_given),  cmocka_unit_test(test_infos_of_nothing),
-        cmocka_unit_test(test_newer_runs),     cmocka_unit_test(test_newer_accounts),
-        cmocka_unit_test(test_newer_options),  cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_free_nothing),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_mechanisms),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_accounts),
+        cmocka_unit_test(test_nothing_given),
+        cmocka_unit_test(test_infos_of_nothing),
+        cmocka_unit_test(test_newer_runs),
+        cmocka_unit_test(test_newer_accounts),
+        cmocka_unit_test(test_newer_options),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_words_count_from_1),
         cmocka_unit_test(test_names_and_back),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);

@@ -760,8 +760,11 @@ static void check_refused(copied *c, uint32_t id) {
     for (int again = 0; again < 2; again++) {
         tem_neighbours n = {.count = 77};
         tem_error error = {0};
+        char named[32];
         assert_int_equal(neighbours_get(&c->index, id, &n, &error), TEM_ERR_DAMAGED);
         assert_int_equal(error.status, TEM_ERR_DAMAGED);
+        snprintf(named, sizeof named, "the list of word %u ", (unsigned)id + 1);
+        assert_memory_equal(error.message, named, strlen(named));
         assert_true(n.count == 77 && n.list == NULL);
     }
     restore(c);

@@ -864,7 +864,7 @@ static void test_create_refuses(void **state) {
     check_create(words, values, 2, 0, TEM_ERR_ARGUMENT, 0, NULL);
     check_create(words, values, 2, TEM_DIMENSION_MAX + 1, TEM_ERR_ARGUMENT, 0, NULL);
     check_create(words, values, TEM_WORDS_MAX + 1, 1, TEM_ERR_ARGUMENT, 0, NULL);
-    check_create(words, values, 7, 1, TEM_ERR_ARGUMENT, 0, "word 6 is NULL");
+    check_create(words, values, 7, 1, TEM_ERR_ARGUMENT, 0, "word 7 is NULL");
     check_create(words, values, 3, 2, TEM_ERR_FORMAT, 3, "a number is not finite");
     check_create(words, values, 4, 1, TEM_ERR_FORMAT, 4, "the word is there already, at line 1");
     check_create(words, values, 6, 1, TEM_ERR_FORMAT, 4, "the word is there already, at line 1");
