@@ -24,6 +24,25 @@ double talk_clock(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* What to type, where the library can only say what is wrong: it does not know the command. Follows
+ * the message. */
+static const char *remedy_for(const tem_error *error) {
+    static const struct {
+        const char *message, *remedy;
+    } remedies[] = {
+        {"not valid UTF-8", "; 'iconv' converts other encodings"},
+        {"not a tem model", "; 'tem build' makes one from vectors"},
+        {"not a file of certificates", "; 'tem calibrate' makes such files"},
+        {"remove the file and make new ones", " with 'tem calibrate'"},
+        {"no certificate for this", "; 'tem calibrate' makes one"},
+        {"the certificate is for", "; 'tem calibrate' makes one for this model and epsilon"},
+    };
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (strstr(error->message, remedies[i].message) != NULL)
+            return remedies[i].remedy;
+    return "";
+}
+
 int talk_error(const tem_error *error) {
     if (error->status == TEM_ERR_CANCELLED && caught_signal != 0) {
         signal(caught_signal, SIG_DFL);
@@ -36,7 +55,7 @@ int talk_error(const tem_error *error) {
         fprintf(stderr, "line %" PRIu64 ": ", error->line);
     else if (error->byte != 0)
         fprintf(stderr, "byte %" PRIu64 ": ", error->byte);
-    fprintf(stderr, "%s\n", error->message);
+    fprintf(stderr, "%s%s\n", error->message, remedy_for(error));
     return EXIT_FAILED;
 }
 

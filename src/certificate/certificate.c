@@ -200,17 +200,14 @@ bool certificate_same_terms(const tem_certificate *a, const tem_certificate *b) 
 
 static tem_status damaged(tem_error *error, const char *path, uint64_t byte, const char *what) {
     return core_fail_at(error, TEM_ERR_DAMAGED, path, 0, byte,
-                        "damaged certificates: %s; 'tem calibrate' makes new ones once the file "
-                        "is removed",
-                        what);
+                        "damaged certificates: %s; remove the file and make new ones", what);
 }
 
 static tem_status check_header(const file_view *view, const char *path, certificate_header *h,
                                tem_error *error) {
     static const certificate_header empty;
     if (view->size < sizeof h->magic || memcmp(view->data, CERTIFICATE_MAGIC, sizeof h->magic) != 0)
-        return core_fail_at(error, TEM_ERR_FORMAT, path, 0, 0,
-                            "not a file of certificates, which 'tem calibrate' makes");
+        return core_fail_at(error, TEM_ERR_FORMAT, path, 0, 0, "not a file of certificates");
     if (view->size < sizeof *h)
         return damaged(error, path, 0, "the file ends in its header");
     memcpy(h, view->data, sizeof *h);
@@ -220,8 +217,8 @@ static tem_status check_header(const file_view *view, const char *path, certific
                             h->version, CERTIFICATE_VERSION);
     if (h->version < CERTIFICATE_VERSION)
         return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
-                            "format %u of certificates is too old: remove the file, and 'tem "
-                            "calibrate' makes new ones",
+                            "format %u of certificates is too old: remove the file and make "
+                            "new ones",
                             h->version);
     if (h->count < 1 || h->count > CERTIFICATES_MAX ||
         memcmp(h->zero, empty.zero, sizeof h->zero) != 0)

@@ -32,7 +32,7 @@ static tem_status find_person(const record_run *r, worker *w, const char *record
         status = records_decode(&span, record, &w->person, error);
     if (status == TEM_OK && w->person.size == 0)
         return core_fail(error, TEM_ERR_FORMAT,
-                         "the field that --by names is empty: whose record is it?");
+                         "the field that names people is empty: whose record is it?");
     if (status == TEM_OK)
         spending_person(&r->spending, w->person.data, w->person.size, person);
     return status;

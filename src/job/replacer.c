@@ -93,7 +93,7 @@ static tem_status put_drawn(const replacer *r, size_t at, core_buffer *out, bool
     const char *word = vocab_word(&r->mechanism->model->words, drawn, &length);
     if (word == NULL)
         return core_fail(error, TEM_ERR_DAMAGED,
-                         "damaged model: a word is not there; run 'tem verify'");
+                         "damaged model: a word is not there; verify the model");
     return put(out, line_begins, word, length, error);
 }
 
@@ -118,7 +118,7 @@ static tem_status wait_to_put(replacer *r, int32_t length, const char *bytes, te
 static tem_status wait_to_draw(replacer *r, const text_piece *piece, tem_error *error) {
     if (!mechanism_has_word(r->mechanism, piece->id))
         return core_fail(error, TEM_ERR_DAMAGED,
-                         "damaged model: a word is not there; run 'tem verify'");
+                         "damaged model: a word is not there; verify the model");
     if (!core_buffer_add(&r->drawn, &piece->id, sizeof piece->id))
         return core_fail_memory(error);
     return wait_to_put(r, TO_BE_DRAWN, NULL, error);

@@ -31,7 +31,7 @@ tem_status envelopes_init(envelopes *e, const neighbour_index *index, exponent x
     *e = (envelopes){.index = index, .exponent = x};
     if (!starts_ascend(index))
         return core_fail(error, TEM_ERR_DAMAGED,
-                         "damaged model: its lists overlap; run 'tem verify'");
+                         "damaged model: its lists overlap; verify the model");
     tem_status status = weights_init(&e->weights, values, index->count, error);
     if (status != TEM_OK)
         return status;
@@ -103,13 +103,13 @@ static tem_status check_list(const word_envelope *s, tem_error *error) {
         const uint32_t id = s->near.list[i].id, weight = weights_at(w, id);
         if (weight > left[id / range_words])
             return core_fail(error, TEM_ERR_DAMAGED,
-                             "damaged model: a list names a word twice; run 'tem verify'");
+                             "damaged model: a list names a word twice; verify the model");
         left[id / range_words] -= weight;
     }
     for (unsigned range = 0; range < NEIGHBOUR_RANGES; range++)
         if (s->bounds[range] == UINT32_MAX && left[range] > 0)
             return core_fail(error, TEM_ERR_DAMAGED,
-                             "damaged model: a list misses words; run 'tem verify'");
+                             "damaged model: a list misses words; verify the model");
     return TEM_OK;
 }
 

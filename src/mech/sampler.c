@@ -139,7 +139,7 @@ static tem_status weigh_candidate(const sampler *m, const pending_draw *t, tem_r
      * than the bound of its range. */
     if (y->distance < bound)
         return core_fail(error, TEM_ERR_DAMAGED,
-                         "damaged model: a word is nearer than the bound on it; run 'tem verify'");
+                         "damaged model: a word is nearer than the bound on it; verify the model");
     const unsigned level = exponent_level(exponent_at(&e->exponent, y->distance));
     *kept = keep_from_tail(level, bound_level, t->first_bits, rng);
     return TEM_OK;

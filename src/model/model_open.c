@@ -42,8 +42,7 @@ static tem_status check_numbers(const model_header *h, const char *path, tem_err
 static tem_status check_header(const file_view *view, const char *path, model_header *h,
                                tem_error *error) {
     if (view->size < sizeof h->magic || memcmp(view->data, MODEL_MAGIC, sizeof h->magic) != 0)
-        return core_fail_at(error, TEM_ERR_FORMAT, path, 0, 0,
-                            "not a tem model; 'tem build' makes one from vectors");
+        return core_fail_at(error, TEM_ERR_FORMAT, path, 0, 0, "not a tem model");
     if (view->size < sizeof *h)
         return damaged(error, path, "the file ends in its header");
     memcpy(h, view->data, sizeof *h);

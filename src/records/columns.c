@@ -52,10 +52,11 @@ tem_status records_header(record_reader *r, const char *record, size_t size, tem
     tem_status status = visit_fields(r, record, size, look_at_name, &search, &r->columns, error);
     if (status == TEM_OK && search.found != 1)
         return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
-                            "the field that %s names is %s in the header, which has %u "
-                            "field%s (names are case-sensitive; is --format right?)",
-                            r->person ? "--by" : "--field", search.found == 0 ? "not" : "twice",
-                            r->columns, r->columns == 1 ? "" : "s");
+                            "%s is %s in the header, which has %u field%s (names are "
+                            "case-sensitive; is the format right?)",
+                            r->person ? "the field that names people" : "the private field",
+                            search.found == 0 ? "not" : "twice", r->columns,
+                            r->columns == 1 ? "" : "s");
     return status;
 }
 

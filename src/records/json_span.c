@@ -23,9 +23,8 @@ static tem_status expected(const scanner *s, const char *what) {
 
 /* The field is missing, or twice. */
 static tem_status expected_field(const scanner *s, const char *how) {
-    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1,
-                        "JSON: expected the field that %s names%s", s->person ? "--by" : "--field",
-                        how);
+    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s%s",
+                        s->person ? "the field that names people" : "the private field", how);
 }
 
 static int peek(const scanner *s) {
@@ -233,8 +232,8 @@ static tem_status scan_member(scanner *s, const char *field, record_span *span, 
     record_quoting quoting = RECORD_NOTHING;
     if (!is_field_value(s, value, &quoting)) {
         s->at = value;
-        return expected(s, s->person ? "a string or a whole number in the field that --by names"
-                                     : "a string or null in the field that --field names");
+        return expected(s, s->person ? "a string or a whole number in the field that names people"
+                                     : "a string or null in the private field");
     }
     *span = (record_span){value, s->at, quoting};
     ++*found;

@@ -371,8 +371,7 @@ tem_status text_check(const char *text, size_t bytes, tem_error *error) {
         const uint8_t *bad = u8_check((const uint8_t *)text + start, at - start);
         if (bad != NULL)
             return core_fail_at(error, TEM_ERR_FORMAT, "", 0,
-                                (uint64_t)(bad - (const uint8_t *)text) + 1,
-                                "not valid UTF-8; 'iconv' converts other encodings");
+                                (uint64_t)(bad - (const uint8_t *)text) + 1, "not valid UTF-8");
     }
     return TEM_OK;
 }
