@@ -93,6 +93,7 @@ static void test_free_nothing(void **state) {
     tem_vectors_free(NULL);
     tem_certificate_free(NULL);
     tem_text_free(NULL);
+    tem_texts_free(NULL);
 }
 
 static void test_names(void **state) {
@@ -272,6 +273,8 @@ static void test_texts(void **state) {
     uint32_t ids[1], unreachable = 7;
     const tem_job no_inputs = {.input_count = 1}, ledger = {.ledger = never}, none = {0};
     const char *const hole[] = {NULL};
+    const tem_text_input input = {.text = "a", .bytes = 1};
+    tem_texts *texts = NULL;
     const tem_job no_input = {.inputs = hole, .input_count = 1};
     REFUSED(tem_privatize_text(NULL, NULL, rng, "a", 1, NULL, &out, &bytes, NULL, error));
     REFUSED(tem_privatize_text(mechanism, NULL, NULL, "a", 1, NULL, &out, &bytes, NULL, error));
@@ -288,11 +291,14 @@ static void test_texts(void **state) {
     REFUSED(tem_privatize_files(mechanism, NULL, NULL, NULL, NULL, error));
     REFUSED(tem_privatize_files(mechanism, &no_inputs, NULL, NULL, NULL, error));
     REFUSED(tem_privatize_files(mechanism, &no_input, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_texts(NULL, NULL, &input, 1, NULL, &texts, NULL, NULL, error));
+    REFUSED(tem_privatize_texts(mechanism, NULL, NULL, 1, NULL, &texts, NULL, NULL, error));
+    REFUSED(tem_privatize_texts(mechanism, NULL, &input, 1, NULL, NULL, NULL, NULL, error));
     REFUSED(tem_job_charge(NULL, &ledger, NULL, 0, NULL, NULL, error));
     REFUSED(tem_job_charge(mechanism, NULL, NULL, 0, NULL, NULL, error));
     REFUSED(tem_job_charge(mechanism, &none, NULL, 0, NULL, NULL, error));
     REFUSED(tem_job_charge(mechanism, &ledger, NULL, 1, NULL, NULL, error));
-    assert_true(out == NULL && bytes == 7 && count == 7 && unreachable == 7);
+    assert_true(out == NULL && bytes == 7 && count == 7 && unreachable == 7 && texts == NULL);
     /* What need not be there. */
     assert_int_equal(
         tem_privatize_text(mechanism, NULL, rng, NULL, 0, NULL, &out, &bytes, NULL, NULL), TEM_OK);
@@ -406,6 +412,9 @@ static void test_nothing_given(void **state) {
     assert_non_null(tem_job_why_not_private(mechanism, NULL));
     assert_null(tem_job_why_not_private(mechanism, &(tem_job){0}));
     assert_true(tem_metric_at(0, NULL, NULL) != NULL && tem_kernel_at(0, NULL) != NULL);
+    assert_non_null(tem_format_at(0, NULL, NULL, NULL));
+    length = 7;
+    assert_true(tem_texts_at(NULL, 0, &length) == NULL && length == 0);
 }
 
 /* Infos of nothing are 0, also where there was something before; of an object, what is reserved. */
