@@ -2,12 +2,11 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
-#include "effects.h"
 #include "mechanism_options.h"
 #include "plot.h"
+#include "show.h"
 #include "talk.h"
 #include "trust.h"
-#include "words.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "outputs.h"
-#include "rounding.h"
+#include "show.h"
 #include "talk.h"
 #include "trust.h"
 

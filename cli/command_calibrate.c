@@ -3,13 +3,12 @@
 #include "calibration.h"
 #include "commands.h"
 #include "default_model.h"
-#include "effects.h"
 #include "mechanism_options.h"
 #include "plot.h"
 #include "prior_option.h"
+#include "show.h"
 #include "talk.h"
 #include "trust.h"
-#include "words.h"
 
 #include <jansson.h>
 #include <string.h>

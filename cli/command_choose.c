@@ -3,9 +3,9 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
-#include "effects.h"
 #include "plot.h"
 #include "prior_option.h"
+#include "show.h"
 #include "talk.h"
 #include "trust.h"
 

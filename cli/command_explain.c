@@ -3,9 +3,9 @@
 #include "common_options.h"
 #include "default_model.h"
 #include "mechanism_options.h"
+#include "show.h"
 #include "talk.h"
 #include "trust.h"
-#include "words.h"
 
 #include <jansson.h>
 #include <math.h>

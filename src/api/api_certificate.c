@@ -1,6 +1,5 @@
 /* api_certificate.c - tem_certificate of tem.h. */
-#include "audit/certificate_proof.h"
-#include "certificate/certificate.h"
+#include "audit/verify.h"
 #include "core/reserved.h"
 #include "core/status.h"
 
@@ -27,7 +26,7 @@ tem_status tem_certificate_verify(const tem_certificate *certificate,
         return TEM_ERR_ARGUMENT;
     if (certificate == NULL || accountant == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a certificate and an accountant are needed");
-    return certificate_prove(certificate, accountant, run, error);
+    return verify_certificate(certificate, accountant, run, error);
 }
 
 tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,

@@ -2,7 +2,7 @@
 #include "audit/verify.h"
 #include "core/reserved.h"
 #include "core/status.h"
-#include "model/grid_check.h"
+#include "model/model.h"
 
 tem_status tem_model_open(const char *path, tem_model **model, tem_error *error) {
     if (path == NULL || model == NULL)

@@ -1,6 +1,7 @@
-/* api_names.c - the small calls of tem.h: version, names, kernels. */
+/* api_names.c - the small calls of tem.h: version, names, kernels, writing a file. */
 #include "certificate/certificate.h"
 #include "core/status.h"
+#include "io/file.h"
 #include "space/kernels/kernels.h"
 #include "space/metric.h"
 #include "tuning/choose.h"
@@ -210,4 +211,12 @@ tem_status tem_missing_parse(const char *name, tem_missing *missing, tem_error *
         return core_fail(error, TEM_ERR_ARGUMENT, "the policy for missing texts is empty or keep");
     *missing = (tem_missing)found;
     return TEM_OK;
+}
+
+tem_status tem_file_write(const char *path, const void *bytes, size_t count,
+                          tem_overwrite overwrite, tem_readers readers, tem_error *error) {
+    if (path == NULL || (bytes == NULL && count > 0) ||
+        (readers != TEM_READERS_USUAL && readers != TEM_READERS_OWNER))
+        return core_fail(error, TEM_ERR_ARGUMENT, "a path, bytes and their readers are needed");
+    return file_write(path, bytes, count, overwrite, readers, error);
 }

@@ -8,7 +8,7 @@
  * above the best so far. y itself is in its list, or, where many words are equal to it, among the
  * others. Rounding does not spoil it: it is monotone, so what is computed for w is at most what is
  * computed for its bound. */
-#include "audit/bayes.h"
+#include "audit/summary.h"
 
 #include "core/memory.h"
 #include "core/status.h"

@@ -1,7 +1,7 @@
 /* decay.h - exp(-x) as a double, with a proved error.
  *
  * libm promises nothing about its last bits. This does: x is an integer in steps of 2^-36 and at
- * most 64 (mech/exponent.h), x = j/8 + r. E_j (mech/exp_table.h) becomes a double by at most
+ * most 64 (mech/exponent.h), x = j/8 + r. E_j (mech/exp_table.c) becomes a double by at most
  * eight roundings. exp(-r), r < 1/8, is ten terms of its series: what is left out is below
  * 2^-58, and each step of Horner's rule multiplies the errors of the step before by at most r and
  * adds two roundings, three together. With the last product that is 12 roundings of 2^-53:
@@ -18,7 +18,14 @@ typedef struct decay {
     double levels[EXP_LEVELS + 1]; /* E_j / 2^192 */
 } decay;
 
-void decay_init(decay *d);
+static inline void decay_init(decay *d) {
+    for (unsigned level = 0; level <= EXP_LEVELS; level++) {
+        double value = 0;
+        for (int i = 0; i < 4; i++) /* the least first: each sum rounds once */
+            value = value * 0x1p-64 + (double)exp_table[level].limb[i];
+        d->levels[level] = value; /* E_j / 2^192: limb 3 counts 2^192 */
+    }
+}
 
 static inline double decay_at(const decay *d, uint64_t x) {
     static const double inverse[] = {0.0,     1.0,     1.0 / 2, 1.0 / 3, 1.0 / 4, 1.0 / 5,

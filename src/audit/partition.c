@@ -4,7 +4,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
-#include "space/root.h"
+#include "space/integer_math.h"
 
 #include <mpfr.h>
 

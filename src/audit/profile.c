@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
-#include "space/root.h"
+#include "space/integer_math.h"
 #include "space/squares.h"
 
 #include <stdatomic.h>

@@ -12,7 +12,6 @@
  * words beyond gamma, which jumps there, the slope of their density is made up for as well. */
 #include "audit/summary.h"
 
-#include "audit/bayes.h"
 #include "audit/pair_matrix.h"
 #include "core/memory.h"
 #include "core/status.h"

@@ -3,7 +3,7 @@
 
 #include "core/memory.h"
 #include "core/status.h"
-#include "io/lock.h"
+#include "io/file.h"
 
 #include <math.h>
 #include <stdio.h>

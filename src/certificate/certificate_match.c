@@ -1,8 +1,8 @@
 /* certificate_match.c - which model and which request a certificate is for. */
 #include "certificate/certificate.h"
 
-#include "core/given.h"
 #include "core/memory.h"
+#include "core/number.h"
 #include "core/status.h"
 
 #include <errno.h>

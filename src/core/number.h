@@ -1,5 +1,5 @@
-/* number.h - decimal numbers: reading them from bytes, whatever the locale, and rounding to a few
- * digits.
+/* number.h - numbers that users give and read: from bytes, whatever the locale, rounded to a few
+ * digits, and whether an option was given.
  *
  * strtod reads the decimal point from the process's locale, accepts hexadecimal,
  * "inf" and "nan", and wants a NUL; none of that fits a mapped file of numbers.
@@ -10,6 +10,7 @@
 #ifndef CORE_NUMBER_H
 #define CORE_NUMBER_H
 
+#include <math.h>
 #include <stdbool.h>
 
 /* Longer tokens are no numbers. 400 bytes hold every double written out in full
@@ -39,5 +40,11 @@ static inline bool number_is_separator(char c) {
  * not above it: the side on which a statement about x stays true. */
 double number_round_up(double x, int digits);
 double number_round_down(double x, int digits);
+
+/* Whether an option in which 0 means "not given" was given. NaN is given: whoever reads the number
+ * refuses it. */
+static inline bool is_given(double option) {
+    return option < 0 || option > 0 || isnan(option);
+}
 
 #endif

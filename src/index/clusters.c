@@ -1,5 +1,5 @@
 /* clusters.c - an estimate of which words are near each other. */
-#include "index/clusters.h"
+#include "index/first_cutoffs.h"
 
 #include "core/memory.h"
 #include "core/status.h"

@@ -7,12 +7,31 @@
  *
  * The sample has the words of a word's own cluster and of the nearest clusters, and central words:
  * those of each range that are nearest to the mean of all words. Of vectors with many dimensions
- * most are about as far from each other as from the mean, and central words are near to all. */
+ * most are about as far from each other as from the mean, and central words are near to all.
+ *
+ * Clusters and samples decide about time only, never about a result. */
 #ifndef INDEX_FIRST_CUTOFFS_H
 #define INDEX_FIRST_CUTOFFS_H
 
-#include "index/clusters.h"
 #include "index/lists.h"
+
+/* ---- clusters: an estimate of which words are near each other ---- */
+
+typedef struct clusters {
+    uint32_t *ids;    /* all words, cluster after cluster */
+    uint32_t *starts; /* count + 1 of them */
+    uint32_t count;
+    uint32_t most;    /* words in a cluster */
+    int16_t *centres; /* the mean of each, as a row */
+} clusters;
+
+/* Clusters of 1 to `most` words of a space with rows, by k-means twice over. TEM_ERR_MEMORY
+ * only. Free with clusters_free. */
+tem_status clusters_init(clusters *c, const space *s, uint32_t most, unsigned threads,
+                         tem_error *error);
+void clusters_free(clusters *c);
+
+/* ---- cutoffs ---- */
 
 /* The central words of all ranges. */
 typedef struct central_words {

@@ -74,4 +74,18 @@ tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbo
 tem_status neighbours_verify(const neighbour_index *index, const space *s, uint32_t length,
                              const tem_run *run, tem_error *error);
 
+/* How far away the nearest words are: what the rounding of a grid is compared with. */
+typedef struct nearest_distance {
+    uint32_t words;  /* that have a nearest word at another point */
+    tem_dist median; /* over these words; of an even number the lower one; 0 if there are none */
+} nearest_distance;
+
+/* The distance of each word to its nearest word at another point, by the lists and bounds: exact.
+ * Words whose list and bounds know of nothing but their own point have no part in it.
+ *   merged   a byte for each word, or NULL: 1 for a word that counts as if it were 0 away from
+ *            another one
+ * TEM_ERR_MEMORY, or TEM_ERR_DAMAGED for a list of a mapped file. */
+tem_status nearest_distance_find(const neighbour_index *index, const unsigned char *merged,
+                                 nearest_distance *out, tem_error *error);
+
 #endif

@@ -13,7 +13,6 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
-#include "index/clusters.h"
 #include "index/compare.h"
 #include "index/first_cutoffs.h"
 

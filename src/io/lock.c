@@ -1,5 +1,5 @@
 /* lock.c - files that several processes change take turns. */
-#include "io/lock.h"
+#include "io/file.h"
 
 #include "core/fault.h"
 #include "core/status.h"

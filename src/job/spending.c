@@ -1,7 +1,7 @@
 /* spending.c - what a run costs, and whether it may. */
 #include "job/spending.h"
 
-#include "core/given.h"
+#include "core/number.h"
 #include "core/status.h"
 #include "job/replacer.h"
 #include "job/report.h"

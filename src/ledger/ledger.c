@@ -4,7 +4,6 @@
 #include "core/fault.h"
 #include "core/status.h"
 #include "io/file.h"
-#include "io/lock.h"
 #include "records/json_span.h"
 
 #include <errno.h>

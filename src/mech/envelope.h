@@ -2,7 +2,7 @@
  *
  * The law's total cannot be had without looking at every word. The envelope is above the
  * law and needs the list of near words and the bounds only. It is a sum of components, each a
- * weight times an E_j of exp_table.h:
+ * weight times an E_j of exponent.h:
  *
  *     component p, for a range of ids (neighbours.h):  A_p E_(j_p), j_p the level at its bound
  *     component NEIGHBOUR_RANGES + i, for entry i of the list:  a_i E_(j_i)

@@ -1,5 +1,5 @@
 /* exp_table.c - made by tools/make-exp-table. */
-#include "mech/exp_table.h"
+#include "mech/exponent.h"
 
 const u256 exp_table[EXP_LEVELS + 1] = {
     {{0x0u, 0x0u, 0x0u, 0x1u}},

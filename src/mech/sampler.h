@@ -4,7 +4,7 @@
  *
  *     P(y | w)  proportional to  a_y E_j exp(-r),   x = s min(d(w, y), gamma) = j/8 + r
  *
- * (exp_table.h). An unknown word is at distance gamma from every word, and so has
+ * (exponent.h). An unknown word is at distance gamma from every word, and so has
  * P(y) = a_y / A. This is the Truncated Exponential Mechanism: with equal weights, the
  * words beyond gamma together carry the weight that the paper gives to its symbol
  * "bottom", and each of them the same share of it.

@@ -2,8 +2,8 @@
 #include "mech/tem_mechanism.h"
 
 #include "certificate/certificate.h"
-#include "core/given.h"
 #include "core/memory.h"
+#include "core/number.h"
 #include "core/status.h"
 #include "trust/trusted.h"
 

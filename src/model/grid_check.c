@@ -2,7 +2,7 @@
  *
  * A single large value makes the grid coarse for all words. Distances that are smaller than its
  * step become 0 or a whole step, and what a user takes for a unit of distance is another one. */
-#include "model/grid_check.h"
+#include "model/model.h"
 
 #include "core/memory.h"
 #include "core/number.h"

@@ -9,7 +9,6 @@
 #define MODEL_MODEL_H
 
 #include "core/hash.h"
-#include "index/nearest_distance.h"
 #include "index/neighbours.h"
 #include "io/file.h"
 #include "space/space.h"
@@ -76,5 +75,14 @@ tem_status model_hash(const tem_model *model, const tem_run *run,
  * PRIVACY: for an opened file this is what its section table says, so it speaks about the
  * content only as far as model_check has compared the two. */
 void model_space_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);
+
+/* TEM_ERR_RANGE if the model's deviation is above `percent` per cent of the median distance to the
+ * nearest word, with a message that ends in what to do, and `more`. TEM_ERR_MEMORY. */
+tem_status grid_check(const tem_model *m, const nearest_distance *nearest, uint32_t percent,
+                      const char *more, tem_error *error);
+
+/* As tem_model_nearest_median and tem_model_check_grid. */
+tem_status model_nearest_median(const tem_model *model, tem_dist *median, tem_error *error);
+tem_status model_check_grid(const tem_model *model, uint32_t percent, tem_error *error);
 
 #endif

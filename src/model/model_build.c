@@ -5,7 +5,6 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
-#include "model/grid_check.h"
 #include "model/model.h"
 #include "model/vectors.h"
 #include "space/grid.h"

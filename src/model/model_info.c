@@ -1,9 +1,10 @@
-/* model_info.c - what a model says of itself and of its words. */
+/* model_info.c - what a model says of itself: its numbers, a word's vector, the hash of its space. */
 #include "core/status.h"
-#include "model/model.h"
+#include "model/model_layout.h"
 
 #include <math.h>
 #include <sodium.h>
+#include <string.h>
 
 void model_get_info(const tem_model *model, tem_model_info *info) {
     *info = (tem_model_info){
@@ -31,4 +32,62 @@ tem_status model_vector(const tem_model *model, uint32_t id, float *out, tem_err
     for (uint32_t i = 0; i < s->dimension; i++)
         out[i] = (float)row[i] * step;
     return TEM_OK;
+}
+
+/* ---- the hash of words, vectors and metric ---- */
+
+/* 128 bytes, hashed as they are (docs/FORMAT.md). */
+typedef struct hashed_space {
+    char tag[16];
+    uint32_t metric, step_log2, words, dimension;
+    unsigned char word_starts[CORE_HASH_BYTES];
+    unsigned char word_bytes[CORE_HASH_BYTES];
+    unsigned char points[CORE_HASH_BYTES]; /* vectors or matrix */
+} hashed_space;
+
+_Static_assert(sizeof(hashed_space) == 128, "no padding is hashed");
+
+static unsigned char *place_of(hashed_space *h, uint32_t kind) {
+    switch (kind) {
+    case SECTION_WORD_STARTS:
+        return h->word_starts;
+    case SECTION_WORD_BYTES:
+        return h->word_bytes;
+    case SECTION_VECTORS:
+    case SECTION_MATRIX:
+        return h->points;
+    default:
+        return NULL;
+    }
+}
+
+static void hash_section(const tem_model *m, const model_section *section, hashed_space *h) {
+    unsigned char *place = place_of(h, section->kind);
+    if (place == NULL)
+        return;
+    if (m->table != NULL)
+        memcpy(place, section->hash, CORE_HASH_BYTES);
+    else
+        core_hash256(model_section_data(m, section->kind), section->bytes, place);
+}
+
+void model_space_hash(const tem_model *m, unsigned char out[CORE_HASH_BYTES]) {
+    const model_header header = model_header_of(m);
+    hashed_space h = {.tag = "tem space 1",
+                      .metric = header.metric,
+                      .step_log2 = header.step_log2,
+                      .words = header.words,
+                      .dimension = header.dimension};
+    model_section made[SECTION_KINDS];
+    uint64_t file_bytes = 0;
+    const model_section *table = m->table;
+    uint32_t sections = SECTION_KINDS - 1;
+    if (table == NULL) {
+        sections =
+            model_layout(&header, m->words.byte_count, m->index.entry_count, made, &file_bytes);
+        table = made;
+    }
+    for (uint32_t i = 0; i < sections; i++)
+        hash_section(m, &table[i], &h);
+    core_hash256(&h, sizeof h, out);
 }

@@ -11,7 +11,11 @@
 #include "core/threads.h"
 #include "model/model_layout.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static tem_status damaged(tem_error *error, const char *path, const char *what) {
     return core_fail_at(error, TEM_ERR_DAMAGED, path, 0, 0, "damaged model: %s", what);
@@ -279,4 +283,31 @@ tem_status model_hash(const tem_model *model, const tem_run *run,
     if (status == TEM_OK)
         model_front_hash(&header, made.table, hash);
     return status;
+}
+
+/* ---- which model serves when none is named ---- */
+
+static tem_status give(const char *found, bool is_own, char *path, size_t bytes, int *own,
+                       tem_error *error) {
+    const size_t length = strlen(found);
+    if (length >= bytes)
+        return core_fail(error, TEM_ERR_RANGE, "the name of the default model is too long");
+    memcpy(path, found, length + 1);
+    *own = is_own;
+    return TEM_OK;
+}
+
+tem_status model_find_default(const char *const *folders, size_t count, char *path, size_t bytes,
+                              int *is_own, tem_error *error) {
+    static const char *const tails[] = {"default.tem", "../share/tem/default.tem"};
+    const char *named = getenv("TEM_MODEL");
+    char name[PATH_MAX];
+    if (named != NULL && named[0] != '\0')
+        return give(named, false, path, bytes, is_own, error);
+    for (size_t i = 0; i < 2 * count; i++) {
+        const int length = snprintf(name, sizeof name, "%s/%s", folders[i / 2], tails[i % 2]);
+        if (length > 0 && length < PATH_MAX && access(name, F_OK) == 0)
+            return give(name, true, path, bytes, is_own, error);
+    }
+    return core_fail(error, TEM_ERR_FILE, "there is no default model");
 }

@@ -12,9 +12,7 @@
  * 2^-55 < 2^-49. Each table entry is off by at most 2^-49: 44 * 2^-49 < 2^-43. What
  * is left after the last turn is below atan(2^-43). The sum is below 2^-41.
  * tests/unit/test_metric.c compares with MPFR. */
-#include "space/angle.h"
-
-#include "space/root.h"
+#include "space/integer_math.h"
 
 enum { ROTATIONS = 44, RADIUS_BITS = 57 };
 

@@ -3,7 +3,7 @@
 
 #include "core/memory.h"
 #include "core/status.h"
-#include "space/root.h"
+#include "space/integer_math.h"
 
 #include <stdlib.h>
 #include <string.h>

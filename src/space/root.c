@@ -4,7 +4,7 @@
  * not below the root, and stops exactly at the floor of the root; no floating
  * point takes part. A step from any start lands at or above the floor of the root,
  * so the 64-bit form may take a fixed two from a good start and then walk down. */
-#include "space/root.h"
+#include "space/integer_math.h"
 
 static int bit_length(uint128 v) {
     uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;

@@ -3,8 +3,8 @@
 
 #include "core/memory.h"
 #include "core/status.h"
+#include "space/integer_math.h"
 #include "space/kernels/kernels.h"
-#include "space/root.h"
 
 #include <string.h>
 

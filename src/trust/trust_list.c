@@ -8,7 +8,7 @@
 #include "core/buffer.h"
 #include "core/fault.h"
 #include "core/status.h"
-#include "io/lock.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,9 @@
 /* calibrate.c - the certificate for an epsilon: its exponent, its weights and what they do. */
 #include "tuning/calibrate.h"
 
-#include "core/given.h"
+#include "core/number.h"
 #include "core/status.h"
 #include "mech/tem_mechanism.h"
-#include "tuning/certified_weights.h"
 
 #include <math.h>
 #include <stdio.h>

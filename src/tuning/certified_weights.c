@@ -1,5 +1,5 @@
 /* certified_weights.c - integer weights, proposed by a search and admitted by a proof. */
-#include "tuning/certified_weights.h"
+#include "tuning/calibrate.h"
 
 #include "core/memory.h"
 #include "core/status.h"

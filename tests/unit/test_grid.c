@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "index/nearest_distance.h"
+#include "index/neighbours.h"
 #include "model/model.h"
 #include "pseudo.h"
 

@@ -6,14 +6,14 @@
 #include "core/hash.h"
 #include "core/memory.h"
 #include "index/blocks.h"
-#include "index/clusters.h"
+#include "index/first_cutoffs.h"
 #include "index/nearest_keys.h"
 #include "index/neighbours.h"
 #include "pseudo.h"
 #include "slow.h"
 #include "space/codes.h"
+#include "space/integer_math.h"
 #include "space/kernels/kernels.h"
-#include "space/root.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,10 +5,9 @@
  * the privacy proof stands, are checked for all triples of small sets on which wrong
  * rounding shows; variants with wrong rounding are planted to show that it does. */
 #include "pseudo.h"
-#include "space/angle.h"
 #include "space/grid.h"
+#include "space/integer_math.h"
 #include "space/kernels/kernels.h"
-#include "space/root.h"
 #include "space/space.h"
 
 #include <setjmp.h>

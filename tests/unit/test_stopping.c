@@ -6,7 +6,6 @@
 #include "certificate/certificate.h"
 #include "core/threads.h"
 #include "io/file.h"
-#include "io/lock.h"
 #include "pseudo.h"
 
 #include <dirent.h>

@@ -9,7 +9,7 @@
 #include "pseudo.h"
 #include "slow.h"
 #include "tem_account.h"
-#include "tuning/certified_weights.h"
+#include "tuning/calibrate.h"
 #include "tuning/tuning.h"
 
 #include <setjmp.h>

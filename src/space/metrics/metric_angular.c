@@ -3,7 +3,7 @@
  * The computed angle t has a proved error of at most 1/3 step (angle.h). d = ceil(t) + 1 between
  * unequal vectors, 0 between equal ones, is a metric: t(x,z) <= t(x,y) + t(y,z) + 1, so
  * ceil(t(x,z)) + 1 <= (ceil(t(x,y)) + 1) + (ceil(t(y,z)) + 1). */
-#include "space/angle.h"
+#include "space/integer_math.h"
 #include "space/kernels/kernels.h"
 #include "space/space.h"
 

@@ -1,5 +1,5 @@
-/* words.c - words of a vocabulary, shown to people. */
-#include "words.h"
+/* show.c - what several commands show. */
+#include "show.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,4 +59,46 @@ json_t *words_worst_as_json(const tem_model *model, const tem_audit *audit) {
     return json_pack("{s:o, s:o, s:f}", "a", word_as_json(model, audit->worst_a), "b",
                      word_as_json(model, audit->worst_b), "distance",
                      (double)audit->worst_distance / TEM_DIST_ONE);
+}
+
+/* ---- what a certified mechanism does ---- */
+
+static void print_row(const char *what, double certified, double paper) {
+    printf("%-36s %10.4f   %13.4f\n", what, certified, paper);
+}
+
+void effects_print(const tem_certificate_info *c) {
+    if (c->prior[0] == '\0')
+        return;
+    printf("\nunder the prior %-20s %10s   s = epsilon/2\n", c->prior,
+           tem_weights_name(c->weights));
+    print_row("stays itself (N_w, median)", c->effect.self, c->plain.self);
+    print_row("spread over words (S_w, median)", c->effect.support, c->plain.support);
+    print_row("expected distance", c->effect.distance, c->plain.distance);
+    print_row("best guess right (Bayes)", c->effect.bayes, c->plain.bayes);
+    puts("\n"
+         "The same epsilon is proved of both columns. The left one has less noise: an attacker\n"
+         "guesses more. Choose epsilon for what it does, not by what it was with another column.");
+}
+
+json_t *effects_as_json(const tem_certificate_info *c) {
+    const tem_effect *e = &c->effect, *p = &c->plain;
+    if (c->prior[0] == '\0')
+        return json_null();
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:{s:f, s:f, s:f, s:f}}", "prior", c->prior, "self",
+                     e->self, "support", e->support, "distance", e->distance, "bayes", e->bayes,
+                     "paper", "self", p->self, "support", p->support, "distance", p->distance,
+                     "bayes", p->bayes);
+}
+
+/* ---- rounding ---- */
+
+double rounding_percent(const tem_model *model, double *median) {
+    tem_model_info info;
+    tem_dist nearest = 0;
+    tem_model_get_info(model, &info);
+    if (tem_model_nearest_median(model, &nearest, NULL) != TEM_OK || nearest == 0)
+        return 0;
+    *median = (double)nearest / TEM_DIST_ONE;
+    return tem_round_up(100.0 * info.deviation / nearest, 3);
 }
