@@ -36,7 +36,7 @@ typedef struct audit_result {
 } audit_result;
 
 /* How far words may be moved for two documents to count as neighbours. */
-typedef enum { BY_ONE, BY_ANY, MOVES } move;
+typedef enum move { BY_ONE, BY_ANY, MOVES } move;
 
 /* What a document of so many words costs at most. */
 typedef struct document_cost {

@@ -23,12 +23,12 @@ typedef struct guess_gain {
     uint32_t id;
 } guess_gain;
 
-typedef struct search {
+typedef struct guess_search {
     const summary_source *source;
     guess_gain *by_id;     /* in order of ids */
     guess_gain *by_gain;   /* each range in descending order of g */
     double *probabilities; /* for each output, of its being guessed right */
-} search;
+} guess_search;
 
 static int compare_gains(const void *a, const void *b) {
     const guess_gain *x = a, *y = b;
@@ -37,13 +37,13 @@ static int compare_gains(const void *a, const void *b) {
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static double value_at(const search *q, double gain, tem_dist distance) {
+static double value_at(const guess_search *q, double gain, tem_dist distance) {
     return gain - ldexp((double)exponent_at(q->source->exponent, distance), -EXPONENT_BITS);
 }
 
 /* The best of `best` and the words of a range that are not in y's list: those are `bound` away
  * or farther. */
-static double search_range(const search *q, uint32_t y, uint32_t range, tem_dist bound,
+static double search_range(const guess_search *q, uint32_t y, uint32_t range, tem_dist bound,
                            double best) {
     const uint32_t count = q->source->space->count, words = neighbours_range_words(count);
     const uint64_t first = (uint64_t)range * words, end = first + words;
@@ -57,7 +57,7 @@ static double search_range(const search *q, uint32_t y, uint32_t range, tem_dist
 }
 
 static void search_output(void *context, uint64_t item, unsigned thread) {
-    const search *q = context;
+    const guess_search *q = context;
     const uint32_t y = (uint32_t)item;
     const tem_dist *bounds = neighbours_bounds(q->source->index, y);
     tem_neighbours near = {0};
@@ -73,7 +73,7 @@ static void search_output(void *context, uint64_t item, unsigned thread) {
     q->probabilities[y] = weights_at(q->source->weights, y) * exp(best);
 }
 
-static void order_gains(search *q, const double *log_totals) {
+static void order_gains(guess_search *q, const double *log_totals) {
     const uint32_t count = q->source->space->count, words = neighbours_range_words(count);
     for (uint32_t id = 0; id < count; id++) {
         q->by_id[id] = (guess_gain){log(q->source->frequencies[id]) - log_totals[id], id};
@@ -87,10 +87,10 @@ static void order_gains(search *q, const double *log_totals) {
 tem_status bayes_success(const summary_source *source, const double *log_totals, const tem_run *run,
                          double *success, tem_error *error) {
     const uint32_t count = source->space->count;
-    search q = {.source = source,
-                .by_id = core_alloc(count, sizeof *q.by_id),
-                .by_gain = core_alloc(count, sizeof *q.by_gain),
-                .probabilities = core_alloc(count, sizeof *q.probabilities)};
+    guess_search q = {.source = source,
+                      .by_id = core_alloc(count, sizeof *q.by_id),
+                      .by_gain = core_alloc(count, sizeof *q.by_gain),
+                      .probabilities = core_alloc(count, sizeof *q.probabilities)};
     tem_status status = TEM_OK;
     if (q.by_id == NULL || q.by_gain == NULL || q.probabilities == NULL)
         status = core_fail_memory(error);

@@ -40,7 +40,7 @@ typedef struct sortable {
 } sortable;
 
 /* What all threads share. */
-typedef struct work {
+typedef struct summary_work {
     const summary_source *source;
     summary_factors factors;
     bool exactly; /* one output at a time, whatever it takes */
@@ -49,7 +49,7 @@ typedef struct work {
     uint32_t quantiles[SAMPLE]; /* of the frequencies, that this word stands for */
     word_law sampled[SAMPLE];   /* exactly */
     uint32_t samples;
-} work;
+} summary_work;
 
 static double units(tem_dist d) {
     return (double)d / TEM_DIST_ONE;
@@ -272,7 +272,7 @@ tem_status summary_sum_all(const summary_source *q, const summary_factors *f, co
 /* ------------------------------------------------------------- all words -- */
 
 static void summarise_word(void *context, uint64_t item, unsigned thread) {
-    work *w = context;
+    summary_work *w = context;
     const uint32_t word = (uint32_t)item;
     (void)thread;
     const summary_sums sums = w->exactly ? summary_sum_exactly(w->source, word)
@@ -280,7 +280,7 @@ static void summarise_word(void *context, uint64_t item, unsigned thread) {
     w->laws[word] = law_of(w->source, word, &sums);
 }
 
-static tem_status summarise_all(work *w, const tem_run *run, tem_error *error) {
+static tem_status summarise_all(summary_work *w, const tem_run *run, tem_error *error) {
     const uint32_t count = w->source->space->count;
     summary_sums *sums = core_alloc(count, sizeof *sums);
     const tem_status status = sums == NULL
@@ -293,14 +293,14 @@ static tem_status summarise_all(work *w, const tem_run *run, tem_error *error) {
 }
 
 static void summarise_sample(void *context, uint64_t item, unsigned thread) {
-    work *w = context;
+    summary_work *w = context;
     (void)thread;
     const summary_sums sums = summary_sum_exactly(w->source, w->sample[item]);
     w->sampled[item] = law_of(w->source, w->sample[item], &sums);
 }
 
 /* Words at evenly spaced quantiles of the frequencies. */
-static void choose_sample(work *w) {
+static void choose_sample(summary_work *w) {
     const uint32_t count = w->source->space->count;
     double sum = w->source->frequencies[0];
     uint32_t id = 0;
@@ -318,7 +318,7 @@ static bool is_near(double found, double truth, double room) {
 }
 
 /* Whether the profile has served the sampled words well. */
-static bool sample_agrees(const work *w) {
+static bool sample_agrees(const summary_work *w) {
     double beyond = 0, beyond_truth = 0;
     for (uint32_t i = 0; i < w->samples; i++) {
         const word_law *found = &w->laws[w->sample[i]], *truth = &w->sampled[i];
@@ -340,7 +340,7 @@ static tem_status check_lists(const neighbour_index *index, tem_error *error) {
     return status;
 }
 
-static tem_status summarise_words(work *w, const tem_run *run, tem_error *error) {
+static tem_status summarise_words(summary_work *w, const tem_run *run, tem_error *error) {
     const uint32_t count = w->source->space->count;
     w->exactly = count <= FEW_WORDS;
     summary_set_factors(w->source, &w->factors);
@@ -377,7 +377,7 @@ static double median(sortable *values, uint32_t count) {
     return values[i].value;
 }
 
-static void average(const work *w, sortable *scratch, tem_summary *out) {
+static void average(const summary_work *w, sortable *scratch, tem_summary *out) {
     const uint32_t count = w->source->space->count;
     const double *frequencies = w->source->frequencies;
     *out = (tem_summary){.bayes = NAN};
@@ -395,7 +395,8 @@ static void average(const work *w, sortable *scratch, tem_summary *out) {
     out->support_median = exp(median(scratch, count));
 }
 
-static tem_status find_bayes(const work *w, const tem_run *run, double *success, tem_error *error) {
+static tem_status find_bayes(const summary_work *w, const tem_run *run, double *success,
+                             tem_error *error) {
     const uint32_t count = w->source->space->count;
     double *log_totals = core_alloc(count, sizeof *log_totals);
     if (log_totals == NULL)
@@ -412,9 +413,9 @@ tem_status summary_make(const summary_source *source, bool with_bayes, const tem
     const uint32_t count = source->space->count;
     tem_summary made = {0};
     sortable *scratch = core_alloc(count, sizeof *scratch);
-    work *w = core_alloc_zero(1, sizeof *w);
+    summary_work *w = core_alloc_zero(1, sizeof *w);
     if (w != NULL)
-        *w = (work){.source = source, .laws = core_alloc(count, sizeof *w->laws)};
+        *w = (summary_work){.source = source, .laws = core_alloc(count, sizeof *w->laws)};
     tem_status status = w == NULL || scratch == NULL || w->laws == NULL
                             ? core_fail_memory(error)
                             : check_lists(source->index, error);

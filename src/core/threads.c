@@ -26,11 +26,11 @@ typedef struct loop {
     atomic_bool stop;
 } loop;
 
-typedef struct worker {
+typedef struct loop_worker {
     loop *loop;
     unsigned thread;
     pthread_t handle;
-} worker;
+} loop_worker;
 
 unsigned core_thread_count(const tem_run *run) {
     unsigned count = run == NULL ? 0 : run->threads;
@@ -81,7 +81,7 @@ static bool step(loop *l, unsigned thread) {
 }
 
 static void *work(void *argument) {
-    worker *w = argument;
+    loop_worker *w = argument;
     here.loop = w->loop;
     while (step(w->loop, w->thread)) {
     }
@@ -101,7 +101,7 @@ static void work_as_caller(loop *l) {
 }
 
 /* Waits for a worker, and asks meanwhile whether to go on: the last item may take long. */
-static void join(const worker *w) {
+static void join(const loop_worker *w) {
     for (;;) {
         struct timespec end;
         clock_gettime(CLOCK_MONOTONIC, &end);
@@ -117,14 +117,14 @@ static void join(const worker *w) {
 tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, core_task *task,
                          void *context, tem_error *error) {
     loop l = {.task = task, .context = context, .run = run, .stage = stage, .count = count};
-    worker workers[CORE_THREADS_MAX];
+    loop_worker workers[CORE_THREADS_MAX];
     unsigned wanted = core_thread_count(run);
     if (wanted > count)
         wanted = count == 0 ? 1 : (unsigned)count;
 
     unsigned started = 1; /* the caller is worker 0 */
     for (; started < wanted; started++) {
-        workers[started] = (worker){.loop = &l, .thread = started};
+        workers[started] = (loop_worker){.loop = &l, .thread = started};
         if (pthread_create(&workers[started].handle, NULL, work, &workers[started]) != 0)
             break;
     }

@@ -100,7 +100,7 @@ static void sort_by_label(uint32_t *ids, const uint8_t *labels, uint32_t count, 
     memcpy(ids, sorted, count * sizeof *ids);
 }
 
-typedef struct work {
+typedef struct cluster_work {
     clusters *clusters;
     const space *space;
     unsigned threads;
@@ -109,9 +109,9 @@ typedef struct work {
     uint8_t *is_end;          /* the same: a cluster ends before it */
     centres *centres;         /* one a thread, and the first split's */
     uint32_t ends[SPLIT_MAX]; /* of the first split */
-} work;
+} cluster_work;
 
-static uint32_t pieces_for(const work *w, uint32_t count) {
+static uint32_t pieces_for(const cluster_work *w, uint32_t count) {
     const uint32_t pieces = count / (w->clusters->most / 2) + 1;
     return pieces < SPLIT_MAX ? pieces : SPLIT_MAX;
 }
@@ -119,14 +119,14 @@ static uint32_t pieces_for(const work *w, uint32_t count) {
 /* Words that k-means does not tell apart, or of which it takes only a few at a time (one long
  * vector among equally long ones at right angles does that): clusters of any of them. So a
  * range has at most three quarters of the one it comes from, and recursion is not deep. */
-static void cut_anywhere(work *w, uint32_t first, uint32_t end) {
+static void cut_anywhere(cluster_work *w, uint32_t first, uint32_t end) {
     w->is_end[end] = 1;
     for (uint64_t at = (uint64_t)first + w->clusters->most; at < end; at += w->clusters->most)
         w->is_end[at] = 1;
 }
 
 /* Splits ids[first] to ids[end - 1] until no cluster has too many words. */
-static void split(work *w, centres *c, uint32_t first, uint32_t end) {
+static void split(cluster_work *w, centres *c, uint32_t first, uint32_t end) {
     uint32_t ends[SPLIT_MAX], *ids = w->clusters->ids + first;
     const uint32_t count = end - first;
     w->is_end[end] = 1;
@@ -144,7 +144,7 @@ static void split(work *w, centres *c, uint32_t first, uint32_t end) {
 }
 
 static void label_piece(void *context, uint64_t item, unsigned thread) {
-    work *w = context;
+    cluster_work *w = context;
     (void)thread;
     const uint64_t first = item * PIECE, end = first + PIECE;
     for (uint64_t id = first; id < end && id < w->space->count; id++)
@@ -152,14 +152,14 @@ static void label_piece(void *context, uint64_t item, unsigned thread) {
 }
 
 static void split_label(void *context, uint64_t label, unsigned thread) {
-    work *w = context;
+    cluster_work *w = context;
     const uint32_t first = label == 0 ? 0 : w->ends[label - 1];
     if (w->ends[label] > first)
         split(w, &w->centres[thread], first, w->ends[label]);
 }
 
 /* Small clusters become one with those after them, which come from the same split. */
-static void join_small(work *w) {
+static void join_small(cluster_work *w) {
     clusters *c = w->clusters;
     for (uint32_t i = 1; i <= w->space->count; i++) {
         if (!w->is_end[i])
@@ -171,7 +171,7 @@ static void join_small(work *w) {
 }
 
 static void find_mean(void *context, uint64_t cluster, unsigned thread) {
-    work *w = context;
+    cluster_work *w = context;
     const clusters *c = w->clusters;
     const uint32_t first = c->starts[cluster], words = c->starts[cluster + 1] - first;
     int16_t *mean = c->centres + cluster * w->space->row_elements;
@@ -184,7 +184,7 @@ static void find_mean(void *context, uint64_t cluster, unsigned thread) {
 }
 
 /* The first split by all threads, what follows by a thread for each piece of it. */
-static tem_status run_work(work *w, tem_error *error) {
+static tem_status run_work(cluster_work *w, tem_error *error) {
     const tem_run quiet = {.threads = w->threads};
     const uint32_t count = w->space->count;
     clusters *c = w->clusters;
@@ -206,7 +206,7 @@ static tem_status run_work(work *w, tem_error *error) {
     return core_parallel(&quiet, "averaging", c->count, find_mean, w, error);
 }
 
-static void work_free(work *w) {
+static void work_free(cluster_work *w) {
     for (unsigned i = 0; w->centres != NULL && i <= w->threads; i++)
         centres_free(&w->centres[i]);
     core_free(w->centres);
@@ -215,16 +215,16 @@ static void work_free(work *w) {
     core_free(w->labels);
 }
 
-static tem_status work_init(work *w, clusters *c, const space *s, unsigned threads,
+static tem_status work_init(cluster_work *w, clusters *c, const space *s, unsigned threads,
                             tem_error *error) {
     const size_t count = s->count;
-    *w = (work){.clusters = c,
-                .space = s,
-                .threads = threads,
-                .labels = core_alloc(count, sizeof *w->labels),
-                .sorted = core_alloc(count, sizeof *w->sorted),
-                .is_end = core_alloc_zero(count + 1, sizeof *w->is_end),
-                .centres = core_alloc_zero((size_t)threads + 1, sizeof *w->centres)};
+    *w = (cluster_work){.clusters = c,
+                        .space = s,
+                        .threads = threads,
+                        .labels = core_alloc(count, sizeof *w->labels),
+                        .sorted = core_alloc(count, sizeof *w->sorted),
+                        .is_end = core_alloc_zero(count + 1, sizeof *w->is_end),
+                        .centres = core_alloc_zero((size_t)threads + 1, sizeof *w->centres)};
     if (w->labels == NULL || w->sorted == NULL || w->is_end == NULL || w->centres == NULL)
         return core_fail_memory(error);
     tem_status status = TEM_OK;
@@ -238,7 +238,7 @@ tem_status clusters_init(clusters *c, const space *s, uint32_t most, unsigned th
     *c = (clusters){.most = most,
                     .ids = core_alloc(s->count, sizeof *c->ids),
                     .starts = core_alloc_zero((size_t)s->count + 1, sizeof *c->starts)};
-    work w;
+    cluster_work w;
     tem_status status = work_init(&w, c, s, threads, error);
     if (status == TEM_OK && (c->ids == NULL || c->starts == NULL))
         status = core_fail_memory(error);

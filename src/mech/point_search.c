@@ -26,7 +26,7 @@ static const double slack = 0x1p-40;
 
 __extension__ typedef __int128 wide;
 
-typedef struct batch {
+typedef struct point_batch {
     const point_search *of;
     size_t count, strips;
     const int64_t *points;
@@ -40,7 +40,7 @@ typedef struct batch {
     wide best[BATCH_POINTS];    /* least score so far */
     bool found[BATCH_POINTS];
     uint32_t *words;
-} batch;
+} point_batch;
 
 /* ------------------------------------------------------------ the words -- */
 
@@ -101,7 +101,7 @@ static unsigned cut_digits(const space *s, const int64_t *point, int16_t *digits
 }
 
 /* |point - row|^2 less |point|^2, which is the same for all words. */
-static wide score_of(const batch *b, size_t at, uint32_t id) {
+static wide score_of(const point_batch *b, size_t at, uint32_t id) {
     const space *s = b->of->space;
     const int16_t *digits = b->digits + at * DIGITS_MAX * s->row_elements;
     wide score = (wide)b->of->words[id].square;
@@ -116,11 +116,11 @@ static wide score_of(const batch *b, size_t at, uint32_t id) {
 /* ---------------------------------------------------------- the points -- */
 
 /* The point less the centre. */
-static double centred_value(const batch *b, size_t at, uint32_t i) {
+static double centred_value(const point_batch *b, size_t at, uint32_t i) {
     return (double)(b->points[at * b->of->space->dimension + i] - b->of->codes.centre[i]);
 }
 
-static void set_centred(batch *b, size_t at) {
+static void set_centred(point_batch *b, size_t at) {
     wide centred = 0;
     for (uint32_t i = 0; i < b->of->space->dimension; i++) {
         const wide centre = b->of->codes.centre[i];
@@ -130,7 +130,7 @@ static void set_centred(batch *b, size_t at) {
 }
 
 /* The codes of a point, and |q|^2 and |z|^2. */
-static void put_codes(batch *b, size_t at, double scale, double *error, double *length) {
+static void put_codes(point_batch *b, size_t at, double scale, double *error, double *length) {
     const size_t quads = b->of->codes.quads;
     uint8_t *row = b->rows + at / TILE_ROWS * TILE_ROWS * 4 * quads + at % TILE_ROWS * 4;
     *error = *length = 0;
@@ -143,7 +143,7 @@ static void put_codes(batch *b, size_t at, double scale, double *error, double *
     }
 }
 
-static double largest_value(const batch *b) {
+static double largest_value(const point_batch *b) {
     double largest = 1;
     for (size_t at = 0; at < b->count; at++)
         for (uint32_t i = 0; i < b->of->space->dimension; i++)
@@ -153,7 +153,7 @@ static double largest_value(const batch *b) {
 
 /* The bound (*) over `unit`, less the product of the codes, for every word. Codes of points are
  * stored POINT_CODE_OFFSET larger, which adds that times the sum of the word's code. */
-static void set_column_bases(batch *b, double error, double length) {
+static void set_column_bases(point_batch *b, double error, double length) {
     const point_search *n = b->of;
     for (uint32_t id = 0; id < n->space->count; id++) {
         const searched_word *w = &n->words[id];
@@ -168,7 +168,7 @@ static void set_column_bases(batch *b, double error, double length) {
 
 /* What the bound of a word must exceed for it to be looked at. A limit too low is safe, and
  * bounds beyond BASE_MOST are above all limits. */
-static int32_t limit_of(const batch *b, size_t at) {
+static int32_t limit_of(const point_batch *b, size_t at) {
     const double g = (double)(b->centred[at] - b->best[at]) / 2 / b->unit;
     const double limit = floor(g - slack * fabs(g)) - 1;
     return limit < BASE_LEAST * 2.0 ? INT32_MIN
@@ -176,7 +176,7 @@ static int32_t limit_of(const batch *b, size_t at) {
                                     : (int32_t)limit;
 }
 
-static void prepare(batch *b) {
+static void prepare(point_batch *b) {
     const space *s = b->of->space;
     const double scale = largest_value(b) / POINT_CODE_MAX * (1 + slack);
     double error = 0, length = 0;
@@ -200,7 +200,7 @@ static void prepare(batch *b) {
 
 /* ---------------------------------------------------------- the search -- */
 
-static void consider(batch *b, size_t at, uint32_t id) {
+static void consider(point_batch *b, size_t at, uint32_t id) {
     const wide score = score_of(b, at, id);
     if (b->found[at] && score >= b->best[at])
         return; /* ties by id, and ids ascend */
@@ -210,7 +210,7 @@ static void consider(batch *b, size_t at, uint32_t id) {
     b->row_limit[at] = limit_of(b, at);
 }
 
-static void consider_hits(batch *b, uint32_t first, const uint32_t *hits) {
+static void consider_hits(point_batch *b, uint32_t first, const uint32_t *hits) {
     const uint32_t left = b->of->space->count - first;
     const uint32_t words = left >= TILE_COLUMNS ? UINT32_MAX : ((uint32_t)1 << left) - 1;
     for (size_t at = 0; at < b->count; at++)
@@ -218,7 +218,7 @@ static void consider_hits(batch *b, uint32_t first, const uint32_t *hits) {
             consider(b, at, first + (uint32_t)__builtin_ctz(bits));
 }
 
-static void search(batch *b) {
+static void search(point_batch *b) {
     const codes *c = &b->of->codes;
     _Alignas(64) int32_t never[TILE_COLUMNS];
     uint32_t hits[BATCH_POINTS];
@@ -246,8 +246,8 @@ static size_t columns_count(const point_search *n) {
     return core_round_up(n->space->count, TILE_COLUMNS);
 }
 
-static tem_status batch_init(batch *b, const point_search *n, tem_error *error) {
-    *b = (batch){.of = n};
+static tem_status batch_init(point_batch *b, const point_search *n, tem_error *error) {
+    *b = (point_batch){.of = n};
     b->digits = core_alloc(digits_count(n), sizeof *b->digits);
     b->rows = core_alloc_zero(BATCH_POINTS, 4 * n->codes.quads);
     b->column_base = core_alloc_zero(columns_count(n), sizeof *b->column_base);
@@ -256,7 +256,7 @@ static tem_status batch_init(batch *b, const point_search *n, tem_error *error) 
 }
 
 /* Points are made from private words: nothing of them stays. */
-static void batch_free(batch *b) {
+static void batch_free(point_batch *b) {
     core_free_erased(b->digits, digits_count(b->of) * sizeof *b->digits);
     core_free_erased(b->rows, BATCH_POINTS * 4 * b->of->codes.quads);
     core_free_erased(b->column_base, columns_count(b->of) * sizeof *b->column_base);
@@ -265,7 +265,7 @@ static void batch_free(batch *b) {
 
 tem_status point_search_run(const point_search *n, const int64_t *points, size_t count,
                             uint32_t *words, tem_error *error) {
-    batch b;
+    point_batch b;
     tem_status status = batch_init(&b, n, error);
     for (size_t done = 0; done < count && status == TEM_OK; done += b.count) {
         b.count = count - done < BATCH_POINTS ? count - done : BATCH_POINTS;

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-struct space;
+typedef struct space space;
 
 typedef struct metric_ops {
     tem_metric id;       /* the number in the model file */
@@ -36,13 +36,13 @@ typedef struct metric_ops {
 
     /* A number that orders pairs of words as their distances do, the distance it stands for,
      * and the largest such number whose distance is at most d. */
-    uint64_t (*raw)(const struct space *s, uint32_t a, uint32_t b);
-    tem_dist (*distance_of_raw)(const struct space *s, uint64_t raw);
-    uint64_t (*raw_of_distance)(const struct space *s, tem_dist d);
+    uint64_t (*raw)(const space *s, uint32_t a, uint32_t b);
+    tem_dist (*distance_of_raw)(const space *s, uint64_t raw);
+    uint64_t (*raw_of_distance)(const space *s, tem_dist d);
 
     /* A bound on the distance of row x from every row of the same size or smaller;
      * UINT32_MAX: it may not fit. NULL: every distance fits. */
-    tem_dist (*reach)(const struct space *s, const int16_t *x);
+    tem_dist (*reach)(const space *s, const int16_t *x);
 } metric_ops;
 
 extern const metric_ops metric_euclidean, metric_angular, metric_l1, metric_linf, metric_matrix;
@@ -54,8 +54,8 @@ const metric_ops *metric_at(unsigned i);
 /* A length of `units` * 2^-step_log2 as a tem_dist, rounded up; and d itself: for metrics whose
  * raw number is the distance. */
 tem_dist metric_distance_of_length(uint32_t step_log2, uint64_t units);
-tem_dist metric_raw_is_distance(const struct space *s, uint64_t raw);
-uint64_t metric_distance_is_raw(const struct space *s, tem_dist d);
+tem_dist metric_raw_is_distance(const space *s, uint64_t raw);
+uint64_t metric_distance_is_raw(const space *s, tem_dist d);
 
 /* A row of zeros, for lengths of vectors. */
 extern const int16_t metric_zero_row[TEM_DIMENSION_MAX];

@@ -17,16 +17,16 @@ enum {
     GAMMA_LEAST = 1000 /* steps: below, what is found would be how gamma was rounded */
 };
 
-typedef struct chooser {
+typedef struct epsilon_search {
     const tem_accountant *accountant;
     const tem_wish *wish;
     const tem_run *run;
-} chooser;
+} epsilon_search;
 
 /* ---- one epsilon ---- */
 
 /* What a mechanism does. with_bayes: with the success of the best guess, whatever the target is. */
-static tem_status describe(const chooser *c, const tem_mechanism *mechanism, bool with_bayes,
+static tem_status describe(const epsilon_search *c, const tem_mechanism *mechanism, bool with_bayes,
                            tem_point *point, tem_error *error) {
     tem_mechanism_info info;
     mechanism_get_info(mechanism, &info);
@@ -38,8 +38,8 @@ static tem_status describe(const chooser *c, const tem_mechanism *mechanism, boo
 }
 
 /* The epsilon that a mechanism really costs, rounded up. *epsilon is untouched on failure. */
-static tem_status find_realised(const chooser *c, const tem_mechanism *mechanism, double *epsilon,
-                                tem_error *error) {
+static tem_status find_realised(const epsilon_search *c, const tem_mechanism *mechanism,
+                                double *epsilon, tem_error *error) {
     tem_audit audit;
     const tem_status status = accountant_audit(c->accountant, mechanism, c->run, &audit, error);
     if (status == TEM_OK)
@@ -47,7 +47,7 @@ static tem_status find_realised(const chooser *c, const tem_mechanism *mechanism
     return status;
 }
 
-static bool is_gamma_too_small(const chooser *c, const tem_mechanism *mechanism) {
+static bool is_gamma_too_small(const epsilon_search *c, const tem_mechanism *mechanism) {
     tem_mechanism_info info;
     mechanism_get_info(mechanism, &info);
     return c->wish->gamma <= 0 && info.gamma_steps < GAMMA_LEAST;
@@ -55,7 +55,7 @@ static bool is_gamma_too_small(const chooser *c, const tem_mechanism *mechanism)
 
 /* whole: with everything that is shown, else with what the target needs. *beyond: the integers do
  * not hold this epsilon, which is no error while one searches; then the point has epsilon alone. */
-static tem_status evaluate(const chooser *c, double epsilon, bool whole, tem_point *point,
+static tem_status evaluate(const epsilon_search *c, double epsilon, bool whole, tem_point *point,
                            bool *beyond, tem_error *error) {
     const tem_mechanism_options options = {
         .epsilon = epsilon, .beta = c->wish->beta, .gamma = c->wish->gamma};
@@ -92,13 +92,13 @@ bool wish_is_kept(const tem_wish *wish, const tem_summary *summary) {
     return wish->target == TEM_TARGET_SUPPORT ? value >= wish->wanted : value <= wish->wanted;
 }
 
-static bool keeps_target(const chooser *c, const tem_point *point) {
+static bool keeps_target(const epsilon_search *c, const tem_point *point) {
     return wish_is_kept(c->wish, &point->summary);
 }
 
 /* ---- the search ---- */
 
-static tem_status fail_unreachable(const chooser *c, const tem_point *end, const char *which,
+static tem_status fail_unreachable(const epsilon_search *c, const tem_point *end, const char *which,
                                    tem_error *error) {
     static const char *const values[] = {[TEM_TARGET_SELF] = "the median of N_w",
                                          [TEM_TARGET_SUPPORT] = "the median of S_w",
@@ -111,7 +111,7 @@ static tem_status fail_unreachable(const chooser *c, const tem_point *end, const
 }
 
 /* Some epsilon that the integers hold: 1, or the first below it. */
-static tem_status find_start(const chooser *c, tem_point *point, tem_error *error) {
+static tem_status find_start(const epsilon_search *c, tem_point *point, tem_error *error) {
     bool beyond = true;
     tem_status status = TEM_OK;
     for (double epsilon = 1; status == TEM_OK && beyond && epsilon > 5e-6; epsilon /= 2)
@@ -122,8 +122,8 @@ static tem_status find_start(const chooser *c, tem_point *point, tem_error *erro
 }
 
 /* Goes by factors of two until the target is kept by *low and not by *high. */
-static tem_status bracket(const chooser *c, tem_point *low, tem_point *high, bool *high_is_end,
-                          tem_error *error) {
+static tem_status bracket(const epsilon_search *c, tem_point *low, tem_point *high,
+                          bool *high_is_end, tem_error *error) {
     tem_point point = {.epsilon = 0}, before;
     tem_status status = find_start(c, &point, error);
     const bool up = status == TEM_OK && keeps_target(c, &point);
@@ -143,7 +143,7 @@ static tem_status bracket(const chooser *c, tem_point *low, tem_point *high, boo
 }
 
 /* The largest epsilon that keeps the target, to 0.02 %. */
-static tem_status bisect(const chooser *c, tem_point *low, tem_error *error) {
+static tem_status bisect(const epsilon_search *c, tem_point *low, tem_error *error) {
     tem_point high = {.epsilon = 0};
     bool high_is_end = false;
     tem_status status = bracket(c, low, &high, &high_is_end, error);
@@ -167,7 +167,7 @@ static tem_status bisect(const chooser *c, tem_point *low, tem_error *error) {
 }
 
 /* The largest epsilon of four digits that keeps the target. */
-static tem_status find_answer(const chooser *c, tem_point *answer, tem_error *error) {
+static tem_status find_answer(const epsilon_search *c, tem_point *answer, tem_error *error) {
     tem_point low = {.epsilon = 0};
     bool beyond = false;
     tem_status status = bisect(c, &low, error);
@@ -186,7 +186,7 @@ static tem_status find_answer(const chooser *c, tem_point *answer, tem_error *er
 /* ---- certificates ---- */
 
 /* What a certificate does. */
-static tem_status describe_certificate(const chooser *c, const tem_certificate *certificate,
+static tem_status describe_certificate(const epsilon_search *c, const tem_certificate *certificate,
                                        tem_point *point, tem_error *error) {
     const tem_mechanism_options options = {.epsilon = point->epsilon, .certificate = certificate};
     tem_mechanism *mechanism = NULL;
@@ -200,7 +200,7 @@ static tem_status describe_certificate(const chooser *c, const tem_certificate *
 }
 
 /* What the certificate for an epsilon does. */
-static tem_status evaluate_certificate(const chooser *c, double epsilon, tem_point *point,
+static tem_status evaluate_certificate(const epsilon_search *c, double epsilon, tem_point *point,
                                        tem_error *error) {
     const tem_calibration wanted = {
         .epsilon = epsilon, .beta = c->wish->beta, .gamma = c->wish->gamma};
@@ -215,7 +215,8 @@ static tem_status evaluate_certificate(const chooser *c, double epsilon, tem_poi
 
 /* The loss at the s that was found is an epsilon whose certificate may well have a larger s: the
  * loss need not grow with s. What counts is what that certificate discloses. */
-static tem_status find_calibrated_answer(const chooser *c, tem_point *answer, tem_error *error) {
+static tem_status find_calibrated_answer(const epsilon_search *c, tem_point *answer,
+                                         tem_error *error) {
     double epsilon = answer->epsilon;
     for (int tries = 0; tries < 64; tries++) {
         const tem_status status = evaluate_certificate(c, epsilon, answer, error);
@@ -239,7 +240,7 @@ static tem_status check_wish(const tem_wish *wish, tem_error *error) {
 
 tem_status choose_epsilon(const tem_accountant *accountant, const tem_wish *wish,
                           const tem_run *run, tem_point *answer, tem_error *error) {
-    const chooser c = {accountant, wish, run};
+    const epsilon_search c = {accountant, wish, run};
     tem_point found;
     tem_status status = check_wish(wish, error);
     if (status == TEM_OK)
@@ -253,15 +254,15 @@ tem_status choose_epsilon(const tem_accountant *accountant, const tem_wish *wish
 
 /* ---- the curve ---- */
 
-typedef struct curve {
+typedef struct point_curve {
     tem_point points[TEM_CURVE_MAX];
     uint32_t count;
     bool has_answer;
-} curve;
+} point_curve;
 
 /* In ascending order; the answer is in its place among the others. */
-static tem_status add_to_curve(const chooser *c, curve *to, const tem_point *answer, double epsilon,
-                               tem_error *error) {
+static tem_status add_to_curve(const epsilon_search *c, point_curve *to, const tem_point *answer,
+                               double epsilon, tem_error *error) {
     const double chosen = answer->epsilon_paper;
     if (!to->has_answer && epsilon >= chosen) {
         to->points[to->count++] = *answer;
@@ -282,8 +283,8 @@ tem_status choose_curve(const tem_accountant *accountant, const tem_wish *wish,
     enum { USUAL = sizeof usual / sizeof *usual, AROUND = 6, OTHERS = 2 * AROUND + 1 };
     _Static_assert((unsigned)USUAL < TEM_CURVE_MAX && (unsigned)OTHERS < TEM_CURVE_MAX,
                    "the answer has room, too");
-    const chooser c = {accountant, wish, run};
-    curve found = {.count = 0};
+    const epsilon_search c = {accountant, wish, run};
+    point_curve found = {.count = 0};
     tem_status status = check_wish(wish, error);
     if (status != TEM_OK)
         return status;

@@ -34,7 +34,7 @@ typedef struct moments {
     float mean, square;
 } moments;
 
-typedef struct search {
+typedef struct weight_search {
     pair_matrix *t;
     const tuning_goal *goal;
     const tem_run *run;
@@ -46,13 +46,13 @@ typedef struct search {
     double loss;     /* s and the largest slope, when last looked at */
     unsigned iteration, iterations;
     tuning_point best;
-} search;
+} weight_search;
 
-static pair_call call_of(const search *x) {
+static pair_call call_of(const weight_search *x) {
     return (pair_call){x->t, x->s, tuning_gamma(x->goal, x->s), x->run, false};
 }
 
-static double allowed(const search *x) {
+static double allowed(const weight_search *x) {
     return x->goal->epsilon - x->s;
 }
 
@@ -61,7 +61,7 @@ static double allowed(const search *x) {
 /* Z, its moments, ln Z and F. Where distances are streamed a pass over all pairs is most of the
  * time: the gradient comes with it, by the derivatives that the point before had. At the first
  * point there are none, and the gradient is 0. */
-static tem_status evaluate(search *x, tem_error *error) {
+static tem_status evaluate(weight_search *x, tem_error *error) {
     const pair_call call = call_of(x);
     for (uint32_t i = 0; i < x->t->count; i++)
         x->a[i] = expf(x->theta[i]);
@@ -77,7 +77,7 @@ static tem_status evaluate(search *x, tem_error *error) {
 }
 
 /* The derivative of F plus penalty by s. dZ/ds = -M, dM/ds = -Q; gamma is taken as fixed. */
-static double slope_by_s(const search *x, double weight, double moment) {
+static double slope_by_s(const weight_search *x, double weight, double moment) {
     double sum = weight * moment * x->hold;
     for (uint32_t i = 0; i < x->t->count; i++) {
         const double mean = x->m[i] / x->z[i];
@@ -87,7 +87,7 @@ static double slope_by_s(const search *x, double weight, double moment) {
 }
 
 /* The derivatives by theta, in x->gradient, and by s; by Z and M, in x->h and x->p. */
-static tem_status differentiate(search *x, double weight, double *by_s, tem_error *error) {
+static tem_status differentiate(weight_search *x, double weight, double *by_s, tem_error *error) {
     const pair_call call = call_of(x);
     double moment = 0;
     tem_status status = pair_find_excess(&call, x->u, allowed(x) * x->hold, x->h, &moment, error);
@@ -110,31 +110,31 @@ static tem_status differentiate(search *x, double weight, double *by_s, tem_erro
 
 /* How far a step goes at first: the more there are, the shorter they can be. Over all steps ln a
  * may change by about 0.6 sqrt(iterations), s by 0.15 epsilon. */
-static double rate_weights(const search *x) {
+static double rate_weights(const weight_search *x) {
     return 0.6 / sqrt(x->iterations);
 }
 
-static double rate_s(const search *x) {
+static double rate_s(const weight_search *x) {
     return 0.15 * x->goal->epsilon / x->iterations;
 }
 
-static double part_done(const search *x) {
+static double part_done(const weight_search *x) {
     return (double)x->iteration / x->iterations;
 }
 
 /* Falls from 1 to 0.05. */
-static double cooling(const search *x) {
+static double cooling(const weight_search *x) {
     return 0.5 * (1 + cos(3.141592653589793 * part_done(x))) * 0.95 + 0.05;
 }
 
 /* The weight of the penalty, which grows. In a small vocabulary there are fewer pairs to share
  * it. */
-static double rho(const search *x) {
+static double rho(const weight_search *x) {
     const double crowd = sqrt(words_of_choice / x->t->count);
     return crowd * rho_first * pow(rho_last / rho_first, part_done(x));
 }
 
-static void step(search *x, double by_s) {
+static void step(weight_search *x, double by_s) {
     const double first = 1 - pow(fade_mean, x->iteration),
                  second = 1 - pow(fade_square, x->iteration);
     const float rate = (float)(rate_weights(x) * cooling(x) / first);
@@ -153,7 +153,7 @@ static void step(search *x, double by_s) {
 }
 
 /* Whether this point keeps epsilon, as far as 16 bits tell; keeps the best, and steers. */
-static tem_status look(search *x, tem_error *error) {
+static tem_status look(weight_search *x, tem_error *error) {
     const pair_call call = call_of(x);
     double slope = 0;
     const tem_status status = pair_find_slope(&call, x->u, &slope, error);
@@ -172,12 +172,12 @@ static tem_status look(search *x, tem_error *error) {
     return status;
 }
 
-static bool is_looked_at(const search *x) {
+static bool is_looked_at(const weight_search *x) {
     const unsigned every = x->t->kept ? LOOK_EVERY : LOOK_EVERY_STREAMED;
     return x->iteration % every == 0 || x->iteration == x->iterations;
 }
 
-static tem_status iterate(search *x, tem_error *error) {
+static tem_status iterate(weight_search *x, tem_error *error) {
     double by_s = 0;
     tem_status status = evaluate(x, error);
     if (status == TEM_OK && is_looked_at(x))
@@ -191,7 +191,7 @@ static tem_status iterate(search *x, tem_error *error) {
     return status;
 }
 
-static bool tell(const search *x) {
+static bool tell(const weight_search *x) {
     const tem_search_state state = {"tuning",    x->iteration, x->iterations,   x->s,
                                     x->distance, x->loss,      x->best.distance};
     return has_enough(x->goal, &state);
@@ -199,7 +199,7 @@ static bool tell(const search *x) {
 
 /* ---------------------------------------------------------------- all of it -- */
 
-static tem_status search_init(search *x, tem_error *error) {
+static tem_status search_init(weight_search *x, tem_error *error) {
     float **const vectors[] = {&x->theta, &x->a, &x->z, &x->m,       &x->q,
                                &x->u,     &x->p, &x->h, &x->gradient};
     bool enough = true;
@@ -211,7 +211,7 @@ static tem_status search_init(search *x, tem_error *error) {
     return enough && x->memory != NULL ? TEM_OK : core_fail_memory(error);
 }
 
-static void search_free(search *x) {
+static void search_free(weight_search *x) {
     float *const vectors[] = {x->theta, x->a, x->z, x->m, x->q, x->u, x->p, x->h, x->gradient};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         core_free(vectors[i]);
@@ -220,13 +220,13 @@ static void search_free(search *x) {
 
 tem_status tuning_search(pair_matrix *t, const tuning_goal *goal, double s, unsigned iterations,
                          const tem_run *run, tuning_point *start, tem_error *error) {
-    search x = {.t = t,
-                .goal = goal,
-                .run = run,
-                .s = s,
-                .hold = 0.99,
-                .iterations = iterations,
-                .best = {start->log_weights, start->s, start->distance}};
+    weight_search x = {.t = t,
+                       .goal = goal,
+                       .run = run,
+                       .s = s,
+                       .hold = 0.99,
+                       .iterations = iterations,
+                       .best = {start->log_weights, start->s, start->distance}};
     tem_status status = search_init(&x, error);
     if (status == TEM_OK)
         memcpy(x.theta, start->log_weights, t->count * sizeof *x.theta);

@@ -34,12 +34,12 @@ tem_dist metric_distance_of_length(uint32_t step_log2, uint64_t units) {
     return saturate((units + ((uint64_t)1 << down) - 1) >> down);
 }
 
-tem_dist metric_raw_is_distance(const struct space *s, uint64_t raw) {
+tem_dist metric_raw_is_distance(const space *s, uint64_t raw) {
     (void)s;
     return (tem_dist)raw;
 }
 
-uint64_t metric_distance_is_raw(const struct space *s, tem_dist d) {
+uint64_t metric_distance_is_raw(const space *s, tem_dist d) {
     (void)s;
     return d;
 }
