@@ -14,19 +14,48 @@
 static char path[PATH_MAX];
 static bool is_own; /* nobody named it */
 
-static bool find_default(void) {
-    char program[PATH_MAX];
-    const char *folders[] = {program};
-    int own = 0;
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(program, '/');
+/* The directory of this program; false if it cannot be told. */
+static bool program_directory(char directory[PATH_MAX]) {
+    const ssize_t length = readlink("/proc/self/exe", directory, PATH_MAX);
+    if (length <= 0 || length == PATH_MAX) /* cut off: this would be another directory */
+        return false;
+    directory[length] = '\0';
+    char *slash = strrchr(directory, '/');
     if (slash != NULL)
         *slash = '\0';
-    const bool found =
-        tem_model_find_default(folders, slash != NULL, path, sizeof path, &own, NULL) == TEM_OK;
-    is_own = found && own;
-    return found;
+    return slash != NULL;
+}
+
+/* Sets `path` to the default model; says why it cannot. */
+static bool find_default(void) {
+    char directory[PATH_MAX];
+    const char *const directories[] = {directory};
+    int own = 0;
+    tem_error error;
+    const size_t count = program_directory(directory) ? 1 : 0;
+    const tem_status status =
+        tem_model_find_default(directories, count, path, sizeof path, &own, &error);
+    is_own = status == TEM_OK && own;
+    if (status == TEM_ERR_FILE)
+        fputs("tem: no model: name one with -m MODEL or $TEM_MODEL, or run 'make' to build the "
+              "default one\n",
+              stderr);
+    else if (status != TEM_OK)
+        talk_error(&error);
+    return status == TEM_OK;
+}
+
+/* Sets `path` to a model that was named. A longer name is refused: cut off, it could be the name of
+ * another model. */
+static bool take_named(const char *named) {
+    const size_t length = strlen(named);
+    if (length >= sizeof path) {
+        fprintf(stderr, "tem: the path of the model has %zu bytes; at most %zu are possible\n",
+                length, sizeof path - 1);
+        return false;
+    }
+    memcpy(path, named, length + 1);
+    return true;
 }
 
 /* Whether the command would write over the model it is to use; says so. */
@@ -45,15 +74,7 @@ tem_model *default_model_open(const char *named) {
     tem_error error;
     tem_model *model = NULL;
     is_own = false;
-    if (named != NULL) {
-        snprintf(path, sizeof path, "%s", named);
-    } else if (!find_default()) {
-        fputs("tem: no model: name one with -m MODEL or $TEM_MODEL, or run 'make' to build the "
-              "default one\n",
-              stderr);
-        return NULL;
-    }
-    if (is_output())
+    if (!(named != NULL ? take_named(named) : find_default()) || is_output())
         return NULL;
     if (tem_model_open(path, &model, &error) != TEM_OK) {
         talk_error(&error);
