@@ -5,7 +5,8 @@
  * A round of the envelope (docs/PRIVACY.md) proposes a word of a part of the vocabulary with
  * probability T/(S+T) and ends the draw with probability Z/(S+T), so a draw looks at T/Z of
  * them on average: T = sum of (words of the part) exp(-s min(bound, gamma)) over the parts
- * (docs/FORMAT.md), Z the sum over all words. Equal weights. The mean over SAMPLE words of IDS, known ones, evenly spaced. */
+ * (docs/FORMAT.md), Z the sum over all words. Equal weights. The mean over SAMPLE words of IDS,
+ * known ones, evenly spaced. */
 #include "bench_common.h"
 
 #include <math.h>

@@ -127,7 +127,8 @@ def index(section):
 def index_details(shape, r):
     stages = ", ".join(f"{name} {number(f['median'])} s" for name, f in r["tem"]["stages"].items())
     text = (f"- {shape}: {stages}; reading the vectors {number(r['tem']['load_s']['median'])} s, "
-            f"saving {number(r['save_s']['median'])} s; peak memory {megabytes(r['tem']['peak_bytes'])}, "
+            f"saving {number(r['save_s']['median'])} s; "
+            f"peak memory {megabytes(r['tem']['peak_bytes'])}, "
             f"model file {megabytes(r['file_bytes'])}.")
     if "faiss" in r:
         f = r["faiss"]
@@ -153,8 +154,8 @@ def sampling(section):
                          spread(r.get("weighted_per_s"), 1e-6), spread(r.get("ratio_weighted")),
                          "-" if tail is None else f"{tail:.2f}"))
         parts.append(f"### {model}\n\n" + table(
-            ("epsilon", "million words/s", "% of the limit probe", "million words/s, unequal weights",
-             "unequal / equal", "tail words per draw"), rows))
+            ("epsilon", "million words/s", "% of the limit probe",
+             "million words/s, unequal weights", "unequal / equal", "tail words per draw"), rows))
         parts.append(sampling_beside(section, model))
     return "\n\n".join(parts)
 
@@ -169,8 +170,9 @@ def sampling_beside(section, model):
                  f"{number(1e3 * some[0]['create_weighted_s']['median'])} ms.")
     if f"{model}-numpy" in section:
         r = section[f"{model}-numpy"]
-        text += (f" NumPy at epsilon 3: {spread(r['words_per_s'])} words/s; tem in the same minutes "
-                 f"{spread(r['tem_per_s'], 1e-6)} million, {spread(r['ratio'])} times as many.")
+        text += (f" NumPy at epsilon 3: {spread(r['words_per_s'])} words/s; tem in the same "
+                 f"minutes {spread(r['tem_per_s'], 1e-6)} million, "
+                 f"{spread(r['ratio'])} times as many.")
     return text
 
 
@@ -302,8 +304,10 @@ def plot_growth(section, folder):
 
 def python(section):
     call = section.get("call")
-    rows = [("one call for one word, epsilon 3, us", spread(call["c_s"], 1e6),
-             spread(call["python_s"], 1e6), f"{spread(call['added_s'], 1e6)} added")] if call else []
+    rows = []
+    if call:
+        rows.append(("one call for one word, epsilon 3, us", spread(call["c_s"], 1e6),
+                     spread(call["python_s"], 1e6), f"{spread(call['added_s'], 1e6)} added"))
     for key, r in section.items():
         if key.startswith("batch-"):
             epsilon = key.split("-")[1]

@@ -17,8 +17,8 @@ typedef struct calibrate_request {
     bool json, curve, force;
 } calibrate_request;
 
-/* Takes the certificates beside the model that are believed, makes those that are missing, and tells
- * what all of them do. Returns an exit status. */
+/* Takes the certificates beside the model that are believed, makes those that are missing, and
+ * tells what all of them do. Returns an exit status. */
 int calibrate_curve(const calibrate_request *r, const tem_model *model,
                     const tem_accountant *accountant, const tem_run *run);
 

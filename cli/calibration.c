@@ -142,7 +142,8 @@ static bool keep(const tem_certificate *certificate, const tem_run *run) {
     return trust_add(&info, run);
 }
 
-/* What is proved of a certificate that was there already. Weights need an accountant of their own. */
+/* What is proved of a certificate that was there already. Weights need an accountant of their
+ * own. */
 static tem_status audit_again(const tem_model *model, const tem_accountant *equal,
                               const tem_certificate *certificate, const tem_run *run,
                               tem_audit *audit, tem_error *error) {

@@ -23,8 +23,8 @@ tem_status calibration_summarise(const tem_model *model, const tem_certificate *
                                  tem_error *error);
 
 /* Calibrates; keeps the certificate beside the model, and believes it from now on. Where a search
- * was ended before its time and calibration_find has a certificate whose expected distance, computed
- * anew, is no larger, that one stays and is returned instead.
+ * was ended before its time and calibration_find has a certificate whose expected distance,
+ * computed anew, is no larger, that one stays and is returned instead.
  *   wanted    of it, told is not looked at
  *   minutes   after which a search ends with the best it has
  *   patient   the first SIGINT does that, too, and the second one ends the command

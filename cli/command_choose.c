@@ -147,7 +147,8 @@ static tem_status tuned_keeps_target(const chooser *c, double epsilon, const tem
     return status;
 }
 
-/* The largest epsilon of a certificate with tuned weights that keeps the target; 0: there is none. */
+/* The largest epsilon of a certificate with tuned weights that keeps the target; 0: there is
+ * none. */
 static tem_status find_tuned(const chooser *c, const tem_run *run, double *epsilon,
                              tem_error *error) {
     tuned_answer tuned = {.chooser = c, .below = INFINITY};

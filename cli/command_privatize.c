@@ -249,8 +249,8 @@ static int run_job(privatize_request *r, const tem_mechanism *mechanism, const t
 }
 
 /* The model, trusted; NULL and *status after saying why not.
- * PRIVACY: a hash that nobody has computed names nothing. Only a model that is trusted by its place can
- * do without. */
+ * PRIVACY: a hash that nobody has computed names nothing. Only a model that is trusted by its place
+ * can do without. */
 static tem_model *open_model(const privatize_request *r, const tem_run *run, int *status) {
     if (!r->no_verify)
         return trust_open_model(r->common.model, r->common.model_hash, run);

@@ -12,8 +12,8 @@ typedef struct common_options {
 
 enum { THREADS_MAX = 1024 };
 
-/* Rows of an option table: for commands that look at a model, for those that need to trust it, and for
- * all. The last set ends the table. */
+/* Rows of an option table: for commands that look at a model, for those that need to trust it, and
+ * for all. The last set ends the table. */
 #define MODEL_OPTION(common)                                                                       \
     {                                                                                              \
         "model", 'm', OPTION_TEXT, &(common).model, "MODEL",                                       \

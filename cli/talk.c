@@ -199,9 +199,9 @@ int talk_finish(int status) {
     return status;
 }
 
-/* The call in progress ends when it next asks show_progress, nearly at once, and cleans up. What does
- * not ask within the time of grace (a file system that hangs, another library's long loop) is ended
- * all the same: a killed run leaves its ledger and its files whole. */
+/* The call in progress ends when it next asks show_progress, nearly at once, and cleans up. What
+ * does not ask within the time of grace (a file system that hangs, another library's long loop) is
+ * ended all the same: a killed run leaves its ledger and its files whole. */
 static void catch_signal(int number) {
     const struct itimerspec once = {.it_value = {.tv_nsec = GRACE_NS}};
     caught_signal = number;

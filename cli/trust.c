@@ -71,8 +71,8 @@ bool trust_built(const tem_model *model, const char *path, const tem_run *run, b
 
 /* ---- certificates ---- */
 
-/* What the library decides. A list that others can write is told of; that there is no place for one,
- * only by `require`. */
+/* What the library decides. A list that others can write is told of; that there is no place for
+ * one, only by `require`. */
 static tem_status ask(const tem_certificate_info *certificate, const tem_model *model,
                       tem_error *error) {
     const tem_status status =

@@ -1,9 +1,9 @@
 /* fuzz_model.c - any bytes as a model file.
  *
- * Each input is opened twice: as it is, and with its hashes made right, since otherwise nearly every
- * change would end at a hash. Whatever opens is looked at, refused to those who would draw, trusted
- * only if its hashes fit, drawn from all the same and, if it is small, verified; and what passes
- * as verified must answer as a model does. */
+ * Each input is opened twice: as it is, and with its hashes made right, since otherwise nearly
+ * every change would end at a hash. Whatever opens is looked at, refused to those who would draw,
+ * trusted only if its hashes fit, drawn from all the same and, if it is small, verified; and what
+ * passes as verified must answer as a model does. */
 #include "model/model_layout.h"
 
 #include <stdlib.h>

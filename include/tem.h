@@ -39,7 +39,8 @@
  *    library sets them to 0. In a field of options 0 or NULL means the default, unless the field's
  *    comment says otherwise.
  *  - Enums can grow: a newer library may return values that this header does not name.
- *  - Messages count words, lines, bytes and records from 1. Ids of words and indices of lists, which
+ *  - Messages count words, lines, bytes and records from 1. Ids of words and indices of lists,
+ *  which
  *    are arguments and results, start at 0.
  *  - A tem_model, tem_vectors, tem_mechanism or tem_law is frozen once made (whether a
  *    model is trusted may change, atomically): any
@@ -86,7 +87,8 @@ TEM_API uint32_t tem_version_number(void);
 
 /* Whether the loaded library can serve a program that was compiled with the header of version
  * `header`: 1 or 0. It can if it is not older and its major number is the same; before 1.0.0 the
- * minor number must be the same, too. tem_version_check() asks for the header at hand. Any thread. */
+ * minor number must be the same, too. tem_version_check() asks for the header at hand. Any
+ * thread. */
 TEM_API int tem_version_is_compatible(uint32_t header);
 #define tem_version_check() tem_version_is_compatible(TEM_VERSION_NUMBER)
 
@@ -131,9 +133,9 @@ TEM_API tem_status tem_status_parse(const char *name, tem_status *status, tem_er
 /* --------------------------------------------------------- long calls -- */
 
 /* Told how far a long call has come; must be quick: it may be called thousands of
- * times a second, and is called several times a second also where nothing moves. stage: what is being done, a static
- * string such as "reading"; done, total: in units of the stage, done <= total, or
- * total 0 where it is not known.
+ * times a second, and is called several times a second also where nothing moves. stage: what is
+ * being done, a static string such as "reading"; done, total: in units of the stage, done <= total,
+ * or total 0 where it is not known.
  * Called only from the thread that made the long call. Returning non-zero stops the
  * call, which then fails with TEM_ERR_CANCELLED. */
 typedef int tem_progress_fn(void *context, const char *stage, uint64_t done, uint64_t total);
@@ -189,8 +191,8 @@ typedef struct tem_vectors tem_vectors;
  *   run        threads and progress; NULL: defaults
  *   vectors    receives the object; free with tem_vectors_free
  * Fails with TEM_ERR_ARGUMENT (a limit of 1), TEM_ERR_FILE, TEM_ERR_MEMORY,
- * TEM_ERR_CANCELLED, or TEM_ERR_FORMAT with the line (text) or byte (binary) for: an empty file, a row with the
- * wrong number of columns, a number that is none, NaN or infinite, a word that
+ * TEM_ERR_CANCELLED, or TEM_ERR_FORMAT with the line (text) or byte (binary) for: an empty file, a
+ * row with the wrong number of columns, a number that is none, NaN or infinite, a word that
  * is empty, longer than TEM_WORD_BYTES_MAX, not UTF-8 or equal to an earlier
  * one, fewer or more rows than the header says, a file cut short, words of more than
  * 4 GiB together.
@@ -284,8 +286,8 @@ typedef enum tem_overwrite { TEM_KEEP_EXISTING = 0, TEM_OVERWRITE = 1 } tem_over
 /* Writes the model to `path`: into a temporary file beside it, flushed to the
  * disk, then renamed. Whatever happens, `path` is the old file, or none, or the
  * whole new one (also after a failure, if only the flushing of its folder failed).
- * A file that is overwritten keeps its permissions. With TEM_KEEP_EXISTING a file that is there fails with
- * TEM_ERR_EXISTS. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
+ * A file that is overwritten keeps its permissions. With TEM_KEEP_EXISTING a file that is there
+ * fails with TEM_ERR_EXISTS. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
 TEM_API tem_status tem_model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
                                   const tem_run *run, tem_error *error);
 
@@ -300,11 +302,11 @@ TEM_API tem_status tem_model_save(const tem_model *model, const char *path, tem_
 TEM_API tem_status tem_model_open(const char *path, tem_model **model, tem_error *error);
 
 /* Which file to open when no model is named: the one that $TEM_MODEL names, whether it is there or
- * not; else the first that is there of default.tem and ../share/tem/default.tem in each of `folders`,
- * such as that of the program.
+ * not; else the first that is there of default.tem and ../share/tem/default.tem in each of
+ * `folders`, such as that of the program.
  *   path, path_bytes   receives the name, NUL-terminated
- *   is_own    receives 1 if it was found in a folder: nobody named it, it came with the program, and
- *             so did the certificates beside it (tem_model_trust_own); 0 if $TEM_MODEL names it
+ *   is_own    receives 1 if it was found in a folder: nobody named it, it came with the program,
+ *             and so did the certificates beside it (tem_model_trust_own); 0 if $TEM_MODEL names it
  * Fails with TEM_ERR_FILE (there is none), TEM_ERR_RANGE (the name is too long) or
  * TEM_ERR_ARGUMENT. */
 TEM_API tem_status tem_model_find_default(const char *const *folders, size_t count, char *path,
@@ -339,8 +341,8 @@ TEM_API tem_status tem_model_verify(tem_model *model, const tem_run *run, tem_er
 TEM_API int tem_model_is_trusted(const tem_model *model);
 
 /* Trusts an open model if somebody has vouched for its content. Calls tem_model_check first, so the
- * hash that counts is the hash of the bytes in memory. A model that is trusted already stays trusted
- * at no cost, unless a hash is named.
+ * hash that counts is the hash of the bytes in memory. A model that is trusted already stays
+ * trusted at no cost, unless a hash is named.
  *   hash     64 digits, as tem_model_hash has them: trust the model with this hash and no other.
  *            Take the hash from somebody who has built or verified the model, not from the file.
  *            NULL: trust a model that this user has built or verified (tem_trust_has)
@@ -367,8 +369,8 @@ TEM_API void tem_model_trust_own(tem_model *model);
 TEM_API tem_status tem_model_accept(tem_model *model, const char *hash, int is_own,
                                     const tem_run *run, tem_error *error);
 
-/* The hash of a model, computed from all its content in memory: the hash of its file, or of the file
- * that tem_model_save would write. Whoever has built the model gives it to tem_trust_add.
+/* The hash of a model, computed from all its content in memory: the hash of its file, or of the
+ * file that tem_model_save would write. Whoever has built the model gives it to tem_trust_add.
  *   hash     receives 64 digits and a NUL
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_CANCELLED, TEM_ERR_RANGE (too large for a file). Cost:
  * about 1 GB/s a processor. */
@@ -396,21 +398,21 @@ typedef struct tem_model_info {
 TEM_API void tem_model_get_info(const tem_model *model, tem_model_info *info);
 
 /* The median over the words of the distance to the nearest word at another point, exact; of an even
- * number the lower one. Words at the same point, such as duplicates, are passed over. But in a model
- * that was built in this process, a word that rounding has put on the point of another, more than
- * 2^-17 away by the vectors given, counts with 0; a file no longer tells.
+ * number the lower one. Words at the same point, such as duplicates, are passed over. But in a
+ * model that was built in this process, a word that rounding has put on the point of another, more
+ * than 2^-17 away by the vectors given, counts with 0; a file no longer tells.
  *   median    receives it; 0 if all words are at one point
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY or TEM_ERR_DAMAGED. Any thread. Cost: one look at each
- * list. */
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY or TEM_ERR_DAMAGED. Any thread. Cost: one look at
+ * each list. */
 TEM_API tem_status tem_model_nearest_median(const tem_model *model, tem_dist *median,
                                             tem_error *error);
 
-/* Whether the grid is fine enough for the words: TEM_ERR_RANGE if `deviation` is above this many per
- * cent of tem_model_nearest_median. Then epsilon, which is per unit of the model's distances, is not
- * what it would be per unit of those that were given. The message has the numbers and the remedy,
- * and names words that stand out by their place, from 1: one large value makes the grid coarse for
- * all words. tem_model_build refuses with TEM_GRID_REFUSED_PERCENT; callers should warn with
- * TEM_GRID_WARNED_PERCENT. Fails also as tem_model_nearest_median does. Any thread. */
+/* Whether the grid is fine enough for the words: TEM_ERR_RANGE if `deviation` is above this many
+ * per cent of tem_model_nearest_median. Then epsilon, which is per unit of the model's distances,
+ * is not what it would be per unit of those that were given. The message has the numbers and the
+ * remedy, and names words that stand out by their place, from 1: one large value makes the grid
+ * coarse for all words. tem_model_build refuses with TEM_GRID_REFUSED_PERCENT; callers should warn
+ * with TEM_GRID_WARNED_PERCENT. Fails also as tem_model_nearest_median does. Any thread. */
 TEM_API tem_status tem_model_check_grid(const tem_model *model, uint32_t percent, tem_error *error);
 #define TEM_GRID_WARNED_PERCENT 1u
 #define TEM_GRID_REFUSED_PERCENT 50u
@@ -661,8 +663,8 @@ typedef struct tem_counts {
  *   run       its callback is asked whether to go on; NULL: nobody is
  *   out       receives the text, NUL-terminated; free with tem_text_free
  *   out_bytes receives its length; counts: if not NULL, added to, not set
- * Fails with TEM_ERR_FORMAT (not UTF-8; `byte` is its first invalid byte), TEM_ERR_RANGE (more than 1
- * GiB; more than 16 MiB that cannot be divided: one word, or words joined by hyphens; more than
+ * Fails with TEM_ERR_FORMAT (not UTF-8; `byte` is its first invalid byte), TEM_ERR_RANGE (more than
+ * 1 GiB; more than 16 MiB that cannot be divided: one word, or words joined by hyphens; more than
  * 1 MiB of combining marks in a row), TEM_ERR_DAMAGED, TEM_ERR_MEMORY,
  * TEM_ERR_ARGUMENT, TEM_ERR_CANCELLED; then nothing is handed out. Any thread, each with its own
  * rng. Memory: twice the result; the text is looked at in small parts, and with `strip_tags` it is
@@ -703,8 +705,8 @@ TEM_API const char *tem_format_name(tem_format format);
 TEM_API tem_status tem_format_parse(const char *name, tem_format *format, tem_error *error);
 
 /* The name of the i-th format, from 0; NULL beyond the last. *format, *has_fields and *meaning,
- * unless NULL, receive its number, whether its records have fields, of which one must be named (1 or
- * 0), and one line that says how records are written. Static strings. Any thread. */
+ * unless NULL, receive its number, whether its records have fields, of which one must be named (1
+ * or 0), and one line that says how records are written. Static strings. Any thread. */
 TEM_API const char *tem_format_at(unsigned i, tem_format *format, int *has_fields,
                                   const char **meaning);
 
@@ -755,8 +757,8 @@ typedef struct tem_job {
 } tem_job;
 
 /* Why no bound holds for what a run of this job tells about its text: one sentence without its
- * final period, with the remedy; static string. NULL if a bound holds: `spent`, words * epsilon, per
- * unit of distance. Reports, ledgers and budgets call a run private exactly when this is NULL.
+ * final period, with the remedy; static string. NULL if a bound holds: `spent`, words * epsilon,
+ * per unit of distance. Reports, ledgers and budgets call a run private exactly when this is NULL.
  * It is NULL for a mechanism that states a bound (TEM, EM; not Madlib), TEM_OOV_UNIFORM,
  * TEM_PUNCTUATION_DROP or TEM_PUNCTUATION_WORD, and no insecure_seeded. No text decides about it: a
  * policy that may release a piece has no bound, even if this text has no such piece. A dry run is
@@ -785,9 +787,9 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * that fails or is killed after that has spent what it charged, whatever was released.
  * A budget needs a private run (tem_job_why_not_private), a model that was opened from a file, and
  * a ledger whose charges are all private and with this model: epsilon is per unit of its distance.
- * With `by` each record must name a person: by a string that is not empty, in JSON also a whole number; two names are
- * one person if they are the same bytes. The ledger has a hash of the name under a salt of
- * its own. Charges that name nobody, or by another field, count for everybody.
+ * With `by` each record must name a person: by a string that is not empty, in JSON also a whole
+ * number; two names are one person if they are the same bytes. The ledger has a hash of the name
+ * under a salt of its own. Charges that name nobody, or by another field, count for everybody.
  * A dry run charges nothing, and fails with TEM_ERR_BUDGET if a run would.
  *   counts    receives what was done, also after a failure; or NULL
  *   balance   receives what the ledger says, also after a failure, unless there is no ledger or it
@@ -832,9 +834,9 @@ typedef struct tem_texts tem_texts;
  * All or nothing: if one text fails, or the charge does, no text is handed out. With a ledger all
  * texts are charged for at once, after they are drawn and before they are handed out; the charge is
  * on the disk when this returns TEM_OK. A dry run charges nothing and tells whether a run could.
- * Fails as tem_privatize_text and tem_job_charge do. If one text is the reason, the error's `line` is
- * its number, from 1, `byte` a byte of it, and `file` is ""; if several are wrong, any of them. Any
- * thread. Memory: about twice the result, and some megabytes a thread. */
+ * Fails as tem_privatize_text and tem_job_charge do. If one text is the reason, the error's `line`
+ * is its number, from 1, `byte` a byte of it, and `file` is ""; if several are wrong, any of them.
+ * Any thread. Memory: about twice the result, and some megabytes a thread. */
 TEM_API tem_status tem_privatize_texts(const tem_mechanism *mechanism, const tem_job *job,
                                        const tem_text_input *texts, size_t count,
                                        const tem_run *run, tem_texts **out, tem_counts *counts,
@@ -856,15 +858,16 @@ typedef struct tem_document {
 
 /* The same promise for texts that are in no file: charges the ledger of a job for what
  * tem_privatize_text has drawn and nobody has seen yet. Release it when this has returned TEM_OK,
- * and not otherwise; nor after a dry run, which charges nothing and tells whether a run could. Of the job, `text`, `missing`, `dry_run`, `insecure_seeded`, `ledger`, `budget` and
- * `by` count; the first four must be as it was drawn, and `by` needs no `field`. All documents
- * are charged for at once, on the disk when this returns, or none is. With no document the ledger is
- * opened, started if need be, and `balance` filled.
+ * and not otherwise; nor after a dry run, which charges nothing and tells whether a run could. Of
+ * the job, `text`, `missing`, `dry_run`, `insecure_seeded`, `ledger`, `budget` and `by` count; the
+ * first four must be as it was drawn, and `by` needs no `field`. All documents are charged for at
+ * once, on the disk when this returns, or none is. With no document the ledger is opened, started
+ * if need be, and `balance` filled.
  *   documents   `count` of them
  *   balance     as in tem_privatize_files
- * Fails with TEM_ERR_ARGUMENT (also: no ledger; a person without `by`), TEM_ERR_FORMAT (no ledger; a
- * document without its person), TEM_ERR_RANGE (2^63 words or more), TEM_ERR_FILE, TEM_ERR_DAMAGED,
- * TEM_ERR_BUDGET, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Any thread. */
+ * Fails with TEM_ERR_ARGUMENT (also: no ledger; a person without `by`), TEM_ERR_FORMAT (no ledger;
+ * a document without its person), TEM_ERR_RANGE (2^63 words or more), TEM_ERR_FILE,
+ * TEM_ERR_DAMAGED, TEM_ERR_BUDGET, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Any thread. */
 TEM_API tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job *job,
                                   const tem_document *documents, size_t count, const tem_run *run,
                                   tem_balance *balance, tem_error *error);
@@ -901,8 +904,8 @@ TEM_API tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, dou
  *   counts    what the run did, as tem_privatize_files or tem_privatize_text has counted
  *   balance   what the ledger of the job says after the run; NULL: the report does not mention a
  *             ledger
- *   text      receives UTF-8, NUL-terminated; free with tem_text_free. Names that are not UTF-8, such
- *             as that of the ledger, have U+FFFD where they are not
+ *   text      receives UTF-8, NUL-terminated; free with tem_text_free. Names that are not UTF-8,
+ *             such as that of the ledger, have U+FFFD where they are not
  *   bytes     receives its length, without the NUL
  * The same in every locale. Fails with TEM_ERR_ARGUMENT (also: a balance without a ledger) or
  * TEM_ERR_MEMORY. Any thread. */
@@ -943,8 +946,8 @@ typedef struct tem_certificate_info {
     uint64_t reserved[8]; /* 0 */
 } tem_certificate_info;
 
-/* Whether a certificate is for the words, vectors and metric of this model: 1 or 0. For a model that
- * is not trusted this is what its file says. */
+/* Whether a certificate is for the words, vectors and metric of this model: 1 or 0. For a model
+ * that is not trusted this is what its file says. */
 TEM_API int tem_certificate_is_for(const tem_certificate *certificate, const tem_model *model);
 
 TEM_API void tem_certificate_get_info(const tem_certificate *certificate,
@@ -986,9 +989,9 @@ TEM_API tem_status tem_trust_ready(tem_error *error);
 TEM_API tem_status tem_trust_add(const char *hash, const tem_run *run, tem_error *error);
 TEM_API tem_status tem_trust_remove(const char *hash, const tem_run *run, tem_error *error);
 
-/* Whether a certificate that was loaded from a file may be used with a model: it lies beside a model
- * that came with the program (tem_model_accept, tem_model_trust_own), or this user has made or
- * verified it.
+/* Whether a certificate that was loaded from a file may be used with a model: it lies beside a
+ * model that came with the program (tem_model_accept, tem_model_trust_own), or this user has made
+ * or verified it.
  *   path      the file that it was loaded from; beside the model means the path of the model, as it
  *             was opened, with ".cert" added
  * Fails with TEM_ERR_CERTIFICATE if neither holds, or as tem_trust_has does. */

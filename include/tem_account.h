@@ -128,8 +128,8 @@ TEM_API tem_status tem_prior_create_zipf(const tem_model *model, double power, t
 
 /* From a file: if its first line has a tab, lines of a word, a tab and a count, a whole number,
  * without a header; else a text, whose words are counted as tem_privatize_text would find them.
- * So are the words of the lines, and a word that is there twice counts twice. Words that the model does
- * not have are left out. path "-" is standard input. Fails with
+ * So are the words of the lines, and a word that is there twice counts twice. Words that the model
+ * does not have are left out. path "-" is standard input. Fails with
  * TEM_ERR_FILE, TEM_ERR_FORMAT (with the line; or no word of it is in the model),
  * TEM_ERR_MEMORY. */
 TEM_API tem_status tem_prior_load(const tem_model *model, const char *path, const tem_run *run,
@@ -182,8 +182,8 @@ typedef struct tem_search_state {
     double best; /* the least distance with a loss of at most epsilon, unproved; may be INFINITY */
 } tem_search_state;
 
-/* Told after every step of a search, from the thread that made the call. Returning non-zero ends all
- * searching: the best of what was found by then is proved and handed out. */
+/* Told after every step of a search, from the thread that made the call. Returning non-zero ends
+ * all searching: the best of what was found by then is proved and handed out. */
 typedef int tem_search_fn(void *context, const tem_search_state *state);
 
 typedef struct tem_calibration {
@@ -215,8 +215,8 @@ typedef struct tem_calibration {
  * of another model), TEM_ERR_UNSUPPORTED (other weights; a matrix of more than 400
  * words), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: seconds for 33,860 words,
  * minutes with tuned ones; memory for other than equal weights 2 bytes for each pair of words, both
- * ways, but at most 6 GB. Beyond that all distances are computed anew for every step: minutes a step
- * for 341,479 words, and hours where distances are not euclidean (docs/TUNING.md). */
+ * ways, but at most 6 GB. Beyond that all distances are computed anew for every step: minutes a
+ * step for 341,479 words, and hours where distances are not euclidean (docs/TUNING.md). */
 TEM_API tem_status tem_accountant_calibrate(const tem_accountant *accountant,
                                             const tem_calibration *wanted, const tem_run *run,
                                             tem_certificate **certificate, tem_audit *audit,
@@ -242,8 +242,9 @@ TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, cons
                                         const tem_run *run, tem_error *error);
 
 /* The certificate of the file for this model, epsilon, and beta or gamma (0: the default
- * beta), and kind of weights (0: tuned, else balanced, else equal, whichever is there). Fails with TEM_ERR_CERTIFICATE if there is none, which says whether there is one for
- * another model, or as tem_certificate_load does. */
+ * beta), and kind of weights (0: tuned, else balanced, else equal, whichever is there). Fails with
+ * TEM_ERR_CERTIFICATE if there is none, which says whether there is one for another model, or as
+ * tem_certificate_load does. */
 TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model,
                                         const tem_calibration *wanted,
                                         tem_certificate **certificate, tem_error *error);
@@ -296,8 +297,9 @@ typedef struct tem_point {
  * spread over, so a bisection finds it. With `calibrated` it is the epsilon of a certificate with
  * equal weights that keeps the wish, which tem_accountant_calibrate makes again.
  *   accountant   with equal weights
- * Fails with TEM_ERR_ARGUMENT (also: what no wish can be), TEM_ERR_RANGE (no epsilon does it), or as
- * tem_accountant_summarise and tem_accountant_calibrate do. Cost: some twenty to thirty summaries. */
+ * Fails with TEM_ERR_ARGUMENT (also: what no wish can be), TEM_ERR_RANGE (no epsilon does it), or
+ * as tem_accountant_summarise and tem_accountant_calibrate do. Cost: some twenty to thirty
+ * summaries. */
 TEM_API tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
                                          const tem_run *run, tem_point *answer, tem_error *error);
 

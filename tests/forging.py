@@ -1,4 +1,5 @@
-"""Models as an attacker would write them (docs/FORMAT.md): for tests, in the folder of which this is.
+"""Models as an attacker would write them (docs/FORMAT.md): for tests, in the folder of which this
+is.
 
 Whoever can write a file can write hashes that fit, so nothing here breaks a hash.
 """
@@ -31,7 +32,8 @@ def seal(header, sections):
     start = HEADER + RECORD * len(sections) + SEAL
     for kind in sorted(sections):
         content = sections[kind]
-        table += struct.pack("<IIQQ32sQ", kind, 0, start + len(body), len(content), blake(content), 0)
+        table += struct.pack("<IIQQ32sQ", kind, 0, start + len(body), len(content),
+                             blake(content), 0)
         body += content + bytes(-len(content) % ALIGNMENT)
     struct.pack_into("<IQ", header, 12, start, start + len(body))
     front = bytes(header) + table
@@ -46,8 +48,8 @@ def model_hash(data):
 
 
 def keep_every_word(data):
-    """Honest words and vectors. Every list is the word itself at distance 0, every bound is raised: a
-    draw gives the word back."""
+    """Honest words and vectors. Every list is the word itself at distance 0, every bound is raised:
+    a draw gives the word back."""
     header, sections = sections_of(data)
     words, = struct.unpack_from("<I", header, 24)
     struct.pack_into("<I", header, 40, 1)
@@ -116,15 +118,16 @@ def word_sections(words):
 
 
 def matrix_model(words, distance, all_triangles):
-    """A model of given distances, in steps, whose lists have every word; what it says of its triangles."""
+    """A model of given distances, in steps, whose lists have every word; what it says of its
+    triangles."""
     count = len(words)
     lists = b""
     for a in range(count):
         near = sorted((distance(a, b) if a != b else 0, b) for b in range(count))
         lists += b"".join(struct.pack("<II", b, d) for d, b in near)
     triangles = count * (count - 1) * (count - 2) // 6 | (1 << 63 if all_triangles else 0)
-    header = bytearray(struct.pack("<8sIIQIIIIIIQII", b"TEMMODEL", 2, 0, 0, count, 0, 5, 0, count, 2,
-                                   triangles, 7, 0))
+    header = bytearray(struct.pack("<8sIIQIIIIIIQII", b"TEMMODEL", 2, 0, 0, count, 0, 5, 0, count,
+                                   2, triangles, 7, 0))
     pairs = [distance(a, b) for a in range(count) for b in range(a)]
     return seal(header, word_sections(words) | {
         MATRIX: struct.pack(f"<{len(pairs)}I", *pairs),
@@ -133,8 +136,9 @@ def matrix_model(words, distance, all_triangles):
 
 
 def ring(count=300):
-    """Neighbours on a ring are next to each other, all others far apart. That is no metric, and Z is the
-    same everywhere: the loss looks like s. The outputs next to one word are far from its neighbour."""
+    """Neighbours on a ring are next to each other, all others far apart. That is no metric, and Z
+    is the same everywhere: the loss looks like s. The outputs next to one word are far from its
+    neighbour."""
     def distance(a, b):
         return ONE // 500 if abs(a - b) in (1, count - 1) else ONE
     return matrix_model([f"w{i}" for i in range(count)], distance, True)

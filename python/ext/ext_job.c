@@ -1,6 +1,6 @@
 /* ext_job.c - texts in Python: one goes through tem_privatize_text, many through
- * tem_privatize_texts, whose threads live for one call, so that nothing is left behind that a fork()
- * could break. */
+ * tem_privatize_texts, whose threads live for one call, so that nothing is left behind that a
+ * fork() could break. */
 #include "ext.h"
 
 #include <math.h>
@@ -207,7 +207,8 @@ static PyObject *texts(PyObject *self, PyObject *args) {
     return result;
 }
 
-/* charge((documents, words, unknown, punctuation), progress, ledger): for what was drawn elsewhere */
+/* charge((documents, words, unknown, punctuation), progress, ledger): for what was drawn
+ * elsewhere */
 static PyObject *charge(PyObject *self, PyObject *args) {
     unsigned long long documents = 0, words = 0, unknown = 0, punctuation = 0;
     PyObject *progress = NULL, *charged = NULL, *balance = NULL;

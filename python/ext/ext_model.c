@@ -31,8 +31,8 @@ static PyObject *take_model(const ext_state *state, tem_status status, tem_model
     return wrap_model(state, model);
 }
 
-/* open_model(path, hash or None, whether it came with the program, threads, progress): a model that is
- * trusted */
+/* open_model(path, hash or None, whether it came with the program, threads, progress): a model that
+ * is trusted */
 static PyObject *open_model(PyObject *module, PyObject *args) {
     PyObject *path = NULL, *progress = NULL;
     const char *hash = NULL;
@@ -56,8 +56,8 @@ static PyObject *open_model(PyObject *module, PyObject *args) {
     return take_model(ext_state_of(module), status, model, &error);
 }
 
-/* verify_model(path, path of its certificates, is_own, threads, progress): (the model, why the user's list could
- * not be changed, or None) */
+/* verify_model(path, path of its certificates, is_own, threads, progress): (the model, why the
+ * user's list could not be changed, or None) */
 static PyObject *verify_model(PyObject *module, PyObject *args) {
     PyObject *path = NULL, *certificates = NULL, *progress = NULL;
     unsigned threads = 0;
@@ -186,8 +186,8 @@ static PyObject *build_from(const ext_state *state, const char *const *strings, 
     return take_model(state, status, model, &error);
 }
 
-/* build_rows(words, numbers, metric, neighbours, allow_coarse, threads, progress): float32 rows, or for a matrix
- * of distances float64 */
+/* build_rows(words, numbers, metric, neighbours, allow_coarse, threads, progress): float32 rows, or
+ * for a matrix of distances float64 */
 static PyObject *build_rows(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *words = NULL, *made = NULL;

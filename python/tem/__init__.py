@@ -9,8 +9,8 @@
 
 The guarantee is word-level metric differential privacy, by the Truncated Exponential Mechanism:
 P(y | w) <= exp(epsilon d(w, w')) P(y | w') for all words w, w', y. The number of words of a text is
-not hidden, and the costs of its words add up. docs/PYTHON.md is the guide, docs/THREAT_MODEL.md says
-what to know before trusting it.
+not hidden, and the costs of its words add up. docs/PYTHON.md is the guide, docs/THREAT_MODEL.md
+says what to know before trusting it.
 """
 from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateError, DamagedError,
                       Error, ExistsError, FileError, FormatError, MetricError, NotFoundError,
@@ -26,8 +26,8 @@ from ._tem import version as __version__
 
 __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledError",
            "CertificateError", "Choice", "Cost", "DamagedError", "Entry", "Error", "ExistsError",
-           "Explanation", "FileError", "FormatError", "Mechanism", "MetricError", "Model", "NotFoundError",
-           "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper", "Point",
-           "PrivacyWarning", "RangeError", "Report", "RoundingWarning", "Summary", "Tail",
-           "TrustWarning", "UnsupportedError", "UntrustedError", "UtilityWarning", "VersionError",
-           "Words", "__version__", "mechanisms"]
+           "Explanation", "FileError", "FormatError", "Mechanism", "MetricError", "Model",
+           "NotFoundError", "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper",
+           "Point", "PrivacyWarning", "RangeError", "Report", "RoundingWarning", "Summary",
+           "Tail", "TrustWarning", "UnsupportedError", "UntrustedError", "UtilityWarning",
+           "VersionError", "Words", "__version__", "mechanisms"]

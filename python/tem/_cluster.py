@@ -101,7 +101,8 @@ class Bill:
         """Charges for what was written and for what was drawn again (None: nothing was). The report
         of what was written."""
         balance = self._charge(_counts(written if again is None else written + again))
-        return _report(self.model._make_job(self.how), False, _counts(written), self.charged, balance)
+        return _report(self.model._make_job(self.how), False, _counts(written), self.charged,
+                       balance)
 
 
 def _counts(report: Report) -> Counts:
@@ -153,8 +154,8 @@ def _receive(sent: Vouched, model: Model) -> _tem.Certificate:
 
 @functools.lru_cache(maxsize=4)
 def _open(path: str, expected: str, certificate: Vouched | None) -> Model:
-    """Maps a model once a process. PRIVACY: a worker has verified nothing. It trusts what the driver
-    trusts, by the hash that it computes from its own bytes."""
+    """Maps a model once a process. PRIVACY: a worker has verified nothing. It trusts what the
+    driver trusts, by the hash that it computes from its own bytes."""
     try:
         model = Model.open(path, model_hash=expected, threads=1)
     except UntrustedError:

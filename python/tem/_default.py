@@ -72,8 +72,8 @@ def _vectors() -> pathlib.Path:
 
 def make_again(found: Found, why: Error, threads: int,
                progress: Callable[[str, int, int], object] | None) -> _tem.Model:
-    """In place of a model in the cache that cannot be used, and opened. Nothing is lost: it was made
-    from the vectors that come with the package."""
+    """In place of a model in the cache that cannot be used, and opened. Nothing is lost: it was
+    made from the vectors that come with the package."""
     warnings.warn(f"the model in your cache cannot be used, and is made again: {why}", stacklevel=3)
     _make(_vectors(), pathlib.Path(found.path), threads, progress)
     try:
@@ -101,6 +101,6 @@ def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Fo
         # PRIVACY: this model is trusted by its place. What others can write was not made from the
         # package.
         if os.path.lexists(place) and not _is_own(place):
-            raise make("damaged", "this place in your cache can be written by others, or is a link: "
-                       "remove it", place)
+            raise make("damaged", "this place in your cache can be written by others, or is a "
+                       "link: remove it", place)
     return Found(str(path), True, True)

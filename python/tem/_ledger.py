@@ -1,4 +1,5 @@
-"""What a call is charged to: the file and the rules of `tem privatize --ledger`, by the same code."""
+"""What a call is charged to: the file and the rules of `tem privatize --ledger`, by the same
+code."""
 import math
 import operator
 import os
@@ -39,8 +40,8 @@ def _people(by: People, texts: Any) -> tuple[str, tuple[str, ...]]:
     else:
         field, people = getattr(by, "name", None), by
     if not isinstance(field, str) or not field:
-        raise make("argument", 'by={"user": PEOPLE}: the field that names people, and the person of '
-                   "each text; or a Series with a name")
+        raise make("argument", 'by={"user": PEOPLE}: the field that names people, and the person '
+                   "of each text; or a Series with a name")
     if not _same_rows(texts, people):
         raise make("argument", "texts and people are Series with different indexes: whose text is "
                    "which? Bring them into one order, people.reindex(texts.index)")

@@ -10,8 +10,8 @@ class Mechanism(NamedTuple):
     """What a mechanism is.
 
     guarantee: "exact", metric differential privacy for the integers that are drawn; "ideal", what
-    its paper proves for real numbers, which floating point is not; or None. claim: the guarantee as a
-    sentence. caveat: why no bound holds for what it draws, or None.
+    its paper proves for real numbers, which floating point is not; or None. claim: the guarantee as
+    a sentence. caveat: why no bound holds for what it draws, or None.
     """
     name: str
     summary: str

@@ -129,21 +129,21 @@ def _advise(refused: UntrustedError, path: str, model_hash: str | None) -> Excep
         return refused
     if refused.file and refused.file != path:  # the list is at fault, and says so
         return refused
-    return make("untrusted", f"{refused.detail}; tem.Model.verify({path!r}) checks it, or name the hash that it "
-                "had where it was verified: model_hash=", path)
+    return make("untrusted", f"{refused.detail}; tem.Model.verify({path!r}) checks it, "
+                "or name the hash that it had where it was verified: model_hash=", path)
 
 
 def _warn_unnoted(reason: str, model_hash: str) -> None:
-    warnings.warn(f"tem could not note that you trust this model ({reason}): open it with model_hash="
-                  f"{model_hash!r}", TrustWarning, stacklevel=3)
+    warnings.warn(f"tem could not note that you trust this model ({reason}): open it with "
+                  f"model_hash={model_hash!r}", TrustWarning, stacklevel=3)
 
 
 class Model:
     """A vocabulary, its distances and its index: all that is public, and that is drawn from.
 
-    Made by `Model.open`, `Model.verify` or `Model.build`, and frozen: any number of threads may use one
-    at the same time, and calls release the GIL. A model that was opened from a file can be pickled: as
-    the path and the hash of that file.
+    Made by `Model.open`, `Model.verify` or `Model.build`, and frozen: any number of threads may use
+    one at the same time, and calls release the GIL. A model that was opened from a file can be
+    pickled: as the path and the hash of that file.
     """
 
     _handle: _tem.Model
@@ -152,7 +152,7 @@ class Model:
     _info: dict[str, Any]
     _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
     _jobs: dict[tuple[Any, ...], _tem.Job]  # by what law_and_text has of their options
-    _quick: dict[tuple[Any, ...], _tem.Job]  # by options as they were given, if they are all of that
+    _quick: dict[tuple[Any, ...], _tem.Job]  # by options as given, if they are all of that
     _judged: set[_tem.Mechanism]
     _warns: bool
     _certificates: dict[tuple[float, float, float], _tem.Certificate]
@@ -182,14 +182,15 @@ class Model:
     @classmethod
     def open(cls, path: Path | None = None, *, model_hash: str | None = None,
              threads: int | None = None, progress: Progress | None = None) -> Self:
-        """Opens a model file that you trust: that you have built or verified, or that came with tem.
+        """Opens a model file that you trust: that you have built or verified, or that came with
+        tem.
 
         path: the file; None for the default model, which is the one $TEM_MODEL names, or came with
         tem, or is made in your cache on first use (a few seconds, 111 MB).
         model_hash: the hash of the model you mean, from whoever has built or verified it, where you
-        have done neither; then it is that model or none. The hash of the whole file is computed, about
-        1 GB/s a processor. `UntrustedError` says what to do. A damaged model in your cache is made
-        again, with a warning.
+        have done neither; then it is that model or none. The hash of the whole file is computed,
+        about 1 GB/s a processor. `UntrustedError` says what to do. A damaged model in your cache is
+        made again, with a warning.
         """
         workers = _threads(threads)
         found = _find(path, workers, progress)
@@ -209,8 +210,8 @@ class Model:
         """Opens a model file of somebody else's, and recomputes every distance, list and bound.
 
         Takes as long as building it. Certificates beside it are computed anew, too. You trust what
-        holds from then on, as after `tem verify`: `Model.open` opens it. What does not hold you trust
-        no longer, and `DamagedError` or `CertificateError` says what it is.
+        holds from then on, as after `tem verify`: `Model.open` opens it. What does not hold you
+        trust no longer, and `DamagedError` or `CertificateError` says what it is.
         """
         workers = _threads(threads)
         found = _find(path, workers, progress)
@@ -351,7 +352,8 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is None:
-            raise make("argument", "a model in memory cannot be pickled: save it, and open the file")
+            raise make("argument", "a model in memory cannot be pickled: save it, and open the "
+                       "file")
         return _reopen, (self._path, self.hash, self._is_own)
 
     # ---- mechanisms ----
@@ -379,8 +381,8 @@ class Model:
         try:  # PRIVACY: a certificate that nobody here has computed proves nothing.
             _tem.trust_certificate(found, self._handle, path)
         except CertificateError as refused:
-            raise make("certificate", f"{refused.detail}; tem.Model.verify({self._path!r}) checks it, "
-                       f"or {advice}", path) from None
+            raise make("certificate", f"{refused.detail}; tem.Model.verify({self._path!r}) checks "
+                       f"it, or {advice}", path) from None
         return found
 
     def _mechanism(self, epsilon: float, beta: float | None = None, gamma: float | None = None,
@@ -460,7 +462,8 @@ class Model:
         job = self._jobs.get(how)
         if job is None:
             job = self._make_job(how)
-        charged = _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"), texts)
+        charged = _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"),
+                               texts)
         if type(texts) is str and charged is None and options.get("insecure_seed") is None:
             if len(options) <= len(how) and options.keys() <= LAW_AND_TEXT:
                 self._quick[tuple(options.items())] = job
@@ -475,7 +478,8 @@ class Model:
         {options}
         """
         check("privatize_report", options)
-        charged = _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"), texts)
+        charged = _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"),
+                               texts)
         job = self._make_job(law_and_text(options))
         private, counts, balance = self._run(job, texts, options, charged)
         seeded = options.get("insecure_seed") is not None
@@ -531,7 +535,8 @@ class Model:
 
     def _account(self, threads: int, progress: Progress | None,
                  drawn: _tem.Mechanism | None = None) -> _tem.Accountant:
-        """Looks at all pairs of words; keeps 4 kB a word, but not for weights that are not equal."""
+        """Looks at all pairs of words; keeps 4 kB a word, but not for weights that are not
+        equal."""
         if drawn is not None and drawn.info()["weights"] != "equal":
             return _tem.make_accountant(self._handle, drawn, threads, progress)
         if self._accountant is None:
@@ -634,7 +639,8 @@ def _opened_once(path: str | None, signature: tuple[int, ...]) -> Model:
 
 
 def as_model(model: Model | Path | None) -> Model:
-    """A Model; or the one a path, or nothing, names, opened once as long as the file is the same."""
+    """A Model; or the one a path, or nothing, names, opened once as long as the file is the
+    same."""
     if isinstance(model, Model):
         return model
     found = None if model is None else os.stat(model)
@@ -646,8 +652,8 @@ _opened: weakref.WeakValueDictionary[tuple[str, str], Model] = weakref.WeakValue
 
 
 def _reopen(path: str, expected: str, is_own: bool) -> Model:
-    """A pickled model: the one that is open already, or the file, which must be the same. It is trusted
-    because it was where it was pickled, by the hash of what is mapped here."""
+    """A pickled model: the one that is open already, or the file, which must be the same. It is
+    trusted because it was where it was pickled, by the hash of what is mapped here."""
     known = _opened.get((path, expected))
     if known is not None:
         return known

@@ -38,9 +38,9 @@ class Policies(TypedDict, total=False):
     calibrated: Annotated[bool, Option(
         False, "draw with the larger exponent that `calibrate` has proved for this epsilon")]
     unknown: Annotated[str, Option(
-        "uniform", "words that the model does not have are drawn from all words (\"uniform\"), left "
-        "out (\"drop\"), become \"<unk>\" (\"mask\"), or are released as they are (\"keep-unsafe\": "
-        "not private)")]
+        "uniform", "words that the model does not have are drawn from all words (\"uniform\"), "
+        "left out (\"drop\"), become \"<unk>\" (\"mask\"), or are released as they are "
+        "(\"keep-unsafe\": not private)")]
     punctuation: Annotated[str, Option(
         "drop", '"drop", "keep" (released as it is) or "word" (drawn like a word)')]
     strip_tags: Annotated[bool, Option(False, "leave out HTML tags")]
@@ -56,8 +56,8 @@ class Spending(TypedDict, total=False):
     """What a call is charged to."""
 
     ledger: Annotated[Path | None, Option(
-        None, "a file in which what is spent is written down, before you get the texts: that of `tem "
-        "privatize --ledger`")]
+        None, "a file in which what is spent is written down, before you get the texts: that of "
+        "`tem privatize --ledger`")]
     budget: Annotated[float | None, Option(
         None, "the most that all runs together may spend, each words times epsilon; else "
         "BudgetError, and nothing is spent")]
@@ -76,18 +76,18 @@ class Options(Settings, total=False):
     """How to privatise: the keywords of `Model.privatize`."""
 
     epsilon: Required[Annotated[float, Option(
-        inspect.Parameter.empty, "the privacy lost per unit of distance; smaller is more private. It "
-        "has no default: see `explain` and `choose`")]]
+        inspect.Parameter.empty, "the privacy lost per unit of distance; smaller is more private. "
+        "It has no default: see `explain` and `choose`")]]
     by: Annotated[_ledger.People | None, Option(
-        None, '{"user": the person of each text}, or a Series with a name, and the index of `texts`: '
-        "each person has the budget to themselves")]
+        None, '{"user": the person of each text}, or a Series with a name, and the index of '
+        "`texts`: each person has the budget to themselves")]
     progress: Annotated[Progress | None, Option(
         None, "called with (stage, done, total); what it raises stops the call, as Ctrl-C does")]
 
 
 def _read(keywords: Any) -> dict[str, tuple[Any, Option]]:
-    """The type and the Option of each keyword, in the order in which they are written above; epsilon
-    first."""
+    """The type and the Option of each keyword, in the order in which they are written above;
+    epsilon first."""
     hints = get_type_hints(keywords, include_extras=True)
     found = {name: get_args(hint)[0] if get_origin(hint) is Required else hint
              for name, hint in hints.items()}

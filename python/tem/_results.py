@@ -92,11 +92,12 @@ class Result:
 class Report(Result):
     """What was done and spent. It depends on the private text: for its owner only.
 
-    `private` says that a bound holds for what the output tells about the text, whatever the text is;
-    `why_not_private` says why none does, and what to change. `spent` is words * epsilon, per unit of
-    distance; `spent_worst` is words * epsilon * gamma, None where no bound holds. With a ledger,
-    `spent_before` is what it said before, and `left` what is left of the `budget`; with `by`, of the
-    person who has the least left of the `people` who were charged. docs/FORMAT.md has all fields.
+    `private` says that a bound holds for what the output tells about the text, whatever the text
+    is; `why_not_private` says why none does, and what to change. `spent` is words * epsilon, per
+    unit of distance; `spent_worst` is words * epsilon * gamma, None where no bound holds. With a
+    ledger, `spent_before` is what it said before, and `left` what is left of the `budget`; with
+    `by`, of the person who has the least left of the `people` who were charged. docs/FORMAT.md has
+    all fields.
     """
 
     report: str
@@ -223,13 +224,15 @@ class Explanation(Result):
 
     def _paper_text(self) -> str:
         return "" if self.paper is None else (
-            f"The paper's mechanism at the same epsilon has N_w = {self.paper.self_probability:.6f} "
-            f"and S_w = {self.paper.support:.1f}: this is a tighter proof, and less noise.")
+            f"The paper's mechanism at the same epsilon has N_w = "
+            f"{self.paper.self_probability:.6f} and S_w = {self.paper.support:.1f}: "
+            "this is a tighter proof, and less noise.")
 
     def __str__(self) -> str:
-        lines = [f"{_shown(self.word) if self.known else 'an unknown word'} under {'calibrated ' if self.certificate else ''}"
-                 f"{self.mechanism}, epsilon {self.epsilon:g}: s = {self.s:.6f}, gamma = "
-                 f"{self.gamma:.4f}", "", " distance  probability"]
+        lines = [f"{_shown(self.word) if self.known else 'an unknown word'} under "
+                 f"{'calibrated ' if self.certificate else ''}{self.mechanism}, epsilon "
+                 f"{self.epsilon:g}: s = {self.s:.6f}, gamma = {self.gamma:.4f}", "",
+                 " distance  probability"]
         lines += [f"{e.distance:9.3f}  {e.probability:8.6f}  {_shown(e.word)}"
                   for e in self.entries]
         lines += [f"{'':9}  {self.tail.probability:8.6f}  all {self.tail.words:,} others", "",
@@ -239,9 +242,10 @@ class Explanation(Result):
     def _repr_html_(self) -> str:
         rows = [(e.word, f"{e.distance:.3f}", f"{e.probability:.6f}") for e in self.entries]
         rows.append((f"all {self.tail.words:,} others", "", f"{self.tail.probability:.6f}"))
-        return _table(f"{_shown(self.word) if self.known else 'an unknown word'}, epsilon {self.epsilon:g}: stays itself "
-                      f"{self.self_probability:.4f} of the time, spread over {self.support:.1f} "
-                      f"words in effect. {self._paper_text()}".rstrip(),
+        return _table(f"{_shown(self.word) if self.known else 'an unknown word'}, epsilon "
+                      f"{self.epsilon:g}: stays itself {self.self_probability:.4f} of the time, "
+                      f"spread over {self.support:.1f} words "
+                      f"in effect. {self._paper_text()}".rstrip(),
                       ("word", "distance", "probability"), rows)
 
 
@@ -282,10 +286,10 @@ class Audit(Result):
     """What an epsilon really protects on this vocabulary.
 
     `realised`: proved, no two words lose more per unit of distance; `realised_least`: proved, the
-    worst pair loses that; `local`: proved, no two inputs can be told apart by more. Where `is_metric`
-    is False, a matrix of more than 400 words, nothing is proved: it may be no metric. `effects`, of a
-    calibrated mechanism: what its certificate says that it does, and under "paper" what s = epsilon/2
-    does at the same epsilon.
+    worst pair loses that; `local`: proved, no two inputs can be told apart by more. Where
+    `is_metric` is False, a matrix of more than 400 words, nothing is proved: it may be no metric.
+    `effects`, of a calibrated mechanism: what its certificate says that it does, and under "paper"
+    what s = epsilon/2 does at the same epsilon.
     """
 
     mechanism: str
@@ -311,15 +315,16 @@ class Audit(Result):
     def __str__(self) -> str:
         lines = [f"{'calibrated ' if self.certificate else ''}{self.mechanism}, epsilon "
                  f"{self.epsilon:g}: s = {self.s:.6f}, gamma = {self.gamma:.4f}", "",
-                 f"realised    {_up(self.realised)} per unit of distance at most, for any two words",
+                 f"realised    {_up(self.realised)} per unit of distance at most, for any two "
+                 "words",
                  f"any inputs  {_up(self.local)} at most (epsilon * gamma = "
                  f"{_up(self.epsilon_gamma)})"]
         if self.worst is not None:
             lines.append(f"worst pair  {_shown(self.worst.a)}, {_shown(self.worst.b)}, at "
                          f"distance {self.worst.distance:.4f}")
         if not self.is_metric:
-            lines.append("if the matrix is a metric, which nothing proves: of more than 400 words not "
-                         "all triangles are checked")
+            lines.append("if the matrix is a metric, which nothing proves: of more than 400 words "
+                         "not all triangles are checked")
         return "\n".join(lines + _effects_text(self.effects, self.weights))
 
     def cost(self, words: int, distance: float = math.inf, delta: float = 1e-6) -> Cost:
@@ -351,8 +356,9 @@ class Calibration(Result):
     _SHOWN = ("epsilon", "s", "gamma", "weights", "realised", "hash")
 
     def __str__(self) -> str:
-        return "\n".join([f"epsilon {self.epsilon:g}, {self.weights} weights: s = {self.s:.6f}, gamma = "
-                          f"{self.gamma:.4f}", f"realised {_up(self.realised)} at most, proved",
+        return "\n".join([f"epsilon {self.epsilon:g}, {self.weights} weights: s = {self.s:.6f}, "
+                          f"gamma = {self.gamma:.4f}",
+                          f"realised {_up(self.realised)} at most, proved",
                           *_effects_text(self.effects, self.weights)])
 
 
@@ -385,7 +391,8 @@ class Choice(Result):
                           "distance_mean", "bayes")
 
     def _caption(self) -> str:
-        return f"epsilon {self.epsilon:g}: {self.target} {self.wanted:g}, prior {_shown(self.prior)}"
+        return (f"epsilon {self.epsilon:g}: {self.target} {self.wanted:g}, "
+                f"prior {_shown(self.prior)}")
 
     def _rows(self) -> list[list[float]]:
         return [[getattr(point, name) for name in self._COLUMNS]

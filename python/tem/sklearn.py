@@ -1,6 +1,7 @@
 """For scikit-learn: a transformer that makes texts private.
 
-    pipeline = make_pipeline(tem.sklearn.Privatizer(epsilon=3), TfidfVectorizer(), LogisticRegression())
+    pipeline = make_pipeline(tem.sklearn.Privatizer(epsilon=3), TfidfVectorizer(),
+                             LogisticRegression())
 
 Its parameters are public and never learnt from the texts: `fit` learns nothing.
 """
@@ -19,7 +20,8 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replaces every word of each text, as `tem.Model.privatize` does.
 
     model: a Model, the path of one, or None for the default one. The other parameters are those of
-    `Model.privatize`. Every call draws anew: two transforms of a text differ, and their costs add up.
+    `Model.privatize`. Every call draws anew: two transforms of a text differ, and their costs add
+    up.
     """
 
     @explained("epsilon", *SETTINGS)  # scikit-learn reads the parameters from the signature

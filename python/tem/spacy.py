@@ -24,8 +24,8 @@ Doc.set_extension("private", default=None, force=True)
 
 
 class Privatizer:
-    """Sets `doc._.private`. Its options are those of `tem.Model.privatize`; the model is opened where
-    it is first needed."""
+    """Sets `doc._.private`. Its options are those of `tem.Model.privatize`; the model is opened
+    where it is first needed."""
 
     def __init__(self, model: Model | Path | None, options: dict[str, Any]) -> None:
         self.model, self.options = model, options

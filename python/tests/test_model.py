@@ -90,7 +90,8 @@ def test_metrics(vectors, metric):
 def test_a_matrix_of_distances():
     model = tem.Model.build([[0, 1, 2], [1, 0, 1], [2, 1, 0]], ["a", "b", "c"], metric="matrix")
     assert model.dimension == 0 and model.distance("a", "c") == pytest.approx(2, abs=2 ** -15)
-    two = tem.Model.build([[0, 1, 9], [1, 0, 1], [9, 1, 0]], ["a", "b", "c"], metric="matrix", limit=2)
+    two = tem.Model.build([[0, 1, 9], [1, 0, 1], [9, 1, 0]], ["a", "b", "c"],
+                          metric="matrix", limit=2)
     assert list(two.words) == ["a", "b"]
     with pytest.raises(tem.MetricError):
         tem.Model.build([[0, 1, 9], [1, 0, 1], [9, 1, 0]], ["a", "b", "c"], metric="matrix")
@@ -268,8 +269,8 @@ def test_a_model_beside_the_command(monkeypatch, tmp_path, small_path):
 
 
 def test_certificates_beside_the_command(monkeypatch, tmp_path, small_path, state):
-    """They came with it. Somebody else made them, so the user's list does not have them; where a path
-    names the model, they do not count."""
+    """They came with it. Somebody else made them, so the user's list does not have them; where a
+    path names the model, they do not count."""
     made = tmp_path / "share/tem/default.tem"
     made.parent.mkdir(parents=True)
     shutil.copy(small_path, made)

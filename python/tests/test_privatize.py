@@ -28,8 +28,8 @@ import tem
 
 pytestmark = pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
 
-TEXTS = ["The movie was great, the film was not.", "", "It's naïve: café, CAFÉ!", "bad\nawful movie",
-         "αθήνα x", "<br />of to <b>do</b>", "zzz unknown words", "  "]
+TEXTS = ["The movie was great, the film was not.", "", "It's naïve: café, CAFÉ!",
+         "bad\nawful movie", "αθήνα x", "<br />of to <b>do</b>", "zzz unknown words", "  "]
 
 
 def test_the_same_draws_as_the_command(small, small_path, command):
@@ -45,7 +45,8 @@ def test_the_same_draws_as_the_command(small, small_path, command):
         expected = command("privatize", "-q", "-m", small_path, "--epsilon", "1.5",
                            "--insecure-seed", "42", *flags, stdin="\n".join(lines) + "\n")
         for threads in (1, 2, 7):
-            found = small.privatize(lines, epsilon=1.5, insecure_seed=42, threads=threads, **options)
+            found = small.privatize(lines, epsilon=1.5, insecure_seed=42,
+                                    threads=threads, **options)
             assert found == expected.split("\n")[:-1], (options, threads)
     one = command("privatize", "-q", "-m", small_path, "--epsilon", "2", "--insecure-seed", "3",
                   stdin=TEXTS[0])
@@ -278,9 +279,10 @@ def test_options_that_are_refused(small, options):
 
 
 def test_options_of_wrong_types(small):
-    for options in ({"epsilon": "3"}, {"epsilon": None}, {"epsilon": [3]}, {}, {"epsilon": 3, "x": 1},
-                    {"epsilon": 3, "unknown": None}, {"epsilon": 3, "progress": 5},
-                    {"epsilon": 3, "threads": 1.5}, {"epsilon": 3, "insecure_seed": 1.5}):
+    for options in ({"epsilon": "3"}, {"epsilon": None}, {"epsilon": [3]}, {},
+                    {"epsilon": 3, "x": 1}, {"epsilon": 3, "unknown": None},
+                    {"epsilon": 3, "progress": 5}, {"epsilon": 3, "threads": 1.5},
+                    {"epsilon": 3, "insecure_seed": 1.5}):
         with pytest.raises((TypeError, ValueError)):
             small.privatize(["x"] * 10, **options)
 

@@ -11,7 +11,8 @@ import pytest
 
 pytestmark = pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
 
-PIECES = ["the", "movie", "café", "naïve", "it's", "do", "αθήνα", "zzz", "don't", "x", "42", "!", ","]
+PIECES = ["the", "movie", "café", "naïve", "it's", "do", "αθήνα", "zzz", "don't",
+          "x", "42", "!", ","]
 BLANKS = [" ", "   ", "\t", "\u00a0", "\u3000", "\u202f", "\u2028", "\x01", "\r"]
 MISSING = [None, float("nan"), pandas.NA, "", " \n"]
 
@@ -93,9 +94,9 @@ def test_null_in_json_is_none_here(small, small_path, command):
     for text in ('"the movie"', "null", '""', '"film was great"'):
         records.append(f'{{"text": {text}}}\n')
     for missing in ("empty", "keep"):
-        lines = command("privatize", "-q", "-m", small_path, "--epsilon", "1", "--insecure-seed", "4",
-                        "--format", "jsonl", "--field", "text", "--missing", missing,
-                        stdin="".join(records)).splitlines()
+        lines = command("privatize", "-q", "-m", small_path, "--epsilon", "1",
+                        "--insecure-seed", "4", "--format", "jsonl", "--field", "text",
+                        "--missing", missing, stdin="".join(records)).splitlines()
         found = small.privatize(texts, epsilon=1, insecure_seed=4, missing=missing)
         shown = ["null" if text is None else f'"{text}"' for text in found]
         assert lines == [f'{{"text": {text}}}' for text in shown]

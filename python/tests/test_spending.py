@@ -52,7 +52,8 @@ def test_refused_text_is_nowhere(small, ledger):
 
 
 def test_shared_with_the_command(small, small_path, ledger, command):
-    arguments = ("privatize", "-m", small_path, "--epsilon", "2", "--ledger", ledger, "--budget", "20")
+    arguments = ("privatize", "-m", small_path, "--epsilon", "2", "--ledger", ledger,
+                 "--budget", "20")
     command(*arguments, stdin="the movie was great\n")
     options = {"epsilon": 2, "ledger": ledger, "budget": 20}
     report = small.privatize_report(FIVE, **options)[1]
@@ -161,10 +162,11 @@ def test_name_in_bytes(small, tmp_path):
 def test_standard_input_is_no_input(small, small_path, ledger):
     """Of a program whose texts are in no file, the input may be anything."""
     small.privatize("the", epsilon=2, ledger=ledger)
-    program = "import sys, tem; tem.Model.open(sys.argv[1]).privatize('a', epsilon=2, ledger=sys.argv[2])"
+    program = ("import sys, tem\n"
+               "tem.Model.open(sys.argv[1]).privatize('a', epsilon=2, ledger=sys.argv[2])")
     with open(ledger) as file:
-        subprocess.run([sys.executable, "-W", "ignore", "-c", program, small_path, ledger], stdin=file,
-                       check=True)
+        subprocess.run([sys.executable, "-W", "ignore", "-c", program, small_path, ledger],
+                       stdin=file, check=True)
     assert len(charges(ledger)) == 2
 
 

@@ -38,7 +38,8 @@ def trusted(folder):
 def test_what_was_built_is_opened(built, stranger, tmp_path):
     path = tmp_path / "built.tem"
     built.save(path)
-    assert trusted(stranger) == [tem.Model.open(path).hash] == [forging.model_hash(path.read_bytes())]
+    model_hash = forging.model_hash(path.read_bytes())
+    assert trusted(stranger) == [tem.Model.open(path).hash] == [model_hash]
 
 
 def test_a_stranger_is_refused(own_copy, stranger, small):

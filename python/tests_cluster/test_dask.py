@@ -79,7 +79,8 @@ def test_each_process_opens_the_model_once(dask_client, frame, model):
     assert count_words(private.compute()["text"].dropna()) == count_words(make_texts(100))
     seen = dask_client.run(lambda: (os.getpid(), *_cluster._open.cache_info()[:2]))
     assert os.getpid() not in {process for process, *_ in seen.values()}
-    assert {misses for *_, misses in seen.values()} == {1} and all(h > 1 for _, h, _ in seen.values())
+    assert {misses for *_, misses in seen.values()} == {1}
+    assert all(hits > 1 for _, hits, _ in seen.values())
 
 
 def test_ledger(dask_client, frame, model, tmp_path):
@@ -183,7 +184,8 @@ def test_worker_dies(dask_client, frame, model, tmp_path, monkeypatch):
 
 
 def test_lost_draws_are_drawn_anew(dask_client, frame, model):
-    """Why docs/CLUSTERS.md says to write once: what a lazy frame has shown may not be what it shows."""
+    """Why docs/CLUSTERS.md says to write once: what a lazy frame has shown may not be what it
+    shows."""
     private = tem.dask.privatize(frame, "text", 0.01, model=model).persist()
     before = private.compute()
     victim = next(worker for worker, keys in dask_client.has_what().items() if keys)

@@ -27,7 +27,8 @@ def test_reports_add_up(model):
     with pytest.warns(tem.NotPrivateWarning):
         unsafe = [model.privatize_report([text], epsilon=1, unknown="keep-unsafe")[1]
                   for text in ("word1", "elsewhere")]
-    assert sum(unsafe[1:], unsafe[0]).private is False and (unsafe[0] + unsafe[1]).spent_worst is None
+    assert sum(unsafe[1:], unsafe[0]).private is False
+    assert (unsafe[0] + unsafe[1]).spent_worst is None
 
 
 def test_another_model_is_refused(model, model_path, tmp_path):
@@ -89,9 +90,9 @@ def test_another_certificate_is_refused(model_path):
 
 
 @pytest.mark.parametrize("name, value, said", [
-    ("ledger", "spent", "privatize_to"), ("budget", 9, "privatize_to"), ("ledger", None, "privatize_to"),
-    ("by", {"user": []}, "people are not told apart"), ("insecure_seed", 1, "no meaning"),
-    ("progress", print, "no meaning")])
+    ("ledger", "spent", "privatize_to"), ("budget", 9, "privatize_to"),
+    ("ledger", None, "privatize_to"), ("by", {"user": []}, "people are not told apart"),
+    ("insecure_seed", 1, "no meaning"), ("progress", print, "no meaning")])
 def test_no_worker_is_sent(model, tmp_path, monkeypatch, name, value, said):
     """Each would charge for itself, to a file of its own."""
     monkeypatch.chdir(tmp_path)

@@ -318,7 +318,8 @@ LOCAL = """
 import sys, tem.spark
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-frame = spark.createDataFrame([("word1", "word2 word3"), ("word4", None)], "title string, text string")
+frame = spark.createDataFrame([("word1", "word2 word3"), ("word4", None)],
+                              "title string, text string")
 report = tem.spark.privatize_to(frame, ["title", "text"], 3, "out", model=sys.argv[1],
                                 ledger="spent", budget=15)
 print(report.words, report.left, spark.read.parquet("out").count())

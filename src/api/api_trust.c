@@ -1,9 +1,9 @@
 /* api_trust.c - which models and certificates are trusted: the calls of tem.h.
  *
- * PRIVACY: lists and bounds decide what is drawn, a matrix whether anything is proved, a certificate
- * with which exponent. A file can say anything of them. So a model or certificate that was opened is
- * used only once somebody whom the user trusts has made or verified it. That is decided here and
- * nowhere else; the command and the Python package ask. */
+ * PRIVACY: lists and bounds decide what is drawn, a matrix whether anything is proved, a
+ * certificate with which exponent. A file can say anything of them. So a model or certificate that
+ * was opened is used only once somebody whom the user trusts has made or verified it. That is
+ * decided here and nowhere else; the command and the Python package ask. */
 #include "core/reserved.h"
 #include "trust/trusted.h"
 

@@ -87,7 +87,8 @@ static double logarithm(mpfr_t scratch, double z, mpfr_rnd_t rounding) {
     return mpfr_get_d(scratch, rounding);
 }
 
-/* Takes bounds on Z that are off by a factor within 1 +- `error`, the two roundings here included. */
+/* Takes bounds on Z that are off by a factor within 1 +- `error`, the two roundings here
+ * included. */
 static void set_bounds(partition *z, uint32_t id, double least, double most, double error) {
     mpfr_t scratch;
     mpfr_init2(scratch, 53);

@@ -20,7 +20,8 @@ struct tem_prior {
 tem_prior *prior_make(const tem_model *model, uint32_t count);
 void prior_free(tem_prior *p);
 
-/* Divides the frequencies by their sum, and says what it was; if that is 0 they stay as they are. */
+/* Divides the frequencies by their sum, and says what it was; if that is 0 they stay as they
+ * are. */
 double prior_scale(tem_prior *p);
 
 /* As tem_prior_create_zipf and tem_prior_load; no pointer but `run` is NULL. */

@@ -29,14 +29,15 @@ typedef struct realised_loss {
 tem_status realised_find(const loss_inputs *a, exponent e, double target, const tem_run *run,
                          realised_loss *out, tem_error *error);
 
-/* Whether e->s, with a gamma from beta > 0 or else `gamma`, is proved to lose at most epsilon; if so
- * *proof is the proof and e->gamma that gamma. An s for which there is no gamma (s gamma beyond 64)
- * is none that holds. Fails as realised_find does, with *holds false. */
+/* Whether e->s, with a gamma from beta > 0 or else `gamma`, is proved to lose at most epsilon; if
+ * so *proof is the proof and e->gamma that gamma. An s for which there is no gamma (s gamma beyond
+ * 64) is none that holds. Fails as realised_find does, with *holds false. */
 tem_status realised_try(const loss_inputs *a, exponent *e, double epsilon, double beta,
                         double gamma, const tem_run *run, realised_loss *proof, bool *holds,
                         tem_error *error);
 
-/* The proof that realised_try gave for e as tight as it can be had: with a target it stops there. */
+/* The proof that realised_try gave for e as tight as it can be had: with a target it stops
+ * there. */
 tem_status realised_tighten(const loss_inputs *a, exponent e, const tem_run *run,
                             realised_loss *proof, tem_error *error);
 

@@ -34,8 +34,8 @@ typedef struct effect_record {
 } effect_record;
 
 /* 320 bytes. Weights that are not all equal follow their record, as one zstd frame, filled up with
- * zeros to a multiple of ALIGNMENT. How they are packed is no part of what is certified: the hash is
- * of the numbers. */
+ * zeros to a multiple of ALIGNMENT. How they are packed is no part of what is certified: the hash
+ * is of the numbers. */
 typedef struct certificate_record {
     double epsilon;
     double beta;
@@ -453,8 +453,8 @@ static tem_status write_file(const char *path, tem_overwrite overwrite, const te
 }
 
 /* The list with c in it, in place of one on the same terms and of all that are for another model;
- * `count` is that of the list before, and room is for one more. c stays its owner's: *borrowed is its
- * place. */
+ * `count` is that of the list before, and room is for one more. c stays its owner's: *borrowed is
+ * its place. */
 static uint32_t insert(tem_certificate *list, uint32_t count, const tem_certificate *c,
                        uint32_t *borrowed) {
     uint32_t kept = 0;

@@ -90,15 +90,16 @@ tem_status certificates_load(const char *path, tem_certificate **list, uint32_t 
                              tem_error *error);
 
 /* The i-th certificate of a file, from 0, read and checked as above, of those before it only where
- * they end and that they answer other questions: so reading each in turn reads the file once. *there:
- * whether there is one. Free what it owns with certificate_clear. */
+ * they end and that they answer other questions: so reading each in turn reads the file once.
+ * *there: whether there is one. Free what it owns with certificate_clear. */
 tem_status certificate_read_one(const file_view *view, const char *path, uint32_t i,
                                 tem_certificate *out, bool *there, tem_error *error);
 tem_status certificate_load_one(const char *path, uint32_t i, tem_certificate *out, bool *there,
                                 tem_error *error);
 
 /* Puts a certificate into the file, in place of one with the same terms; starts the file if
- * there is none. Others who do this at the same time wait, and ask their run's callback meanwhile. */
+ * there is none. Others who do this at the same time wait, and ask their run's callback
+ * meanwhile. */
 tem_status certificate_add(const tem_certificate *c, const char *path, const tem_run *run,
                            tem_error *error);
 

@@ -8,8 +8,8 @@
 #include "tem.h"
 
 /* Removes the temporary files that calls under way are writing, beside the files that they will
- * become. For a program that a signal is about to end, from its handler: it may be called in one, at
- * any time, and whatever else is going on. The calls under way fail after it. */
+ * become. For a program that a signal is about to end, from its handler: it may be called in one,
+ * at any time, and whatever else is going on. The calls under way fail after it. */
 void tem_temporaries_remove(void);
 
 /* Who can read a file that is written. */

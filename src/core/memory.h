@@ -32,8 +32,8 @@ static inline void core_free_erased(void *block, size_t bytes) {
     core_free(block);
 }
 
-/* Whole pages, zeroed, for blocks that grow large. core_remap moves the pages to another address and
- * copies no byte: nothing stays where the block was. On failure NULL, and the old block is
+/* Whole pages, zeroed, for blocks that grow large. core_remap moves the pages to another address
+ * and copies no byte: nothing stays where the block was. On failure NULL, and the old block is
  * untouched. */
 void *core_map(size_t bytes);
 void *core_remap(void *block, size_t old_bytes, size_t bytes);

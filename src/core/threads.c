@@ -55,7 +55,8 @@ static _Thread_local struct {
     bool is_caller;
 } here;
 
-/* Asks the callback, and tells all threads if it wants to stop. It is not asked again after that. */
+/* Asks the callback, and tells all threads if it wants to stop. It is not asked again after
+ * that. */
 static void ask(loop *l) {
     if (!atomic_load(&l->stop) &&
         core_progress(l->run, l->stage, atomic_load(&l->done), l->count, NULL) != TEM_OK)

@@ -17,9 +17,9 @@ unsigned core_thread_count(const tem_run *run);
 typedef void core_task(void *context, uint64_t item, unsigned thread);
 
 /* Handles the items 0 to count - 1, each once, handed out in ascending order.
- * Reports progress, in items, as `stage`, also while it waits for the last ones; fails with TEM_ERR_CANCELLED only, and
- * then some items were not handled. Where the system grants fewer threads than
- * asked for, those it has do all the work. */
+ * Reports progress, in items, as `stage`, also while it waits for the last ones; fails with
+ * TEM_ERR_CANCELLED only, and then some items were not handled. Where the system grants fewer
+ * threads than asked for, those it has do all the work. */
 tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, core_task *task,
                          void *context, tem_error *error);
 

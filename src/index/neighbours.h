@@ -54,8 +54,8 @@ static inline const tem_dist *neighbours_bounds(const neighbour_index *index, ui
     return index->bounds + (size_t)id * NEIGHBOUR_RANGES;
 }
 
-/* The index of a space with lists of neighbours_length words, `length` being 1 to count. The result is
- * the same whatever the number of threads and the kernel. The space must have passed
+/* The index of a space with lists of neighbours_length words, `length` being 1 to count. The result
+ * is the same whatever the number of threads and the kernel. The space must have passed
  * space_check_range: no distance may be UINT32_MAX. TEM_ERR_MEMORY or TEM_ERR_CANCELLED.
  * Free with neighbours_free. */
 tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
@@ -70,7 +70,8 @@ void neighbours_free(neighbour_index *index);
 tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbours *out,
                           tem_error *error);
 
-/* Recomputes the whole index, whose lists should have neighbours_length words, and compares. TEM_ERR_DAMAGED, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+/* Recomputes the whole index, whose lists should have neighbours_length words, and compares.
+ * TEM_ERR_DAMAGED, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
 tem_status neighbours_verify(const neighbour_index *index, const space *s, uint32_t length,
                              const tem_run *run, tem_error *error);
 

@@ -45,7 +45,8 @@ static inline uint64_t exponent_at(const exponent *e, tem_dist d) {
     return e->s * (d < e->gamma ? d : e->gamma);
 }
 
-/* The level of x, 0 to EXP_LEVELS, and its fraction below the next, in steps of 2^-36: below 1/8. */
+/* The level of x, 0 to EXP_LEVELS, and its fraction below the next, in steps of 2^-36: below
+ * 1/8. */
 static inline unsigned exponent_level(uint64_t x) {
     return (unsigned)(x >> EXPONENT_FRACTION_BITS);
 }

@@ -206,8 +206,8 @@ static tem_status advance(const sampler *m, pending_draw *t, tem_rng *rng, uint3
     }
 }
 
-/* More pending draws ask for more lines than a core can have under way: 16 of them are up to a fifth
- * slower than 8 where a row has ten lines, and no faster where it has four. */
+/* More pending draws ask for more lines than a core can have under way: 16 of them are up to a
+ * fifth slower than 8 where a row has ten lines, and no faster where it has four. */
 enum { DRAWS_AT_ONCE = 8, AHEAD = 24 };
 
 static pending_draw begin_draw(const sampler *m, const uint32_t *words, size_t count,

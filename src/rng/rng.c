@@ -32,9 +32,9 @@ static uint64_t current_generation(void) {
     return atomic_compare_exchange_strong(rng_generation, &now, next) ? next : now;
 }
 
-/* Says why, in one line that has nothing of anybody's text in it, and ends the program: without random
- * bits there is nothing safe to go on with, and no caller to whom that could be left. Not by stdio,
- * whose lock another thread may hold. */
+/* Says why, in one line that has nothing of anybody's text in it, and ends the program: without
+ * random bits there is nothing safe to go on with, and no caller to whom that could be left. Not by
+ * stdio, whose lock another thread may hold. */
 static _Noreturn void end_program(const char *why) {
     char line[256];
     const int length = snprintf(line, sizeof line, "tem: %s; the program ends here\n", why);

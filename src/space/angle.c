@@ -3,8 +3,8 @@
  * With |a||b| as the hypotenuse, the point (ab, sqrt(aa bb - ab^2)) has the angle
  * of the vectors. CORDIC (Volder 1959) turns it to the x axis by angles whose
  * tangents are powers of two, and adds them up: shifts and additions only.
- * libm's acos or atan2 would be faster, but two machines may disagree in its last bit, and a neighbour list that was sorted by one and is
- * checked by the other would be refused.
+ * libm's acos or atan2 would be faster, but two machines may disagree in its last bit, and a
+ * neighbour list that was sorted by one and is checked by the other would be refused.
  *
  * Error, in radians. The point is scaled so that its radius is 2^56 to 2^57. The
  * square root and the two scalings are off by less than 2 units: 2^-55. Each of the

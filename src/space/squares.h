@@ -51,8 +51,8 @@ static inline bool squares_have_products(const squares *q) {
     return q->columns != NULL;
 }
 
-/* As squares_meet, before the root is taken: the squares of the distances, in the square of a unit of
- * the grid. Only where there are products. */
+/* As squares_meet, before the root is taken: the squares of the distances, in the square of a unit
+ * of the grid. Only where there are products. */
 const uint32_t *squares_meet_squares(const squares *q, squares_room *room, unsigned thread,
                                      uint32_t rows, uint32_t columns);
 

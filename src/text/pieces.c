@@ -15,9 +15,9 @@
  *
  * Everything after the boundaries is the same code.
  *
- * A large text is divided a third time, into windows. What is given is folded up to a character that
- * nothing before it can compose with (text_folds_apart). Of what is folded then, all is cut up to a
- * boundary that is certain, whatever the rest of the text is:
+ * A large text is divided a third time, into windows. What is given is folded up to a character
+ * that nothing before it can compose with (text_folds_apart). Of what is folded then, all is cut up
+ * to a boundary that is certain, whatever the rest of the text is:
  *
  *  - where a stretch may end; or, if there is no such place,
  *  - a boundary that another one follows in the window. The rules of UAX #29 look at most at the
@@ -477,7 +477,8 @@ static bool may_be_joined(const text_pieces *p, size_t at) {
 }
 
 /* Blanks are no piece, however many, unless the last is extended by a letter (U+FF9E); and then one
- * that is too long for any vocabulary. So of many that are the last segment that many are enough. */
+ * that is too long for any vocabulary. So of many that are the last segment that many are
+ * enough. */
 static size_t end_in_blanks(const text_pieces *p, size_t start) {
     size_t end = p->text.size - TEM_WORD_BYTES_MAX;
     while (end > start && is_continuation(p->text.data[end]))
@@ -485,8 +486,9 @@ static size_t end_in_blanks(const text_pieces *p, size_t start) {
     return end;
 }
 
-/* The last boundary that is certain and joins nothing; 0: there is none. (segment.start is where its
- * piece starts, behind the blanks that a mark extends; a boundary is where the segment begins.) */
+/* The last boundary that is certain and joins nothing; 0: there is none. (segment.start is where
+ * its piece starts, behind the blanks that a mark extends; a boundary is where the segment
+ * begins.) */
 static size_t certain_end(const text_pieces *p) {
     size_t certain = 0, begin = 0;
     segment last = {0, 0, SEGMENT_BLANK};

@@ -66,8 +66,8 @@ void text_pieces_free(text_pieces *p);
  * is larger than TEXT_BYTES_MAX, before a byte of it is read. */
 tem_status text_check(const char *text, size_t bytes, tem_error *error);
 
-/* Begins with a text, which must stay where it is until all its pieces were had. TEM_ERR_RANGE if it
- * is larger than TEXT_BYTES_MAX, TEM_ERR_MEMORY. */
+/* Begins with a text, which must stay where it is until all its pieces were had. TEM_ERR_RANGE if
+ * it is larger than TEXT_BYTES_MAX, TEM_ERR_MEMORY. */
 tem_status text_pieces_begin(text_pieces *p, const char *text, size_t bytes, tem_error *error);
 
 /* Cuts the next window into p->pieces, which are gone after the next call; only while p->rest_bytes
@@ -75,8 +75,9 @@ tem_status text_pieces_begin(text_pieces *p, const char *text, size_t bytes, tem
  * does. */
 tem_status text_pieces_window(text_pieces *p, tem_error *error);
 
-/* The same for the next window that has pieces; p->count 0: there are no more. TEM_ERR_FORMAT with `byte` set if the text is not UTF-8,
- * TEM_ERR_RANGE for a word or marks beyond the limits above, TEM_ERR_MEMORY. */
+/* The same for the next window that has pieces; p->count 0: there are no more. TEM_ERR_FORMAT with
+ * `byte` set if the text is not UTF-8, TEM_ERR_RANGE for a word or marks beyond the limits above,
+ * TEM_ERR_MEMORY. */
 tem_status text_pieces_next(text_pieces *p, tem_error *error);
 
 /* All pieces of a text at once: for words, and for tests. Fails as the two above do. */

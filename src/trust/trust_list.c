@@ -1,8 +1,8 @@
 /* trust_list.c - the hashes of models and certificates that a user trusts.
  *
  * The folder is opened once, and checked; the list is opened in that folder, whatever happens to
- * names meanwhile. Whoever changes the list holds its lock, writes a new one and renames it: a reader
- * finds the old list or the new one. */
+ * names meanwhile. Whoever changes the list holds its lock, writes a new one and renames it: a
+ * reader finds the old list or the new one. */
 #include "trust/trust_list.h"
 
 #include "core/buffer.h"

@@ -1,8 +1,8 @@
 /* trust_list.h - the hashes of models and certificates that a user trusts, one a line.
  *
  * PRIVACY: what others can write says nothing about what this user has built or verified. The list
- * and its folder must be the user's own, nobody else may be able to write them, and no symbolic link
- * leads to them; otherwise the list is refused, for reading and for changing. */
+ * and its folder must be the user's own, nobody else may be able to write them, and no symbolic
+ * link leads to them; otherwise the list is refused, for reading and for changing. */
 #ifndef TRUST_TRUST_LIST_H
 #define TRUST_TRUST_LIST_H
 

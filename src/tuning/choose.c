@@ -1,8 +1,9 @@
 /* choose.c - the epsilon for a target.
  *
- * How often a word stays itself, over how many words it is spread, or how often an adversary guesses
- * it can be judged. The larger epsilon, the larger the first and the last and the smaller the second,
- * so a bisection finds the largest epsilon that does not disclose more than the target says. */
+ * How often a word stays itself, over how many words it is spread, or how often an adversary
+ * guesses it can be judged. The larger epsilon, the larger the first and the last and the smaller
+ * the second, so a bisection finds the largest epsilon that does not disclose more than the target
+ * says. */
 #include "tuning/choose.h"
 
 #include "core/number.h"

@@ -1,8 +1,8 @@
 /* tuning.h - the search for output weights and an exponent that give the most utility an epsilon
  * allows.
  *
- * The realised loss is s plus the largest slope of ln Z over all pairs (slopes.h). Weights change Z:
- * with flat ln Z the whole of epsilon can go into s. The search minimises the expected distance
+ * The realised loss is s plus the largest slope of ln Z over all pairs (slopes.h). Weights change
+ * Z: with flat ln Z the whole of epsilon can go into s. The search minimises the expected distance
  *
  *     F = sum over w of f_w E[m(w, Y) | w],    f the prior,
  *

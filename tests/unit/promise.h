@@ -29,8 +29,8 @@ static inline long double *promise_log_laws(const sampler *m, uint32_t count) {
 }
 
 /* How many triples (w, other, y) break P(y | w) <= exp(epsilon min(d, gamma)) P(y | other), also
- * where one is an unknown word, at the distance gamma; values: weights, NULL: all 1. Logarithms are below 128
- * and rounded to 64 bits: their difference is off by 2^-57 at most. */
+ * where one is an unknown word, at the distance gamma; values: weights, NULL: all 1. Logarithms are
+ * below 128 and rounded to 64 bits: their difference is off by 2^-57 at most. */
 static inline uint64_t promise_count_broken(const space *s, exponent e, const uint32_t *values,
                                             double epsilon) {
     const uint32_t count = s->count;

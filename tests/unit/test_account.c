@@ -1,4 +1,5 @@
-/* test_account.c - what an epsilon really protects: the bounds, the search, the certificate's proof.
+/* test_account.c - what an epsilon really protects: the bounds, the search, the certificate's
+ * proof.
  *
  * The oracle is MPFR with 200 bits, by brute force over all words and all pairs of words. The
  * bounds must never be on the wrong side of it, and near it. Vocabularies whose realised loss is

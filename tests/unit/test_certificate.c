@@ -316,8 +316,8 @@ static void test_every_bit(void **state) {
     assert_int_equal(load_status(), TEM_OK);
 }
 
-/* One of several is read by itself: damage of others does not hide it, only what makes it impossible
- * to say where it begins or what follows. */
+/* One of several is read by itself: damage of others does not hide it, only what makes it
+ * impossible to say where it begins or what follows. */
 static void test_one_of_several(void **state) {
     (void)state;
     enum { RECORD = 320, COUNT_OF_WEIGHTS_AT = 40, BYTES_AT = 176 };
@@ -996,7 +996,8 @@ static void test_verify_another_model(void **state) {
 
 /* Weights by hand, and the largest s, to 2^-20, that is proved with them: then no weight can be
  * changed by one unit in the direction that makes a pair steeper, and all can in the other. The
- * steepest pair rules: of its words, that with the larger Z must not have more, nor the other less. */
+ * steepest pair rules: of its words, that with the larger Z must not have more, nor the other
+ * less. */
 static void test_verify_weights(void **state) {
     (void)state;
     uint32_t weights[COUNT] = {9, 5, 6, 7, 5};

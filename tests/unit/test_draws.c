@@ -6,8 +6,8 @@
  * an equal share of it). tests/check-planted shows that wrong programs do fail.
  *
  * Chi-square: 10^6 draws a case, in batches of all sizes that matter: one word, as many as
- * are under way at once, one less, one more, very many. The bins come from the law, never from what appeared:
- * a word that is expected BIN_LEAST times or more has a bin of its own, all others of
+ * are under way at once, one less, one more, very many. The bins come from the law, never from what
+ * appeared: a word that is expected BIN_LEAST times or more has a bin of its own, all others of
  * positive probability share one; if that one is expected fewer times, it joins the least
  * likely of the others. Degrees of freedom: bins less one. A word of probability 0 must not
  * appear at all.
@@ -1141,7 +1141,8 @@ static void fill_rows(space *s, int16_t *rows, bool outliers, tem_rng *rng) {
     s->rows = rows;
 }
 
-/* By turns: anywhere up to 2^50 away, near the words, midway between two of them, on one, near 0. */
+/* By turns: anywhere up to 2^50 away, near the words, midway between two of them, on one, near
+ * 0. */
 static void make_point(const space *s, int turn, tem_rng *rng, int64_t *point) {
     const uint64_t largest = ((uint64_t)1 << (rng_below(rng, 49) + 1)) - 1;
     const int16_t *a = space_row(s, (uint32_t)rng_below(rng, s->count));

@@ -384,7 +384,8 @@ static void test_charge(void **state) {
     free_sample(&s);
 }
 
-/* A mechanism may be private and have no gamma: then nothing bounds a word, and 0 would be a lie. */
+/* A mechanism may be private and have no gamma: then nothing bounds a word, and 0 would be a
+ * lie. */
 static void test_charge_without_bound(void **state) {
     (void)state;
     sample s;

@@ -280,8 +280,8 @@ static tem_dist middles_of_cells(uint32_t a, uint32_t b) {
     return a == 0 && b > 0 ? 300 * 1024 + 512 : 511 * 1023 + 5; /* the step is 1024 */
 }
 
-/* There the chord exceeds f by exp(x^2/8) but for x^4, which is nothing here. The exponents are such
- * that x^2/8 is just below a step of 2^-36, so that rounding it down would be a whole step. */
+/* There the chord exceeds f by exp(x^2/8) but for x^4, which is nothing here. The exponents are
+ * such that x^2/8 is just below a step of 2^-36, so that rounding it down would be a whole step. */
 static void test_middles(void **state) {
     (void)state;
     words w = words_make(60, NULL, middles_of_cells);

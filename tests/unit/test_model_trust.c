@@ -1,8 +1,8 @@
 /* test_model_trust.c - what draws and what proves takes trusted models only.
  *
  * The forged model here is one that an attacker would send: words and vectors are honest, so that a
- * genuine certificate is for it; every list is the word itself at distance 0, every bound is as large
- * as can be, and all hashes fit. Drawn from, it gives nearly every word back. */
+ * genuine certificate is for it; every list is the word itself at distance 0, every bound is as
+ * large as can be, and all hashes fit. Drawn from, it gives nearly every word back. */
 #include "core/fault.h"
 #include "model/model_layout.h"
 
@@ -722,8 +722,8 @@ static void test_claimed_triangles(void **state) {
 }
 
 #ifdef TEM_FAULTS
-/* Fails the nth allocation or system call, for all n. A fault is no verdict: nothing that holds loses
- * its trust, and what was said to be noted is. */
+/* Fails the nth allocation or system call, for all n. A fault is no verdict: nothing that holds
+ * loses its trust, and what was said to be noted is. */
 static void test_faults(void **state) {
     (void)state;
     const tem_run run = {.threads = 1};

@@ -873,8 +873,8 @@ static void test_same_bytes_from_pipes(void **state) {
     }
 }
 
-/* Without a seed, even if a number is left in its place, and with another one, other words come. Two runs of 20,000 words agree with
- * probability 0 for all purposes. */
+/* Without a seed, even if a number is left in its place, and with another one, other words come.
+ * Two runs of 20,000 words agree with probability 0 for all purposes. */
 static void test_other_bytes(void **state) {
     (void)state;
     const char *const in = path_of("in"), *const out = path_of("out");

@@ -1,4 +1,5 @@
-/* test_stopping.c - every wait, and every long piece of work, asks the run's callback whether to go on.
+/* test_stopping.c - every wait, and every long piece of work, asks the run's callback whether to go
+ * on.
  *
  * Times are no measure on a busy machine. So what waits is given something that never comes (a pipe
  * without a writer, a lock that is held, a reader that does not read) and must end because its
@@ -54,7 +55,8 @@ static int tear_down(void **state) {
     return rmdir(folder); /* fails if a call left a file behind */
 }
 
-/* Around tests of waiting, which take less than a second: one that waits for ever ends the program. */
+/* Around tests of waiting, which take less than a second: one that waits for ever ends the
+ * program. */
 static int begin_waiting(void **state) {
     (void)state;
     alarm(PATIENCE_S);
@@ -273,8 +275,8 @@ static void meet(void *context, uint64_t item, unsigned thread) {
     atomic_store(&m->seen, true);
 }
 
-/* The thread that has nothing to do but wait for another asks meanwhile, and the other learns of it;
- * and so does a task of its own. */
+/* The thread that has nothing to do but wait for another asks meanwhile, and the other learns of
+ * it; and so does a task of its own. */
 static void test_a_task_is_stopped(void **state) {
     (void)state;
     for (int caller_waits = 0; caller_waits < 2; caller_waits++) {

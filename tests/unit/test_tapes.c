@@ -6,8 +6,8 @@
  * becomes of it, by the word it releases and by how much tape it used. The sizes of the
  * strata are exact rationals, and so is the law they add up to. All that stays open is
  * the mass of the strata in which exp(-r) is undecided after DEPTH steps, below 2^-36.
- * These surveys are made with no thresholds kept, so that the remainder of the number that chooses a
- * component is always drawn; that the first bits alone decides the same way has tests that
+ * These surveys are made with no thresholds kept, so that the remainder of the number that chooses
+ * a component is always drawn; that the first bits alone decides the same way has tests that
  * go around every threshold. Then tapes for single branches, and the alias tables. */
 #include "below.h"
 #include "mech/law.h"
@@ -328,7 +328,8 @@ static exponent exponent_make(double epsilon, double gamma) {
     return e;
 }
 
-/* The sampler of a tiny model. With no thresholds kept, the remainder of a number is always drawn. */
+/* The sampler of a tiny model. With no thresholds kept, the remainder of a number is always
+ * drawn. */
 static void start_sampler(tiny *t, exponent e, const uint32_t *values) {
     assert_int_equal(sampler_init(&t->sampler, &t->space, &t->index, e, values, NULL), TEM_OK);
     t->states = NULL;
@@ -1200,7 +1201,8 @@ static void pair_set(pair *p, unsigned bound_level, unsigned level) {
     mpz_add(p->total, p->total, p->whole);
 }
 
-/* Whether word 1 is kept, by its first bits and, unless NULL, a remainder, which must then be used. */
+/* Whether word 1 is kept, by its first bits and, unless NULL, a remainder, which must then be
+ * used. */
 static bool pair_keeps(pair *p, uint64_t first_bits, mpz_srcptr remainder) {
     uint64_t tape[PATH_WORDS];
     const uint32_t word = 0;

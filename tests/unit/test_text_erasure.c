@@ -27,8 +27,8 @@ void *__wrap_core_alloc(size_t count, size_t size);
 void __real_core_free(void *block);
 void __wrap_core_free(void *block);
 
-/* Longer than what malloc may leave of an older block behind a newer one. One is in ASCII, the other
- * goes through libunistring; each as it was and as it is folded. */
+/* Longer than what malloc may leave of an older block behind a newer one. One is in ASCII, the
+ * other goes through libunistring; each as it was and as it is folded. */
 #define SIXTEEN(c) c c c c c c c c c c c c c c c c
 static const char *const secrets[] = {SIXTEEN("AsciiQx"), SIXTEEN("asciiqx"),
                                       SIXTEEN("\u00c9\u00d6\u0160"), SIXTEEN("\u00e9\u00f6\u0161")};
@@ -186,7 +186,8 @@ static void test_words_and_ids(void **state) {
     }
 }
 
-/* A file of some records with the text in a field of each format, people named by it, and a ledger. */
+/* A file of some records with the text in a field of each format, people named by it, and a
+ * ledger. */
 static void check_file(tem_format format, const char *header, const char *beginning,
                        const char *end, const char *by) {
     char folder[] = "/tmp/tem-erasure-XXXXXX", in[64], out[64], ledger[64];

@@ -1,7 +1,7 @@
 /* test_texts.c - tem_privatize_texts: a batch of texts in memory.
  *
- * What comes out is compared with a run over a file of the same documents, byte by byte, and what is
- * charged with what that run charges. Whatever fails, nothing is handed out. */
+ * What comes out is compared with a run over a file of the same documents, byte by byte, and what
+ * is charged with what that run charges. Whatever fails, nothing is handed out. */
 #include "core/fault.h"
 #include "tem.h"
 

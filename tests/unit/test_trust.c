@@ -232,7 +232,8 @@ static int say_waiting(void *context, const char *stage, uint64_t done, uint64_t
     return write(*(const int *)context, "w", 1) != 1;
 }
 
-/* The list is replaced while another process waits for its lock: that one must add to the new list. */
+/* The list is replaced while another process waits for its lock: that one must add to the new
+ * list. */
 static void test_replaced_meanwhile(void **state) {
     (void)state;
     int pipe_ends[2], ended = -1;
@@ -380,8 +381,8 @@ static void test_refusals(void **state) {
 }
 
 #ifdef TEM_FAULTS
-/* Fails the nth call of a change, for all n. What was said to be done is done, and what the list had
- * besides stays. */
+/* Fails the nth call of a change, for all n. What was said to be done is done, and what the list
+ * had besides stays. */
 static void fail_changes(bool add) {
     for (uint64_t n = 1;; n++) {
         int found = -1;
