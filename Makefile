@@ -3,7 +3,7 @@ BUILD  = build
 PREFIX = /usr/local
 TIME   = 60
 
-.PHONY: all run test test-cluster wheel fuzz bench install clean help format
+.PHONY: all run check test test-cluster wheel fuzz bench install clean help format
 
 all:
 	@tools/packages build
@@ -15,6 +15,10 @@ all:
 
 run: all
 	@tools/show $(BUILD)
+
+check:
+	@tools/packages check
+	@tests/run --quick
 
 test: all
 	@tools/packages test
@@ -63,6 +67,7 @@ clean:
 help:
 	@echo "make                  build $(BUILD)/tem, the libraries and the default model"
 	@echo "make run              the same, then show what tem does"
+	@echo "make check            run the quick tests, which need no network; before every commit"
 	@echo "make test             run every test"
 	@echo "make test-cluster     run the tests on Spark and Dask, on clusters of this machine"
 	@echo "make wheel            make $(BUILD)/wheel/tem-*.whl, a Python wheel that needs no library"

@@ -281,7 +281,7 @@ static void test_sizes(void **state) {
 
 static void test_dimensions(void **state) {
     require_kernels(state);
-    for (uint32_t dimension = 1; dimension <= 131; dimension++) {
+    for (uint32_t dimension = 1; dimension <= 131; dimension += SLOW ? 5 : 1) {
         guarded g = random_space(TEM_EUCLIDEAN, dimension == 131 ? 300 : dimension, 45,
                                  dimension % 3 == 0 ? 2 : 1600);
         check_lengths(&g, 1);
@@ -378,7 +378,7 @@ static void test_blocks(void **state) {
     static const struct {
         uint32_t count, dimension, largest;
     } sets[] = {{1000, 300, 900}, {1000, 700, 400}, {385, 700, 1}, {769, 300, 3}, {577, 1000, 700}};
-    for (size_t i = SLOW ? 2 : 0; i < sizeof sets / sizeof *sets; i++) {
+    for (size_t i = SLOW ? 2 : 0; i < (SLOW ? 4 : sizeof sets / sizeof *sets); i++) {
         guarded g = random_space(TEM_EUCLIDEAN, sets[i].dimension, sets[i].count, sets[i].largest);
         const sorted *all = brute_force_once(&g.space);
         check_build(&g.space, all, 1, 2);
@@ -392,7 +392,7 @@ static void test_blocks(void **state) {
 static void test_largest_blocks(void **state) {
     require_kernels(state);
     static const uint32_t counts[] = {1919, 1920, 1921, 2500};
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i += SLOW ? 3 : 1) {
         guarded g = random_space(TEM_EUCLIDEAN, 2 + 3 * (uint32_t)i, counts[i], i == 1 ? 9 : 2000);
         const sorted *all = brute_force_once(&g.space);
         check_build(&g.space, all, 1, 2);

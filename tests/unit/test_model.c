@@ -533,6 +533,9 @@ static bool inside(size_t byte, uint64_t offset, uint64_t count) {
     return byte >= offset && byte - offset < count;
 }
 
+/* Where the header and the table of the sections end. */
+enum { FRONT = sizeof(model_header) + (SECTION_KINDS - 1) * sizeof(model_section) };
+
 /* Whether a byte may change and leave a model that could have been built: another
  * vector or distance, a header field that nothing in the file depends on, a hash,
  * which is made right again. */
@@ -543,10 +546,9 @@ static bool may_differ(bytes file, size_t byte) {
     for (size_t i = 0; i < sizeof free_fields / sizeof *free_fields; i++)
         if (inside(byte, free_fields[i], sizeof(uint32_t)))
             return true;
-    const size_t front = sizeof(model_header) + (SECTION_KINDS - 1) * sizeof(model_section);
-    if (inside(byte, front, CORE_HASH_BYTES))
+    if (inside(byte, FRONT, CORE_HASH_BYTES))
         return true;
-    if (byte < front)
+    if (byte < FRONT)
         return byte >= sizeof(model_header) &&
                inside(byte % sizeof(model_section), offsetof(model_section, hash), CORE_HASH_BYTES);
     for (uint32_t which = SECTION_VECTORS; which <= SECTION_MATRIX; which++)
@@ -639,14 +641,15 @@ static void test_every_byte_mapped(void **state) {
     free(file.data);
 }
 
-/* The checks behind the hashes. */
+/* The checks behind the hashes. The sanitizer sees a bit of every byte, and every bit of what says
+ * where everything is. */
 static void test_every_bit_resealed(void **state) {
     (void)state;
     static const kind kinds[] = {EUCLIDEAN, ANGULAR, LINF, MATRIX};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         bytes file = bytes_of(kinds[i]);
         assert_int_equal(judge_resealed(file), TEM_OK);
-        for (size_t bit = 0; bit < file.size * 8; bit++) {
+        for (size_t bit = 0; bit < file.size * 8; bit += SLOW && bit / 8 >= FRONT ? 7 : 1) {
             file.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
             if (judge_resealed(file) == TEM_OK && !may_differ(file, bit / 8))
                 fail_msg("kind %d: bit %zu of byte %zu may be anything", (int)kinds[i], bit % 8,
@@ -657,7 +660,8 @@ static void test_every_bit_resealed(void **state) {
     }
 }
 
-/* Every aligned 32 and 64 bits of the file set to what breaks careless arithmetic. */
+/* Every aligned 32 and 64 bits of the file set to what breaks careless arithmetic; in the sanitizer
+ * to a third of that by turns, behind the table of the sections. */
 static void test_extreme_numbers(void **state) {
     (void)state;
     static const uint64_t extremes[] = {0,
@@ -686,7 +690,7 @@ static void test_extreme_numbers(void **state) {
         for (size_t place = 8; place < file.size; place += 4)
             for (size_t j = 0; j < sizeof extremes / sizeof *extremes; j++) {
                 const size_t width = extremes[j] <= UINT32_MAX ? 4 : 8;
-                if (place % width != 0)
+                if (place % width != 0 || (SLOW && place >= FRONT && (place / 4 + j) % 3 != 0))
                     continue;
                 memcpy(changed.data + place, &extremes[j], width);
                 if (memcmp(changed.data, file.data, file.size) != 0 &&
