@@ -809,7 +809,7 @@ static void test_standard_input_is_read_again(void **state) {
         const int file = open(name, O_RDONLY), saved = dup(STDIN_FILENO);
         assert_true(file >= 0 && saved >= 0 && dup2(file, STDIN_FILENO) >= 0);
         assert_int_equal(lseek(STDIN_FILENO, 10, SEEK_SET), 10);
-        const tem_status status = tem_privatize_files(two, &job, NULL, NULL, NULL, NULL);
+        const tem_status status = tem_privatize_files(two, &job, NULL, NULL, &balance, NULL);
         dup2(saved, STDIN_FILENO);
         close(saved);
         close(file);

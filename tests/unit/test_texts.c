@@ -263,7 +263,7 @@ static void test_one_text_fails(void **state) {
                                              NULL, &error),
                          TEM_ERR_FORMAT);
         assert_true(private == NULL && counts.documents == 0 && counts.words == 0);
-        assert_true(error.line == 2002 && error.byte == 7 && error.file[0] == '\0');
+        assert_true(error.line == 2002 && error.byte == 8 && error.file[0] == '\0');
         assert_null(strstr(error.message, "secret"));
         assert_true(spent_in_ledger() == 0);
     }
