@@ -1,4 +1,4 @@
-/* adam.c - the schedule, and which of the compiled loops serves this machine. */
+/* adam.c - the step factors, and the choice of the compiled loops for this CPU. */
 #include "adam.h"
 
 #include "adam_loops.h"
@@ -13,7 +13,7 @@ static const adam_loops *loops(void) {
 #ifdef ADAM_X86
     static const adam_loops *_Atomic chosen;
     const adam_loops *known = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (known == NULL) { /* every thread would write the same, and nothing else hangs on it */
+    if (known == NULL) { /* a race is harmless: all threads write the same */
         known = __builtin_cpu_supports("avx512f") ? &adam_loops_avx512
                 : __builtin_cpu_supports("avx2")  ? &adam_loops_avx2
                                                   : &adam_loops_plain;

@@ -1,11 +1,12 @@
 /* adam_loops.c - the inner loops. ADAM_LOOPS is the name of the table that this compilation
- * makes. */
+ * defines. */
 #include "adam_loops.h"
 
-/* Sixteen floats at a time, whatever the registers hold. */
+/* Sixteen floats at a time, whatever the register width. */
 typedef float lanes __attribute__((vector_size(ADAM_LANES * sizeof(float)), may_alias));
 
-/* Steps between two looks at whether anything still changes: a look costs about a step. */
+/* Steps between two checks whether anything still changes: a check costs about as much as a
+ * step. */
 enum { LOOK_EVERY = 8 };
 
 static inline lanes roots(lanes x) {
@@ -36,7 +37,7 @@ static void step(const adam_schedule *s, uint32_t t, float *p, float *m, float *
     }
 }
 
-/* One group of lanes through all steps, in registers. */
+/* Takes one group of lanes through all steps, in registers. */
 static inline lanes idle_group(const adam_schedule *s, uint32_t first, uint32_t steps, lanes p,
                                lanes m, lanes deviation) {
     for (uint32_t k = 1; k <= steps;) {

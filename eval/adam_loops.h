@@ -1,5 +1,5 @@
-/* adam_loops.h - the inner loops of adam.h, compiled once for each width of registers from the
- * one source adam_loops.c. */
+/* adam_loops.h - the inner loops of adam.h. The build compiles the one source adam_loops.c once for
+ * each register width. */
 #ifndef EVAL_ADAM_LOOPS_H
 #define EVAL_ADAM_LOOPS_H
 

@@ -24,7 +24,7 @@ tem_status attack_create(uint32_t classes, chance *numbers, attack *a, tem_error
     return status;
 }
 
-/* What the layers answer for rows: two hidden ones and the probabilities. */
+/* Outputs of the layers for a batch of rows: the two hidden layers and the probabilities. */
 typedef struct answers {
     float *hidden[2], *gradient, *sides;
 } answers;
@@ -62,7 +62,7 @@ static double learn(attack *a, const float *rows, const uint32_t *labels, uint32
     const double loss = cross_entropy(s->sides, labels, count, SIDES);
     dense_backward(&a->layers[2], s->hidden[1], HIDDEN, s->sides, count, s->gradient);
     relu_backward(s->hidden[1], s->gradient, count * HIDDEN);
-    /* hidden[1] has served: it takes the gradient by hidden[0] */
+    /* hidden[1] is no longer needed: reuse it for the gradient of hidden[0] */
     dense_backward(&a->layers[1], s->hidden[0], HIDDEN, s->gradient, count, s->hidden[1]);
     relu_backward(s->hidden[0], s->hidden[1], count * HIDDEN);
     dense_backward(&a->layers[0], rows, a->layers[0].in, s->hidden[1], count, NULL);
@@ -80,7 +80,7 @@ tem_status attack_loss(attack *a, const float *rows, const uint32_t *labels, uin
     return TEM_OK;
 }
 
-/* The examples: row i is a member's if i < in_count. */
+/* The examples: row i belongs to a member if i < in_count. */
 typedef struct examples {
     const float *in, *out;
     uint32_t in_count, count, classes;

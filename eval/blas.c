@@ -1,4 +1,4 @@
-/* blas.c - OpenBLAS, loaded when an evaluation begins. */
+/* blas.c - OpenBLAS, loaded when an evaluation starts. */
 #include "blas.h"
 
 #include "failure.h"
@@ -12,14 +12,14 @@ static __typeof__(cblas_sgemm) *sgemm;
 tem_status blas_open(tem_error *error) {
     if (sgemm != NULL)
         return TEM_OK;
-    setenv("OPENBLAS_NUM_THREADS", "1", 1); /* sums in one order; and eval/ has threads itself */
+    setenv("OPENBLAS_NUM_THREADS", "1", 1); /* fixed order of sums; eval/ has its own threads */
     void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     void *found = library != NULL ? dlsym(library, "cblas_sgemm") : NULL;
     if (found == NULL)
         return eval_fail(error, TEM_ERR_UNSUPPORTED,
                          "an evaluation needs OpenBLAS, libopenblas.so.0; Debian has it as "
                          "libopenblas0");
-    *(void **)&sgemm = found; /* as POSIX has it: ISO C knows no such conversion */
+    *(void **)&sgemm = found; /* POSIX allows this conversion, ISO C does not */
     return TEM_OK;
 }
 

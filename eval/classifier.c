@@ -2,7 +2,7 @@
  *
  * In a batch, dL/d(vector of word w) = sum over documents and classes of
  *     share of w in the document * dL/d(score of the class) * weights of the class,
- * so a word needs one number a class, and its gradient is a sum of rows of the layer. */
+ * so a word needs one number per class, and its gradient is a sum of rows of the layer. */
 #include "classifier.h"
 
 #include "failure.h"
@@ -63,23 +63,23 @@ void classifier_free(classifier *c) {
     *c = (classifier){0};
 }
 
-/* One training while it runs. A slot is a word of the present batch. */
+/* The state of one training. A slot is a word of the current batch. */
 typedef struct trainer {
     classifier *c;
     const bags *data;
     const training *how;
     adam_schedule schedule;
-    uint32_t t; /* the present step, from 1 */
+    uint32_t t; /* the current step, from 1 */
 
-    float *mean, *square; /* Adam's, for the vectors */
-    uint32_t *last;       /* [word]: the step that its row has come to; 0: it never occurred */
+    float *mean, *square; /* Adam's moments of the vectors */
+    uint32_t *last;       /* [word]: last step applied to its row; 0: the word has not occurred */
 
     const uint32_t *documents; /* of the batch */
     uint32_t batch;
     uint32_t *slot_of; /* [word]: its slot + 1 in this batch, or 0 */
     uint32_t *words;   /* [slot] */
     uint32_t slots;
-    float *shares;   /* [slot * classes + k]: see above */
+    float *shares;   /* [slot * classes + k]: see the top of this file */
     float *averages; /* of the documents, `stride` apart */
     float *scores;
 } trainer;
@@ -135,7 +135,7 @@ static void average_documents(void *context, uint64_t first, uint64_t last) {
         average_into(e, t->data, t->documents[d], t->averages + d * e->stride);
 }
 
-/* Scores, loss, the layer's gradients and the slots' shares. */
+/* Computes scores, loss, the layer's gradients and the slots' shares. */
 static double learn_layer(trainer *t) {
     uint32_t labels[t->batch];
     dense *layer = &t->c->layer;
@@ -155,7 +155,7 @@ static double learn_layer(trainer *t) {
     return loss;
 }
 
-/* gradient: `stride` floats. The rows of the layer are not padded, hence the loop by hand. */
+/* gradient: `stride` floats. The layer's rows are not padded, so this is a plain loop. */
 static void slot_gradient(const trainer *t, uint64_t slot, float *gradient) {
     const uint32_t dimension = t->c->vectors.dimension;
     memset(gradient, 0, t->c->vectors.stride * sizeof *gradient);
@@ -180,7 +180,7 @@ static void step_slots(void *context, uint64_t first, uint64_t last) {
     }
 }
 
-/* The step of the words that are not in the batch, when it comes. */
+/* Steps the words that are not in the batch at once, instead of later. */
 static void step_others(trainer *t) {
     const embedding *e = &t->c->vectors;
     static const float zero[TEM_DIMENSION_MAX + ADAM_LANES] __attribute__((aligned(64)));
@@ -238,12 +238,13 @@ static void trainer_free(trainer *t) {
     free(t->scores);
 }
 
-/* Room for a training over c, whose vectors and layer are there. */
+/* Allocates the state of a training of c, whose vectors and layer exist already. */
 static tem_status trainer_create(trainer *t, tem_error *error) {
     const embedding *e = &t->c->vectors;
     const uint64_t per_epoch = (t->data->count + (uint64_t)t->how->batch - 1) / t->how->batch;
     if (per_epoch * t->how->epochs > INT32_MAX)
-        return eval_fail(error, TEM_ERR_RANGE, "too many steps: fewer epochs or larger batches");
+        return eval_fail(error, TEM_ERR_RANGE,
+                         "too many steps: use fewer epochs or larger batches");
     tem_status status =
         adam_schedule_create((uint32_t)(per_epoch * t->how->epochs), &t->schedule, error);
     if (status != TEM_OK)
@@ -297,7 +298,7 @@ tem_status classifier_train(const embedding *start, const bags *data, uint32_t c
     return status;
 }
 
-/* Documents being predicted. */
+/* A prediction of many documents, in parallel. */
 typedef struct prediction {
     const classifier *c;
     const bags *data;
@@ -348,7 +349,7 @@ double classifier_accuracy(const float *probabilities, const bags *data, uint32_
 
 tem_status classifier_loss(const classifier *c, const bags *data, uint32_t word, float *gradient,
                            double *loss, tem_error *error) {
-    classifier copy = *c; /* the layer's gradients are written to */
+    classifier copy = *c; /* because the layer's gradients are written */
     const training how = {.epochs = 1, .batch = data->count};
     uint32_t documents[data->count];
     trainer t = {

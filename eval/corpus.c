@@ -1,4 +1,4 @@
-/* corpus.c - labelled documents as words of a model. */
+/* corpus.c - labelled documents as word ids of a model. */
 #include "corpus.h"
 
 #include "failure.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Room for `more` elements of `size` bytes beyond `count`; false if memory is short. */
+/* Makes room for `more` elements of `size` bytes after `count`; false if memory is short. */
 static bool reserve(void **array, uint64_t *capacity, uint64_t count, uint64_t more, size_t size) {
     if (count + more <= *capacity)
         return true;
@@ -38,7 +38,7 @@ static bool reserve_document(corpus *c) {
     return true;
 }
 
-/* Length of an HTML line break (<br>, <br/>, <br />) at the beginning of text, or 0. */
+/* Length of an HTML line break (<br>, <br/>, <br />) at the start of text, or 0. */
 static size_t line_break(const char *text, size_t bytes) {
     static const char *const forms[] = {"<br>", "<br/>", "<br />"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -49,7 +49,7 @@ static size_t line_break(const char *text, size_t bytes) {
     return 0;
 }
 
-/* A copy without line breaks, no longer than the text. */
+/* A copy without HTML line breaks; never longer than the text. */
 static char *without_breaks(const char *text, size_t bytes, size_t *length) {
     char *copy = malloc(bytes + 1);
     *length = 0;
@@ -61,7 +61,7 @@ static char *without_breaks(const char *text, size_t bytes, size_t *length) {
     return copy;
 }
 
-/* Appends the words of the text, and adjusts to those that the model has. */
+/* Appends the words of the text, then drops those that the model does not have. */
 static tem_status add_words(corpus *c, const tem_model *model, const char *text, size_t bytes,
                             tem_error *error) {
     const uint64_t start = c->starts[c->count];
@@ -132,7 +132,7 @@ tem_status corpus_copy(const corpus *c, corpus *out, tem_error *error) {
     return status;
 }
 
-/* The documents of a class, in random order; returns how many. */
+/* Collects the documents of a class, in random order; returns their number. */
 static uint32_t shuffled_class(const corpus *c, uint32_t label, chance *numbers, uint32_t *out) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->count; i++)
@@ -203,7 +203,7 @@ static int compare_words(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The words at the end of b, `length` of them, sorted: joins equal ones; returns how many are
+/* Merges equal words among the last `length` words of b, which are sorted; returns the number
  * left. */
 static uint64_t join_equal(bags *b, uint64_t start, uint64_t length) {
     uint64_t kept = start;

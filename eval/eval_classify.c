@@ -1,4 +1,4 @@
-/* eval_classify.c - what an epsilon costs on labelled texts of the user's own. */
+/* eval_classify.c - the accuracy that an epsilon costs on the user's own labelled texts. */
 #include "evaluate.h"
 #include "failure.h"
 #include "labelled.h"

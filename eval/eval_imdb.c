@@ -3,7 +3,7 @@
 #include "failure.h"
 #include "imdb.h"
 
-/* Half of the half of each class. */
+/* Keeps half of one half of each class. */
 static tem_status keep_quarter(corpus *c, uint64_t seed, tem_error *error) {
     for (int i = 0; i < 2; i++) {
         corpus halves[2];

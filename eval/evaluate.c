@@ -1,4 +1,4 @@
-/* evaluate.c - going through the plan of an evaluation. */
+/* evaluate.c - runs the plan of an evaluation. */
 #include "evaluate.h"
 
 #include "blas.h"
@@ -18,19 +18,19 @@
 
 enum { EPOCHS = 20, IMDB_REVIEWS = 25000 };
 
-/* An evaluation while it runs. */
+/* The state of a running evaluation. */
 typedef struct evaluation {
     const eval_options *options;
     task *task;
     tem_model_info info;
     plan_certificates certificates;
-    eval_row common; /* what all rows of this evaluation have in common */
+    eval_row common; /* the fields that all rows share */
     results results;
     trial trial;
-    tem_accountant *accountant; /* made when it is first needed */
+    tem_accountant *accountant; /* created on first use */
     tem_prior *prior;
-    plan plan;     /* of this run */
-    uint32_t done; /* rows of it */
+    plan plan;     /* the rows of this run */
+    uint32_t done; /* number of finished rows of the plan */
 } evaluation;
 
 static double seconds_now(void) {
@@ -43,7 +43,8 @@ static uint32_t epochs_of(const eval_options *options) {
     return options->epochs > 0 ? options->epochs : EPOCHS;
 }
 
-/* How long a row of this mechanism takes by those that are done, or, if none is, by all. */
+/* Estimated seconds for a row of this mechanism, from its finished rows; from all rows if it has
+ * none. */
 static double expected_seconds(const results *r, const char *mechanism) {
     double sums[2] = {0, 0};
     uint32_t counts[2] = {0, 0};
@@ -70,7 +71,7 @@ static void note(const evaluation *e, const char *sentence) {
         e->options->note(e->options->context, sentence);
 }
 
-/* Whether this run has done the row. */
+/* Whether this run has finished the row. */
 static bool done_now(const evaluation *e, const eval_row *row) {
     for (uint32_t i = 0; i < e->done; i++) {
         const plan_item *item = &e->plan.items[i];
@@ -81,8 +82,8 @@ static bool done_now(const evaluation *e, const eval_row *row) {
     return false;
 }
 
-/* A row of another trial that has the self and bayes of this one, computed by the same program; if
- * rows are to be done again, one of this run. NULL if there is none. */
+/* Finds a row of another trial with the same self and bayes, computed by the same program. If rows
+ * are computed again, it must be a row of this run. NULL if there is none. */
 static const eval_row *same_law(const evaluation *e, const eval_row *row) {
     for (uint32_t i = 0; i < e->results.count; i++) {
         const eval_row *other = &e->results.rows[i];
@@ -95,7 +96,7 @@ static const eval_row *same_law(const evaluation *e, const eval_row *row) {
     return NULL;
 }
 
-/* self and bayes: the same for every trial, so another row may have them. */
+/* Fills self and bayes. They are the same in every trial, so another row may already have them. */
 static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_row *row,
                             tem_error *error) {
     const eval_row *earlier = same_law(e, row);
@@ -105,7 +106,7 @@ static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_
         return TEM_OK;
     }
     tem_summary summary;
-    tem_accountant *own = NULL; /* for weights */
+    tem_accountant *own = NULL; /* used for a mechanism with weights */
     const uint32_t *weights = tem_mechanism_weights(mechanism);
     tem_accountant **accountant = weights != NULL ? &own : &e->accountant;
     tem_status status = TEM_OK;
@@ -158,7 +159,7 @@ static void name_certificate(const tem_mechanism *mechanism, eval_row *row) {
     snprintf(row->certificate, sizeof row->certificate, "%s", info.certificate);
 }
 
-/* A row counts when it is on the disk, and is told then. */
+/* Writes a row to disk. Only then does it count, and only then does the callback see it. */
 static tem_status keep_row(evaluation *e, const eval_row *row, tem_error *error) {
     tem_status status = results_append(&e->results, row, error);
     if (status == TEM_OK)
@@ -170,7 +171,7 @@ static tem_status keep_row(evaluation *e, const eval_row *row, tem_error *error)
     return TEM_OK;
 }
 
-/* Tables and figures have room for so many epsilons of a mechanism. */
+/* Refuses more epsilons per mechanism than tables and figures have room for. */
 static tem_status refuse_too_many(const evaluation *e, const plan_item *item, tem_error *error) {
     double epsilons[EVAL_EPSILONS_MAX];
     const uint32_t count =
@@ -181,7 +182,7 @@ static tem_status refuse_too_many(const evaluation *e, const plan_item *item, te
     return count < EVAL_EPSILONS_MAX
                ? TEM_OK
                : eval_fail_at(error, TEM_ERR_RANGE, e->results.path, 0,
-                              "it has %d epsilons of this mechanism; use another folder",
+                              "it already has %d epsilons of this mechanism; use another folder",
                               EVAL_EPSILONS_MAX);
 }
 
@@ -208,7 +209,7 @@ static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error)
     return keep_row(e, &row, error);
 }
 
-/* Whether the mechanism can be had on this model: TEM_OK, or why not. */
+/* Whether this model allows the mechanism: TEM_OK, or the reason why not. */
 static tem_status try_item(const evaluation *e, const plan_item *item, tem_error *error) {
     tem_mechanism *mechanism = NULL;
     if (item->mechanism->make == NULL)
@@ -219,7 +220,7 @@ static tem_status try_item(const evaluation *e, const plan_item *item, tem_error
     return status;
 }
 
-/* Says that an item is left out, once for all trials. */
+/* Reports an item that is left out, once for all trials. */
 static void note_left_out(const evaluation *e, const plan_item *item, const char *why) {
     char sentence[512], epsilon[NUMBER_TEXT_BYTES];
     snprintf(sentence, sizeof sentence, "%s at epsilon %s is left out: %s", item->mechanism->name,
@@ -228,8 +229,8 @@ static void note_left_out(const evaluation *e, const plan_item *item, const char
         note(e, sentence);
 }
 
-/* Leaves out what is done already and, after a note, what cannot be had: no certificate, no such
- * mechanism or epsilon on this model. */
+/* Leaves out finished rows. Also leaves out, with a note, rows that are impossible: no certificate,
+ * or no such mechanism or epsilon on this model. */
 static tem_status trim(evaluation *e, plan *p, tem_error *error) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -254,7 +255,7 @@ static tem_status trim(evaluation *e, plan *p, tem_error *error) {
     return TEM_OK;
 }
 
-/* Refuses earlier rows whose certificate is not the one that the mechanism would have now. */
+/* Refuses earlier rows whose certificate differs from the mechanism's certificate now. */
 static tem_status check_certificates(const evaluation *e, tem_error *error) {
     for (uint32_t i = 0; i < e->results.count; i++) {
         const eval_row *row = &e->results.rows[i];
@@ -265,12 +266,12 @@ static tem_status check_certificates(const evaluation *e, tem_error *error) {
         if (known == NULL || known->make == NULL || row->certificate[0] == '\0' ||
             known->make(known, e->task->model, row->epsilon, &e->certificates, &mechanism, &why) !=
                 TEM_OK)
-            continue; /* without a certificate there is no new row beside it either */
+            continue; /* without a certificate this run adds no row beside it */
         name_certificate(mechanism, &now);
         tem_mechanism_free(mechanism);
         if (strcmp(row->certificate, now.certificate) != 0)
             return eval_fail_at(error, TEM_ERR_FORMAT, e->results.path, 0,
-                                "a result of another certificate; use another folder");
+                                "a result from another certificate; use another folder");
     }
     return TEM_OK;
 }
@@ -280,18 +281,18 @@ static double per_cent_left_out(const corpus *c) {
     return all > 0 ? 100 * (double)c->left_out / (double)all : 0;
 }
 
-/* How much there is, and what of it takes part. */
+/* Reports the size of the data, and the share of words that are left out. */
 static void note_texts(const evaluation *e) {
     const corpus *train = &e->task->train, *test = &e->task->test;
     char sentence[512];
     snprintf(sentence, sizeof sentence,
-             "%u texts to train with, %.1f %% of their words left out as the model does not have "
-             "them; %u to test with, %.1f %%",
+             "%u training texts, %.1f %% of their words left out because the model does not have "
+             "them; %u test texts, %.1f %%",
              train->count, per_cent_left_out(train), test->count, per_cent_left_out(test));
     note(e, sentence);
     if (e->task->membership && (train->count != IMDB_REVIEWS || test->count != IMDB_REVIEWS))
-        note(e, "warning: this is not all of IMDB, whose halves have 12,500 reviews; the numbers "
-                "cannot be compared with others'");
+        note(e, "warning: this is not all of IMDB, whose halves have 12,500 reviews; do not "
+                "compare these numbers with other results");
 }
 
 static tem_status go_through(evaluation *e, tem_error *error) {
@@ -304,7 +305,7 @@ static tem_status go_through(evaluation *e, tem_error *error) {
         status = trim(e, &e->plan, error);
     if (status == TEM_OK && e->plan.count == 0 && e->results.count == 0)
         status = eval_fail(error, TEM_ERR_CERTIFICATE,
-                           "nothing was evaluated: each row that was asked for is left out");
+                           "nothing was evaluated: every requested row was left out");
     for (uint32_t i = 0; i < e->plan.count && status == TEM_OK; i++)
         status = do_row(e, &e->plan.items[i], error);
     plan_free(&e->plan);
@@ -321,7 +322,7 @@ static tem_status prepare(task *t, const eval_options *options, tem_error *error
     t->random_init = options->random_init;
     if (info.dimension == 0)
         return eval_fail(error, TEM_ERR_UNSUPPORTED,
-                         "a model of given distances has no vectors to train a classifier from");
+                         "a model built from distances has no vectors to train a classifier");
     tem_status status = TEM_OK;
     if (!options->random_init)
         status = embedding_of_model(t->model, &t->start, error);
@@ -338,7 +339,7 @@ tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
     snprintf(e.certificates.path, sizeof e.certificates.path, "%s.cert",
              options->model_path != NULL ? options->model_path : "model");
     e.common = common_row(&e);
-    tem_status status = blas_open(error); /* before there are threads */
+    tem_status status = blas_open(error); /* before any thread starts */
     if (status == TEM_OK)
         status = results_open(options->folder, &e.common, &e.results, error);
     if (status == TEM_OK)
@@ -348,8 +349,8 @@ tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
     if (status == TEM_OK)
         status = results_write_tables(&e.results, options->folder, error);
     if (status == TEM_OK && !figure_write_all(&e.results, options->folder, t->membership))
-        note(&e, "no figures: gnuplot is not there or failed; the .gp files in the folder are what "
-                 "it draws from");
+        note(&e, "no figures: gnuplot is missing or failed; you can draw them later from the .gp "
+                 "files in the folder");
     trial_close(&e.trial);
     tem_prior_free(e.prior);
     tem_accountant_free(e.accountant);

@@ -25,8 +25,8 @@ static tem_status close_file(FILE *out, const char *path, tem_error *error) {
                : eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot write it");
 }
 
-/* The word, with what separates words replaced: a few entries contain a no-break space, which
- * Python takes for one. */
+/* Prints the word with separators replaced: a few entries contain a no-break space, which Python
+ * takes for a separator. */
 static void print_word(FILE *out, const tem_model *model, uint32_t id) {
     size_t length = 0;
     const char *word = tem_model_word(model, id, &length);
@@ -55,7 +55,7 @@ static tem_status export_corpus(const char *folder, const char *name, const tem_
     return close_file(out, path, error);
 }
 
-/* "tem-2-1.train". */
+/* Example: "tem-2-1.train". */
 static const char *name_of(const eval_row *row, const char *extension, char name[128]) {
     char epsilon[NUMBER_TEXT_BYTES];
     snprintf(name, 128, "%s-%s-%u.%s", row->mechanism, number_text(row->epsilon, epsilon),

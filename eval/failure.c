@@ -1,4 +1,4 @@
-/* failure.c - what a function of eval/ says when it fails. */
+/* failure.c - errors of eval/. */
 #include "failure.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* figure.c - results as pictures. A script holds its data, and draws into the folder that it is run
- * in, so that anyone may draw it again. */
+/* figure.c - results as pictures. A script contains its data and draws into the current folder, so
+ * that anyone can draw the picture again. */
 #include "figure.h"
 
 #include "gnuplot.h"
@@ -19,10 +19,10 @@ enum { VALUES_MAX = 2 };
 typedef struct figure {
     const char *name, *x_label, *y_label;
     bool against_epsilon;
-    results_value x;             /* unless against_epsilon */
-    results_value y[VALUES_MAX]; /* a curve of each mechanism for each */
+    results_value x;             /* ignored if against_epsilon */
+    results_value y[VALUES_MAX]; /* each mechanism has one curve per value */
     int values;
-    const char *about[VALUES_MAX]; /* which curve of the mechanism it is */
+    const char *about[VALUES_MAX]; /* label of each of the mechanism's curves */
     bool needs_membership;
 } figure;
 
@@ -60,21 +60,21 @@ static const figure figures[] = {
      .needs_membership = true},
 };
 
-/* A script while it is written. */
+/* A gnuplot script being written. */
 typedef struct script {
     const results *r;
     const figure *f;
     FILE *out;
-    unsigned present; /* a bit for each mechanism and value: there is a curve */
-    bool bars;        /* there are intervals */
-    double low, high; /* of x */
+    unsigned present; /* one bit per mechanism and value: set if it has a curve */
+    bool bars;        /* some points have intervals */
+    double low, high; /* range of x */
 } script;
 
 static unsigned curve_bit(size_t mechanism, int value) {
     return 1u << (mechanism * VALUES_MAX + (size_t)value);
 }
 
-/* x, y and their half intervals, 0 where there is none; false if there is no such point. */
+/* Prints x, y and their half intervals (0 where there is none); false if there is no such point. */
 static bool print_point(script *s, const char *mechanism, double epsilon, results_value value) {
     const results_mean y = results_over_trials(s->r, mechanism, epsilon, value);
     const results_mean x = s->f->against_epsilon
@@ -90,7 +90,7 @@ static bool print_point(script *s, const char *mechanism, double epsilon, result
     return true;
 }
 
-/* A block of data for each curve. */
+/* Prints one block of data per curve. */
 static void print_data(script *s) {
     const plan_mechanism *m;
     for (size_t i = 0; (m = plan_mechanism_at(i)) != NULL; i++) {
@@ -115,7 +115,7 @@ static void print_axes(const script *s) {
         fprintf(s->out, "set logscale x 2\nset xrange [%.6g:%.6g]\n", s->low / 1.2, s->high * 1.2);
 }
 
-/* gnuplot's number for the colour of a mechanism; 5 is a yellow that is lost on white. */
+/* gnuplot's colour number for a mechanism; skips 5, a yellow that is hard to see on white. */
 static size_t colour(size_t mechanism) {
     return mechanism < 4 ? mechanism + 1 : mechanism + 2;
 }
@@ -159,8 +159,8 @@ static void print_script(FILE *out, const void *context) {
     print_plot(&s);
 }
 
-/* Runs the script of the folder above `inside`, in `inside`. What gnuplot has to say is not
- * about the results. */
+/* Runs the folder's script in `inside`. gnuplot's messages are dropped: they are not about the
+ * results. */
 static bool run_script(const char *inside, const char *name) {
     char path[128];
     snprintf(path, sizeof path, "../%s.gp", name);
@@ -172,7 +172,7 @@ static bool run_script(const char *inside, const char *name) {
     return done;
 }
 
-/* Puts a picture where the old one is, if it is whole; it goes from where it was drawn. */
+/* Replaces the old picture with the new one, if that is complete, and removes the drawn file. */
 static bool take_picture(const char *folder, const char *inside, const char *name,
                          const char *extension, bool drawn) {
     char from[4200], to[4200];

@@ -1,4 +1,4 @@
-/* gnuplot.c - runs gnuplot, a process of its own. */
+/* gnuplot.c - runs gnuplot as a separate process. */
 #include "gnuplot.h"
 
 #include "failure.h"
@@ -23,7 +23,7 @@ static bool prepare(posix_spawn_file_actions_t *actions, const char *inside, con
     return inside == NULL || posix_spawn_file_actions_addchdir_np(actions, inside) == 0;
 }
 
-/* The child has the signals of `mask`. */
+/* Starts the child with the signal mask `mask`. */
 static bool spawn(const char *script, const posix_spawn_file_actions_t *actions,
                   const sigset_t *mask, pid_t *child) {
     char *const arguments[] = {"gnuplot", "-d", (char *)script, NULL};
@@ -38,8 +38,8 @@ static bool spawn(const char *script, const posix_spawn_file_actions_t *actions,
     return spawned;
 }
 
-/* Whether it ran and was content. A signal that the program catches ends it. Signals come through,
- * by `mask`, only while ppoll waits, so that none is missed in between. */
+/* Returns whether gnuplot succeeded. A signal that the program catches ends gnuplot. `mask` lets
+ * signals through only while ppoll waits, so none is missed in between. */
 static bool await(pid_t child, const sigset_t *mask) {
     const struct timespec moment = {0, 5000000};
     int status = -1;
@@ -82,7 +82,7 @@ static bool ends_with(const char *bytes, size_t count, const char *what, size_t 
     return count >= length && memcmp(bytes + count - length, what, length) == 0;
 }
 
-/* By its first and last bytes: gnuplot writes from the first to the last. */
+/* Checks the first and last bytes: gnuplot writes the file from start to end. */
 static bool is_whole(const char *bytes, size_t count, bool svg) {
     static const char png_begin[] = "\x89PNG\r\n\x1a\n", png_end[] = "IEND\xae\x42\x60\x82";
     static const char svg_begin[] = "<?xml", svg_end[] = "</svg>";
@@ -95,7 +95,7 @@ static bool is_whole(const char *bytes, size_t count, bool svg) {
            ends_with(bytes, count, svg_end, sizeof svg_end - 1);
 }
 
-/* All of a file, from its beginning; NULL with errno. */
+/* Reads a whole file from its start; NULL with errno. */
 static char *read_picture(int drawn, size_t *count) {
     struct stat info;
     if (fstat(drawn, &info) != 0)
@@ -120,13 +120,12 @@ tem_status gnuplot_keep(int drawn, const char *path, tem_error *error) {
     size_t count = 0;
     char *bytes = read_picture(drawn, &count);
     if (bytes == NULL)
-        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot read what gnuplot has drawn");
+        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot read gnuplot's picture");
     const bool whole = is_whole(bytes, count, ends_with(path, strlen(path), ".svg", 4));
     const tem_status status =
-        whole
-            ? tem_file_write(path, bytes, count, TEM_OVERWRITE, TEM_READERS_USUAL, error)
-            : eval_fail_at(error, TEM_ERR_FORMAT, path, 0,
-                           "gnuplot did not draw a whole picture; its disk or memory may be full");
+        whole ? tem_file_write(path, bytes, count, TEM_OVERWRITE, TEM_READERS_USUAL, error)
+              : eval_fail_at(error, TEM_ERR_FORMAT, path, 0,
+                             "gnuplot did not draw the whole picture; disk or memory may be full");
     free(bytes);
     return status;
 }

@@ -1,4 +1,4 @@
-/* gnuplot.h - runs gnuplot, a process of its own. cli/plot.c draws with it, too. */
+/* gnuplot.h - runs gnuplot as a separate process. cli/plot.c uses it too. */
 #ifndef EVAL_GNUPLOT_H
 #define EVAL_GNUPLOT_H
 
@@ -6,18 +6,18 @@
 
 #include <stdbool.h>
 
-/* Runs a script without the user's own settings; no shell sees any name.
- *   script   a file, seen from `inside`; "-": standard input
- *   inside   the folder to run in; NULL: where the program is
- *   files    what stands in for standard input, output and error; -1: the program's own
- * Returns whether it ran and was content. */
+/* Runs a script without the user's own settings. No shell is involved, so no name is interpreted.
+ *   script   a file, relative to `inside`; "-": standard input
+ *   inside   the folder to run in; NULL: the program's current folder
+ *   files    replace standard input, output and error; -1: the program's own
+ * Returns whether gnuplot succeeded. */
 bool gnuplot_run(const char *script, const char *inside, const int files[3]);
 
-/* Writes a picture that gnuplot has drawn to `path`, by tem_file_write. First looks whether it is
- * whole: where a disk is full, gnuplot leaves a part of it, or nothing, and is content.
+/* Writes a picture that gnuplot has drawn to `path`, by tem_file_write. First checks that the
+ * picture is complete: on a full disk gnuplot writes part of it, or nothing, and reports success.
  *   drawn    the picture, open for reading
- *   path     ends in .svg or .png, which says what kind it should be
- * Fails with TEM_ERR_FORMAT (not whole), TEM_ERR_FILE, TEM_ERR_MEMORY. */
+ *   path     ends in .svg or .png, which names the expected kind
+ * Fails with TEM_ERR_FORMAT (incomplete), TEM_ERR_FILE, TEM_ERR_MEMORY. */
 tem_status gnuplot_keep(int drawn, const char *path, tem_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* imdb.c - reading the IMDB reviews. */
+/* imdb.c - reads the IMDB reviews. */
 #include "imdb.h"
 
 #include "failure.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char layout[] = "this is not the aclImdb folder: it has train/pos, train/neg, "
-                             "test/pos and test/neg, with a .txt file a review";
+static const char layout[] = "this is not the aclImdb folder, which has train/pos, train/neg, "
+                             "test/pos and test/neg with one .txt file per review";
 
 static int is_review(const struct dirent *entry) {
     const size_t length = strlen(entry->d_name);
@@ -71,8 +71,8 @@ tem_status imdb_read(const char *folder, const char *part, const tem_model *mode
         status = read_class(folder, part, 1, model, run, &c, error);
     if (status == TEM_OK && c.count != 2 * negative)
         status = eval_fail_at(error, TEM_ERR_FORMAT, folder, 0,
-                              "%s has %u negative and %u positive reviews; they should be as many: "
-                              "is the folder complete?",
+                              "%s has %u negative and %u positive reviews; the numbers should be "
+                              "equal: is the folder complete?",
                               part, negative, c.count - negative);
     if (status == TEM_OK)
         *out = c;

@@ -1,4 +1,4 @@
-/* labelled.c - labelled texts from a file. */
+/* labelled.c - reads labelled texts from a file. */
 #include "labelled.h"
 
 #include "failure.h"
@@ -17,7 +17,7 @@ void label_names_free(label_names *l) {
     *l = (label_names){0};
 }
 
-/* A reader and where it is. */
+/* A reader and its position. */
 typedef struct reader {
     const char *path;
     const eval_files *files;
@@ -26,7 +26,7 @@ typedef struct reader {
     label_names *labels;
     corpus *c;
     uint64_t line;
-    bool header_seen; /* TSV, and so the next three */
+    bool header_seen; /* this and the next three are for TSV */
     size_t fields, text_column, label_column;
     tem_error *error;
 } reader;
@@ -37,7 +37,7 @@ static tem_status refuse(reader *r, const char *what) {
 
 static tem_status add_label(reader *r, const char *label, size_t bytes, uint32_t *class) {
     if (!r->may_add)
-        return refuse(r, "a label that the training file does not have");
+        return refuse(r, "the training file does not have this label");
     if (r->labels->count == CLASSES_MAX)
         return refuse(r, "more than 10,000 different labels: is that the right field?");
     char **names = realloc(r->labels->names, (r->labels->count + (size_t)1) * sizeof *names);
@@ -74,7 +74,7 @@ static tem_status add_record(reader *r, const char *text, size_t text_bytes, con
                : status;
 }
 
-/* Column `wanted` of a line; false if it has too few. */
+/* Finds column `wanted` of a line; false if the line has too few. */
 static bool column(const char *line, size_t bytes, size_t wanted, const char **start,
                    size_t *length) {
     const char *at = line, *end = line + bytes;
@@ -90,7 +90,7 @@ static bool column(const char *line, size_t bytes, size_t wanted, const char **s
     return true;
 }
 
-/* The number of the column called `name`; false unless there is exactly one. */
+/* Finds the column called `name`; false unless there is exactly one. */
 static bool find_column(const char *header, size_t bytes, const char *name, size_t *number) {
     const char *start = NULL;
     size_t length = 0, found = 0;
@@ -112,8 +112,8 @@ static size_t count_fields(const char *line, size_t bytes) {
 static tem_status read_header(reader *r, const char *line, size_t bytes) {
     if (!find_column(line, bytes, r->files->text, &r->text_column) ||
         !find_column(line, bytes, r->files->label, &r->label_column))
-        return refuse(r, "the first line must name the fields, with tabs between, and those of "
-                         "--text and --label once");
+        return refuse(r, "the first line must be the field names, separated by tabs, with the "
+                         "fields of --text and --label exactly once");
     r->fields = count_fields(line, bytes);
     r->header_seen = true;
     return TEM_OK;
@@ -141,9 +141,9 @@ static tem_status read_json_line(reader *r, const char *line, size_t bytes) {
     const json_t *label = json_object_get(object, r->files->label);
     tem_status status;
     if (!json_is_object(object))
-        status = refuse(r, "expected one JSON object a line, in valid UTF-8, no key twice");
+        status = refuse(r, "expected one JSON object per line, in valid UTF-8, with no key twice");
     else if (!json_is_string(text))
-        status = refuse(r, "the field of --text is missing or no string");
+        status = refuse(r, "the field of --text is missing or not a string");
     else if (json_is_string(label))
         status = add_record(r, json_string_value(text), json_string_length(text),
                             json_string_value(label), json_string_length(label));
@@ -152,7 +152,7 @@ static tem_status read_json_line(reader *r, const char *line, size_t bytes) {
                             (size_t)snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT,
                                              json_integer_value(label)));
     else
-        status = refuse(r, "the field of --label is missing, or neither string nor whole number");
+        status = refuse(r, "the field of --label is missing, or not a string or whole number");
     json_decref(object);
     return status;
 }
@@ -192,7 +192,7 @@ tem_status labelled_read(const char *path, const eval_files *files, const tem_mo
         status = read_lines(&r, all, bytes);
     free(all);
     if (status == TEM_OK && c.count == 0)
-        status = eval_fail_at(error, TEM_ERR_FORMAT, path, 0, "there is no record in it");
+        status = eval_fail_at(error, TEM_ERR_FORMAT, path, 0, "the file has no records");
     if (status == TEM_OK)
         *out = c;
     else

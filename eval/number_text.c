@@ -1,4 +1,4 @@
-/* number_text.c - numbers as people write them. */
+/* number_text.c - prints numbers the way people write them. */
 #include "number_text.h"
 
 #include <stdio.h>

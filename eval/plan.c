@@ -1,4 +1,4 @@
-/* plan.c - which rows an evaluation has. */
+/* plan.c - the rows of an evaluation. */
 #include "plan.h"
 
 #include "failure.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mechanism that the library has, by its name. */
+/* Makes a mechanism of the library by its name. */
 static tem_status make_plain(const plan_mechanism *row, const tem_model *model, double epsilon,
                              const plan_certificates *certificates, tem_mechanism **mechanism,
                              tem_error *error) {
@@ -20,7 +20,8 @@ static tem_status make_plain(const plan_mechanism *row, const tem_model *model, 
     return tem_mechanism_create(model, &options, mechanism, error);
 }
 
-/* A file of certificates that is not there has none; any other trouble is told as it is. */
+/* Reports a missing certificate. A missing certificate file means no certificate; any other error
+ * is passed on unchanged. */
 static tem_status no_certificate(const tem_error *why, const tem_calibration *wanted,
                                  const plan_certificates *certificates, tem_error *error) {
     char text[NUMBER_TEXT_BYTES];
@@ -53,7 +54,7 @@ static tem_status check_trust(const tem_certificate *certificate, const tem_mode
                      (int)(strlen(certificates->path) - strlen(".cert")), certificates->path);
 }
 
-/* TEM with the certificate of the weights that the row names. */
+/* Makes TEM with the certificate of the weights that the row names. */
 static tem_status make_certified(const plan_mechanism *row, const tem_model *model, double epsilon,
                                  const plan_certificates *certificates, tem_mechanism **mechanism,
                                  tem_error *error) {
@@ -73,8 +74,8 @@ static tem_status make_certified(const plan_mechanism *row, const tem_model *mod
     return status;
 }
 
-/* The rows of the paper's comparison, which are the default, in the order of tables and figures.
- * Every other mechanism of the library follows by its name (list_mechanisms). */
+/* The rows of the paper's comparison are the default, in the order of tables and figures. Every
+ * other mechanism of the library follows by its name (list_mechanisms). */
 static const plan_mechanism defaults[] = {
     {"original", NULL, false, {0, 0}},          {"madlib", make_plain, false, {16, 24}},
     {"tem", make_plain, true, {0, 0}},          {"equal", make_certified, true, {0, 0}},
@@ -90,7 +91,7 @@ static bool is_default(const char *name) {
     return false;
 }
 
-/* All mechanisms: the defaults, then what else the library has. Made once; the same every time. */
+/* All mechanisms: the defaults, then the others of the library. Built once; always the same. */
 static const plan_mechanism *list_mechanisms(size_t *count) {
     static plan_mechanism all[MECHANISMS];
     static size_t known;
@@ -122,8 +123,8 @@ const plan_mechanism *plan_find(const char *name) {
     return NULL;
 }
 
-/* Copies the part of `list` before the next `end` or its end, and moves beyond; false at the end of
- * the list or if the part does not fit. */
+/* Copies the part of `list` up to the next `end` (or the end of the list) and moves past it.
+ * Returns false at the end of the list or if the part does not fit. */
 static bool next_part(const char **list, char end, char *part, size_t bytes) {
     if (*list == NULL)
         return false;
@@ -161,9 +162,9 @@ static tem_status parse_epsilons(const char *list, double *epsilons, uint32_t *c
             return eval_fail(error, TEM_ERR_ARGUMENT, "more than %d epsilons", EVAL_EPSILONS_MAX);
         if (!next_part(&list, ',', part, sizeof part) || !parse_positive(part, &epsilons[*count]))
             return eval_fail(error, TEM_ERR_ARGUMENT,
-                             "epsilons are numbers above 0 with commas between, such as 1,2,3");
+                             "epsilons must be numbers above 0 separated by commas, such as 1,2,3");
         if (is_among(epsilons[*count], epsilons, *count))
-            return eval_fail(error, TEM_ERR_ARGUMENT, "epsilon %s is there twice", part);
+            return eval_fail(error, TEM_ERR_ARGUMENT, "epsilon %s is listed twice", part);
         ++*count;
     }
     return TEM_OK;
@@ -178,7 +179,8 @@ static tem_status unknown_mechanism(tem_error *error) {
                                  : plan_mechanism_at(i + 1) == NULL ? " and "
                                                                     : ", ",
                                  plan_mechanism_at(i)->name);
-    return eval_fail(error, TEM_ERR_ARGUMENT, "mechanisms are %s, with commas between", names);
+    return eval_fail(error, TEM_ERR_ARGUMENT, "mechanisms are %s; separate them with commas",
+                     names);
 }
 
 static tem_status parse_mechanisms(const char *list, bool wanted[MECHANISMS], tem_error *error) {
@@ -195,7 +197,7 @@ static tem_status parse_mechanisms(const char *list, bool wanted[MECHANISMS], te
     return TEM_OK;
 }
 
-/* What --only asks for. */
+/* The rows that --only names. */
 typedef struct filter {
     const plan_mechanism *mechanism; /* NULL: all */
     double epsilon;                  /* 0: all */
@@ -212,7 +214,7 @@ static tem_status parse_only(const char *text, filter *f, tem_error *error) {
         return unknown_mechanism(error);
     bool fine = true;
     if (text != NULL && *text == ':')
-        text++; /* "original::2": it has no epsilon */
+        text++; /* "original::2": the original has no epsilon */
     else if (text != NULL)
         fine = next_part(&text, ':', part, sizeof part) && parse_positive(part, &f->epsilon);
     if (fine && text != NULL) {
@@ -234,7 +236,7 @@ static void add(plan *p, const filter *f, const plan_mechanism *mechanism, doubl
         p->items[p->count++] = (plan_item){mechanism, epsilon, trial};
 }
 
-/* The epsilons of a mechanism; returns how many. */
+/* Lists the epsilons of a mechanism; returns their number. */
 static uint32_t epsilons_of(const plan_mechanism *mechanism, const filter *f, const double *given,
                             uint32_t given_count, double *out) {
     uint32_t count = 0;
@@ -295,7 +297,7 @@ tem_status plan_create(const eval_options *options, plan *p, tem_error *error) {
     if (made.count == 0) {
         plan_free(&made);
         return eval_fail(error, TEM_ERR_ARGUMENT,
-                         "no row has that name; the original has no epsilon: original::1");
+                         "no row has that name; 'original' has no epsilon: use original::1");
     }
     *p = made;
     return TEM_OK;

@@ -1,4 +1,4 @@
-/* plan.h - which rows an evaluation has, and the mechanisms it knows by name. */
+/* plan.h - the rows of an evaluation, and the mechanisms it knows by name. */
 #ifndef EVAL_PLAN_H
 #define EVAL_PLAN_H
 
@@ -18,15 +18,15 @@ typedef tem_status plan_maker(const plan_mechanism *row, const tem_model *model,
 
 struct plan_mechanism {
     const char *name;
-    plan_maker *make; /* NULL: the text as it is, without epsilon */
-    bool has_law;     /* probabilities can be computed, so self and bayes too */
-    double more[2];   /* epsilons beyond those of all */
+    plan_maker *make; /* NULL: the original text, which has no epsilon */
+    bool has_law;     /* its probabilities, and so self and bayes, can be computed */
+    double more[2];   /* epsilons in addition to the common ones */
 };
 
-/* By name; NULL if there is none. */
+/* Finds a mechanism by name; NULL if there is none. */
 const plan_mechanism *plan_find(const char *name);
 
-/* The i-th, from 0; NULL beyond the last. The order of tables and figures. */
+/* The i-th mechanism, from 0, in the order of tables and figures; NULL after the last. */
 const plan_mechanism *plan_mechanism_at(size_t i);
 
 typedef struct plan_item {
@@ -40,8 +40,7 @@ typedef struct plan {
     uint32_t count;
 } plan;
 
-/* The rows that the options ask for, trial by trial. Fails with TEM_ERR_ARGUMENT,
- * TEM_ERR_MEMORY. */
+/* Makes the list of requested rows, trial by trial. Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY. */
 tem_status plan_create(const eval_options *options, plan *p, tem_error *error);
 void plan_free(plan *p);
 

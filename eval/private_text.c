@@ -1,4 +1,4 @@
-/* private_text.c - a corpus after a mechanism. */
+/* private_text.c - privatises a corpus. */
 #include "private_text.h"
 
 #include "failure.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Documents at once, between two reports of progress. */
+/* Documents between two progress reports. */
 enum { AT_ONCE = 1024 };
 
 typedef struct drawing {
@@ -87,7 +87,7 @@ static int compare_pairs(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* guess[y]: the most frequent w among pairs y * 2^32 + w, which are sorted. */
+/* Sets guess[y] to the most frequent w among the sorted pairs y * 2^32 + w. */
 static void learn_guesses(const uint64_t *pairs, uint64_t count, uint32_t *guess, uint32_t words) {
     for (uint32_t y = 0; y < words; y++)
         guess[y] = y;

@@ -1,4 +1,4 @@
-/* results.c - rows on the disk. */
+/* results.c - rows on disk. */
 #include "results.h"
 
 #include "failure.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The numbers of a row that may be missing, as JSON and CSV name them. */
+/* The optional numbers of a row, with their names in JSON and CSV. */
 static const struct {
     const char *name;
     size_t offset;
@@ -39,13 +39,13 @@ static double value_of(const eval_row *row, results_value value) {
     return number;
 }
 
-/* A string of the object into a buffer; false if it is missing or too long. */
+/* Copies a string of the object into a buffer; false if it is missing or too long. */
 static bool take_string(const json_t *object, const char *name, char *out, size_t bytes) {
     const char *text = json_string_value(json_object_get(object, name));
     return text != NULL && (size_t)snprintf(out, bytes, "%s", text) < bytes;
 }
 
-/* The seed is text: JSON's integers end at 2^63. */
+/* The seed is stored as text, because JSON integers end at 2^63. */
 static bool take_seed(const json_t *object, uint64_t *seed) {
     char text[24], *end = NULL;
     if (!take_string(object, "seed", text, sizeof text) || text[0] < '0' || text[0] > '9')
@@ -56,7 +56,7 @@ static bool take_seed(const json_t *object, uint64_t *seed) {
 
 static bool take_trial(const json_t *object, uint32_t *trial) {
     const json_t *number = json_object_get(object, "trial");
-    const json_int_t value = json_integer_value(number); /* 0 if it is none */
+    const json_int_t value = json_integer_value(number); /* 0 if it is not an integer */
     *trial = value > 0 && value <= EVAL_TRIALS_MAX ? (uint32_t)value : 0;
     return *trial > 0;
 }
@@ -73,7 +73,7 @@ static bool row_of_json(const json_t *object, eval_row *row) {
         !take_seed(object, &row->seed) || !take_trial(object, &row->trial) ||
         !json_is_number(seconds) || !(json_is_number(epsilon) || json_is_null(epsilon)))
         return false;
-    /* rows of earlier programs have neither: then they are those of no data */
+    /* rows of earlier versions have neither field: treat them as having no data */
     if (data != NULL &&
         (!take_string(object, "data", row->data, sizeof row->data) ||
          !take_string(object, "certificate", row->certificate, sizeof row->certificate)))
@@ -110,7 +110,7 @@ static char *json_of_row(const eval_row *row) {
     json_object_set_new(object, "data", json_string(row->data));
     json_object_set_new(object, "certificate", json_string(row->certificate));
     json_object_set_new(object, "setting", json_string(row->setting));
-    /* 17 digits: what is read back is the same number */
+    /* 17 digits, so that reading returns the same number */
     char *text = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     return text;
@@ -153,7 +153,7 @@ static tem_status read_line(results *r, const char *line, size_t bytes, uint64_t
     json_decref(object);
     if (!fine)
         return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
-                            "this is no result of an evaluation; use another folder");
+                            "this is not a result of an evaluation; use another folder");
     const char *other = strcmp(row.model, like->model) != 0       ? "another model"
                         : strcmp(row.data, like->data) != 0       ? "other data"
                         : row.seed != like->seed                  ? "another seed"
@@ -161,7 +161,7 @@ static tem_status read_line(results *r, const char *line, size_t bytes, uint64_t
                                                                   : NULL;
     if (other != NULL)
         return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
-                            "a result of %s; use another folder", other);
+                            "a result from %s; use another folder", other);
     return remember(r, &row, error);
 }
 
@@ -177,20 +177,21 @@ static tem_status read_lines(results *r, const char *text, size_t bytes, const e
         at = (size_t)(end - text) + 1;
     }
     if (status == TEM_OK && at < bytes && ftruncate(fileno(r->file), (off_t)at) != 0)
-        status = eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot cut off the torn last line");
+        status =
+            eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot remove the incomplete last line");
     return status;
 }
 
-/* Opens the file for appending, for this evaluation alone. */
+/* Opens the file for appending, and locks it for this evaluation. */
 static tem_status open_file(results *r, tem_error *error) {
     r->file = fopen(r->path, "abe");
     if (r->file == NULL)
-        return eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot write results there");
+        return eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot write results");
     if (flock(fileno(r->file), LOCK_EX | LOCK_NB) == 0)
         return TEM_OK;
     return errno == EWOULDBLOCK
                ? eval_fail_at(error, TEM_ERR_EXISTS, r->path, 0,
-                              "another evaluation is writing there; wait for it, or use another "
+                              "another evaluation is writing to it; wait, or use another "
                               "folder")
                : eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot lock it");
 }
@@ -312,7 +313,7 @@ static void print_csv(FILE *out, const void *context) {
     }
 }
 
-/* "0.7462 ± 0.0031", the interval only where there are trials to take it from. */
+/* Prints "0.7462 ± 0.0031"; the interval only if there are enough trials. */
 static void print_cell(FILE *out, results_mean m, double scale, int digits) {
     if (m.trials == 0)
         fputs(" |", out);
@@ -335,7 +336,7 @@ static void print_md_row(const results *r, const char *mechanism, double epsilon
     for (size_t k = 0; k < VALUES; k++) {
         results_mean m = results_over_trials(r, mechanism, epsilon, (results_value)k);
         if (k == RESULTS_SELF || k == RESULTS_BAYES)
-            m.half = NAN; /* computed from the law: the same in every trial */
+            m.half = NAN; /* computed from the law, so the same in every trial */
         print_cell(out, m, forms[k].scale, forms[k].digits);
     }
     fputc('\n', out);
@@ -354,7 +355,8 @@ static void print_md(FILE *out, const void *context) {
           "per cent. Drawn with a seeded generator: an experiment, not private.\n\n",
           out);
     if (several_commits(r))
-        fputs("The rows are of different commits of the program; results.csv says which.\n\n", out);
+        fputs("The rows are from different commits of the program; results.csv says which.\n\n",
+              out);
     fputs("| mechanism | epsilon | trials | accuracy | MIA AUC | MIA AUC, private text | self | "
           "Bayes | self, drawn | Bayes, drawn |\n|---|---|---|---|---|---|---|---|---|---|\n",
           out);

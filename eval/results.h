@@ -1,4 +1,4 @@
-/* results.h - rows on the disk: results.jsonl, and what is made from it. */
+/* results.h - rows on disk: results.jsonl, and the tables made from it. */
 #ifndef EVAL_RESULTS_H
 #define EVAL_RESULTS_H
 
@@ -7,30 +7,30 @@
 #include <stdio.h>
 
 typedef struct results {
-    char path[4096]; /* of results.jsonl */
-    FILE *file;      /* the same, open for appending, and locked */
-    eval_row *rows;  /* the last of equal (mechanism, epsilon, trial) */
+    char path[4096]; /* path of results.jsonl */
+    FILE *file;      /* results.jsonl, open for appending and locked */
+    eval_row *rows;  /* the last row for each (mechanism, epsilon, trial) */
     uint32_t count, capacity;
 } results;
 
-/* Reads folder/results.jsonl, and keeps it open; makes folder and file if there are none. A last
- * line without its end is what an interrupted run leaves: it is cut off. Any other line that is no
- * row fails with TEM_ERR_FORMAT, and so does one whose model, data, seed or setting is not that of
- * `like`. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_EXISTS (someone else has it open). */
+/* Reads folder/results.jsonl and keeps it open; creates folder and file if they are missing.
+ * Removes an incomplete last line, which an interrupted run leaves. Any other line that is not a
+ * row fails with TEM_ERR_FORMAT; so does a row whose model, data, seed or setting differs from
+ * `like`. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_EXISTS (another process has it open). */
 tem_status results_open(const char *folder, const eval_row *like, results *r, tem_error *error);
 void results_free(results *r);
 
-/* The row, or NULL. */
+/* Finds a row; NULL if there is none. */
 const eval_row *results_find(const results *r, const char *mechanism, double epsilon,
                              uint32_t trial);
 
-/* Appends a row, and returns when it is on the disk. */
+/* Appends a row, and returns when it is on disk. */
 tem_status results_append(results *r, const eval_row *row, tem_error *error);
 
 /* Writes results.csv and results.md into the folder. */
 tem_status results_write_tables(const results *r, const char *folder, tem_error *error);
 
-/* Numbers of a row, by name. */
+/* The numbers of a row. */
 typedef enum results_value {
     RESULTS_ACCURACY,
     RESULTS_MIA,
@@ -41,8 +41,8 @@ typedef enum results_value {
     RESULTS_BAYES_DRAWN,
 } results_value;
 
-/* Over the trials that have the number: mean, and half the width of its 95 % confidence interval
- * by Student's t (NaN for fewer than two). */
+/* Mean over the trials that have the number, and half the width of its 95 % confidence interval by
+ * Student's t (NaN for fewer than two trials). */
 typedef struct results_mean {
     uint32_t trials;
     double mean, half;
@@ -51,7 +51,7 @@ typedef struct results_mean {
 results_mean results_over_trials(const results *r, const char *mechanism, double epsilon,
                                  results_value value);
 
-/* The different epsilons of a mechanism, ascending; returns how many, at most `most`. */
+/* Lists the distinct epsilons of a mechanism, ascending; returns their number, at most `most`. */
 uint32_t results_epsilons(const results *r, const char *mechanism, double *epsilons, uint32_t most);
 
 /* t such that Student's distribution with `freedom` degrees has 2.5 % above it. */

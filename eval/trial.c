@@ -59,7 +59,7 @@ static training training_for(const trial *t, chance_purpose purpose) {
                       .seed = chance_seed(t->task->seed, t->number, purpose)};
 }
 
-/* The vectors that a classifier begins with; *own is to be freed. */
+/* Chooses the initial vectors of a classifier; the caller frees *own. */
 static tem_status begin_vectors(const trial *t, chance_purpose purpose, embedding *own,
                                 const embedding **start, tem_error *error) {
     tem_model_info info;
@@ -77,7 +77,7 @@ static tem_status train(const trial *t, const embedding *start, const bags *data
     return classifier_train(start, data, k->classes, how, k->threads, k->run, c, error);
 }
 
-/* The attack model, from the answers of a shadow model about its own text and other text. */
+/* Trains the attack model on a shadow model's answers about its training text and other text. */
 static tem_status learn_attack(const task *t, trial *out, const bags *own, tem_error *error) {
     classifier shadow = {0};
     float *in = NULL, *others = NULL;
@@ -102,14 +102,14 @@ static tem_status learn_attack(const task *t, trial *out, const bags *own, tem_e
     return status;
 }
 
-/* Numbers of nothing would look like results. */
+/* Refuses empty data: numbers computed from nothing would look like results. */
 static tem_status refuse_empty(const trial *t, tem_error *error) {
     const corpus *parts[] = {&t->learn, &t->judge, &t->others, &t->shadowed};
     for (int i = 0; i < (t->task->membership ? 4 : 2); i++)
         if (corpus_words(parts[i]) == 0)
             return eval_fail(error, TEM_ERR_FORMAT,
                              "a part of the texts is empty, or has no word that the model knows: "
-                             "it takes more texts, or another model");
+                             "use more texts or another model");
     return TEM_OK;
 }
 
@@ -137,7 +137,7 @@ tem_status trial_open(const task *t, uint32_t number, trial *out, tem_error *err
     return status;
 }
 
-/* The attack on the target's answers about its own text and about other text. */
+/* Runs the attack on the target's answers about its training text and about other text. */
 static tem_status attack_target(const trial *t, const classifier *target, const bags *own,
                                 const bags *others, double *auc, tem_error *error) {
     float *in = NULL, *out = NULL;
@@ -151,7 +151,7 @@ static tem_status attack_target(const trial *t, const classifier *target, const 
     return status;
 }
 
-/* What the target of a row learns from, and its like that it does not. */
+/* The text that a row's target learns from, and similar text that it does not see. */
 typedef struct texts {
     corpus learn, others;
     bags learn_bags, others_bags;
@@ -199,7 +199,7 @@ static tem_status test_target(const trial *t, const classifier *target, const te
     return status;
 }
 
-/* What stayed, and what an attacker guesses. */
+/* Counts unchanged words and the attacker's correct guesses. */
 static tem_status count_draws(const trial *t, const texts *x, eval_row *row, tem_error *error) {
     tem_model_info info;
     row->self_drawn = private_text_kept(&t->learn, &x->learn);
@@ -210,7 +210,7 @@ static tem_status count_draws(const trial *t, const texts *x, eval_row *row, tem
                                 &row->bayes_drawn, error);
 }
 
-/* Trains the classifier under test; texts and result go to other programs if they are to. */
+/* Trains the classifier under test; exports texts and result if requested. */
 static tem_status train_target(const trial *t, const texts *x, const eval_row *row,
                                classifier *target, tem_error *error) {
     const task *k = t->task;

@@ -1,4 +1,4 @@
-/* whole_file.c - files that are read and written as a whole. */
+/* whole_file.c - reads and writes whole files. */
 #include "whole_file.h"
 
 #include "failure.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The rest of an open file; false with errno. */
+/* Reads the rest of an open file; false with errno. */
 static bool read_rest(FILE *file, char **text, size_t *bytes) {
     size_t capacity = 1 << 14, length = 0;
     char *all = malloc(capacity);
@@ -33,7 +33,7 @@ static bool read_rest(FILE *file, char **text, size_t *bytes) {
     return true;
 }
 
-/* A signal that the program catches ends the waiting for a pipe: it is to stop. */
+/* A signal that the program catches interrupts waiting for a pipe: report it as cancelled. */
 static tem_status refuse(const char *path, const char *what, tem_error *error) {
     const tem_status status = errno == EINTR ? TEM_ERR_CANCELLED : TEM_ERR_FILE;
     return eval_fail_at(error, status, path, 0, "%s", what);

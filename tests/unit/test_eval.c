@@ -617,10 +617,10 @@ static void a_row_is_of_its_data(void **state) {
         .mechanism = "tem", .epsilon = 2, .trial = 1, .seed = 1, .data = "0123", .setting = "s"};
     assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0123\"", NULL), TEM_OK);
     assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0124\"", &error), TEM_ERR_FORMAT);
-    assert_string_equal(error.message, "a result of other data; use another folder");
+    assert_string_equal(error.message, "a result from other data; use another folder");
     /* as earlier programs wrote it */
     assert_int_equal(reopen("own", &row, "\"data\"", "\"date\": \"0123\"", &error), TEM_ERR_FORMAT);
-    assert_string_equal(error.message, "a result of other data; use another folder");
+    assert_string_equal(error.message, "a result from other data; use another folder");
     static const char *const trials[] = {"0", "-1", "1.5", "4294967297", "1001", "\"1\"", "null"};
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
         char field[64];
