@@ -1,8 +1,8 @@
-/* bench_common.h - what the benchmark programs share.
+/* bench_common.h - shared code of the benchmark programs.
  *
- * Each program does one measurement and prints one JSON object on stdout, which
- * bench/run collects. They see what a user sees, tem.h, and end at the first failure: a
- * figure of a run in which something failed would be worth nothing. */
+ * Each program does one measurement and prints one JSON object to stdout, which bench/run collects.
+ * The programs use only the public tem.h, as a user does. They stop at the first failure: a number
+ * from a run with a failure would be worthless. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -31,7 +31,7 @@ static inline void bench_need(tem_status status, const tem_error *error) {
         bench_die(error->file, error->message);
 }
 
-/* Memory that is there: touched, so that no page fault is timed. 64-byte lines. */
+/* Allocates memory, aligned to 64-byte lines, and touches it so that no page fault is timed. */
 static inline void *bench_memory(size_t bytes) {
     void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (memory == NULL)
@@ -57,7 +57,7 @@ static inline double bench_real(const char *text) {
     return value;
 }
 
-/* A line of /proc/self/status, such as "VmHWM:", in bytes; 0 where there is none. */
+/* A line of /proc/self/status, such as "VmHWM:", in bytes; 0 if it is missing. */
 static inline uint64_t bench_memory_line(const char *name) {
     char line[256];
     uint64_t kilobytes = 0;
@@ -70,7 +70,7 @@ static inline uint64_t bench_memory_line(const char *name) {
     return kilobytes * 1024;
 }
 
-/* A file of 32-bit numbers, whole; *count receives how many. */
+/* Reads a whole file of 32-bit numbers; *count receives their number. */
 static inline uint32_t *bench_read_u32(const char *path, size_t *count) {
     FILE *file = fopen(path, "rb");
     if (file == NULL || fseek(file, 0, SEEK_END) != 0)
@@ -86,7 +86,7 @@ static inline uint32_t *bench_read_u32(const char *path, size_t *count) {
     return numbers;
 }
 
-/* Generator for tables and addresses, where any even spread will do (xorshift64*). */
+/* Generator for tables and addresses, where any uniform spread will do (xorshift64*). */
 static inline uint64_t bench_next(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -94,7 +94,7 @@ static inline uint64_t bench_next(uint64_t *state) {
     return *state * UINT64_C(2685821657736338717);
 }
 
-__extension__ typedef unsigned __int128 bench_u128; /* not ISO C, but in every compiler used */
+__extension__ typedef unsigned __int128 bench_u128; /* not ISO C, but every compiler used has it */
 
 /* A number below `n` from 64 random bits. */
 static inline uint64_t bench_below(uint64_t bits, uint64_t n) {

@@ -1,11 +1,11 @@
-/* bench_draw.c - words drawn a second, in steady state.
+/* bench_draw.c - words drawn per second, in steady state.
  *
  *   bench_draw MODEL KIND EPSILON THREADS SECONDS IDS [WEIGHTS]
  *
- * IDS: a file of 32-bit word ids, drawn for in order, each thread through its own part and
- * from the start again, in batches as a user would. WEIGHTS: a file of 32-bit output
- * weights. A warm-up of a fifth of SECONDS is not counted: a word's list is checked when it
- * is first used. */
+ * IDS: a file of 32-bit word ids. Each thread draws for its own part of them, in order and
+ * again from the start, in batches as a user would. WEIGHTS: a file of 32-bit output
+ * weights. A warm-up of a fifth of SECONDS is not counted, because tem checks a word's list
+ * when it is first used. */
 #include "bench_common.h"
 
 #include <pthread.h>
@@ -15,8 +15,8 @@ enum { BATCH = 4096 };
 typedef struct thread_work {
     const tem_mechanism *mechanism;
     const uint32_t *ids;
-    size_t count, at; /* its part of the stream, and where it is in it */
-    double seconds;   /* to run for; then: how long it did */
+    size_t count, at; /* its part of the stream, and its position there */
+    double seconds;   /* in: how long to run; out: how long it ran */
     uint64_t words;
     pthread_t thread;
 } thread_work;
@@ -79,12 +79,12 @@ int main(int argc, char **argv) {
 
     const double start = bench_now();
     bench_need(tem_model_open(argv[1], &model, &error), &error);
-    tem_model_trust_own(model); /* what is measured here nobody releases */
+    tem_model_trust_own(model); /* a benchmark releases nothing */
     const double opened = bench_now();
     tem_model_info info;
     tem_model_get_info(model, &info);
     if (given != NULL && weights != info.words)
-        bench_die(argv[7], "expected one weight a word");
+        bench_die(argv[7], "expected one weight per word");
     options.weights = given;
     bench_need(tem_mechanism_create(model, &options, &mechanism, &error), &error);
     const double ready = bench_now();

@@ -1,15 +1,15 @@
-/* bench_index.c - how long an index takes to build, stage by stage.
+/* bench_index.c - time to build an index, stage by stage.
  *
  *   bench_index VECTORS LIMIT NEIGHBOURS THREADS [MODEL [LISTS COUNT]]
  *
- * LIMIT: how many words to take. MODEL: where to save the model, "-" not to. LISTS: where
- * to write the lists of the first COUNT words, as 32-bit pairs (id, distance), for a
- * comparison with others. */
+ * LIMIT: number of words to use. MODEL: where to save the model, "-" for nowhere. LISTS:
+ * where to write the lists of the first COUNT words, as 32-bit pairs (id, distance), to
+ * compare with other libraries. */
 #include "bench_common.h"
 
 enum { STAGES_MAX = 16 };
 
-/* Wall time by stage. A stage lasts from its first report to the next stage's. */
+/* Wall time by stage. A stage lasts from its first report to the first report of the next stage. */
 typedef struct stages {
     const char *name[STAGES_MAX];
     double seconds[STAGES_MAX];
@@ -52,7 +52,8 @@ static void write_lists(const tem_model *model, const char *path, uint32_t count
         tem_neighbours n;
         tem_error error;
         bench_need(tem_model_neighbours(model, id, &n, &error), &error);
-        if (fwrite(n.list, sizeof *n.list, neighbours, file) != neighbours) /* some have more */
+        if (fwrite(n.list, sizeof *n.list, neighbours, file) !=
+            neighbours) /* some lists have more */
             bench_die(path, "cannot be written");
     }
     if (fclose(file) != 0)

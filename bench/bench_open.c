@@ -1,8 +1,8 @@
-/* bench_open.c - how long a model takes to open, and its first word to be drawn.
+/* bench_open.c - time to open a model and draw its first word.
  *
  *   bench_open MODEL TIMES
  *
- * The file is in the page cache from the second time on. */
+ * From the second time on, the file is in the page cache. */
 #include "bench_common.h"
 
 int main(int argc, char **argv) {

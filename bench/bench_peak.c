@@ -1,12 +1,12 @@
-/* bench_peak.c - what this machine can do at most, measured.
+/* bench_peak.c - the limits of this machine, measured.
  *
  *   bench_peak int8|int16|fp32|read|chase|gather THREADS SECONDS [MEGABYTES]
  *
- * int8, int16, fp32: multiply-adds a second of vpdpbusd, vpdpwssd and vfmadd on 512-bit
- * registers, nothing loaded or stored; "rate" is null where the processor lacks them.
- * read: bytes a second, in order. chase: loads a second where each gives the address of
- * the next. gather: loads a second at random addresses known long before, fetched ahead.
- * The last three over MEGABYTES shared by all threads. */
+ * int8, int16, fp32: multiply-adds per second of vpdpbusd, vpdpwssd and vfmadd on 512-bit
+ * registers, without loads or stores; "rate" is null if the CPU lacks them.
+ * read: bytes per second, in order. chase: loads per second where each load gives the
+ * address of the next. gather: loads per second at random addresses that are known early
+ * and prefetched. The last three use MEGABYTES shared by all threads. */
 #include "bench_common.h"
 
 #include <pthread.h>
@@ -17,9 +17,9 @@
 enum { LINE_WORDS = 8 }; /* a cache line is 8 x 64 bits */
 
 typedef struct worker {
-    double (*work)(struct worker *); /* does some, returns how much */
+    double (*work)(struct worker *); /* does some work, returns how much */
     uint64_t *memory;
-    uint64_t lines;    /* of memory, of all threads */
+    uint64_t lines;    /* lines of memory of all threads */
     uint64_t from, to; /* this thread's part */
     uint64_t state;
     double seconds, rate;
@@ -31,8 +31,8 @@ typedef struct worker {
 #if defined(__x86_64__)
 enum { ROUNDS = 20000, ACCUMULATORS = 16 }; /* more chains than latency x throughput */
 
-/* The empty assembly makes the compiler take every accumulator as changed, so that no
- * operation can be merged with another or left out. */
+/* The empty assembly tells the compiler that every accumulator changes, so that it can neither
+ * merge nor drop an operation. */
 #define KEEP(x) __asm__ volatile("" : "+v"(x))
 
 #define DEFINE_PEAK(name, target_set, vector, zero, operation, per_operation)                      \
@@ -58,7 +58,7 @@ DEFINE_PEAK(peak_int16, "avx512f,avx512vnni", __m512i, _mm512_setzero_si512,
 DEFINE_PEAK(peak_fp32, "avx512f", __m512, _mm512_setzero_ps, _mm512_fmadd_ps(a, b, sums[i]), 16)
 #endif
 
-/* The function for a peak, or NULL where this processor has none. */
+/* The function for a peak, or NULL if this CPU lacks the instruction. */
 static double (*arithmetic(const char *name))(worker *) {
 #if defined(__x86_64__)
     if (strcmp(name, "int8") == 0)
@@ -106,7 +106,7 @@ static double gather(worker *w) {
     return STEPS;
 }
 
-/* One cycle through all lines in random order (Sattolo), so that no chase is short. */
+/* Links all lines into one cycle in random order (Sattolo), so that no chase is short. */
 static void link_lines(uint64_t *memory, uint64_t lines) {
     uint64_t state = 1;
     for (uint64_t i = 0; i < lines; i++)
@@ -123,7 +123,7 @@ static void link_lines(uint64_t *memory, uint64_t lines) {
 static void *run_worker(void *argument) {
     worker *w = argument;
     double done = 0;
-    (void)w->work(w); /* the clock of the core goes up, the memory is mapped */
+    (void)w->work(w); /* warm-up: raises the core's clock and maps the memory */
     const double start = bench_now();
     do
         done += w->work(w);

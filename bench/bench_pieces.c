@@ -2,8 +2,8 @@
  *
  *   bench_pieces MODEL TEXT IDS
  *
- * Each line of TEXT is a document; unknown words are TEM_NO_WORD, which a mechanism draws
- * for too. */
+ * Each line of TEXT is a document. Unknown words become TEM_NO_WORD, for which a mechanism
+ * also draws. */
 #include "bench_common.h"
 
 int main(int argc, char **argv) {
@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     unsigned long long all = 0, unknown = 0;
     for (ssize_t bytes; (bytes = getline(&line, &room, text)) > 0;) {
         size_t count = 0;
-        uint32_t *ids = bench_memory((size_t)bytes * 4); /* a word has a byte at least */
+        uint32_t *ids = bench_memory((size_t)bytes * 4); /* a word has at least one byte */
         bench_need(tem_model_pieces(model, line, (size_t)bytes, ids, (size_t)bytes, &count, &error),
                    &error);
         if (fwrite(ids, 4, count, out) != count)

@@ -1,12 +1,12 @@
-/* bench_probe.c - how fast any sampler could be that reads memory once per level.
+/* bench_probe.c - the speed limit of a sampler that reads memory once per level.
  *
  *   bench_probe WORDS NEIGHBOURS THREADS SECONDS
  *
- * A word costs 16 bytes of the same generator tem uses (libsodium's ChaCha20, in pieces of
- * 4 KiB) and two loads, the second at an address that depends on what the first found: from
- * a table of 64 bytes a word, then from one of 8 bytes a list entry. Nothing is compared,
- * nothing is written. The addresses are spread evenly, while a text's are not: its frequent
- * words stay in the cache, so a sampler may well pass this mark. */
+ * A word costs 16 bytes of the generator that tem uses (libsodium's ChaCha20, in blocks of
+ * 4 KiB) and two loads: one from a table of 64 bytes per word, then one from a table of 8
+ * bytes per list entry, at an address that depends on the first. The probe compares nothing
+ * and writes nothing. Its addresses are spread evenly. Those of a text are not: its frequent
+ * words stay in the cache, so a sampler may be faster than this limit. */
 #include "bench_common.h"
 
 #include <pthread.h>

@@ -1,9 +1,9 @@
-/* bench_tail.c - how many words outside the list a draw has to look at, computed.
+/* bench_tail.c - average number of words outside the list that a draw examines, computed.
  *
  *   bench_tail MODEL IDS SAMPLE EPSILON...
  *
  * A round of the envelope (docs/PRIVACY.md) proposes a word of a part of the vocabulary with
- * probability T/(S+T) and ends the draw with probability Z/(S+T), so a draw looks at T/Z of
+ * probability T/(S+T) and ends the draw with probability Z/(S+T), so a draw examines T/Z of
  * them on average: T = sum of (words of the part) exp(-s min(bound, gamma)) over the parts
  * (docs/FORMAT.md), Z the sum over all words. Equal weights. The mean over SAMPLE words of IDS,
  * known ones, evenly spaced. */
@@ -18,7 +18,7 @@ static double weight(const tem_mechanism_info *m, tem_dist d) {
     return exp(-m->s * (d < m->gamma_steps ? d : m->gamma_steps) / TEM_DIST_ONE);
 }
 
-/* The least distance of a word of each part that the list does not have. */
+/* Finds, for each part, the smallest distance of a word that is not in the list. */
 static void find_bounds(const tem_neighbours *list, const tem_dist *distances, uint32_t n,
                         unsigned char *listed, tem_dist bounds[PARTS]) {
     memset(listed, 0, n);
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
     tem_mechanism_info mechanisms[EPSILONS_MAX];
     double sums[EPSILONS_MAX] = {0};
     bench_need(tem_model_open(argv[1], &model, &error), &error);
-    tem_model_trust_own(model); /* what is measured here nobody releases */
+    tem_model_trust_own(model); /* a benchmark releases nothing */
     tem_model_get_info(model, &info);
     for (int e = 0; e < epsilons; e++) {
         tem_mechanism *mechanism = NULL;

@@ -1,9 +1,9 @@
-/* bench_texts.c - documents in memory, one call of the library each.
+/* bench_texts.c - documents in memory, one library call each.
  *
  *   bench_texts MODEL EPSILON THREADS LINES TEXT
  *
- * The first LINES lines of TEXT, twice, of which the second time is told; and the time of a call
- * for one word. What a binding for another language is measured by. */
+ * Privatises the first LINES lines of TEXT twice and reports the second time, and the time of a
+ * call for one word. Bindings for other languages are compared with this. */
 #include "bench_common.h"
 
 #include <pthread.h>
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
     const unsigned threads = (unsigned)bench_number(argv[3], BENCH_THREADS_MAX);
     const size_t most = bench_number(argv[4], 1 << 24);
     bench_need(tem_model_open(argv[1], &model, &error), &error);
-    tem_model_trust_own(model); /* what is measured here nobody releases */
+    tem_model_trust_own(model); /* a benchmark releases nothing */
     bench_need(tem_mechanism_create(model, &options, &mechanism, &error), &error);
     texts t = {.mechanism = mechanism, .lines = calloc(most + 1, sizeof *t.lines)};
     if (t.lines == NULL)

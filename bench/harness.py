@@ -1,8 +1,7 @@
-"""What every section of the benchmark uses: figures, results kept on disk, programs, data.
+"""Shared by every section of the benchmark: numbers, results on disk, programs, data.
 
-Only the standard library: without the virtual environment the parts in C still run.
-Everything that needs NumPy or another package is asked of bench/rivals.py, which runs in
-its own process (see Rival).
+Uses only the standard library, so that the C parts run without the virtual environment. Everything
+that needs NumPy or another package runs in bench/rivals.py, a separate process (see Rival).
 """
 import array
 import json
@@ -19,18 +18,18 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HERE = pathlib.Path(__file__).resolve().parent
 
-# name: rows, columns of what tools/fetch-vectors fetches
+# name: rows, columns of the file that tools/fetch-vectors fetches
 SETS = {"glove-6b-100d": (341479, 100), "glove-840b-300d": (33860, 300)}
 NOISY_ROWS = 400000
 GRID_SET = ("grid", 2000, 64)  # small integers: float32 is exact on them, so results must agree
 
 
 class Missing(Exception):
-    """Something a section needs is not there; the section is left out and says why."""
+    """Something that a section needs is missing; the section is left out and says why."""
 
 
 def figure(runs):
-    """Several runs of one measurement, as they are reported: median and spread."""
+    """Median and spread of several runs of one measurement."""
     runs = [float(run) for run in runs]
     return {"median": statistics.median(runs), "min": min(runs), "max": max(runs), "runs": runs}
 
@@ -40,7 +39,7 @@ def say(text):
 
 
 class Store:
-    """build/bench.json: written after every step, so that an interrupted run keeps what it has."""
+    """build/bench.json: written after every step, so that an interrupted run keeps its results."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -68,10 +67,10 @@ class Store:
 
 
 class Rival:
-    """A process of bench/rivals.py, asked for one measurement at a time.
+    """A process of bench/rivals.py that takes one measurement at a time.
 
-    It stays alive between the questions, so that imports and loading are not timed and
-    runs of tem and of the other can alternate.
+    The process stays alive between the questions. So imports and loading are not timed, and runs
+    of tem and of the other library can alternate.
     """
 
     def __init__(self, python, threads):
@@ -94,14 +93,14 @@ class Rival:
         return answer["answer"]
 
     def close(self):
-        self.process.kill()  # between two questions, or no one waits for the answer any more
+        self.process.kill()  # it is idle, or nobody waits for its answer any more
         self.process.wait()
 
 
 def start_rival(python, threads):
-    """A Rival that has FAISS, or the Missing that says why there is none."""
+    """Returns a Rival that has FAISS, or a Missing that says why there is none."""
     if not python.exists():
-        return Missing(f"no {python.name} of the virtual environment; `make bench` makes it")
+        return Missing(f"the virtual environment has no {python.name}; `make bench` creates it")
     rival = Rival(python, threads)
     try:
         rival.hello = rival.ask("hello")
@@ -114,7 +113,7 @@ def start_rival(python, threads):
 
 
 class Bench:
-    """One run of the benchmark: its settings, and the ways to measure something."""
+    """One run of the benchmark: its settings, and the functions that measure."""
 
     def __init__(self, options, store):
         self.options = options
@@ -128,14 +127,14 @@ class Bench:
 
     # ------------------------------------------------------------- running --
     def runs(self, usual):
-        """How often to measure: 5 times what is short, 3 what is long."""
+        """Number of runs: 5 for short measurements, 3 for long ones."""
         return self.options.runs or (2 if self.quick else usual)
 
     def seconds(self, usual):
         return 0.05 if self.quick else usual
 
     def program(self, name, *arguments):
-        """Runs one of bench/*.c; returns what it printed."""
+        """Runs one of bench/*.c; returns its output."""
         command = [str(self.build / "bench" / f"bench_{name}"), *map(str, arguments)]
         result = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         if result.returncode != 0:
@@ -153,7 +152,7 @@ class Bench:
         return time.monotonic() - start, usage.ru_maxrss * 1024
 
     def peak(self, kind, *megabytes, threads=None, seconds=0.5):
-        """One of the machine's limits, or None where it has no such instruction."""
+        """One of the machine's limits, or None if the CPU lacks the instruction."""
         if self.quick:
             megabytes = [1 for _ in megabytes]
         return self.program("peak", kind, threads or self.threads, self.seconds(seconds),
@@ -185,11 +184,11 @@ class Bench:
 
     # ---------------------------------------------------------------- data --
     def vectors(self, name):
-        """A set of vectors: {"rows", "columns", "raw", "binary"}, made once.
+        """A set of vectors: {"rows", "columns", "raw", "binary"}, created once.
 
-        raw: float32, row by row, for the others; binary: the same numbers as a word2vec
-        file, for tem. "noisy-300d": the rows of glove-840b-300d over and over, each time
-        with fresh noise of half a column's deviation, as there are no more real ones.
+        raw: float32, row by row, for the other libraries; binary: the same numbers as a word2vec
+        file, for tem. "noisy-300d": the rows of glove-840b-300d repeated, each time with fresh
+        noise of half a column's deviation, because there are not enough real rows.
         """
         if self.quick:
             return self.grid_set()
@@ -229,7 +228,8 @@ class Bench:
         return files
 
     def model(self, name):
-        """A model file of a set with the default number of neighbours; "default": as shipped."""
+        """The model file of a set with the default number of neighbours; "default": the shipped
+        model."""
         if name == "default" and not self.quick:
             return str(self.build / "default.tem")
         path = self.data / f"{'grid' if self.quick else name}.tem"
@@ -244,7 +244,7 @@ class Bench:
         return information["words"], information["neighbours"]
 
     def reviews(self, tags=True):
-        """The training reviews, one a line, with or without their HTML tags."""
+        """The training reviews, one per line, with or without their HTML tags."""
         path = self.data / ("train.txt" if tags else "train-plain.txt")
         if self.quick:
             path = self.data / "quick.txt"
@@ -261,7 +261,7 @@ class Bench:
         return str(path)
 
     def ids(self, name):
-        """The reviews' words as ids of a model, in a file; in a quick run, even ones."""
+        """A file with the reviews' words as ids of a model; in a quick run, uniform random ids."""
         path = self.data / f"{'grid' if self.quick else name}.ids"
         if self.quick:
             generator = random.Random(2)
@@ -273,14 +273,14 @@ class Bench:
         return str(path)
 
     def known_ids(self, name):
-        """The words of the reviews that the vocabulary has, as ids, in a file."""
+        """A file with the ids of the reviews' words that the vocabulary has."""
         path = self.data / f"{'grid' if self.quick else name}.known"
         ids = array.array("I", pathlib.Path(self.ids(name)).read_bytes())
         path.write_bytes(array.array("I", (i for i in ids if i != 0xffffffff)).tobytes())
         return str(path)
 
     def weights(self, name):
-        """Unequal output weights, log-uniform from 1000 to 4000, in a file."""
+        """A file of unequal output weights, log-uniform from 1000 to 4000."""
         path = self.data / f"{'grid' if self.quick else name}.weights"
         if not path.exists():
             generator = random.Random(3)
@@ -301,7 +301,7 @@ def first_line(command):
 
 
 def machine(bench):
-    """What the figures were measured on."""
+    """The machine on which the numbers were measured."""
     lscpu = {}
     for line in subprocess.run(["lscpu"], stdout=subprocess.PIPE, text=True,
                                env=dict(os.environ, LC_ALL="C")).stdout.splitlines():

@@ -1,7 +1,7 @@
-"""docs/BENCHMARKS.md and its plots, from build/bench.json and bench/report.md.in.
+"""Writes docs/BENCHMARKS.md and its plots, from build/bench.json and bench/report.md.in.
 
-The text is written by hand in report.md.in; `{{name}}` on a line of its own is replaced by
-the table of that name below. A section that was not measured says so.
+The text in report.md.in is written by hand. The table of that name replaces a line `{{name}}`.
+A section that was not measured says so.
 """
 import pathlib
 import re
@@ -9,13 +9,13 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]  # told apart by all
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]  # colour-blind safe
 
 
 # ------------------------------------------------------------------- formatting --
 
 def number(value, digits=3):
-    """Significant digits, with thousands separated; no exponents."""
+    """Significant digits, with thousands separators and no exponent."""
     if value == 0:
         return "0"
     size = len(str(int(abs(value)))) if abs(value) >= 1 else 0
@@ -28,7 +28,7 @@ def number(value, digits=3):
 
 
 def spread(fig, scale=1.0, digits=3):
-    """Median, and from the least to the most."""
+    """Median, with minimum and maximum."""
     if fig is None:
         return "-"
     middle, least, most = (number(fig[key] * scale, digits) for key in ("median", "min", "max"))
@@ -54,7 +54,7 @@ def note(section):
 # -------------------------------------------------------------------- the tables --
 
 def commits(data):
-    """What was measured: one commit, or which sections are of which."""
+    """The measured commit, or the sections of each commit."""
     by_commit = {}
     for section, commit in data.get("commits", {}).items():
         by_commit.setdefault(commit, []).append(section)
@@ -353,7 +353,7 @@ def write(data, docs=DOCS):
     for name, plot in (("sampling", plot_sampling), ("growth", plot_growth)):
         if not note(sections.get(name)):
             plot(sections[name], plots)
-        else:  # no picture of what the table does not have
+        else:  # no picture without a table
             text = re.sub(rf"^!\[.*{name}\.svg\)\n", "", text, flags=re.M)
             (plots / f"{name}.svg").unlink(missing_ok=True)
     (docs / "BENCHMARKS.md").write_text(text)

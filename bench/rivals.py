@@ -1,8 +1,8 @@
-"""The libraries that tem is compared with, behind one question and one answer a line.
+"""The libraries that tem is compared with. Reads one question per line, writes one answer per line.
 
-Run by bench/harness.py with the Python that has them. A question is a JSON object on
-stdin, {"question": name, ...}; the answer a JSON object on stdout. What the libraries
-print goes to stderr.
+bench/harness.py runs this with the Python that has the libraries. A question is a JSON object on
+stdin, {"question": name, ...}; the answer is a JSON object on stdout. Output of the libraries
+goes to stderr.
 """
 import concurrent.futures
 import ctypes
@@ -18,9 +18,9 @@ import timeit
 import numpy as np
 
 THREADS = int(sys.argv[1])
-STATE = {}  # what an earlier question loaded
+STATE = {}  # state loaded by an earlier question
 
-# Sizes of the blocks in which FAISS multiplies (queries, rows); the first are its own.
+# Sizes of the blocks in which FAISS multiplies (queries, rows); the first are FAISS's own.
 FAISS_BLOCKS = [(4096, 1024), (4096, 4096), (1024, 8192), (512, 16384)]
 
 
@@ -31,7 +31,7 @@ def seconds_of(function):
 
 
 def hello():
-    """Versions of what is there."""
+    """Versions of the installed packages."""
     versions = {"python": sys.version.split()[0], "numpy": np.__version__}
     try:
         import faiss
@@ -65,8 +65,8 @@ def write_set(words, values, raw, binary):
 
 
 def make_set(text, rows, columns, raw, binary):
-    """GloVe or word2vec text as float32. Columns are separated by one space, words may
-    hold a no-break space: so nothing is split but at that space."""
+    """GloVe or word2vec text as float32. One space separates the columns, and a word may contain a
+    no-break space, so this splits at that one space only."""
     words, values = [], np.empty((rows, columns), dtype=np.float32)
     with open(text, "rb") as file:
         for line in file:
@@ -93,7 +93,7 @@ def make_noisy(base, rows, raw, binary):
 # ------------------------------------------------------------ exact neighbours --
 
 def faiss_load(files, limit=None):
-    """IndexFlatL2 of the rows; returns how long adding took."""
+    """Creates IndexFlatL2 of the rows; returns the seconds for adding them."""
     import faiss
     STATE.clear()
     rows = np.ascontiguousarray(rows_of(files, limit))
@@ -109,9 +109,9 @@ def set_blocks(blocks):
 
 
 def faiss_tune(k, queries):
-    """Finds the block sizes at which FAISS is fastest here, and stays with them."""
+    """Finds the block sizes at which FAISS is fastest here, and keeps them."""
     best = {}
-    for _ in range(2):  # in turn: another process that wakes up meets one round only
+    for _ in range(2):  # alternate: another process that wakes up slows only one round
         for blocks in FAISS_BLOCKS:
             set_blocks(blocks)
             best[blocks] = min(best.get(blocks, math.inf), faiss_search(k, queries)["seconds"])
@@ -128,17 +128,17 @@ def faiss_search(k, queries):
 
 
 def steps_of(square):
-    """tem's distance of a squared one that is an integer: steps of 2^-16, rounded up."""
+    """tem's distance for an integer squared distance: steps of 2^-16, rounded up."""
     root = math.isqrt(square << 32)
     return root + (root * root < square << 32)
 
 
 def compare_lists(lists, count, k, exact):
-    """tem's lists of the first `count` rows beside FAISS's.
+    """Compares tem's lists of the first `count` rows with FAISS's.
 
-    exact: the rows are small integers, on which float32 makes no error, so all distances
-    must be the same, and all ids but those at the last distance, where either may choose.
-    Otherwise: the share of ids in common, float32 and the grid being what they are.
+    exact: the rows are small integers, on which float32 makes no error. So all distances must be
+    equal, and all ids except those at the last distance, where either library may choose.
+    Otherwise returns the share of common ids, since float32 and the grid round differently.
     """
     pairs = np.fromfile(lists, dtype=np.uint32).reshape(count, k, 2)
     squares, ids = STATE["index"].search(STATE["rows"][:count], k)
@@ -179,7 +179,7 @@ def sgemm_faiss(a, b, product):
 
 
 def sgemm(columns, rows=8192):
-    """GFLOP/s of one product of rows x columns by its like, with each BLAS."""
+    """GFLOP/s with each BLAS of a product of two matrices of rows x columns."""
     generator = np.random.default_rng(5)
     a, b = (generator.standard_normal((rows, columns), dtype=np.float32) for _ in range(2))
     product = np.zeros((rows, rows), dtype=np.float32)
@@ -201,8 +201,8 @@ def known_ids(path, count, rows):
 
 
 def madlib_noise(ids, count, epsilon):
-    """Noisy vectors of the first words of a stream: a direction, and a length drawn from
-    Gamma(d, 1/epsilon). Drawn here, so that only the search is timed."""
+    """Noisy vectors of the first words of a stream: a direction, and a length drawn from Gamma(d,
+    1/epsilon). They are drawn here, so that only the search is timed."""
     generator = np.random.default_rng(6)
     rows = STATE["rows"]
     chosen = rows[known_ids(ids, count, len(rows))]
@@ -229,8 +229,8 @@ def madlib_search(count):
 # ------------------------------------------------------ TEM as one would in NumPy --
 
 def numpy_tem(files, ids, count, epsilon, batch=64):
-    """Algorithm 2 of the paper over whole batches, float32: every distance by a matrix
-    product, Gumbel noise on all of them and on the one score of those beyond gamma."""
+    """Algorithm 2 of the paper over whole batches, in float32: all distances by a matrix product,
+    Gumbel noise on each of them and on the single score of the words beyond gamma."""
     generator = np.random.default_rng(7)
     if STATE.get("tem") != files["raw"]:
         STATE.clear()
@@ -246,7 +246,7 @@ def numpy_tem(files, ids, count, epsilon, batch=64):
         np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
         far = distances > gamma
         noise = generator.standard_exponential(distances.shape, dtype=np.float32)
-        np.log(np.maximum(noise, 1e-37, out=noise), out=noise)  # 0 would win whatever its score
+        np.log(np.maximum(noise, 1e-37, out=noise), out=noise)  # 0 would always win
         noise *= -scale
         scores = noise - distances
         scores[far] = -np.inf
@@ -277,7 +277,7 @@ def tem_texts(epsilon, threads):
 
 
 def tem_python_threads(epsilon, threads):
-    """The same by threads of Python, each of which has its part of the lines."""
+    """The same with Python threads; each thread has its part of the lines."""
     model, lines = STATE["tem"]
     parts = [lines[i::threads] for i in range(threads)]
     with concurrent.futures.ThreadPoolExecutor(threads) as pool:
@@ -286,14 +286,14 @@ def tem_python_threads(epsilon, threads):
 
 
 def tem_call(epsilon, calls):
-    """Seconds a call for one word."""
+    """Seconds per call for one word."""
     model, _ = STATE["tem"]
     return min(timeit.repeat(lambda: model.privatize("movie", epsilon=epsilon), number=calls,
                              repeat=3)) / calls
 
 
 def tem_words(epsilon, words):
-    """Seconds a word for known words, one call each, as with the packages of others."""
+    """Seconds per word for known words, one call each, as with the other packages."""
     model, _ = STATE["tem"]
     return seconds_of(lambda: [model.privatize(word, epsilon=epsilon) for word in words])[0] / len(
         words)
@@ -302,7 +302,7 @@ def tem_words(epsilon, words):
 # ------------------------------------------------------------ packages of others --
 
 def package_load(package, text):
-    """text: a GloVe text file without header and without words that hold a space."""
+    """text: a GloVe text file without a header and without words that contain a space."""
     if package == "mldp-text":
         import gensim.models
         import mldp_text
@@ -330,20 +330,21 @@ def package_mechanism(package, epsilon):
 
 
 def package_draw(package, epsilon, words):
-    """Seconds a word for known words."""
+    """Seconds per word for known words."""
     draw = package_mechanism(package, epsilon)
     spent, _ = seconds_of(lambda: [draw(word) for word in words])
     return spent / len(words)
 
 
 def package_unknown(package, epsilon, times):
-    """How often a word that the vocabulary does not have comes out as it went in."""
+    """The share of unknown words that come out unchanged."""
     draw = package_mechanism(package, epsilon)
     return sum(draw(f"zqx{i}secret") == f"zqx{i}secret" for i in range(times)) / times
 
 
 def near_pairs(rows, sample, pairs):
-    """The nearest different row of each of `sample` rows; of these pairs the closest."""
+    """Finds the nearest different row of each of `sample` rows; returns the closest of these
+    pairs."""
     chosen = np.random.default_rng(8).choice(len(rows), sample, replace=False)
     found = []
     for word in chosen:
@@ -354,9 +355,9 @@ def near_pairs(rows, sample, pairs):
 
 
 def realised_loss(files, epsilons, sample, pairs):
-    """The epsilon that TEM has in truth with the paper's score of the far words, ln |W \\ L|,
-    and with mldp-text's, ln(|W| / |L|): the largest |ln(P(y | w) / P(y | w'))| / d(w, w')
-    over all y and the closest pairs (w, w') of a sample. A lower bound of the true one."""
+    """The true epsilon of TEM with the paper's score of the far words, ln |W \\ L|, and with
+    mldp-text's score, ln(|W| / |L|): the largest |ln(P(y | w) / P(y | w'))| / d(w, w') over all y
+    and the closest pairs (w, w') of a sample. This is a lower bound of the true epsilon."""
     rows = rows_of(files)
     n, worst = len(rows), {}
 
@@ -396,7 +397,7 @@ def main():
         question = json.loads(line)
         try:
             answer = {"answer": QUESTIONS[question.pop("question")](**question)}
-        except Exception as fault:  # told to the driver, which decides
+        except Exception as fault:  # the caller decides
             answer = {"error": f"{type(fault).__name__}: {fault}"}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()

@@ -1,9 +1,8 @@
-"""The sections of the benchmark. Each returns its steps: what to measure, and about how long.
+"""The sections of the benchmark. Each returns its steps: what to measure, and the expected seconds.
 
-A step's result goes into build/bench.json under its section and key as soon as it is
-there. Inside a step runs of tem and of what it is compared with take turns, so that
-whatever else the machine does meets both; a ratio is made of two runs that were
-neighbours in time, and its median and spread are of these ratios.
+A step's result goes into build/bench.json under its section and key as soon as it is known. Within
+a step, runs of tem and of the other library alternate, so that any other load on the machine slows
+both. A ratio compares two consecutive runs; its median and spread are over these ratios.
 """
 import array
 import collections
@@ -22,7 +21,7 @@ MODELS = {"default": "glove-840b-300d", "glove-6b-100d": "glove-6b-100d"}  # mod
 
 
 def in_turn(runs, measures):
-    """Calls each measure `runs` times, one after the other; returns {name: [results]}."""
+    """Calls each measure `runs` times, alternating; returns {name: [results]}."""
     results = collections.defaultdict(list)
     for _ in range(runs):
         for name, measure in measures.items():
@@ -72,7 +71,7 @@ def peak(bench):
 
 # --------------------------------------------------------------------- index --
 
-# case: set, neighbours, queries FAISS is measured on, seconds of one run in all, about
+# case: set, neighbours, queries that FAISS is measured on, approximate total seconds of one run
 INDEX_CASES = {"glove-6b-100d": ("glove-6b-100d", 64, 20480, 90),
                "default": ("glove-840b-300d", 64, 33860, 20),
                "default-256": ("glove-840b-300d", 256, 33860, 20),
@@ -80,7 +79,7 @@ INDEX_CASES = {"glove-6b-100d": ("glove-6b-100d", 64, 20480, 90),
 
 
 def fastest_faiss(bench, files, k):
-    """The wheel or Debian's build, whichever is faster, loaded and tuned."""
+    """The wheel or Debian's build of FAISS, whichever is faster, loaded and tuned."""
     tried = {}
     for name in ("wheel", "debian"):
         if bench.has_rival(name):
@@ -101,8 +100,7 @@ def index_case(bench, name, k, queries):
         k, queries = 16, rows
     if bench.options.full:
         queries = rows
-    # The default model is made of the rotated vectors that come with tem; distances are
-    # the same.
+    # The default model uses the rotated vectors that come with tem; their distances are the same.
     own = files["binary"]
     if name == "glove-840b-300d" and not bench.quick:
         own = ROOT / "data/glove-840b-33k-300d.temv"
@@ -202,9 +200,9 @@ def numpy_step(bench, model, epsilon):
 
 
 def sampling(bench):
-    """Words drawn a second."""
+    """Words drawn per second."""
     if not bench.quick:
-        bench.reviews()  # says what is missing before anything is measured
+        bench.reviews()  # reports missing data before anything is measured
     for model in MODELS:
         yield Step(f"{model}-tail", 30, lambda m=model: bench.program(
             "tail", bench.model(m), bench.ids(m), 20 if bench.quick else 200, *EPSILONS))
@@ -282,7 +280,7 @@ def resident(process):
 
 
 def stream_step(bench, megabytes):
-    """Privatises a long stream through pipes, looking at its memory at ten points."""
+    """Privatises a long stream through pipes, and records the memory at ten points."""
     text = pathlib.Path(bench.reviews()).read_bytes()
     times = max(10, int(megabytes * 1e6 / len(text)))
     command = [str(bench.build / "tem"), "privatize", "--quiet", "--strip-tags", "--epsilon", "6",
@@ -316,7 +314,7 @@ def endtoend(bench):
 
 
 def privatize_dry(bench, model):
-    """Reading, cutting into words, looking them up: no draws, no output."""
+    """Time to read the text, split it into words and look them up: no draws, no output."""
     text = bench.reviews()
     seen = [bench.command("privatize", "--quiet", "-m", bench.model(model), "--threads",
                           bench.threads, "--strip-tags", "--epsilon", "3", "--dry-run", text,
@@ -342,7 +340,7 @@ def growth_step(bench, columns, rows, k, threads):
 
 
 def growth(bench):
-    """How the index grows with words, neighbours, columns and threads."""
+    """Cost of the index by words, neighbours, columns and threads."""
     sizes = (1000, GRID_SET[1]) if bench.quick else (25000, 100000, 341479)
     for rows in sizes:
         for columns in GROWTH_SETS:
@@ -357,8 +355,8 @@ def growth(bench):
 # ----------------------------------------------------------- python-packages --
 
 def package_text(bench):
-    """The default vocabulary for both packages: no header, no word that holds a space of
-    any kind (pypantera splits rows at any white space); and {word: its row}."""
+    """The default vocabulary for both packages, without a header and without words that contain any
+    kind of space (pypantera splits rows at any white space); and {word: its row}."""
     source = bench.vectors("glove-840b-300d")
     path = bench.data / "packages.txt"
     with open(source["raw"], "rb") as raw, open(source["binary"], "rb") as binary, \
@@ -398,7 +396,7 @@ def package_step(bench, package, epsilon, text, words, ids):
 def python_packages(bench):
     """Other implementations of TEM."""
     if not bench.has_rival():
-        raise Missing("no virtual environment with mldp-text and pypantera")
+        raise Missing("there is no virtual environment with mldp-text and pypantera")
     rival = bench.rival()
     for package in ("mldp-text", "pypantera"):
         if package not in rival.hello:
@@ -420,7 +418,7 @@ def python_packages(bench):
 # -------------------------------------------------------------------- python --
 
 def python_batch(bench, epsilon, threads, lines):
-    """Ten thousand reviews in one call from Python, beside a loop over them in C."""
+    """Ten thousand reviews in one call from Python, compared with a loop over them in C."""
     text, model, rival = bench.reviews(), bench.model("default"), bench.rival()
     rival.ask("tem_load", model=model, text=text, lines=lines)
     rival.ask("tem_texts", epsilon=float(epsilon), threads=threads)
@@ -432,7 +430,7 @@ def python_batch(bench, epsilon, threads, lines):
 
 
 def python_threads(bench, epsilon, lines):
-    """Threads of Python that share a model: one, and two; and what two threads of C gain here."""
+    """Python threads that share a model: one and two; and the gain of two C threads here."""
     rival, model, text = bench.rival(), bench.model("default"), bench.reviews()
     rival.ask("tem_load", model=model, text=text, lines=lines)
     rival.ask("tem_texts", epsilon=float(epsilon), threads=1)
@@ -449,7 +447,7 @@ def python_threads(bench, epsilon, lines):
 
 
 def python_call(bench, epsilon):
-    """A call for one word: what Python adds."""
+    """A call for one word: the overhead of Python."""
     rival, calls = bench.rival(), 1000 if bench.quick else 100000
     rival.ask("tem_load", model=bench.model("default"), text=bench.reviews(), lines=1)
     seen = in_turn(bench.runs(5), {
@@ -461,7 +459,7 @@ def python_call(bench, epsilon):
 
 
 def python_package(bench, package, epsilon, text, words):
-    """The same words, a call each, by tem's package and by another one."""
+    """The same words, one call each, with tem's package and with another one."""
     rival = bench.rival()
     rival.ask("package_load", package=package, text=text)
     rival.ask("tem_load", model=bench.model("default"), text=bench.reviews(), lines=1)
@@ -476,9 +474,9 @@ def python_package(bench, package, epsilon, text, words):
 
 
 def python(bench):
-    """tem's package for Python, beside the library and other packages."""
+    """tem's Python package, compared with the library and other packages."""
     if "tem" not in bench.rival().hello:
-        raise Missing("no package tem in the virtual environment; bench/make-venv installs it")
+        raise Missing("the virtual environment has no package tem; bench/make-venv installs it")
     lines = 500 if bench.quick else 10000
     bench.reviews()
     yield Step("call", 30, lambda: python_call(bench, "3"))
