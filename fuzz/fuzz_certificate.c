@@ -1,7 +1,7 @@
 /* fuzz_certificate.c - any bytes as a file of certificates.
  *
- * Read twice: as they are, and with the hash of every record made right, since no fuzzer would
- * find one. What is accepted must be possible. */
+ * The target reads the bytes twice: unchanged, and with the hash of every record corrected, because
+ * no fuzzer would find one. Whatever is accepted must be valid. */
 #include "certificate/certificate.h"
 #include "core/memory.h"
 
@@ -33,13 +33,13 @@ static void check_certificate(const tem_certificate *c) {
     require(isfinite(c->epsilon) && c->realised > 0 && c->realised < c->epsilon);
     require(c->s <= CERTIFICATE_EXPONENT_MAX / c->gamma);
     require((c->weights != NULL) == (c->count > 0));
-    uint64_t sum = 0; /* each weight can be read, and one is above 0 */
+    uint64_t sum = 0; /* each weight is readable, and at least one is above 0 */
     for (uint32_t i = 0; i < c->count; i++)
         sum += c->weights[i];
     require(c->count == 0 || sum > 0);
 }
 
-/* The hash of the weights in a frame, if they can be had. */
+/* Computes the hash of the weights in a frame, if they are readable. */
 static void seal_weights(char *record, const char *frame, uint64_t bytes) {
     static uint32_t weights[WEIGHTS_MAX];
     uint32_t count = 0;
@@ -50,7 +50,7 @@ static void seal_weights(char *record, const char *frame, uint64_t bytes) {
         core_hash256(weights, size, (unsigned char *)record + WEIGHTS_HASH_AT);
 }
 
-/* Makes the hashes of all records right. */
+/* Corrects the hashes of all records. */
 static void seal(char *block, size_t size) {
     for (size_t at = HEADER; at <= size && size - at >= RECORD;) {
         char *record = block + at;
@@ -68,7 +68,7 @@ static void seal(char *block, size_t size) {
     }
 }
 
-/* Whether each certificate can be read by itself; *count: how many before one cannot. */
+/* Whether each certificate can be read alone; *count: the number before the first that cannot. */
 static bool read_each(const file_view *view, uint32_t *count) {
     tem_error error;
     for (*count = 0;; ++*count) {
@@ -83,7 +83,7 @@ static bool read_each(const file_view *view, uint32_t *count) {
     }
 }
 
-/* A block of exactly the input's size, so that a read beyond it is seen. */
+/* A block of exactly the input's size, so that a read beyond it is detected. */
 static void read_copy(const uint8_t *data, size_t size, bool sealed) {
     char *block = malloc(size == 0 ? 1 : size);
     tem_certificate *list = NULL;

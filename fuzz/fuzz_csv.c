@@ -1,8 +1,8 @@
-/* fuzz_csv.c - any bytes as a CSV or TSV stream, of which one column is private.
+/* fuzz_csv.c - any bytes as a CSV or TSV stream with one private column.
  *
- * Where a record is accepted, the spans of its fields follow each other within it. With another
- * text in the private field the record is accepted again and has the same end, the field is that
- * text, and the other fields are what they were. */
+ * In an accepted record the spans of the fields follow each other. After another text is put into
+ * the private field, the record is accepted again with the same end, the field is that text, and
+ * the other fields are unchanged. */
 #include "records/records.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static void require(bool holds) {
         abort();
 }
 
-/* One column of a record that is known to be good. */
+/* Decodes one column of a record that is known to be valid. */
 static core_buffer decode(const record_reader *r, uint32_t column, const core_buffer *record) {
     record_reader other = *r;
     record_span span;
@@ -71,7 +71,7 @@ static void check_record(const record_reader *r, char *bytes, size_t size) {
         check_splice(r, &record, &span);
 }
 
-/* Takes the header; where it has no field "text", columns that the input chooses. */
+/* Reads the header; if it has no field "text", the input chooses the columns. */
 static void take_header(record_reader *r, const char *record, size_t size, uint8_t choice) {
     if (records_header(r, record, size, NULL) == TEM_OK) {
         require(r->column < r->columns);

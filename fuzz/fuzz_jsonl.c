@@ -1,8 +1,8 @@
-/* fuzz_jsonl.c - any bytes as a stream of JSON records, of which the field "text" is private.
+/* fuzz_jsonl.c - any bytes as a stream of JSON records with a private field "text".
  *
- * Where a record is accepted, the span is a string or null within it. With another text in its
- * place the record is accepted again, the field is that text, and what comes before and after is
- * where it was. */
+ * In an accepted record the span is a string or null within it. After another text is put in its
+ * place, the record is accepted again, the field is that text, and everything before and after it
+ * is unchanged. */
 #include "records/json_span.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void check_record(const record_reader *r, const char *record, size_t size
         return;
     check_span(record, size, &span);
     if (span.quoting == RECORD_JSON) {
-        /* Half a character is found only here. */
+        /* Only decoding detects half a character (a lone surrogate). */
         if (records_decode(&span, record, &text, NULL) == TEM_OK)
             require(text.size <= span.end - span.start - 2);
     }

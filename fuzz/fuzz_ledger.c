@@ -1,8 +1,8 @@
 /* fuzz_ledger.c - any bytes as a ledger.
  *
- * Read three times: as they are; as lines that lack their checks, which are put on, since no fuzzer
- * would ever find one; and as an amount. Of a line that is accepted, spent is words times epsilon,
- * and the people's words add up. */
+ * The target reads the bytes three times: unchanged; as lines without checks, which the target
+ * adds, because no fuzzer would ever find one; and as an amount. In an accepted line, spent is
+ * words times epsilon, and the people's words add up. */
 #include "ledger/ledger_text.h"
 
 #include <stdlib.h>

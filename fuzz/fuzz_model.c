@@ -14,12 +14,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum {
     SECTIONS = SECTION_KINDS - 1,
     SEALED = (int)(sizeof(model_header) + SECTIONS * sizeof(model_section)),
-    USED_MOST = 64,      /* words that are looked at */
-    VERIFIED_MOST = 4096 /* bytes of a file whose verification is quick */
+    USED_MOST = 64,      /* words to inspect */
+    VERIFIED_MOST = 4096 /* largest file to verify, so that it is quick */
 };
 
-/* The table that the header's numbers demand, where that fills the file; else the
- * table stays as it is. */
+/* Writes the section table that the header's numbers demand, if it fits the file; otherwise leaves
+ * the table unchanged. */
 static void lay_out(model_header *header, model_section table[SECTION_KINDS], size_t size) {
     uint64_t word_bytes = 0, list_entries = 0, file_bytes = 0;
     model_section right[SECTION_KINDS];
@@ -38,7 +38,7 @@ static void lay_out(model_header *header, model_section table[SECTION_KINDS], si
     header->sections = SECTIONS;
 }
 
-/* Makes the table and all hashes right that can be. */
+/* Corrects the table and all hashes where possible. */
 static void reseal(unsigned char *file, size_t size) {
     model_header header;
     model_section table[SECTION_KINDS];
@@ -56,7 +56,7 @@ static void reseal(unsigned char *file, size_t size) {
     memset(file + SEALED + CORE_HASH_BYTES, 0, sizeof(model_seal) - CORE_HASH_BYTES);
 }
 
-/* Keeps the compiler from leaving out reads whose results nobody wants. */
+/* Keeps the compiler from dropping reads whose results are unused. */
 static volatile uint64_t sink;
 
 static void use_word(const tem_model *model, uint32_t id) {
@@ -74,7 +74,7 @@ static void use_word(const tem_model *model, uint32_t id) {
             n.list[i].distance + (i < USED_MOST ? tem_model_distance(model, id, n.list[i].id) : 0);
 }
 
-/* Draws for the first words; gamma keeps rounds few, whatever the bounds are. */
+/* Draws for the first words; gamma keeps rounds few, whatever the bounds. */
 static void use_draws(const tem_model *model, uint32_t words) {
     const tem_mechanism_options options = {.epsilon = 1, .gamma = 2};
     tem_mechanism *mechanism = NULL;
@@ -91,7 +91,7 @@ static void use_draws(const tem_model *model, uint32_t words) {
     tem_mechanism_free(mechanism);
 }
 
-/* What a verified model promises about one word. */
+/* The promises of a verified model about one word. */
 static void check_word(const tem_model *model, uint32_t id) {
     size_t length = 0;
     tem_neighbours n = {0};
@@ -105,7 +105,7 @@ static void check_word(const tem_model *model, uint32_t id) {
             abort();
 }
 
-/* Nobody has vouched for it; then somebody does who has been deceived. */
+/* First nobody vouches for the model; then a deceived user does. */
 static void use_trust(tem_model *model, const tem_run *run) {
     const tem_mechanism_options options = {.epsilon = 1, .gamma = 2};
     tem_mechanism *mechanism = NULL;
@@ -139,7 +139,7 @@ static void use_model(tem_model *model, size_t size) {
         check_word(model, i);
 }
 
-/* A block of exactly the input's size, so that a read beyond it is seen. */
+/* A block of exactly the input's size, so that a read beyond it is detected. */
 static void open_copy(const uint8_t *data, size_t size, int resealed) {
     void *block = NULL;
     tem_model *model = NULL;

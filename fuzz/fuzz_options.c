@@ -1,4 +1,4 @@
-/* fuzz_options.c - any bytes as a command line: arguments are what stands between NUL bytes. */
+/* fuzz_options.c - any bytes as a command line; NUL bytes separate the arguments. */
 #include "options.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ typedef struct targets {
     double positive;
 } targets;
 
-/* Splits a copy of the input, which ends in NUL, into argv[1] and on. */
+/* Splits a copy of the input, which ends in NUL, into argv[1], argv[2] and so on. */
 static int split(char *text, size_t size, char **argv) {
     static char program[] = "tem";
     int argc = 0;
@@ -27,7 +27,7 @@ static int split(char *text, size_t size, char **argv) {
     return argc;
 }
 
-/* Whether a string is one of the arguments, or the end of one. */
+/* Whether a string is one of the arguments, or the tail of one. */
 static bool is_argument(const char *string, const char *text, size_t size) {
     return string >= text && string <= text + size;
 }

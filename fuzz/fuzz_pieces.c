@@ -1,4 +1,4 @@
-/* fuzz_pieces.c - any bytes as a text to be cut into pieces.
+/* fuzz_pieces.c - any bytes as a text to split into pieces.
  *
  * What is not UTF-8 is refused; of everything else every letter and digit is in exactly one piece
  * that is a word, no piece has white space in it, pieces are in order and apart from each other,
@@ -19,8 +19,8 @@ static void require(bool holds) {
         abort();
 }
 
-/* A word is known or not by its hash, under a key from the input: every rule that asks the
- * vocabulary goes both ways. */
+/* The hash of a word, under a key from the input, decides whether the word is known. So every rule
+ * that asks the vocabulary is tested both ways. */
 static uint32_t find(const void *vocabulary, const char *word, size_t length) {
     uint32_t hash = 2166136261u ^ *(const uint8_t *)vocabulary;
     require(length > 0 && length <= TEM_WORD_BYTES_MAX);
@@ -49,7 +49,7 @@ static void check_order(const text_pieces *p) {
     }
 }
 
-/* Relies on the order. */
+/* Relies on the order of the pieces. */
 static void check_letters(const text_pieces *p) {
     size_t i = 0;
     for (size_t at = 0; at < p->text.size;) {
@@ -77,7 +77,7 @@ static void compare(const text_pieces *a, const text_pieces *b) {
     }
 }
 
-/* The same pieces, a window of a few bytes at a time. */
+/* Checks that a window of a few bytes at a time gives the same pieces. */
 static void compare_windows(text_pieces *p, const text_pieces *whole, const char *text,
                             size_t bytes) {
     size_t count = 0;
@@ -104,7 +104,7 @@ static void check_tags(const char *text, size_t size) {
     free(out);
 }
 
-/* The first byte is the key of the vocabulary and the size of a window; the rest is the text. */
+/* The first byte is the key of the vocabulary and the window size; the rest is the text. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2)
         return 0;
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text_pieces fast, slow;
     text_pieces_init(&fast, find, data);
     text_pieces_init(&slow, find, data);
-    fast.recent = recent_new(); /* as after some 16 kB; without memory it goes without */
+    fast.recent = recent_new(); /* as after about 16 kB; NULL (no memory) is allowed */
     require((text_pieces_cut(&fast, text, bytes, NULL) == TEM_OK) == valid);
     require((text_pieces_cut_unicode(&slow, text, bytes, NULL) == TEM_OK) == valid);
     if (valid) {

@@ -1,10 +1,11 @@
-/* fuzz_spelling.c - the rule of tem.h: what comes out depends on the draws, the settings and the
+/* fuzz_spelling.c - the rule of tem.h: the output depends on the draws, the settings and the
  * number of pieces, and on nothing else of the input.
  *
- * The first byte chooses the policies, the second the format and what the rest is:
- *  - choices, of a stream of records and of two spellings of it (tests/unit/spelling.h);
+ * The first byte chooses the policies. The second byte chooses the format and the meaning of the
+ * rest:
+ *  - choices that make a stream of records and two spellings of it (tests/unit/spelling.h);
  *  - a text, whose spellings are its normal forms, and other white space where it has some.
- * Under the same seed all spellings must come out as the same bytes. */
+ * With the same seed all spellings must give the same output bytes. */
 #include "../tests/unit/spelling.h"
 
 #include <unictype.h>
@@ -67,7 +68,7 @@ static bool is_blank(ucs4_t c) {
     return uc_is_property_white_space(c) || uc_is_general_category(c, UC_CATEGORY_Cc);
 }
 
-/* The text with other blanks for each that does not end a line. */
+/* Replaces each blank that does not end a line by other blanks. */
 static core_buffer replace_blanks(const uint8_t *text, size_t size) {
     static const char *const blanks[] = {" ", "\t ", "\u00a0", "\r", "\u202f", "\x01", "\u2028"};
     core_buffer made = {0};

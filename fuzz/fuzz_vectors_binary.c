@@ -1,7 +1,7 @@
 /* fuzz_vectors_binary.c - any bytes as a word2vec binary or .temv file.
  *
- * The first byte chooses the threads and the limit; the rest is the file, in a
- * block of exactly its size, so that a read beyond it is seen. */
+ * The first byte chooses the threads and the limit; the rest is the file, in a block of exactly its
+ * size, so that a read beyond it is detected. */
 #include "core/memory.h"
 #include "model/vectors.h"
 
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What vectors_load promises about every result. */
+/* The promises of vectors_load about every result. */
 static void check(const tem_vectors *vectors) {
     uint64_t count = (uint64_t)vectors->words.count * vectors->dimension;
     if (vectors->words.count < 2 || (vectors->values == NULL) == (vectors->grid == NULL))

@@ -1,8 +1,8 @@
 /* fuzz_vectors_text.c - any bytes as embedding text, plain or gzip.
  *
- * What is read must not depend on how it is read: the same bytes go through one
- * thread with one chunk and two threads with chunks of a few bytes, and both must
- * come to the same verdict, the same fault and the same numbers. */
+ * The result must not depend on the reading method. The target reads the same bytes with one thread
+ * and one chunk, and with two threads and chunks of a few bytes. Both must give the same verdict,
+ * the same error and the same numbers. */
 #include "core/memory.h"
 #include "io/file.h"
 #include "model/vectors.h"
@@ -40,7 +40,7 @@ static void read_twice(const char *data, size_t size, uint64_t limit, size_t chu
     vectors_free(second);
 }
 
-/* The first byte chooses the limit and the size of the chunks; the rest is the file. */
+/* The first byte chooses the limit and the chunk size; the rest is the file. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0)
         return 0;
