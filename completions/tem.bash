@@ -1,5 +1,5 @@
-# bash completion for tem. Commands and options come from tem's own help, so they are
-# always those of the program that is installed.
+# bash completion for tem. Commands and options come from tem's own help, so they always match the
+# installed program.
 _tem() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local command=${COMP_WORDS[1]} words=

@@ -1,5 +1,5 @@
-/* build_in_memory.c - a model from the program's own numbers: from vectors, and from a
- * distance of one's own. No file is involved. */
+/* build_in_memory.c - builds models without any file: from the program's own vectors, and from its
+ * own distance function. */
 #include <tem.h>
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 static const char *const words[] = {"low", "middle", "high", "higher"};
 static const float heights[] = {0.0f, 1.0f, 3.0f, 3.5f};
 
-/* How far apart two words are; must be a metric. This one never reaches 1. */
+/* The distance of two words; it must be a metric. This one never reaches 1. */
 static double apart(void *context, uint32_t a, uint32_t b) {
     (void)context;
     const double difference =

@@ -1,22 +1,21 @@
-/* draw.c - a private word for each word named on the command line.
+/* draw.c - draws a private word for each word on the command line.
  *
  *   draw MODEL EPSILON WORD...
  *
- * The model must be one that this user has built or verified: 'tem build', 'tem verify'.
- */
+ * This user must have built or verified the model: 'tem build', 'tem verify'. */
 #include <tem.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Draws for each word; the first failure ends it, and nothing more is printed. */
+/* Draws for each word. Stops at the first failure and prints nothing more. */
 static tem_status draw_words(const tem_model *model, const tem_mechanism *mechanism, tem_rng *rng,
                              char **words, int count, tem_error *error) {
     for (int i = 0; i < count; i++) {
         uint32_t out = 0;
         size_t length = 0;
-        /* A word that the model does not have is TEM_NO_WORD, and is drawn for as well. */
+        /* A word that the model does not have becomes TEM_NO_WORD; tem draws for it too. */
         const uint32_t id = tem_model_find(model, words[i], strlen(words[i]));
         tem_status status = tem_mechanism_draw(mechanism, rng, id, &out, error);
         if (status != TEM_OK)

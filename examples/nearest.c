@@ -1,7 +1,6 @@
-/* nearest.c - the nearest words of each word named on the command line.
+/* nearest.c - prints the nearest words of each word on the command line.
  *
- *   nearest MODEL WORD...
- */
+ *   nearest MODEL WORD... */
 #include <tem.h>
 
 #include <stdio.h>
