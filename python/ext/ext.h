@@ -1,13 +1,14 @@
 /* ext.h - the parts of tem._tem, the bridge between Python and tem.h.
  *
- * The bridge is thin: a Python type for each object of tem.h, a method for each call, numbers and
- * strings in and out. What a user calls is written in Python (tem/_model.py).
+ * The bridge is thin: one Python type per object of tem.h, one method per call, numbers and
+ * strings in and out. The functions that a user calls are written in Python (tem/_model.py).
  *
- *  - The GIL is released around every call that draws, reads, builds or computes. The objects of
- *    tem.h are frozen once made, so any number of Python threads may use one.
- *  - An object keeps those it was made from alive: a mechanism its model, an accountant too.
- *  - Only the stable ABI of CPython 3.11 is used: one wheel serves every later version.
- *  - No exception has a word of a text in it. */
+ *  - Every call that draws, reads, builds or computes releases the GIL. The objects of tem.h are
+ *    frozen once made, so any number of Python threads may share one.
+ *  - An object keeps the objects it was made from alive: a mechanism and an accountant keep their
+ *    model.
+ *  - The bridge uses only the stable ABI of CPython 3.11, so one wheel serves every later version.
+ *  - No exception contains a word of a text. */
 #ifndef EXT_H
 #define EXT_H
 
@@ -20,9 +21,9 @@
 
 enum { EXT_GENERATORS = 64 };
 
-/* What the module has for itself. Generators are costly to key and are used again; each belongs
- * to the thread that took it until it is given back, both under the GIL. After fork() the
- * library keys them anew. */
+/* The state of the module. Keying a generator is costly, so generators are reused. A generator
+ * belongs to the thread that took it until the thread gives it back; both happen under the GIL.
+ * After fork() the library keys them again. */
 typedef struct ext_state {
     PyObject *make_error; /* tem._errors.make */
     PyTypeObject *model, *mechanism, *job, *accountant, *prior, *certificate;
@@ -39,7 +40,7 @@ typedef struct ext_mechanism {
     tem_mechanism *mechanism;
 } ext_mechanism;
 
-/* A mechanism, and what to do with the rest of a text, and where there is none. */
+/* A mechanism, and the policies for the other parts of a text and for missing texts. */
 typedef struct ext_job {
     PyObject_HEAD ext_mechanism *mechanism;
     tem_text_options options;
@@ -70,58 +71,59 @@ extern PyMethodDef ext_model_functions[], ext_mechanism_functions[], ext_account
 ext_state *ext_state_of(PyObject *module);
 ext_state *ext_state_of_self(PyObject *self);
 
-/* A new object of a type; its own fields are zero. NULL with an exception. */
+/* Makes a new object of a type, with zeroed fields. NULL with an exception. */
 void *ext_new(PyTypeObject *type);
 
-/* Frees the object itself, last of all that its deallocator does. */
+/* Frees the object itself; a deallocator calls this last. */
 void ext_delete(PyObject *self);
 
-/* Raises what went wrong, unless an exception is set already (a progress callback's, or Ctrl-C).
- * Always NULL. */
+/* Raises the error, unless an exception is set already (by a progress callback or Ctrl-C). Always
+ * returns NULL. */
 PyObject *ext_fail(const ext_state *state, const tem_error *error);
 
-/* The bytes of a str, which live as long as it does. NULL with an exception that has nothing of
- * the text in it, and tells which of many it is.
- *   what    what it is one of, such as "text"; NULL: it is the only one
- *   number  its place among them, from 0, as Python counts */
+/* The bytes of a str, which live as long as the str. NULL with an exception that contains nothing
+ * of the text, and says which of many texts it is.
+ *   what    the kind of item, such as "text"; NULL: there is only one
+ *   number  its index, from 0, as Python counts */
 const char *ext_utf8(const ext_state *state, PyObject *text, const char *what, Py_ssize_t number,
                      Py_ssize_t *bytes);
 
-/* What a certificate says its mechanism does, beside the paper's; None if it does not say. */
+/* The effects of a mechanism according to its certificate, beside the paper's; None if the
+ * certificate has none. */
 PyObject *ext_effects(const tem_certificate_info *info);
 
 /* ---- long calls ---- */
 
-/* Runs of a call without the GIL. Between ext_run_begin and ext_run_end no Python may be used. */
+/* A call without the GIL. Between ext_run_begin and ext_run_end no Python may be used. */
 typedef struct ext_run {
     tem_run run;
-    PyObject *callable; /* told how far it is; or NULL. Borrowed */
+    PyObject *callable; /* progress callback, or NULL; borrowed */
     PyThreadState *thread;
-    const char *stage; /* of the last call of `callable` */
-    int64_t told;      /* when, in milliseconds */
-    bool stop;         /* an exception is set: what was asked to stop once is not to go on */
+    const char *stage; /* stage of the last call of `callable` */
+    int64_t told;      /* time of that call, in milliseconds */
+    bool stop;         /* an exception is set: once asked to stop, the call must not go on */
 } ext_run;
 
-/* callable: None for nobody. */
+/* callable: None for no callback. */
 void ext_run_begin(ext_run *r, unsigned threads, PyObject *callable);
 void ext_run_end(ext_run *r);
 
-/* To be called now and then, from the thread that began. True, then and ever after: stop, an
- * exception is set. */
+/* Call it now and then, from the thread that called ext_run_begin. True means stop, because an
+ * exception is set; it then stays true. */
 bool ext_run_tell(ext_run *r, const char *stage, uint64_t done, uint64_t total);
 
 /* ---- ledgers ---- */
 
-/* A ledger as Python gives it: (path, budget or 0, field that names people or None, their names or
- * None), or None. */
+/* A ledger in the form that Python passes: (path, budget or 0, field that names people or None,
+ * their names or None), or None. */
 typedef struct ext_ledger {
-    PyObject *path; /* bytes; NULL: there is none */
+    PyObject *path; /* bytes; NULL: no ledger */
     double budget;
-    const char *by;   /* lives as long as what was given */
-    PyObject *people; /* a tuple, one a document; borrowed, or NULL */
+    const char *by;   /* lives as long as the argument */
+    PyObject *people; /* a tuple, one name per document; borrowed, or NULL */
 } ext_ledger;
 
-/* False with an exception. Free with ext_ledger_free, also then. */
+/* Returns false with an exception. Call ext_ledger_free in either case. */
 bool ext_ledger_read(PyObject *given, ext_ledger *ledger);
 void ext_ledger_free(ext_ledger *ledger);
 
@@ -142,7 +144,7 @@ PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, const 
 
 /* ---- generators ---- */
 
-/* One for the caller alone; NULL with an exception. */
+/* Takes a generator for the caller alone; NULL with an exception. */
 tem_rng *ext_take_generator(ext_state *state);
 void ext_give_generator(ext_state *state, tem_rng *rng);
 

@@ -140,8 +140,8 @@ static void accountant_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* make_accountant(model, mechanism or None, threads, progress): for the weights of a mechanism,
- * or for equal ones */
+/* make_accountant(model, mechanism or None, threads, progress): for the weights of a mechanism, or
+ * for equal weights */
 static PyObject *make_accountant(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     ext_model *model = NULL;
@@ -243,8 +243,8 @@ static PyObject *describe_curve(const tem_point *points, uint32_t count) {
     return list;
 }
 
-/* choose(target, wanted, beta, gamma, prior, calibrated, with_curve, threads, progress): (answer,
- * [point]), a point being (epsilon, epsilon_paper, s, gamma, summary) */
+/* choose(target, wanted, beta, gamma, prior, calibrated, with_curve, threads, progress) returns
+ * (answer, [point]), where a point is (epsilon, epsilon_paper, s, gamma, summary) */
 static PyObject *choose(PyObject *self, PyObject *args) {
     const ext_state *state = ext_state_of_self(self);
     const tem_accountant *accountant = ((ext_accountant *)self)->accountant;
@@ -347,7 +347,7 @@ static PyObject *trust_ready(PyObject *module, PyObject *unused) {
     return status == TEM_OK ? Py_NewRef(Py_None) : ext_fail(ext_state_of(module), &error);
 }
 
-/* Others may be changing the list: without the GIL, and until Ctrl-C. */
+/* Others may be changing the list, so this waits without the GIL, until Ctrl-C. */
 static PyObject *trust_add(PyObject *module, PyObject *args) {
     const char *hash = NULL;
     tem_error error;

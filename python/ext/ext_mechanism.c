@@ -12,7 +12,7 @@ static void mechanism_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* make_mechanism(model, mechanism, epsilon, beta, gamma, certificate or None); 0 is not given */
+/* make_mechanism(model, mechanism, epsilon, beta, gamma, certificate or None); 0 means not given */
 static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     ext_model *model = NULL;
@@ -38,7 +38,7 @@ static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     return ext_fail(state, &error);
 }
 
-/* mechanisms(): a dict for each mechanism of the library. */
+/* mechanisms() returns one dict per mechanism of the library. */
 static PyObject *mechanisms(PyObject *module, PyObject *unused) {
     static const char *const guarantees[] = {[TEM_GUARANTEE_NONE] = NULL,
                                              [TEM_GUARANTEE_IDEAL] = "ideal",
@@ -82,7 +82,7 @@ static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
                          "certificate", info.certificate, "effects", ext_effects(&certificate));
 }
 
-/* How often a usual word stays itself; None if that is not known (Madlib). */
+/* How often a typical word stays unchanged; None if unknown (Madlib). */
 static PyObject *self_median(PyObject *self, PyObject *unused) {
     double median = 0;
     (void)unused;
@@ -125,7 +125,7 @@ static PyObject *describe_law(const ext_state *state, const tem_law *law, uint32
                          tem_law_support(law), "entropy", tem_law_entropy(law));
 }
 
-/* law(number or -1, top): what becomes of a word. -1: one that the model does not have */
+/* law(number or -1, top): the outputs of a word and their probabilities. -1: an unknown word */
 static PyObject *law_of(PyObject *self, PyObject *args) {
     const ext_mechanism *m = (ext_mechanism *)self;
     const ext_state *state = ext_state_of_self(self);

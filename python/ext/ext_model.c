@@ -9,7 +9,7 @@ static void model_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* Takes a model over. */
+/* Wraps a model, and owns it from then on. */
 static PyObject *wrap_model(const ext_state *state, tem_model *model) {
     ext_model *made = ext_new(state->model);
     if (made == NULL)
@@ -19,7 +19,7 @@ static PyObject *wrap_model(const ext_state *state, tem_model *model) {
     return (PyObject *)made;
 }
 
-/* What a long call left behind: the model, or an exception. */
+/* The result of a long call: the model, or an exception. */
 static PyObject *take_model(const ext_state *state, tem_status status, tem_model *model,
                             const tem_error *error) {
     if (status != TEM_OK)
@@ -95,7 +95,7 @@ static PyObject *verify_model(PyObject *module, PyObject *args) {
 static const char **words_of(const ext_state *state, PyObject *words) {
     const Py_ssize_t count = PyTuple_Size(words);
     const char **strings = PyMem_Calloc((size_t)count + 1, sizeof *strings);
-    tem_error error = {.status = TEM_ERR_FORMAT, .message = "a word has NUL in it"};
+    tem_error error = {.status = TEM_ERR_FORMAT, .message = "a word contains NUL"};
     if (strings == NULL)
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; strings != NULL && i < count; i++) {
@@ -150,7 +150,8 @@ static PyObject *build_file(PyObject *module, PyObject *args) {
     return take_model(ext_state_of(module), status, model, &error);
 }
 
-/* Whether a buffer holds `rows` rows of numbers of so many bytes; an exception if not. */
+/* Whether a buffer holds `rows` rows of numbers of `number_bytes` bytes; sets an exception if
+ * not. */
 static bool is_table(const Py_buffer *values, Py_ssize_t rows, size_t number_bytes,
                      Py_ssize_t *columns) {
     *columns = rows == 0 ? 0 : values->len / (Py_ssize_t)number_bytes / rows;
@@ -204,7 +205,7 @@ static PyObject *build_rows(PyObject *module, PyObject *args) {
     return made;
 }
 
-/* find_default(folders): (path, whether nobody named it); an exception if there is none */
+/* find_default(folders) returns (path, whether nobody named it); an exception if there is none */
 static PyObject *find_default(PyObject *module, PyObject *args) {
     enum { FOLDERS_MAX = 8 };
     const char *folders[FOLDERS_MAX];
@@ -269,7 +270,7 @@ static PyObject *save(PyObject *self, PyObject *args) {
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-/* hash(progress): of all that the model holds, computed */
+/* hash(progress): computes the hash of the model's whole content */
 static PyObject *model_hash(PyObject *self, PyObject *progress) {
     char hash[65];
     tem_error error;
@@ -294,7 +295,7 @@ static PyObject *model_info(PyObject *self, PyObject *unused) {
                          (unsigned long long)info.file_bytes, "hash", info.hash);
 }
 
-/* nearest_median(): how far away the nearest word is */
+/* nearest_median(): the median distance to the nearest word */
 static PyObject *nearest_median(PyObject *self, PyObject *unused) {
     tem_dist median = 0;
     tem_error error;
@@ -306,7 +307,7 @@ static PyObject *nearest_median(PyObject *self, PyObject *unused) {
                             : ext_fail(ext_state_of_self(self), &error);
 }
 
-/* why_coarse(): a sentence if rounding should be warned of, or None */
+/* why_coarse(): a warning about coarse rounding, or None */
 static PyObject *why_coarse(PyObject *self, PyObject *unused) {
     tem_error error;
     (void)unused;
@@ -327,13 +328,13 @@ static PyObject *word_at(PyObject *self, PyObject *number) {
     const char *word =
         id > UINT32_MAX ? NULL : tem_model_word(((ext_model *)self)->model, (uint32_t)id, &length);
     if (word == NULL) {
-        PyErr_SetString(PyExc_IndexError, "no word has this number");
+        PyErr_SetString(PyExc_IndexError, "there is no word with this number");
         return NULL;
     }
     return PyUnicode_DecodeUTF8(word, (Py_ssize_t)length, NULL);
 }
 
-/* The number of a word, or None. What cannot be UTF-8 is in no model. */
+/* The number of a word, or None. A str that is not valid UTF-8 is in no model. */
 static PyObject *find(PyObject *self, PyObject *word) {
     Py_ssize_t bytes = 0;
     const char *utf8 = PyUnicode_Check(word) ? PyUnicode_AsUTF8AndSize(word, &bytes) : NULL;
@@ -345,7 +346,7 @@ static PyObject *find(PyObject *self, PyObject *word) {
     return id == TEM_NO_WORD ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(id);
 }
 
-/* How many words a text is, and the number of the first, or None. */
+/* The number of words in a text, and the id of the first, or None. */
 static PyObject *first_piece(PyObject *self, PyObject *text) {
     const ext_state *state = ext_state_of_self(self);
     Py_ssize_t bytes = 0;

@@ -1,4 +1,4 @@
-/* ext_module.c - the module tem._tem: its state, errors, and what its types share. */
+/* ext_module.c - the module tem._tem: its state, its errors, and the helpers of its types. */
 #include "ext.h"
 
 ext_state *ext_state_of(PyObject *module) {
@@ -36,7 +36,7 @@ PyObject *ext_fail(const ext_state *state, const tem_error *error) {
     return NULL;
 }
 
-/* Where the surrogate is that an exception is about, which is cleared; -1: that is not known. */
+/* Clears the current exception and returns the index of its surrogate; -1 if unknown. */
 static Py_ssize_t take_place(void) {
     PyObject *type = NULL, *value = NULL, *trace = NULL;
     Py_ssize_t place = -1;
@@ -50,7 +50,7 @@ static Py_ssize_t take_place(void) {
     return place;
 }
 
-/* Python's own exception for a lone surrogate carries the text. */
+/* Replaces Python's own exception for a lone surrogate, because that contains the text. */
 static const char *refuse_surrogate(const ext_state *state, const char *what, Py_ssize_t number) {
     tem_error error = {.status = TEM_ERR_FORMAT};
     char one[64] = "";
@@ -59,7 +59,7 @@ static const char *refuse_surrogate(const ext_state *state, const char *what, Py
     if (what != NULL)
         PyOS_snprintf(one, sizeof one, "%s %lld: ", what, (long long)number);
     PyOS_snprintf(error.message, sizeof error.message,
-                  "%sexpected text that can be UTF-8, found a surrogate alone: character %lld, "
+                  "%sexpected text that can be UTF-8, found a lone surrogate: character %lld, "
                   "counted from 0",
                   one, (long long)take_place());
     ext_fail(state, &error);
@@ -177,7 +177,7 @@ static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}};
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "tem._tem",
-    .m_doc = "The calls of tem.h. Use the package tem, which is written on top of this.",
+    .m_doc = "The calls of tem.h. Use the package tem instead, which builds on them.",
     .m_size = sizeof(ext_state),
     .m_slots = slots,
     .m_traverse = traverse,

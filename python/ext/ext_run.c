@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-enum { INTERVAL_MS = 50 }; /* Ctrl-C acts within this time, and the GIL is left alone otherwise */
+enum { INTERVAL_MS = 50 }; /* Ctrl-C acts within this time; the GIL is not taken in between */
 
 static int64_t now_ms(void) {
     struct timespec now;
@@ -25,7 +25,8 @@ void ext_run_end(ext_run *r) {
     PyEval_RestoreThread(r->thread);
 }
 
-/* With the GIL: signals first, then the user's function, whose exceptions stop the call. */
+/* Needs the GIL. Handles signals first, then calls the user's function, whose exceptions stop the
+ * call. */
 static bool ask_python(ext_run *r, const char *stage, uint64_t done, uint64_t total) {
     if (PyErr_Occurred() || PyErr_CheckSignals() != 0)
         return true;

@@ -1,7 +1,7 @@
-"""Private text: every word is replaced by one drawn from the words near it, with a proof.
+"""Private text with a proof: tem replaces every word by a word drawn from those near it.
 
 >>> import tem
->>> model = tem.Model.open()                              # English; made on first use
+>>> model = tem.Model.open()                              # English; built on first use
 >>> len(model.privatize("what a wonderful movie", epsilon=3).split())
 4
 >>> model.explain("wonderful", epsilon=3).entries[1].word

@@ -1,8 +1,8 @@
-"""What the workers of a cluster are sent: how to draw, and the hash of the model to draw from.
+"""The data sent to the workers of a cluster: how to draw, and the hash of the model to draw from.
 
-The driver opens the model and decides what is believed; a worker opens the file that it has under
-the name it was told, compares it with that hash, and keeps it for all it has to do. There is no
-seed here: with one, every batch of texts would be drawn for with the same random numbers.
+The driver opens the model and decides what to trust. A worker opens its own file of the given name,
+compares it with that hash, and keeps it open for all its tasks. There is no seed here: with a seed,
+every batch of texts would use the same random numbers.
 """
 import dataclasses
 import functools
@@ -24,7 +24,7 @@ Counts = tuple[int, int, int, int]  # documents, words, unknown, punctuation
 
 
 class Vouched(NamedTuple):
-    """A certificate that the driver believes: its hash, and the file that has it."""
+    """A certificate that the driver trusts: its hash, and the content of its file."""
 
     hash: str
     content: bytes
@@ -41,36 +41,36 @@ class Recipe:
     hash: str
     certificate: Vouched | None
     options: dict[str, Any]
-    # PRIVACY: schedulers run equal tasks once and use the result twice. Two texts would then have
-    # the same draws if they are equal, and that would show. So no two calls make equal tasks.
+    # PRIVACY: schedulers run equal tasks once and use the result twice. Equal texts would then get
+    # the same draws, which would show that they are equal. So no two calls make equal tasks.
     call: str = dataclasses.field(default_factory=lambda: uuid.uuid4().hex)
 
     def privatize(self, texts: T, path: str | None = None) -> tuple[T, Report]:
-        """In a worker: the texts, made private, and what that cost. path: of the model's file
-        there, if it is not the driver's."""
+        """In a worker: returns the private texts and their cost. path: the worker's model file, if
+        it differs from the driver's."""
         model = _open(path or self.path, self.hash, self.certificate)
         return model.privatize_report(texts, **self.options)
 
 
 def _refuse(policies: Policies) -> None:
-    """What a worker must not be sent."""
+    """Refuses options that a worker must not get."""
     for name in ("insecure_seed", "progress"):
         if name in policies:
             raise make("argument", f"{name} has no meaning on a cluster: leave it out")
-    # PRIVACY: each worker would charge a file of its own, and a budget would hold for each alone.
+    # PRIVACY: each worker would charge its own file, and a budget would hold for each worker alone.
     for name in ("ledger", "budget"):
         if name in policies:
-            raise make("argument", f"{name}: nobody counts the draws of a lazy frame; privatize_to "
-                       "draws once, and charges for it")
+            raise make("argument", f"{name}: tem cannot count the draws of a lazy frame; use "
+                       "privatize_to, which draws once and charges for it")
     if "by" in policies:
-        raise make("argument", "by: people are not told apart on a cluster, not by privatize_to "
-                   "either, which charges all texts to one account; Model.privatize does")
+        raise make("argument", "by: people are not told apart on a cluster; privatize_to charges "
+                   "all texts to one account. Use Model.privatize instead")
 
 
 def make_recipe(model: Model | Path | None, epsilon: float, threads: int,
                 policies: Policies) -> tuple[Recipe, Report]:
-    """On the driver: the recipe, and the report of no text at all. What would fail in every worker
-    fails here."""
+    """On the driver: returns the recipe, and the report of an empty run. Errors that would happen
+    in every worker happen here."""
     _refuse(policies)
     check("privatize", {**policies, "epsilon": epsilon}, ALL)
     opened = as_model(model)
@@ -83,8 +83,8 @@ def make_recipe(model: Model | Path | None, epsilon: float, threads: int,
 
 
 class Bill:
-    """On the driver: what a run may spend, and in the end did. Nothing that was drawn may be where
-    others see it before `settle` has returned."""
+    """On the driver: the allowed and the actual cost of a run. No draw may be visible to others
+    before `settle` has returned."""
 
     def __init__(self, model: Model | Path | None, recipe: Recipe, ledger: Path | None,
                  budget: float | None) -> None:
@@ -112,27 +112,28 @@ def _counts(report: Report) -> Counts:
 
 
 def refuse_lazy() -> None:
-    """What privatize has drawn into its input privatize_to cannot count, nor a ledger."""
-    raise make("argument", "the frame has draws of privatize in it, which nobody would count: give "
-               "privatize_to all columns at once, as a list; or, for another epsilon, write the "
-               "first with it and read that")
+    """Refuses a frame that already contains draws of privatize: neither privatize_to nor a ledger
+    can count them."""
+    raise make("argument", "the frame contains draws of privatize, which tem cannot count: give "
+               "privatize_to all columns at once, as a list; for another epsilon, write the first "
+               "column with privatize_to and read the result")
 
 
 def columns_of(column: str | Sequence[str]) -> list[str]:
-    """The columns to privatise, each once."""
+    """The columns to privatise, each named once."""
     columns = [column] if isinstance(column, str) else list(column)
     if not columns or len(set(columns)) != len(columns):
-        raise make("argument", "which columns are private? Name each of them once")
+        raise make("argument", "name each private column exactly once")
     return columns
 
 
 def times(report: Report, count: int) -> Report | None:
-    """What so many cost together."""
+    """The total cost of `count` runs like this."""
     return functools.reduce(operator.add, [report] * count) if count > 0 else None
 
 
 def _vouch(model: Model, epsilon: float, policies: Policies) -> Vouched:
-    """The certificate by which the driver draws."""
+    """The certificate that the driver draws with."""
     numbers = epsilon, _given("beta", policies.get("beta")), _given("gamma", policies.get("gamma"))
     certificate = model._find_certificate(*numbers)
     with tempfile.TemporaryDirectory(prefix="tem.") as folder:
@@ -146,9 +147,10 @@ def _receive(sent: Vouched, model: Model) -> _tem.Certificate:
         file = pathlib.Path(folder, "cert")
         file.write_bytes(sent.content)
         found = _tem.find_certificate(file, model._handle, sent.epsilon, sent.beta, sent.gamma)
-    # PRIVACY: the worker has proved nothing itself; it believes what the driver has named.
+    # PRIVACY: the worker has proved nothing itself; it trusts the certificate that the driver
+    # named.
     if found.info()["hash"] != sent.hash:
-        raise make("certificate", "this is not the certificate that the driver believes")
+        raise make("certificate", "this is not the certificate that the driver trusts")
     return found
 
 
@@ -161,14 +163,14 @@ def _open(path: str, expected: str, certificate: Vouched | None) -> Model:
     except UntrustedError:
         raise make("damaged", "this is not the model that the driver opened: the file differs",
                    path) from None
-    model._warns = False  # the driver has been told
+    model._warns = False  # the driver has shown the warnings
     if certificate is not None:
         model._believe(_receive(certificate, model), certificate.gamma)
     return model
 
 
 def decode(texts: Sequence[bytes | None]) -> list[str | None]:
-    """UTF-8 as str. The error of Python would quote what it cannot decode."""
+    """Decodes UTF-8. Python's own error would quote the undecodable text."""
     try:
         return [None if text is None else str(text, "utf-8") for text in texts]
     except UnicodeDecodeError:

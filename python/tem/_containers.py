@@ -1,6 +1,6 @@
-"""Texts come in containers and go back in the same kind.
+"""Containers of texts: the result has the same kind as the input.
 
-Libraries are looked at only where the caller has imported them: none is needed here.
+This module imports no library. It recognises only the kinds of libraries that the caller imported.
 """
 import sys
 from collections.abc import Callable, Sequence
@@ -11,7 +11,8 @@ Rebuild = Callable[[list[str | None]], Any]
 
 
 def unpack(texts: Any) -> tuple[Texts, Rebuild]:
-    """The texts of a container, and what makes such a container of others."""
+    """Returns the texts of a container, and a function that makes such a container from other
+    texts."""
     if isinstance(texts, str):
         return [texts], lambda new: new[0]
     if isinstance(texts, list):
@@ -27,15 +28,15 @@ def unpack(texts: Any) -> tuple[Texts, Rebuild]:
 
 
 def _series(series: Any) -> tuple[Texts, Rebuild]:
-    """Index, name and dtype stay. Categories would tell which texts are equal: they become
-    objects; so does a column of another type, in which all texts were missing. `attrs` may hold
-    anything about the texts: they do not come back."""
+    """Index, name and dtype stay. Categories would show which texts are equal, so they become
+    objects. A column of another type, in which all texts were missing, becomes objects too. `attrs`
+    may hold anything about the texts, so the result has none."""
     import pandas
 
     missing = series.isna()
     values = series.tolist()
     plain = pandas.api.types.is_object_dtype(series.dtype)
-    if not plain and missing.any():  # in objects None and NaN stay what they are, if they are kept
+    if not plain and missing.any():  # objects keep None and NaN apart
         values = [None if gone else value for value, gone in zip(values, missing)]
     categories = isinstance(series.dtype, pandas.CategoricalDtype)
     holds_texts = plain or series.dtype.type is str
@@ -72,7 +73,7 @@ def _array(array: Any) -> tuple[Texts, Rebuild]:
 
 
 def _arrow_type(given: Any) -> Any:
-    """The type of the results: a dictionary would tell which texts are equal."""
+    """The type of the result. A dictionary would show which texts are equal."""
     import pyarrow
 
     kind = given.value_type if pyarrow.types.is_dictionary(given) else given
@@ -83,7 +84,7 @@ def _arrow_type(given: Any) -> Any:
 
 
 def _arrow_result(kind: Any, new: list[str | None]) -> Any:
-    """What is null throughout has texts now."""
+    """A column of nulls may have texts now, and then becomes a column of strings."""
     import pyarrow
 
     return pyarrow.string() if pyarrow.types.is_null(kind) and _has_texts(new) else kind

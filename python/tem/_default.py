@@ -1,7 +1,7 @@
-"""Which model serves when none is named: by the rule of the command, tem_model_find_default.
+"""Finds the default model, by the same rule as the command: tem_model_find_default.
 
-$TEM_MODEL; else default.tem in this package, beside the command `tem`, or where that installs it;
-else one made from the vectors that come with the package, once, in the user's cache.
+$TEM_MODEL; else default.tem in this package, beside the command `tem`, or in its install folder;
+else a model built once, in the user's cache, from the vectors that come with the package.
 """
 import contextlib
 import os
@@ -20,12 +20,12 @@ VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
 
 class Found(NamedTuple):
     path: str
-    is_own: bool  # it came with the program, or was made from it: so did the certificates beside it
-    is_cached: bool = False  # it was made by `find` in the user's cache, and can be made again
+    is_own: bool  # the model and its certificates came with the program or were built from it
+    is_cached: bool = False  # `find` built it in the user's cache, and can build it again
 
 
 def _folders() -> tuple[bytes, ...]:
-    """Where the default model may be: in this package, and beside the command."""
+    """Folders that may have the default model: this package's, and the command's."""
     command = shutil.which("tem")
     places = [os.path.dirname(__file__)]
     places += [os.path.dirname(os.path.realpath(command))] if command else []
@@ -33,14 +33,14 @@ def _folders() -> tuple[bytes, ...]:
 
 
 def _is_own(path: str) -> bool:
-    """Whether it is a file or a folder of this user, no link, that nobody else can write."""
+    """Whether the file or folder belongs to this user, is no link, and nobody else can write it."""
     found = os.lstat(path)
     return (not stat.S_ISLNK(found.st_mode) and found.st_uid == os.geteuid()
             and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def _cache() -> pathlib.Path | None:
-    """The user's own, by the XDG specification."""
+    """The user's cache folder, by the XDG specification."""
     named, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
     if os.path.isabs(named):
         return pathlib.Path(named, "tem")
@@ -59,7 +59,7 @@ def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
     made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), 0, False, threads,
                             progress)
     certificates = vectors.parent / CERTIFICATES
-    if certificates.exists():  # before the model: where that is, they are
+    if certificates.exists():  # before the model, so that a model always has them
         shutil.copyfile(certificates, f"{path}.cert")
         os.chmod(f"{path}.cert", 0o600)
     made.save(path, True, progress)
@@ -79,12 +79,12 @@ def make_again(found: Found, why: Error, threads: int,
     try:
         return _tem.open_model(found.path, None, found.is_own, threads, progress)
     except Error as still:
-        raise make(still.status, f"{still.detail}; it was made again and cannot be used either: is "
-                   "the disk all right? Remove the file, or name a model", found.path) from None
+        raise make(still.status, f"{still.detail}; the new model is unusable too: check the disk. "
+                   "Remove the file, or name a model", found.path) from None
 
 
 def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Found:
-    """The default model, made if need be (a few seconds, 111 MB)."""
+    """Finds the default model, and builds it if necessary (a few seconds, 111 MB)."""
     with contextlib.suppress(FileError):
         name, is_own = _tem.find_default(_folders())
         # As Model.path has it: by its spelling the library knows the certificates beside it.
@@ -98,8 +98,8 @@ def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Fo
         _make(vectors, path, threads, progress)
     certificates = f"{path}.cert"
     for place in (str(path.parent), str(path), certificates):
-        # PRIVACY: this model is trusted by its place. What others can write was not made from the
-        # package.
+        # PRIVACY: this model is trusted because of its place. A file that others can write may not
+        # have been built from the package.
         if os.path.lexists(place) and not _is_own(place):
             raise make("damaged", "this place in your cache can be written by others, or is a "
                        "link: remove it", place)

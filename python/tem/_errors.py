@@ -1,13 +1,13 @@
-"""What can go wrong. Every error of tem is a `tem.Error`, and a built-in one where that is natural.
+"""The errors. Every error of tem is a `tem.Error`, and also a built-in error where one fits.
 
-No message has a word of a text or of a vocabulary in it.
+No message contains a word of a text or of a vocabulary.
 """
 import errno
 from typing import Any
 
 
 class Error(Exception):
-    """Something failed in tem.
+    """The base of all errors of tem.
 
     status: what kind of failure, such as "format"; detail: the sentence alone; file, line, byte:
     where, counted from 1, or "" and 0; os_error: the system's errno, or 0.
@@ -20,7 +20,7 @@ class Error(Exception):
     byte = 0
     os_error = 0
 
-    def __str__(self) -> str:  # OSError would write its own
+    def __str__(self) -> str:  # OSError would write its own text
         return str(self.args[0]) if self.args else self.detail
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -28,7 +28,7 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """The call itself is wrong."""
+    """An argument of the call is wrong."""
 
 
 class OutOfMemoryError(Error, MemoryError):
@@ -36,39 +36,39 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class FileError(Error, OSError):
-    """The system refused to open, read or write."""
+    """The system refused to open, read or write a file."""
 
 
 class NotFoundError(FileError, FileNotFoundError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class ExistsError(FileError, FileExistsError):
-    """The file to write is there already."""
+    """The output file exists already."""
 
 
 class FormatError(Error, ValueError):
-    """A text or a file is not what was expected."""
+    """A text or a file does not have the expected format."""
 
 
 class VersionError(Error):
-    """A file of a newer or older format."""
+    """The file has a newer or older format."""
 
 
 class DamagedError(Error):
-    """A model or certificate that contradicts itself, or is not the one it was."""
+    """A model or certificate contradicts itself, or is not the expected one."""
 
 
 class RangeError(Error, ValueError):
-    """Values that the exact integers cannot hold."""
+    """The exact integers cannot hold these values."""
 
 
 class MetricError(Error, ValueError):
-    """The distances are no metric, so no guarantee could rest on them."""
+    """The distances are not a metric, so tem cannot give a guarantee."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """This mechanism or machine cannot do it."""
+    """This mechanism or machine does not support the call."""
 
 
 class CancelledError(Error):
@@ -76,36 +76,36 @@ class CancelledError(Error):
 
 
 class BudgetError(Error):
-    """The budget does not suffice."""
+    """The budget is too small."""
 
 
 class CertificateError(Error):
-    """No certificate, or one that is not believed or does not hold."""
+    """There is no certificate, or it is untrusted or wrong."""
 
 
 class UntrustedError(Error):
-    """A model that you have neither built nor verified, or that is not the one that was named; or a
-    list of those you have that others can write."""
+    """You have neither built nor verified the model, or it is not the one you named; or others can
+    write your list of trusted models."""
 
 
 class TrustWarning(UserWarning):
-    """tem could not note that you trust a model: in later processes you must say so yourself."""
+    """tem could not record that you trust a model: in later processes you must name its hash."""
 
 
 class NotPrivateWarning(UserWarning):
-    """What was asked for goes around the mechanism."""
+    """The requested output bypasses the mechanism."""
 
 
 class PrivacyWarning(UserWarning):
-    """At this epsilon most words stay themselves: there is nearly no privacy."""
+    """At this epsilon most words stay unchanged: there is almost no privacy."""
 
 
 class RoundingWarning(UserWarning):
-    """The grid is coarse for these vectors: distances are not quite those that were given."""
+    """The grid is coarse for these vectors: distances differ slightly from the given ones."""
 
 
 class UtilityWarning(UserWarning):
-    """At this epsilon most words become any word: nearly no text is left."""
+    """At this epsilon most words become arbitrary words: almost no text is left."""
 
 
 _CLASSES: dict[str, type[Error]] = {

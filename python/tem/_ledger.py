@@ -14,19 +14,19 @@ Charged = tuple[str, float, str | None, tuple[str, ...] | None]
 
 
 def _name(person: object) -> str:
-    """As the command reads it from a record: a str, or a whole number. Nobody is "", which the
-    library refuses."""
+    """The name as the command reads it from a record: a str, or a whole number. A missing person is
+    "", which the library refuses."""
     if isinstance(person, str):
         return person
     if person is None or isinstance(person, float) and math.isnan(person):
         return ""
     if isinstance(person, bool) or not hasattr(person, "__index__"):
-        raise make("argument", "a person is named by a str or a whole number")
+        raise make("argument", "the name of a person must be a str or a whole number")
     return str(operator.index(person))
 
 
 def _same_rows(texts: Any, people: Any) -> bool:
-    """False for two Series that a frame would line up otherwise than row by row."""
+    """False for two Series that pandas would not align row by row."""
     rows: Any = getattr(texts, "index", None)
     others: Any = getattr(people, "index", None)
     if not hasattr(rows, "equals") or not hasattr(others, "equals"):
@@ -43,8 +43,8 @@ def _people(by: People, texts: Any) -> tuple[str, tuple[str, ...]]:
         raise make("argument", 'by={"user": PEOPLE}: the field that names people, and the person '
                    "of each text; or a Series with a name")
     if not _same_rows(texts, people):
-        raise make("argument", "texts and people are Series with different indexes: whose text is "
-                   "which? Bring them into one order, people.reindex(texts.index)")
+        raise make("argument", "texts and people are Series with different indexes, so tem cannot "
+                   "match them: use people.reindex(texts.index)")
     if isinstance(people, (str, int)):
         people = [people]
     names = people.tolist() if hasattr(people, "tolist") else list(people)
@@ -53,10 +53,10 @@ def _people(by: People, texts: Any) -> tuple[str, tuple[str, ...]]:
 
 def read(ledger: Path | None, budget: float | None, by: People | None,
          texts: Any) -> Charged | None:
-    """What was given, as C takes it."""
+    """The arguments in the form that C takes."""
     if ledger is None:
         if budget is not None or by is not None:
-            raise make("argument", "budget and by need ledger=FILE, which says what was spent")
+            raise make("argument", "budget and by need ledger=FILE, which records what was spent")
         return None
     if budget is not None and not 0 < budget < math.inf:
         raise make("range", "budget must be above 0 and finite")

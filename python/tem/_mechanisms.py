@@ -1,4 +1,4 @@
-"""What mechanisms there are, and what each of them claims."""
+"""The mechanisms of the library, and the guarantee that each claims."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from . import _tem
 
 
 class Mechanism(NamedTuple):
-    """What a mechanism is.
+    """A mechanism and its properties.
 
     guarantee: "exact", metric differential privacy for the integers that are drawn; "ideal", what
     its paper proves for real numbers, which floating point is not; or None. claim: the guarantee as
@@ -26,7 +26,7 @@ class Mechanism(NamedTuple):
 
 
 def mechanisms() -> tuple[Mechanism, ...]:
-    """All mechanisms of the library; their names are what `mechanism=` takes.
+    """All mechanisms of the library; pass one of their names as `mechanism=`.
 
     >>> [m.name for m in mechanisms() if m.guarantee == "exact"]
     ['tem', 'em']

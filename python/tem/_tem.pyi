@@ -1,4 +1,4 @@
-"""The calls of tem.h, as python/ext has them. Not for users: see tem.Model."""
+"""The calls of tem.h, from python/ext. Not for users: see tem.Model."""
 import os
 from collections.abc import Callable, Iterable
 from typing import Any, final

@@ -2,9 +2,9 @@
 
     private = dataset.map(tem.datasets.privatize_batch("text", epsilon=3), batched=True)
 
-It can be pickled, so `num_proc` works, and each process draws its own words. Mind the cache of
-`map`: it keeps private results, and gives the same ones again for the same options; that costs
-nothing more. `load_from_cache_file=False` draws anew, and costs anew.
+The function can be pickled, so `num_proc` works; each process draws its own words. `map` has a
+cache: for the same options it returns the same private results again, which costs nothing more.
+`load_from_cache_file=False` draws again, and costs again.
 """
 from collections.abc import Mapping
 from typing import Any, Unpack
@@ -16,7 +16,7 @@ __all__ = ["PrivatizeBatch", "privatize_batch"]
 
 
 class PrivatizeBatch:
-    """Makes columns of a batch private. The model is opened where it is first needed."""
+    """Makes columns of a batch private. It opens the model on first use."""
 
     def __init__(self, columns: tuple[str, ...], model: Model | Path | None,
                  options: Options) -> None:
@@ -37,5 +37,5 @@ def privatize_batch(*columns: str, model: Model | Path | None = None,
     """
     check("privatize_batch", options)
     if not columns:
-        raise ValueError("which columns are private?")
+        raise ValueError("name the private columns")
     return PrivatizeBatch(columns, model, options)

@@ -1,4 +1,4 @@
-"""For pandas: importing this gives every Series of texts `series.tem`.
+"""For pandas: importing this module adds `series.tem` to every Series of texts.
 
     import tem.pandas
     frame["private"] = frame["text"].tem.privatize(epsilon=3)
@@ -16,7 +16,8 @@ __all__ = ["Accessor"]
 
 @pandas.api.extensions.register_series_accessor("tem")
 class Accessor:
-    """What tem does with a Series. `model`: a Model, the path of one, or None for the default."""
+    """The methods of tem for a Series. `model`: a Model, its path, or None for the default
+    model."""
 
     def __init__(self, series: Any) -> None:
         self._series = series

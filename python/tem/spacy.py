@@ -1,12 +1,12 @@
-"""For spaCy: a component that puts a private version of each text beside it.
+"""For spaCy: a component that adds a private version of each text to its Doc.
 
     import tem.spacy
     nlp = spacy.blank("en")
     nlp.add_pipe("tem", config={"epsilon": 3})
     nlp("what a wonderful film")._.private
 
-The Doc still has the text that came in, and all that was found in it: release `doc._.private`, and
-nothing else of it. Every call draws anew, and its costs add up.
+The Doc still has the original text and everything found in it. Release only `doc._.private`. Every
+call draws again, and the costs add up.
 """
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -35,7 +35,7 @@ class Privatizer:
         return doc
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = 256) -> Iterator[Doc]:
-        """Many at once, on all processors."""
+        """Privatises many texts at once, on all CPUs."""
         for batch in minibatch(stream, batch_size):  # type: ignore[no-untyped-call]
             docs = list(batch)
             texts = as_model(self.model).privatize([doc.text for doc in docs], **self.options)

@@ -251,7 +251,7 @@ def test_surrogates_of_words_and_people(small, tmp_path):
     with pytest.raises(tem.FormatError, match="person 1: .* character 2"):
         small.privatize(["x", "x"], epsilon=2, ledger=tmp_path / "ledger",
                         by={"user": ["ann", "bo\udfff"]})
-    with pytest.raises(tem.FormatError, match="found a surrogate alone: character 1"):
+    with pytest.raises(tem.FormatError, match="found a lone surrogate: character 1"):
         small.explain("a\ud800", 2)
 
 
