@@ -1,11 +1,11 @@
-/* digest.c - what the exact arithmetic gives, as one hash a case.
+/* digest.c - results of the exact arithmetic, one hash per case.
  *
  * Prints `name hash` for a list of small spaces made of fixed pseudo-random integers.
  * Distances and indexes are exact, so the lines are the same on every machine, with
  * every set of kernels and any number of threads: tests/check-aarch64 compares them.
  *
  *   digest [KERNELS [THREADS]]   exit 3: this machine does not have these kernels
- *   digest --list                the kernels it has */
+ *   digest --list                the kernels of this machine */
 #include "core/memory.h"
 #include "index/neighbours.h"
 #include "space/grid.h"
@@ -27,7 +27,7 @@ static uint32_t random32(void) {
     return (uint32_t)(lcg_state >> 32);
 }
 
-/* FNV-1a, 64 bits, over the bytes of v from the lowest: no byte order shows. */
+/* FNV-1a, 64 bits, over the bytes of v from the lowest, so that the byte order does not matter. */
 static uint64_t hash_value(uint64_t hash, uint64_t v, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++)
         hash = (hash ^ (v >> 8 * i & 0xff)) * 1099511628211u;
@@ -94,7 +94,7 @@ static const digest_case cases[] = {
     {"matrix", TEM_MATRIX, 300, 0, 0, 100, 25},
 };
 
-/* No row is zero: it would have no angle. */
+/* No row is zero, because a zero row has no angle. */
 static int16_t *random_rows(const digest_case *c, uint32_t row_elements) {
     int16_t *rows = core_alloc_zero((size_t)c->count * row_elements, sizeof *rows);
     if (rows == NULL)
@@ -135,8 +135,8 @@ static void run_case(const digest_case *c, unsigned threads) {
     core_free(matrix);
 }
 
-/* The one case with floating point: rounding to the grid. The values are small integers
- * over 1000, and what happens to them (one division, products, a root) is IEEE 754 in double. */
+/* The only case with floating point: rounding to the grid. The values are small integers over 1000,
+ * and all operations on them (one division, products, a root) are IEEE 754 in double. */
 static void run_rounding(tem_metric metric, const char *name, unsigned threads) {
     enum { COUNT = 300, DIMENSION = 50 };
     static float values[COUNT * DIMENSION];

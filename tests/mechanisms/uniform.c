@@ -1,11 +1,11 @@
-/* uniform.c - an example of a mechanism in one file: every word becomes any word.
+/* uniform.c - an example of a mechanism in one file: it replaces every word by any word.
  *
  *     meson setup build -Dextra_mechanism=tests/mechanisms/uniform.c
  *
- * adds it to the library, the command and the Python package; inside the project it would be this
+ * adds it to the library, the command and the Python package. Inside the project it would be this
  * file and one line of src/mech/mechanisms.c. It states no guarantee, so that tests/check-mechanism
- * can see what tem refuses: a budget, an audit, a certificate. (It could state one: its output
- * does not depend on its input.) */
+ * can test what tem refuses for it: a budget, an audit, a certificate. (It could state one: its
+ * output does not depend on its input.) */
 #include "mech/mechanism.h"
 
 typedef struct uniform {

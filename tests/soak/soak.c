@@ -2,9 +2,8 @@
  *
  *   soak MODEL EPSILON DRAWS THREADS
  *
- * Words are drawn for in turn through the vocabulary, a line of them at a time; after each
- * tenth of the draws the resident memory is printed. Once every word has been drawn for, it
- * has to stay flat. */
+ * Draws for all words of the vocabulary in turn, a batch at a time, and prints the resident memory
+ * after each tenth of the draws. Once it has drawn for every word, memory must stay constant. */
 #include <tem.h>
 
 #include <pthread.h>
@@ -101,7 +100,7 @@ int main(int argc, char **argv) {
         const double start = now();
         if (run_tenth(mechanism, info.words, draws / TENTHS, threads) != 0)
             return 1;
-        printf("%d/10: %ld kB of its own memory, %.2f million draws a second\n", tenth,
+        printf("%d/10: %ld kB of private memory, %.2f million draws per second\n", tenth,
                resident_kilobytes(), (double)(draws / TENTHS) / (now() - start) / 1e6);
         fflush(stdout);
     }

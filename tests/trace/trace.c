@@ -1,13 +1,13 @@
-/* trace.c - writes down, in their order, the system calls by which a program puts files on a disk.
+/* trace.c - records, in order, the system calls by which a program writes files to a disk.
  *
- * Preloaded into the command by tests/check-durability. Each call that succeeded becomes a line of
- * the file $TEM_TRACE:
+ * tests/check-durability preloads it into the command. Each successful call becomes a line of the
+ * file $TEM_TRACE:
  *
- *     write PATH OFFSET BYTES     OFFSET: where it went; -1: a pipe or a terminal, by its path
+ *     write PATH OFFSET BYTES     OFFSET: file offset; -1: a pipe or a terminal, by its path
  *     fsync PATH
  *     rename FROM TO              also by renameat2 and link
  *
- * PATH is the name that the file has at that moment, as the kernel tells it. */
+ * PATH is the current name of the file, according to the kernel. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -49,7 +49,7 @@ static void note_names(const char *from, const char *to) {
     note(line, snprintf(line, sizeof line, "rename\t%s\t%s\n", from, to));
 }
 
-/* The function of this name in the library behind this one. dlsym returns a pointer to data. */
+/* The function of this name in the next library. dlsym returns a data pointer. */
 #define REAL(name)                                                                                 \
     static __typeof__(&name) real;                                                                 \
     if (real == NULL)                                                                              \

@@ -1,4 +1,4 @@
-/* filter.c - $TEM_TEST_FILTER, a pattern with * and ?, picks the tests of a program to run. */
+/* filter.c - $TEM_TEST_FILTER, a pattern with * and ?, selects the tests that a program runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

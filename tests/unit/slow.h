@@ -1,5 +1,5 @@
-/* slow.h - SLOW is 1 in a build with the address sanitizer, which does everything several times
- * as slowly; tests then do less of the same. */
+/* slow.h - SLOW is 1 in a build with the address sanitizer, which is several times slower; tests
+ * then run fewer cases. */
 #ifndef TESTS_SLOW_H
 #define TESTS_SLOW_H
 

@@ -1,12 +1,12 @@
 /* spelling.h - a stream of records, written in many ways.
  *
- * An abstract stream is what may show in the output: a format, policies, records, and for each of
- * these its other fields and the pieces of its private one, by lines. A spelling of it is a stream
- * that has all of that, and everything else as it may be chosen: white space, case, normal form,
- * apostrophes, tags, quotes, escapes, line ends, blank lines, the byte order mark, the end of the
- * last line, null for "", and how records are shared out among inputs.
+ * An abstract stream holds only what may show in the output: a format, policies, records, and for
+ * each record its other fields and the pieces of its private field, by lines. A spelling is a
+ * stream with the same abstract content. Everything else is chosen freely: white space, case,
+ * normal form, apostrophes, tags, quotes, escapes, line ends, blank lines, the byte order mark, the
+ * end of the last line, null for "", and how records are divided among inputs.
  *
- * test_spelling.c makes choices at random, fuzz/fuzz_spelling.c by the bytes of its input. */
+ * test_spelling.c chooses at random, fuzz/fuzz_spelling.c by the bytes of its input. */
 #ifndef TESTS_SPELLING_H
 #define TESTS_SPELLING_H
 
@@ -24,7 +24,7 @@ enum { RECORDS_MAX = 6, LINES_MAX = 3, PIECES_MAX = 5, INPUTS_MAX = 2 };
 
 /* ---- choices ---- */
 
-/* Bytes one after the other, then zeros; or, without bytes, pseudo-random numbers. */
+/* A source of choices: given bytes, then zeros; or, without bytes, pseudo-random numbers. */
 typedef struct chooser {
     const uint8_t *bytes;
     size_t size;
@@ -44,7 +44,7 @@ static inline size_t choose(chooser *c, size_t bound) {
     return *c->bytes++ % bound;
 }
 
-/* One of the first `count` strings of a list. */
+/* Chooses one of the first `count` strings of a list. */
 static inline const char *choose_of(chooser *c, const char *const *list, size_t count) {
     return list[choose(c, count)];
 }
@@ -52,16 +52,16 @@ static inline const char *choose_of(chooser *c, const char *const *list, size_t 
 
 /* ---- pieces ---- */
 
-/* Each row is one piece, or more, in spellings that folding makes the same. Those from
+/* Each row is one or more pieces, in spellings that folding makes equal. Rows from
  * FIRST_PUNCTUATION on have no letter or digit. */
 static const char *const pieces[][4] = {
     {"the", "The", "THE", "tHe"},
     {"movie", "Movie", "MOVIE", "movIe"},
     {"caf\u00e9", "cafe\u0301", "CAF\u00c9", "CAFE\u0301"},
     {"it's", "it\u2019s", "IT'S", "It\u2019S"},
-    {"don't", "don\u2019t", "DON'T", "Don't"}, /* do n't, as the vocabulary has it */
+    {"don't", "don\u2019t", "DON'T", "Don't"}, /* do n't, as in the vocabulary */
     {"well-known", "Well-Known", "WELL-KNOWN", "well-KNOWN"},
-    {"x-ray", "X-ray", "X-RAY", "x-Ray"}, /* unknown, and two */
+    {"x-ray", "X-ray", "X-RAY", "x-Ray"}, /* unknown, two words */
     {"zyx", "Zyx", "ZYX", "zyX"},         /* unknown */
     {"strasse", "stra\u00dfe", "STRASSE", "STRA\u1e9eE"},
     {"\u00e5", "a\u030a", "\u212b", "A\u030a"},
@@ -71,7 +71,7 @@ static const char *const pieces[][4] = {
     {"42", "42", "42", "42"},
     {"3.14", "3.14", "3.14", "3.14"},
     {"\uff9e", "\uff9e", "\uff9e", "\uff9e"}, /* a letter that extends the space before it */
-    {"\u0301", "\u0301", "\u0301", "\u0301"}, /* as a mark does */
+    {"\u0301", "\u0301", "\u0301", "\u0301"}, /* a mark, which also extends it */
     {"!", "!", "!", "!"},
     {",", ",", ",", ","},
     {"\"", "\"", "\"", "\""},
@@ -84,10 +84,10 @@ static const char *const pieces[][4] = {
 enum { PIECES = sizeof pieces / sizeof *pieces, FIRST_PUNCTUATION = 16 };
 
 typedef struct abstract_record {
-    size_t line_count; /* from 1; more than one counts only with keep_lines */
+    size_t line_count; /* at least 1; more than one counts only with keep_lines */
     size_t piece_counts[LINES_MAX];
     size_t pieces[LINES_MAX][PIECES_MAX]; /* rows of `pieces` */
-    bool null;                            /* JSONL: is null under TEM_MISSING_KEEP */
+    bool null;                            /* JSONL: null under TEM_MISSING_KEEP */
 } abstract_record;
 
 typedef struct abstract_stream {
@@ -113,7 +113,7 @@ static inline void make_record(chooser *c, abstract_record *r) {
     }
 }
 
-/* Policies and format are those that `s` has already. */
+/* Makes the rest of a stream whose policies and format are already set. */
 static inline void make_stream(chooser *c, abstract_stream *s) {
     s->columns = 1 + choose(c, 3);
     s->column = choose(c, s->columns);
@@ -133,8 +133,8 @@ static inline void put_string(core_buffer *out, const char *string) {
     put_bytes(out, string, strlen(string));
 }
 
-/* Which white space a format can have within its private field: a prefix of the list. In CSV
- * quotes make all of it possible. */
+/* Puts white space that the format allows in its private field: a prefix of the list. In CSV,
+ * quotes allow all of it. */
 static inline void put_blank(chooser *c, const abstract_stream *s, core_buffer *out) {
     static const char *const blanks[] = {
         " ",    "   ",  "\u00a0", "\u2003", "\u202f", "\u3000", "\u2028", "\xc2\x85",
@@ -144,7 +144,7 @@ static inline void put_blank(chooser *c, const abstract_stream *s, core_buffer *
     put_string(out, blanks[choose(c, s->format == TEM_FORMAT_TSV ? TSV : one_line ? TEXT : ALL)]);
 }
 
-/* What stands between pieces. What is left out under a policy may stand there, too. */
+/* Puts text between pieces. This may include text that the policies leave out. */
 static inline void put_between(chooser *c, const abstract_stream *s, core_buffer *out) {
     static const char *const tags[] = {"<br />", "<b>", "</p >", "<a href=\"x, y\">", "<!-- - -->"};
     static const char *const dropped[] = {",",   " ! ",    "\"",         " ... ",
@@ -234,7 +234,7 @@ static inline void put_csv(chooser *c, const abstract_stream *s, const core_buff
     put_string(out, "\"");
 }
 
-/* A field that is not blank alone, and whose first quote nobody takes for quoting. */
+/* Puts a field that is not only blanks, and whose first quote cannot be taken for quoting. */
 static inline void put_tsv(const abstract_stream *s, const core_buffer *text, core_buffer *out) {
     if (text->size == 0 ? s->columns == 1 : text->data[0] == '"')
         put_string(out, " ");
@@ -279,14 +279,14 @@ static inline void put_field(chooser *c, const abstract_stream *s, const abstrac
 
 /* ---- records and inputs ---- */
 
-/* The other fields of a record: the same in every spelling. */
+/* The other fields of a record, equal in every spelling. */
 static inline const char *other_field(const abstract_stream *s, size_t number) {
     static const char *const fields[] = {"", "7", " The Movie\t", "\"a, \"\"b\"\"\r\n\n\""};
     static const char *const tabs[] = {"", "7", " The Movie", "\"a\" b"};
     return (s->format == TEM_FORMAT_CSV ? fields : tabs)[number % 4];
 }
 
-/* A record, or with `r` NULL the header. */
+/* Puts a record, or the header if `r` is NULL. */
 static inline void put_row(chooser *c, const abstract_stream *s, const abstract_record *r,
                            size_t number, core_buffer *out) {
     for (size_t column = 0; column < s->columns; column++) {
@@ -329,7 +329,7 @@ static inline void put_blank_lines(chooser *c, const abstract_stream *s, core_bu
         put_line_end(c, s, out);
 }
 
-/* Some records, from `first` on, as one input. */
+/* Puts the records from `first` to `end` as one input. */
 static inline void put_input(chooser *c, const abstract_stream *s, size_t first, size_t end,
                              core_buffer *out) {
     const bool table = s->format == TEM_FORMAT_TSV || s->format == TEM_FORMAT_CSV;
@@ -346,7 +346,7 @@ static inline void put_input(chooser *c, const abstract_stream *s, size_t first,
     for (size_t i = first; i < end; i++) {
         const size_t start = out->size;
         put_record(c, s, &s->records[i], i, out);
-        content = out->size > start ? out->size : 0; /* an empty line needs its end */
+        content = out->size > start ? out->size : 0; /* an empty line needs its line end */
         put_line_end(c, s, out);
         put_blank_lines(c, s, out);
     }
@@ -354,7 +354,7 @@ static inline void put_input(chooser *c, const abstract_stream *s, size_t first,
         out->size = content;
 }
 
-/* A stream as one input or two. Free them. */
+/* A stream as one input or two. Free both. */
 typedef struct spelling {
     core_buffer inputs[INPUTS_MAX];
     size_t count;
@@ -395,7 +395,7 @@ static inline core_buffer read_memory_file(int file) {
     return content;
 }
 
-/* Runs over a spelling; inputs and standard output are files in memory. Free the output. */
+/* Runs tem on a spelling; inputs and standard output are files in memory. Free the output. */
 static inline tem_status run_spelling(const tem_mechanism *mechanism, const abstract_stream *s,
                                       const spelling *given, core_buffer *out, tem_counts *counts,
                                       tem_error *error) {
@@ -431,9 +431,9 @@ static inline tem_status run_spelling(const tem_mechanism *mechanism, const abst
     return status;
 }
 
-/* ---- a model that words go astray in ---- */
+/* ---- a model with difficult words ---- */
 
-/* Some words need quotes or escapes, so that what comes out decides about them. */
+/* Some words need quotes or escapes, so that the output decides about quoting. */
 static inline tem_mechanism *spelling_mechanism(tem_model **model) {
     static const char *const words[] = {
         "the",    "movie", "caf\u00e9", "it's", "do",  "n't", "well-known", "strasse",

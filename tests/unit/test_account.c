@@ -2,9 +2,10 @@
  * proof.
  *
  * The oracle is MPFR with 200 bits, by brute force over all words and all pairs of words. The
- * bounds must never be on the wrong side of it, and near it. Vocabularies whose realised loss is
- * known in closed form come beside random ones; the inequality that a calibrated exponent promises
- * is evaluated for all triples of words, and shown to break for an exponent that is too large. */
+ * bounds must never be on the wrong side of it, and must be near it. The test uses random
+ * vocabularies, and some whose realised loss has a closed form. It evaluates the inequality that a
+ * calibrated exponent promises for all triples of words, and shows that a larger exponent breaks
+ * it. */
 #include "audit/realised.h"
 #include "model/model.h"
 #include "pseudo.h"
@@ -181,8 +182,8 @@ static void test_decay(void **state) {
 
 /* --------------------------------------------------------------- profile -- */
 
-/* Each other word adds `step` units, split so that their mean is its distance: the whole and the
- * first moment of a profile are exact. And each point has what the definition says. */
+/* Each other word adds `step` units, split so that their mean is its distance: the total and the
+ * first moment of a profile are exact. Each point has the value that the definition gives. */
 static void check_profile(const known *k) {
     const profile *p = &k->profile;
     const uint32_t count = p->count;
@@ -214,7 +215,7 @@ static void test_profile(void **state) {
         }
 }
 
-/* Distances so small that a step is one unit, and so large that it is thousands. */
+/* Distances so small that a step is one unit, and so large that a step is thousands. */
 static void test_profile_scales(void **state) {
     (void)state;
     static const float scales[] = {0.0005f, 0.01f, 10, 140};
@@ -226,7 +227,8 @@ static void test_profile_scales(void **state) {
     }
 }
 
-/* A matrix that is no metric, as a sample of triangles may not show: nothing is written outside. */
+/* A matrix that is not a metric, which a sample of triangles may miss: no write is out of
+ * bounds. */
 static void test_profile_of_a_false_metric(void **state) {
     (void)state;
     uint32_t matrix[10];
@@ -240,7 +242,8 @@ static void test_profile_of_a_false_metric(void **state) {
     profile_free(&k.profile);
 }
 
-/* Vectors off the grid, as only a damaged file has them, are refused or stay inside. */
+/* Vectors off the grid, which only a damaged file has, are refused or cause no access out of
+ * bounds. */
 static void test_profile_of_damaged_vectors(void **state) {
     (void)state;
     tem_model *model = build_clusters(TEM_L1, 200, 6, 1, 4);
@@ -270,7 +273,7 @@ static void test_profile_weights(void **state) {
     forget(&k);
 }
 
-/* Every distance of every pair of blocks; the scales take steps of the grid from 2^-4 to 2^-30, and
+/* Checks every distance of every pair of blocks; the scales give grid steps from 2^-4 to 2^-30, and
  * squares that fit 32 bits and that do not. */
 static void check_squares(const space *s, tem_dist reach, bool fast) {
     squares q = {0};
@@ -314,7 +317,7 @@ static void test_squares(void **state) {
             profile_free(&p);
             tem_model_free(model);
         }
-    /* 71,554 units of the grid apart: the square does not fit */
+    /* 71,554 grid units apart: the square does not fit */
     const float corners[] = {1000, 1000, 1000, 1000, 1000, -1000, -1000, -1000, -1000, -1000};
     known far = know(small_model(NULL, corners, 2, 5, TEM_EUCLIDEAN, 2), NULL, NULL);
     check_squares(&far.model->space, far.profile.reach, false);
@@ -323,7 +326,7 @@ static void test_squares(void **state) {
 
 /* ------------------------------------------------------------- partition -- */
 
-/* The bounds hold, and are as near as (s step)^2 / 8 and what is lost at gamma allow. */
+/* The bounds hold, and are as near as (s step)^2 / 8 and the loss at gamma allow. */
 static void check_partition(const known *k, exponent e, double near) {
     partition z = {0};
     assert_int_equal(partition_make(&k->profile, k->weights, e, NULL, &z, NULL), TEM_OK);
@@ -345,7 +348,7 @@ static void check_partitions(known *k) {
     static const double exponents[] = {0.01, 0.3, 1, 2.5, 10};
     const double step = k->profile.step / 65536.0, reach = step * (PROFILE_POINTS - 1);
     for (unsigned i = 0; i < 5; i++) {
-        /* x = s step from nearly 0 to 10 a step; gamma between, at, and around the points */
+        /* x = s step from nearly 0 to 10 per step; gamma between, at, and around the points */
         const double gammas[] = {step / 3,      step,     step * 5, step * 5 + 1 / 65536.0,
                                  reach / 5.123, reach * 2};
         for (unsigned g = 0; g < 6; g++) {
@@ -354,7 +357,7 @@ static void check_partitions(known *k) {
                 check_partition(k, exponent_for(s, gammas[g]), INFINITY);
         }
     }
-    const double x = 0.1; /* of a step */
+    const double x = 0.1; /* per step */
     check_partition(k, exponent_for(x / step, 60 * step), x * x / 8 + x * 0.05 + 1e-3);
 }
 
@@ -431,8 +434,8 @@ static void test_slopes(void **state) {
     }
 }
 
-/* Several blocks, every kernel and number of threads: no steep pair is passed over, and many are
- * never looked at. */
+/* Several blocks, every kernel and number of threads: no steep pair is missed, and many pairs are
+ * never examined. */
 static void test_slopes_of_blocks(void **state) {
     (void)state;
     const uint32_t count = 1500;
@@ -481,7 +484,7 @@ static void test_slopes_of_blocks(void **state) {
     forget(&k);
 }
 
-/* More steep pairs than there is room for: the bound on what is left out covers them. */
+/* More steep pairs than there is room for: the bound on the omitted pairs covers them. */
 static void test_left_out(void **state) {
     (void)state;
     const uint32_t count = 700;
@@ -591,7 +594,7 @@ static void test_known_losses(void **state) {
     static const double exponents[] = {0.1, 0.7, 1, 2.5};
     for (unsigned i = 0; i < 4; i++) {
         const double s = (double)(uint64_t)(exponents[i] * 0x1p20) / 0x1p20;
-        const double step = 1 / 65536.0; /* what a given distance is rounded up by */
+        const double step = 1 / 65536.0; /* the rounding up of a given distance */
         const exponent e = exponent_for(exponents[i], 20);
         const double q2 = exp(-s * (2 + step)), q1 = exp(-s * (1 + step));
         const struct {
@@ -614,7 +617,7 @@ static void test_known_losses(void **state) {
     }
 }
 
-/* All words the same point: nothing is lost between them, and no pair is named. */
+/* All words are the same point: nothing is lost between them, and no pair is named. */
 static void test_one_point(void **state) {
     (void)state;
     const float values[] = {1, 2, 1, 2, 1, 2};
@@ -623,7 +626,7 @@ static void test_one_point(void **state) {
     assert_int_equal(realised_find(inputs_of(&k), exponent_for(1, 5), INFINITY, NULL, &found, NULL),
                      TEM_OK);
     assert_true(found.worst.a == TEM_NO_WORD && fabs(found.most - 1) < 1e-9);
-    /* s, and 2^-60 for the sampler, which s alone would round away or not cover */
+    /* s, plus 2^-60 for the sampler, which s alone would round away or not cover */
     mpfr_t truth;
     mpfr_init2(truth, BITS);
     for (uint64_t s = 1; s < (uint64_t)1 << 22; s = 2 * s + 1) {
@@ -638,7 +641,7 @@ static void test_one_point(void **state) {
     forget(&k);
 }
 
-/* With a target: proved to hold, or refuted, as the truth is; nothing else. */
+/* With a target: proved to hold, or refuted, according to the truth, and nothing else. */
 static void test_target(void **state) {
     (void)state;
     known k = know(build_clusters(TEM_EUCLIDEAN, 80, 4, 1, 4), NULL, NULL);
@@ -680,7 +683,7 @@ static void test_lying_list(void **state) {
     forget(&k);
 }
 
-/* The loss between any two inputs, an unknown word among them, by the oracle. */
+/* The loss between any two inputs, including an unknown word, by the oracle. */
 static void test_local(void **state) {
     (void)state;
     known k = know(build_clusters(TEM_EUCLIDEAN, 30, 4, 1, 4), NULL, NULL);
@@ -713,7 +716,7 @@ static void test_local(void **state) {
     forget(&k);
 }
 
-/* Words on the axes, in two groups: hundreds of thousands of pairs that are all as steep. */
+/* Words on the axes, in two groups: hundreds of thousands of equally steep pairs. */
 static tem_model *build_ties(tem_metric metric, uint32_t count) {
     float *values = calloc((size_t)count * (count + 1), sizeof *values);
     assert_non_null(values);
@@ -726,8 +729,8 @@ static tem_model *build_ties(tem_metric metric, uint32_t count) {
     return model;
 }
 
-/* More pairs than there is room for, none of them steep: that they are not is found out, and what
- * is found is provable again. */
+/* More pairs than there is room for, none of them steep: the search finds this out, and its result
+ * is provable again. */
 static void test_ties(void **state) {
     (void)state;
     static const tem_metric metrics[] = {TEM_EUCLIDEAN, TEM_L1};
@@ -744,7 +747,7 @@ static void test_ties(void **state) {
     }
 }
 
-/* The same bits on any number of threads, also where not all pairs can be kept. */
+/* The same bits on any number of threads, even if not all pairs can be kept. */
 static void check_threads(tem_model *model) {
     realised_loss first = {0};
     for (unsigned threads = 1; threads <= 8; threads *= 2) {
@@ -774,7 +777,7 @@ static void test_threads_agree(void **state) {
 /* ------------------------------------------------------------- calibrate -- */
 
 /* PRIVACY: the promise holds for all triples at the calibrated exponent, which is well above
- * epsilon/2; and the check can fail: at s = epsilon it does. */
+ * epsilon/2. The check can fail: it does at s = epsilon. */
 static void test_calibrated_promise(void **state) {
     (void)state;
     static const double epsilons[] = {0.3, 1, 2, 5};
@@ -796,8 +799,9 @@ static void test_calibrated_promise(void **state) {
         }
 }
 
-/* PRIVACY: what is proved leaves room below epsilon for the decimal that a ledger charges
- * (certificate_leaves_room): 2^-50 of epsilon. Around the loss of an exponent, unit by unit. */
+/* PRIVACY: the proved loss leaves room below epsilon for the decimal that a ledger charges
+ * (certificate_leaves_room): 2^-50 of epsilon. Tested around the loss of an exponent, unit by
+ * unit. */
 static void test_room_below_epsilon(void **state) {
     (void)state;
     mpfr_t limit;
@@ -825,8 +829,8 @@ static void test_room_below_epsilon(void **state) {
     mpfr_clear(limit);
 }
 
-/* Unknown words never limit the exponent: their loss is within s gamma (docs/PRIVACY.md). Even at
- * s = epsilon, where pairs of words break the promise, no triple with an unknown word does. */
+/* Unknown words never limit the exponent: their loss is within s gamma (docs/PRIVACY.md). Even at s
+ * = epsilon, where pairs of words break the promise, no triple with an unknown word does. */
 static void test_unknown_words_do_not_limit(void **state) {
     (void)state;
     known k = know(build_clusters(TEM_EUCLIDEAN, 40, 4, 1, 4), NULL, NULL);
@@ -847,7 +851,8 @@ static void test_unknown_words_do_not_limit(void **state) {
     forget(&k);
 }
 
-/* Where eps* grows with s, the exponent is the largest to 0.5 %: one that is 0.5 % larger fails. */
+/* Where eps* grows with s, the exponent is the largest to within 0.5 %: an exponent 0.5 % larger
+ * fails. */
 static void test_largest(void **state) {
     (void)state;
     known k = know(build_clusters(TEM_EUCLIDEAN, 80, 4, 1, 4), NULL, NULL);
@@ -890,8 +895,8 @@ static void test_calibrate_refusals(void **state) {
 
 /* --------------------------------------------------- the default vocabulary -- */
 
-/* 33,860 words: the search that leaves out nearly all pairs finds what the one that looks at every
- * pair finds. */
+/* 33,860 words: the search that skips nearly all pairs gives the same result as the search that
+ * examines every pair. */
 static void test_unpruned_agrees(void **state) {
     (void)state;
     const char *path = getenv("TEM_DEFAULT_VECTORS");

@@ -23,12 +23,12 @@ static const float values[COUNT * DIMENSION] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1,
 /* The corners of a rectangle of 3 by 4. */
 static const double distances[COUNT * COUNT] = {0, 3, 5, 4, 3, 0, 4, 5, 5, 4, 0, 3, 4, 5, 3, 0};
 
-/* What outputs hold before a call, and must hold after it failed. */
+/* The value of outputs before a call; a failed call must leave it. */
 static char marker;
 #define UNTOUCHED_VECTORS ((tem_vectors *)(void *)&marker)
 #define UNTOUCHED_MODEL ((tem_model *)(void *)&marker)
 
-/* A call is written with `error` in it, and runs once with that NULL. */
+/* The call contains `error`, and runs once with `error` NULL. */
 #define ASSERT_REFUSED(expected, call)                                                             \
     do {                                                                                           \
         tem_error filled = {.status = TEM_OK};                                                     \
@@ -73,7 +73,7 @@ static void test_status_names(void **state) {
     assert_string_equal(tem_status_name((tem_status)-1), "unknown");
 }
 
-/* What is stored is what was given, where the grid holds it exactly. */
+/* The stored vectors equal the given ones, if the grid holds them exactly. */
 static void test_model_vector(void **state) {
     (void)state;
     static const float numbers[] = {0.5f, -2, 0, 1.25f, 3, -0.125f};
@@ -208,7 +208,7 @@ static void test_vectors_arguments(void **state) {
     assert_ptr_equal(v, UNTOUCHED_VECTORS);
 }
 
-/* The words with the third one replaced. */
+/* Replaces the third word. */
 static void assert_word_refused(const char *word) {
     const char *const changed[COUNT] = {"one", "two", word, "four"};
     tem_vectors *vectors = UNTOUCHED_VECTORS;
@@ -219,7 +219,7 @@ static void assert_word_refused(const char *word) {
     assert_int_equal(detail.line, 3);
     ASSERT_REFUSED(TEM_ERR_FORMAT,
                    tem_vectors_create(changed, values, COUNT, DIMENSION, &vectors, error));
-    /* A vocabulary is held to the same rules wherever it comes from. */
+    /* The same rules apply to a vocabulary from any source. */
     assert_int_equal(tem_model_build_matrix(changed, COUNT, distances, 0, NULL, &model, &detail),
                      TEM_ERR_FORMAT);
     assert_int_equal(detail.line, 3);
@@ -242,14 +242,14 @@ static void test_word_refusals(void **state) {
     memset(long_word, 'x', TEM_WORD_BYTES_MAX + 1);
     assert_word_refused(long_word);
 
-    long_word[TEM_WORD_BYTES_MAX] = '\0'; /* the longest there may be */
+    long_word[TEM_WORD_BYTES_MAX] = '\0'; /* the longest allowed */
     const char *const fine[COUNT] = {long_word, " ", "\xf4\x8f\xbf\xbf", "\x01"};
     tem_vectors *vectors = NULL;
     assert_int_equal(tem_vectors_create(fine, values, COUNT, DIMENSION, &vectors, NULL), TEM_OK);
     tem_vectors_free(vectors);
 }
 
-/* PRIVACY: error messages must not carry words. */
+/* PRIVACY: error messages must not contain words. */
 static void test_no_words_in_errors(void **state) {
     (void)state;
     const char *const twice[COUNT] = {"secret", "two", "three", "secret"};
@@ -308,7 +308,7 @@ static void test_build_defaults(void **state) {
         assert_int_equal(tem_model_build(vectors, &options[i], NULL, &model, NULL), TEM_OK);
         tem_model_get_info(model, &info);
         assert_int_equal(info.metric, TEM_EUCLIDEAN);
-        assert_int_equal(info.neighbours, COUNT); /* as many as there are */
+        assert_int_equal(info.neighbours, COUNT); /* all words */
         assert_int_equal(info.words, COUNT);
         assert_int_equal(info.dimension, DIMENSION);
         assert_int_equal(info.triangles, 0);
@@ -329,7 +329,7 @@ static void test_build_range(void **state) {
     ASSERT_REFUSED(TEM_ERR_RANGE, tem_model_build(vectors, NULL, NULL, &model, error));
     tem_vectors_free(vectors);
 
-    changed[0] = 0; /* the first vector is zero now, and has no angle */
+    changed[0] = 0; /* the first vector is now zero, and has no angle */
     assert_int_equal(tem_vectors_create(words, changed, COUNT, DIMENSION, &vectors, NULL), TEM_OK);
     ASSERT_REFUSED(TEM_ERR_RANGE, tem_model_build(vectors, &angular, NULL, &model, error));
     assert_ptr_equal(model, UNTOUCHED_MODEL);
@@ -360,7 +360,7 @@ static void test_metric_arguments(void **state) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         ASSERT_REFUSED(TEM_ERR_ARGUMENT,
                        tem_model_build_function(words, counts[i], one, NULL, 0, NULL, &m, error));
-        /* Before the matrix is looked at, which is smaller than that. */
+        /* Checked before the matrix is read, which is smaller than that. */
         ASSERT_REFUSED(TEM_ERR_ARGUMENT,
                        tem_model_build_matrix(words, counts[i], distances, 0, NULL, &m, error));
     }
@@ -381,7 +381,7 @@ static void test_metric_arguments(void **state) {
     assert_ptr_equal(m, UNTOUCHED_MODEL);
 }
 
-/* The matrix with one entry, or with both of a pair, replaced. */
+/* The matrix with one entry, or both entries of a pair, replaced. */
 static void assert_matrix_refused(uint32_t a, uint32_t b, double there, double back,
                                   tem_status expected) {
     double changed[COUNT * COUNT];
@@ -436,7 +436,7 @@ static void test_matrix(void **state) {
     tem_model_free(model);
 }
 
-/* Words may all be the same point. */
+/* All words may be the same point. */
 static void test_zero_distances(void **state) {
     (void)state;
     tem_model *model = NULL;
@@ -446,7 +446,7 @@ static void test_zero_distances(void **state) {
         tem_neighbours n;
         assert_int_equal(tem_model_neighbours(model, id, &n, NULL), TEM_OK);
         assert_int_equal(n.count, 2);
-        assert_int_equal(n.list[0].id, 0); /* ties by id: the word itself may not be listed */
+        assert_int_equal(n.list[0].id, 0); /* ties go by id: a word's own list may not contain it */
         assert_int_equal(n.list[1].id, 1);
         assert_int_equal(n.bound, 0);
         assert_int_equal(tem_model_distance(model, id, 0), 0);
@@ -482,7 +482,7 @@ static double ladder(void *context, uint32_t a, uint32_t b) {
     return a > b ? a - b : b - a;
 }
 
-/* Beyond 400 words only a sample of the triangles is checked, and the info says so. */
+/* Beyond 400 words tem checks only a sample of the triangles, and the info says so. */
 static void test_sampled_triangles(void **state) {
     (void)state;
     enum { MANY = 401 };
@@ -547,12 +547,12 @@ static void test_model_words(void **state) {
     }
     assert_int_equal(tem_model_find(model, "", 0), TEM_NO_WORD);
     assert_int_equal(tem_model_find(model, "on", 2), TEM_NO_WORD);
-    assert_int_equal(tem_model_find(model, "one", 4), TEM_NO_WORD); /* with its NUL */
+    assert_int_equal(tem_model_find(model, "one", 4), TEM_NO_WORD); /* including its NUL */
     assert_int_equal(tem_model_find(model, "One", 3), TEM_NO_WORD);
     tem_model_free(model);
 }
 
-/* The model is a copy: what it was made from may go. */
+/* The model is a copy: its inputs may be freed. */
 static void test_everything_is_copied(void **state) {
     (void)state;
     char text[COUNT][8];
@@ -585,7 +585,7 @@ static tem_mechanism *some_mechanism(const tem_model *model, tem_mechanism_optio
     return mechanism;
 }
 
-/* N_w by the quick way and by the exact law, for every word. */
+/* N_w by the fast path and by the exact law, for every word. */
 static void check_self(const tem_model *model, tem_mechanism_options options) {
     tem_mechanism *mechanism = some_mechanism(model, options);
     for (uint32_t word = 0; word < COUNT; word++) {
@@ -610,8 +610,8 @@ static void test_self(void **state) {
     tem_model_free(model);
 }
 
-/* The first of three words has 6/11 of Zipf's law, so it is the median word: alone it stays itself,
- * beside another one half of the time. */
+/* The first of three words has 6/11 of Zipf's law, so it is the median word: alone it always stays
+ * unchanged, beside another word half of the time. */
 static void test_self_median(void **state) {
     (void)state;
     static const float alone[] = {1000, 0, 0}, beside[] = {0, 0, 1000};
@@ -638,8 +638,8 @@ static void test_self_median(void **state) {
     }
 }
 
-/* What truncation moves is at most A exp(-s gamma) over the least weight, with the gamma that
- * is used: at a large epsilon that is far from 64/s. */
+/* Truncation moves at most A exp(-s gamma) over the least weight, for the gamma in use: at a large
+ * epsilon that is far from 64/s. */
 static void test_moved_mass(void **state) {
     (void)state;
     static const uint32_t weights[COUNT] = {3, 7, 5, 85};
@@ -674,7 +674,7 @@ static void check_decimal(const tem_law *law, uint32_t y, unsigned digits, const
     assert_string_equal(text, expected);
 }
 
-/* Weights make the law of an unknown word a set of decimal fractions. */
+/* With weights, the law of an unknown word is a set of decimal fractions. */
 static void test_decimals(void **state) {
     (void)state;
     static const uint32_t weights[COUNT] = {1, 124, 0, 875};
@@ -700,7 +700,7 @@ static void test_decimals(void **state) {
     tem_model_free(model);
 }
 
-/* By distance, and by id where that is equal; as all words in order. */
+/* By distance, then by id; up to all words in order. */
 static void test_nearest(void **state) {
     (void)state;
     tem_model *model = some_model();
@@ -765,7 +765,7 @@ static void test_mechanism_arguments(void **state) {
     tem_model_free(model);
 }
 
-/* What a text is taken to: folded, cut, looked up; and which words it never is. */
+/* How a text becomes words: folded, split, looked up; and which words a text can never contain. */
 static void test_pieces_of_text(void **state) {
     (void)state;
     static const char *const odd[COUNT] = {"movie", "\u00df", "Two", "a b"};
@@ -794,7 +794,7 @@ static void test_pieces_of_text(void **state) {
     tem_vectors_free(vectors);
 }
 
-/* Within 2^-18 of a metric, but two words at distance 0 see a third one differently: no
+/* Within 2^-18 of a metric, but two words at distance 0 have different distances to a third: no
  * sample of triangles is likely to hit it among 500 words. */
 static double nearly(void *context, uint32_t a, uint32_t b) {
     (void)context;

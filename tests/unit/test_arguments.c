@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A call with an argument missing: refused with and without a place for the reason, which names no
+/* A call with a missing argument must be refused with and without an error struct; the error has no
  * file, line or byte. */
 #define REFUSED(call)                                                                              \
     do {                                                                                           \

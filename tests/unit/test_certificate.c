@@ -1,5 +1,5 @@
-/* test_certificate.c - certificates: the file, what a certificate is for, and the mechanism that
- * is made from one. Whether the numbers of a certificate are right is test_account's matter; here
+/* test_certificate.c - certificates: the file, the model that a certificate is for, and the
+ * mechanism made from it. test_account tests whether the numbers of a certificate are right; here
  * they are chosen by hand. */
 #include "certificate/certificate.h"
 #include "mech/exponent.h"
@@ -91,7 +91,7 @@ static void write_file(const void *bytes, size_t size) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* Of the first that cannot be loaded, or of all. */
+/* The status of the first certificate that cannot be loaded, or TEM_OK. */
 static tem_status load_status_of(const char *file) {
     static char marker;
     tem_certificate *c = NULL;
@@ -192,7 +192,7 @@ static void test_space_of_matrix(void **state) {
     tem_model_free(made[1]);
 }
 
-/* One number, one word, the order, the borders of words, the step: each is another space. */
+/* One number, one word, the order, the word boundaries, the step: each makes another space. */
 static void test_other_spaces(void **state) {
     (void)state;
     float moved[COUNT * DIMENSION], large[COUNT * DIMENSION];
@@ -213,7 +213,7 @@ static void test_other_spaces(void **state) {
         build(swapped, values, TEM_EUCLIDEAN, 3)};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (same_space(model, others[i]))
-            fail_msg("space %zu is not told apart", i);
+            fail_msg("space %zu is not distinguished", i);
         tem_model_free(others[i]);
     }
 }
@@ -242,7 +242,7 @@ static void test_round_trip(void **state) {
     assert_null(loaded);
 }
 
-/* With weights, a name of the largest length, and numbers in which every byte says something. */
+/* With weights, a name of maximum length, and numbers in which every byte matters. */
 static void test_round_trip_of_all(void **state) {
     (void)state;
     const uint32_t weights[COUNT] = {0x01020304, 7, 0, 0xffffffff, 0x80000001};
@@ -329,28 +329,28 @@ static void test_one_of_several(void **state) {
         snprintf(hashes[i], sizeof hashes[i], "%s", hash_at(i));
     const size_t size = read_file(bytes);
     assert_int_equal(size, 64 + 3 * RECORD);
-    bytes[64 + RECORD] ^= 1; /* epsilon of the second */
+    bytes[64 + RECORD] ^= 1; /* epsilon of the second certificate */
     write_file(bytes, size);
     assert_string_equal(hash_at(0), hashes[0]);
     assert_string_equal(hash_at(2), hashes[2]);
     assert_string_equal(hash_at(3), "");
     assert_int_equal(load_status(), TEM_ERR_DAMAGED);
     bytes[64 + RECORD] ^= 1;
-    bytes[64 + RECORD + BYTES_AT + 1] ^= 1; /* 256 bytes of weights, of none */
+    bytes[64 + RECORD + BYTES_AT + 1] ^= 1; /* it claims 256 bytes of weights, and has none */
     write_file(bytes, size);
     assert_string_equal(hash_at(0), hashes[0]);
     tem_certificate *none = NULL;
     assert_int_equal(tem_certificate_load(path, 2, &none, NULL), TEM_ERR_DAMAGED);
     assert_int_equal(tem_certificate_load(path, 3, &none, NULL), TEM_ERR_DAMAGED);
     bytes[64 + RECORD + BYTES_AT + 1] ^= 1;
-    memcpy(bytes + 64 + 2 * RECORD, bytes + 64, RECORD); /* the first once more */
+    memcpy(bytes + 64 + 2 * RECORD, bytes + 64, RECORD); /* the first one again */
     write_file(bytes, size);
     assert_string_equal(hash_at(0), hashes[0]);
     assert_int_equal(tem_certificate_load(path, 2, &none, NULL), TEM_ERR_DAMAGED);
     assert_null(none);
 }
 
-/* Weights come back as they were, and every bit of them, and of how they are packed, counts. */
+/* Weights are read back unchanged, and every bit of them and of their packing counts. */
 static void test_weights(void **state) {
     (void)state;
     uint32_t weights[COUNT];
@@ -384,11 +384,11 @@ static void test_weights(void **state) {
     const size_t size = read_file(bytes), frame = HEADER_BYTES + RECORD_BYTES;
     uint64_t packed = 0;
     memcpy(&packed, bytes + HEADER_BYTES + 176, sizeof packed);
-    assert_true(packed > 0 && packed % 64 != 0); /* else nothing fills it up */
+    assert_true(packed > 0 && packed % 64 != 0); /* otherwise there is no padding */
     for (size_t bit = 8 * HEADER_BYTES; bit < 8 * size; bit++) {
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
         write_file(bytes, size);
-        if (load_status() == TEM_OK) { /* a bit of the frame that zstd does not look at */
+        if (load_status() == TEM_OK) { /* a bit of the frame that zstd ignores */
             assert_true(bit / 8 >= frame && bit / 8 < frame + packed);
             assert_int_equal(tem_certificate_load(path, 0, &loaded, NULL), TEM_OK);
             assert_memory_equal(loaded->weights, weights, sizeof weights);
@@ -398,7 +398,7 @@ static void test_weights(void **state) {
     }
 }
 
-/* Two answers to one question: a program of ours writes no such file, and none is read. */
+/* Two answers to one question: tem writes no such file, and refuses to read one. */
 static void test_repeated(void **state) {
     (void)state;
     unsigned char bytes[FILE_MAX];
@@ -428,7 +428,7 @@ static void test_every_length(void **state) {
     }
 }
 
-/* A record that says this and has the right hash. */
+/* The status of a record with these values and a correct hash. */
 static tem_status status_of(tem_certificate c) {
     unsigned char bytes[FILE_MAX], record[RECORD_BYTES] = {0};
     const uint32_t equal_weights = 1;
@@ -458,13 +458,13 @@ static tem_status status_of(tem_certificate c) {
     return status;
 }
 
-/* With nothing but zeros behind it, as in a file. */
+/* Sets the name, followed only by zeros, as in a file. */
 static void set_prior(tem_certificate *c, const char *name) {
     memset(c->prior, 0, sizeof c->prior);
     memcpy(c->prior, name, strlen(name));
 }
 
-/* Numbers that no proof can be about, in a file whose hashes are right, and from our own code. */
+/* Numbers that no proof can be about, in a file with correct hashes, and from our own code. */
 static void test_impossible(void **state) {
     (void)state;
     const tem_certificate good = {
@@ -529,7 +529,7 @@ static void test_impossible(void **state) {
     assert_int_equal(status_of(good), TEM_OK);
     for (size_t i = 0; i < count; i++)
         if (status_of(bad[i]) != TEM_ERR_DAMAGED)
-            fail_msg("impossible certificate %zu is taken", i);
+            fail_msg("impossible certificate %zu is accepted", i);
     tem_certificate edge = good;
     edge.gamma = (tem_dist)(CERTIFICATE_EXPONENT_MAX / good.s);
     edge.s = 3u << 19;
@@ -537,8 +537,8 @@ static void test_impossible(void **state) {
     assert_int_equal(status_of(edge), TEM_OK);
 }
 
-/* What is charged for is the decimal of epsilon, at least (1 - 2^-53) epsilon: a loss that is
- * taken for a certificate is below that, whatever the digits of epsilon. */
+/* The charge is the decimal of epsilon, at least (1 - 2^-53) epsilon. A loss accepted for a
+ * certificate is below that, whatever the digits of epsilon. */
 static void test_room(void **state) {
     (void)state;
     for (int i = 0; i < 1000; i++) {
@@ -552,7 +552,7 @@ static void test_room(void **state) {
     }
 }
 
-/* The seeds of the fuzz target, which have the verdict in their name. */
+/* The seeds of the fuzz target, which have the verdict in their names. */
 static void test_corpus(void **state) {
     (void)state;
     char place[512], file[768];
@@ -585,13 +585,13 @@ static void test_replaced(void **state) {
     snprintf(second, sizeof second, "%s", hash_at(1));
     assert_string_equal(hash_at(0), first);
 
-    /* The same epsilon and beta: in its place, gamma being what beta made of it. */
+    /* The same epsilon and beta: replaces the old one, since gamma follows from beta. */
     save_and_free(make(2, TEM_BETA_DEFAULT, 1 << 20, 6 * TEM_DIST_ONE));
     assert_string_not_equal(hash_at(0), first);
     assert_string_equal(hash_at(1), second);
     assert_string_equal(hash_at(2), "");
 
-    /* Another beta, a gamma, another gamma: each is another question. */
+    /* Another beta, a gamma, another gamma: each is a different question. */
     save_and_free(make(2, 0.01, 1 << 20, 6 * TEM_DIST_ONE));
     save_and_free(make(2, 0, 1 << 20, 6 * TEM_DIST_ONE));
     save_and_free(make(2, 0, 1 << 20, 7 * TEM_DIST_ONE));
@@ -603,8 +603,8 @@ static void test_replaced(void **state) {
     assert_string_equal(hash_at(5), "");
 }
 
-/* A certificate takes the place of all that are about another model, wherever they stand, and of no
- * other about its own. */
+/* A certificate replaces all certificates for other models, wherever they are, and no other
+ * certificate for its own model. */
 static void test_other_models_go(void **state) {
     (void)state;
     float moved[COUNT * DIMENSION];
@@ -629,15 +629,15 @@ static void test_other_models_go(void **state) {
     save_and_free(c);
     assert_string_equal(hash_at(0), hash);
     assert_string_equal(hash_at(1), "");
-    /* And back: one with weights goes, and only the new one is there. */
+    /* And back: the one with weights is removed, and only the new one remains. */
     save_and_free(make_usual());
     assert_string_not_equal(hash_at(0), hash);
     assert_string_equal(hash_at(1), "");
     tem_model_free(other);
 }
 
-/* Each kind of weights is another question; who asks for none gets the one that was sought the
- * longest, wherever it stands. */
+/* Each kind of weights is a different question. A caller that names no kind gets the one that took
+ * the longest search, wherever it is. */
 static void test_kinds(void **state) {
     (void)state;
     static const tem_weights_kind order[] = {TEM_WEIGHTS_BALANCED, TEM_WEIGHTS_TUNED,
@@ -665,7 +665,7 @@ static void test_kinds(void **state) {
     }
 }
 
-/* What is there and is no file of certificates stays as it is. */
+/* An existing file that holds no certificates stays unchanged. */
 static void test_not_overwritten(void **state) {
     (void)state;
     unsigned char bytes[FILE_MAX];
@@ -686,7 +686,7 @@ static void test_full(void **state) {
     tem_certificate *usual = make_usual(), *more = make(3, 0, 1 << 20, 7); /* gamma given */
     tem_error error;
     save_and_free(make_usual());
-    /* Filled by hand: one save after the other would write the file 4096 times. */
+    /* Filled by hand: 4096 saves would write the file 4096 times. */
     unsigned char header[HEADER_BYTES], record[RECORD_BYTES];
     const uint32_t count = CERTIFICATES_MAX;
     FILE *file = fopen(path, "r+b");
@@ -711,7 +711,7 @@ static void test_full(void **state) {
     tem_certificate_free(more);
 }
 
-/* Processes that save at once: none is lost. */
+/* Several processes save at once: no certificate is lost. */
 static void test_at_once(void **state) {
     (void)state;
     enum { PROCESSES = 6, EACH = 8 };
@@ -904,7 +904,7 @@ static void test_mechanism_of_another_model(void **state) {
     tem_certificate_free(c);
 }
 
-/* The draws are those of the certificate's s and gamma: the probabilities show it. */
+/* The draws follow the certificate's s and gamma: the probabilities show it. */
 static void test_law(void **state) {
     (void)state;
     tem_certificate *c = make_usual();
@@ -913,7 +913,7 @@ static void test_law(void **state) {
     double total = 0;
     const tem_mechanism_options options = {.epsilon = 2, .certificate = c};
     assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
-    tem_certificate_free(c); /* needed no more */
+    tem_certificate_free(c); /* no longer needed */
     assert_int_equal(tem_law_create(mechanism, 0, 17, &law, NULL), TEM_OK);
     for (uint32_t y = 0; y < COUNT; y++)
         total += exp(-1.5 * fmin(tem_model_distance(model, 0, y) / (double)TEM_DIST_ONE, 4));
@@ -938,7 +938,7 @@ static tem_status verify(const tem_certificate *c) {
     return status;
 }
 
-/* s = epsilon/2 always holds; s = epsilon never does where words have different surroundings. */
+/* s = epsilon/2 always holds; s = epsilon never holds if words have different surroundings. */
 static void test_verify(void **state) {
     (void)state;
     tem_certificate *holds = make(2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE);
@@ -946,7 +946,7 @@ static void test_verify(void **state) {
     tem_certificate *low = make(2, 0, (1u << 20) - 1, 4 * TEM_DIST_ONE);
     assert_int_equal(verify(holds), TEM_OK);
     assert_int_equal(verify(fails), TEM_ERR_CERTIFICATE);
-    /* It keeps its epsilon, but proves less than it says: below s, and between s and the truth. */
+    /* It keeps its epsilon, but its claim is not proved: below s, and between s and the truth. */
     low->realised = 0.5;
     assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
     tem_accountant *accountant = NULL;
@@ -965,7 +965,7 @@ static void test_verify(void **state) {
     assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
     low->realised = (1 + audit.realised) / 2;
     assert_int_equal(verify(low), TEM_ERR_CERTIFICATE);
-    /* gamma is the one that beta makes, but for a step. */
+    /* gamma is the one that follows from beta, up to one step. */
     tem_dist gamma = 0;
     assert_int_equal(exponent_gamma_from_beta(0.001, model->words.count, 1 << 19, &gamma, NULL),
                      TEM_OK);
@@ -1015,7 +1015,7 @@ static void test_verify_weights(void **state) {
             c.s -= step;
     }
     assert_int_equal(verify(&c), TEM_OK);
-    assert_true(c.s > (11u << 20) / 10); /* weights gain something: it is not epsilon/2 */
+    assert_true(c.s > (11u << 20) / 10); /* weights gain something: s is not epsilon/2 */
     int broken = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
         const uint32_t before = weights[i];
@@ -1034,11 +1034,11 @@ static void test_verify_weights(void **state) {
     assert_non_null(certificate_fault(&c));
 }
 
-/* What is drawn with a certificate has the law of its s and gamma: chi-square with 200,000 seeded
- * draws for each of the five words. With four degrees of freedom the sum exceeds 48.5 with
- * probability 7.4e-10, so a right program with fresh randomness fails here, for equal
- * and for tuned weights together, with 8e-9 at most. Against
- * the law of epsilon/2 the same draws must fail. */
+/* Draws with a certificate follow the law of its s and gamma: chi-square with 200,000 seeded draws
+ * for each of the five words. With four degrees of freedom the sum exceeds 48.5 with probability
+ * 7.4e-10, so a correct program with fresh randomness fails here, for equal and tuned weights
+ * together, with probability at most 8e-9. Against the law of epsilon/2 the same draws must
+ * fail. */
 static double chi_square(const uint64_t counts[COUNT], const tem_law *law, double draws) {
     double sum = 0;
     for (uint32_t y = 0; y < COUNT; y++) {
@@ -1086,7 +1086,7 @@ static void check_calibrated_draws(const tem_prior *prior) {
         tem_law_free(other);
     }
     assert_true(worst_against_plain > 48.5);
-    /* And the audit of what was drawn from is what the certificate says. */
+    /* The audit of the mechanism equals the certificate's claim. */
     assert_true((tem_mechanism_weights(calibrated) != NULL) == (prior != NULL));
     assert_int_equal(
         tem_accountant_create(model, tem_mechanism_weights(calibrated), NULL, &own, NULL), TEM_OK);

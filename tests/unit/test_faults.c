@@ -1,4 +1,4 @@
-/* test_faults.c - everything outside fails once, at every place where it can.
+/* test_faults.c - every outside operation fails once, at every place where it can.
  *
  * The whole way from an embedding file to a verified model runs again and again; in run n the nth
  * allocation, read, write or mapping fails (core/fault.h), until a run is left alone. The call that
@@ -49,7 +49,7 @@ static bool same(const bytes *a, const bytes *b) {
     return a->size == b->size && (a->size == SIZE_MAX || memcmp(a->data, b->data, a->size) == 0);
 }
 
-/* Puts the file back to what it was before a run. */
+/* Restores the file to its state before a run. */
 static void restore_target(const bytes *before) {
     unlink(target);
     if (before->size == SIZE_MAX)
@@ -86,7 +86,7 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
-/* ---- the way, step by step ---- */
+/* ---- the path, step by step ---- */
 
 typedef struct flow {
     const char *vectors_path;
@@ -94,7 +94,7 @@ typedef struct flow {
     tem_overwrite overwrite;
     tem_run run;
     tem_readers readers;
-    bool no_error; /* callers that do not ask why must be served as well */
+    bool no_error; /* callers that pass no error struct must work too */
     tem_vectors *vectors;
     tem_model *built, *opened;
     tem_certificate *certificate, *loaded;
@@ -130,12 +130,12 @@ static tem_status verify(flow *f) {
     return tem_model_verify(f->opened, &f->run, error_of(f));
 }
 
-/* A small file that goes with a run. */
+/* A small file that belongs to a run. */
 static tem_status write_report(flow *f) {
     return tem_file_write(target, "{}\n", 3, f->overwrite, f->readers, error_of(f));
 }
 
-/* The user's own metric and vectors from memory, which files do not reach. */
+/* A user's own metric and vectors in memory, which the file tests do not cover. */
 static const char *const few_words[] = {"a", "b", "c"};
 
 static double distance(void *context, uint32_t a, uint32_t b) {
@@ -153,7 +153,7 @@ static tem_status create(flow *f) {
     return tem_vectors_create(few_words, values, 3, 2, &f->vectors, error_of(f));
 }
 
-/* A certificate, whose file is the target: the model stays in memory. */
+/* Makes a certificate, whose file is the target; the model stays in memory. */
 static tem_status make_certificate(flow *f) {
     const tem_certificate said = {
         .epsilon = 2, .s = 1 << 20, .gamma = 1 << 16, .realised = 1.5, .kind = TEM_WEIGHTS_EQUAL};
@@ -175,8 +175,8 @@ static tem_status find_certificate(flow *f) {
     return tem_certificate_find(target, f->built, &wanted, &f->loaded, error_of(f));
 }
 
-/* The corners of a cube, half of them drawn in, and its centre. No weights make Z constant: what
- * balances it would be negative in the centre. So there is something to tune. */
+/* The corners of a cube, half of them moved inwards, and its centre. No weights make Z constant,
+ * because the balancing weight of the centre would be negative. So there is something to tune. */
 enum { CUBE = 17, CUBE_DIMENSION = 4 };
 
 static tem_status create_cube(flow *f) {
@@ -237,7 +237,7 @@ static step *const with_report[] = {write_report, NULL};
 static step *const with_weights[] = {
     create_cube, build, tune, save_certificate, load_certificate, find_certificate, NULL};
 
-/* Takes the steps up to the first that fails, whose outputs must be untouched. */
+/* Takes the steps up to the first failing one, whose outputs must be untouched. */
 static tem_status go(flow *f, step *const *steps) {
     for (; *steps != NULL; steps++) {
         const tem_status status = (*steps)(f);
@@ -270,7 +270,7 @@ static void finish(flow *f) {
     f->vectors = NULL;
 }
 
-/* Run n fails at the nth place; returns how many places there are. */
+/* Fails the nth place in run n; returns the number of places. */
 static uint64_t fail_everywhere(flow *f, step *const *steps) {
     static bytes before, right, after;
     read_target(&before);
@@ -293,12 +293,12 @@ static uint64_t fail_everywhere(flow *f, step *const *steps) {
             restore_target(&before);
             return n - 1;
         }
-        /* A fault that nobody reports is a fault that nobody noticed. */
+        /* An unreported fault is an unnoticed fault. */
         assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE);
     }
 }
 
-/* Without a file, over an old one, without a place for the error, on two threads. */
+/* Runs without a file, over an old file, without an error struct, and on two threads. */
 static uint64_t fail_all_ways(flow f, step *const *steps) {
     uint64_t places = 0;
     f.run = (tem_run){.threads = 1};
@@ -317,9 +317,9 @@ static uint64_t fail_all_ways(flow f, step *const *steps) {
     return places;
 }
 
-/* The fewest places that the four ways have together, somewhat below what was counted (278 for
- * a file, 330 for memory, 238 for a function; certificates go one way, with 680 places if they have
- * weights): a test that meets fewer has lost its faults. */
+/* The minimum number of places in the four ways together, somewhat below the counted numbers (278
+ * for a file, 330 for memory, 238 for a function; certificates go one way, with 680 places if they
+ * have weights). A test that meets fewer has lost its faults. */
 enum {
     PLACES_OF_FILE = 240,
     PLACES_OF_MEMORY = 280,
@@ -346,7 +346,7 @@ static void test_text(void **state) {
 
 static void test_gzip(void **state) {
     (void)state;
-    /* Unpacking has places of its own: zlib's state and window, the content. */
+    /* Unpacking has its own places: zlib's state and window, the content. */
     assert_true(fail_file("ok-glove.txt.gz", TEM_EUCLIDEAN) >
                 fail_file("ok-glove.txt", TEM_EUCLIDEAN));
     fail_file("ok-word2vec.bin.gz", TEM_LINF);
@@ -373,7 +373,7 @@ static void test_function(void **state) {
     assert_true(fail_all_ways((flow){0}, from_function) >= PLACES_OF_FUNCTION);
 }
 
-/* Into a new file, and into one that has a certificate already. */
+/* Into a new file, and into a file that already has a certificate. */
 static void test_certificate(void **state) {
     (void)state;
     flow f = {.run = {.threads = 1}};
@@ -435,7 +435,7 @@ static void test_pipe(void **state) {
     }
 }
 
-/* What a summary is made from, and the summary. */
+/* The inputs of a summary, and the summary. */
 typedef struct account {
     tem_model *model;
     tem_mechanism *mechanism;
@@ -558,8 +558,8 @@ static void test_audit(void **state) {
     finish(&by_vectors);
 }
 
-/* The search for an epsilon: a failure ends it, whichever of its many steps meets it, and is not
- * taken for an epsilon that is out of range. Every seventh will do: the steps are alike. */
+/* The search for an epsilon: a failure in any of its many steps ends it, and is not mistaken for an
+ * epsilon out of range. Every seventh place is enough, because the steps are alike. */
 static void test_choose(void **state) {
     (void)state;
     flow f = {.run = {.threads = 1}};

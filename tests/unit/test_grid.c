@@ -1,4 +1,4 @@
-/* test_grid.c - what rounding to the grid does to distances, and what tem says about it. */
+/* test_grid.c - how rounding to the grid changes distances, and what tem reports about it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 enum { WORDS_MAX = 400 };
 
-/* A step of a distance. */
+/* One step of a distance. */
 static const float step = 1.0f / TEM_DIST_ONE;
 
 static tem_status build(const float *values, uint32_t count, uint32_t dimension,
@@ -53,13 +53,13 @@ static tem_dist median_of(const tem_model *model) {
     return median;
 }
 
-/* Words on the grid, so many steps of a distance apart: the deviation is 1 step, that of the
+/* Words on the grid, a given number of distance steps apart: the deviation is 1 step, from the
  * distance itself, and the median is the spacing. */
 static void test_boundaries(void **state) {
     (void)state;
     static const struct {
         int spacing;
-        tem_status built, warned; /* as the limits of 50 % and 1 % have it */
+        tem_status built, warned; /* expected under the limits of 50 % and 1 % */
     } cases[] = {
         {1, TEM_ERR_RANGE, TEM_ERR_RANGE}, {2, TEM_OK, TEM_ERR_RANGE}, {3, TEM_OK, TEM_ERR_RANGE},
         {99, TEM_OK, TEM_ERR_RANGE},       {100, TEM_OK, TEM_OK},      {101, TEM_OK, TEM_OK}};
@@ -87,7 +87,7 @@ static void test_boundaries(void **state) {
     }
 }
 
-/* One value of 900, and two words that 0.0001 apart become a whole step of the grid, 1/16. */
+/* One value of 900, and two words 0.0001 apart that end up a whole grid step, 1/16, apart. */
 static void test_an_outlier(void **state) {
     (void)state;
     static const float values[] = {0.0312f, 0.0313f, 900};
@@ -103,7 +103,7 @@ static void test_an_outlier(void **state) {
     assert_int_equal(build(values, 3, 1, allowed, &model, NULL), TEM_OK);
     assert_int_equal(tem_model_distance(model, 0, 1), TEM_DIST_ONE / 16);
     assert_int_equal(tem_model_check_grid(model, TEM_GRID_REFUSED_PERCENT, &error), TEM_ERR_RANGE);
-    assert_null(strstr(error.message, "allow_coarse")); /* which it was */
+    assert_null(strstr(error.message, "allow_coarse")); /* allow_coarse was given */
     tem_model_free(model);
     const float clipped[] = {0.0312f, 0.0313f, 0.05f};
     model = NULL;
@@ -111,7 +111,7 @@ static void test_an_outlier(void **state) {
     tem_model_free(model);
 }
 
-/* The same, where the two become one point: there is no distance left that could look small. */
+/* The same, but the two words become one point: no distance is left that could look small. */
 static void test_words_that_become_equal(void **state) {
     (void)state;
     static const float two[] = {0, 0.0001f, 900}, half[] = {0, 0.0001f, 900, 450},
@@ -127,7 +127,8 @@ static void test_words_that_become_equal(void **state) {
     tem_model_free(model);
 }
 
-/* Duplicates have been equal before. So are words that no step of a distance tells apart. */
+/* Duplicates were equal before rounding. Words less than one distance step apart count as
+ * duplicates too. */
 static void test_duplicates(void **state) {
     (void)state;
     static const float values[] = {1, 1, 1, 3, 3, 3, 3, 8},
@@ -137,7 +138,7 @@ static void test_duplicates(void **state) {
         tem_model *model = NULL;
         const tem_build_options options = {.neighbours = neighbours};
         assert_int_equal(build(values, 8, 1, options, &model, NULL), TEM_OK);
-        /* Lists that are too short for a word's duplicates say nothing about it. */
+        /* A list that is too short for a word's duplicates says nothing about it. */
         assert_int_equal(median_of(model) / TEM_DIST_ONE, neighbours < 3 ? 5 : 2);
         tem_model_free(model);
     }
@@ -152,7 +153,7 @@ static void test_duplicates(void **state) {
     tem_model_free(model);
 }
 
-/* The direction is what counts. */
+/* Only the direction counts. */
 static void test_angles(void **state) {
     (void)state;
     static const float lengths[] = {1, 2, 3, 6, 0, 5, 100, 200}, fine[] = {1, 0, 1, 1e-6f, 0, 1};
@@ -172,7 +173,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Over all pairs. */
+/* The median over all pairs. */
 static tem_dist slow_median(const tem_model *model, uint32_t count) {
     tem_dist nearest[WORDS_MAX];
     for (uint32_t a = 0; a < count; a++) {
@@ -187,7 +188,7 @@ static tem_dist slow_median(const tem_model *model, uint32_t count) {
     return nearest[(count - 1) / 2];
 }
 
-/* In every metric, for lists of every length, in a file as in memory. */
+/* In every metric, for lists of every length, in a file and in memory. */
 static void test_median(void **state) {
     (void)state;
     enum { DIMENSION = 3 };
@@ -218,7 +219,7 @@ static void test_median(void **state) {
             }
 }
 
-/* Which words stand out: as many as fit are named, by their place. */
+/* The message names as many of the outliers as fit, by their position. */
 static void test_names(void **state) {
     (void)state;
     static const struct {
@@ -237,9 +238,9 @@ static void test_names(void **state) {
             values[k] = k < cases[i].outliers ? 800 + (float)k : 0.001f * (float)k;
         assert_int_equal(build_line(values, 40, &model, &error), TEM_ERR_RANGE);
         assert_non_null(strstr(error.message, cases[i].named));
-        assert_non_null(strstr(error.message, "allow_coarse")); /* nothing is cut off */
+        assert_non_null(strstr(error.message, "allow_coarse")); /* the message is not truncated */
     }
-    /* 8 times the usual size is not beyond it. */
+    /* 8 times the usual size is not beyond the limit. */
     float values[] = {2, 2, 2 + 0.75f * step, 2 + 1.5f * step, 16, 16};
     tem_model *model = NULL;
     tem_error error;
@@ -250,7 +251,7 @@ static void test_names(void **state) {
     assert_non_null(strstr(error.message, "vector of word 6, "));
 }
 
-/* A matrix is not refused: its builder can be told only by whoever asks. */
+/* A matrix is not refused; the caller has to ask for the warning. */
 static void test_matrix(void **state) {
     (void)state;
     static const char *const words[] = {"a", "b"};

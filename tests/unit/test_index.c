@@ -1,8 +1,8 @@
 /* test_index.c - the index of nearest neighbours against brute force.
  *
- * The index is exact, so it must equal what sorting all (distance, id) gives, bit by
- * bit: for every metric, kernel and number of threads, where ties decide and where
- * blocks and tiles end. Then what may be wrong with an index from a file. */
+ * The index is exact, so it must equal the sorted list of all (distance, id), bit by bit: for every
+ * metric, kernel and number of threads, where ties decide, and where blocks and tiles end. Then
+ * come the possible defects of an index from a file. */
 #include "core/hash.h"
 #include "core/memory.h"
 #include "index/blocks.h"
@@ -35,8 +35,7 @@ static int16_t random_value(uint32_t largest) {
     return (int16_t)((int64_t)(random64() % (2 * (uint64_t)largest + 1)) - (int64_t)largest);
 }
 
-/* A space between two pages that may not be touched: a read beyond either end of the
- * rows faults. */
+/* A space between two inaccessible pages: a read beyond either end of the rows faults. */
 typedef struct guarded {
     space space;
     int16_t *rows;
@@ -83,8 +82,8 @@ static int16_t *row(const guarded *g, uint32_t id) {
     return g->rows + (size_t)id * g->space.row_elements;
 }
 
-/* Random values up to `largest`, no row zero, so that it has an angle. Every fifth row
- * is equal to an earlier one. */
+/* Random values up to `largest`. No row is zero, so that it has an angle. Every fifth row equals an
+ * earlier one. */
 static guarded random_space(tem_metric metric, uint32_t dimension, uint32_t count,
                             uint32_t largest) {
     if (metric == TEM_MATRIX)
@@ -116,7 +115,7 @@ static int compare_keys(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* By the reference kernels, one pair at a time, which is looked at from one side. */
+/* Uses the reference kernels, one pair at a time, and computes each pair from one side. */
 static sorted brute_force(const space *s) {
     const kernels *before = kernels_active();
     const size_t n = s->count;
@@ -135,8 +134,8 @@ static sorted brute_force(const space *s) {
     return all;
 }
 
-/* Each set of kernels is asked for the same spaces, since the random numbers begin anew in each
- * test: a space is known by the hash of its contents, and sorted once. */
+/* Each set of kernels gets the same spaces, because the random numbers restart in each test. So a
+ * space is identified by the hash of its contents, and sorted once. */
 enum { SPACES_MAX = 512 };
 static struct {
     uint64_t hash;
@@ -172,7 +171,7 @@ static int free_known(void **state) {
     return 0;
 }
 
-/* The bounds of the list that is the first `length` of all words. */
+/* Checks the bounds of the list that has the first `length` of all words. */
 static void check_bounds(const sorted *all, uint32_t id, uint32_t length, const tem_dist *bounds) {
     const uint64_t *keys = all->keys + (size_t)id * all->count;
     tem_dist right[NEIGHBOUR_RANGES];
@@ -265,7 +264,8 @@ static int use_best(void **state) {
 static const tem_metric all_metrics[] = {TEM_EUCLIDEAN, TEM_ANGULAR, TEM_L1, TEM_LINF, TEM_MATRIX};
 enum { METRICS = 5 };
 
-/* Around the ends of tiles (12 rows, 32 columns). A block lies in a sixteenth of the words. */
+/* Sizes around the ends of tiles (12 rows, 32 columns). A block lies within a sixteenth of the
+ * words. */
 static void test_sizes(void **state) {
     require_kernels(state);
     static const uint32_t counts[] = {2, 3, 11, 12, 13, 24, 31, 32, 33, 64, 65, 191, 192, 193};
@@ -302,7 +302,7 @@ static void test_metrics(void **state) {
         }
 }
 
-/* More equal vectors than the lists hold: the ids decide alone. */
+/* More equal vectors than the lists hold: only the ids decide. */
 static void test_equal_vectors(void **state) {
     require_kernels(state);
     for (uint32_t kinds = 1; kinds <= 3; kinds++) {
@@ -314,8 +314,8 @@ static void test_equal_vectors(void **state) {
     }
 }
 
-/* All of a small lattice, in disorder: most distances are shared by many. The steps
- * are so coarse or fine that different squares have one distance. */
+/* All points of a small lattice, shuffled: many words share most distances. The steps are so coarse
+ * or fine that different squares have the same distance. */
 static void test_ties(void **state) {
     require_kernels(state);
     static const uint32_t steps[] = {4, 16, 18, 30};
@@ -329,7 +329,7 @@ static void test_ties(void **state) {
     }
 }
 
-/* Squares beyond 32 bits, which take another path: norms far above 2^15. */
+/* Squares beyond 32 bits take another path: norms far above 2^15. */
 static void test_long_vectors(void **state) {
     require_kernels(state);
     for (uint32_t step = 5; step <= 30; step += 25) {
@@ -342,8 +342,8 @@ static void test_long_vectors(void **state) {
     }
 }
 
-/* 4 * 16383^2 + 362^2 is 24 below 2^30, the limit of squares in 32 bits; with 363 it is
- * above. Opposite vectors then have squares just below and above 2^32. */
+/* 4 * 16383^2 + 362^2 is 24 below 2^30, the limit of squares in 32 bits; with 363 it is above.
+ * Opposite vectors then have squares just below and above 2^32. */
 static void test_length_limit(void **state) {
     require_kernels(state);
     for (int16_t last = 362; last <= 363; last++) {
@@ -358,7 +358,7 @@ static void test_length_limit(void **state) {
     }
 }
 
-/* Exactly 2^30: the square of opposite vectors is 2^32, which 32 bits would take for 0. */
+/* Exactly 2^30: the square of opposite vectors is 2^32, which 32 bits would read as 0. */
 static void test_length_at_limit(void **state) {
     require_kernels(state);
     guarded g = guarded_make(TEM_EUCLIDEAN, 10, 16, 40);
@@ -371,8 +371,8 @@ static void test_length_at_limit(void **state) {
     guarded_free(&g);
 }
 
-/* Several blocks of the index, whole and in part: 1920 words of a small dimension, 384
- * of dimension 300, 192 of dimension 700. */
+/* Several blocks of the index, complete and partial: 1920 words of a small dimension, 384 of
+ * dimension 300, 192 of dimension 700. */
 static void test_blocks(void **state) {
     require_kernels(state);
     static const struct {
@@ -403,7 +403,7 @@ static void test_largest_blocks(void **state) {
     }
 }
 
-/* Dense groups, words far outside, whose codes are cut, and the longest vectors there are. */
+/* Dense groups, words far outside, whose codes are clipped, and the longest vectors possible. */
 static void test_outliers(void **state) {
     require_kernels(state);
     guarded g = guarded_make(TEM_EUCLIDEAN, 11, 40, 1700);
@@ -468,7 +468,7 @@ static int watch_progress(void *context, const char *stage, uint64_t done, uint6
     return ++w->calls == w->stop_at;
 }
 
-/* Stopped at every point where it can be; a sanitiser tells if something is left. */
+/* Stopped at every possible point; a sanitizer reports leftovers. */
 static void test_cancel(void **state) {
     (void)state;
     guarded g = random_space(TEM_EUCLIDEAN, 700, 500, 50);
@@ -499,7 +499,7 @@ static void test_cancel(void **state) {
 
 /* ------------------------------------------------- the K least of keys -- */
 
-/* In random, rising, falling order, and in that of an organ's pipes. */
+/* In random, ascending, descending, and organ-pipe order. */
 static void test_nearest(void **state) {
     (void)state;
     enum { MOST = 300 };
@@ -526,7 +526,7 @@ static void test_nearest(void **state) {
 
 /* --------------------------------------------------------------- codes -- */
 
-/* At the distance of a pair, with both errors, it is a hit; an empty slot never is. */
+/* A limit at the distance of a pair, plus both errors, gives a hit; an empty slot never does. */
 static void check_codes(const guarded *g) {
     const uint32_t n = g->space.count, slots = (n + 31) / 32 * 32;
     codes c;
@@ -587,7 +587,7 @@ static void test_codes_reach_all(void **state) {
         }
 }
 
-/* Vectors within 127 units of their mean are their codes. */
+/* Vectors within 127 units of their mean equal their codes. */
 static void test_codes_exact(void **state) {
     (void)state;
     guarded g = guarded_make(TEM_EUCLIDEAN, 11, 10, 64);
@@ -605,7 +605,7 @@ static void test_codes_exact(void **state) {
     guarded_free(&g);
 }
 
-/* The limits: not below what they are meant to reach, and at most a step above. */
+/* A limit is not below the distance that it must reach, and at most a step above. */
 static void test_codes_limits(void **state) {
     (void)state;
     for (uint32_t q = 4; q <= 30; q += 13)
@@ -632,7 +632,7 @@ static void test_codes_limits(void **state) {
             guarded_free(&g);
         }
     for (uint64_t reach = 0; reach <= CODES_REACH_MAX; reach += 1 + reach / 100) {
-        /* A score is -square / 2: the largest square within the reach has one above. */
+        /* A score is -square / 2: the largest square within reach has a score above the limit. */
         const int64_t square = (int64_t)(reach * reach >> 16);
         const int64_t limit = codes_limit((uint32_t)reach);
         assert_true(-square > 2 * limit && -square <= 2 * limit + 4);
@@ -664,7 +664,7 @@ static void test_blocks_cover(void **state) {
         }
 }
 
-/* Every word in one cluster, none too large, also where all vectors are equal. */
+/* Every word is in one cluster, and no cluster is too large, even if all vectors are equal. */
 static void test_clusters(void **state) {
     (void)state;
     static const uint32_t counts[] = {2, 63, 64, 65, 700, 3000};
@@ -691,9 +691,9 @@ static void test_clusters(void **state) {
         }
 }
 
-/* -------------------------------------------- an index that is not trusted -- */
+/* -------------------------------------------- an untrusted index -- */
 
-/* A copy of an index that can be spoilt. */
+/* A copy of an index that tests can damage. */
 typedef struct copied {
     guarded space;
     neighbour_index index, right;
@@ -714,7 +714,7 @@ static tem_dist least(const tem_dist *bounds) {
     return least;
 }
 
-/* Fresh from `right`, nothing checked yet. */
+/* Restores the copy from `right`, with nothing checked yet. */
 static void restore(copied *c) {
     memcpy(c->starts, c->right.starts, (WORDS + 1) * sizeof *c->starts);
     memcpy(c->entries, c->right.entries, ENTRIES * sizeof *c->entries);
@@ -755,7 +755,7 @@ static int free_copied(void **state) {
     return 0;
 }
 
-/* The list of `id` is refused, again and again, and *out stays as it was. */
+/* The list of `id` is refused every time, and *out stays unchanged. */
 static void check_refused(copied *c, uint32_t id) {
     for (int again = 0; again < 2; again++) {
         tem_neighbours n = {.count = 77};
@@ -797,7 +797,7 @@ static void test_get_hostile_starts(void **state) {
     check_refused(c, 5);
     c->starts[5] = LIST_6 + 1;
     check_refused(c, 5);
-    c->index.entry_count = ENTRIES - 1; /* the section is shorter than it says */
+    c->index.entry_count = ENTRIES - 1; /* the section is shorter than it claims */
     check_refused(c, WORDS - 1);
     for (uint32_t i = 0; i <= WORDS; i++) /* more entries than words, inside and in order */
         c->entries[i] = (tem_neighbour){i % WORDS, i};
@@ -817,12 +817,12 @@ static void test_get_hostile_lists(void **state) {
             check_refused(c, id);
             list[at].id = UINT32_MAX;
             check_refused(c, id);
-            list[at].distance = UINT32_MAX; /* beyond the next one, or the bound */
+            list[at].distance = UINT32_MAX; /* beyond the next entry, or the bound */
             c->bounds[id][at] = UINT32_MAX - 1;
             check_refused(c, id);
             if (at == 0)
                 continue;
-            list[at] = list[at - 1]; /* twice the same */
+            list[at] = list[at - 1]; /* the same entry twice */
             check_refused(c, id);
             const tem_neighbour swapped = list[at - 1];
             list[at - 1] = list[at];
@@ -860,7 +860,7 @@ static tem_status verify(copied *c) {
     return neighbours_verify(&c->index, &c->space.space, LENGTH, &run, NULL);
 }
 
-/* As read from a file and as built, which has no bits of what is checked. */
+/* Tests the index as read from a file, and as built, which has no record of checked lists. */
 static void check_verify_refuses(copied *c) {
     assert_int_equal(verify(c), TEM_ERR_DAMAGED);
     c->index.checked = NULL;
@@ -911,22 +911,22 @@ static void test_verify_bounds(void **state) {
     check_verify_refuses(c);
 }
 
-/* Lists of another length, and lists that do not fill the section between them. */
+/* Lists of another length, and lists that leave gaps in the section. */
 static void test_verify_cut(void **state) {
     copied *c = *state;
     c->index.entry_count--; /* the last list ends early */
     c->starts[WORDS]--;
     check_verify_refuses(c);
-    c->starts[WORDS]--; /* an entry that is nobody's */
+    c->starts[WORDS]--; /* an entry that belongs to no list */
     check_verify_refuses(c);
     c->starts[0]++;
     c->entries[1] = c->entries[0];
     check_verify_refuses(c);
-    c->starts[50]--; /* a list that gives its end to the next */
+    c->starts[50]--; /* a list that loses its last entry to the next */
     check_verify_refuses(c);
     c->starts[50]++;
     check_verify_refuses(c);
-    for (uint32_t id = 0; id < WORDS; id++) /* someone else's vectors */
+    for (uint32_t id = 0; id < WORDS; id++) /* vectors of another model */
         row(&c->space, id)[0]++;
     row(&c->space, 3)[0]++;
     check_verify_refuses(c);

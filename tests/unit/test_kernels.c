@@ -1,8 +1,9 @@
 /* test_kernels.c - every set of kernels against plain 64-bit arithmetic and against the scalar set.
  *
- * One test for a set and a group of operations, under the name of the set, so that the output lists
- * which kernels ran; those that this machine lacks are skipped. The kernels are integer and exact:
- * every comparison is equality. All they read and write lies next to a page that faults. */
+ * There is one test per set and group of operations, under the name of the set, so that the output
+ * lists which kernels ran; sets that this machine lacks are skipped. The kernels are integer and
+ * exact, so every comparison tests equality. Everything they read and write is next to a page that
+ * faults. */
 #include "space/kernels/kernels.h"
 
 #include <setjmp.h>
@@ -19,7 +20,7 @@
 enum { DIMENSION_MAX = 4096, QUADS_MAX = DIMENSION_MAX / 4, STRIPS_MAX = 3 };
 enum { ROWS_MAX = STRIPS_MAX * TILE_ROWS };
 
-/* ---- random numbers: SplitMix64, started anew by every test ---- */
+/* ---- random numbers: SplitMix64, restarted by every test ---- */
 
 static uint64_t random_state;
 
@@ -48,8 +49,8 @@ typedef struct guarded {
 
 static struct {
     guarded a, b;                         /* rows */
-    guarded codes[2], base[2], limits[2]; /* what a tile reads: of rows, of columns */
-    guarded hits, dots;                   /* and writes */
+    guarded codes[2], base[2], limits[2]; /* inputs of a tile: of rows, of columns */
+    guarded hits, dots;                   /* outputs of a tile */
 } memory;
 
 static guarded guarded_new(size_t bytes) {
@@ -81,7 +82,7 @@ static int make_memory(void **state) {
     return 0;
 }
 
-/* The set that a test is about, with the random numbers at their start. */
+/* The set that a test is for, with the random numbers restarted. */
 static const kernels *set_of(void **state) {
     bool available = false;
     random_state = 1;
@@ -98,8 +99,8 @@ typedef enum {
     RANDOM,      /* over the whole range */
     OPPOSITE,    /* all differences and all products extreme */
     EQUAL,       /* no difference, all products extreme */
-    ALTERNATING, /* extremes of changing sign, so that the products cancel */
-    SINGLE,      /* one element differs from zero */
+    ALTERNATING, /* extremes of alternating sign, so that the products cancel */
+    SINGLE,      /* only one element is not zero */
     ZERO,
     PATTERNS
 } pattern;
@@ -207,7 +208,7 @@ static void test_dot(void **state) {
 
 /* ---- tiles of codes ---- */
 
-/* A tile in guarded memory, what it is made of, and what must come out. */
+/* A tile in guarded memory, its inputs, and the expected output. */
 static struct {
     uint8_t *rows;
     int8_t *columns;
@@ -219,7 +220,7 @@ static struct {
 
 enum { OF_ROWS, OF_COLUMNS };
 
-/* No limit, and one that nothing is above. */
+/* Sets no limit, or a limit that no score exceeds. */
 static void set_limits(int side, int32_t limit) {
     for (size_t i = 0; i < (side == OF_ROWS ? given.row_count : TILE_COLUMNS); i++)
         given.limits[side][i] = limit;
@@ -231,7 +232,7 @@ static void place_tile(place where, size_t strips, size_t quads) {
     given.rows = guarded_at(&memory.codes[OF_ROWS], where, counts[OF_ROWS] * 4 * quads);
     given.columns = guarded_at(&memory.codes[OF_COLUMNS], where, counts[OF_COLUMNS] * 4 * quads);
     for (int side = 0; side < 2; side++) {
-        /* Nothing is promised of the alignment of these: at the start, an odd one. */
+        /* Their alignment is not promised: at the start, use an odd one. */
         const size_t off = where == AT_START ? 1 : 0, bytes = counts[side] * sizeof(int32_t);
         given.base[side] = (int32_t *)guarded_at(&memory.base[side], where, bytes) + off;
         given.limits[side] = (int32_t *)guarded_at(&memory.limits[side], where, bytes) + off;
@@ -247,8 +248,8 @@ static void place_tile(place where, size_t strips, size_t quads) {
                               .column_limit = given.limits[OF_COLUMNS]};
 }
 
-/* Codes: random; the largest products of both signs, two of which do not fit 16 bits; of
- * changing sign; one that is not zero; none. */
+/* Fills the codes with: random values; the largest products of both signs, two of which exceed 16
+ * bits; alternating signs; one code that is not zero; zeros. */
 static void fill_tile(pattern kind) {
     const size_t row_bytes = given.row_count * 4 * given.tile.quads;
     const size_t column_bytes = TILE_COLUMNS * 4 * given.tile.quads;
@@ -271,7 +272,7 @@ static void fill_tile(pattern kind) {
         given.base[OF_COLUMNS][i] = (int32_t)random_below(1 << 24) - (1 << 23);
 }
 
-/* By the layout that kernels.h gives. */
+/* Computes the tile from the layout in kernels.h. */
 static void solve_tile(void) {
     const size_t quads = given.tile.quads;
     for (size_t r = 0; r < given.row_count; r++)
@@ -314,7 +315,7 @@ static void compare_tile(const kernels *set) {
     }
 }
 
-/* Limits that are one of the scores or one below it, so that every score counts. */
+/* Limits equal to a score or one below it, so that every score matters. */
 static void compare_mixed_limits(const kernels *set) {
     for (int repeat = 0; repeat < 8; repeat++) {
         for (size_t r = 0; r < given.row_count; r++)
@@ -336,9 +337,9 @@ static void for_all_codes(const kernels *set, place where, size_t strips, size_t
         place_tile(where, strips, quads);
         fill_tile((pattern)kind);
         solve_tile();
-        compare_tile(set); /* nothing is above the limits */
+        compare_tile(set); /* no score is above the limits */
         compare_mixed_limits(set);
-        set_limits(OF_ROWS, INT32_MIN); /* everything is */
+        set_limits(OF_ROWS, INT32_MIN); /* every score is */
         compare_tile(set);
     }
 }
@@ -354,8 +355,8 @@ static void test_tile(void **state) {
     }
 }
 
-/* Every limit in turn, nothing being above the others: equal to the largest score that it bounds
- * there is no hit, one below it there is. */
+/* Each limit in turn, with no score above the others: a limit equal to the largest score that it
+ * bounds gives no hit, one below gives a hit. */
 static void compare_at_limit(const kernels *set, int side, size_t i) {
     int32_t largest = INT32_MIN;
     for (size_t r = 0; r < given.row_count; r++)
@@ -388,7 +389,7 @@ static void test_tile_limits(void **state) {
 
 /* ---- tiles of vectors ---- */
 
-/* Products that exceed 32 bits wrap: only the last 32 bits are promised. */
+/* Products beyond 32 bits wrap: only the low 32 bits are promised. */
 static void compare_dots(const kernels *set, place where, size_t strips, size_t pairs,
                          pattern kind) {
     const size_t rows = strips * TILE_ROWS;
@@ -426,7 +427,8 @@ static void test_tile_dots(void **state) {
         }
 }
 
-/* Squares, their neighbours, and random numbers, for every shift; the oracle walks in integers. */
+/* Squares, their neighbours, and random numbers, for every shift; the oracle searches in
+ * integers. */
 static void test_roots(void **state) {
     const kernels *set = set_of(state);
     enum { COUNT = 77 };
@@ -458,7 +460,7 @@ static void fill_damaged(int16_t *row, size_t elements, int16_t low) {
         row[i] = random_below(2) == 0 ? low : (int16_t)(random_u64() & 0xffff);
 }
 
-/* The results are unspecified: this is for the sanitizers, and for the guard pages. */
+/* The results are unspecified; the sanitizers and guard pages do the checking. */
 static void test_damaged(void **state) {
     const kernels *set = set_of(state);
     int16_t *a = guarded_at(&memory.a, AT_END, DIMENSION_MAX * sizeof *a);

@@ -1,10 +1,10 @@
-/* test_law.c - the law that is sampled: its table, its exponent, its numbers, its promise.
+/* test_law.c - the sampled law: its table, its exponent, its numbers, its promise.
  *
- * The oracle is MPFR. The law as numbers (law.c) is compared with two others made here:
- * the exact one, from E_j and r computed afresh, and the ideal one,
- * a_y exp(-s min(d, gamma)) / Z, from which it may differ by a relative 2^-98. Then every
- * inequality that the mechanism promises is checked, for all triples of words of small
- * vocabularies; planted wrong laws show that the check can fail. */
+ * The oracle is MPFR. The law as numbers (law.c) is compared with two others made here: the exact
+ * law, from E_j and r computed again, and the ideal law, a_y exp(-s min(d, gamma)) / Z, from which
+ * it may differ by a relative 2^-98. Then the test checks every inequality that the mechanism
+ * promises, for all triples of words of small vocabularies; planted wrong laws show that the check
+ * can fail. */
 #include "mech/law.h"
 #include "model/model.h"
 #include "pseudo.h"
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BITS = 300 }; /* of the oracle's numbers */
+enum { BITS = 300 }; /* precision of the oracle's numbers */
 
 /* ------------------------------------------------------------- helpers -- */
 
@@ -63,8 +63,8 @@ static void set_level(mpz_t out, unsigned level) {
     mpz_import(out, 4, -1, sizeof(uint64_t), 0, 0, exp_table[level].limb);
 }
 
-/* ceil(2^192 exp(-j/8)). Computed from below and from above: that both agree shows that
- * no rounding crossed an integer. */
+/* ceil(2^192 exp(-j/8)), computed from below and from above: if both agree, no rounding crossed an
+ * integer. */
 static void oracle_level(mpz_t out, unsigned level) {
     mpfr_t below, above;
     mpz_t other;
@@ -124,7 +124,7 @@ static void test_s(void **state) {
     }
 }
 
-/* PRIVACY: 2s <= epsilon - 2^-19 and not less than needed, for many an epsilon. */
+/* PRIVACY: 2s <= epsilon - 2^-19, and s is not smaller than needed, for many values of epsilon. */
 static void test_s_leaves_room(void **state) {
     (void)state;
     for (int i = 0; i < 100000; i++) {
@@ -198,8 +198,8 @@ static void test_gamma_refusals(void **state) {
     }
 }
 
-/* For many s, the largest gamma is taken and one step more is refused; the exponent at
- * any distance is then within the table. */
+/* For many s, the largest gamma is accepted and one step more is refused; the exponent at any
+ * distance is then within the table. */
 static void test_gamma_largest(void **state) {
     (void)state;
     const uint64_t limit = (uint64_t)64 << 36;
@@ -219,9 +219,9 @@ static void test_gamma_largest(void **state) {
     }
 }
 
-/* gamma is ln((1 - beta)(n - 1) / beta) / s rounded up. What decides near an integer is
- * floating point, with a relative error below 2^-45; gamma is public and stated, so
- * either side is right there. */
+/* gamma is ln((1 - beta)(n - 1) / beta) / s rounded up. Near an integer floating point decides,
+ * with a relative error below 2^-45; gamma is public and reported, so either side is right
+ * there. */
 static void check_gamma_from_beta(double beta, uint32_t count, uint64_t s) {
     tem_dist gamma = 0;
     assert_int_equal(exponent_gamma_from_beta(beta, count, s, &gamma, NULL), TEM_OK);
@@ -310,7 +310,7 @@ static void oracle_weight(mpfr_t out, const sampler *m, uint32_t word, uint32_t 
                 MPFR_RNDN);
 }
 
-/* The law by the oracle, and its entropy. */
+/* Computes the law by the oracle, and its entropy. */
 static void oracle_law(mpfr_t *p, mpfr_t entropy, const sampler *m, uint32_t word, bool exact) {
     mpfr_t total, t;
     mpfr_inits2(BITS, total, t, (mpfr_ptr)NULL);
@@ -346,8 +346,8 @@ static bool within(const mpfr_t a, const mpfr_t b, long bits) {
     return result;
 }
 
-/* Entropy and support as they are handed out: rounded to the nearest double from a value
- * that is right to 60 digits, so equal to the oracle's but in one case of 2^140. */
+/* Entropy and support as returned: rounded to the nearest double from a value that is right to 60
+ * digits, so equal to the oracle's except in one case of 2^140. */
 static void check_summary(const tem_law *law, const mpfr_t entropy) {
     mpfr_t support;
     mpfr_init2(support, BITS);
@@ -386,7 +386,7 @@ static void check_law(const sampler *m, uint32_t word) {
     for (uint32_t y = 0; y < LAW_WORDS; y++) {
         assert_true(within(law->probabilities[y], ideal[y], -98));
         assert_true(within(law->probabilities[y], exact[y], -200));
-        /* N_w among them, the probability that w stays as it is */
+        /* among them N_w, the probability that w stays unchanged */
         assert_true(tem_law_probability(law, y) == mpfr_get_d(exact[y], MPFR_RNDN));
         assert_true(tem_law_distance(law, y) == (word == TEM_NO_WORD
                                                      ? m->envelopes.exponent.gamma
@@ -417,7 +417,7 @@ static void make_weights(weights *w, unsigned kind, uint32_t count) {
     free(values);
 }
 
-/* On a line with equal points, or at random in space; unit of 2^-11, so up to 16 across
+/* Points on a line, some equal, or random points in space; the unit is 2^-11, so up to 16 across
  * each axis. */
 static points law_points(bool collinear) {
     points p = points_make(11, collinear ? 1 : 5, LAW_WORDS);
@@ -476,7 +476,7 @@ static void test_law_collinear(void **state) {
  *     and exp rounded, two products), the sum by 501 * 2^-64: ln Z by 2^-54   1
  *   logl: 1 ulp of a number below 128, and the rounding         1/2 + 1/8
  * so a difference of two entries is off by less than 8 units. ALLOWANCE is twice that,
- * 2^-50; what the law has in hand is 2^-19 min(d, gamma) >= 2^-35. */
+ * 2^-50; the law's margin is 2^-19 min(d, gamma) >= 2^-35. */
 enum { LOG_BITS = 54, ALLOWANCE = 16 };
 
 /* Rows and columns 0 to count - 1 are words; row `count` is an unknown word. */
@@ -486,7 +486,7 @@ typedef struct promise {
     uint32_t *weights;   /* or NULL */
     double epsilon;
     exponent exponent;
-    tem_dist unknown; /* distance promised between an unknown word and any other: gamma */
+    tem_dist unknown; /* promised distance between an unknown word and any other: gamma */
     int64_t *logs;    /* (count + 1) * count */
 } promise;
 
@@ -551,10 +551,10 @@ static int64_t allowed_loss(const promise *p, uint32_t w, uint32_t other) {
 typedef struct verdict {
     uint64_t violations;
     uint64_t triples;
-    double tightest; /* largest share of what is allowed that a triple takes */
+    double tightest; /* largest share of the allowed loss that a triple uses */
 } verdict;
 
-/* Every triple (w, other, y). Where nothing is allowed the laws must be the same. */
+/* Checks every triple (w, other, y). Where no loss is allowed, the laws must be equal. */
 static verdict check_promise(const promise *p) {
     verdict v = {0};
     for (uint32_t w = 0; w <= p->count; w++)
@@ -601,7 +601,7 @@ static void set_epsilon(promise *p, double epsilon) {
     p->unknown = p->exponent.gamma;
 }
 
-/* The logarithms used here are those of the law that the library states. */
+/* Checks that the logarithms used here are those of the library's law. */
 static void check_logs(const promise *p, const space *s, uint32_t word) {
     sampler m = {.space = s, .envelopes = {.exponent = p->exponent}};
     assert_int_equal(weights_init(&m.envelopes.weights, p->weights, s->count, NULL), TEM_OK);
@@ -624,7 +624,7 @@ static void check_logs(const promise *p, const space *s, uint32_t word) {
     weights_free(&m.envelopes.weights);
 }
 
-/* Word 0 outweighs all others together, and some are never an output. */
+/* Word 0 outweighs all others together, and some words are never an output. */
 static uint32_t *unequal_weights(uint32_t count) {
     uint32_t *values = calloc(count, sizeof *values);
     assert_non_null(values);
@@ -666,12 +666,12 @@ static void test_inequalities_default(void **state) {
     assert_int_equal(tem_vectors_load(path, SLOW ? 100 : 500, NULL, &vectors, NULL), TEM_OK);
     assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
     const double tightest = check_inequalities(&model->space);
-    print_message("# tightest triple: %.9f of what is allowed\n", tightest);
+    print_message("# tightest triple: %.9f of the allowed loss\n", tightest);
     tem_model_free(model);
     tem_vectors_free(vectors);
 }
 
-/* Angles, of which no sum of squares can be taken: points on few directions, some equal. */
+/* Angles, for which no sum of squares works: points in few directions, some equal. */
 static void test_inequalities_angular(void **state) {
     (void)state;
     points p = points_make(14, 3, SLOW ? 100 : 500);
@@ -685,9 +685,8 @@ static void test_inequalities_angular(void **state) {
     points_free(&p);
 }
 
-/* Most words in one point, the others on a line through it at distances from 2^-11 to 8:
- * the crowd has by far the largest Z, and the step away from it costs nearly all that is
- * allowed. */
+/* Most words are one point, the others are on a line through it at distances from 2^-11 to 8: the
+ * crowd has by far the largest Z, and the step away from it costs nearly the whole allowed loss. */
 static points crowd_on_a_line(void) {
     const uint32_t count = SLOW ? 100 : 500;
     points p = points_make(11, 1, count);
@@ -701,14 +700,14 @@ static void test_inequalities_collinear(void **state) {
     (void)state;
     points p = crowd_on_a_line();
     const double tightest = check_inequalities(&p.space);
-    print_message("# tightest triple: %.9f of what is allowed\n", tightest);
+    print_message("# tightest triple: %.9f of the allowed loss\n", tightest);
     assert_true(tightest > 0.999);
     points_free(&p);
 }
 
 /* ------------------------------------------------------- planted faults -- */
 
-/* What is promised for these points at epsilon 2. */
+/* The promise for these points at epsilon 2. */
 static promise crowd_promise(const points *p, uint32_t *output_weights) {
     promise q = promise_make(&p->space);
     q.weights = output_weights;
@@ -732,9 +731,9 @@ static void test_planted_exponent(void **state) {
     points_free(&p);
 }
 
-/* With one heavy word the triples are so tight that a single step of s beyond epsilon/2
- * shows. s = epsilon/2 itself breaks no inequality by more than 2^-98, less than can be
- * seen here: test_s is what holds it back. */
+/* With one heavy word the triples are so tight that a single step of s beyond epsilon/2 shows. s =
+ * epsilon/2 itself breaks no inequality by more than 2^-98, which is too small to see here: test_s
+ * guards against it. */
 static void test_planted_step_of_s(void **state) {
     (void)state;
     points p = crowd_on_a_line();
@@ -751,8 +750,8 @@ static void test_planted_step_of_s(void **state) {
     points_free(&p);
 }
 
-/* Points half a step apart. Rounded up, their distances are a metric; rounded down they
- * are not, and neighbours at distance 0 have different laws. */
+/* Points half a step apart. Rounded up, their distances are a metric. Rounded down they are not,
+ * and neighbours at distance 0 have different laws. */
 static void test_planted_floor(void **state) {
     (void)state;
     points p = points_make(17, 1, 100);
@@ -768,7 +767,7 @@ static void test_planted_floor(void **state) {
     points_free(&p);
 }
 
-/* What an unknown word costs is gamma, not nothing. */
+/* An unknown word costs gamma, not 0. */
 static void test_planted_unknown(void **state) {
     (void)state;
     points p = crowd_on_a_line();
@@ -779,7 +778,7 @@ static void test_planted_unknown(void **state) {
     points_free(&p);
 }
 
-/* A law that does not stop falling at gamma, where the promise does. */
+/* A law that keeps falling beyond gamma, where the promise stops. */
 static void test_planted_gamma(void **state) {
     (void)state;
     points p = crowd_on_a_line();

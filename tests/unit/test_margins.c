@@ -1,12 +1,12 @@
-/* test_margins.c - the margins of the realised loss, each at inputs where it decides.
+/* test_margins.c - the margins of the realised loss, each tested where it decides.
  *
- * A bound that is a proof must hold with the roundings that the machine may make, not with those
- * that it happens to make. Most inputs leave so much room that a margin could be forgotten. So the
- * functions that have one are tested by themselves, against MPFR: on numbers that round the wrong
- * way, on vocabularies made so that every sum does, with an exp(-x) that is as wrong as its
- * contract allows, and the count of roundings against one that is made here anew.
+ * A bound that is a proof must hold for every rounding that the machine may make, not only for
+ * those that it happens to make. Most inputs leave so much room that a missing margin would not
+ * show. So this program tests each function with a margin alone, against MPFR: on numbers that
+ * round the wrong way, on vocabularies where every sum does, and with an exp(-x) as wrong as its
+ * contract allows. It also counts the roundings independently.
  *
- * The sources are included for their static functions. */
+ * It includes the sources for their static functions. */
 #include "audit/decay.h"
 #include "pseudo.h"
 
@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* exp(-x) with all of the error that DECAY_ERROR allows but 4 2^-53, which is more than decay_at's
- * own. 1: as it is; set by a test. */
+/* Factor that gives exp(-x) all of the error that DECAY_ERROR allows, except 4 2^-53, which is more
+ * than decay_at's own error. 1: no error; tests set it. */
 static double decay_factor = 1;
 
 static void decay_init_wrong(decay *d) {
@@ -41,7 +41,8 @@ enum { BITS = 300 };
 
 /* ------------------------------------------------------------- helpers -- */
 
-/* A vocabulary by its distances alone. Bounds on Z hold whether they are a metric or not. */
+/* A vocabulary given only by its distances. The bounds on Z hold whether they are a metric or
+ * not. */
 typedef struct words {
     uint32_t *matrix;
     space space;
@@ -86,7 +87,7 @@ static void exact_log_z(mpfr_t out, const words *w, const uint32_t *weights, exp
     mpfr_clear(term);
 }
 
-/* Whether ln Z of word 0 is between its bounds: by the profile, then by the sum. */
+/* Checks that ln Z of word 0 is between its bounds: by the profile, then by the sum. */
 static void check_bounds(const words *w, const uint32_t *weights, exponent e) {
     partition z = {0};
     mpfr_t truth;
@@ -104,12 +105,12 @@ static void check_bounds(const words *w, const uint32_t *weights, exponent e) {
 
 enum { LOST = 400 };
 
-/* 37 units from word 0, and all others near each other. */
+/* Word 0 is 37 units from all others, which are near each other. */
 static tem_dist far_words(uint32_t a, uint32_t b) {
     return a == 0 && b > 0 ? 37 * TEM_DIST_ONE : 1;
 }
 
-/* 1 and hundreds of terms, each just below half of its last bit: every sum rounds to 1. */
+/* 1 plus hundreds of terms, each just below half of its last bit: every sum rounds to 1. */
 static void test_lost_terms(void **state) {
     (void)state;
     words w = words_make(LOST, NULL, far_words);
@@ -125,16 +126,16 @@ static void test_lost_terms(void **state) {
 
 enum { STEP = 1 << 23 };
 
-/* Word 1 is at the first point of the profile, all later ones are two units before the second: they
- * add 2 to the first point. Two words that are far apart make the step. */
+/* Word 1 is at the first point of the profile. All later words are two units before the second
+ * point, so they add 2 to the first point. Two words far apart determine the step. */
 static tem_dist words_of_a_cell(uint32_t a, uint32_t b) {
     if (a > 0)
         return a == 2 && b == 3 ? (tem_dist)(STEP - 1) * (PROFILE_POINTS - 1) + 5 : STEP;
     return b == 1 ? STEP : 2 * STEP - 2;
 }
 
-/* The number of a point is 2^54, by a large weight, and each 2 that is added to it is half of its
- * last bit and rounds to nothing. */
+/* A large weight gives a point the value 2^54. Each added 2 is half of its last bit, and rounds to
+ * nothing. */
 static void test_lost_weights(void **state) {
     (void)state;
     uint32_t weights[LOST];
@@ -143,7 +144,7 @@ static void test_lost_weights(void **state) {
     words w = words_make(LOST, weights, words_of_a_cell);
     assert_int_equal(w.profile.step, STEP);
     assert_true(profile_of(&w.profile, 0)[1] == 0x1p54);
-    const exponent e = {1024, 10 * STEP}; /* x = 0.125 a step: the chord is near */
+    const exponent e = {1024, 10 * STEP}; /* x = 0.125 per step: the chord is near */
     check_bounds(&w, weights, e);
     words_free(&w);
 }
@@ -186,7 +187,7 @@ static void test_wrong_decay(void **state) {
         decay_factor = 1 + sign * (DECAY_ERROR - 4 * 0x1p-53);
         decay_init_wrong(&d);
         static const tem_dist used[] = {0, TEM_DIST_ONE / 64};
-        for (unsigned i = 0; i < 2; i++) { /* within the contract, and nearly all of it */
+        for (unsigned i = 0; i < 2; i++) { /* within the contract, and using nearly all of it */
             exact_exp(truth, exponent_at(&e, used[i]));
             const double found = decay_at(&d, exponent_at(&e, used[i]));
             mpfr_d_div(truth, found, truth, MPFR_RNDN);
@@ -218,8 +219,8 @@ static void product_of_errors(mpfr_t out, int sign, uint32_t roundings, uint32_t
     mpfr_clear(factor);
 }
 
-/* `share` pays for these errors and the two roundings of set_bounds; and for nothing else, so that
- * whatever is left out of it is missed. */
+/* Checks that `share` covers these errors and the two roundings of set_bounds, and nothing more, so
+ * that an omission shows. */
 static void check_share(double share, uint32_t roundings, uint32_t decays) {
     mpfr_t all;
     mpfr_init2(all, BITS);
@@ -232,21 +233,21 @@ static void check_share(double share, uint32_t roundings, uint32_t decays) {
     mpfr_clear(all);
 }
 
-/* The deepest way of a term through the sums, counted as the loops of the sources go. */
+/* The largest number of roundings of one term, counted along the loops of the sources. */
 static void test_slack(void **state) {
     (void)state;
     static const uint32_t counts[] = {2, 3, 100, 33860, 341479, 1 << 24, TEM_WORDS_MAX};
     for (unsigned i = 0; i < 7; i++) {
         uint32_t by_profile = 0, by_sum = 0;
         by_profile += 1;                 /* weight * (step - past) */
-        by_profile += counts[i] - 1 - 1; /* values[point] +=, all words but w, the first to 0 */
+        by_profile += counts[i] - 1 - 1; /* values[point] +=, all but w; the first adds to 0 */
         by_profile += 1 + 1;             /* value * below; / step */
         by_profile += 1;                 /* a[k] * b[k] */
         by_profile += 512 / 8 - 1;       /* sums[lane] += */
         by_profile += 8 - 1;             /* sum += */
         by_profile += 1;                 /* own + */
         by_sum += 1;                     /* weight * decay_at */
-        by_sum += counts[i] - 1;         /* sum +=, the first to 0 */
+        by_sum += counts[i] - 1;         /* sum +=; the first adds to 0 */
         assert_true(PROFILE_POINTS == 512 && LANES == 8);
         check_share(slack_of_profile(counts[i]), by_profile, 2);
         check_share(slack_of_sum(counts[i]), by_sum, 1);
@@ -255,8 +256,8 @@ static void test_slack(void **state) {
 
 /* ------------------------------------------------------ Hoeffding's factor -- */
 
-/* Not above exp(-x^2/8), but for the error of exp: for small x, where rounding it the wrong way
- * would be a large part of it, and all others. */
+/* The factor must not be above exp(-x^2/8), except for the error of exp: for small x, where
+ * rounding the wrong way would be a large part of the result, and for all other x. */
 static void test_hoeffding(void **state) {
     (void)state;
     decay d;
@@ -300,7 +301,7 @@ static void test_middles(void **state) {
 
 /* ------------------------------------------------------- the realised loss -- */
 
-/* 53 random bits, below 1, at one of `range` scales. */
+/* A number below 1 with 53 random bits, at one of `range` scales. */
 static double random_double(unsigned range) {
     return ldexp((double)(random64() >> 11), -53 - (int)random_below(range));
 }
@@ -317,7 +318,7 @@ static bool covers(double value, double a, double b) {
     return is_covered;
 }
 
-/* s of all sizes, slopes up to s: none, just below s, and in between. */
+/* s of all sizes, with slopes up to s: zero, just below s, and in between. */
 static void test_loss_up(void **state) {
     (void)state;
     for (unsigned i = 0; i < 300000; i++) {
@@ -329,7 +330,7 @@ static void test_loss_up(void **state) {
     }
 }
 
-/* The bounds of a vocabulary in which only the first word and the last say something. */
+/* The bounds of a vocabulary in which only the first and the last word matter. */
 static void test_local_bound(void **state) {
     (void)state;
     double least[2], most[2];
@@ -359,7 +360,7 @@ static void test_local_bound(void **state) {
     }
 }
 
-/* A slope of two words by bounds on their ln Z. */
+/* The slope of two words, from bounds on their ln Z. */
 static void test_slope_of(void **state) {
     (void)state;
     double least[2], most[2];
@@ -368,7 +369,7 @@ static void test_slope_of(void **state) {
     mpfr_init2(exact, BITS);
     for (unsigned i = 0; i < 100000; i++) {
         const tem_dist distance = 1 + (uint32_t)(random64() >> (34 + random_below(30)));
-        z.exponent.s = (uint64_t)1 << 50; /* no slope is cut at s */
+        z.exponent.s = (uint64_t)1 << 50; /* no slope is capped at s */
         least[i % 2] = random_double(3) * 20;
         most[i % 2] = least[i % 2] + random_double(50);
         least[1 - i % 2] = most[i % 2] + random_double(50);

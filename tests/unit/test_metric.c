@@ -1,9 +1,9 @@
 /* test_metric.c - the exact arithmetic of distances.
  *
- * GMP and MPFR are the oracle: whatever is said to be exact is compared for equality,
- * and what has a proved error is compared with it. The axioms of a metric, on which
- * the privacy proof stands, are checked for all triples of small sets on which wrong
- * rounding shows; variants with wrong rounding are planted to show that it does. */
+ * GMP and MPFR are the oracle: exact results are compared for equality, and results with a proved
+ * error are compared with that error. The axioms of a metric, on which the privacy proof rests, are
+ * checked for all triples of small sets on which wrong rounding shows; planted variants with wrong
+ * rounding prove that it shows. */
 #include "pseudo.h"
 #include "space/grid.h"
 #include "space/integer_math.h"
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BITS = 200 }; /* of the oracle's numbers */
+enum { BITS = 200 }; /* precision of the oracle's numbers */
 
 /* ------------------------------------------------------------- helpers -- */
 
@@ -32,7 +32,7 @@ static int64_t random_between(int64_t low, int64_t high) {
     return low + (int64_t)(random64() % (uint64_t)(high - low + 1));
 }
 
-/* Of any length from 0 to 64 bits, each as likely. */
+/* A number of any length from 0 to 64 bits, all lengths equally likely. */
 static uint64_t random_length64(void) {
     const unsigned bits = (unsigned)(random64() % 65);
     return bits == 0 ? 0 : random64() >> (64 - bits);
@@ -50,7 +50,7 @@ static uint128 mpz_get_u128(const mpz_t z) {
     return (uint128)words[1] << 64 | words[0];
 }
 
-/* The integer value of x, which must be one, or UINT32_MAX if it is larger. */
+/* The value of x, which must be an integer, or UINT32_MAX if it is larger. */
 static tem_dist saturated(const mpfr_t x) {
     assert_true(mpfr_integer_p(x));
     return mpfr_cmp_ui(x, UINT32_MAX) > 0 ? UINT32_MAX : (tem_dist)mpfr_get_ui(x, MPFR_RNDN);
@@ -110,7 +110,7 @@ static void test_roots_small(void **state) {
         check_root(v);
 }
 
-/* r * r and its neighbours: where a root that is off by one shows. */
+/* r * r and its neighbours, where a root that is off by one shows. */
 static void check_square(uint64_t r) {
     const uint128 square = (uint128)r * r;
     assert_true(root_floor(square) == r && root_ceil(square) == r);
@@ -160,8 +160,8 @@ static void test_roots_random(void **state) {
 
 /* ------------------------------------------------ squares to distances -- */
 
-/* ceil(sqrt(square) * 2^(16-q)). At 200 bits the root is exact or so far from an
- * integer (2^-61 at least) that the ceiling is right. */
+/* ceil(sqrt(square) * 2^(16-q)). At 200 bits the root is exact, or so far from an integer (at least
+ * 2^-61) that the ceiling is right. */
 static tem_dist square_oracle(uint32_t q, uint64_t square) {
     mpfr_t x;
     mpfr_init2(x, BITS);
@@ -178,7 +178,7 @@ static void check_square_distance(uint32_t q, uint64_t square) {
     assert_int_equal(space_distance_of_square(q, square), square_oracle(q, square));
 }
 
-/* floor(d^2 * 4^(q-16)), cut to 64 bits. */
+/* floor(d^2 * 4^(q-16)), limited to 64 bits. */
 static uint64_t distance_oracle(uint32_t q, tem_dist d) {
     mpz_t z;
     mpz_init_set_ui(z, d);
@@ -250,7 +250,7 @@ static void angle_oracle(mpfr_t angle, uint64_t aa, uint64_t bb, int64_t ab) {
     mpz_clears(radius2, cos2, NULL);
 }
 
-/* Within 2^-40, as angle.h says. */
+/* Within 2^-40, as angle.h promises. */
 static void check_products(uint64_t aa, uint64_t bb, int64_t ab) {
     mpfr_t angle, error;
     mpfr_inits2(BITS, angle, error, (mpfr_ptr)0);
@@ -335,7 +335,7 @@ static void test_angle_tiny_and_largest(void **state) {
     }
 }
 
-/* Products up to 2^62, as angle.h allows, beyond what int16 rows can have. */
+/* Products up to 2^62, which angle.h allows, beyond those of int16 rows. */
 static void test_angle_any_products(void **state) {
     (void)state;
     for (int i = 0; i < 20000; i++) {
@@ -360,7 +360,7 @@ static void test_angle_of_no_vectors(void **state) {
 
 /* ------------------------------------------------- distances of vectors -- */
 
-/* The length of x - y in the metric's norm, in units, exact; its square if euclidean. */
+/* The exact length of x - y in the metric's norm, in units; its square if euclidean. */
 static uint64_t length_oracle(const points *p, uint32_t a, uint32_t b) {
     const int16_t *x = point(p, a), *y = point(p, b);
     uint64_t sum = 0, largest = 0;
@@ -433,8 +433,8 @@ static void check_all_pairs(const points *p) {
             check_distance(p, a, b);
 }
 
-/* Random rows of several sizes; the last ones are equal to, a unit from, and opposite
- * to the first. No row is zero, for angles. */
+/* Random rows of several sizes. The last rows are equal to the first, one unit from it, and
+ * opposite to it. No row is zero, for angles. */
 static points mixed_points(tem_metric metric, uint32_t q, uint32_t dimension) {
     enum { COUNT = 14 };
     points p = points_make(metric, q, dimension, COUNT);
@@ -470,7 +470,7 @@ static void test_distances(void **state) {
             }
 }
 
-/* Rows of +-16383 in the largest dimension: the largest sums there are. */
+/* Rows of +-16383 in the largest dimension: the largest possible sums. */
 static void test_distances_largest(void **state) {
     (void)state;
     for (size_t m = 0; m < VECTOR_METRICS; m++)
@@ -501,7 +501,7 @@ static tem_dist *distance_table(const points *p, distance_rule *rule) {
     return table;
 }
 
-/* Ordered triples with d(a,c) > d(a,b) + d(b,c). */
+/* Counts ordered triples with d(a,c) > d(a,b) + d(b,c). */
 static uint64_t broken_triangles(const tem_dist *table, uint32_t n) {
     uint64_t broken = 0;
     for (uint32_t a = 0; a < n; a++)
@@ -564,7 +564,7 @@ static void check_everywhere(points *p) {
             p->space.metric = metric_find(vector_metrics[m]);
             p->space.step_log2 = steps[q];
             if (p->space.metric->id == TEM_ANGULAR && (q > 0 || space_check_range(&p->space, NULL)))
-                continue; /* angles know no step */
+                continue; /* angles have no step */
             check_metric(p);
             if (p->space.count < 60)
                 check_as_matrix(p);
@@ -597,8 +597,8 @@ static void test_axioms_on_grids(void **state) {
     }
 }
 
-/* Multiples of one vector, from the `from`-th, every fourth equal to the one before it.
- * Equality holds in all their triangles, of lengths as of angles. */
+/* Multiples of one vector, from the `from`-th on, every fourth equal to the one before it. All
+ * their triangles are degenerate, in lengths and in angles. */
 static points collinear_points(const int16_t direction[3], int from) {
     points p = points_make(TEM_EUCLIDEAN, 16, 3, 60);
     for (int id = 0; id < 60; id++)
@@ -621,8 +621,8 @@ static void test_axioms_on_lines(void **state) {
         }
 }
 
-/* Vectors of a plane, evenly turned, whose angles add up: collinear for the angular
- * metric. Every direction comes with its multiples, at angle 0 and distance 1 or 2. */
+/* Vectors in a plane, turned by equal angles that add up: collinear for the angular metric. Every
+ * direction comes with its multiples, at angle 0 and distance 1 or 2. */
 static points turned_points(double from, double by, double radius) {
     points p = points_make(TEM_ANGULAR, 14, 2, 90);
     for (uint32_t id = 0; id < 90; id++) {
@@ -678,7 +678,7 @@ static tem_dist nearest_rule(const points *p, uint32_t a, uint32_t b) {
                                ldexp(1, 16 - (int)p->space.step_log2));
 }
 
-/* An angle within 1/3 step, as the rule demands, and differently wrong for each pair. */
+/* An angle within 1/3 step, as the rule demands, but with a different error for each pair. */
 static double inexact_angle(const points *p, uint32_t a, uint32_t b) {
     const int16_t *x = point(p, a), *y = point(p, b);
     const uint64_t aa = (uint64_t)product(x, x, 2), bb = (uint64_t)product(y, y, 2);
@@ -699,8 +699,8 @@ static tem_dist ceil_plus_one_rule(const points *p, uint32_t a, uint32_t b) {
     return equal_rows(p, a, b) ? 0 : (tem_dist)ceil(inexact_angle(p, a, b)) + 1;
 }
 
-/* What libm gives: acos is ill-conditioned at 0, so equal directions are at 0 or at
- * a step from each other as the last bit has it. */
+/* The result of libm: acos is ill-conditioned at 0, so equal directions are 0 or one step apart,
+ * depending on the last bit. */
 static tem_dist acos_rule(const points *p, uint32_t a, uint32_t b) {
     const int16_t *x = point(p, a), *y = point(p, b);
     const double cosine = (double)product(x, y, 2) /
@@ -717,7 +717,7 @@ static void test_planted_lengths(void **state) {
             assert_true(broken_by(&p, right_rule) == 0);
             const double unit =
                 ldexp(sqrt((double)product(directions[i], directions[i], 3)), 16 - (int)q);
-            if (unit != floor(unit)) { /* else nothing is rounded */
+            if (unit != floor(unit)) { /* otherwise nothing is rounded */
                 assert_true(broken_by(&p, floor_rule) > 0);
                 assert_true(broken_by(&p, nearest_rule) > 0);
             }
@@ -773,7 +773,7 @@ static void check_padding(const points *p) {
     assert_int_equal(space_check_rows(&p->space, NULL), TEM_OK);
 }
 
-/* The largest value decides: 0 where it must be refused. */
+/* The largest value decides; 0 if it must be refused. */
 static uint32_t step_for(float largest, tem_metric metric) {
     float values[6] = {0, 0.5f * largest, 0, 0, 0, largest};
     rounded r;
@@ -834,8 +834,8 @@ static void test_grid_ties_to_even(void **state) {
     }
 }
 
-/* The distance of two float vectors in steps, at 200 bits. For angles from the scalar
- * products, which are sums of exact products. */
+/* The distance of two float vectors in steps, at 200 bits. For angles it uses the scalar products,
+ * which are sums of exact products. */
 static void product_of_floats(mpfr_t sum, const float *x, const float *y, uint32_t dimension) {
     mpfr_t term;
     mpfr_init2(term, BITS);
@@ -901,7 +901,7 @@ static double deviation_of_pair(const rounded *r, const float *values, uint32_t 
     return deviation;
 }
 
-/* Half a unit in each element at both ends, and what the rules for distances add. */
+/* Half a unit in each element at both ends, plus what the rules for distances add. */
 static double most_deviation(const rounded *r) {
     const double elements = r->points.space.dimension;
     const double unit = ldexp(1, 16 - (int)r->points.space.step_log2);
@@ -946,12 +946,12 @@ static void test_grid_deviation(void **state) {
                     values[i] = sizes[s] * (float)random_between(-9999991, 9999991) / 1e7f;
                 check_deviation(values, COUNT, dimensions[d], vector_metrics[m], &closest);
             }
-        /* A bound that is never approached would show nothing. */
+        /* A bound that is never approached would prove nothing. */
         assert_true(closest > 0.5);
     }
 }
 
-/* 0.5 goes to 0 and 1.5 to 2: both ends move by half a unit, apart. */
+/* 0.5 goes to 0 and 1.5 to 2: both ends move by half a unit, away from each other. */
 static void test_grid_deviation_attained(void **state) {
     (void)state;
     for (size_t m = 0; m < VECTOR_METRICS; m++) {
@@ -999,8 +999,8 @@ static int stop_at_once(void *context, const char *stage, uint64_t done, uint64_
     return 1;
 }
 
-/* Any number of threads gives the same rows; the largest value and error may be in any
- * item; the callback can stop it. */
+/* Any number of threads gives the same rows; the largest value and error may be in any item; the
+ * callback can stop the rounding. */
 static void test_grid_threads(void **state) {
     (void)state;
     enum { COUNT = 5000, DIMENSION = 3 };
@@ -1137,7 +1137,7 @@ static void test_check_matrix(void **state) {
     free(matrix);
 }
 
-/* One distance, any distance, that is one step too long or too short. */
+/* Any one distance that is one step too long or too short. */
 static void test_check_matrix_planted(void **state) {
     (void)state;
     static const uint32_t pairs[][2] = {{0, 49}, {0, 2}, {47, 49}, {20, 33}, {49, 1}};
@@ -1168,7 +1168,7 @@ static void test_check_matrix_sampled(void **state) {
         matrix[i] = (uint32_t)random_between(1, 1000000);
     assert_int_equal(check_matrix(&p, 4000000, false), TEM_ERR_METRIC);
     free(matrix);
-    p = matrix_points(1000, &matrix); /* one word that is next to all others */
+    p = matrix_points(1000, &matrix); /* one word that is close to all others */
     for (uint32_t a = 0; a < 999; a++)
         matrix[space_pair_index(999, a)] = 1;
     assert_int_equal(check_matrix(&p, 4000000, false), TEM_ERR_METRIC);

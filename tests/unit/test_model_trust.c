@@ -1,4 +1,4 @@
-/* test_model_trust.c - what draws and what proves takes trusted models only.
+/* test_model_trust.c - calls that draw or prove accept only trusted models.
  *
  * The forged model here is one that an attacker would send: words and vectors are honest, so that a
  * genuine certificate is for it; every list is the word itself at distance 0, every bound is as
@@ -25,7 +25,7 @@ enum { COUNT = 40, FILE_MAX = 1 << 20, RING = 300 };
 
 static char folder[64], path[96], certificates[112], state_home[96];
 static tem_model *built;
-static tem_certificate *genuine; /* of what was built */
+static tem_certificate *genuine; /* of the built model */
 
 /* ---- files ---- */
 
@@ -63,7 +63,7 @@ static model_section *section(uint32_t kind) {
     return found;
 }
 
-/* Makes the hashes fit, as whoever can write the file can. */
+/* Corrects the hashes, as anyone who can write the file can. */
 static void reseal(void) {
     model_header *header = (model_header *)(void *)file.data;
     model_section *sections = table();
@@ -167,7 +167,7 @@ static void add(const char *hash) {
     assert_int_equal(tem_trust_add(hash, NULL, NULL), TEM_OK);
 }
 
-/* Every list becomes the word itself, at distance 0; every bound is raised. */
+/* Reduces every list to the word itself, at distance 0, and raises every bound. */
 static void forge_lists(void) {
     model_header *header = (model_header *)(void *)file.data;
     model_section made[SECTION_KINDS], *old = table();
@@ -206,7 +206,7 @@ static tem_model *open_forged(void) {
 
 static const tem_mechanism_options half = {.epsilon = 0.5};
 
-/* What draws or proves refuses it, names it, and hands nothing out. */
+/* Calls that draw or prove refuse the model, name it, and return nothing. */
 static void assert_gated(const tem_model *model) {
     static char marker;
     tem_mechanism *mechanism = (tem_mechanism *)(void *)&marker;
@@ -244,12 +244,12 @@ static void test_gate(void **state) {
     size_t length = 0;
     assert_open(built);
     assert_gated(model);
-    /* To look costs nobody's privacy. */
+    /* Reading a model costs no privacy. */
     assert_int_equal(tem_model_neighbours(model, 3, &near, NULL), TEM_OK);
     assert_int_equal(tem_model_distance(model, 0, 1), tem_model_distance(built, 0, 1));
     assert_non_null(tem_model_word(model, 0, &length));
     assert_int_equal(tem_model_check(model, NULL, NULL), TEM_OK);
-    assert_gated(model); /* that hashes fit proves nothing */
+    assert_gated(model); /* matching hashes prove nothing */
     tem_model_free(model);
 }
 
@@ -267,13 +267,13 @@ static void test_trust_by_hash(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(tem_model_trust(model, wrong[i], NULL, NULL), TEM_ERR_ARGUMENT);
     assert_int_equal(tem_model_trust(model, other, NULL, &error), TEM_ERR_UNTRUSTED);
-    assert_null(strstr(error.message, hash)); /* else it would be copied from there */
+    assert_null(strstr(error.message, hash)); /* otherwise people would copy it from there */
     assert_gated(model);
     unsetenv("XDG_STATE_HOME"); /* it needs no list */
     setenv("HOME", "", 1);
     assert_int_equal(tem_model_trust(model, hash, NULL, NULL), TEM_OK);
     assert_open(model);
-    /* A hash that is named is a demand, also of a model that is trusted. */
+    /* A named hash is a demand, even for a trusted model. */
     assert_int_equal(tem_model_trust(model, other, NULL, NULL), TEM_ERR_UNTRUSTED);
     assert_int_equal(tem_model_trust(model, NULL, NULL, NULL), TEM_OK);
     assert_int_equal(tem_model_trust(built, NULL, NULL, NULL), TEM_OK);
@@ -294,7 +294,7 @@ static void test_trust_by_list(void **state) {
     assert_int_equal(tem_model_trust(model, NULL, NULL, NULL), TEM_OK);
     assert_open(model);
     tem_model_free(model);
-    /* Without a place for a list nothing is listed. */
+    /* Without a place for a list, no model is listed. */
     model = open_model();
     unsetenv("XDG_STATE_HOME");
     setenv("HOME", "", 1);
@@ -317,9 +317,9 @@ static void test_trust_by_verification(void **state) {
     tem_model *model = open_model();
     assert_int_equal(tem_model_verify(model, NULL, NULL), TEM_OK);
     assert_open(model);
-    assert_false(is_listed(hash_of(built))); /* in this process alone */
+    assert_false(is_listed(hash_of(built))); /* trusted in this process only */
     tem_model_free(model);
-    /* One that does not hold loses the trust it had. */
+    /* A model that fails verification loses the trust it had. */
     model = open_forged();
     tem_model_trust_own(model);
     assert_int_equal(tem_model_verify(model, NULL, NULL), TEM_ERR_DAMAGED);
@@ -410,7 +410,7 @@ static void test_hash_of_bytes(void **state) {
         write_model();
         tem_model *model = open_model();
         tem_model_get_info(model, &info);
-        assert_string_equal(info.hash, hash); /* it says that it is trusted */
+        assert_string_equal(info.hash, hash); /* the header claims to be trusted */
         assert_string_not_equal(hash_of(model), hash);
         assert_int_equal(tem_model_trust(model, NULL, NULL, NULL), TEM_ERR_DAMAGED);
         assert_int_equal(tem_model_trust(model, hash, NULL, NULL), TEM_ERR_DAMAGED);
@@ -421,7 +421,7 @@ static void test_hash_of_bytes(void **state) {
 
 /* ---- the attack ---- */
 
-/* How many of the words come back as they were. */
+/* The number of words that come back unchanged. */
 static int draws_unchanged(const tem_model *model, const tem_certificate *certificate) {
     const tem_mechanism_options options = {.epsilon = 0.5, .certificate = certificate};
     tem_mechanism *mechanism = NULL;
@@ -448,7 +448,7 @@ static void test_forged_lists(void **state) {
     assert_true(tem_certificate_is_for(genuine, model));
     assert_int_equal(tem_model_trust(model, NULL, NULL, NULL), TEM_ERR_UNTRUSTED);
     assert_gated(model);
-    /* What it would do: nearly all words come back, whatever the certificate says. */
+    /* The attack: nearly all words come back unchanged, whatever the certificate says. */
     tem_model_trust_own(model);
     assert_true(draws_unchanged(model, NULL) > COUNT * 9 / 10);
     assert_true(draws_unchanged(model, genuine) > COUNT * 9 / 10);
@@ -496,7 +496,7 @@ static void test_verification_notes(void **state) {
     tem_model_free(model);
     model = open_model();
     assert_int_equal(tem_model_trust(model, NULL, NULL, NULL), TEM_OK);
-    /* No certificates, and nobody who wants to know. */
+    /* No certificates, and a caller that passes no outputs. */
     assert_int_equal(tem_trust_remove(hash_of(built), NULL, NULL), TEM_OK);
     assert_int_equal(tem_trust_verify(model, NULL, NULL, NULL, NULL), TEM_OK);
     assert_true(is_listed(hash_of(built)));
@@ -506,7 +506,7 @@ static void test_verification_notes(void **state) {
     tem_model_free(model);
 }
 
-/* Takes the trust of the model away, and that of the certificates beside it; and no other's. */
+/* Removes trust in the model and in the certificates beside it, and in no others. */
 static void test_failed_verification(void **state) {
     (void)state;
     tale t;
@@ -534,7 +534,7 @@ static void test_failed_verification(void **state) {
     tem_model_free(model);
 }
 
-/* Sections that do not match their front: neither hash is trusted any more. */
+/* Sections that do not match their header: neither hash stays trusted. */
 static void test_failed_both_hashes(void **state) {
     (void)state;
     tale t;
@@ -552,7 +552,7 @@ static void test_failed_both_hashes(void **state) {
     tem_model_free(model);
 }
 
-/* A certificate that does not hold loses its own trust. The model, recomputed, holds without it. */
+/* An invalid certificate loses its own trust. The recomputed model stays valid without it. */
 static void test_failed_certificate(void **state) {
     (void)state;
     tale t;
@@ -561,7 +561,7 @@ static void test_failed_certificate(void **state) {
     FILE *in = fopen(certificates, "r+b");
     assert_non_null(in);
     assert_int_equal(fread(record, 1, sizeof record, in), sizeof record);
-    record[64 + 24] ^= 64; /* s, a little */
+    record[64 + 24] ^= 64; /* changes s slightly */
     record[64 + 25] ^= 64;
     record[64 + 26] ^= 1;
     core_hash256(record + 64, 288, record + 64 + 288);
@@ -579,7 +579,7 @@ static void test_failed_certificate(void **state) {
     tem_certificate_free(forged);
 }
 
-/* One for another model says nothing about either. */
+/* A certificate for another model says nothing about either. */
 static void test_certificate_of_another(void **state) {
     (void)state;
     tale t;
@@ -614,7 +614,7 @@ static int stop(void *context, const char *stage, uint64_t done, uint64_t total)
     return 1;
 }
 
-/* To be stopped proves nothing against a model. */
+/* A stopped verification proves nothing against a model. */
 static void test_stopped_verification(void **state) {
     (void)state;
     tale t;
@@ -627,7 +627,7 @@ static void test_stopped_verification(void **state) {
     tem_model_free(model);
 }
 
-/* Without a place for a list a model holds all the same, in this process. */
+/* Without a place for a list, a valid model is still trusted in this process. */
 static void test_unnoted_verification(void **state) {
     (void)state;
     tale t;
@@ -641,10 +641,11 @@ static void test_unnoted_verification(void **state) {
     tem_model_free(model);
 }
 
-/* ---- a matrix that is none ---- */
+/* ---- a matrix that is not a metric ---- */
 
-/* Neighbours on the ring are next to each other, all others far apart. Z is the same everywhere, so
- * what a pair loses looks like s; yet the outputs next to one word are far from the other. */
+/* Neighbours on the ring are close to each other, all other words far apart. Z is the same
+ * everywhere, so the loss of a pair looks like s; but the outputs near one word are far from the
+ * other. */
 static void forge_ring(void) {
     uint32_t *matrix = (uint32_t *)(void *)(file.data + section(SECTION_MATRIX)->offset);
     for (uint32_t a = 1; a < RING; a++)
@@ -668,7 +669,7 @@ static void test_forged_ring(void **state) {
     write_model();
     tem_model *model = open_model();
     tem_model_get_info(model, &info);
-    assert_int_equal(info.triangles_exhaustive, 1); /* it says so */
+    assert_int_equal(info.triangles_exhaustive, 1); /* the file claims it */
     assert_int_equal(tem_model_trust(model, hash_of(model), NULL, NULL), TEM_OK);
     assert_int_equal(tem_accountant_create(model, NULL, NULL, &accountant, &error), TEM_ERR_METRIC);
     assert_non_null(strstr(error.message, "triangle"));
@@ -684,7 +685,7 @@ static double apart(void *context, uint32_t a, uint32_t b) {
     return 1 + 1.0 / (2 + a + b);
 }
 
-/* Beyond 400 words nothing is proved, whatever a file says of its triangles. */
+/* Beyond 400 words nothing is proved, whatever a file claims about its triangles. */
 static void test_claimed_triangles(void **state) {
     (void)state;
     enum { MANY = 401 };

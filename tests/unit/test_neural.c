@@ -1,5 +1,5 @@
 /* test_neural.c - the networks of the evaluation: gradients against finite differences, Adam
- * against its formula in double, late steps against steps made in time, the area under the curve
+ * against its formula in double, delayed steps against immediate steps, the area under the curve
  * against its definition, and the same bits from every loop and any number of threads. */
 #include "adam_loops.h"
 #include "attack.h"
@@ -23,7 +23,7 @@ static float normal(chance *c) {
 
 /* ----------------------------------------------------------- gradients -- */
 
-/* Central differences in float: the rounding of the loss over 2h, and h^2. */
+/* Central differences in float: the error is the loss's rounding over 2h, plus h^2. */
 static const float h = 1.0f / 1024;
 static const double tolerance = 1e-3;
 
@@ -35,7 +35,7 @@ static void attack_gradients(void **state) {
     float rows[ROWS * CLASSES];
     uint32_t labels[ROWS];
     double loss = 0, up = 0, down = 0, largest = 0;
-    int kinks = 0, looks = 0; /* at a kink of ReLU the slopes of both sides differ */
+    int kinks = 0, looks = 0; /* at a kink of ReLU the two slopes differ */
     for (int i = 0; i < ROWS * CLASSES; i++)
         rows[i] = normal(&c);
     for (int i = 0; i < ROWS; i++)
@@ -61,14 +61,14 @@ static void attack_gradients(void **state) {
         }
     }
     assert_true(kinks < looks / 10);
-    assert_true(largest > 20 * tolerance); /* else the comparison says nothing */
+    assert_true(largest > 20 * tolerance); /* otherwise the comparison proves nothing */
     attack_free(&a);
 }
 
 enum { WORDS = 50, DIMENSION = 21 };
 
-/* Documents of random words; the label is in them as far as `signal` says: a word below half of all
- * for class 0, else above. */
+/* Documents of random words. With probability `signal` a word shows the label: below half of all
+ * words for class 0, above for class 1. */
 static void make_corpus(corpus *c, uint32_t documents, uint32_t length, double signal,
                         uint64_t seed) {
     chance numbers = {seed};
@@ -160,7 +160,7 @@ static void adam_follows_its_formula(void **state) {
     adam_schedule_free(&s);
 }
 
-/* Steps without a gradient, made late and all at once, against each made by itself. */
+/* Delayed steps without a gradient, taken all at once, against single steps. */
 static void late_steps_equal_steps_in_time(void **state) {
     (void)state;
     static const uint32_t starts[] = {1, 2, 10, 100, 900};
@@ -248,7 +248,7 @@ static size_t row_bytes(const classifier *k) {
     return (size_t)k->vectors.words * k->vectors.stride * sizeof(float);
 }
 
-/* Words come every fifth step on average, some after a hundred. */
+/* A word occurs every fifth step on average, some only after a hundred. */
 static void late_training_equals_dense_training(void **state) {
     (void)state;
     corpus c;
@@ -306,7 +306,7 @@ static double accuracy_with_signal(double signal) {
     return accuracy;
 }
 
-/* 2000 documents: without a signal the standard deviation is 0.011, and 0.05 is 4.5 of them. */
+/* 2000 documents: without a signal the standard deviation is 0.011, so 0.05 is 4.5 of them. */
 static void a_signal_is_found_and_none_is_not(void **state) {
     (void)state;
     assert_true(accuracy_with_signal(0.8) > 0.9);
@@ -335,7 +335,7 @@ static void auc_is_its_definition(void **state) {
 
 enum { MEMBERS = 2000 };
 
-/* Answers as of a model that is surer of what it has seen, by `surer`. */
+/* Answers of a model that is surer, by `surer`, about documents it has seen. */
 static void make_answers(float *rows, double surer, uint64_t seed) {
     chance c = {seed};
     for (int i = 0; i < MEMBERS; i++) {

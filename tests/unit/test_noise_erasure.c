@@ -1,8 +1,8 @@
-/* test_noise_erasure.c - what a draw of Madlib leaves in memory: nothing of its noise.
+/* test_noise_erasure.c - a Madlib draw leaves nothing of its noise in memory.
  *
- * With the output, the noise tells the word. Draws run on a stack of the test's own, which it looks
- * through afterwards. The linker hands it the library's allocations (--wrap in tests/meson.build),
- * so that it sees every block when it is freed. */
+ * Noise and output together reveal the word. Draws run on the test's own stack, which the test
+ * searches afterwards. The linker redirects the library's allocations to the test (--wrap in
+ * tests/meson.build), so that it sees every block when it is freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static struct {
     bool watched;
     unsigned char *at[BLOCKS_MAX];
     size_t bytes[BLOCKS_MAX];
-    unsigned count, freed, dirty; /* dirty: freed with something in it */
+    unsigned count, freed, dirty; /* dirty: freed while not zero */
 } blocks;
 
 void *__real_core_alloc(size_t count, size_t size);
@@ -76,7 +76,7 @@ void __wrap_core_free(void *block) {
 
 enum { DIMENSION = 40, WORDS = 6, STACK_BYTES = 4 << 20 };
 
-/* Noise of about 2^33 steps of the grid: its numbers are like no others. */
+/* Noise of about 2^33 grid steps, so that its numbers are unlike all others. */
 static const double epsilon = 1e-5;
 
 typedef struct drawing {
@@ -105,12 +105,12 @@ static void draw_on(void *stack, drawing *d) {
     pthread_attr_destroy(&attributes);
 }
 
-/* What the draw has computed with on the way. */
+/* The intermediate values of the draw. */
 typedef struct traces {
     double noise[DIMENSION];
     int64_t point[DIMENSION];
     int16_t digits[DIMENSION];
-    wide score; /* of the word that was drawn */
+    wide score; /* score of the drawn word */
 } traces;
 
 static void find_traces(const madlib *m, const drawing *d, traces *t) {
@@ -144,7 +144,7 @@ static void test_madlib_leaves_nothing(void **state) {
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(stack != MAP_FAILED);
     assert_int_equal(madlib_init(&m, &model->space, epsilon, NULL), TEM_OK);
-    /* The dynamic linker saves all registers on the stack when a function is first called. */
+    /* The dynamic linker saves all registers on the stack at the first call of a function. */
     draw_on(stack, &first);
     memset(stack, 0, STACK_BYTES);
     blocks.watched = true;

@@ -1,9 +1,9 @@
-/* test_records.c - where the private field of a record is, against other readers of the formats:
- * libcsv for CSV, jansson for JSON.
+/* test_records.c - the place of the private field in a record, against other readers of the
+ * formats: libcsv for CSV, jansson for JSON.
  *
- * What both accept must have the field in the same place, with the same content. What the other
- * reader refuses must be refused here: a record that is read in two ways may have its private
- * field in two places. */
+ * If both readers accept a record, they must find the field in the same place with the same
+ * content. If the other reader refuses a record, tem must refuse it too: a record that can be read
+ * in two ways may have its private field in two places. */
 #include "pseudo.h"
 #include "records/json_span.h"
 #include "records/records.h"
@@ -36,7 +36,7 @@ static void assert_holds(const core_buffer *b, const char *bytes, size_t count) 
 
 enum { FIELDS_MAX = 256, FIELD_BYTES = 64 };
 
-/* Fields of records one after the other; a record ends at a field with `last`. */
+/* Fields of consecutive records; a record ends at a field with `last`. */
 typedef struct field_list {
     struct {
         char bytes[FIELD_BYTES];
@@ -54,7 +54,7 @@ static void add_field(field_list *list, const char *bytes, size_t size) {
     list->fields[list->count++].last = false;
 }
 
-/* One record, its fields asked for one by one. Their number is found by asking. */
+/* Lists one record, field by field; it asks until there are no more fields. */
 static tem_status list_record(record_reader *r, const char *record, size_t size, field_list *list) {
     record_span span;
     tem_error error;
@@ -78,7 +78,7 @@ static tem_status list_record(record_reader *r, const char *record, size_t size,
     return status;
 }
 
-/* A whole stream, blank lines left out; false if a record is refused. */
+/* Lists a whole stream without blank lines; false if a record is refused. */
 static bool list_stream(tem_format format, const char *data, size_t size, field_list *list) {
     record_reader r = {.format = format_find(format)};
     list->count = 0;
@@ -134,7 +134,7 @@ static void assert_same_fields(const field_list *a, const field_list *b) {
 
 static const record_reader many_columns = {.format = &format_csv, .columns = 2};
 
-/* Within quotes, as some programs write every field. */
+/* Puts the text within quotes, as some programs write every field. */
 static void put_quoted(core_buffer *out, const core_buffer *text) {
     put_string(out, "\"");
     for (size_t i = 0; i < text->size; i++)
@@ -157,7 +157,7 @@ static void put_random_field(core_buffer *out, field_list *list) {
     core_buffer_free(&text);
 }
 
-/* What was put in is what both readers find: an encoder and two decoders agree. */
+/* Both readers must find what was written: an encoder and two decoders agree. */
 static void test_csv_valid(void **state) {
     (void)state;
     static field_list given, ours, theirs;
@@ -175,7 +175,7 @@ static void test_csv_valid(void **state) {
             }
             given.fields[given.count - 1].last = true;
             if (stream.size == start)
-                put_string(&stream, "\"\""); /* else a blank line */
+                put_string(&stream, "\"\""); /* otherwise it is a blank line */
             if (record + 1 < records || random_below(2))
                 put_string(&stream, line_end);
         }
@@ -187,8 +187,8 @@ static void test_csv_valid(void **state) {
     }
 }
 
-/* Any bytes: the same verdict, and the same fields. Without carriage returns, which alone end a
- * record for libcsv and not for RFC 4180. */
+/* Any bytes: the same verdict, and the same fields. Without carriage returns, because a lone one
+ * ends a record for libcsv but not for RFC 4180. */
 static void test_csv_any(void **state) {
     (void)state;
     static field_list ours, theirs;
@@ -208,8 +208,8 @@ static void test_csv_any(void **state) {
     assert_true(accepted > 10000 && refused > 10000);
 }
 
-/* To libcsv, as to most readers, a carriage return alone ends a record. Whatever we accept
- * has to have the same fields there: a record more would be a text released as it is. */
+/* For libcsv, as for most readers, a lone carriage return ends a record. Every stream that tem
+ * accepts must have the same fields there: an extra record would be a text released unchanged. */
 static void test_csv_returns(void **state) {
     (void)state;
     static field_list ours, theirs;
@@ -311,7 +311,7 @@ static void test_tsv(void **state) {
     refuse_header(TEM_FORMAT_TSV, "id,text", "is not in the header");
     refuse_header(TEM_FORMAT_TSV, "text\ttext", "twice");
     refuse_header(TEM_FORMAT_TSV, "\"text\"\tid",
-                  "is not in the header"); /* quotes are plain letters */
+                  "is not in the header"); /* in TSV quotes are plain characters */
     record_reader r = reader_of(TEM_FORMAT_TSV, "id\ttext\tx", "text");
     expect_field(&r, "1\ta, \"b\"\t", "a, \"b\"");
     expect_field(&r, "\t\"\"\t", "\"\"");
@@ -352,7 +352,7 @@ static void test_record_ends(void **state) {
         expect_first(format, "\n", 1, 0);
         expect_first(format, "\r\n", 2, 0);
         expect_first(format, "a", 1, 1);
-        /* Alone it ends nothing, and in JSONL is no part of a record. */
+        /* A lone carriage return ends nothing, and in JSONL is not part of a record. */
         expect_first(format, "a\r", 2, format == TEM_FORMAT_JSONL ? 1 : 2);
         expect_first(format, "a\rb\r\n", 5, 3);
         expect_whole(format, "a\nb\nc", 4);
@@ -367,7 +367,7 @@ static void test_record_ends(void **state) {
     expect_first(TEM_FORMAT_TSV, "\"a\nb\"\n", 3, 2);
 }
 
-/* However a stream is cut, what is whole stays whole: a batch ends where a record ends. */
+/* However a stream is split, complete records stay complete: a batch ends where a record ends. */
 static void test_whole_records(void **state) {
     (void)state;
     for (int round = 0; round < 100000; round++) {
@@ -420,7 +420,7 @@ static void put_json_scalar(core_buffer *out) {
 }
 
 static void put_json_value(core_buffer *out, unsigned depth) {
-    /* jansson refuses a NUL in a key; the same key twice is fine down here. */
+    /* jansson refuses a NUL in a key; a repeated key is allowed in nested objects. */
     static const char *const keys[] = {"\"text\"", "\"a\"", "\"\"", "\"te\\u0078t\"", "\"\\\"\""};
     const size_t kind = random_below(depth > 3 ? 2 : 4);
     if (kind < 2) {
@@ -451,7 +451,7 @@ static void put_json_key(core_buffer *out, bool field, size_t number) {
     put_string(out, field ? names[random_below(3)] : other);
 }
 
-/* An object with the field "text", a string or null, somewhere at its top. */
+/* An object with the field "text", a string or null, at some place of its top level. */
 static void put_json_record(core_buffer *out) {
     const size_t count = 1 + random_below(4), place = random_below(count);
     put_blanks(out);
@@ -498,7 +498,7 @@ static void assert_same_value(const core_buffer *record, const record_span *span
     core_buffer_free(&text);
 }
 
-/* With another text in the span the record means the same but for the field. */
+/* With another text in the span, the record means the same except for the field. */
 static void check_splice(const core_buffer *record, const record_span *span, json_t *object) {
     static const char marker[] = "new \"text\"\\ \n\t\x01\x7f \u00e9\0 end";
     core_buffer spliced = {0};
@@ -530,7 +530,7 @@ static void test_json_valid(void **state) {
     }
 }
 
-/* One to three bytes changed, left out or put in. */
+/* Changes, removes or inserts one to three bytes. */
 static void spoil(core_buffer *record) {
     static const char bytes[] = "{}[]\",:\\u0 1-.eEntrfal\n\t\x01\xc3\xa9\xff\xef\xbb\xbf/+x";
     for (size_t left = 1 + random_below(3); left > 0 && record->size > 0; left--) {
@@ -550,16 +550,16 @@ static void spoil(core_buffer *record) {
     }
 }
 
-/* What jansson refuses and RFC 8259 does not: numbers too large for C, NUL in a key, and half a
- * character in a string that is neither the field nor a key at the top. No place of a field
- * depends on them. */
+/* Cases that jansson refuses and RFC 8259 allows: numbers too large for C, NUL in a key, and half a
+ * character in a string that is neither the field nor a top-level key. The place of a field does
+ * not depend on them. */
 static bool is_beyond_grammar(const json_error_t *error) {
     return json_error_code(error) == json_error_numeric_overflow ||
            json_error_code(error) == json_error_null_byte_in_key ||
            strstr(error->text, "too big") != NULL || strstr(error->text, "invalid Unicode") != NULL;
 }
 
-/* 1 accepted, 0 refused, by both; -1 where they may differ. */
+/* 1 if both accept, 0 if both refuse; -1 where they may differ. */
 static int check_verdict(const core_buffer *record) {
     record_span span;
     json_error_t reason;
@@ -572,7 +572,7 @@ static int check_verdict(const core_buffer *record) {
         assert_non_null(value);
         assert_same_value(record, &span, value);
     } else if (json_is_string(value) || json_is_null(value)) {
-        /* Refused although jansson finds the field: it must be there twice. */
+        /* tem refuses it although jansson finds the field: the field must occur twice. */
         json_t *strict = load(record, JSON_REJECT_DUPLICATES, &reason);
         assert_null(strict);
         assert_int_equal(json_error_code(&reason), json_error_duplicate_key);
@@ -622,7 +622,7 @@ static void test_json_records(void **state) {
     expect_json("{\"text\":null}", 8, 12, RECORD_NOTHING);
     expect_json("{\"te\\u0078t\":\"a\"}", 13, 16, RECORD_JSON);
     expect_json("{\"a\":{\"text\":1},\"text\":\"\"}", 23, 25, RECORD_JSON);
-    expect_json("{\"a\":1,\"a\":1,\"text\":\"\"}", 20, 22, RECORD_JSON); /* not the field */
+    expect_json("{\"a\":1,\"a\":1,\"text\":\"\"}", 20, 22, RECORD_JSON); /* not the private field */
     expect_json("{\"a\":1e999,\"text\":\"\"}", 18, 20, RECORD_JSON);
     refuse_json("{\"text\":\"a\",\"text\":\"b\"}", "not twice");
     refuse_json("{\"text\":\"a\",\"te\\u0078t\":\"b\"}", "not twice");
@@ -665,7 +665,7 @@ static void test_json_strings(void **state) {
     refuse_json("{\"text\":\"\xff\"}", "valid UTF-8");
     refuse_json("{\"x\":\"\xed\xa0\x80\",\"text\":\"\"}", "valid UTF-8");
     refuse_json("{\"\\ud800\":1,\"text\":\"\"}",
-                "both halves"); /* which key this is, nobody knows */
+                "both halves"); /* nobody knows which key this is */
     expect_json("{\"x\":\"\\ud800\",\"text\":\"\"}", 21, 23, RECORD_JSON);
     static const char *const halves[] = {"\"\\ud800\"",   "\"\\udc00\"",    "\"\\ud800\\ud800\"",
                                          "\"\\ud83d x\"", "\"\\ud800\\n\"", "\"\\ud83d\\u00e9\""};
@@ -691,7 +691,7 @@ static void test_json_numbers(void **state) {
     }
 }
 
-/* A field whose name is empty is a field like any other. */
+/* A field with an empty name is a field like any other. */
 static void test_json_empty_key(void **state) {
     (void)state;
     static const char record[] = "{\"a\":\"x\",\"\":\"y\"}";
@@ -701,7 +701,7 @@ static void test_json_empty_key(void **state) {
     assert_int_equal(json_span(record, sizeof record - 1, "b", &span, NULL), TEM_ERR_FORMAT);
 }
 
-/* Brackets as deep as they may be, and one deeper; both kinds, before and after the field. */
+/* Brackets at the maximum depth, and one deeper; both kinds, before and after the field. */
 static void check_depth(unsigned depth, const char *open, const char *close, bool after,
                         tem_status wanted) {
     core_buffer record = {0};
@@ -728,8 +728,7 @@ static void test_json_depth(void **state) {
     }
 }
 
-/* Every text survives being written and read again; in CSV within quotes where it must be, and
- * nowhere else. */
+/* Every text survives being written and read again; CSV quotes it only if it must. */
 static void test_round_trip(void **state) {
     (void)state;
     static const record_reader ways[] = {{.format = &format_csv, .columns = 2},

@@ -1,10 +1,10 @@
 /* test_rng.c - random bits and uniform integers.
  *
- * The stream is compared with one made here, block by block, from the description in
- * rng.h. That integers are uniform is not estimated. rng_below256: a tape holds every
- * pattern of the bits that count, and each result must come out equally often. rng_below:
- * the words that give a value lie side by side; each value must have 2^64 / bound of them,
- * rounded down, and the words between those of two values must give none. */
+ * The test compares the stream with one made here, block by block, from the description in rng.h.
+ * It does not estimate that integers are uniform, but proves it. For rng_below256, a tape holds
+ * every pattern of the bits that count, and each result must come out equally often. For rng_below,
+ * the words that give a value are consecutive; each value must have 2^64 / bound of them, rounded
+ * down, and the words between those of two values must give none. */
 #include "below.h"
 #include "core/hash.h"
 #include "pseudo.h"
@@ -54,7 +54,7 @@ static void draw_words(tem_rng *rng, uint64_t *out, size_t count) {
 
 enum { REFILLS = 4, STREAM_BLOCKS = (RNG_KEY_BYTES + 8 * RNG_BUFFER_WORDS + 63) / 64 };
 
-/* What a key gives: the bytes of ChaCha20's blocks 0, 1, ..., one call each. */
+/* The stream of a key: the bytes of ChaCha20's blocks 0, 1, ..., one call each. */
 static void key_stream(const unsigned char *key, unsigned char *out) {
     static const unsigned char nonce[crypto_stream_chacha20_ietf_NONCEBYTES] = {0};
     static const unsigned char zeros[64] = {0};
@@ -62,7 +62,7 @@ static void key_stream(const unsigned char *key, unsigned char *out) {
         crypto_stream_chacha20_ietf_xor_ic(out + (size_t)64 * block, zeros, 64, nonce, block, key);
 }
 
-/* Fast key erasure: the first 32 bytes are the next key, then come the words. */
+/* Fast key erasure: the first 32 bytes are the next key, then come the random words. */
 static void expected_words(uint64_t seed, uint64_t stream, uint64_t *out) {
     unsigned char key[RNG_KEY_BYTES] = {0}, bytes[64 * STREAM_BLOCKS];
     for (int i = 0; i < 8; i++) {
@@ -147,7 +147,7 @@ static void check_erased(tem_rng *rng) {
     assert_true(all_zero(rng, sizeof *rng));
 }
 
-/* A word of 0 would fail this by chance in one run of 2^53. */
+/* A word that is 0 by chance would fail this in one run of 2^53. */
 static void test_used_words_are_erased(void **state) {
     (void)state;
     tem_rng rng;
@@ -161,7 +161,7 @@ static void test_used_words_are_erased(void **state) {
 
 enum { FORK_WORDS = 2 * RNG_BUFFER_WORDS };
 
-/* Whether a page can be cleared in a child whose maker calls no handlers. */
+/* Whether the kernel can clear a page in a child that was created without fork handlers. */
 static bool kernel_clears(void) {
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     char *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -179,13 +179,13 @@ static bool kernel_clears(void) {
     return WEXITSTATUS(status) == 0;
 }
 
-/* The words that a child of this process draws from its copy; with `depth` 2, a child
- * of the child. */
+/* The words that a child of this process draws from its copy; with `depth` 2, a child of the
+ * child. */
 static void words_of_child(tem_rng *rng, int depth, uint64_t *out) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    /* Every second child is made without the handlers of fork; under qemu none, which does not
-     * clear the page and so shows that the handlers are enough. */
+    /* Every second child is created without the fork handlers. Under qemu none is, because qemu
+     * does not clear the page; this shows that the handlers are enough. */
     static unsigned children;
     const pid_t child = children++ % 2 == 0 || !kernel_clears() ? fork() : _Fork();
     assert_true(child >= 0);
@@ -225,7 +225,7 @@ static int compare_words(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* No word in common, at any place: the chance of one among these is below 2^-42. */
+/* No word in common, at any place: the probability of one among these is below 2^-42. */
 static void check_disjoint(uint64_t *words, size_t count) {
     qsort(words, count, sizeof *words, compare_words);
     for (size_t i = 1; i < count; i++)
@@ -263,15 +263,15 @@ static void test_fork_seeded(void **state) {
 
 /* -------------------------------------------------------------- uniform -- */
 
-/* A drawing of integers below a bound that fits a word, so that wrong ones can be put in
- * the place of the right one. */
+/* A function that draws integers below a bound of one word, so that tests can substitute wrong
+ * ones. */
 typedef uint64_t draw_below(tem_rng *rng, uint64_t bound);
 
 static uint64_t draw_multiplied(tem_rng *rng, uint64_t bound) {
     return (uint64_t)((u256_wide)rng_word(rng) * bound >> 64);
 }
 
-/* All words are passed over that may have to be, not only those that have to. */
+/* A wrong one: skips all words that may need skipping, not only those that do. */
 static uint64_t draw_multiplied_less(tem_rng *rng, uint64_t bound) {
     for (;;) {
         const u256_wide product = (u256_wide)rng_word(rng) * bound;
@@ -288,8 +288,8 @@ static uint64_t draw_floating(tem_rng *rng, uint64_t bound) {
     return (uint64_t)((rng_unit(rng) - 0x1p-53) * (double)bound);
 }
 
-/* Whether a word gives `value`, and whether it gives nothing: the next word, which stands
- * for 0 with a word to spare, is then taken. */
+/* Whether a word gives `value`, and whether it is skipped: then the next word is used, which stands
+ * for 0 with a word to spare. */
 static bool gives(draw_below *draw, uint64_t word, uint64_t value, uint64_t bound) {
     tem_rng rng = on_tape(&word, 1);
     return setjmp(tape_ended) == 0 && draw(&rng, bound) == value;
@@ -301,8 +301,8 @@ static bool is_passed_over(draw_below *draw, uint64_t word, uint64_t bound) {
     return draw(&rng, bound) == 0 && rng.tape_used == 2;
 }
 
-/* Whether `value` has its share of words. The words in between have larger fractions than
- * the first two and are taken without a question. */
+/* Whether `value` has its share of words. The words in between have larger fractions than the first
+ * two, and are accepted without a check. */
 static bool has_its_words(draw_below *draw, uint64_t value, uint64_t bound) {
     const below_words w = below_words_of(value, bound);
     if ((u256_wide)w.last - w.first + 1 != ((u256_wide)1 << 64) / bound)
@@ -357,10 +357,10 @@ static void test_borders(void **state) {
     check_border(UINT64_MAX - 1);
 }
 
-/* Several words are passed over, one after the other. */
+/* Several words are skipped in a row. */
 static void test_passed_over_again(void **state) {
     (void)state;
-    const uint64_t bound = ((uint64_t)1 << 63) + 1; /* nearly every second word is */
+    const uint64_t bound = ((uint64_t)1 << 63) + 1; /* nearly every second word is skipped */
     const uint64_t tape[] = {0, 2, 4, 6, 7, 0};
     for (size_t i = 0; i < 4; i++)
         assert_true(is_passed_over(rng_below, tape[i], bound));
@@ -392,9 +392,9 @@ static uint64_t draw_too_few_bits(tem_rng *rng, uint64_t bound) {
 
 enum { PATTERN_BOUND_MAX = 70, PATTERN_BITS = 7 };
 
-/* Runs over a tape with every pattern of the low 7 bits and counts the results.
- * Whichever of these bits count, each pattern of them is there equally often. The upper
- * bits are different in every word: they must not matter. */
+/* Runs over a tape with every pattern of the low 7 bits and counts the results. Whichever of these
+ * bits count, each of their patterns occurs equally often. The upper bits differ in every word:
+ * they must not matter. */
 static bool is_uniform(draw_below *draw, uint64_t bound) {
     uint64_t tape[1 << PATTERN_BITS];
     volatile uint64_t seen[PATTERN_BOUND_MAX] = {0}; /* outlives the jump */
@@ -448,7 +448,7 @@ static bool equal256(const u256 *a, const u256 *b) {
     return !u256_less(a, b) && !u256_less(b, a);
 }
 
-/* Puts v on the tape as rng_below256 reads it, most significant limb first, with `junk`
+/* Puts v on the tape in the order that rng_below256 reads, most significant limb first, with `junk`
  * above the bits that count. */
 static size_t put256(uint64_t *tape, const u256 *v, const u256 *bound, uint64_t junk) {
     const int top = top_limb(bound);
@@ -461,7 +461,7 @@ static size_t put256(uint64_t *tape, const u256 *v, const u256 *bound, uint64_t 
     return used;
 }
 
-/* Feeds v and then 0: v comes out if it is below the bound, else it is passed over. */
+/* Feeds v and then 0: v must come out if it is below the bound, otherwise it must be skipped. */
 static void check_wide(const u256 *v, const u256 *bound, uint64_t junk) {
     static const u256 zero = {{0, 0, 0, 0}};
     uint64_t tape[8];
@@ -474,7 +474,7 @@ static void check_wide(const u256 *v, const u256 *bound, uint64_t junk) {
     assert_true(rng.tape_used == (taken ? first : both));
 }
 
-/* v with each limb replaced by 0, 1, all ones, and one off the bound's. */
+/* v with each limb replaced by 0, 1, all ones, and one off the bound's limb. */
 static void check_wide_around(const u256 *bound) {
     const int top = top_limb(bound);
     const uint64_t mask = UINT64_MAX >> (64 - bits_of(bound->limb[top]));
@@ -519,8 +519,8 @@ static void test_wide_borders(void **state) {
         check_wide_around(&wide_bounds[i]);
 }
 
-/* Bounds of two limbs: all values of a small upper limb, each as often as its share of
- * the lower limb allows. */
+/* Bounds of two limbs: all values of a small upper limb, each as often as its share of the lower
+ * limb allows. */
 static void test_wide_upper_limb(void **state) {
     (void)state;
     for (uint64_t upper = 1; upper <= 16; upper++)
@@ -559,7 +559,7 @@ static void test_unit(void **state) {
                              UINT64_MAX >> 1,
                              ~(uint64_t)0 << 11};
     tem_rng rng = on_tape(tape, 7);
-    assert_true(rng_unit(&rng) == 0x1p-53); /* never 0: a logarithm is taken of it */
+    assert_true(rng_unit(&rng) == 0x1p-53); /* never 0, because the caller takes its logarithm */
     assert_true(rng_unit(&rng) == 0x1p-53);
     assert_true(rng_unit(&rng) == 0x1p-52);
     assert_true(rng_unit(&rng) == 1);
@@ -583,7 +583,7 @@ static void test_end_of_tape(void **state) {
     assert_true(rng.tape_used == 3);
 }
 
-/* Stands in for the system's, so that it can fail. */
+/* Replaces the system's function, so that it can fail. */
 static bool kernel_fails;
 
 ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
@@ -593,15 +593,15 @@ ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
     return -1;
 }
 
-/* What a program says, and how it ends, that needs random bytes where there are none. */
+/* The message and exit of a program that needs random bytes when there are none. */
 static void draw_without_kernel(int says) {
     tem_rng rng;
     unsigned char hash[CORE_HASH_BYTES];
     dup2(says, STDERR_FILENO);
-    signal(SIGABRT, SIG_DFL); /* cmocka catches it */
+    signal(SIGABRT, SIG_DFL); /* cmocka catches this signal */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     kernel_fails = true;
-    core_hash256("x", 1, hash); /* needs none, and must not end the program */
+    core_hash256("x", 1, hash); /* needs no random bytes, and must not end the program */
     dprintf(STDERR_FILENO, "hashed\n");
     rng_init_secure(&rng);
     _exit(0);
@@ -630,7 +630,8 @@ static void check_without_kernel(void) {
     assert_memory_equal(said, wanted, bytes);
 }
 
-/* Must be the first test: so the first program has to set everything up, and the second nothing. */
+/* Must be the first test, so that the first program has to set up everything, and the second
+ * nothing. */
 static void test_kernel_without_random_bytes(void **state) {
     (void)state;
     check_without_kernel();
@@ -639,7 +640,7 @@ static void test_kernel_without_random_bytes(void **state) {
     check_without_kernel();
 }
 
-/* A handler that returns ends the program: no word is made up. */
+/* If the handler returns, the program ends: no word is invented. */
 static void returning_handler(void *context) {
     (void)context;
 }
@@ -651,7 +652,7 @@ static void test_returning_handler_aborts(void **state) {
     if (child == 0) {
         tem_rng rng;
         rng_init_tape(&rng, NULL, 0, returning_handler, NULL);
-        signal(SIGABRT, SIG_DFL); /* cmocka catches it */
+        signal(SIGABRT, SIG_DFL); /* cmocka catches this signal */
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         rng_word(&rng);
         _exit(0);

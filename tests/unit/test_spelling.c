@@ -1,9 +1,9 @@
-/* test_spelling.c - the rule of tem.h: what comes out depends on the draws, the settings and the
- * number of pieces, and on nothing else of the input.
+/* test_spelling.c - the rule of tem.h: the output depends on the draws, the settings and the number
+ * of pieces, and on nothing else of the input.
  *
- * Metamorphic: for each format and all policies, streams are made up and each is spelled twice, in
- * ways that have nothing in common but what may show (spelling.h). Under the same seed both must
- * come out as the same bytes, and be counted the same. */
+ * Metamorphic test: for each format and all policies, it makes streams and spells each twice. The
+ * two spellings share only what may show in the output (spelling.h). With the same seed both must
+ * give the same output bytes and the same counts. */
 #include "spelling.h"
 
 #include <setjmp.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-/* Pairs of spellings for each format and policies: 3,840 of streams in all. A sanitizer takes
- * longest to give memory back, of which each run has megabytes. */
+/* Pairs of spellings for each format and policies: 3,840 streams in all. A sanitizer is slowest at
+ * freeing memory, and each run uses megabytes. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SANITIZED
@@ -56,7 +56,7 @@ static size_t count_bytes(const core_buffer *b, char byte) {
     return count;
 }
 
-/* Line feeds there must be at least: one for each record and the header. */
+/* The minimum number of line feeds: one for each record and the header. */
 static size_t count_records(const abstract_stream *s) {
     return s->record_count + is_table(s);
 }
@@ -86,7 +86,7 @@ static bool check_pair(chooser *c, abstract_stream *s) {
     return differed;
 }
 
-/* All policies, 96 of them. */
+/* Checks all 96 combinations of policies. */
 static unsigned check_format(tem_format format) {
     chooser c = {.state = 20 + (uint64_t)format};
     unsigned differed = 0;
@@ -103,7 +103,7 @@ static unsigned check_format(tem_format format) {
     return differed;
 }
 
-/* Nearly all pairs are two spellings, or nothing would have been compared. */
+/* Nearly all pairs must really differ; otherwise nothing was compared. */
 enum { DIFFERED_LEAST = 96 * PAIRS * 8 / 10 };
 
 static void test_spelled_text(void **state) {
@@ -137,7 +137,7 @@ static core_buffer privatize(const tem_text_options *options, const core_buffer 
     return result;
 }
 
-/* tem_privatize_text, to which a text is what a field of JSON is. */
+/* tem_privatize_text treats a text like a field of JSON. */
 static void test_spelled_alone(void **state) {
     (void)state;
     chooser c = {.state = 99};
@@ -164,8 +164,8 @@ static void test_spelled_alone(void **state) {
         }
 }
 
-/* Longer than several windows (pieces.h) and groups of draws: words, known and not, and marks, with
- * other blanks in each spelling. */
+/* A text longer than several windows (pieces.h) and groups of draws: known and unknown words, and
+ * marks, with different blanks in each spelling. */
 static void test_spelled_at_length(void **state) {
     (void)state;
     enum { WORDS = 40000 };
@@ -191,7 +191,7 @@ static void test_spelled_at_length(void **state) {
     }
 }
 
-/* Whether '<' begins a tag does not depend on how a letter behind it has its accent. */
+/* Whether '<' begins a tag must not depend on the normal form of the accented letter after it. */
 static void test_tags_in_any_form(void **state) {
     (void)state;
     static const char *const equal[][2] = {{"the <\u00e9> movie", "the <e\u0301> movie"},

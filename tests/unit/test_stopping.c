@@ -69,7 +69,7 @@ static int end_waiting(void **state) {
     return 0;
 }
 
-/* The path of a file in the folder; good until the fourth call after it. */
+/* The path of a file in the folder; valid until the fourth next call. */
 static const char *path_of(const char *name) {
     static char paths[4][128];
     static unsigned next;
@@ -90,10 +90,10 @@ static unsigned count_files(void) {
 
 /* ---- callbacks ---- */
 
-/* Counts how often it is asked, and from the `stop_at`-th time on wants to stop; 0: never. */
+/* Counts the questions, and asks to stop from the `stop_at`-th on; 0: never. */
 typedef struct asked {
     unsigned calls, stop_at;
-    const char *stage; /* counts this one only; NULL: all */
+    const char *stage; /* counts only this stage; NULL: all */
 } asked;
 
 static int count_calls(void *context, const char *stage, uint64_t done, uint64_t total) {
@@ -131,7 +131,7 @@ static void test_pipe_without_writer(void **state) {
     assert_int_equal(count_files(), 0);
 }
 
-/* One that has a writer, which writes nothing. */
+/* A pipe whose writer writes nothing. */
 static void test_idle_pipe(void **state) {
     (void)state;
     const char *pipe = path_of("pipe");
@@ -142,7 +142,7 @@ static void test_idle_pipe(void **state) {
     const int writer = open(pipe, O_RDWR);
     assert_true(writer >= 0);
     assert_int_equal(tem_vectors_load(pipe, 0, &run, &vectors, NULL), TEM_ERR_CANCELLED);
-    assert_int_equal(write(writer, "a 1 2\nb 2", 9), 9); /* and one that stops in the middle */
+    assert_int_equal(write(writer, "a 1 2\nb 2", 9), 9); /* and a writer that stops in the middle */
     a.calls = 0;
     assert_int_equal(tem_vectors_load(pipe, 0, &run, &vectors, NULL), TEM_ERR_CANCELLED);
     assert_int_equal(close(writer), 0);
@@ -162,7 +162,7 @@ static void *write_late(void *pipe) {
     return NULL;
 }
 
-/* A writer that comes late and is slow is waited for, and all of it is read. */
+/* A call waits for a late and slow writer, and reads everything. */
 static void test_late_writer(void **state) {
     (void)state;
     char pipe[128];
@@ -255,7 +255,7 @@ static void test_locked_ledger(void **state) {
 
 /* ---- threads ---- */
 
-/* Two items, which two threads have at the same time. */
+/* Two items that two threads process at the same time. */
 typedef struct meeting {
     atomic_uint here;
     bool caller_waits;
@@ -301,7 +301,7 @@ static void count_item(void *context, uint64_t item, unsigned thread) {
     ++*items;
 }
 
-/* A callback that changes its mind is not taken for one that agrees: items are missing. */
+/* If the callback changes its mind, the call still stops, because items are missing. */
 static void test_stopping_holds(void **state) {
     (void)state;
     unsigned calls = 0, items = 0;
@@ -315,7 +315,7 @@ static void test_stopping_holds(void **state) {
 
 enum { TEXT_BYTES = 4 << 20, TEXT_ASKS = TEXT_BYTES / (64 << 10) };
 
-/* Words, with `end` instead of every hundredth space. */
+/* Words, with `end` in place of every hundredth space. */
 static char *make_text(char end) {
     char *text = malloc(TEXT_BYTES);
     assert_non_null(text);
@@ -357,9 +357,9 @@ static void test_large_text(void **state) {
     check_text(mechanism, NULL, line, TEXT_BYTES, TEXT_ASKS);
     check_text(mechanism, NULL, lines, TEXT_BYTES, TEXT_ASKS);
     check_text(mechanism, &kept, lines, TEXT_BYTES, TEXT_ASKS);
-    memset(lines, '\n', TEXT_BYTES); /* empty ones */
+    memset(lines, '\n', TEXT_BYTES); /* empty lines */
     check_text(mechanism, &kept, lines, TEXT_BYTES, TEXT_ASKS);
-    memset(lines, '!', TEXT_BYTES); /* nothing is drawn, and no space divides it */
+    memset(lines, '!', TEXT_BYTES); /* no draws, and no space to split at */
     check_text(mechanism, NULL, lines, TEXT_BYTES, TEXT_ASKS);
     memset(lines, '<', TEXT_BYTES);
     lines[TEXT_BYTES - 1] = '>';
@@ -368,7 +368,7 @@ static void test_large_text(void **state) {
     free(lines);
 }
 
-/* Madlib takes long for each word: it asks several times for what others draw at once. */
+/* Madlib is slow per word, so it asks several times where other mechanisms draw once. */
 static void test_slow_mechanism(void **state) {
     (void)state;
     const tem_mechanism_options options = {.mechanism = "madlib", .epsilon = 5};
@@ -380,7 +380,7 @@ static void test_slow_mechanism(void **state) {
     free(line);
 }
 
-/* As a record of a file, in the caller's thread and in others; with a dry run as well. */
+/* The document as a record of a file, in the caller's thread and in others; also in a dry run. */
 static void test_large_record(void **state) {
     (void)state;
     char *line = make_text(' ');
@@ -481,7 +481,7 @@ static void test_temporaries(void **state) {
     file_writer_abandon(&writers[1]);
     assert_int_equal(count_files(), 2);
     tem_temporaries_remove();
-    assert_int_equal(count_files(), 1); /* the one that is whole */
+    assert_int_equal(count_files(), 1); /* the complete one */
     tem_temporaries_remove();
     assert_int_equal(file_writer_commit(&writers[2], NULL), TEM_ERR_FILE);
     assert_int_equal(unlink(paths[0]), 0);

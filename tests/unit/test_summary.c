@@ -1,7 +1,7 @@
-/* test_summary.c - priors, and what a mechanism does to the words that they expect.
+/* test_summary.c - priors, and the effect of a mechanism on words drawn from them.
  *
- * The oracle looks at every pair of words, with the distances of tem_model_distance and the
- * formulas as they are defined: probabilities, logarithms, maxima. */
+ * The oracle examines every pair of words, with the distances of tem_model_distance and the
+ * formulas as defined: probabilities, logarithms, maxima. */
 #include "audit/accountant.h"
 #include "audit/prior.h"
 #include "audit/summary.h"
@@ -27,7 +27,7 @@
 
 /* ------------------------------------------------------------- helpers -- */
 
-/* A number with an even spread over 0 to 1. */
+/* A uniform number from 0 to 1. */
 static float random_share(void) {
     return (float)(random64() >> 40) / (1 << 24);
 }
@@ -39,14 +39,14 @@ static float anywhere(uint32_t id, uint32_t axis) {
     return 4 * random_share();
 }
 
-/* Few different points, so that many distances are 0 or equal. */
+/* Few distinct points, so that many distances are 0 or equal. */
 static float on_a_lattice(uint32_t id, uint32_t axis) {
     (void)id, (void)axis;
     return (float)(random64() % 3);
 }
 
-/* Words 0.25 apart, whose distances are all multiples of that, and one that is so far away that
- * a cell of the profile has many of them. */
+/* Words 0.25 apart, whose distances are all multiples of 0.25, and one so far away that a cell of
+ * the profile holds many of them. */
 static float on_a_line(uint32_t id, uint32_t axis) {
     return axis > 0 ? 0 : id == 0 ? 1000 : (float)(id % 8) / 4;
 }
@@ -75,7 +75,7 @@ static tem_prior *zipf(const tem_model *model, double power) {
     return prior;
 }
 
-/* All of the prior on one word. */
+/* The whole prior on one word. */
 static tem_prior *only(const tem_model *model, uint32_t word) {
     tem_prior *prior = prior_make(model, word_count(model));
     assert_non_null(prior);
@@ -106,7 +106,7 @@ static tem_summary summarise(const tem_accountant *accountant, const tem_mechani
     return summary;
 }
 
-/* Within `share` of the truth. */
+/* Checks that `found` is within `share` of the truth. */
 static void check_near(double found, double truth, double share, const char *what) {
     if (!(fabs(found - truth) <= share * fabs(truth)))
         fail_msg("%s: %.12g instead of %.12g", what, found, truth);
@@ -133,7 +133,7 @@ typedef struct oracle {
     double s;
     tem_dist gamma;
     tem_dist *distances;
-    double *probabilities; /* of y for w at [w * count + y] */
+    double *probabilities; /* P(y | w) at [w * count + y] */
 } oracle;
 
 static double probability(const oracle *o, uint32_t w, uint32_t y) {
@@ -159,8 +159,8 @@ static void measure(oracle *o) {
     }
 }
 
-/* The value v that is the least with: words of at most v have half of the prior. Quadratic, and
- * so by another way than sorting. */
+/* The smallest v such that words with values of at most v have half of the prior. Quadratic, and so
+ * independent of sorting. */
 static double oracle_median(const oracle *o, const double *values) {
     double least = INFINITY;
     for (uint32_t i = 0; i < o->count; i++) {
@@ -221,7 +221,7 @@ static tem_summary oracle_summary(const tem_model *model, const tem_mechanism *m
     return truth;
 }
 
-/* Compares for a mechanism and several priors. */
+/* Compares a mechanism under several priors. */
 static void compare(const tem_model *model, const tem_accountant *accountant,
                     const uint32_t *output_weights, tem_mechanism_options options, double share) {
     static const double powers[] = {0, 1, 2.5};
@@ -309,7 +309,7 @@ static void test_files(void **state) {
         {"the\t0\nmovie\t18446744073709551615\n", {0, 1, 0, 0}},
         {"the movie\t2\n", {0.5, 0.5, 0, 0}},
         {"The movie, the MOVIE! xyzzy\n\ndon't", {1 / 3.0, 1 / 3.0, 1 / 6.0, 1 / 6.0}},
-        {"the\nmovie\t7", {0.5, 0.5, 0, 0}}, /* no tab in the first line: a text; 7 is no word */
+        {"the\nmovie\t7", {0.5, 0.5, 0, 0}}, /* no tab in line 1: a text; 7 is not a word */
     };
     tem_model *model = four_words();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -338,7 +338,7 @@ static void test_files_refused(void **state) {
         {"the\t99999999999999999999999", 1},
         {"", 0},
         {"xyzzy\n", 0},                      /* no known word */
-        {"the\t0\nxyzzy\t5\n", 0},           /* none that is ever used */
+        {"the\t0\nxyzzy\t5\n", 0},           /* none with a count above 0 */
         {"the\t1\nmovie\n", 2},              /* no count */
         {"the\t1\nmovie\t2\n\nthe\t1\n", 3}, /* an empty line */
         {"the\t1\nmovie\t-2\n", 2},
@@ -378,13 +378,13 @@ static const tem_mechanism_options mechanisms[] = {
     {.epsilon = 30},
     {.epsilon = 2, .gamma = 1.5},
     {.epsilon = 1, .gamma = 0.25},
-    {.epsilon = 3, .gamma = 1}, /* on a lattice, words are exactly there */
+    {.epsilon = 3, .gamma = 1}, /* on a lattice, some words are exactly at gamma */
     {.epsilon = 6, .beta = 0.2},
     {.mechanism = "em", .epsilon = 2},
 };
 enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };
 
-/* Few words, and each is looked at: right to rounding. */
+/* Few words, each examined: exact up to rounding. */
 static void test_few_words(void **state) {
     (void)state;
     static const uint32_t counts[] = {2, 17, 150};
@@ -401,7 +401,7 @@ static void test_few_words(void **state) {
             }
 }
 
-/* Weights, among them 0. */
+/* Weights, some of them 0. */
 static void test_weights(void **state) {
     (void)state;
     enum { COUNT = 120 };
@@ -417,10 +417,10 @@ static void test_weights(void **state) {
     tem_model_free(model);
 }
 
-enum { MANY = 2100 }; /* more than are looked at one by one */
+enum { MANY = 2100 }; /* more than are examined one by one */
 
-/* Words beyond the lists come from the profile, or from a look at each of them, if that is not
- * good enough. tem.h promises 1e-3; this is what is found. */
+/* Words beyond the lists come from the profile, or are examined one by one if the profile is not
+ * accurate enough. tem.h promises 1e-3; the limit here is the measured error. */
 static void test_many_words(void **state) {
     (void)state;
     static const tem_metric metrics[] = {TEM_L1, TEM_EUCLIDEAN};
@@ -444,7 +444,7 @@ static summary_source source_of(const tem_accountant *accountant, const tem_mech
                             .profile = &accountant->profile};
 }
 
-/* The profile itself, over all words: so near the truth that nobody has to look at each. */
+/* The profile itself, over all words: so accurate that no word needs its own examination. */
 static void test_profile(void **state) {
     (void)state;
     tem_model *model = make_model(MANY, 6, anywhere, TEM_EUCLIDEAN, 32);
@@ -474,7 +474,7 @@ static void test_profile(void **state) {
     tem_model_free(model);
 }
 
-/* With weights, 0 among them, and nearly none of them far from 1. */
+/* With weights, some of them 0, and nearly none far from 1. */
 static void check_pass(tem_metric metric, uint32_t least) {
     uint32_t *output_weights = malloc(MANY * sizeof *output_weights);
     summary_sums *found = malloc(MANY * sizeof *found);
@@ -496,7 +496,7 @@ static void check_pass(tem_metric metric, uint32_t least) {
             const double own = output_weights[word], log_own = own > 0 ? log(own) : 0;
             check_near(found[word].total, truth.total, 2e-4, "total");
             check_near(found[word].moment, truth.moment, 2.5e-4, "moment");
-            /* of the others, and against the word's own weight: what entropy is made of */
+            /* of the others, relative to the word's own weight: a part of the entropy */
             check_near(found[word].logs - log_own * found[word].total + truth.total,
                        truth.logs - log_own * truth.total + truth.total, 2e-3, "logs");
         }
@@ -515,7 +515,7 @@ static void test_pass(void **state) {
     check_pass(TEM_L1, UINT32_MAX / 2);
 }
 
-/* And the whole. */
+/* The whole summary with weights. */
 static void test_many_weights(void **state) {
     (void)state;
     uint32_t *output_weights = malloc(MANY * sizeof *output_weights);
@@ -531,7 +531,7 @@ static void test_many_weights(void **state) {
     tem_model_free(model);
 }
 
-/* Where the profile misleads, words are looked at one by one. */
+/* Where the profile misleads, tem examines words one by one. */
 static void test_misleading_profile(void **state) {
     (void)state;
     tem_model *model = make_model(MANY, 1, on_a_line, TEM_EUCLIDEAN, 4);
@@ -653,7 +653,7 @@ static tem_summary at_epsilon(const tem_accountant *accountant, const tem_wish *
     return summary;
 }
 
-/* The answer keeps the wish, as it says; what is 0.04 % larger, or a digit, does not. */
+/* The answer keeps the wish. An epsilon that is 0.04 % larger, or larger by one digit, does not. */
 static void check_answer(const tem_accountant *accountant, const tem_wish *wish,
                          const tem_point *answer) {
     const double sign = wish->target == TEM_TARGET_SUPPORT ? -1 : 1;
@@ -667,7 +667,7 @@ static void check_answer(const tem_accountant *accountant, const tem_wish *wish,
     assert_true(sign * value_of(wish->target, &there) > sign * wish->wanted);
 }
 
-/* The certificate for the answer can be made again, and keeps the wish. */
+/* The answer's certificate can be made again, and keeps the wish. */
 static void check_certified(const tem_accountant *accountant, const tem_wish *wish,
                             const tem_point *answer) {
     const tem_calibration wanted = {

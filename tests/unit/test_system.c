@@ -1,8 +1,8 @@
-/* test_system.c - a system that does what it may and seldom does: reads and writes a few bytes at a
- * time, is interrupted by signals, cannot rename without replacing, cannot map or flush a folder.
+/* test_system.c - an unusual but legal system: it reads and writes a few bytes at a time, signals
+ * interrupt it, it cannot rename without replacing, and cannot map a file or flush a folder.
  *
- * The program is linked with --wrap, so that the library's system calls come here first. What is
- * written and read must be the same as on a system that does everything at once. */
+ * The program is linked with --wrap, so that it intercepts the library's system calls. Files must
+ * have the same content as on a usual system. */
 #include "io/file.h"
 #include "tem_account.h"
 
@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How the system is. */
+/* Properties of the simulated system. */
 enum {
     SHORT = 1,       /* reads and writes at most FEW bytes */
     INTERRUPTED = 2, /* every other call ends with EINTR */
@@ -82,7 +82,7 @@ WRAPPED(int, fsync, int fd) {
         errno = EINVAL;
         return -1;
     }
-    return interrupts() ? -1 : 0; /* no power fails here: tests/check-durability has the order */
+    return interrupts() ? -1 : 0; /* the order of flushes is tested in tests/check-durability */
 }
 
 WRAPPED(int, renameat2, int from_folder, const char *from, int to_folder, const char *to,
@@ -182,7 +182,7 @@ static tem_model *make_model(void) {
 
 /* --------------------------------------------------------------- tests -- */
 
-/* A model: front and sections, under a new name and over an old file. */
+/* A model: header and sections, under a new name and over an old file. */
 static void test_models(void **state) {
     (void)state;
     tem_model *model = make_model();
@@ -204,7 +204,7 @@ static void test_models(void **state) {
     tem_model_free(model);
 }
 
-/* A name that is taken between the beginning and the end of writing: nothing is replaced. */
+/* Somebody takes the name while the file is being written: nothing may be replaced. */
 static void test_name_taken_meanwhile(void **state) {
     (void)state;
     for (unsigned m = 0; m < MODES; m++) {
@@ -267,7 +267,7 @@ static void set_place(place p, const char *name) {
     snprintf(p, sizeof(place), "%s/%s", folder, name);
 }
 
-/* A ledger, in which each run finds what those before it have written, and nothing is lost. */
+/* Each run finds what earlier runs have written to the ledger, and nothing is lost. */
 static void test_ledgers(void **state) {
     (void)state;
     tem_model *model = make_model();
@@ -288,7 +288,7 @@ static void test_ledgers(void **state) {
                    .ledger = ledger};
     unsigned runs = 0;
     for (unsigned m = 0; m < MODES; m++) {
-        if (m % 4 == 0) { /* several runs a ledger */
+        if (m % 4 == 0) { /* several runs per ledger */
             unlink(ledger);
             runs = 0;
         }
@@ -310,7 +310,7 @@ static void test_ledgers(void **state) {
     tem_model_free(model);
 }
 
-/* Standard output takes what it gets in pieces. */
+/* Standard output accepts data in small pieces. */
 static void test_standard_output(void **state) {
     (void)state;
     tem_model *model = make_model();
@@ -348,7 +348,7 @@ static void test_standard_output(void **state) {
     tem_model_free(model);
 }
 
-/* Certificates beside each other, and over each other. */
+/* Certificates added to a file, and replacing others. */
 static void test_certificates(void **state) {
     (void)state;
     tem_model *model = make_model();

@@ -1,8 +1,8 @@
-/* test_text_erasure.c - no memory that is given back holds the private text.
+/* test_text_erasure.c - no freed memory contains the private text.
  *
- * The program is linked with --wrap: whatever the library frees comes here first, and is searched
- * for a word of the text, as it was and folded. What is handed out is filled, so that nothing is
- * found there that the library did not put there. libunistring's own memory is beyond this. */
+ * The program is linked with --wrap, so it sees every block that the library frees. It searches the
+ * block for a word of the text, original and folded. It fills every block that it hands out, so
+ * that it finds only what the library wrote. It cannot check libunistring's own memory. */
 #include "tem.h"
 #include "text/pieces.h"
 
@@ -34,7 +34,7 @@ static const char *const secrets[] = {SIXTEEN("AsciiQx"), SIXTEEN("asciiqx"),
                                       SIXTEEN("\u00c9\u00d6\u0160"), SIXTEEN("\u00e9\u00f6\u0161")};
 enum { SECRETS = sizeof secrets / sizeof *secrets };
 
-/* What is searched for besides, where a test says so. */
+/* Another text to search for, if a test sets it. */
 static const void *also;
 static size_t also_bytes;
 
@@ -76,7 +76,7 @@ static int free_mechanism(void **state) {
     return 0;
 }
 
-/* Some of everything: a text that grows buffers, with both secrets at its beginning and its end. */
+/* A mixed text that makes buffers grow, with both secrets at its start and its end. */
 static char *make_text(size_t *bytes) {
     const size_t fillers = 3000;
     char *text = calloc(fillers + 4, 128);
@@ -99,7 +99,7 @@ static void check(void) {
     assert_int_equal(atomic_load(&leaked), 0);
 }
 
-/* The oracle can fail. */
+/* Shows that the search can find a leak. */
 static void test_seen(void **state) {
     (void)state;
     begin();
@@ -109,7 +109,7 @@ static void test_seen(void **state) {
     assert_int_equal(atomic_load(&leaked), 1);
 }
 
-/* Short and long, with all policies but those that hand the text to the caller. */
+/* Short and long texts, with all policies except those that hand the text to the caller. */
 static void test_texts(void **state) {
     (void)state;
     size_t bytes = 0;
@@ -130,7 +130,7 @@ static void test_texts(void **state) {
                 tem_text_free(out);
                 check();
             }
-    /* A text that is refused in its second line. */
+    /* A text that is refused at its second line. */
     char *out = NULL;
     size_t out_bytes = 0;
     const tem_text_options lines = {.keep_lines = 1};
@@ -162,7 +162,7 @@ static uint32_t find_secret_id(const void *vocabulary, const char *word, size_t 
     return secret_id;
 }
 
-/* Short words, of which the last that were looked up are kept, and the ids of all. */
+/* Short words, the most recent of which are cached, and the ids of all. */
 static void test_words_and_ids(void **state) {
     (void)state;
     static char text[64 << 10];

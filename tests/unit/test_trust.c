@@ -95,7 +95,7 @@ static void test_list(void **state) {
     assert_int_equal(info.st_size, 2 * 65);
 }
 
-/* Only a whole line counts. */
+/* Only a complete line counts. */
 static void test_lines(void **state) {
     (void)state;
     char text[256];
@@ -115,7 +115,7 @@ static void test_lines(void **state) {
     assert_int_equal(has(first), 1);
 }
 
-/* A line that was cut off does not swallow the next one. */
+/* An incomplete line does not swallow the next one. */
 static void test_torn(void **state) {
     (void)state;
     write_list("00aa");
@@ -145,7 +145,7 @@ static void test_remove(void **state) {
     assert_int_not_equal(stat(list, &info), 0);
 }
 
-/* What a process that was killed has left is no list, and in nobody's way. */
+/* Files left by a killed process are not a list, and block nobody. */
 static void test_killed(void **state) {
     (void)state;
     char left[160];
@@ -170,7 +170,7 @@ static void name_hash(char hash[65], int writer, int number) {
     snprintf(hash, 65, "%062x%02x", writer, number);
 }
 
-/* Adds hashes of its own, and takes every second away again. */
+/* Adds its own hashes, and removes every second one again. */
 static int write_concurrently(int writer) {
     char hash[65];
     for (int i = 0; i < HASHES; i++) {
@@ -183,7 +183,8 @@ static int write_concurrently(int writer) {
     return 0;
 }
 
-/* Many processes change the list at the same time: nothing is lost, nothing comes back. */
+/* Many processes change the list at the same time: nothing is lost, and nothing removed comes
+ * back. */
 static void test_concurrent(void **state) {
     (void)state;
     pid_t writers[WRITERS];
@@ -206,7 +207,7 @@ static void test_concurrent(void **state) {
         }
 }
 
-/* Nobody waits for a lock longer than they want to. */
+/* The callback can end the wait for a lock. */
 static int stop(void *context, const char *stage, uint64_t done, uint64_t total) {
     (void)done, (void)total;
     *(const char **)context = stage;
@@ -249,7 +250,7 @@ static void test_replaced_meanwhile(void **state) {
         close(held);
         _exit(tem_trust_add(first, &run, NULL) != TEM_OK);
     }
-    assert_int_equal(read(pipe_ends[0], &byte, 1), 1); /* it waits */
+    assert_int_equal(read(pipe_ends[0], &byte, 1), 1); /* the child waits */
     FILE *file = fopen(new_list, "w");
     assert_non_null(file);
     fprintf(file, "%s\n", other);
@@ -264,7 +265,7 @@ static void test_replaced_meanwhile(void **state) {
     close(pipe_ends[1]);
 }
 
-/* Neither read nor changed, and the error names what is in the way. */
+/* The list is neither read nor changed, and the error names the obstacle. */
 static void assert_refused(const char *place) {
     int found = -1;
     tem_error error[4] = {0};
@@ -277,7 +278,7 @@ static void assert_refused(const char *place) {
     assert_int_equal(found, -1);
 }
 
-/* What others can write, or what is no file, is neither read nor changed. */
+/* A list that others can write, or that is not a file, is neither read nor changed. */
 static void test_not_own(void **state) {
     (void)state;
     assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
@@ -286,7 +287,7 @@ static void test_not_own(void **state) {
         assert_refused(list);
     }
     chmod(list, 0600);
-    if (geteuid() == 0) { /* nobody else can give a file away */
+    if (geteuid() == 0) { /* only root can give a file away */
         assert_int_equal(chown(list, 65534, (gid_t)-1), 0);
         assert_refused(list);
     }
@@ -299,7 +300,7 @@ static void test_not_own(void **state) {
     unlink(list);
 }
 
-/* A link leads to a list that the user did not name, though it be a file of theirs. */
+/* A link leads to a list that the user did not name, even if the user owns the file. */
 static void test_links(void **state) {
     (void)state;
     char elsewhere[160];
@@ -325,7 +326,7 @@ static void test_links(void **state) {
     assert_int_equal(has(first), 1);
 }
 
-/* In a folder that others can write they choose what has the name. */
+/* In a folder that others can write, they decide which file has the name. */
 static void test_folder_not_own(void **state) {
     (void)state;
     assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);

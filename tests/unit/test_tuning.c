@@ -1,8 +1,8 @@
-/* test_tuning.c - the search for weights, and that only a proof admits what it finds.
+/* test_tuning.c - the search for weights, and that only a proof admits its result.
  *
- * The sums are compared with double precision, the widths of registers with each other bit for bit.
- * What is proved of a proposal is checked as test_account does: the inequality for all triples of
- * words, by the law as MPFR has it. */
+ * The sums are compared with double precision, and the register widths with each other bit for bit.
+ * A proved proposal is checked as in test_account: the inequality for all triples of words, with
+ * the law computed by MPFR. */
 #include "core/cpu.h"
 #include "core/memory.h"
 #include "model/model.h"
@@ -33,7 +33,7 @@ static tem_model *build(const float *values, uint32_t count, uint32_t dimension)
     return small_model(NULL, values, count, dimension, TEM_EUCLIDEAN, count < 4 ? count : 4);
 }
 
-/* Dense and sparse clusters, equal words, and one far away. */
+/* Dense and sparse clusters, equal words, and one far-away word. */
 static tem_model *build_words_with(uint32_t count, tem_metric metric, uint32_t length) {
     enum { DIMENSION = 4 };
     float *values = calloc((size_t)count * DIMENSION, sizeof *values);
@@ -161,7 +161,7 @@ static void meet(const pair_loops *loops, const example *x, meeting *found) {
     loops->meet(&x->row, &own, found->row_sums, &columns);
 }
 
-/* Either side of a row and its columns; the plain loops have the same bits. */
+/* Both sides of a row and its columns; the plain loops give the same bits. */
 static void check_meeting(const pair_loops *loops, const example *x) {
     static meeting met, plain;
     meet(loops, x, &met);
@@ -183,7 +183,7 @@ static void check_meeting(const pair_loops *loops, const example *x) {
     }
 }
 
-/* Roots to half a unit, 65535 at most. */
+/* Roots to half a unit, at most 65535. */
 static void check_new_distances(const pair_loops *loops, example *x) {
     uint32_t whole_squares[NUMBERS];
     uint16_t steps[NUMBERS], plain[NUMBERS];
@@ -255,8 +255,8 @@ static void test_matrix(void **state) {
     check_matrix(TEM_L1);
 }
 
-/* Distances that are streamed give what those give that are kept, over words that do not fill their
- * blocks, and the same bits for any number of threads. */
+/* Streamed distances give the same results as stored ones, for words that do not fill their blocks,
+ * and the same bits for any number of threads. */
 enum { STREAMED = 230, STREAMED_MANY = 6500, STREAMED_SUMS = 4 };
 
 typedef struct streamed {
@@ -325,11 +325,11 @@ static void test_streams(void **state) {
     (void)state;
     check_streams(build_words(STREAMED));
     check_streams(build_words_with(STREAMED, TEM_L1, 4));
-    if (!SLOW) /* more than a block of rows in a group */
+    if (!SLOW) /* more than one block of rows per group */
         check_streams(build_words(STREAMED_MANY));
 }
 
-/* Where distances are streamed the pairs are those of the lists. */
+/* With streamed distances the pairs are those of the lists. */
 static void test_near_pairs(void **state) {
     (void)state;
     known *k = know(build_words(STREAMED));
@@ -371,7 +371,7 @@ static void test_near_pairs(void **state) {
 
 /* ---------------------------------------------------------------- balance -- */
 
-/* K a = 1 as far as floats go, where there is such an a. */
+/* Solves K a = 1 to float precision, if such an a exists. */
 static void test_balance(void **state) {
     (void)state;
     known *k = know(build_words(60));
@@ -416,8 +416,8 @@ static certified_weights find(const known *k, tem_weights_kind kind, double epsi
     return c;
 }
 
-/* PRIVACY: the promise holds for all triples with the weights and exponents that are admitted; and
- * the check can fail: it does with a larger s. */
+/* PRIVACY: the promise holds for all triples with the admitted weights and exponents. The check can
+ * fail: it does with a larger s. */
 static void check_promise(const known *k, tem_weights_kind kind, double epsilon, double beta,
                           double gamma) {
     certified_weights c = find(k, kind, epsilon, beta, gamma);
@@ -427,7 +427,7 @@ static void check_promise(const known *k, tem_weights_kind kind, double epsilon,
     assert_int_equal(c.exponent.gamma, beta > 0 ? right : (tem_dist)(gamma * TEM_DIST_ONE));
     assert_true(c.proof.most <= epsilon * (1 - 0x1p-50));
     assert_int_equal(broken_promises(k, &c, epsilon), 0);
-    c.exponent.s += c.exponent.s / (SLOW ? 1 : 20); /* few words may leave room for a little */
+    c.exponent.s += c.exponent.s / (SLOW ? 1 : 20); /* few words may leave some room */
     if (c.values != NULL && epsilon < 4 && beta > 0)
         assert_true(broken_promises(k, &c, epsilon) > 0);
     certified_weights_free(&c);
@@ -445,7 +445,7 @@ static void test_promise(void **state) {
     forget(k);
 }
 
-/* All triples of 500 words, equal ones and an outlier among them. */
+/* All triples of 500 words, including equal words and an outlier. */
 static void test_promise_of_many(void **state) {
     (void)state;
     static const double epsilons[] = {0.5, 1, 2, 5};
@@ -455,7 +455,7 @@ static void test_promise_of_many(void **state) {
     forget(k);
 }
 
-/* A gamma that a small s can have, and epsilon cannot: s gamma is at most 64. */
+/* A gamma that is allowed for a small s, but not for epsilon: s gamma is at most 64. */
 static void test_large_gamma(void **state) {
     (void)state;
     known *k = know(build_words(30));
@@ -468,8 +468,8 @@ static void test_large_gamma(void **state) {
     forget(k);
 }
 
-/* Balanced never has a smaller s than equal weights; tuned never a larger expected distance than
- * balanced, as exact sums tell. */
+/* Balanced weights never have a smaller s than equal weights; tuned weights never a larger expected
+ * distance than balanced weights, by exact sums. */
 static double exact_distance(const known *k, const certified_weights *c) {
     double total = 0;
     const uint32_t count = k->model->space.count;
@@ -507,7 +507,7 @@ static void test_never_worse(void **state) {
     forget(k);
 }
 
-/* Where distances are streamed, the promise holds as well, and the search gains something, too. */
+/* With streamed distances the promise holds too, and the search still gains. */
 static void test_streamed_search(void **state) {
     (void)state;
     random_state = 1; /* the same words, whatever ran before */
@@ -535,7 +535,7 @@ static void test_streamed_search(void **state) {
     certified_weights_free(&tuned);
     r.kind = TEM_WEIGHTS_BALANCED;
     r.prior = NULL;
-    /* At 6 a step goes too far at first. */
+    /* At 6 the first step overshoots. */
     for (r.epsilon = SLOW ? 60 : 6; r.epsilon < 100; r.epsilon *= 10) {
         assert_int_equal(certified_weights_find(&k->inputs, &r, NULL, &balanced, NULL), TEM_OK);
         assert_true(exponent_s_value(balanced.exponent.s) > 0.99 * r.epsilon);
@@ -544,11 +544,11 @@ static void test_streamed_search(void **state) {
     forget(k);
 }
 
-/* Two words, m apart. With k^2 = x, E = exp(epsilon m) and the loss all used up, the expected
- * distance is m (f1 (1/E - x) + f2 x (E - 1)) / (1 - x), a fraction of linear functions: its
+/* Two words at distance m. With k^2 = x, E = exp(epsilon m) and the whole loss used, the expected
+ * distance is m (f1 (1/E - x) + f2 x (E - 1)) / (1 - x), a quotient of linear functions, so its
  * minimum is at an end. Either s is epsilon, with equal weights and m / (E + 1), whatever the
- * prior; or s is epsilon / 2 and the more frequent word the only output, with m f2, which is below
- * what equal weights may have as s and is not looked for. */
+ * prior. Or s is epsilon / 2 and the more frequent word is the only output, with m f2; this s is
+ * below that of equal weights, so the search skips it. */
 static void test_two_words(void **state) {
     (void)state;
     const float values[] = {0, 1, 2, 1};
@@ -593,7 +593,7 @@ static int count_steps(void *context, const tem_search_state *state) {
     return (*left)-- <= 1;
 }
 
-/* Whenever it is stopped there is something that was proved, and never less than equal weights. */
+/* Whenever the search is stopped, it has a proved result, never worse than equal weights. */
 static void test_enough(void **state) {
     (void)state;
     known *k = know(build_words(50));
@@ -619,7 +619,7 @@ static void test_enough(void **state) {
         before = fmin(before, distance);
         certified_weights_free(&c);
     }
-    assert_true(before < 0.9 * exact_distance(k, &equal)); /* and the search gains something */
+    assert_true(before < 0.9 * exact_distance(k, &equal)); /* and the search gains */
     forget(k);
 }
 
