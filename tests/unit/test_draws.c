@@ -1,9 +1,9 @@
-/* test_draws.c - what is drawn, against what should be drawn.
+/* test_draws.c - the draws against the law that they should follow.
  *
- * Statistical tests with a fixed seed: the same numbers in every run. Their thresholds are
- * computed from the null distribution, so that a right program with fresh randomness would
- * fail the whole file with probability FALSE_ALARM at most (Bonferroni: each comparison has
- * an equal share of it). tests/check-planted shows that wrong programs do fail.
+ * These are statistical tests with a fixed seed: the same numbers in every run. Their thresholds
+ * come from the null distribution, so that a correct program with fresh randomness would fail the
+ * whole file with probability at most FALSE_ALARM (Bonferroni: each comparison has an equal share
+ * of it). tests/check-planted shows that wrong programs do fail.
  *
  * Chi-square: 10^6 draws a case, in batches of all sizes that matter: one word, as many as
  * are under way at once, one less, one more, very many. The bins come from the law, never from what
@@ -34,8 +34,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With a sanitizer it is memory errors that are looked for: fewer draws, and some bins of
- * Madlib are then expected fewer than BIN_LEAST times. */
+/* A sanitizer run looks for memory errors, so it makes fewer draws; some bins of Madlib then have
+ * an expected count below BIN_LEAST. */
 #if SLOW
 enum { DRAWS = 20000, KS_SAMPLES = 5000, NEAREST_POINTS = 50 };
 #else
@@ -51,8 +51,8 @@ static unsigned comparisons; /* made so far; checked against COMPARISONS_MAX at 
 
 /* ------------------------------------------------------- distributions -- */
 
-/* P(a, x), the regularised lower incomplete gamma function, by its power series; for
- * x < a + 1, where it converges fast. */
+/* P(a, x), the regularised lower incomplete gamma function, by its power series, for x < a + 1,
+ * where it converges fast. */
 static double gamma_series(double a, double x) {
     double term = 1 / a, sum = term;
     for (int i = 1; i < 10000 && term > sum * 1e-17; i++) {
@@ -89,8 +89,8 @@ static double gamma_upper(double a, double x) {
     return x < a + 1 ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
 }
 
-/* The x that a chi-square variable exceeds with probability `alarm`: doubling from the mean
- * and then bisection, since speed is no matter here. */
+/* The x that a chi-square variable exceeds with probability `alarm`: doubling from the mean and
+ * then bisection, since speed does not matter here. */
 static double chi_square_quantile(unsigned freedom, double alarm) {
     double low = 0, high = freedom;
     while (gamma_upper(freedom / 2.0, high / 2) > alarm)
@@ -143,7 +143,7 @@ static void assert_near(double value, double expected, double relative) {
 
 static void test_distributions(void **state) {
     (void)state;
-    /* Tables of the chi-square distribution; two degrees have the closed form -2 ln p. */
+    /* Tables of the chi-square distribution; for two degrees there is the closed form -2 ln p. */
     assert_near(chi_square_quantile(1, 0.05), 3.841458820694124, 1e-12);
     assert_near(chi_square_quantile(10, 0.01), 23.209251158954356, 1e-12);
     assert_near(chi_square_quantile(100, 0.001), 149.44925277903886, 1e-12);
@@ -160,7 +160,8 @@ static void test_distributions(void **state) {
 
 /* ---------------------------------------------------------- chi-square -- */
 
-/* Compares counts with expectations; expectations are BIN_LEAST or more, or there is one. */
+/* Compares counts with expectations. Expectations are at least BIN_LEAST, or there is only one
+ * bin. */
 static void chi_square(const uint64_t *counts, const double *expected, unsigned bins) {
     comparisons++;
     double statistic = 0;
@@ -171,7 +172,7 @@ static void chi_square(const uint64_t *counts, const double *expected, unsigned 
         statistic += off * off / expected[i];
     }
     if (bins < 2)
-        return; /* one certain outcome: nothing left to compare */
+        return; /* one certain outcome: nothing to compare */
     const double threshold = chi_square_quantile(bins - 1, ALARM_EACH);
     if (!(statistic <= threshold))
         fail_msg("chi-square %.1f with %u degrees of freedom from %llu draws; above %.1f with "
@@ -220,7 +221,7 @@ static binning make_bins(const tem_law *law, uint32_t words) {
     return b;
 }
 
-/* The sizes of batches, one after the other. */
+/* The batch sizes in turn. */
 static int batch_size(int batch, int most) {
     static const int sizes[] = {1, 2, 15, BATCH_MAX, 16, 17};
     const int size = sizes[batch % 6];
@@ -233,7 +234,7 @@ static void draw_batch(const tem_mechanism *mechanism, tem_rng *rng, uint32_t *w
         fail_msg("no draw: %s", error.message);
 }
 
-/* DRAWS outputs that are to be compared with a law. */
+/* DRAWS outputs to compare with a law. */
 typedef struct tally {
     binning bins;
     uint64_t *counts;
@@ -253,7 +254,7 @@ static void tally_add(tally *t, uint32_t drawn) {
     assert_true(drawn < t->bins.words);
     const uint32_t bin = t->bins.bin_of[drawn];
     if (bin == UINT32_MAX)
-        fail_msg("word %u was drawn, whose probability is 0", drawn);
+        fail_msg("word %u was drawn, but its probability is 0", drawn);
     t->counts[bin]++;
 }
 
@@ -264,7 +265,7 @@ static void tally_end(tally *t) {
     free(t->bins.expected);
 }
 
-/* DRAWS outputs for `word` against its law. */
+/* Compares DRAWS outputs for `word` with its law. */
 static void check_draws(const tem_mechanism *mechanism, tem_rng *rng, uint32_t word,
                         uint32_t words) {
     tally t = tally_make(mechanism, word, words);
@@ -285,9 +286,9 @@ static void check_draws(const tem_mechanism *mechanism, tem_rng *rng, uint32_t w
 typedef enum source {
     FORTY,    /* the first words of the default vectors */
     HUNDREDS, /* 300 of them */
-    LINE,     /* 24 words on a line, equally far apart: ties left and right of a word */
-    TWINS,    /* 10 points, three words on each: distances of 0 between words */
-    LATTICE,  /* 7 x 7 words on a lattice: ties by the dozen */
+    LINE,     /* 24 equally spaced words on a line: ties left and right of a word */
+    TWINS,    /* 10 points with three words each: words at distance 0 */
+    LATTICE,  /* 7 x 7 words on a lattice: dozens of ties */
     ANGLES    /* 40 directions in the plane, under the angular metric */
 } source;
 
@@ -370,7 +371,7 @@ static tem_model *make_model(source from, uint32_t neighbours) {
 typedef enum weighting {
     EQUAL,  /* NULL */
     UNEVEN, /* 1 to 7 */
-    HOLES,  /* every third 0 */
+    HOLES,  /* every third is 0 */
     HUGE32, /* anything up to 2^32 - 1 */
     SPREAD, /* powers of two from 1 to 2^31 */
     ONE     /* a single word has all the weight */
@@ -501,8 +502,8 @@ static void test_draws(void **state) {
     tem_model_free(model);
 }
 
-/* The one test here whose numbers differ from run to run: with the probability stated at the
- * top it fails although nothing is wrong. */
+/* The only test here whose numbers differ from run to run: with the probability stated at the top
+ * it fails although nothing is wrong. */
 static void test_draws_with_secure_generator(void **state) {
     (void)state;
     const draw_case c = TEM_CASE(FORTY, 8, 7, 2, 0, UNEVEN);
@@ -516,7 +517,7 @@ static void test_draws_with_secure_generator(void **state) {
     tem_model_free(model);
 }
 
-/* Words that are drawn for together: each has its own law, wherever it stands. */
+/* Words that are drawn for together: each follows its own law, at any position. */
 static void test_mixed_draws(void **state) {
     (void)state;
     enum { WORDS = 4 };
@@ -550,7 +551,7 @@ static void test_mixed_draws(void **state) {
     tem_model_free(model);
 }
 
-/* With an epsilon so large that every word stays what it is: but for one draw in 10^25. */
+/* With an epsilon so large that every word stays unchanged, except in one draw of 10^25. */
 static void test_places(void **state) {
     (void)state;
     enum { MOST = 200 };
@@ -593,7 +594,7 @@ typedef struct drawer {
     tem_status status;
 } drawer;
 
-/* All words once each, and again; a line at a time. */
+/* Draws for all words, twice, a line at a time. */
 static void *draw_lines(void *argument) {
     drawer *d = argument;
     tem_rng *rng = NULL;
@@ -608,7 +609,7 @@ static void *draw_lines(void *argument) {
     return NULL;
 }
 
-/* From a mechanism that has drawn nothing yet, which all threads want the same of. */
+/* Starts from a mechanism that has drawn nothing yet, which all threads need at the same time. */
 static void draw_together(const draw_case *c, const tem_model *model, unsigned threads,
                           drawer *drawers) {
     tem_mechanism *mechanism = make_mechanism(c, model);
@@ -624,7 +625,7 @@ static void draw_together(const draw_case *c, const tem_model *model, unsigned t
     tem_mechanism_free(mechanism);
 }
 
-/* What a seed gives is the same whether other threads draw for the same words or not. */
+/* A seed gives the same words whether or not other threads draw for the same words. */
 static void test_threads(void **state) {
     (void)state;
     const draw_case c = TEM_CASE(HUNDREDS, 100, 0, 1, 0, UNEVEN);
@@ -663,7 +664,7 @@ static double exponent_in_words(const draw_case *c, const tem_model *model, uint
     return -s * fmin(distance, gamma);
 }
 
-/* What the draws are compared with is what tem.h promises. */
+/* The law that the draws are compared with is the law that tem.h promises. */
 static void check_law(const draw_case *c) {
     tem_model *model = make_model(c->from, c->neighbours);
     tem_mechanism *mechanism = make_mechanism(c, model);
@@ -699,7 +700,7 @@ static void check_refused(const tem_model *model, const tem_mechanism_options *o
     assert_null(mechanism);
 }
 
-/* Out of range is refused; nothing is moved to the nearest value that would do. */
+/* Values out of range are refused, never moved to the nearest valid value. */
 static void test_refusals(void **state) {
     (void)state;
     tem_model *model = make_model(LINE, 4);
@@ -747,7 +748,7 @@ static void test_bernoulli(void **state) {
 
 enum { LINE_WORDS = 24, LINE_BOUNDS = LINE_WORDS * NEIGHBOUR_RANGES };
 
-/* A sampler for what is left of the index of LINE. */
+/* A sampler for the modified index of LINE. */
 static sampler make_line_sampler(const tem_model *model, const neighbour_index *index,
                                  const uint32_t *values) {
     sampler m;
@@ -756,7 +757,7 @@ static sampler make_line_sampler(const tem_model *model, const neighbour_index *
     return m;
 }
 
-/* Draws for a word until it fails, at most 10000 times. */
+/* Draws for a word until a draw fails, at most 10000 times. */
 static tem_status draw_until_it_fails(const sampler *m, uint32_t word) {
     tem_rng rng;
     rng_init_seeded(&rng, SEED, 0);
@@ -770,8 +771,8 @@ static tem_status draw_until_it_fails(const sampler *m, uint32_t word) {
     return status;
 }
 
-/* A word outside the list that is nearer than the bound of its part, whichever part that is:
- * no draw may come of it. */
+/* A word outside the list is nearer than the bound of its part, for each part: no draw may
+ * return. */
 static void test_broken_bound(void **state) {
     (void)state;
     const uint32_t word = 12;
@@ -792,11 +793,11 @@ static void test_broken_bound(void **state) {
         assert_int_equal(draw_until_it_fails(&m, word + 3), TEM_OK);
         sampler_free(&m);
     }
-    assert_int_equal(broken, 10); /* of 12: the list has words 10 to 13, two parts */
+    assert_int_equal(broken, 10); /* of 12: words 10 to 13, two parts, are in the list */
     tem_model_free(model);
 }
 
-/* A part that has words outside the list and yet no bound: they would never come out. */
+/* A part has words outside the list but no bound: these words would never come out. */
 static void test_missing_bound(void **state) {
     (void)state;
     static const uint32_t word = 12;
@@ -816,8 +817,8 @@ static void test_missing_bound(void **state) {
     tem_model_free(model);
 }
 
-/* A list that names a word twice weighs more than its part: without a check the total may
- * overflow, and the word come out more often than it should. */
+/* A list that names a word twice weighs more than its part. Without a check the total may overflow,
+ * and the word may come out more often than it should. */
 static void check_doubled_list(const tem_model *model, uint32_t doubled) {
     tem_neighbour entries[LINE_WORDS];
     uint64_t starts[LINE_WORDS + 1] = {0};
@@ -855,7 +856,7 @@ static void test_doubled_list(void **state) {
     tem_model_free(model);
 }
 
-/* Lists that overlap: the ends of one would be written over those of another. */
+/* Overlapping lists: the ends of one would overwrite those of another. */
 static void test_overlapping_lists(void **state) {
     (void)state;
     tem_model *model = make_model(LINE, 4);
@@ -884,7 +885,7 @@ static int compare_doubles(const void *a, const void *b) {
 
 typedef double cdf_fn(uint32_t dimension, double x);
 
-/* KS_SAMPLES numbers against a distribution. */
+/* Compares KS_SAMPLES numbers with a distribution. */
 static void kolmogorov_smirnov(double *samples, cdf_fn *cdf, uint32_t dimension) {
     comparisons++;
     qsort(samples, KS_SAMPLES, sizeof *samples, compare_doubles);
@@ -905,8 +906,7 @@ static double radius_cdf(uint32_t dimension, double radius) {
     return gamma_lower(dimension, radius * madlib_epsilon);
 }
 
-/* Which of four quadrants the first two values are in, each as likely; of the line, which
- * half. */
+/* Counts the quadrant of the first two values, all equally likely; in one dimension, the half. */
 static void count_quadrant(uint64_t counts[4], const double *noise, uint32_t dimension) {
     counts[(noise[0] < 0) + 2 * (dimension > 1 && noise[1] < 0)]++;
 }
@@ -953,9 +953,9 @@ static void test_madlib_noise(void **state) {
         check_noise(dimensions[i]);
 }
 
-/* Words at -4096, 2049 and 8192 steps of 2^-12. Neighbours have an odd sum, so the border
- * between their cells lies midway between two points of the grid: rounding the noisy point
- * to the grid never takes it to another cell, and the probabilities are those of the line. */
+/* Words at -4096, 2049 and 8192 steps of 2^-12. Neighbours have an odd sum, so the border between
+ * their cells is midway between two grid points. Rounding the noisy point to the grid therefore
+ * never moves it to another cell, and the probabilities are those of the line. */
 static const double line_words[3] = {-1, 2049.0 / 4096, 2};
 static const double line_borders[2] = {-2047.0 / 8192, 10241.0 / 8192};
 
@@ -963,7 +963,7 @@ static double laplace_cdf(double epsilon, double z) {
     return z < 0 ? exp(epsilon * z) / 2 : 1 - exp(-epsilon * z) / 2;
 }
 
-/* DRAWS draws, in batches of several sizes. */
+/* Makes DRAWS draws, in batches of several sizes. */
 static void count_madlib(const madlib *m, uint32_t word, tem_rng *rng, uint64_t counts[3]) {
     const size_t sizes[] = {1, 7, 192, 193, 2000};
     uint32_t drawn[2000];
@@ -1024,9 +1024,9 @@ static void test_madlib_draws(void **state) {
     tem_vectors_free(vectors);
 }
 
-/* Words at -1, 2 and 5 steps of a grid as coarse as the noise is wide. Borders are midway between
- * two points again, so that rounding to the nearest point changes nothing, and rounding down or
- * towards 0 as much as half a step. */
+/* Words at -1, 2 and 5 steps of a grid as coarse as the noise is wide. Borders are again midway
+ * between two points. So rounding to the nearest point changes nothing, while rounding down or
+ * towards 0 would change as much as half a step. */
 static void test_madlib_rounding(void **state) {
     (void)state;
     enum { ELEMENTS = 32 };
@@ -1057,11 +1057,11 @@ static void test_madlib_rounding(void **state) {
 
 static void tape_ended(void *context) {
     (void)context;
-    fail_msg("the noise takes more random words than expected");
+    fail_msg("the noise uses more random words than expected");
 }
 
-/* The least epsilon that is taken: with the largest noise there is, from units of 2^-53, points
- * stay where point_search_run looks for them; and hardly less would do. */
+/* The smallest allowed epsilon: even with the largest possible noise, from units of 2^-53, points
+ * stay where point_search_run can find them; a slightly smaller epsilon would not do. */
 static void test_madlib_least_epsilon(void **state) {
     (void)state;
     static const uint32_t dimensions[] = {1, 2, 17, 300, TEM_DIMENSION_MAX};
@@ -1129,8 +1129,8 @@ static int64_t around_zero(tem_rng *rng, uint64_t largest) {
     return (int64_t)rng_below(rng, 2 * largest + 1) - (int64_t)largest;
 }
 
-/* Even values, so that points midway between two words are on the grid; the last words are
- * copies of the first. */
+/* Even values, so that points midway between two words are on the grid; the last words are copies
+ * of the first. */
 static void fill_rows(space *s, int16_t *rows, bool outliers, tem_rng *rng) {
     for (uint32_t id = 0; id < s->count; id++)
         for (uint32_t i = 0; i < s->dimension; i++)
@@ -1154,8 +1154,8 @@ static void make_point(const space *s, int turn, tem_rng *rng, int64_t *point) {
     }
 }
 
-/* Points of all kinds together, whose codes then fit none of them well, and of one kind, where
- * most words are ruled out by them. */
+/* Points of all kinds together, for which no codes fit well, and points of one kind, for which the
+ * codes rule out most words. */
 static void check_points(const space *s, const point_search *n, int kind, tem_rng *rng) {
     int64_t *points = malloc((size_t)NEAREST_POINTS * s->dimension * sizeof *points);
     uint32_t found[NEAREST_POINTS];
@@ -1173,8 +1173,8 @@ static void check_points(const space *s, const point_search *n, int kind, tem_rn
     free(points);
 }
 
-/* With outliers most words are short, and the codes of the others cut off nearly all of them:
- * then bounds are beyond what the kernel adds up. */
+/* With outliers most words are short, and the outliers' codes clip nearly all of them: then bounds
+ * exceed what the kernel adds up. */
 static void check_nearest_in(uint32_t dimension, uint32_t words, bool outliers, tem_rng *rng) {
     space s = {.metric = &metric_euclidean,
                .count = words,
@@ -1214,7 +1214,8 @@ static void test_madlib_nearest(void **state) {
 
 /* ------------------------------------------------------------------------ */
 
-/* The share that each comparison has of FALSE_ALARM is right only if there are no more. */
+/* Each comparison's share of FALSE_ALARM is right only if there are no more comparisons than
+ * that. */
 static void test_number_of_comparisons(void **state) {
     (void)state;
     assert_true(comparisons <= COMPARISONS_MAX);

@@ -1,6 +1,6 @@
-/* test_eval.c - the evaluation as a whole, on small made-up reviews: a planted signal is found, a
- * label without one is not, an over-fitted classifier gives its members away; what an interrupted
- * run leaves is taken up; data that is none is refused, with file and line. */
+/* test_eval.c - the evaluation as a whole, on small made-up reviews. The evaluation finds a planted
+ * signal and finds none in random labels; an over-fitted classifier gives its members away; a run
+ * continues an interrupted one; bad data is refused, with file and line. */
 #include "blas.h"
 #include "chance.h"
 #include "eval.h"
@@ -61,7 +61,7 @@ static void read_text(const char *path, char *text, size_t bytes) {
     fclose(file);
 }
 
-/* A text of random words; with probability `signal` a word tells the label: those of class 1 are in
+/* A text of random words. With probability `signal` a word shows the label: words of class 1 are in
  * the upper half of the vocabulary. */
 static void make_text(char *text, size_t bytes, int label, int words, double signal, chance *c) {
     size_t length = 0;
@@ -74,7 +74,7 @@ static void make_text(char *text, size_t bytes, int label, int words, double sig
     }
 }
 
-/* Reviews in the layout of aclImdb, `count` a class and part. */
+/* Reviews in the layout of aclImdb, `count` per class and part. */
 static const char *make_reviews(const char *name, int count, int words, double signal) {
     static const char *const parts[] = {"train", "test"}, *const classes[] = {"neg", "pos"};
     chance c = {77};
@@ -127,7 +127,7 @@ static int tear_down(void **state) {
     return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What the evaluation has told. */
+/* The reports of an evaluation. */
 typedef struct told {
     uint32_t rows, notes;
     eval_row last;
@@ -163,7 +163,7 @@ static eval_options options_for(const char *name, told *t) {
                           .context = t};
 }
 
-/* The one row that is asked for. */
+/* Computes the one requested row. */
 static eval_row only(const char *data, const char *name, const char *row, uint32_t epochs) {
     told t = {0};
     tem_error error;
@@ -184,10 +184,10 @@ static void a_signal_is_found(void **state) {
     assert_true(row.accuracy > 0.95);
     assert_true(row.self_drawn == 1 && row.bayes == 1);
     assert_true(row.mia_auc == row.mia_auc_private);
-    row = only(data, "clear-out", "tem:8:1", 300); /* hardly any noise on this vocabulary */
+    row = only(data, "clear-out", "tem:8:1", 300); /* almost no noise on this vocabulary */
     assert_true(row.accuracy > 0.9 && row.self_drawn > 0.9);
     assert_true(row.self > 0.9 && row.bayes > 0.9);
-    row = only(data, "clear-out", "tem:0.01:1", 300); /* nothing but noise; 100 reviews */
+    row = only(data, "clear-out", "tem:0.01:1", 300); /* only noise; 100 reviews */
     assert_true(fabs(row.accuracy - 0.5) < 0.2 && row.self_drawn < 0.02);
     assert_true(row.bayes < 0.2 && row.bayes_drawn < 0.02);
     row = only(data, "clear-out", "madlib:3000:1", 300);
@@ -195,7 +195,7 @@ static void a_signal_is_found(void **state) {
     assert_true(row.self_drawn > 0.9 && row.bayes_drawn > 0.9);
 }
 
-/* 400 reviews judge: the standard deviation is 0.025, and 0.1 is four of them. */
+/* 400 test reviews: the standard deviation is 0.025, so 0.1 is four of them. */
 static void no_signal_is_not_found(void **state) {
     (void)state;
     char data[PATH];
@@ -204,7 +204,7 @@ static void no_signal_is_not_found(void **state) {
     assert_true(fabs(row.accuracy - 0.5) < 0.1);
 }
 
-/* Labels that only memory can give: the classifier learns each review by heart. */
+/* Random labels, which a classifier can only memorise: it learns each review by heart. */
 static void an_over_fitted_classifier_gives_its_members_away(void **state) {
     (void)state;
     char data[PATH];
@@ -215,8 +215,8 @@ static void an_over_fitted_classifier_gives_its_members_away(void **state) {
 
 /* ---------------------------------------------------------- the protocol -- */
 
-/* Reviews in memory, as a task has them; `permuted`: the labels are dealt out anew, so that the
- * text still has two kinds and the labels do not say which. */
+/* Reviews in memory, as a task has them. `permuted`: the labels are shuffled, so that the text
+ * still has two kinds, but the labels do not match them. */
 static void make_corpus(corpus *c, uint32_t count, int words, double signal, bool permuted,
                         uint64_t seed) {
     chance numbers = {seed};
@@ -245,7 +245,7 @@ static tem_mechanism *make_mechanism(double epsilon) {
     return mechanism;
 }
 
-/* How often document i of `part` is in the whole. */
+/* The number of times that document i of `part` occurs in `whole`. */
 static uint32_t occurrences(const corpus *part, uint32_t i, const corpus *whole) {
     uint32_t found = 0;
     const uint64_t length = part->starts[i + 1] - part->starts[i];
@@ -257,7 +257,7 @@ static uint32_t occurrences(const corpus *part, uint32_t i, const corpus *whole)
     return found;
 }
 
-/* Half of the documents of `whole`; none that is in `other` too. */
+/* `half` has half of the documents of `whole`, and none of `other`. */
 static void assert_half(const corpus *half, const corpus *whole, const corpus *other) {
     assert_int_equal(half->count, whole->count / 2);
     for (uint32_t i = 0; i < half->count; i++) {
@@ -267,8 +267,8 @@ static void assert_half(const corpus *half, const corpus *whole, const corpus *o
     }
 }
 
-/* The protocol of docs/EVALUATION.md once more, in the order in which it is written there, from
- * the halves of a trial. */
+/* The protocol of docs/EVALUATION.md again, in the order of that page, from the halves of a
+ * trial. */
 typedef struct reference {
     const trial *halves;
     corpus learn, others, redrawn;
@@ -350,7 +350,8 @@ static void reference_free(reference *r) {
     attack_free(&r->attack);
 }
 
-/* TR1, TR2, TE1, TE2 in their roles, and a noisy row the same to the last bit as by hand. */
+/* TR1, TR2, TE1, TE2 have their roles, and a noisy row equals the one computed by hand to the last
+ * bit. */
 static void assert_protocol(bool random_init) {
     task k;
     trial t;
@@ -369,7 +370,7 @@ static void assert_protocol(bool random_init) {
     const uint64_t judge = corpus_digest(&t.judge);
     reference_create(&t, mechanism, &r);
     assert_int_equal(trial_row(&t, mechanism, &row, NULL), TEM_OK);
-    assert_true(corpus_digest(&t.judge) == judge); /* the test text is as it was */
+    assert_true(corpus_digest(&t.judge) == judge); /* the test text is unchanged */
     free(answers_of(&r.target, &t.judge, &accuracy));
     assert_true(row.accuracy == accuracy);
     assert_true(row.mia_auc == auc_between(&r, &t.learn, &t.others));
@@ -387,9 +388,9 @@ static void the_protocol_is_the_documented_one(void **state) {
     assert_protocol(true);
 }
 
-/* Nothing but noise, learned by heart. The original reviews, 150 on each side, the model has never
- * seen (an AUC of 0.5, standard deviation 0.41/sqrt(150) = 0.033); the drawn text it knows; the
- * same reviews drawn once more it does not. */
+/* Only noise, learned by heart. The model has never seen the original reviews, 150 on each side (an
+ * AUC of 0.5, standard deviation 0.41/sqrt(150) = 0.033). It knows the drawn text. It does not know
+ * a second draw of the same reviews. */
 static void membership_is_of_the_text_that_was_seen(void **state) {
     (void)state;
     task k;
@@ -412,7 +413,7 @@ static void membership_is_of_the_text_that_was_seen(void **state) {
 }
 
 /* Models that have learned nothing. 2000 reviews on each side: the standard deviation of the AUC is
- * 0.41/sqrt(2000) = 0.009, and 0.03 is three of them. */
+ * 0.41/sqrt(2000) = 0.009, so 0.03 is three of them. */
 static void an_untrained_model_gives_nothing_away(void **state) {
     (void)state;
     task k;
@@ -428,8 +429,8 @@ static void an_untrained_model_gives_nothing_away(void **state) {
     task_free(&k);
 }
 
-/* The text tells two kinds apart, the labels are dealt at random: 1000 reviews judge, the standard
- * deviation is 0.016, and 0.05 is three of them. With the true labels the same text is learned. */
+/* The text has two kinds, but the labels are random: 1000 test reviews, the standard deviation is
+ * 0.016, so 0.05 is three of them. With the true labels the classifier learns the same text. */
 static void permuted_labels_are_not_found(void **state) {
     (void)state;
     for (int permuted = 0; permuted < 2; permuted++) {
@@ -495,7 +496,7 @@ static void a_killed_run_goes_on(void **state) {
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     append_torn_line(in_folder("torn/results.jsonl"));
     assert_int_equal(run_plan(data, "torn", &rest, NULL), TEM_OK);
-    assert_int_equal(rest.rows, 3); /* two were done */
+    assert_int_equal(rest.rows, 3); /* two were finished */
     assert_int_equal(run_plan(data, "torn", &again, NULL), TEM_OK);
     assert_int_equal(again.rows, 0);
     open_results("whole", &whole.last, &a);
@@ -513,7 +514,7 @@ static void a_killed_run_goes_on(void **state) {
     assert_int_equal(access(in_folder("torn/results.md"), R_OK), 0);
 }
 
-/* Stops at the n-th report of progress. */
+/* Stops at the n-th progress report. */
 static int stop_after(void *context, const char *stage, uint64_t done, uint64_t total) {
     int *left = context;
     assert_true(stage != NULL && (total == 0 || done <= total));
@@ -539,7 +540,7 @@ static void a_cancelled_run_keeps_what_is_done(void **state) {
         assert_true(status == (left <= 0 ? TEM_ERR_CANCELLED : TEM_OK));
         rows += t.rows;
     }
-    assert_int_equal(rows, 4); /* each done once, over all these runs */
+    assert_int_equal(rows, 4); /* each row finished once, over all these runs */
 }
 
 static void threads_change_no_result(void **state) {
@@ -585,7 +586,8 @@ static void results_of_another_kind_are_refused(void **state) {
     }
 }
 
-/* One row of `name`'s plan, written by results_append, with one field changed; then opened. */
+/* Writes one row of the plan of `name` with results_append, changes one field, and opens the
+ * file. */
 static tem_status reopen(const char *name, const eval_row *row, const char *field,
                          const char *replacement, tem_error *error) {
     results r;
@@ -618,7 +620,7 @@ static void a_row_is_of_its_data(void **state) {
     assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0123\"", NULL), TEM_OK);
     assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0124\"", &error), TEM_ERR_FORMAT);
     assert_string_equal(error.message, "a result from other data; use another folder");
-    /* as earlier programs wrote it */
+    /* as earlier versions wrote it */
     assert_int_equal(reopen("own", &row, "\"data\"", "\"date\": \"0123\"", &error), TEM_ERR_FORMAT);
     assert_string_equal(error.message, "a result from other data; use another folder");
     static const char *const trials[] = {"0", "-1", "1.5", "4294967297", "1001", "\"1\"", "null"};
@@ -646,7 +648,7 @@ static void other_data_needs_another_folder(void **state) {
     assert_int_equal(t.rows, 1);
 }
 
-/* Any difference: a label, a word, where a review ends. */
+/* Any difference: a label, a word, the end of a review. */
 static void digests_tell_data_apart(void **state) {
     (void)state;
     uint64_t starts[] = {0, 2, 4}, moved[] = {0, 3, 4};
@@ -682,8 +684,8 @@ static void a_long_epsilon_is_taken_up(void **state) {
     assert_non_null(strstr(csv, "\ntem,1.2345678901234567,1,"));
 }
 
-/* One trial has no intervals, two have; x goes as far as the epsilons; a quote in the name of the
- * folder is no matter. */
+/* One trial has no intervals, two have; x extends to the epsilons; a quote in the name of the
+ * folder does no harm. */
 static void figures_show_what_there_is(void **state) {
     (void)state;
     char data[PATH], script[8192];
@@ -712,14 +714,14 @@ static void figures_show_what_there_is(void **state) {
     assert_non_null(strstr(script, "errorbars"));
 }
 
-/* What gnuplot leaves on a full disk, without a word: a part of a picture, or nothing. */
+/* On a full disk gnuplot silently leaves part of a picture, or nothing. */
 static void pictures_are_whole(void **state) {
     (void)state;
     static const char svg[] = "<?xml version=\"1.0\"?>\n<svg></svg>\n\n";
     static const char png[] = "\x89PNG\r\n\x1a\n....\0\0\0\0IEND\xae\x42\x60\x82";
     const struct {
         const char *bytes, *name;
-        size_t whole, count; /* the line ends of an SVG are not missed */
+        size_t whole, count; /* the final line ends of an SVG may be missing */
     } pictures[] = {{svg, "p.svg", sizeof svg - 3, sizeof svg - 1},
                     {png, "p.png", sizeof png - 1, sizeof png - 1}};
     for (int k = 0; k < 2; k++)
@@ -737,7 +739,7 @@ static void pictures_are_whole(void **state) {
         }
 }
 
-/* An evaluation keeps the pictures that it has. */
+/* An evaluation keeps its existing pictures. */
 static void bad_pictures_are_not_kept(void **state) {
     (void)state;
     char data[PATH], path[4096], kept[64];
@@ -767,7 +769,7 @@ static void bad_pictures_are_not_kept(void **state) {
     assert_int_not_equal(access(in_folder("kept-out/figures.part"), F_OK), 0);
 }
 
-/* 64 epsilons are there: one more has no place in the tables. */
+/* The folder has 64 epsilons: the tables have no room for another. */
 static void too_many_epsilons_are_refused(void **state) {
     (void)state;
     char data[PATH];
@@ -812,8 +814,8 @@ static void one_evaluation_a_folder(void **state) {
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
 }
 
-/* Nothing is told that is not on the disk, and a place that cannot be written to is noticed before
- * there is a row. */
+/* The callback sees no row that is not on disk, and an unwritable place is detected before the
+ * first row. */
 static void results_that_cannot_be_written(void **state) {
     (void)state;
     char data[PATH];
@@ -826,7 +828,7 @@ static void results_that_cannot_be_written(void **state) {
     options.epochs = 1;
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FILE);
     const pid_t child = fork();
-    if (child == 0) { /* the file can be opened, and takes nothing */
+    if (child == 0) { /* the file can be opened, but not written */
         const struct rlimit none = {0, 0};
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &none);
@@ -840,7 +842,7 @@ static void results_that_cannot_be_written(void **state) {
     assert_int_equal(t.rows, 0);
 }
 
-/* A row that is done again is computed anew, all of it. */
+/* With `only`, a row is computed again, completely. */
 static void done_again_means_anew(void **state) {
     (void)state;
     char data[PATH];
@@ -865,7 +867,7 @@ static void done_again_means_anew(void **state) {
     options.only = "tem:1";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
     assert_true(t.last.trial == 2 && t.last.self == first.self && t.last.bayes == first.bayes);
-    /* nor does a row of another program serve */
+    /* a row of another program version is not reused either */
     snprintf(wrong.commit, sizeof wrong.commit, "another");
     remove(in_folder("anew-out/results.jsonl"));
     open_results("anew-out", &first, &r);
@@ -890,11 +892,11 @@ static void a_missing_certificate_is_named(void **state) {
     options.mechanisms = "equal";
     options.epsilons = "2";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_CERTIFICATE);
-    assert_int_equal(t.notes, 3); /* what there is; it is not IMDB; this: */
+    assert_int_equal(t.notes, 3); /* the size of the data; that it is not IMDB; this one: */
     assert_non_null(strstr(t.note, "tem calibrate --epsilon 2 --weights equal -m small.tem"));
     options.only = "equal:2";
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_CERTIFICATE);
-    /* a file that cannot be read is not one that is missing */
+    /* an unreadable file is not a missing file */
     mkdir(in_folder("folder.cert"), 0777);
     options.only = NULL;
     options.model_path = in_folder("folder");
@@ -961,7 +963,7 @@ static void students_distribution(void **state) {
     assert_true(isnan(results_over_trials(&r, "tem", 2, RESULTS_ACCURACY).half));
 }
 
-/* Three classes: the accuracy of `mechanism`'s only row. */
+/* Three classes: the accuracy of the only row of `mechanism`. */
 static double classify(tem_format format, const char *extension, double signal) {
     chance c = {31};
     char text[4096];
@@ -1064,7 +1066,7 @@ static void a_folder_that_is_not_aclimdb_is_refused(void **state) {
     tem_error error;
     const eval_options options = options_for("folder-out", &t);
     assert_int_equal(eval_imdb(model, in_folder("nowhere"), &options, &error), TEM_ERR_FORMAT);
-    assert_int_equal(symlink("circle", in_folder("circle")), 0); /* cannot be followed */
+    assert_int_equal(symlink("circle", in_folder("circle")), 0); /* a link that leads to itself */
     assert_int_equal(eval_imdb(model, in_folder("circle"), &options, &error), TEM_ERR_FILE);
     snprintf(data, sizeof data, "%s", make_reviews("lopsided", 3, 5, 0));
     assert_int_equal(remove(in_folder("lopsided/test/pos/1_1.txt")), 0);
@@ -1082,7 +1084,7 @@ static tem_status run_quickly(const char *data, const char *name, tem_error *err
     return eval_imdb(model, data, &options, error);
 }
 
-/* A review a class leaves one half without any; reviews without a known word train nothing. */
+/* One review per class leaves a half empty; reviews without a known word train nothing. */
 static void texts_without_content_are_refused(void **state) {
     (void)state;
     char data[PATH];
@@ -1098,7 +1100,7 @@ static void texts_without_content_are_refused(void **state) {
     assert_non_null(strstr(error.message, "no word that the model knows"));
 }
 
-/* Lines that begin with `start` in a file of the folder. */
+/* The number of lines of a file that begin with `start`. */
 static uint32_t lines_with(const char *name, const char *start) {
     char line[4096];
     uint32_t count = 0;
@@ -1110,7 +1112,7 @@ static uint32_t lines_with(const char *name, const char *start) {
     return count;
 }
 
-/* Of 40 reviews a class 10 are left, and half of these are trained with. */
+/* Of 40 reviews per class 10 remain, and half of these are used for training. */
 static void a_quarter_has_a_quarter_of_each_class(void **state) {
     (void)state;
     char data[PATH], texts[PATH];
@@ -1127,11 +1129,11 @@ static void a_quarter_has_a_quarter_of_each_class(void **state) {
     assert_int_equal(lines_with("quarter-texts/original-0-1.train", "__label__"), 10);
     assert_int_equal(lines_with("quarter-texts/original-0-1.train", "__label__1"), 5);
     assert_int_equal(lines_with("quarter-texts/original-0-1.test", "__label__1"), 5);
-    options.quarter = false; /* rows of all reviews do not go beside it */
+    options.quarter = false; /* rows of all reviews must not be mixed with it */
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
 }
 
-/* Every use and every trial has random numbers of its own, and always the same. */
+/* Every use and every trial has its own random numbers, the same in every run. */
 static void trials_differ(void **state) {
     (void)state;
     uint64_t seeds[2 * 3 * CHANCE_SHADOW_VECTORS];
@@ -1148,7 +1150,7 @@ static void trials_differ(void **state) {
     assert_true(chance_seed(1, 1, CHANCE_SPLIT) == seeds[0]);
 }
 
-/* Halves share no review and have half of each class. */
+/* The halves share no review, and each has half of every class. */
 static void halves(void **state) {
     (void)state;
     corpus c = {0}, parts[2];
@@ -1187,7 +1189,7 @@ static void guesses(void **state) {
     const corpus d = {.count = 1, .starts = starts, .words = given};
     double share = 0;
     assert_int_equal(private_text_guessed(&a, &b, &c, &d, 10, &share, NULL), TEM_OK);
-    assert_true(fabs(share - 3.0 / 6) < 1e-12); /* 5 is 1, 6 is 3, 7 was never seen: 7 */
+    assert_true(fabs(share - 3.0 / 6) < 1e-12); /* guesses: 1 for 5, 3 for 6, 7 for 7 (unseen) */
     assert_true(fabs(private_text_kept(&c, &d) - 1.0 / 6) < 1e-12);
 }
 

@@ -1,8 +1,8 @@
-/* test_ledger.c - what is spent: amounts, the ledger file, and runs that are charged to it.
+/* test_ledger.c - spending: amounts, the ledger file, and runs that are charged to it.
  *
- * One invariant is behind most of it: whatever happens, the ledger says at least what was released.
- * In the model of the runs all words are so far apart that a word stays itself, so what a run must
- * write can be written down. */
+ * One invariant is behind most tests: whatever happens, the ledger says at least what was released.
+ * In the model of the runs all words are so far apart that a word stays unchanged, so the expected
+ * output is known. */
 #include "core/fault.h"
 #include "job/spending.h"
 #include "ledger/ledger.h"
@@ -25,9 +25,9 @@
 #include <cmocka.h>
 
 static char folder[64];
-static char path[128];   /* of the ledger */
-static char input[128];  /* of a text */
-static char output[128]; /* of what comes out */
+static char path[128];   /* path of the ledger */
+static char input[128];  /* path of the input text */
+static char output[128]; /* path of the output */
 
 /* ---- files ---- */
 
@@ -42,7 +42,7 @@ static void write_text(const char *name, const char *text) {
     write_bytes(name, text, strlen(text));
 }
 
-/* The content of a file, NUL-terminated; an empty one if there is none. Free the data. */
+/* The content of a file, NUL-terminated; empty if there is no file. Free the data. */
 static core_buffer read_bytes(const char *name) {
     core_buffer content = {0};
     FILE *file = fopen(name, "rb");
@@ -69,12 +69,12 @@ static bool is_there(const char *name) {
 
 static const char *const words[] = {"the", "movie", "was", "good"};
 enum { WORDS = sizeof words / sizeof *words, SPACING = 300 };
-static tem_model *model; /* from a file: the ledger knows it by its hash */
+static tem_model *model; /* from a file, because the ledger identifies it by its hash */
 static tem_model_info model_info;
 static tem_mechanism *tenth, *two; /* epsilon 0.1 and 2 */
 
 static tem_mechanism *mechanism_of(const char *name, double epsilon) {
-    /* Another word comes out with a probability of 3e-7 at epsilon 0.1, 1e-26 at 2. */
+    /* Another word comes out with probability 3e-7 at epsilon 0.1, 1e-26 at 2. */
     const double gamma = strcmp(name, "tem") != 0 ? 0 : epsilon < 1 ? SPACING : 60;
     const tem_mechanism_options options = {.mechanism = name, .epsilon = epsilon, .gamma = gamma};
     tem_mechanism *mechanism = NULL;
@@ -123,7 +123,7 @@ static int tear_down(void **state) {
     tem_mechanism_free(tenth);
     tem_mechanism_free(two);
     tem_model_free(model);
-    return rmdir(folder); /* fails if something was left behind */
+    return rmdir(folder); /* fails if a file was left behind */
 }
 
 /* ---- amounts ---- */
@@ -169,8 +169,8 @@ static void test_amounts_of_numbers(void **state) {
     assert_true(a == 7);
 }
 
-/* Against GMP's exact fractions: either the decimal reads as the number, or it is the next step
- * of 10^-12 on the right side. */
+/* Against GMP's exact fractions: either the decimal equals the number, or it is the next step of
+ * 10^-12 on the safe side. */
 static void test_amounts_are_safe(void **state) {
     (void)state;
     mpq_t exact, decimal;
@@ -254,7 +254,7 @@ static void test_accounts(void **state) {
     accounts all = {0};
     for (uint64_t round = 0; round < 2; round++)
         for (uint64_t i = 0; i < PEOPLE; i++) {
-            /* Half of them begin their search in the same place. */
+            /* Half of them start their search at the same place. */
             unsigned char person[PERSON_BYTES] = {0};
             const uint64_t first = i % 2 == 0 ? i : 0;
             memcpy(person, &first, 8);
@@ -293,7 +293,7 @@ static void test_header(void **state) {
     }
 }
 
-/* A charge of some words at epsilon 3; to people, each for `words`, if there are any. */
+/* A charge of some words at epsilon 3; to people, `words` each, if there are any. */
 typedef struct sample {
     run_value run[RUN_FIELDS];
     ledger_charge charge;
@@ -367,7 +367,7 @@ static void test_charge(void **state) {
     }
     assert_false(ledger_next_person(&entry, person, &count));
 
-    /* After another line, cut, or with any bit changed, it is refused. */
+    /* After another line, cut, or with any bit changed, the line is refused. */
     memset(check, 'b', sizeof check);
     assert_non_null(ledger_read_charge(line.data, line.size - 1, check, &entry));
     for (size_t i = 0; i + 1 < line.size; i++) {
@@ -458,7 +458,7 @@ static void test_hostile_lines(void **state) {
     assert_true(accepts("\"user\"", "\"us\\\"er\""));
     assert_true(accepts("\"spent_worst\":", "\"spent_worst\":9"));
     assert_true(accepts("\"certificate\":null", "\"certificate\":\"0a\""));
-    /* Charges from before there were these settings count on. */
+    /* Charges from before these settings existed still count. */
     assert_true(accepts(",\"missing\":\"empty\",\"keep_lines\":false", ""));
 }
 
@@ -468,7 +468,7 @@ static tem_status open_ledger(ledger *l, const char *by, tem_error *error) {
     return ledger_open(l, path, by, model_info.hash, salt, false, NULL, error);
 }
 
-/* Writes a charge as a run would. */
+/* Writes a charge as a run does. */
 static void charge(const char *by, uint64_t word_count, unsigned people) {
     ledger l;
     sample s;
@@ -483,7 +483,7 @@ static void charge(const char *by, uint64_t word_count, unsigned people) {
     free_sample(&s);
 }
 
-/* What is left of 1000 for the first person that samples have; -1 if the ledger is refused. */
+/* What is left of 1000 for the first person of the samples; -1 if the ledger is refused. */
 static double left_of_1000(const char *by, tem_error *error) {
     ledger l;
     tem_status status = open_ledger(&l, by, error);
@@ -503,7 +503,7 @@ static double left_of_1000(const char *by, tem_error *error) {
 static void test_file(void **state) {
     (void)state;
     struct stat info;
-    assert_true(left_of_1000(NULL, NULL) == 1000); /* which starts it */
+    assert_true(left_of_1000(NULL, NULL) == 1000); /* this creates the ledger */
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 07777, 0600);
     assert_int_equal(info.st_size, LEDGER_HEADER_BYTES);
@@ -513,13 +513,13 @@ static void test_file(void **state) {
     charge("user", 8, 1);
     charge("account", 5, 1);
     assert_true(left_of_1000(NULL, NULL) == 1000 - 3 * 35);
-    /* Their own 12, and the 10 and 5 that may be theirs. */
+    /* Their own 12, plus the 10 and 5 that may be theirs. */
     assert_true(left_of_1000("user", NULL) == 1000 - 3 * (4 + 8 + 10 + 5));
     assert_true(left_of_1000("account", NULL) == 1000 - 3 * (5 + 10 + 12 + 8));
     assert_true(left_of_1000("other", NULL) == 1000 - 3 * 35);
 }
 
-/* Two handles: each sees what the other added since. */
+/* Two handles: each sees the charges that the other added since. */
 static void test_two_handles(void **state) {
     (void)state;
     ledger a, b;
@@ -545,7 +545,7 @@ static int stop_at_once(void *context, const char *stage, uint64_t done, uint64_
     return 1;
 }
 
-/* Who does not have the lock waits, asks whether to go on, and reads nothing. */
+/* Without the lock, a process waits, asks whether to go on, and reads nothing. */
 static void test_lock(void **state) {
     (void)state;
     ledger a, b;
@@ -562,7 +562,7 @@ static void test_lock(void **state) {
     ledger_close(&b);
 }
 
-/* A run that was killed while it charged: bytes beyond what the header counts. They go. */
+/* A run was killed while charging: bytes beyond the header's count. The next run removes them. */
 static void test_torn_line(void **state) {
     (void)state;
     charge(NULL, 10, 0);
@@ -619,7 +619,7 @@ static void test_changed(void **state) {
     core_buffer_free(&whole);
 }
 
-/* Whole lines taken away or moved, the header made to fit: the checks are a chain. */
+/* Whole lines removed or moved, with a matching header: the checks are a chain. */
 static void test_lines_moved(void **state) {
     (void)state;
     tem_error error;
@@ -669,7 +669,7 @@ static void test_not_a_ledger(void **state) {
     assert_true(left_of_1000(NULL, &error) < 0 && error.status == TEM_ERR_FILE);
 }
 
-/* A ledger that is replaced while it is open is another one. */
+/* A ledger that is replaced while it is open is a different ledger. */
 static void test_replaced(void **state) {
     (void)state;
     ledger l;
@@ -712,7 +712,7 @@ static tem_job job_of(double budget) {
                      .budget = budget};
 }
 
-/* A run with `text` as a file, or from a pipe; on standard output, or into a file. */
+/* Runs with `text` from a file or a pipe; to standard output or to a file. */
 static tem_status run_text(const tem_mechanism *mechanism, tem_job job, const char *text,
                            bool from_pipe, tem_error *error) {
     balance = (tem_balance){.left = -1};
@@ -748,7 +748,7 @@ static tem_status run_to_stdout(const tem_mechanism *mechanism, tem_job job, con
     return status;
 }
 
-/* What the ledger holds, in total. */
+/* The total in the ledger. */
 static double spent_in_ledger(void) {
     tem_error error;
     const double left = left_of_1000(NULL, &error);
@@ -780,7 +780,7 @@ static void test_budget_is_reached(void **state) {
     }
 }
 
-/* What has no end in decimal is rounded up: three thirds are more than 1. */
+/* Amounts without an exact decimal are rounded up: three thirds are more than 1. */
 static void test_cost_is_rounded_up(void **state) {
     (void)state;
     tem_mechanism *third = mechanism_of("tem", 1.0 / 3);
@@ -873,7 +873,7 @@ static void test_budget_is_exceeded(void **state) {
     assert_true(spent_in_ledger() == 20 && balance.left == 0);
 }
 
-/* Nothing can be written to /dev/full. The charge was there before. */
+/* /dev/full accepts no data. The charge was made before. */
 static void test_charged_before_release(void **state) {
     (void)state;
     for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
@@ -885,7 +885,7 @@ static void test_charged_before_release(void **state) {
     }
 }
 
-/* A document that cannot be read ends a run. A file costs nothing then; a pipe what came out. */
+/* An unreadable document ends a run. A file then costs nothing; a pipe costs what came out. */
 static void test_broken_text(void **state) {
     (void)state;
     assert_int_equal(run_to_stdout(two, job_of(100), "the\n\xff\nwas\n", false, output, NULL),
@@ -940,7 +940,7 @@ static void test_by_person(void **state) {
         assert_int_equal(run_text(two, job, stream, false, NULL), TEM_OK);
         assert_file_holds(output, stream);
         assert_true(balance.people == 2 && balance.left == 0 && balance.spent == 10);
-        /* Ann has nothing left. */
+        /* Ann's budget is used up. */
         unlink(output);
         assert_int_equal(run_text(two, job, stream, false, &error), TEM_ERR_BUDGET);
         assert_false(is_there(output));
@@ -1010,7 +1010,7 @@ static void test_nobody(void **state) {
             assert_int_equal(error.line, refused[i].line);
             assert_true(spent_in_ledger() == 0);
         }
-    /* A number and the same digits are one person. */
+    /* A number and a string of the same digits are one person. */
     static const char same[] = "{\"text\":\"the\",\"who\":17}\n{\"text\":\"the\",\"who\":\"17\"}\n";
     assert_int_equal(run_text(two, people_job(TEM_FORMAT_JSONL, 3), same, false, NULL),
                      TEM_ERR_BUDGET);
@@ -1042,7 +1042,7 @@ static void test_job_refused(void **state) {
             break;
         case 4:
             job.by = "who";
-            break; /* of plain text */
+            break; /* plain text has no fields */
         case 5:
             job.insecure_seeded = 1;
             break;
@@ -1073,7 +1073,7 @@ static void test_job_refused(void **state) {
     tem_mechanism_free(published);
 }
 
-/* The ledger as input, as output, and as what standard output leads to. */
+/* The ledger as input, as output, and as the target of standard output. */
 static void test_ledger_is_another_file(void **state) {
     (void)state;
     charge(NULL, 10, 0);
@@ -1101,17 +1101,18 @@ static void test_ledger_is_another_file(void **state) {
     core_buffer_free(&before);
 }
 
-/* Whether the last charge of the ledger says this. */
+/* Whether the last charge of the ledger contains this. */
 static bool last_charge_says(const char *what) {
     core_buffer all = read_bytes(path);
-    all.data[all.size - 1] = '\0'; /* the last line feed */
+    all.data[all.size - 1] = '\0'; /* replaces the last line feed */
     const bool says = strstr(strrchr(all.data, '\n'), what) != NULL;
     core_buffer_free(&all);
     return says;
 }
 
-/* One decision for every mechanism and policy, whatever the text has: what tem.h says, the ledger's
- * "private" and "spent_worst", what a budget refuses, and which ledgers keep no budget any more. */
+/* One decision for every mechanism and policy, whatever the text: the statement of tem.h, the
+ * ledger's "private" and "spent_worst", the refusals of a budget, and the ledgers that can no
+ * longer keep a budget. */
 static void check_decision(const tem_mechanism *mechanism, tem_job job, const char *text,
                            bool is_private) {
     tem_error error;
@@ -1131,7 +1132,7 @@ static void check_decision(const tem_mechanism *mechanism, tem_job job, const ch
     job.budget = 1000;
     assert_int_equal(run_text(mechanism, job, text, false, &error),
                      is_private ? TEM_OK : TEM_ERR_ARGUMENT);
-    if (!is_private) { /* the reason, to the end */
+    if (!is_private) { /* the whole reason */
         assert_non_null(strstr(error.message, why));
         assert_true(why[strlen(why) - 1] != '.' && strchr(why, ';') != NULL);
     }
@@ -1163,8 +1164,8 @@ static void test_unbounded(void **state) {
     tem_mechanism_free(published);
 }
 
-/* Another model has other distances: its charges are no part of a sum. One that has no file cannot
- * be told from others. */
+/* Another model has other distances: its charges cannot be added. A model without a file cannot be
+ * told from others. */
 static void test_another_model(void **state) {
     (void)state;
     tem_error error;
@@ -1185,7 +1186,7 @@ static void test_another_model(void **state) {
     tem_model_free(other);
 }
 
-/* A file that grows between the counting and the release: what was not counted stays in. */
+/* A file that grows between counting and release: text that was not counted is not released. */
 typedef struct growth {
     uint64_t told;
 } growth;
@@ -1214,7 +1215,7 @@ static void test_growing_file(void **state) {
     assert_true(spent_in_ledger() == 4);
 }
 
-/* Many runs on many threads share a budget of 100 words; each has 7 or, from a pipe, 7 lines. */
+/* Many runs on many threads share a budget of 100 words; each run has 7 words. */
 enum { RUNNERS = 8, RUNS = 6 };
 static atomic_uint_fast64_t released;
 
@@ -1245,11 +1246,11 @@ static void test_many_runs(void **state) {
         assert_int_equal(pthread_create(&runners[i], NULL, run_often, NULL), 0);
     for (int i = 0; i < RUNNERS; i++)
         pthread_join(runners[i], NULL);
-    assert_int_equal(atomic_load(&released), 98); /* 14 runs of 7 words; 48 tried */
+    assert_int_equal(atomic_load(&released), 98); /* 14 of 48 runs, 7 words each */
     assert_true(spent_in_ledger() == 196);
 }
 
-/* ---- texts that are in no file ---- */
+/* ---- texts in memory ---- */
 
 static tem_document document_of(uint64_t count, const char *person) {
     return (tem_document){.counts = {.documents = 1, .words = count},
@@ -1264,7 +1265,7 @@ static tem_status charge_words(const tem_mechanism *mechanism, tem_job job, uint
     return tem_job_charge(mechanism, &job, &document, 1, NULL, &balance, error);
 }
 
-/* The same account as that of files: ten words at a tenth cost 1, exactly, and not one more. */
+/* The same account as for files: ten words at a tenth cost 1, exactly, and no word more fits. */
 static void test_texts_in_memory(void **state) {
     (void)state;
     tem_error error;
@@ -1284,7 +1285,7 @@ static void test_texts_in_memory(void **state) {
     assert_true(balance.left == 0 && balance.spent == 0);
 }
 
-/* Words that are of no document by the caller's count cost what words cost. */
+/* Words without a document, by the caller's count, cost as much as other words. */
 static void test_texts_without_documents(void **state) {
     (void)state;
     const tem_document words_alone = {.counts = {.words = 3}};
@@ -1293,7 +1294,7 @@ static void test_texts_without_documents(void **state) {
     assert_true(spent_in_ledger() == 6);
 }
 
-/* Ann and Bob have a budget of 6 each, three words; one too many for either charges nobody. */
+/* Ann and Bob have a budget of 6 each, three words; one word too many for either charges nobody. */
 static void test_texts_of_people(void **state) {
     (void)state;
     tem_error error;
@@ -1354,7 +1355,7 @@ static void test_texts_refused(void **state) {
 }
 
 #ifdef TEM_FAULTS
-/* The words that came out, each 2. */
+/* The cost of the output, 2 per word. */
 static double cost_of_output(void) {
     core_buffer out = read_bytes(output);
     double cost = 0;
@@ -1364,8 +1365,8 @@ static double cost_of_output(void) {
     return cost;
 }
 
-/* The nth allocation or system call fails: the ledger never says less than came out, and can
- * still be read. */
+/* The nth allocation or system call fails: the ledger never says less than came out, and stays
+ * readable. */
 static void fail_everywhere(bool from_pipe, bool exists) {
     static const char text[] = "the movie\nwas\ngood\n";
     for (uint64_t n = 1;; n++) {
@@ -1394,7 +1395,7 @@ static void test_faults(void **state) {
         fail_everywhere(i % 2 == 0, i / 2 == 0);
 }
 
-/* A charge that failed may count or not; one that did not fail is there. */
+/* A failed charge may count or not; a successful one is in the ledger. */
 static void test_faults_of_texts(void **state) {
     (void)state;
     tem_job job = job_of(100);

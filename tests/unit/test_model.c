@@ -1,11 +1,10 @@
-/* test_model.c - the model file: what is saved is what is opened, and what is not right is refused.
+/* test_model.c - the model file: opening returns what was saved, and tem refuses damaged files.
  *
- * Small models of every metric go through a file and back. Then their files are cut at every
- * length, every bit of them is flipped, and every field is set to extreme values, with and without
- * the hashes made right again: opening, using and verifying such a file never touches memory
- * outside it (the copies are blocks of exactly the file's size, so a sanitizer sees it), and
- * verifying passes only where a plain recomputation in this file agrees with every word, list and
- * bound. */
+ * Small models of every metric go through a file and back. Then the test cuts their files at every
+ * length, flips every bit, and sets every field to extreme values, with and without corrected
+ * hashes. Opening, using and verifying such a file never touches memory outside it (the copies are
+ * blocks of exactly the file's size, so a sanitizer sees it). Verification passes only if a plain
+ * recomputation in this file agrees with every word, list and bound. */
 #include "model/model_layout.h"
 #include "slow.h"
 
@@ -120,7 +119,7 @@ static tem_model *build(kind k, const tem_run *run) {
     return model;
 }
 
-/* Enough words for several blocks, so that threads have something to share. */
+/* Enough words for several blocks, so that threads have work to share. */
 static tem_model *build_wide(const tem_run *run) {
     enum { MANY = 450, LONG = 700 };
     static char names[MANY][8];
@@ -148,7 +147,7 @@ static tem_model *build_wide(const tem_run *run) {
 static char folder[64];
 static char model_path[96];
 
-/* A file's bytes in a block of exactly their size, aligned as a mapping is. */
+/* A file's bytes in a block of exactly their size, aligned like a mapping. */
 typedef struct bytes {
     unsigned char *data;
     size_t size;
@@ -179,8 +178,8 @@ static void write_bytes(const char *path, const void *data, size_t size) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* How many files the folder has. Nothing else lives there, so that a temporary file
- * that was left behind shows. */
+/* The number of files in the folder. The test puts nothing else there, so that a leftover temporary
+ * file shows. */
 static int file_count(void) {
     int count = 0;
     DIR *listing = opendir(folder);
@@ -305,7 +304,7 @@ static void test_round_trip(void **state) {
         assert_int_equal(tem_model_check(opened, NULL, NULL), TEM_OK);
         assert_int_equal(tem_model_verify(opened, NULL, NULL), TEM_OK);
 
-        /* The mapping outlives the name. */
+        /* The mapping outlives the file name. */
         assert_int_equal(unlink(model_path), 0);
         compare_lists(built, opened, WORDS);
         tem_model_free(opened);
@@ -331,7 +330,7 @@ static void test_same_bytes(void **state) {
         tem_model *opened = NULL;
         write_bytes(model_path, first.data, first.size);
         assert_int_equal(tem_model_open(model_path, &opened, NULL), TEM_OK);
-        bytes again = saved(opened); /* over the file that is mapped */
+        bytes again = saved(opened); /* over the mapped file */
         assert_same_bytes(first, again);
         tem_model_free(opened);
         free(again.data);
@@ -341,7 +340,7 @@ static void test_same_bytes(void **state) {
 
 /* ---- hostile files ---- */
 
-/* What users of a list rely on without looking, also when the file is damaged: ids of words, in
+/* What users of a list rely on without a check, even if the file is damaged: ids of words, in
  * ascending order, none beyond the bound. */
 static uint64_t use_list(const tem_model *model, uint32_t id, uint32_t count,
                          const tem_neighbours *n) {
@@ -358,8 +357,7 @@ static uint64_t use_list(const tem_model *model, uint32_t id, uint32_t count,
     return sum;
 }
 
-/* A draw for every word; with a gamma that lets no round be far from its end, whatever the bounds
- * are. */
+/* A draw for every word, with a gamma that keeps every draw short, whatever the bounds. */
 static uint64_t use_draws(const tem_model *model, uint32_t count, const char *drawn_by) {
     tem_mechanism_options options = {.mechanism = drawn_by,
                                      .epsilon = strcmp(drawn_by, "madlib") == 0 ? 1e6 : 1};
@@ -369,7 +367,7 @@ static uint64_t use_draws(const tem_model *model, uint32_t count, const char *dr
     tem_rng *rng = NULL;
     uint64_t sum = 0;
     const tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
-    assert_int_not_equal(status, TEM_ERR_UNTRUSTED); /* hostile ones must be drawn from here */
+    assert_int_not_equal(status, TEM_ERR_UNTRUSTED); /* must draw from hostile models here */
     if (status != TEM_OK)
         return 0;
     assert_int_equal(tem_rng_create_insecure(1, 1, &rng, NULL), TEM_OK);
@@ -385,10 +383,10 @@ static uint64_t use_draws(const tem_model *model, uint32_t count, const char *dr
     return sum;
 }
 
-/* Everything a file can be asked; the answers, whatever they are, as one number. */
+/* Makes every possible query; returns the answers, whatever they are, as one number. */
 static uint64_t use_everything(tem_model *model) {
     tem_model_info info;
-    tem_model_trust_own(model); /* by somebody who was deceived */
+    tem_model_trust_own(model); /* a deceived user */
     tem_model_get_info(model, &info);
     uint64_t sum = 0;
     for (uint32_t id = 0; id < info.words; id++) {
@@ -417,7 +415,7 @@ static bool before(const tem_model *model, uint32_t from, uint32_t a, uint32_t b
     return x < y || (x == y && a < b);
 }
 
-/* Whether entry i of the list is the word that i others stand before. */
+/* Whether entry i of the list is the word with i words before it. */
 static bool list_is_right(const tem_model *model, uint32_t count, uint32_t id,
                           const tem_neighbours *n) {
     tem_dist bound = UINT32_MAX;
@@ -434,7 +432,7 @@ static bool list_is_right(const tem_model *model, uint32_t count, uint32_t id,
     return n->count >= 1 && n->count <= count && n->bound == bound;
 }
 
-/* What tem_model_verify claims, worked out by brute force. */
+/* The claims of tem_model_verify, computed by brute force. */
 static bool is_right(const tem_model *model) {
     tem_model_info info;
     tem_model_get_info(model, &info);
@@ -479,7 +477,7 @@ static tem_status judge(bytes file) {
     }
     assert_words_inside(model);
     const uint64_t answers = use_everything(model);
-    assert_int_equal(use_everything(model), answers); /* also when lists were checked before */
+    assert_int_equal(use_everything(model), answers); /* also after the lists were checked */
     status = tem_model_verify(model, &one_thread, &error);
     if (status == TEM_OK)
         assert_true(is_right(model));
@@ -489,8 +487,8 @@ static tem_status judge(bytes file) {
     return status;
 }
 
-/* Makes all hashes right that can be: those of the sections that the table places
- * inside the file, and that of the header and the table. */
+/* Corrects all hashes that it can: those of the sections that are inside the file according to the
+ * table, and that of the header and the table. */
 static void reseal(bytes file) {
     const size_t sections = SECTION_KINDS - 1;
     const size_t sealed = sizeof(model_header) + sections * sizeof(model_section);
@@ -508,7 +506,7 @@ static void reseal(bytes file) {
     core_hash256(file.data, sealed, file.data + sealed);
 }
 
-/* judge, after the hashes were made right. The file is left as it was. */
+/* Calls judge after correcting the hashes. Leaves the file unchanged. */
 static tem_status judge_resealed(bytes file) {
     bytes copy = new_bytes(file.data, file.size);
     reseal(copy);
@@ -580,7 +578,7 @@ static void test_every_length(void **state) {
     }
 }
 
-/* The same through real files, where a mapping ends in the middle of a page. */
+/* The same with real files, where a mapping ends in the middle of a page. */
 static void test_every_length_mapped(void **state) {
     (void)state;
     bytes file = bytes_of(EUCLIDEAN);
@@ -596,8 +594,8 @@ static void test_every_length_mapped(void **state) {
     free(file.data);
 }
 
-/* The hashes find it: the sanitizer, which wants to see what reads a file, sees a bit of every
- * byte. */
+/* The hashes find every flipped bit. With the sanitizer, which checks the reading code, one bit per
+ * byte is enough. */
 static void test_every_bit(void **state) {
     (void)state;
     for (kind k = 0; k < KINDS; k++) {
@@ -710,7 +708,7 @@ typedef struct hostile {
     void (*change)(bytes file);
 } hostile;
 
-/* Every slot leads to a word whose hash is that of "absent", and none is empty. */
+/* Every slot points to a word with the hash of "absent", and no slot is empty. */
 static void fill_table(bytes file) {
     uint64_t *slots = section_data(file, SECTION_WORD_TABLE);
     const size_t count = section_of(file, SECTION_WORD_TABLE).bytes / sizeof *slots;
@@ -718,7 +716,7 @@ static void fill_table(bytes file) {
         slots[i] = (core_hash64("absent", 6) >> 32) << 32 | (i % WORDS + 1);
 }
 
-/* Every slot leads to a word far beyond the vocabulary, under the hash of "the". */
+/* Every slot points to a word far beyond the vocabulary, under the hash of "the". */
 static void point_beyond(bytes file) {
     uint64_t *slots = section_data(file, SECTION_WORD_TABLE);
     const size_t count = section_of(file, SECTION_WORD_TABLE).bytes / sizeof *slots;
@@ -802,13 +800,13 @@ static void lists_repeat(bytes file) {
         entries[i] = (tem_neighbour){0, 0};
 }
 
-/* One list less, the bound being that of the longer list. */
+/* One list is shorter, but its bound is that of the longer list. */
 static void list_shorter(bytes file) {
     uint64_t *starts = section_data(file, SECTION_LIST_STARTS);
     starts[WORDS] -= 1;
 }
 
-/* PRIVACY: a bound beyond the nearest word that is not listed breaks the envelope. */
+/* PRIVACY: a bound beyond the nearest unlisted word breaks the envelope. */
 static void bound_larger(bytes file) {
     tem_dist *bounds = section_data(file, SECTION_BOUNDS);
     bounds[(WORDS - 1) * NEIGHBOUR_RANGES]++;
@@ -859,8 +857,8 @@ static void section_padding(bytes file) {
     file.data[s.offset + s.bytes] = 1;
 }
 
-/* All words infinitely far apart, and lists that agree: a metric, and lists in order,
- * but nothing that can be built. */
+/* All words are infinitely far apart, and the lists agree: a metric, and lists in order, but no
+ * such model can be built. */
 static void matrix_infinite(bytes file) {
     memset(section_data(file, SECTION_MATRIX), 0xff, section_of(file, SECTION_MATRIX).bytes);
     tem_neighbour *entries = section_data(file, SECTION_LISTS);
@@ -944,8 +942,8 @@ static void test_hostile_content(void **state) {
     }
 }
 
-/* The search for neighbours takes an infinite distance for "nothing found", so this must be refused
- * before it: after it, the verdict would depend on what memory happened to hold. */
+/* The search for neighbours reads an infinite distance as "nothing found". So the file must be
+ * refused before the search; after it, the verdict would depend on the content of memory. */
 static void test_infinite_matrix(void **state) {
     (void)state;
     tem_model *model = NULL;
@@ -960,7 +958,7 @@ static void test_infinite_matrix(void **state) {
     tem_model_free(model);
 }
 
-/* A sealed header of the file, changed: newer, older, lying about its size. */
+/* Changes a sealed header of the file: newer, older, or with a wrong size. */
 static tem_status judge_header(bytes file, size_t place, uint64_t value, size_t width) {
     bytes copy = new_bytes(file.data, file.size);
     memcpy(copy.data + place, &value, width);
@@ -977,7 +975,7 @@ static void test_versions(void **state) {
     assert_int_equal(judge_header(file, place, UINT32_MAX, 4), TEM_ERR_VERSION);
     assert_int_equal(judge_header(file, place, MODEL_VERSION - 1, 4), TEM_ERR_VERSION);
     assert_int_equal(judge_header(file, place, 0, 4), TEM_ERR_VERSION);
-    /* A newer format may have another header: nothing but its version may matter. */
+    /* A newer format may have another header: only its version may matter. */
     bytes newer = new_bytes(file.data, sizeof(model_header));
     memset(newer.data + 12, 0xee, newer.size - 12);
     newer.data[place] = MODEL_VERSION + 1;
@@ -1015,7 +1013,7 @@ static void test_messages(void **state) {
     free(file.data);
 }
 
-/* ---- what is no model ---- */
+/* ---- files that are not models ---- */
 
 static void assert_refused(const char *path, tem_status expected) {
     tem_model *model = NULL;
@@ -1042,7 +1040,7 @@ static void test_no_model(void **state) {
     assert_refused("", TEM_ERR_FILE);
 }
 
-/* A pipe is refused at once, without waiting for someone to write into it. */
+/* A pipe is refused at once, without waiting for a writer. */
 static void test_pipe(void **state) {
     (void)state;
     tem_model *model = NULL;
@@ -1052,7 +1050,7 @@ static void test_pipe(void **state) {
     assert_int_equal(unlink(model_path), 0);
 }
 
-/* The file is written to while it is open: no more than wrong answers may come of it. */
+/* The file is overwritten while it is open: the worst outcome is wrong answers. */
 static void test_rewritten_while_open(void **state) {
     (void)state;
     bytes file = bytes_of(EUCLIDEAN);
@@ -1066,7 +1064,7 @@ static void test_rewritten_while_open(void **state) {
         pwrite(descriptor, &sections, sizeof sections, offsetof(model_header, sections)),
         sizeof sections);
     close(descriptor);
-    assert_int_equal(tem_model_check(model, NULL, NULL), TEM_OK); /* of what was opened */
+    assert_int_equal(tem_model_check(model, NULL, NULL), TEM_OK); /* of the opened content */
     tem_model_free(model);
     free(file.data);
 }
@@ -1101,7 +1099,7 @@ static void test_keep_or_overwrite(void **state) {
     free(right.data);
 }
 
-/* A file that takes the name while the model is being written is not replaced. */
+/* A file that appears under the name while the model is being written is not replaced. */
 static int take_name(void *context, const char *stage, uint64_t done, uint64_t total) {
     (void)context;
     (void)stage;
@@ -1138,8 +1136,8 @@ static void test_bad_places(void **state) {
     assert_int_equal(tem_model_save(model, "", TEM_OVERWRITE, NULL, NULL), TEM_ERR_FILE);
     assert_int_equal(file_count(), 0);
 
-    /* A pipe stands for all that is no regular file: never a device of the system, which a
-     * writer that forgot this check would replace for everyone. */
+    /* A pipe stands for everything that is not a regular file. The test never uses a device of the
+     * system, because a writer without this check would replace it for everyone. */
     struct stat info;
     assert_int_equal(mkfifo(model_path, 0600), 0);
     assert_int_equal(tem_model_save(model, model_path, TEM_OVERWRITE, NULL, NULL), TEM_ERR_FILE);
@@ -1153,7 +1151,7 @@ static void test_bad_places(void **state) {
 static void test_read_only_folder(void **state) {
     (void)state;
     if (geteuid() == 0)
-        skip(); /* root writes anywhere */
+        skip(); /* root can write anywhere */
     tem_error error;
     tem_model *model = build(EUCLIDEAN, NULL);
     assert_int_equal(chmod(folder, 0500), 0);
@@ -1193,7 +1191,7 @@ static void test_disk_full(void **state) {
     free(right.data);
 }
 
-/* ---- being stopped ---- */
+/* ---- cancelling ---- */
 
 typedef struct stopper {
     int calls, stop_at;
@@ -1278,7 +1276,7 @@ static void test_stopped_verify(void **state) {
     tem_model_free(built);
 }
 
-/* ---- which model serves ---- */
+/* ---- the default model ---- */
 
 static void touch(const char *path) {
     FILE *file = fopen(path, "w");
@@ -1286,7 +1284,8 @@ static void touch(const char *path) {
     fclose(file);
 }
 
-/* $TEM_MODEL, whatever it names; else the first folder that has one, itself before its share. */
+/* $TEM_MODEL, whatever it names; otherwise the first folder that has a model, the folder itself
+ * before its share. */
 static void test_default(void **state) {
     (void)state;
     char bin[128], share[128], installed[160], beside[160], found[256] = "untouched";

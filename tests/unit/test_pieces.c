@@ -1,9 +1,9 @@
-/* test_pieces.c - from a text to its pieces, and texts without their tags.
+/* test_pieces.c - splitting a text into pieces, and removing tags.
  *
- * Three oracles: libunistring for the ASCII shortcuts, the Unicode consortium's own test file for
- * the boundaries, and for the rules above them small vocabularies with the answer written down.
- * The property that privacy rests on, every letter and digit in exactly one word, is asked of
- * every text that any of these tests cuts. */
+ * There are three oracles: libunistring for the ASCII shortcuts, the Unicode consortium's own test
+ * file for the boundaries, and small vocabularies with known answers for the rules above them.
+ * Privacy rests on one property: every letter and digit is in exactly one word. The test checks it
+ * for every text that it splits. */
 #include "pseudo.h"
 #include "slow.h"
 #include "text/ascii.h"
@@ -36,7 +36,8 @@ static uint32_t find_in_list(const void *vocabulary, const char *word, size_t le
     return TEM_NO_WORD;
 }
 
-/* A third of all words there are: random texts then meet every rule, known and unknown. */
+/* A third of all possible words is known: so random texts meet every rule, with known and unknown
+ * words. */
 static uint32_t find_a_third(const void *vocabulary, const char *word, size_t length) {
     uint32_t hash = 2166136261u;
     (void)vocabulary;
@@ -46,7 +47,7 @@ static uint32_t find_a_third(const void *vocabulary, const char *word, size_t le
     return hash % 3 == 0 ? hash % 1000 : TEM_NO_WORD;
 }
 
-/* ---- what holds for every text ---- */
+/* ---- properties of every text ---- */
 
 static bool is_letter_or_digit(ucs4_t c) {
     return uc_is_property_alphabetic(c) || uc_is_general_category(c, UC_CATEGORY_L) ||
@@ -62,7 +63,7 @@ static size_t read_character(const text_pieces *p, size_t at, ucs4_t *c) {
     return (size_t)u8_mbtouc(c, (const uint8_t *)p->text.data + at, p->text.size - at);
 }
 
-/* Whether a letter or a digit, and whether an apostrophe, comes from `at` to the next boundary. */
+/* Whether there is a letter or digit, and whether an apostrophe, from `at` to the next boundary. */
 static void look_at_segment(const text_pieces *p, size_t at, bool *letter, bool *apostrophe) {
     *letter = *apostrophe = false;
     do {
@@ -74,7 +75,7 @@ static void look_at_segment(const text_pieces *p, size_t at, bool *letter, bool 
 }
 
 /* Whether the character at `at` may be in no piece although it is not blank: a hyphen between two
- * words, or what parts the runs of a word with an apostrophe. */
+ * words, or a separator between the parts of a word with an apostrophe. */
 static bool is_joint(const text_pieces *p, size_t at, ucs4_t c) {
     bool letter = false, apostrophe = false, after = false;
     size_t start = at;
@@ -92,9 +93,9 @@ static bool is_joint(const text_pieces *p, size_t at, ucs4_t c) {
     return letter && after;
 }
 
-/* PRIVACY: every letter and digit is in exactly one word; what is in no piece is blank, or the
- * joint of a word that was taken apart. Pieces are in order, apart from each other, not empty,
- * without blanks, and have the id that the vocabulary gives them. */
+/* PRIVACY: every letter and digit is in exactly one word; a character in no piece is blank, or a
+ * joint of a word that was split. Pieces are in order, disjoint, not empty, without blanks, and
+ * have the ids that the vocabulary gives them. */
 static void check_cover(const text_pieces *p) {
     size_t next = 0, at = 0;
     for (size_t i = 0; i <= p->count; i++) {
@@ -124,7 +125,7 @@ static void check_cover(const text_pieces *p) {
     }
 }
 
-/* The folded text, from libunistring alone. */
+/* Computes the folded text with libunistring alone. */
 static void check_folding(const text_pieces *p, const char *text, size_t bytes) {
     size_t normal_bytes = 0, folded_bytes = 0, at = 0;
     if (bytes == 0) {
@@ -161,7 +162,7 @@ static void check_equal(text_pieces *fast, text_pieces *slow, const char *text, 
     if (bytes == 0)
         return;
     assert_memory_equal(fast->text.data, slow->text.data, slow->text.size);
-    /* Whether a text begins with a boundary is not asked by anyone: libunistring says no. */
+    /* Nobody asks whether a text begins with a boundary: libunistring says no. */
     assert_memory_equal(fast->breaks.data + 1, slow->breaks.data + 1, slow->text.size - 1);
     for (size_t i = 0; i < fast->count; i++) {
         const text_piece *a = &fast->pieces[i], *b = &slow->pieces[i];
@@ -170,7 +171,7 @@ static void check_equal(text_pieces *fast, text_pieces *slow, const char *text, 
     }
 }
 
-/* One or more of each class; n, t and s for the Penn Treebank. */
+/* At least one character of each class; n, t and s for the Penn Treebank. */
 static const char ascii_classes[] = "aBnts7_:,;.'\"- \t\r\n\0#\x7f";
 enum { ASCII_CLASSES = sizeof ascii_classes - 1, SHORT_TEXT = 4 };
 
@@ -199,7 +200,7 @@ static void test_ascii_random(void **state) {
     for (int i = 0; i < (SLOW ? 200000 : 1000000); i++) {
         char text[24];
         const size_t length = SHORT_TEXT + 1 + random_below(sizeof text - SHORT_TEXT);
-        const bool any = i % 4 == 0; /* every ASCII character; else mostly what makes words */
+        const bool any = i % 4 == 0; /* every ASCII character; otherwise mostly those of words */
         for (size_t k = 0; k < length; k++)
             text[k] = any ? (char)random_below(128) : ascii_classes[random_below(ASCII_CLASSES)];
         check_equal(&fast, &slow, text, length);
@@ -208,7 +209,7 @@ static void test_ascii_random(void **state) {
     text_pieces_free(&slow);
 }
 
-/* Every ASCII character alone, and which texts take the shortcut at all. */
+/* Every ASCII character alone, and which texts take the shortcut. */
 static void test_ascii_characters(void **state) {
     (void)state;
     text_pieces fast, slow;
@@ -235,9 +236,9 @@ static void test_ascii_characters(void **state) {
 
 /* ---- ASCII and other characters in one text ---- */
 
-/* What the shortcuts must not get wrong next to what is not ASCII: one or more of each class of
- * ASCII, and of the others what composes with a letter before it, extends anything, joins, is a
- * blank that stays with blanks, or folds to ASCII (U+212A to k, U+037E to ;, U+2019 to '). */
+/* Cases that the shortcuts must handle next to other characters: at least one character of each
+ * class of ASCII; and others that compose with the letter before them, extend anything, join, are
+ * blanks that stay with blanks, or fold to ASCII (U+212A to k, U+037E to ;, U+2019 to '). */
 static const char *const mixed[] = {
     "a",      "S",      "7",      "_",      ":",      ",",          ".",      "'",
     "\"",     "-",      " ",      "\r",     "\n",     "#",          "\u0301", "\u00e9",
@@ -270,7 +271,7 @@ static void test_mixed_short(void **state) {
     text_pieces_free(&slow);
 }
 
-/* Two of them, a place where a text is divided, and two more: no rule reaches across it. */
+/* Two of them, a place where a text may be divided, and two more: no rule reaches across. */
 static void test_mixed_divided(void **state) {
     (void)state;
     static const char *const divides[] = {"a ", ". ", "- "};
@@ -317,7 +318,7 @@ static void test_mixed_all_characters(void **state) {
     text_pieces_free(&slow);
 }
 
-/* Lines as they are: words, blanks, and now and then something else. */
+/* Realistic lines: words, blanks, and sometimes something else. */
 static void test_mixed_random(void **state) {
     (void)state;
     text_pieces fast, slow;
@@ -339,7 +340,7 @@ static void test_mixed_random(void **state) {
     text_pieces_free(&slow);
 }
 
-/* ---- words looked up lately ---- */
+/* ---- recently looked-up words ---- */
 
 static unsigned asked;
 
@@ -369,7 +370,7 @@ static void test_recent(void **state) {
     recent_free(places);
 }
 
-/* A text that is cut twice has its words looked up once. */
+/* If a text is split twice, its words are looked up once. */
 static void test_recent_in_texts(void **state) {
     (void)state;
     enum { BYTES = 1 << 16 };
@@ -417,9 +418,9 @@ static bool read_break_case(const char *line, break_case *c) {
     return c->bytes > 0;
 }
 
-/* Through tem where folding leaves the text as it is; the texts that it changes (capital letters,
- * mostly) have boundaries at other bytes and are compared with libunistring itself, so that at
- * least the library is known to be right about them. */
+/* If folding leaves the text unchanged, the test goes through tem. Texts that folding changes
+ * (mostly capital letters) have boundaries at other bytes; they are compared with libunistring
+ * itself, so that at least the library is known to be right about them. */
 static void check_break_case(text_pieces *p, const break_case *c, unsigned *through_tem) {
     char direct[256];
     assert_int_equal(text_pieces_cut_unicode(p, (const char *)c->text, c->bytes, NULL), TEM_OK);
@@ -435,7 +436,7 @@ static void test_unicode_vectors(void **state) {
     (void)state;
     FILE *file = fopen("/usr/share/unicode/auxiliary/WordBreakTest.txt", "r");
     if (file == NULL) {
-        print_message("skipped: WordBreakTest.txt (Debian: unicode-data) is not here\n");
+        print_message("skipped: WordBreakTest.txt (Debian: unicode-data) is not installed\n");
         skip();
     }
     char line[4096];
@@ -455,7 +456,7 @@ static void test_unicode_vectors(void **state) {
 
 /* ---- the rules of pieces.h ---- */
 
-/* Pieces as one string: parted by |, unknown words with a ? behind, punctuation with a ~ before. */
+/* Pieces as one string: separated by |, with ? after an unknown word, and ~ before punctuation. */
 static void print_pieces(const text_pieces *p, char *out, size_t room) {
     size_t used = 0;
     out[0] = '\0';
@@ -513,7 +514,7 @@ static void test_hyphens(void **state) {
     expect(VOCABULARY("well", "known"), "well-known", "well|known");
     expect(nothing, "well-known", "well?|known?");
     expect(VOCABULARY("state-of-the-art"), "state-of-the-art.", "state-of-the-art|~.");
-    /* Whole or in all its parts: no part of a chain is tried. */
+    /* A chain is known as a whole or split completely: no part of it is tried. */
     expect(VOCABULARY("state-of", "the-art", "the"), "state-of-the-art", "state?|of?|the|art?");
     expect(VOCABULARY("e-mail"), "e-mail e-mails", "e-mail|e?|mails?");
     expect(VOCABULARY("a--b"), "a--b", "a?|~-|~-|b?");
@@ -546,7 +547,7 @@ static void test_apostrophes(void **state) {
     expect(VOCABULARY("o'neill", "'s"), "O'Neill's", "o'neill|'s");
     expect(VOCABULARY("'tis", "tis"), "'tis", "~'|tis");
     expect(VOCABULARY("dogs", "dogs'"), "dogs' x", "dogs|~'|x?");
-    expect(VOCABULARY("n't", "'s"), "n't 's", "n't|~'|s?"); /* a boundary comes after a first ' */
+    expect(VOCABULARY("n't", "'s"), "n't 's", "n't|~'|s?"); /* a boundary follows a leading ' */
     expect(nothing, "rock-'n'-roll", "rock?|~-|~'|n?|~'|~-|roll?");
     expect(nothing, "rock'n'roll", "rock?|n?|roll?");
     expect(VOCABULARY("x-'s"), "x-'s", "x?|~-|~'|s?");
@@ -568,7 +569,7 @@ static void test_folding(void **state) {
            "\u03bf\u03b4\u03bf\u03c3|\u03bf\u03b4\u03bf\u03c3");
     expect(VOCABULARY("k", "\u00e5"), "\u212a \u212b", "k|\u00e5");
     expect(VOCABULARY("\u02bcn"), "\u0149", "\u02bcn");
-    /* Folding may leave NFC, and is taken back to it. */
+    /* Folding may leave NFC, so the text is normalised again. */
     expect(VOCABULARY("\u0390"), "\u0390", "\u0390");
 }
 
@@ -594,10 +595,10 @@ static void test_symbols(void **state) {
     expect(nothing, "\U0001f44d\U0001f3fd", "~\U0001f44d\U0001f3fd");
     expect(nothing, "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7",
            "~\U0001f1e9\U0001f1ea|~\U0001f1eb\U0001f1f7");
-    expect(VOCABULARY("\u24d0"), "\u24b6", "\u24d0");    /* alphabetic, if not a letter */
-    expect(nothing, "\ue000 \u0378", "\ue000?|\u0378?"); /* whatever they stand for */
+    expect(VOCABULARY("\u24d0"), "\u24b6", "\u24d0");    /* alphabetic, but not a letter */
+    expect(nothing, "\ue000 \u0378", "\ue000?|\u0378?"); /* private, unassigned */
     expect(nothing, "\u0301 x", "~\u0301|x?");
-    /* A mark extends the blank before it, which is no part of its piece all the same. */
+    /* A mark extends the blank before it, but the blank is not part of its piece. */
     expect(nothing, " \u0301x", "~\u0301|x?");
     expect(nothing, "\t\u0301x", "~\u0301|x?");
     expect(nothing, "\n\u0301x", "~\u0301|x?");
@@ -610,7 +611,7 @@ static void test_controls(void **state) {
     expect_bytes(nothing, "a\0b", 3, "a?|b?");
     expect_bytes(nothing, "\0\0", 2, "");
     expect(nothing, "a\x01\x7f\xc2\x85\u2028\u00a0\u3000z", "a?|z?");
-    expect(VOCABULARY("a", "z"), "a\u202fz\u202f!", "a|z|~!"); /* UAX #29 does not cut there */
+    expect(VOCABULARY("a", "z"), "a\u202fz\u202f!", "a|z|~!"); /* UAX #29 has no boundary there */
     expect(nothing, "a\u200bb", "a?|~\u200b|b?");              /* zero width space */
     expect(nothing, "a\u200db\u200cc", "a\u200db\u200cc?");    /* joiners */
     expect(nothing, "mo\u00advie", "mo\u00advie?");            /* soft hyphen */
@@ -619,7 +620,7 @@ static void test_controls(void **state) {
     expect(nothing, "don\u0301't don'\u0301t", "do\u0144?|t?|don?|\u0301t?");
 }
 
-/* Longer than any word of a vocabulary: one piece, and never looked up. */
+/* Longer than any word of a vocabulary: one piece, never looked up. */
 static uint32_t find_short_only(const void *vocabulary, const char *word, size_t length) {
     (void)vocabulary, (void)word;
     assert_true(length <= TEM_WORD_BYTES_MAX);
@@ -642,7 +643,7 @@ static void test_long_word(void **state) {
         assert_int_equal(p.pieces[0].length, length);
         assert_int_equal(p.pieces[0].id, length <= TEM_WORD_BYTES_MAX ? 7 : TEM_NO_WORD);
     }
-    /* A chain that is too long falls to its parts, each of which is known. */
+    /* A chain that is too long is split into its parts, each of which is known. */
     for (size_t i = 1; i < LENGTH; i += 2)
         text[i] = '-';
     assert_int_equal(text_pieces_cut(&p, text, LENGTH - 1, NULL), TEM_OK);
@@ -651,10 +652,10 @@ static void test_long_word(void **state) {
     text_pieces_free(&p);
 }
 
-/* ---- the property, on texts made to break it ---- */
+/* ---- the property, on adversarial texts ---- */
 
-/* Characters that meet in some rule: letters that extend, numbers that are no digits, marks, every
- * kind of apostrophe, joiner and blank, what folding lengthens or takes apart. */
+/* Characters that matter to some rule: letters that extend, numbers that are not digits, marks,
+ * every kind of apostrophe, joiner and blank, and characters that folding lengthens or splits. */
 static const ucs4_t odd[] = {
     'a',    'S',    'n',    't',     '1',     '\'',    '-',     '_',     '.',     ':',    ',',
     '"',    ' ',    '\t',   '\r',    0,       '<',     0x7f,    0x85,    0xa0,    0xad,   0xb2,
@@ -730,7 +731,7 @@ static void test_cover_all_characters(void **state) {
     text_pieces_free(&p);
 }
 
-/* ---- texts that differ in their spelling alone ---- */
+/* ---- texts that differ only in their spelling ---- */
 
 static void assert_same_pieces(const text_pieces *a, const text_pieces *b) {
     assert_int_equal(a->count, b->count);
@@ -752,7 +753,7 @@ static size_t append_blanks(uint8_t *text, size_t bytes) {
     return bytes;
 }
 
-/* The text with other blanks where it has some; at most four times as long and 9 more. */
+/* The text with its blanks replaced by others; at most four times as long plus 9 bytes. */
 static size_t replace_blanks(const uint8_t *text, size_t bytes, uint8_t *out) {
     size_t written = 0;
     bool blank = false;
@@ -785,8 +786,8 @@ static void check_normal_form(text_pieces *other, const text_pieces *p, const ui
     free(normal);
 }
 
-/* PRIVACY: which blanks there are, and whether letters and accents are one character or several,
- * makes no difference to the pieces. */
+/* PRIVACY: the kinds of blanks, and composed or decomposed accents, make no difference to the
+ * pieces. */
 static void test_spellings(void **state) {
     (void)state;
     text_pieces p, other;
@@ -811,8 +812,8 @@ static void test_spellings(void **state) {
 
 /* ---- windows ---- */
 
-/* The pieces of a text are those of the whole, by libunistring alone, wherever its windows end.
- * Returns how many windows had pieces. */
+/* The pieces of a text do not depend on the ends of its windows: they equal those of the whole text
+ * by libunistring alone. Returns the number of windows with pieces. */
 static size_t check_windows(text_pieces *p, text_pieces *whole, const char *text, size_t bytes,
                             size_t window) {
     size_t count = 0, windows = 0;
@@ -834,7 +835,7 @@ static size_t check_windows(text_pieces *p, text_pieces *whole, const char *text
     return windows;
 }
 
-/* Every text of three characters, between others with which they may belong together. */
+/* Every text of three characters, between others that may belong to them. */
 static void test_windows_short(void **state) {
     (void)state;
     text_pieces p, whole;
@@ -855,7 +856,7 @@ static void test_windows_short(void **state) {
     text_pieces_free(&whole);
 }
 
-/* Longer ones, of all kinds of characters; most of few kinds, so that runs of each come up. */
+/* Longer texts of all kinds of characters; most use few kinds, so that runs of each occur. */
 static void test_windows_random(void **state) {
     (void)state;
     size_t windows = 0;
@@ -873,13 +874,12 @@ static void test_windows_random(void **state) {
                            random_below(8) > 0 ? few[random_below(4)] : random_character());
         windows += check_windows(&p, &whole, (const char *)text, bytes, 1 + random_below(24));
     }
-    assert_true(windows > 2 * 60000); /* or nothing was divided */
+    assert_true(windows > 2 * 60000); /* otherwise nothing was divided */
     text_pieces_free(&p);
     text_pieces_free(&whole);
 }
 
-/* Texts without a space, and with the windows that tem has: each of these has pieces in every one
- * of several. */
+/* Texts without a space, and tem's own windows: each text has pieces in several windows. */
 static void test_windows_large(void **state) {
     (void)state;
     static const char *const units[] = {"!",        "--",         "a!",      "\U0001f600",
@@ -905,7 +905,7 @@ static void test_windows_large(void **state) {
     text_pieces_free(&whole);
 }
 
-/* Whether a character is the second half of one that NFC composes. */
+/* Whether a character is the second half of an NFC composition. */
 static bool composes[0x110000];
 
 static void find_composing(void) {
@@ -916,15 +916,15 @@ static void find_composing(void) {
     }
 }
 
-/* Whether a text may be divided before its first character: that is no mark, and composes with
- * nothing. */
+/* Whether a text may be divided before its first character: the character is not a mark, and
+ * composes with nothing. */
 static bool begins_apart(const uint8_t *text, size_t bytes) {
     ucs4_t c = 0;
     u8_mbtouc(&c, text, bytes);
     return uc_combining_class(c) == 0 && !composes[c];
 }
 
-/* Every character before which a text may be divided, as it is, taken apart and folded. */
+/* Every character before which a text may be divided: original, decomposed and folded. */
 static void test_folds_apart(void **state) {
     (void)state;
     unsigned apart = 0;
@@ -962,7 +962,8 @@ static tem_status next_of(const char *text, size_t bytes, tem_error *error) {
     return status;
 }
 
-/* What no window can end in is refused once it is larger than any text has it; not before. */
+/* A run without a place to end a window is refused once it is larger than in any real text, not
+ * before. */
 static void test_window_limits(void **state) {
     (void)state;
     const size_t most = TEXT_WORD_BYTES_MAX + 4;
@@ -992,7 +993,7 @@ static void test_window_limits(void **state) {
     free(text);
 }
 
-/* The byte of an error is one of the text, not of the window. */
+/* The byte of an error is an offset in the text, not in the window. */
 static void test_windows_invalid(void **state) {
     (void)state;
     enum { BYTES = 100000 };
@@ -1067,7 +1068,7 @@ static void test_tags(void **state) {
     expect_stripped("a<b>c", "a c");
     expect_stripped("I <3 it > that", "I <3 it > that");
     expect_stripped("a < b > c", "a < b > c");
-    expect_stripped("x <a <b> y", "x   y"); /* all up to the next '>' */
+    expect_stripped("x <a <b> y", "x   y"); /* everything up to the next '>' */
     expect_stripped("<<b>>", "< >");
     expect_stripped("<!-- a > b -->c", "  b -->c");
     expect_stripped("<?xml?><p", " <p");
@@ -1079,7 +1080,7 @@ static void test_tags(void **state) {
     expect_stripped("<\u00e9>", "<\u00e9>");
 }
 
-/* The definition of tags.h, letter by letter. */
+/* The definition in tags.h, character by character. */
 static size_t strip_slowly(const char *text, size_t bytes, char *out) {
     size_t written = 0;
     for (size_t i = 0; i < bytes; i++) {
@@ -1106,8 +1107,8 @@ static void test_tags_random(void **state) {
     }
 }
 
-/* Ten million bytes in the order that makes a careless search quadratic: minutes, not the tenths
- * of a second that are allowed for a slow machine under a sanitizer. */
+/* Ten million bytes in an order that makes a careless search quadratic: it would take minutes, not
+ * the tenths of a second allowed for a slow machine under a sanitizer. */
 static void test_tags_linear(void **state) {
     (void)state;
     enum { BYTES = 10000000 };

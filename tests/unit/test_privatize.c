@@ -1,12 +1,12 @@
 /* test_privatize.c - whole texts, files and streams.
  *
- * Two mechanisms over one small model. In the first all words are so far apart that a word stays
- * itself (another is drawn with probability below 2^-80), so what a run must write can be written
- * down byte by byte. The second changes most words: with it runs are compared with each other, and
- * documents with tem_privatize_text.
+ * Two mechanisms use one small model. For the first, all words are so far apart that a word stays
+ * unchanged (another is drawn with probability below 2^-80), so the expected output is known byte
+ * by byte. The second changes most words: with it, runs are compared with each other, and documents
+ * with tem_privatize_text.
  *
- * A word that the vocabulary does not have, the canary, must never come out, in no output and no
- * error, unless it was asked for by name. */
+ * The canary, a word that the vocabulary does not have, must never come out, in no output and no
+ * error, unless a policy asks for it. */
 #include "core/fault.h"
 #include "job/replacer.h"
 #include "pseudo.h"
@@ -68,12 +68,12 @@ static int tear_down(void **state) {
     tem_mechanism_free(still);
     tem_mechanism_free(noisy);
     tem_model_free(model);
-    return rmdir(folder); /* fails if a test, or a run, left a file behind */
+    return rmdir(folder); /* fails if a test or a run left a file behind */
 }
 
 /* ---- files ---- */
 
-/* The path of a file in the folder; good until the ninth call after it. */
+/* The path of a file in the folder; valid until the ninth next call. */
 static const char *path_of(const char *name) {
     static char paths[8][128];
     static unsigned next;
@@ -93,7 +93,7 @@ static void write_text(const char *path, const char *text) {
     write_bytes(path, text, strlen(text));
 }
 
-/* The content of a file; none is SIZE_MAX bytes long. Free the data. */
+/* The content of a file; size SIZE_MAX if there is none. Free the data. */
 static core_buffer read_bytes(const char *path) {
     core_buffer content = {.size = SIZE_MAX};
     FILE *file = fopen(path, "rb");
@@ -160,7 +160,7 @@ static tem_status run_to_stdout(const tem_mechanism *mechanism, const tem_job *j
     return status;
 }
 
-/* What a thread writes into a pipe. */
+/* The bytes that a thread writes to a pipe. */
 typedef struct feed {
     const char *bytes;
     size_t size, step;
@@ -180,7 +180,7 @@ static void *write_feed(void *context) {
     return NULL;
 }
 
-/* A run with bytes on standard input, written `step` at a time. */
+/* Runs with bytes on standard input, written `step` at a time. */
 static tem_status run_from_pipe(const tem_mechanism *mechanism, const tem_job *job,
                                 const tem_run *run, const char *bytes, size_t size, size_t step) {
     int ends[2];
@@ -203,7 +203,7 @@ static void put(core_buffer *b, const char *string) {
     assert_true(core_buffer_add(b, string, strlen(string)));
 }
 
-/* Words, known and unknown, and punctuation, parted by spaces; counts as tem should count. */
+/* Puts known and unknown words and punctuation, separated by spaces; counts as tem should count. */
 static void put_document(core_buffer *out, tem_counts *counts) {
     static const struct {
         const char *text;
@@ -226,7 +226,7 @@ static void put_document(core_buffer *out, tem_counts *counts) {
 
 static const char *const field_of[] = {NULL, NULL, "text", "text", "text"};
 
-/* A stream in each format, its blank lines and nulls included. */
+/* A stream in each format, including blank lines and nulls. */
 static core_buffer make_stream(tem_format format, size_t bytes, tem_counts *counts) {
     static const char *const headers[] = {"", "", "id\ttext\n", "text,id\n", ""};
     static const char *const before[] = {"", "", "7\t", "\"", "{\"id\": 7, \"text\":\""};
@@ -265,7 +265,7 @@ static bool is_vocabulary(const char *word, size_t length) {
     return tem_model_find(model, word, length) != TEM_NO_WORD;
 }
 
-/* Compares word by word; a * in `wanted` stands for any word of the vocabulary. */
+/* Compares word by word; a * in `wanted` matches any word of the vocabulary. */
 static void assert_matches(const char *found, const char *wanted) {
     for (;;) {
         const size_t a = strcspn(found, " "), b = strcspn(wanted, " ");
@@ -349,7 +349,7 @@ static void test_text(void **state) {
     expect_options(NULL, NULL, 0, "", &(tem_counts){1, 0, 0, 0, {0}});
 }
 
-/* Lines in the matching of assert_matches are words parted by "\n" without spaces. */
+/* For assert_matches, lines are words joined by "\n" without spaces. */
 static void test_kept_lines(void **state) {
     (void)state;
     const tem_text_options lines = {.keep_lines = 1}, both = {.keep_lines = 1, .strip_tags = 1};
@@ -402,7 +402,7 @@ static void test_text_refusals(void **state) {
     refuse_text(&(tem_text_options){.punctuation = 4}, "the", 3, TEM_ERR_ARGUMENT, 0);
     refuse_text(&(tem_text_options){.oov = (tem_oov)-1}, "the", 3, TEM_ERR_ARGUMENT, 0);
     refuse_text(NULL, NULL, 3, TEM_ERR_ARGUMENT, 0);
-    /* Memory that cannot be read: the size alone decides. */
+    /* Unreadable memory: the size alone decides. */
     const size_t large = (size_t)TEXT_BYTES_MAX + 1;
     void *hidden = mmap(NULL, large, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (hidden == MAP_FAILED)
@@ -521,7 +521,7 @@ static void test_replacer(void **state) {
     tem_rng_free(rng);
 }
 
-/* ---- files: what a run writes ---- */
+/* ---- files: the output of a run ---- */
 
 /* Runs over `text` and compares; to a file and to standard output, on one and two threads. */
 static void expect_files(const tem_job *base, const char *text, size_t size, const char *wanted,
@@ -580,7 +580,7 @@ static void test_csv(void **state) {
                   "3,,\n4,,Last\n");
     expect_format(TEM_FORMAT_CSV, "\n\r\ntext,x\nGood,Good\n", "text,x\ngood,Good\n");
     expect_format(TEM_FORMAT_CSV, "\ufeff\ntext,x\nGood,Good\n", "text,x\ngood,Good\n");
-    /* Lines within a field become one; a record that comes out empty stays a record. */
+    /* Lines within a field become one; a record with an empty result stays a record. */
     expect_format(TEM_FORMAT_CSV, "text\n\"The\r\nmovie\n\"\nzyx\n\"zyx\"\n\n",
                   "text\nthe movie\n\"\"\n\"\"\n");
     const tem_job lines = {.format = TEM_FORMAT_CSV, .field = "text", .text = {.keep_lines = 1}};
@@ -602,7 +602,7 @@ static void test_tsv(void **state) {
     (void)state;
     expect_format(TEM_FORMAT_TSV, "\r\nid\ttext\r\n1\t\"The\" <b>movie\r\n\r\n\t\r\nX\tgood",
                   "id\ttext\n1\tthe movie\n\t\nX\tgood\n");
-    /* One column: a blank line is no record, and a record may come out as one. */
+    /* One column: a blank line is not a record, but a record may come out as one. */
     expect_format(TEM_FORMAT_TSV, "text\n\n \nGood, \"bad\"", "text\n\ngood bad\n");
 }
 
@@ -627,8 +627,8 @@ static void test_jsonl(void **state) {
     expect_files(&kept, stream, sizeof stream - 1, wanted, sizeof wanted - 1);
 }
 
-/* A null that becomes "" counts as "" does; one that stays is no document. Its record has a number
- * either way, so that a seed gives the others the same words. */
+/* A null that becomes "" counts like ""; a null that stays is not a document. Its record has a
+ * number in both cases, so that a seed gives the other records the same words. */
 static void test_missing(void **state) {
     (void)state;
     const char *const in = path_of("in"), *const out = path_of("out");
@@ -665,7 +665,7 @@ static void test_missing(void **state) {
     assert_int_equal(tem_missing_parse("null", &missing, NULL), TEM_ERR_ARGUMENT);
 }
 
-/* Each file ends its last document. */
+/* The end of a file ends its last document. */
 static void test_several_inputs(void **state) {
     (void)state;
     const char *const inputs[] = {path_of("a"), path_of("b"), path_of("c"), path_of("d")};
@@ -684,7 +684,7 @@ static void test_several_inputs(void **state) {
     write_text(inputs[2], "was");
     assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL), TEM_OK);
     assert_file_holds(out, "the\nmovie\nwas\n", 14);
-    /* Tables are joined under one header, which all must have. */
+    /* Tables are joined under one header, which must be the same in all. */
     const tem_job csv = {.inputs = inputs,
                          .input_count = 2,
                          .output = out,
@@ -708,9 +708,9 @@ static void test_several_inputs(void **state) {
         unlink(inputs[i]);
 }
 
-/* ---- the same bytes however it runs ---- */
+/* ---- the same bytes in every kind of run ---- */
 
-/* Every document is what tem_privatize_text makes of it with the generator of its number. */
+/* Every document equals the result of tem_privatize_text with the generator of its number. */
 static void check_documents(tem_format format, const core_buffer *in, const core_buffer *out) {
     record_reader r = {.format = format_find(format), .field = field_of[format]};
     size_t a = 0, b = 0, content_in = 0, content_out = 0;
@@ -942,7 +942,7 @@ static void test_output_file(void **state) {
     job.overwrite = TEM_OVERWRITE;
     assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_OK);
     assert_file_holds(out, "the\n", 4);
-    /* The input may be the output: it is read to its end before it is replaced. */
+    /* The input may be the output: it is read completely before it is replaced. */
     job.output = in;
     assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_OK);
     assert_file_holds(in, "the\n", 4);
@@ -998,7 +998,7 @@ static void test_cancel_within_batch(void **state) {
     unlink(in);
 }
 
-/* Goes on when the first line is there, and asks to stop at the next opportunity. */
+/* Waits until the first line is there, and asks to stop at the next opportunity. */
 static int stop_after_a_line(void *context, const char *stage, uint64_t done, uint64_t total) {
     unsigned *calls = context;
     (void)stage, (void)total;
@@ -1006,8 +1006,8 @@ static int stop_after_a_line(void *context, const char *stage, uint64_t done, ui
     return *calls > 1;
 }
 
-/* Whoever asks to stop while a batch is at work is heard before the next one is waited for: this
- * pipe has no more to give, and nobody closes it. */
+/* A request to stop during a batch takes effect before tem waits for the next one: this pipe has no
+ * more data, and nobody closes it. */
 static void test_cancel_before_waiting(void **state) {
     (void)state;
     int ends[2];
@@ -1073,7 +1073,7 @@ static void test_formats(void **state) {
     assert_string_equal(error.message, "the format is text, tsv, csv or jsonl");
 }
 
-/* ---- what must not come out ---- */
+/* ---- text that must not come out ---- */
 
 static void assert_no_canary(const char *bytes, size_t size) {
     for (size_t i = 0; i + 3 <= size; i++)
@@ -1126,8 +1126,8 @@ static void test_canary(void **state) {
     check_canary(TEM_FORMAT_JSONL, "{\"text\":\"" CANARIES " \\u007ayx\"}\n");
 }
 
-/* A run that must fail at `line`, after `documents` whole ones; the canary is in the record that
- * is to blame, and in those before it. */
+/* A run that must fail at `line`, after `documents` whole documents; the canary is in the faulty
+ * record and in those before it. */
 static void check_failure(tem_format format, const char *stream, tem_status wanted, uint64_t line,
                           uint64_t documents, const char *written) {
     const char *const in = path_of("in"), *const out = path_of("out");
@@ -1185,7 +1185,7 @@ static void test_failures(void **state) {
                   "{\"text\":\"the\"}\n");
 }
 
-/* Standard input has a name as well, whatever fails. */
+/* Errors name standard input too, whatever fails. */
 static void test_failures_of_stdin(void **state) {
     (void)state;
     static const char *const streams[] = {"", "zyx\xff\n", "id\nzyx\n", "zyx,id\n", "zyx\n"};
@@ -1207,7 +1207,8 @@ static void test_failures_of_stdin(void **state) {
     }
 }
 
-/* A fault far into a large input: all documents before it, none after, whatever the threads. */
+/* An error far into a large input: all documents before it come out, none after, for any number of
+ * threads. */
 static void test_failure_in_the_middle(void **state) {
     (void)state;
     const char *const in = path_of("in"), *const out = path_of("out");
@@ -1237,7 +1238,8 @@ static void test_failure_in_the_middle(void **state) {
 
 /* ---- slow pipes ---- */
 
-/* One who writes half a line, waits, writes the rest, and wants the answer before going on. */
+/* A partner that writes half a line, waits, writes the rest, and wants the answer before going
+ * on. */
 typedef struct talker {
     int to, from;
     char answer[64];
@@ -1263,8 +1265,8 @@ static int count_calls(void *context, const char *stage, uint64_t done, uint64_t
     return 0;
 }
 
-/* The answer comes as soon as a line is whole, and waiting for the rest takes no processor time:
- * three reads and their batches, not thousands of looks at the pipe. */
+/* The answer comes as soon as a line is complete, and waiting for the rest takes no CPU time: three
+ * reads and their batches, not thousands of polls of the pipe. */
 static void test_slow_pipe(void **state) {
     (void)state;
     int in[2], out[2];
@@ -1299,10 +1301,10 @@ static void test_slow_pipe(void **state) {
     close(out[0]);
 }
 
-/* ---- everything outside fails once, at every place where it can ---- */
+/* ---- every outside operation fails once, at every place where it can ---- */
 
 #ifdef TEM_FAULTS
-/* Longer than the room that a buffer starts with: then a record is cut in its middle by a fault. */
+/* Longer than the initial size of a buffer, so that a fault cuts a record in its middle. */
 #define LONG_LINE                                                                                  \
     "the movie was good the movie was bad the movie was good the movie was bad "                   \
     "the movie was good the movie was bad the movie was good the movie was bad "
@@ -1315,7 +1317,7 @@ static const char *const faulty_streams[] = {
     "{\"text\":\"The movie\"}\n{\"a\":[{}],\"text\":\"caf\u00e9 zyx\"}\n{\"text\":\"" LONG_TEXT
     "\"}\n{\"text\":null}"};
 
-/* Whether `part` is the first documents of `all`, each of them whole. */
+/* Whether `part` consists of the first documents of `all`, each complete. */
 static bool is_whole_prefix(tem_format format, const core_buffer *part, const core_buffer *all) {
     const record_reader r = {.format = format_find(format)};
     size_t at = 0, content = 0;
@@ -1326,8 +1328,8 @@ static bool is_whole_prefix(tem_format format, const core_buffer *part, const co
     return at == part->size;
 }
 
-/* On standard output there are whole documents; a file is there in full or not at all. In full
- * although the run failed: the folder could not be flushed once the file had its name. */
+/* Standard output has whole documents; a file is complete or missing. It may be complete although
+ * the run failed, if the folder could not be flushed after the file got its name. */
 static void check_output(tem_format format, bool to_file, tem_status status,
                          const core_buffer *found, const core_buffer *right) {
     if (found->size == SIZE_MAX)
@@ -1338,7 +1340,7 @@ static void check_output(tem_format format, bool to_file, tem_status status,
         assert_int_equal(found->size, right->size);
 }
 
-/* Run n fails at the nth place; returns how many places there are. */
+/* Fails the nth place in run n; returns the number of places. */
 static uint64_t fail_everywhere(tem_format format, bool to_file, unsigned threads) {
     const char *const inputs[] = {path_of("a"), path_of("b")};
     const char *const out = path_of("out");
@@ -1390,7 +1392,7 @@ static void test_faults(void **state) {
                 assert_true(fail_everywhere(format, to_file, threads) >= 20);
 }
 
-/* The same for one text: nothing is handed out. */
+/* The same for one text: nothing is returned. */
 static void test_faults_of_text(void **state) {
     (void)state;
     static const char text[] = "The movie was\ncaf\u00e9 zyx good";

@@ -30,7 +30,7 @@
 
 static void end_of_tape(void *context) {
     (void)context;
-    fail_msg("the sampler wants more words than the stratum has");
+    fail_msg("the sampler needs more words than the stratum has");
 }
 
 static tem_rng on_tape(const uint64_t *words, uint64_t count) {
@@ -52,7 +52,7 @@ static void mpz_set_level(mpz_t z, unsigned level) {
 enum { LOW, HIGH, INNER, CORNERS };
 enum { PATH_WORDS = 32, DEPTH = 8 };
 
-/* A stratum: the same draws in each corner, and the probability of it. */
+/* A stratum: the same draws in each corner, and its probability. */
 typedef struct path {
     size_t words;
     uint64_t tape[CORNERS][PATH_WORDS];
@@ -76,8 +76,8 @@ static void path_end(path *p) {
     mpq_clear(p->mass);
 }
 
-/* How rng_below256 reads a number from the tape: limbs, the most significant one first, and
- * the bits of that one that count. */
+/* How rng_below256 reads a number from the tape: limbs, the most significant one first, and the
+ * bits of the first limb that count. */
 typedef struct layout {
     size_t limbs;
     unsigned top_bits;
@@ -88,8 +88,8 @@ static layout layout_of(const mpz_t bound) {
     return (layout){limbs, (unsigned)(bits - 64 * (limbs - 1))};
 }
 
-/* Puts a number below `bound` on the tape; `junk` fills the bits that do not count. Returns
- * the number of words. */
+/* Puts a number below `bound` on the tape; `junk` fills the bits that do not count. Returns the
+ * number of words. */
 static size_t put(uint64_t *tape, const mpz_t value, const mpz_t bound, uint64_t junk) {
     const layout l = layout_of(bound);
     uint64_t limbs[4] = {0};
@@ -115,7 +115,7 @@ static size_t put_number(uint64_t *tape, const mpz_t number, const mpz_t whole, 
     return words;
 }
 
-/* A random number of [low, high). */
+/* A random number in [low, high). */
 static void between(mpz_t out, const mpz_t low, const mpz_t high) {
     uint64_t random[5];
     for (int i = 0; i < 5; i++)
@@ -139,7 +139,7 @@ static void multiply_mass(path *p, const mpz_t low, const mpz_t high, const mpz_
     mpq_clear(fraction);
 }
 
-/* Extends a path by a number below 2^64 whole that falls into [low, high), not empty. */
+/* Extends a path by a number below 2^64 * whole that falls into [low, high), which is not empty. */
 static void extend_number(path *p, const mpz_t low, const mpz_t high, const mpz_t whole) {
     mpz_t value;
     mpz_init(value);
@@ -155,7 +155,7 @@ static void extend_number(path *p, const mpz_t low, const mpz_t high, const mpz_
     mpz_clear(value);
 }
 
-/* By a draw of rng_below that falls into [low, high). */
+/* Extends a path by a draw of rng_below that falls into [low, high). */
 static void extend64(path *p, uint64_t low, uint64_t high, uint64_t bound) {
     assert_true(low < high && high <= bound && p->words < PATH_WORDS);
     const below_words inner = below_words_of(low + random64() % (high - low), bound);
@@ -284,7 +284,7 @@ typedef struct tiny {
     tem_dist bounds[WORDS_MAX * NEIGHBOUR_RANGES]; /* as built; a test may change them */
     neighbour_index index;                         /* as built, with these bounds */
     sampler sampler;
-    _Atomic(uint8_t) *states; /* the sampler's, while it has none */
+    _Atomic(uint8_t) *states; /* the sampler's, set aside while it keeps no ends */
 } tiny;
 
 static void tiny_make(tiny *t, const vocabulary *v, tem_metric metric, uint32_t length) {
@@ -353,7 +353,7 @@ static void end_sampler(tiny *t) {
 
 /* -------------------------------------------------------------- surveys -- */
 
-/* What became of the strata of one round. */
+/* The outcomes of the strata of one round. */
 typedef struct survey {
     const sampler *m;
     uint32_t word;
@@ -362,9 +362,9 @@ typedef struct survey {
     mpz_t total; /* Z */
     mpq_t released[WORDS_MAX];
     mpq_t restarted;
-    mpq_t open; /* deeper than DEPTH */
+    mpq_t open; /* mass deeper than DEPTH */
 
-    /* What is put behind a stratum: the draws of a round that releases a known word. */
+    /* The draws after a stratum: a round that releases a known word. */
     path ending;
     uint32_t ending_out;
 } survey;
@@ -534,7 +534,7 @@ static void extend_accepted(survey *v, path *p, uint32_t id) {
         extend64(p, fraction, (uint64_t)1 << 36, (uint64_t)1 << 36);
 }
 
-/* The ending of the surveys: the first entry of the list that can be drawn, else a word
+/* The ending of the surveys: the first entry of the list that can be drawn, otherwise a word
  * outside it. */
 static void end_with_word(survey *v, const path *p, unsigned range, uint32_t id) {
     if (in_list(v, id) || v->ending.words > 0)
@@ -598,8 +598,8 @@ static void survey_end(survey *v) {
     path_end(&v->ending);
 }
 
-/* Runs a stratum with the known ending behind it. Returns the word that was released, or
- * TEM_NO_WORD if the sampler went on into the ending and through it. */
+/* Runs a stratum with the known ending after it. Returns the released word, or TEM_NO_WORD if the
+ * sampler went on through the whole ending. */
 static uint32_t run_stratum(const survey *v, const path *p) {
     uint32_t results[CORNERS];
     for (int c = 0; c < CORNERS; c++) {
@@ -685,10 +685,10 @@ static void survey_shares(survey *v) {
     mpz_clears(low, high, NULL);
 }
 
-/* ------------------------------------------------- what a survey adds up to -- */
+/* ------------------------------------------------- the sum of a survey -- */
 
-/* One round releases y with a probability from released[y] to released[y] + open, and
- * what is released has the law of these, normalised. */
+/* One round releases y with a probability from released[y] to released[y] + open; normalised, these
+ * are the law of the released words. */
 typedef struct bracket {
     uint32_t count;
     mpq_t low[WORDS_MAX], high[WORDS_MAX];
@@ -711,7 +711,7 @@ static void bracket_make(bracket *b, survey *v) {
         mpq_add(released, released, b->low[y]);
     }
     mpq_add(all, released, v->restarted);
-    assert_int_equal(mpq_cmp_ui(all, 1, 1), 0); /* no stratum was forgotten */
+    assert_int_equal(mpq_cmp_ui(all, 1, 1), 0); /* no stratum is missing */
     for (int y = 0; y < WORDS_MAX; y++) {
         mpq_div(b->low[y], b->low[y], released);
         mpq_div(b->high[y], b->high[y], released);
@@ -729,7 +729,7 @@ static void survey_all(bracket *b, const sampler *m, uint32_t word) {
     survey_end(&v);
 }
 
-/* Whether p, which is off by a relative 2^-190 at most, may lie within the bracket. */
+/* Whether p, which is off by a relative 2^-190 at most, may be within the bracket. */
 static bool bracket_has(const bracket *b, uint32_t y, const mpfr_t p) {
     mpfr_t below, above;
     mpfr_inits2(180, below, above, (mpfr_ptr)NULL);
@@ -791,34 +791,34 @@ static const vocabulary vocabularies[] = {
 };
 enum { VOCABULARIES = sizeof vocabularies / sizeof *vocabularies, SMALL_WORDS = 5 };
 
-/* s gamma from next to nothing to 64, the tail flat or steep. */
+/* s gamma from almost 0 to 64, with a flat or steep tail. */
 static const struct {
     double epsilon, gamma;
 } parameters[] = {{2, 0x1p-16}, {3.3, 0.5}, {3.3, 10}, {40, 3.199}};
 enum { PARAMETERS = sizeof parameters / sizeof *parameters };
 
-/* Of the first words; those after them have the same again. */
+/* Weights of the first words; they repeat for the words after them. */
 static const uint32_t weight_sets[][SMALL_WORDS] = {{1, 2, 3, 4, 5},
                                                     {0, 3, 0, 1, 0},
                                                     {7, 0, 0, 0, 0},
                                                     {UINT32_MAX, 1, UINT32_MAX, 1, 0},
                                                     {0, 1, 0, 0, 0}};
-enum { WEIGHT_SETS = 1 + sizeof weight_sets / sizeof *weight_sets }; /* equal ones first */
+enum { WEIGHT_SETS = 1 + sizeof weight_sets / sizeof *weight_sets }; /* equal weights first */
 
-/* NULL for the first set. */
+/* Returns NULL for the first set. */
 static const uint32_t *set_weights(size_t set, uint32_t values[WORDS_MAX]) {
     for (uint32_t id = 0; id < WORDS_MAX && set > 0; id++)
         values[id] = weight_sets[set - 1][id % SMALL_WORDS];
     return set == 0 ? NULL : values;
 }
 
-/* A bound may be anything from the distance of the last word of the list to what was built. */
+/* A bound may be anything from the distance of the last word of the list to the built bound. */
 static tem_dist lowest_bound(const tiny *t, uint32_t word) {
     return t->built.entries[t->built.starts[word + 1] - 1].distance;
 }
 
-/* Surveys every `step`th word, with the bounds as built, halfway down, and lowest: all are
- * right. */
+/* Surveys every `step`th word, with the built bounds, bounds halfway down, and the lowest bounds:
+ * all are valid. */
 static void check_bounds(tiny *t, exponent e, const uint32_t *values, uint32_t step) {
     for (tem_dist divisor = 1; divisor <= 3; divisor++) {
         for (uint32_t i = 0; i < t->space.count * NEIGHBOUR_RANGES; i++) {
@@ -847,7 +847,7 @@ static void check_vocabulary(const vocabulary *v, uint32_t length, uint32_t step
     tiny_free(&t);
 }
 
-/* The law of the sampler is the law of law.h, for every length of the lists. */
+/* The law of the sampler equals the law of law.h, for every length of the lists. */
 static void test_law_of_the_sampler(void **state) {
     (void)state;
     for (size_t i = 0; i < VOCABULARIES; i++) {
@@ -859,7 +859,7 @@ static void test_law_of_the_sampler(void **state) {
     }
 }
 
-/* A number of any size up to 16. */
+/* A number of any magnitude up to 16. */
 static double random_size(void) {
     const double value = 1 + (double)(random64() % 1000);
     return ldexp(value, -(int)(random64() % 10) - 6);
@@ -888,7 +888,7 @@ static void random_weights(uint32_t *values, uint32_t count) {
     values[random64() % count] = 3;
 }
 
-/* Any points, epsilon, gamma, weights, lists and bounds. */
+/* Random points, epsilon, gamma, weights, lists and bounds. */
 static void check_random_model(uint32_t most) {
     const vocabulary v = random_vocabulary(most);
     tiny t;
@@ -1098,7 +1098,7 @@ static void compare_word(tiny *t, uint32_t word) {
 static const tem_metric metrics[] = {TEM_EUCLIDEAN, TEM_ANGULAR, TEM_L1, TEM_LINF, TEM_MATRIX};
 enum { METRICS = sizeof metrics / sizeof *metrics };
 
-/* The same words, none of them at 0, where an angle has no meaning. */
+/* The same words, none of them at 0, where an angle is undefined. */
 static vocabulary moved(const vocabulary *v) {
     vocabulary m = *v;
     for (uint32_t id = 0; id < m.count; id++)
@@ -1135,7 +1135,7 @@ static void test_first_bits(void **state) {
         }
 }
 
-/* Ends that were worked out by one thread while another drew: the same words come out. */
+/* One thread computes the ends while another draws: the same words come out. */
 static void test_ends_of_other_threads(void **state) {
     (void)state;
     enum { DRAWS = 1000 };
@@ -1165,8 +1165,8 @@ static void test_ends_of_other_threads(void **state) {
 
 /* ---------------------------------------------------------- kept or not -- */
 
-/* Two words, whose distance and bound are set by level: s takes a step of distance to the
- * next level. The list of word 0 has itself alone. */
+/* Two words, whose distance and bound are set by level: with this s, one step of distance is one
+ * level. The list of word 0 contains only itself. */
 typedef struct pair {
     tiny tiny;
     unsigned bound_level, level;
@@ -1310,7 +1310,7 @@ static void test_gaps(void **state) {
     pair_free(&p);
 }
 
-/* Where the levels begin, in the numbers that space_raw gives: one below, and at, each. */
+/* The starts of the levels, in the numbers that space_raw gives: one below, and at, each. */
 static void check_nearer(const sampler *m) {
     const exponent *e = &m->envelopes.exponent;
     const unsigned highest = exponent_level(exponent_at(e, UINT32_MAX));
@@ -1426,7 +1426,7 @@ static void put_word(scene *s, uint64_t word) {
     s->tape[s->words++] = word;
 }
 
-/* A draw by rng_below. */
+/* Puts a draw of rng_below on the tape. */
 static void put_below(scene *s, uint64_t value, uint64_t bound) {
     const below_words w = below_words_of(value, bound);
     put_word(s, random64() % 2 == 0 ? w.first : w.last);
@@ -1465,7 +1465,7 @@ static void put_candidate(scene *s, uint32_t id, bool kept) {
     mpz_clears(number, whole, NULL);
 }
 
-/* Step k of exp(-r): a value below r goes on. */
+/* Puts step k of exp(-r): a value below r continues. */
 static void put_step(scene *s, uint64_t value, uint64_t k) {
     put_below(s, value, k << 36);
 }
@@ -1514,8 +1514,8 @@ static void test_tail(void **state) {
     scene_free(&s);
 }
 
-/* After any rejection the whole round begins again: what follows a rejected entry of the
- * list may be a word outside it, and the other way round. */
+/* After any rejection the whole round starts again: a word outside the list may follow a rejected
+ * entry of the list, and the reverse. */
 static void test_rejections_restart(void **state) {
     (void)state;
     scene s;
@@ -1546,7 +1546,7 @@ static void test_rejections_restart(void **state) {
     scene_free(&s);
 }
 
-/* No number of rounds is too many: after ever so many rejections the next round is like the
+/* No number of rounds is too many: after any number of rejections the next round is like the
  * first. */
 static void test_many_rounds(void **state) {
     (void)state;
@@ -1604,7 +1604,7 @@ static void expect_unknown(const sampler *m, const uint64_t *tape, uint64_t word
 static const uint32_t scene_weights[SCENE_WORDS] = {1, 1, 3, 1, 9, 1, 1, 1, 0, 0,
                                                     1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
-/* By the weights alone: a_y / A. */
+/* Only the weights count: a_y / A. */
 static void test_unknown_word(void **state) {
     (void)state;
     scene s;
@@ -1737,7 +1737,7 @@ static void test_draws_at_once(void **state) {
     put_component(&s, 4, false); /* and then word 8 */
     put_below(&s, 0, 2);
     put_word(&s, 0);
-    put_below(&s, 13, SCENE_WORDS); /* the third is over at once */
+    put_below(&s, 13, SCENE_WORDS); /* the third is finished at once */
     put_accepted(&s);               /* the first again: released */
     put_accepted(&s);               /* the second too */
     tem_rng rng = on_tape(s.tape, s.words);

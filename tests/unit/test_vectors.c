@@ -1,9 +1,8 @@
 /* test_vectors.c - embedding files, numbers, and the reading and writing of files.
  *
- * tests/data/vectors has a small file for every case, its verdict in the name; the
- * table below tells exactly what is said about each. The folder is found through
- * $TEM_TEST_DATA, or as tests/data. Built with TEM_FAULTS it also lets the nth
- * allocation or system call fail, for all n. */
+ * tests/data/vectors has a small file for every case, with its verdict in the name; the table below
+ * has the exact message for each. The folder is $TEM_TEST_DATA, or tests/data. If built with
+ * TEM_FAULTS, the program also makes the nth allocation or system call fail, for all n. */
 #include "core/fault.h"
 #include "core/number.h"
 #include "io/file.h"
@@ -134,7 +133,7 @@ static void assert_same(const tem_vectors *a, const tem_vectors *b) {
 typedef struct kept_file {
     const char *name;
     uint64_t line, byte;
-    const char *message; /* or, for a file that is fine, its format */
+    const char *message; /* or, for a valid file, its format */
     uint32_t count, dimension;
 } kept_file;
 
@@ -296,7 +295,7 @@ static void test_kept_files(void **state) {
     (void)state;
     for (size_t i = 0; i < KEPT_COUNT; i++)
         check_kept(&kept_files[i]);
-    /* As many as there are: none was forgotten in the table. */
+    /* The table names every file. */
     assert_int_equal(count_files(data_path("")), KEPT_COUNT);
 }
 
@@ -358,8 +357,8 @@ static void test_header_or_not(void **state) {
         const char *text, *format;
         uint32_t count, dimension;
     } cases[] = {
-        {"2 1\n7 1\n8 2\n", TEXT, 2, 1},  /* either; taken for the header */
-        {"5 3\n7 1\n8 2\n", GLOVE, 3, 1}, /* the second line has no three numbers */
+        {"2 1\n7 1\n8 2\n", TEXT, 2, 1},  /* ambiguous; taken for the header */
+        {"5 3\n7 1\n8 2\n", GLOVE, 3, 1}, /* the second line does not have three numbers */
         {"5 3\nNew York 1\nx 2\n", GLOVE, 3, 1},
         {"2 1.5\n7 1\n", GLOVE, 2, 1}, /* not two integers */
         {"2 -1\n7 1\n", GLOVE, 2, 1},
@@ -394,7 +393,7 @@ static void test_short_line_is_the_one_told(void **state) {
     (void)state;
     assert_int_equal(from_text("a 1 2 3\nb 1 2\nc 1 2 3\n", 0, &vectors, &error), TEM_ERR_FORMAT);
     assert_int_equal(error.line, 2);
-    /* But words of several columns may be in the majority. */
+    /* But words of several columns may be the majority. */
     assert_int_equal(from_text("New York 1 2\nb 1 2\nLos Angeles 1 2\n", 0, &vectors, &error),
                      TEM_OK);
     assert_int_equal(vectors->dimension, 2);
@@ -416,8 +415,8 @@ static void test_limit(void **state) {
     check_limit("a 1\nb 2\nc 3\n", 2, 2);
     check_limit("a 1\nb 2\nc 3\n", 3, 3);
     check_limit("a 1\nb 2\nc 3", UINT64_MAX, 3);
-    check_limit("a 1\nb 2\nc x\n", 2, 2); /* what follows is not looked at */
-    check_limit("9 1\na 1\nb 2\n", 2, 2); /* cut short, but not by the file */
+    check_limit("a 1\nb 2\nc x\n", 2, 2); /* the rest is not read */
+    check_limit("9 1\na 1\nb 2\n", 2, 2); /* cut short by the limit, not by the file */
     check_limit("2 1\na 1\nb 2\nc 3\n", 2, 2);
     assert_int_equal(from_text("2 1\na 1\nb 2\nc 3\n", 3, &vectors, &error), TEM_ERR_FORMAT);
     assert_int_equal(error.line, 4);
@@ -449,7 +448,7 @@ typedef struct text {
 
 enum { TEXT_BYTES = 5 << 20, TEXT_DIMENSION = 12, MEBIBYTE = 1 << 20 };
 
-/* Rows of uneven length, a few with spaces in the word. */
+/* Rows of different lengths, a few with spaces in the word. */
 static text make_text(void) {
     text t = {malloc(TEXT_BYTES + 1024), 0, 0};
     assert_non_null(t.bytes);
@@ -483,7 +482,7 @@ static void test_threads_do_not_matter(void **state) {
     (void)state;
     assert_int_equal(from_bytes(&t, 1, SIZE_MAX / 2, &one, NULL), TEM_OK);
     assert_int_equal(one->words.count, t.rows);
-    /* Against strtod, row by row, from the text itself. */
+    /* Compares with strtod, row by row, from the text itself. */
     const char *p = t.bytes;
     for (uint32_t row = 0; row < t.rows; row++) {
         p += row % 17 == 5
@@ -530,7 +529,7 @@ static uint64_t line_of(const text *t, size_t place) {
     return line;
 }
 
-/* Spoils the last number of the line around `place`; tells the line. */
+/* Damages the last number of the line around `place`; returns the line. */
 static uint64_t spoil(text *t, size_t place) {
     while (t->bytes[place] != '\n')
         place++;
@@ -564,8 +563,8 @@ static void test_first_fault_is_told(void **state) {
     free(t.bytes);
 }
 
-/* Rows far too short for the dimension: memory is taken for what the bytes can
- * hold, not for 2^20 rows of 4096 numbers (16 GiB). */
+/* Rows far too short for the dimension: memory is allocated for what the bytes can hold, not for
+ * 2^20 rows of 4096 numbers (16 GiB). */
 static void test_short_rows_take_little_memory(void **state) {
     text t = {malloc(4 << 20), 0, 0};
     tem_vectors *vectors = NULL;
@@ -617,8 +616,8 @@ static uint64_t bits_of(double value) {
     return bits;
 }
 
-/* The token as number_parse and as strtod read it; in a buffer without a NUL, so
- * that a sanitizer sees a read beyond its end. */
+/* Compares number_parse with strtod on the token, in a buffer without a NUL, so that a sanitizer
+ * sees a read beyond its end. */
 static void check_number(const char *token) {
     size_t length = strlen(token);
     char *exact = malloc(length == 0 ? 1 : length);
@@ -708,7 +707,7 @@ static void test_numbers_against_strtod(void **state) {
         random_token(token);
         check_number(token);
     }
-    for (int i = 0; i < 1000000; i++) { /* every double there is, in all lengths */
+    for (int i = 0; i < 1000000; i++) { /* random doubles of all kinds, in all lengths */
         double value = 0;
         uint64_t bits = random_u64();
         memcpy(&value, &bits, sizeof value);
@@ -716,7 +715,7 @@ static void test_numbers_against_strtod(void **state) {
             continue;
         snprintf(token, sizeof token, "%.*e", (int)random_below(20), value);
         check_number(token);
-        value = (double)(int64_t)random_u64() * 0x1p-60; /* the sizes embeddings have */
+        value = (double)(int64_t)random_u64() * 0x1p-60; /* typical sizes in embeddings */
         snprintf(token, sizeof token, "%.*g", 1 + (int)random_below(19), value);
         check_number(token);
     }
@@ -739,8 +738,8 @@ static void test_halfway_numbers(void **state) {
     }
 }
 
-/* 19 digits over 5^24 to 5^27: the quotient has 65 bits and a few more, so that for
- * one token in 2^13 or so only the remainder tells a tie from what is above it. */
+/* 19 digits over 5^24 to 5^27: the quotient has slightly more than 65 bits, so that for about one
+ * token in 2^13 only the remainder tells a tie from a value above it. */
 static void test_numbers_just_above_a_tie(void **state) {
     char token[64];
     (void)state;
@@ -787,7 +786,7 @@ static void test_scanning_numbers(void **state) {
     }
 }
 
-/* A locale with a decimal comma, made for the test where the system can. */
+/* A locale with a decimal comma, created for the test if the system allows it. */
 static bool set_comma_locale(void) {
     char command[256];
     snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' 2>/dev/null",
@@ -797,7 +796,7 @@ static bool set_comma_locale(void) {
 }
 
 static void test_numbers_in_another_locale(void **state) {
-    static const char token[] = "1.25000000000000000000000000"; /* too long for the quick ways */
+    static const char token[] = "1.25000000000000000000000000"; /* too long for the fast paths */
     double value = 0;
     make_scratch(state);
     bool comma = set_comma_locale();
@@ -935,7 +934,7 @@ static void test_reading_a_pipe(void **state) {
     free(t.bytes);
 }
 
-/* Standard input that is a file, the first line of which another program has read. */
+/* Standard input is a file whose first line another program has read. */
 static void test_reading_standard_input(void **state) {
     tem_vectors *vectors = NULL;
     const char *path = scratch_path("stdin.txt");
@@ -1002,7 +1001,7 @@ static mode_t mode_of(const char *path) {
     return info.st_mode & 07777;
 }
 
-/* tem_file_write: for the usual readers, or the owner alone, whatever was there. */
+/* tem_file_write: for the usual readers, or for the owner alone, whatever was there before. */
 static void test_writing_for_readers(void **state) {
     const char *path = scratch_path("report");
     tem_error error;
@@ -1033,7 +1032,8 @@ static void test_writing_for_readers(void **state) {
     assert_int_equal(count_files(scratch), 0);
 }
 
-/* A file that is replaced may be private, or more open than the umask says: so is the new one. */
+/* A file to be replaced may be private, or more open than the umask: the new file has the same
+ * permissions. */
 static void test_permissions_kept(void **state) {
     static const mode_t modes[] = {0600, 0400, 0640, 0666, 0755};
     const char *path = scratch_path("kept");
@@ -1087,7 +1087,7 @@ static void test_writing_where_one_cannot(void **state) {
     assert_int_equal(error.os_error, ENOENT);
     assert_int_equal(write_file("", "content", TEM_OVERWRITE, &error), TEM_ERR_FILE);
     assert_int_equal(write_file(scratch, "content", TEM_OVERWRITE, &error), TEM_ERR_FILE);
-    /* A pipe of the test's own, not /dev/null: a broken writer would replace that. */
+    /* A pipe of the test's own, not /dev/null, which a broken writer would replace. */
     const char *pipe_path = scratch_path("pipe");
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
     assert_int_equal(write_file(pipe_path, "content", TEM_OVERWRITE, &error), TEM_ERR_FILE);
@@ -1111,7 +1111,7 @@ static void test_writing_in_the_working_folder(void **state) {
 /* -------------------------------------------------------------- faults -- */
 
 #ifdef TEM_FAULTS
-/* Lets call n fail, for n = 1, 2, ..., until one run needs fewer calls than that. */
+/* Makes call n fail, for n = 1, 2, ..., until a run needs fewer calls than that. */
 static void fail_all_loads(const char *path) {
     tem_run run = {.threads = 2};
     for (uint64_t n = 1;; n++) {
@@ -1140,7 +1140,7 @@ static void test_faults_while_reading(void **state) {
             fail_all_loads(data_path(kept_files[i].name));
 }
 
-/* A fault must never turn a refused file into one that is read. */
+/* A fault must never make tem accept a file that it should refuse. */
 static void test_faults_while_refusing(void **state) {
     (void)state;
     for (size_t i = 0; i < KEPT_COUNT; i++) {
@@ -1194,8 +1194,7 @@ static void test_faults_while_creating(void **state) {
     }
 }
 
-/* Whatever fails, the name has the old content or the new one, whole, and nothing
- * else is left behind. */
+/* Whatever fails, the name has the complete old or new content, and nothing else is left behind. */
 static void fail_all_writes(tem_overwrite overwrite) {
     const char *path = scratch_path("faulty");
     bool hit = true;
