@@ -1,7 +1,7 @@
 """Models as an attacker would write them (docs/FORMAT.md): for tests, in the folder of which this
 is.
 
-Whoever can write a file can write hashes that fit, so nothing here breaks a hash.
+Anyone who can write a file can also write matching hashes, so no function here breaks a hash.
 """
 import hashlib
 import struct
@@ -27,7 +27,7 @@ def sections_of(data):
 
 
 def seal(header, sections):
-    """The file of a header and sections, every hash right."""
+    """The file with this header and these sections, and correct hashes."""
     table, body = b"", b""
     start = HEADER + RECORD * len(sections) + SEAL
     for kind in sorted(sections):
@@ -41,7 +41,7 @@ def seal(header, sections):
 
 
 def model_hash(data):
-    """As the file says it."""
+    """The hash that the file claims."""
     count, = struct.unpack_from("<I", data, 56)
     at = HEADER + RECORD * count
     return data[at:at + 32].hex()
@@ -60,7 +60,7 @@ def keep_every_word(data):
 
 
 def change_content(data, kind):
-    """One byte of a section is another; the front stays, and its hashes with it."""
+    """Changes one byte of a section; the header and its hashes stay."""
     count, = struct.unpack_from("<I", data, 56)
     changed = bytearray(data)
     for i in range(count):
