@@ -1,4 +1,4 @@
-"""What the tests share: a small model whose law can be seen at a glance, and the default one."""
+"""Shared by the tests: a small model with a simple law, and the default model."""
 import os
 import pathlib
 import shutil
@@ -15,19 +15,19 @@ COMMAND = os.environ.get("TEM_COMMAND", "")
 WORDS = ("the movie film was great good bad awful a an of to it's paris london rome café naïve "
          "n't do αθήνα x").split()
 
-# Words at a distance of 1 or more stay themselves: 22 exp(-45) is 10^-18. (With gamma from beta a
+# Words at a distance of 1 or more stay unchanged: 22 exp(-45) is 10^-18. (With gamma from beta, a
 # word becomes another one in a thousand times, whatever epsilon is.)
 SURE = {"epsilon": 90, "gamma": 1}
 
 
 def trusted_list():
-    """Of the user, by the XDG specification."""
+    """The user's list, by the XDG specification."""
     home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     return pathlib.Path(home, "tem/trusted")
 
 
 def copy_list(state):
-    """What the user trusts now is trusted in another folder of state."""
+    """Copies the user's list, so that another state folder trusts the same models."""
     folder = state / "tem"
     folder.mkdir(mode=0o700)
     if trusted_list().exists():
@@ -36,7 +36,7 @@ def copy_list(state):
 
 @pytest.fixture(scope="session", autouse=True)
 def own_state(tmp_path_factory):
-    """What these tests build they trust, and nobody else does."""
+    """A state folder of these tests: only they trust the models that they build."""
     folder = tmp_path_factory.mktemp("state")
     copy_list(folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -46,7 +46,7 @@ def own_state(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def vectors():
-    """Whole numbers, all different: what is stored is what was given, and SURE holds."""
+    """Whole numbers, all different: the stored vectors equal the given ones, and SURE holds."""
     rows = numpy.random.default_rng(7).integers(-3, 4, (len(WORDS), 6)).astype("f4")
     assert len(numpy.unique(rows, axis=0)) == len(WORDS)
     return rows
@@ -71,7 +71,7 @@ def small(small_path):
 
 @pytest.fixture(scope="session")
 def medium():
-    """Large enough that looking at all pairs takes a while."""
+    """Large enough that examining all pairs takes a while."""
     rows = numpy.random.default_rng(8).normal(size=(6000, 20))
     return tem.Model.build(rows, [f"w{i}" for i in range(len(rows))], neighbours=16)
 
@@ -83,7 +83,7 @@ def default():
 
 @pytest.fixture
 def state(monkeypatch, tmp_path):
-    """A folder of the user's state for one test, who trusts the models of all tests."""
+    """The state folder of one test, which trusts the models of all tests."""
     folder = tmp_path / "state"
     folder.mkdir()
     copy_list(folder)
@@ -93,9 +93,9 @@ def state(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="session")
 def command():
-    """Runs the command tem; returns what it prints."""
+    """Runs the command tem; returns its output."""
     if not COMMAND:
-        pytest.skip("$TEM_COMMAND names no command to compare with")
+        pytest.skip("$TEM_COMMAND does not name a command to compare with")
 
     def run(*arguments, stdin=""):
         return subprocess.run([COMMAND, *map(str, arguments)], input=stdin, text=True, check=True,

@@ -1,4 +1,4 @@
-"""Explanations, audits, calibration and choice: what the command says."""
+"""Explanations, audits, calibration and choice, compared with the command."""
 import dataclasses
 import json
 import math
@@ -40,7 +40,7 @@ def test_explain_shows(small):
 
 
 def test_words_do_not_reach_the_terminal(tmp_path, command):
-    """What it would obey, or not show: as the command writes it."""
+    """Characters that a terminal would obey, or not show, appear as the command writes them."""
     words = ["a\x1b[2J", "b\u202ec", "d\\e", "f\u2028"]
     shown = ["a\\x1b[2J", "b\\xe2\\x80\\xaec", "d\\\\e", "f\\xe2\\x80\\xa8"]
     odd = tem.Model.build([[0.0], [1], [2], [4]], words)
@@ -113,7 +113,7 @@ def test_calibrate_is_the_commands(small_path, command, state, tmp_path, weights
                                   "--weights", weights))
     for name in ("s", "gamma", "beta", "weights", "realised", "hash"):
         assert getattr(found, name) == expected[name], name
-    again = tem.Model.open(path)  # believes the file: it was made here
+    again = tem.Model.open(path)  # trusts the file, because it was made here
     assert again.explain("movie", 2, calibrated=True).s == found.s
     assert model.explain("movie", 2, calibrated=True).certificate == found.hash
     shown = json.loads(command("explain", "-m", path, "--epsilon", "2", "--calibrated", "--json",
@@ -201,7 +201,7 @@ def test_choose_refuses(small):
 
 
 def test_results_are_readable(small):
-    """A line each, however much they hold."""
+    """One line each, however much they hold."""
     report = small.privatize_report(["the movie"] * 100, epsilon=2)[1]
     calibration = small.calibrate(2.5, weights="equal")
     for result in (small.explain("movie", 2, top=1000), small.audit(2, prior="zipf"),
@@ -217,7 +217,7 @@ def test_results_are_readable(small):
 
 
 def test_calls_can_be_stopped(medium):
-    """Ctrl-C in the middle of looking at all pairs; an exception in the middle of calibrating."""
+    """Ctrl-C while all pairs are examined; an exception during calibration."""
     def interrupt(stage, done, total):
         os.kill(os.getpid(), signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
@@ -244,8 +244,8 @@ def test_building_can_be_stopped():
 
 
 def lets_others_run(call, wait=20):
-    """Whether another thread gets its turn during the call. No thread is made to give way, so that
-    it can only come in where the call releases the GIL."""
+    """Whether another thread runs during the call. No thread is forced to yield, so another thread
+    can run only where the call releases the GIL."""
     ticks, done = [0], threading.Event()
 
     def tick():

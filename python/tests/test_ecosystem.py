@@ -46,9 +46,9 @@ def test_privatizer(small, small_path):
         again.transform([[1.0], [2.0]])
 
 
-# Why a check of scikit-learn's cannot pass. They give every estimator tables of numbers.
-NUMBERS = "gives transform numbers, which are no texts"
-LEARNS = "expects fit to look at its input; this one learns nothing, so that nothing can leak"
+# Why a check of scikit-learn cannot pass. The checks give every estimator tables of numbers.
+NUMBERS = "gives transform numbers, which are not texts"
+LEARNS = "expects fit to read its input; this one learns nothing, so that nothing can leak"
 NOT_APPLICABLE = {
     "check_fit_score_takes_y": NUMBERS, "check_estimators_dtypes": NUMBERS,
     "check_dtype_object": NUMBERS, "check_estimators_pickle": NUMBERS,
@@ -62,7 +62,8 @@ NOT_APPLICABLE = {
 
 
 class Tabular(tem.sklearn.Privatizer):
-    """Claims to take tables: of what takes texts only, scikit-learn checks nearly nothing."""
+    """Claims to accept tables: scikit-learn checks almost nothing of an estimator that accepts only
+    texts."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Models: made, opened, looked at, pickled."""
+"""Models: building, opening, reading, pickling."""
 import copy
 import gc
 import multiprocessing
@@ -45,7 +45,7 @@ def test_neighbours(small):
 
 
 def test_coarse_grids(tmp_path):
-    """One large value, and words near each other: refused, or told of, as the command does."""
+    """One large value, and words near each other: refused or warned about, as by the command."""
     rows, words = [[0.0312], [0.0313], [900.0]], ["one", "two", "far"]
     with pytest.raises(tem.RangeError, match="clip or rescale the vector of word 3.*allow_coarse"):
         tem.Model.build(rows, words)
@@ -67,7 +67,7 @@ def test_coarse_grids(tmp_path):
 
 
 def test_words_outlive_the_model(vectors):
-    """What hangs on a model keeps it alive."""
+    """Objects that use a model keep it alive."""
     model = tem.Model.build(vectors, WORDS)
     walk = iter(model.words)
     assert next(walk) == "the"
@@ -98,7 +98,7 @@ def test_a_matrix_of_distances():
 
 
 def test_what_gensim_has(vectors):
-    """By what KeyedVectors of gensim 4 are made of."""
+    """Imitates the KeyedVectors of gensim 4."""
     class KeyedVectors:
         index_to_key = WORDS
     KeyedVectors.vectors = vectors
@@ -177,7 +177,8 @@ def test_no_default_model(monkeypatch, tmp_path):
 
 
 def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
-    """From the vectors of the package, here a few of them; used again; refused if not one's own."""
+    """Built from the vectors of the package, here a few of them; used again; refused if others can
+    write it."""
     from tem import _default
     monkeypatch.delenv("TEM_MODEL", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -210,7 +211,7 @@ def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
 
 @pytest.fixture
 def cached(monkeypatch, tmp_path):
-    """The default model, in a cache of its own, made from a few vectors."""
+    """The default model, in its own cache, built from a few vectors."""
     from tem import _default
     monkeypatch.delenv("TEM_MODEL", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -291,7 +292,7 @@ def test_certificates_beside_the_command(monkeypatch, tmp_path, small_path, stat
 
 def test_pickles_are_the_file(small, small_path, tmp_path):
     own = tem.Model.open(small_path)
-    assert pickle.loads(pickle.dumps(own)) is own  # as long as it is open here
+    assert pickle.loads(pickle.dumps(own)) is own  # while it is open here
     assert copy.deepcopy(small) is small and copy.copy(small) is small
     path = tmp_path / "copy.tem"
     shutil.copy(small_path, path)

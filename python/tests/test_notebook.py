@@ -1,4 +1,4 @@
-"""The notebook of docs/ runs from top to bottom."""
+"""The notebook of docs/ runs from start to end."""
 import nbformat
 from conftest import ROOT
 from nbclient import NotebookClient

@@ -1,4 +1,4 @@
-"""Texts: the same draws as the library's, in every container, by any number of threads."""
+"""Texts: the same draws as the library's, in every container, with any number of threads."""
 import collections
 import contextlib
 import ctypes
@@ -59,7 +59,7 @@ def chi_square(found, expected):
 
 @pytest.mark.parametrize("draw", ["one", "many"])
 def test_draws_have_the_law(small, draw):
-    """22 words, so 21 degrees of freedom: the threshold is passed by chance once in 10^7 runs."""
+    """22 words, so 21 degrees of freedom: chance exceeds the threshold once in 10^7 runs."""
     count, epsilon = 40000, 1.2
     if draw == "one":
         drawn = [small.privatize("movie", epsilon=epsilon) for _ in range(count)]
@@ -102,7 +102,7 @@ UNBOUNDED = [({"unknown": "drop"}, "left out"), ({"unknown": "mask"}, "<unk>"),
 @pytest.mark.parametrize("options, why", UNBOUNDED)
 @pytest.mark.parametrize("text", ["the movie", "the zzz, movie!"])
 def test_what_is_not_private_says_so(small_path, tmp_path, text, options, why):
-    """Whatever the text is: as a warning, in the report, in the ledger; and no budget is kept."""
+    """Whatever the text: a warning, the report and the ledger say so, and tem keeps no budget."""
     model, ledger = tem.Model.open(small_path), tmp_path / "ledger"
     with pytest.warns(tem.NotPrivateWarning, match=f"the output is NOT private: .*{why}.*;"):
         report = model.privatize_report(text, epsilon=4, ledger=ledger, **options)[1]
@@ -146,7 +146,7 @@ def test_plain_containers(small):
 
 
 class Text(str):
-    """A str of another class."""
+    """A subclass of str."""
 
 
 def test_subclasses_of_str(small):
@@ -158,7 +158,7 @@ def test_subclasses_of_str(small):
 def test_series(small, dtype):
     texts = pandas.Series(["the movie", None, "x", "a of to"], index=[3, 1, 4, 1], name="review",
                           dtype=dtype)
-    texts.attrs["first"] = "the movie"  # whatever a program has noted about its texts
+    texts.attrs["first"] = "the movie"  # a note of a program about its texts
     private = small.privatize(texts, epsilon=2)
     assert list(private.index) == [3, 1, 4, 1] and private.name == "review"
     assert private.attrs == {} and texts.attrs == {"first": "the movie"}
@@ -176,7 +176,7 @@ def test_series_of_other_things(small):
     private = small.privatize(objects, missing="keep", **SURE)
     assert private[0] == "x" and private[1] is None and private[2] != private[2]
     assert private[3] is pandas.NA
-    numbers = pandas.Series([float("nan")] * 2)  # a column without a text, as pandas reads it
+    numbers = pandas.Series([float("nan")] * 2)  # a column without texts, as pandas reads it
     assert list(small.privatize(numbers, **SURE)) == ["", ""]
     assert small.privatize(numbers, missing="keep", **SURE).dtype == float
     assert len(small.privatize(pandas.Series([], dtype=object), epsilon=2)) == 0
@@ -299,7 +299,7 @@ def test_numbers_of_other_types(small):
 # ---- warnings ----
 
 def test_warnings(small, medium):
-    """Where the command warns, once for each mechanism, at the line that asked for it."""
+    """Warns where the command warns, once for each mechanism, at the line of the call."""
     model = tem.Model.open(small.path)
     for call in (model.privatize, model.privatize_report):
         with pytest.warns(tem.PrivacyWarning, match="nearly no privacy") as caught:
@@ -401,7 +401,7 @@ def test_report_is_the_commands(small, small_path, command, tmp_path):
 
 
 def test_report_of_missing_texts(small):
-    """One that becomes "" is a document as "" is; one that stays is none."""
+    """A missing text that becomes "" is a document, like ""; one that stays is not."""
     reports = [small.privatize_report(["the movie", text], epsilon=2)[1] for text in (None, "")]
     assert reports[0].documents == reports[1].documents == 2 and reports[0].words == 2
     private, report = small.privatize_report(["the movie", None], epsilon=2, missing="keep")
@@ -428,7 +428,7 @@ def test_python_threads_share_a_model(small):
 
 
 def test_the_gil_is_released(small):
-    """While a thread draws, another one runs, although no thread is made to give way."""
+    """While a thread draws, another one runs, although no thread is forced to yield."""
     text, ticks, done = "movie " * 200000, [], threading.Event()
 
     def tick():
@@ -456,7 +456,7 @@ def _draw(model, count):
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_processes_draw_different_words(small, method):
-    small.privatize("warm", epsilon=0.5)  # there is a generator to inherit
+    small.privatize("warm", epsilon=0.5)  # so that there is a generator to inherit
     with multiprocessing.get_context(method).Pool(2) as pool:
         jobs = [pool.apply_async(_draw, (small, 50)) for _ in range(4)]
         drawn = [tuple(job.get(60)) for job in jobs] + [tuple(_draw(small, 50))]
@@ -464,7 +464,7 @@ def test_processes_draw_different_words(small, method):
 
 
 def test_a_fork_of_one_call_draws_different_words(small):
-    """Parent and child go on from the same state, word for word."""
+    """Parent and child continue from the same state, word for word."""
     read, write = os.pipe()
     small.privatize("movie " * 10, epsilon=0.5)
     child = os.fork()
@@ -498,7 +498,7 @@ def test_progress_can_stop(small):
 
 
 def interrupt_after(seconds, call):
-    """Calls, with Ctrl-C meanwhile; how long it takes to end."""
+    """Calls, and sends Ctrl-C meanwhile; returns the seconds until the end."""
     timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     begin = time.monotonic()
@@ -509,7 +509,7 @@ def interrupt_after(seconds, call):
 
 
 def test_interrupt_between_slow_texts(default):
-    """Madlib takes milliseconds a word: a few texts take longer than one waits."""
+    """Madlib takes milliseconds per word, so a few texts take longer than anyone waits."""
     texts = ["what a wonderful movie " * 100] * 16
     assert interrupt_after(0.3, lambda: default.privatize(texts, epsilon=9, threads=1,
                                                           mechanism="madlib")) < 5
@@ -526,13 +526,13 @@ HUGE = "what a wonderful movie " * 150000  # a minute of Madlib
 @pytest.mark.parametrize("texts", [
     HUGE, [HUGE], [HUGE, HUGE], ["x"] * 16 + [HUGE] + ["x"] * 31, ["x"] * 47 + [HUGE]])
 def test_interrupt_within_a_huge_text(default, texts):
-    """Also while the caller has nothing to do but wait for the thread that has it."""
+    """Also while the caller only waits for the thread that has the text."""
     call = functools.partial(default.privatize, texts, epsilon=9, threads=2, mechanism="madlib")
     assert interrupt_after(0.5, call) < 6
 
 
 def test_a_fault_in_another_text_is_the_one_that_is_told(default):
-    """Not that the huge one was stopped for it."""
+    """The error is not that the huge text was stopped because of it."""
     begin = time.monotonic()
     with pytest.raises(tem.RangeError, match="^text 32: .*MiB"):
         default.privatize([HUGE] + ["x"] * 31 + ["a" * (17 << 20)], epsilon=9, threads=2,

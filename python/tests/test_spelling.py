@@ -1,5 +1,5 @@
-"""Texts with the same pieces, written in any two ways, come back as the same: in every container,
-under every policy. What is missing comes back as what is empty does."""
+"""Texts with the same pieces, in any two spellings, give the same output: in every container, under
+every policy. A missing text gives the same output as an empty one."""
 import itertools
 import random
 import unicodedata
@@ -83,13 +83,13 @@ def test_spelling(small, container):
 
 
 def test_one_text(small):
-    """A str goes another way, which has no seed: words that stay themselves show the rest."""
+    """A str takes another path, which has no seed: words that stay unchanged show the rest."""
     for text in ("The  MOVIE\r\nwas", "the\u3000movie\n\nwas\n", "\ttHE movie \r was"):
         assert small.privatize(text, epsilon=90, gamma=1) == "the movie was"
 
 
 def test_null_in_json_is_none_here(small, small_path, command):
-    """The command and the package number and write what is missing in the same way."""
+    """The command and the package number and write missing texts in the same way."""
     texts, records = ["the movie", None, "", "film was great"], []
     for text in ('"the movie"', "null", '""', '"film was great"'):
         records.append(f'{{"text": {text}}}\n')

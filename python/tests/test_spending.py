@@ -1,4 +1,4 @@
-"""The ledger: the same file, sums and refusals as those of the command."""
+"""The ledger: the same file, sums and refusals as the command's."""
 import json
 import os
 import subprocess
@@ -25,7 +25,7 @@ def ledger(tmp_path):
 
 
 def test_budget_to_the_last_word(small, ledger):
-    """Ten words at a tenth cost 1, exactly; what is refused is neither charged nor handed out."""
+    """Ten words at a tenth cost 1, exactly; a refused text is neither charged nor returned."""
     options = {"epsilon": 0.1, "ledger": ledger, "budget": 1}
     private, report = small.privatize_report(FIVE, **options)
     assert private[2] == "" and report.words == 5
@@ -43,7 +43,7 @@ def test_budget_to_the_last_word(small, ledger):
 
 
 def test_refused_text_is_nowhere(small, ledger):
-    """Not even in the variables that a traceback shows. What is drawn is in lower case."""
+    """Not even in the variables that a traceback shows. Drawn words are in lower case."""
     with pytest.raises(tem.BudgetError) as caught:
         small.privatize_report(["The MOVIE"], ledger=ledger, budget=1, **SURE)
     frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)
@@ -89,7 +89,8 @@ def test_report_is_the_commands(small, small_path, tmp_path, command):
 
 
 def test_people(small, small_path, ledger, command):
-    """Each has three words, at 2 a word. Whole numbers are the people that the command finds."""
+    """Each person has three words, at 2 per word. Whole numbers name the same people as in the
+    command."""
     options = {"epsilon": 2, "ledger": ledger, "budget": 6}
     series = pandas.Series([17, 18, 17], name="user")
     report = small.privatize_report(["the movie", "great", "bad"], by=series, **options)[1]
@@ -106,7 +107,7 @@ def test_people(small, small_path, ledger, command):
 
 
 def test_people_are_those_of_the_rows(small, ledger):
-    """A frame lines Series up by their index; here rows are taken as they come."""
+    """A frame aligns Series by their index; here rows are taken in order."""
     texts = pandas.Series(["the movie", "bad"], index=[4, 5])
     options = {"epsilon": 2, "ledger": ledger}
     for index in ([5, 4], [0, 1], ["4", "5"]):
@@ -160,7 +161,7 @@ def test_name_in_bytes(small, tmp_path):
 
 
 def test_standard_input_is_no_input(small, small_path, ledger):
-    """Of a program whose texts are in no file, the input may be anything."""
+    """If the texts are in no file, standard input may be anything."""
     small.privatize("the", epsilon=2, ledger=ledger)
     program = ("import sys, tem\n"
                "tem.Model.open(sys.argv[1]).privatize('a', epsilon=2, ledger=sys.argv[2])")
@@ -180,7 +181,7 @@ def test_what_nothing_bounds_is_written_down(small, ledger):
 
 
 def test_threads_share_a_budget(small, ledger):
-    """Of 64 calls of 3 words, 33 can be paid: not one word more than 100 comes out."""
+    """The budget allows 33 of 64 calls of 3 words: not one word more than 100 comes out."""
     words = []
 
     def spend():
@@ -199,7 +200,7 @@ def test_threads_share_a_budget(small, ledger):
 
 
 def test_progress_stops_the_wait(small, ledger):
-    """Another run has the lock; what was drawn meanwhile is not handed out."""
+    """Another run has the lock; texts that were drawn meanwhile are not returned."""
     import fcntl
 
     small.privatize("the", epsilon=2, ledger=ledger)

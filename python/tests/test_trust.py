@@ -1,4 +1,4 @@
-"""Which model files are opened: built or verified by this user, or named by their hash."""
+"""Which model files tem opens: those that this user built, verified or named by hash."""
 import gc
 import multiprocessing
 import pickle
@@ -17,7 +17,7 @@ import forging  # noqa: E402
 
 @pytest.fixture
 def stranger(monkeypatch, tmp_path):
-    """The folder of state of a user who trusts nothing yet."""
+    """The state folder of a user who trusts nothing yet."""
     folder = tmp_path / "stranger"
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     return folder
@@ -47,7 +47,7 @@ def test_a_stranger_is_refused(own_copy, stranger, small):
                        ) as caught:
         tem.Model.open(own_copy)
     assert str(own_copy) in str(caught.value) and "model_hash=" in str(caught.value)
-    assert small.hash not in str(caught.value)  # it would be copied from there
+    assert small.hash not in str(caught.value)  # people would copy it from there
     assert type(pickle.loads(pickle.dumps(caught.value))) is tem.UntrustedError
     assert not stranger.exists()
     for wrong in ("0" * 64, small.hash[:-1] + ("0" if small.hash[-1] != "0" else "1")):
@@ -102,7 +102,7 @@ def test_without_a_home(own_copy, built, small, monkeypatch, tmp_path):
 
 
 def test_the_hash_is_that_of_the_bytes(own_copy, small):
-    """A front that is trusted, before content that is not."""
+    """A trusted header before untrusted content."""
     honest = own_copy.read_bytes()
     for kind in forging.sections_of(honest)[1]:
         own_copy.write_bytes(forging.change_content(honest, kind))
@@ -112,21 +112,21 @@ def test_the_hash_is_that_of_the_bytes(own_copy, small):
 
 
 def test_forged_lists(own_copy, state):
-    """Honest words and vectors, lists that keep every word, a certificate that is trusted."""
+    """Honest words and vectors, lists that keep every word, a trusted certificate."""
     model = tem.Model.open(own_copy)
     made = model.calibrate(0.5, weights="equal", save=True)
     honest = model.hash
     del model
     gc.collect()
     forged = forging.keep_every_word(own_copy.read_bytes())
-    own_copy.unlink()  # what is mapped must not change
+    own_copy.unlink()  # the mapped file must not change
     own_copy.write_bytes(forged)
     with pytest.raises(tem.UntrustedError, match="neither built nor verified"):
         tem.Model.open(own_copy)
     deceived = tem.Model.open(own_copy, model_hash=forging.model_hash(forged))
     text = " ".join(word for word in WORDS if word.isascii() and word.isalpha())
     same = 0
-    for calibrated in (False, True) * 5:  # a word of the tail, in 1.5 % of all texts, is an error
+    for calibrated in (False, True) * 5:  # in 1.5 % of all texts a word of the tail is an error
         try:
             with warnings.catch_warnings(action="ignore"):
                 same += deceived.privatize(text, epsilon=0.5, calibrated=calibrated) == text

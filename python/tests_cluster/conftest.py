@@ -1,4 +1,4 @@
-"""Clusters that live on this machine, on its loopback, and a small model for them to share."""
+"""Clusters on this machine, on its loopback, and a small model that they share."""
 import json
 import os
 import random
@@ -15,14 +15,14 @@ VOCABULARY = [f"word{i}" for i in range(300)]
 
 
 def make_texts(count):
-    """Texts of a word or more, each of them different, with one that is unknown in every tenth."""
+    """Texts of one or more words, all different; every tenth has an unknown word."""
     draw = random.Random(5)
     return [" ".join(draw.choices(VOCABULARY, k=1 + i % 7) + ["elsewhere"] * (i % 10 == 0))
             for i in range(count)]
 
 
-# With these words stay themselves: the nearest are farther apart than gamma, and even at that
-# distance all 300 together have a share of exp(-54).
+# With these options words stay unchanged: the nearest are farther apart than gamma, and even at
+# that distance all 300 together have a share of exp(-54).
 SURE = {"epsilon": 60, "gamma": 2}
 SURE_OPTIONS = "--epsilon 60 --gamma 2 --oov mask"
 
@@ -50,7 +50,8 @@ def model(model_path):
 
 
 def trust_default_model(state):
-    """It came with the command; $TEM_MODEL names it here, so the user's list must have it."""
+    """The model came with the command; $TEM_MODEL names it here, so the user's list must have
+    it."""
     unnamed = {name: value for name, value in os.environ.items() if name != "TEM_MODEL"}
     told = json.loads(subprocess.check_output([COMMAND, "info", "--json"], env=unnamed))
     (state / "tem").mkdir(mode=0o700)
@@ -60,7 +61,7 @@ def trust_default_model(state):
 
 @pytest.fixture(scope="session", autouse=True)
 def folders(tmp_path_factory):
-    """The user's state has no certificate in it; nothing is bound beyond the loopback."""
+    """The user's state has no certificate; nothing listens beyond the loopback."""
     patch = pytest.MonkeyPatch()
     state = tmp_path_factory.mktemp("state")
     if COMMAND:
@@ -77,10 +78,10 @@ def folders(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def spark(folders, tmp_path_factory):
-    """Two executors in processes of their own."""
+    """Two executors in separate processes."""
     from pyspark.sql import SparkSession
 
-    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what runs for seconds need not run fast
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # runs of seconds need no optimised code
     settings = {
         "spark.driver.extraJavaOptions": quick, "spark.executor.extraJavaOptions": quick,
         "spark.sql.codegen.wholeStage": "false", "spark.task.maxFailures": "2",

@@ -48,7 +48,7 @@ def test_series(dask_client, model, kind):
 
 
 def test_attrs_stay_behind(dask_client, model, tmp_path):
-    """What a program has noted about its texts is not in the result, nor in what is written."""
+    """The attrs of a frame are neither in the result nor in the written files."""
     given = pandas.DataFrame({"text": ["word1 word2"] * 4, "id": range(4)})
     given.attrs["first"] = given["text"].attrs["first"] = "word1 word2"
     frame = dask.dataframe.from_pandas(given, npartitions=2)
@@ -62,7 +62,7 @@ def test_attrs_stay_behind(dask_client, model, tmp_path):
 
 
 def test_draws(dask_client, model):
-    """Equal texts, and equal frames, are drawn for each on its own; one frame shows one draw."""
+    """Equal texts, and equal frames, get separate draws; one frame shows one draw."""
     texts = pandas.DataFrame({"text": ["word1 word2 word3 word4 word5"] * 40})
     frames = [dask.dataframe.from_pandas(texts.copy(), npartitions=2) for _ in range(2)]
     drawn = [tem.dask.privatize(frame, "text", 0.01, model=model) for frame in frames]
@@ -103,7 +103,7 @@ def test_ledger(dask_client, frame, model, tmp_path):
 
 
 def test_columns(dask_client, frame, model, tmp_path):
-    """All draws are charged for, or refused."""
+    """All draws are charged, or refused."""
     ledger, words = tmp_path / "spent", count_words(make_texts(100))
     both = frame.assign(title=frame["text"])
     paid = {"model": model, "ledger": ledger, "budget": 10 ** 6}
@@ -126,7 +126,8 @@ def test_columns(dask_client, frame, model, tmp_path):
 
 
 def test_unpaid_is_closed(dask_client, frame, model, tmp_path, monkeypatch):
-    """Nobody else reads what is not paid for. What has its name meanwhile is not replaced."""
+    """Nobody else can read output before it is paid for. A file that has taken its name is not
+    replaced."""
     write_part, there = tem.dask._write, tmp_path / "out"
 
     def write(part, columns, recipe, folder, number):
@@ -152,8 +153,8 @@ def test_unpaid_is_closed(dask_client, frame, model, tmp_path, monkeypatch):
 
 
 def test_worker_dies(dask_client, frame, model, tmp_path, monkeypatch):
-    """After it has drawn, and again: what is drawn for anew is written once, and paid for each
-    time."""
+    """It dies after it has drawn, and again: texts that are drawn again are written once, and
+    charged each time."""
     parts = [count_words(part["text"].dropna()) for part in dask.compute(*frame.to_delayed())]
     runs, write_part = tmp_path / "runs", tem.dask._write
     runs.mkdir()
@@ -179,7 +180,7 @@ def test_worker_dies(dask_client, frame, model, tmp_path, monkeypatch):
     assert sorted(found["id"]) == list(range(101)) and not list((tmp_path / "out").glob(".*"))
     charge, = charges(tmp_path / "spent")
     numbers = [int(run.name.partition("-")[0]) for run in runs.iterdir()]
-    assert numbers.count(2) == 3  # others may have been lost with the workers, too
+    assert numbers.count(2) == 3  # other results may have been lost with the workers
     assert charge["words"] == sum(parts[number] for number in numbers)
 
 
@@ -204,7 +205,7 @@ def test_refuses(dask_client, frame, model):
 
 
 def test_errors_do_not_quote(dask_client, model_path, tmp_path):
-    """Neither what the driver is told nor what the workers log."""
+    """Neither the driver's error nor the workers' logs contain the text."""
     path = tmp_path / "changed.tem"
     path.write_bytes(model_path.read_bytes())
     secret = pandas.Series(["verysecret word1"] * 8)

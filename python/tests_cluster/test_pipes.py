@@ -1,4 +1,4 @@
-"""The command in pipes that others run: GNU parallel, and a Slurm array without Slurm."""
+"""The command in pipes of other programs: GNU parallel, and a Slurm array without Slurm."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ TEXTS = make_texts(300)
 
 @pytest.fixture
 def run(tmp_path, model_path):
-    """Runs a command in a folder of its own, as a user would: tem in the PATH, a model named."""
+    """Runs a command in its own folder, as a user would: tem in the PATH, a model named."""
     def start(*command, **variables):
         environment = dict(os.environ, TEM_MODEL=str(model_path), HOME=str(tmp_path),
                            PATH=f"{os.path.dirname(COMMAND)}:{os.environ['PATH']}", **variables)
@@ -50,7 +50,7 @@ def test_parallel_shares_a_ledger(run, tmp_path):
 
 
 def test_slurm_array(run, tmp_path):
-    """A part a task; a task that is started again draws nothing."""
+    """One part per task; a task that is started again draws nothing."""
     for folder in ("parts", "private"):
         (tmp_path / folder).mkdir()
     (tmp_path / "all.txt").write_text("\n".join(TEXTS) + "\n")
@@ -68,4 +68,4 @@ def test_slurm_array(run, tmp_path):
     again = run(script, 3, SLURM_ARRAY_TASK_ID="1")
     assert again.returncode == 1 and "exists already" in again.stderr
     assert private[1].read_text() == before
-    assert run(script, 3).returncode != 0  # no array, no part
+    assert run(script, 3).returncode != 0  # no array, so no part

@@ -1,4 +1,4 @@
-"""What a worker is sent, without a cluster: what it refuses to draw from."""
+"""The data sent to a worker, without a cluster, and what a worker refuses to draw from."""
 import dataclasses
 import pathlib
 import pickle
@@ -46,7 +46,8 @@ def test_another_model_is_refused(model, model_path, tmp_path):
 
 
 def test_a_worker_trusts_what_the_driver_trusts(model, model_path, tmp_path, monkeypatch):
-    """By the hash of its own bytes, where its user trusts nothing; and nothing else."""
+    """The worker's user trusts nothing: the worker trusts the hash of its own bytes, and nothing
+    else."""
     recipe = make_recipe(model_path, 3, 1, {})[0]
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "stranger"))
     _cluster._open.cache_clear()
@@ -58,7 +59,7 @@ def test_a_worker_trusts_what_the_driver_trusts(model, model_path, tmp_path, mon
     forged.write_bytes(forging.keep_every_word(model_path.read_bytes()))
     with pytest.raises(tem.DamagedError, match="not the model that the driver opened"):
         recipe.privatize(["word1"], str(forged))
-    for kind in forging.sections_of(model_path.read_bytes())[1]:  # a front that is the driver's
+    for kind in forging.sections_of(model_path.read_bytes())[1]:  # the driver's header
         mixed = tmp_path / f"mixed{kind}.tem"
         mixed.write_bytes(forging.change_content(model_path.read_bytes(), kind))
         with pytest.raises(tem.DamagedError, match="hash"):
@@ -94,7 +95,7 @@ def test_another_certificate_is_refused(model_path):
     ("ledger", None, "privatize_to"), ("by", {"user": []}, "people are not told apart"),
     ("insecure_seed", 1, "no meaning"), ("progress", print, "no meaning")])
 def test_no_worker_is_sent(model, tmp_path, monkeypatch, name, value, said):
-    """Each would charge for itself, to a file of its own."""
+    """Each worker would charge for itself, to its own file."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=f"^{name}.*{said}"):
         make_recipe(model, 3, 1, {name: value})

@@ -1,4 +1,4 @@
-"""tem.spark on a cluster of two executors: each is a JVM with a Python process of its own."""
+"""tem.spark on a cluster of two executors: each is a JVM with its own Python process."""
 import os
 import pathlib
 import signal
@@ -45,7 +45,7 @@ def test_texts_keep_their_rows(spark, model, texts):
 
 
 def test_draws_differ(spark, model_path):
-    """Between rows that are equal, between partitions, between evaluations."""
+    """Between equal rows, between partitions, between evaluations."""
     private = tem.spark.privatize(make_frame(spark, ["word1 word2 word3 word4"] * 40), "text", 0.01,
                                   model=model_path)
     first, second = collect(private), collect(private)
@@ -53,7 +53,7 @@ def test_draws_differ(spark, model_path):
 
 
 def test_one_frame_shows_one_draw(spark, model):
-    """Also where Spark would rather evaluate a function again than keep what it gave."""
+    """Also where Spark would evaluate a function again instead of keeping its result."""
     private = tem.spark.privatize(make_frame(spark, ["word1"] * 200), "text", 0.01, model=model)
     chosen = private.filter("text < 'word2'")
     rows = chosen.selectExpr("text", "text as again").collect()
@@ -96,7 +96,8 @@ def test_what_is_there_is_not_drawn_again(spark, model, texts, tmp_path):
 
 
 def test_ledger(spark, model, texts, tmp_path):
-    """Charged before the output gets its name; if the budget does not suffice, it never does."""
+    """The charge comes before the output gets its name; if the budget is too small, it gets
+    none."""
     frame, ledger, words = make_frame(spark, texts), tmp_path / "spent", count_words(texts)
     paid = {"model": model, "ledger": ledger, "budget": 5 * words}
     report = tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/one", **paid)
@@ -144,11 +145,12 @@ def test_ledger_fails_before_anything_is_drawn(spark, model, texts, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["spent", "there"]
     assert len(charges(ledger)) == 1
     tem.spark.privatize_to(frame, "text", 3, f"{tmp_path}/out", model=other, ledger=ledger)
-    assert drawn.exists()  # which is how it would have shown
+    assert drawn.exists()  # this file would have shown it
 
 
 def test_unpaid_is_closed(spark, model, texts, tmp_path):
-    """Nobody else reads what is not paid for. What has its name meanwhile is not moved into."""
+    """Nobody else can read output before it is paid for. It is not moved into a folder that has
+    taken its name."""
     def look(batches):
         for closed in tmp_path.glob("one.unpaid-*"):
             (tmp_path / f"mode-{closed.stat().st_mode & 0o777:o}").touch()
@@ -175,7 +177,8 @@ def test_no_rows(spark, model, tmp_path):
 
 
 def test_certificate_is_sent(spark, model, texts, tmp_path):
-    """It is in the driver's memory only, and the executors' user has verified nothing."""
+    """The certificate is only in the driver's memory, and the executors' user has verified
+    nothing."""
     with pytest.raises(tem.CertificateError):
         tem.spark.privatize(make_frame(spark, texts), "text", 2, model=model, calibrated=True)
     made = model.calibrate(2)
@@ -186,8 +189,8 @@ def test_certificate_is_sent(spark, model, texts, tmp_path):
 
 
 def executor_of(spark, process):
-    """The executor that a Python process works for, if it is one of this session's: a child of its
-    own JVM."""
+    """The executor of a Python process, if it belongs to this session: the process is a child of
+    its JVM."""
     while process > 1:
         parent = int(pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
         if parent == spark.sparkContext._gateway.proc.pid:
@@ -197,9 +200,9 @@ def executor_of(spark, process):
 
 
 def test_executor_dies(spark, model, tmp_path):
-    """In the middle of a task, which is then done again elsewhere: no document is lost or doubled,
-    the report has what was drawn for what was written, once, and the ledger what was drawn by the
-    dead, too."""
+    """An executor dies in the middle of a task, which then runs again elsewhere. No document is
+    lost or doubled. The report counts the draws of the written texts once. The ledger also counts
+    the draws of the dead executor."""
     texts = make_texts(240)
     note, killed = tmp_path / "victim", []
 
@@ -236,9 +239,9 @@ def test_executor_dies(spark, model, tmp_path):
 
 
 def test_shuffled_lazy_frame_loses_documents(spark, model, tmp_path):
-    """Why docs/CLUSTERS.md says never to: an executor dies after some of the shuffled rows were
-    written. What it had drawn is drawn for again and falls into other partitions; Spark sees no
-    fault. Half of the output is there when it dies, the other half waits."""
+    """Why docs/CLUSTERS.md forbids this: an executor dies after some of the shuffled rows were
+    written. Its texts are drawn again and fall into other partitions; Spark reports no error. Half
+    of the output exists when it dies, the other half waits."""
     parts, count, waiting = 8, 400, tmp_path / "waiting"
     waiting.mkdir()
 
@@ -251,7 +254,7 @@ def test_shuffled_lazy_frame_loses_documents(spark, model, tmp_path):
         yield from batches
 
     def kill():
-        while len(list(waiting.iterdir())) < 2:  # both executors have come to the second half
+        while len(list(waiting.iterdir())) < 2:  # both executors have reached the second half
             time.sleep(0.02)
         os.kill(executor_of(spark, int(min(waiting.iterdir()).name)), signal.SIGKILL)
         (waiting / "killed").touch()
@@ -303,7 +306,7 @@ def built_in_memory():
 
 
 def test_pipe(spark, model, model_path, texts):
-    """rdd.pipe: the command itself, once a partition, without a home."""
+    """rdd.pipe: the command itself, once per partition, without a home directory."""
     command = (f"tem privatize -q --threads 1 -m {model_path} --model-hash {model.hash} "
                f"{SURE_OPTIONS}")
     path = {"PATH": os.path.dirname(COMMAND)}
@@ -327,7 +330,7 @@ print(report.words, report.left, spark.read.parquet("out").count())
 
 
 def test_local_mode(folders, model_path, tmp_path):
-    """Without a cluster, with two columns, in a process of its own: a JVM has one session."""
+    """Without a cluster, with two columns, in a separate process, because a JVM has one session."""
     done = subprocess.run([sys.executable, "-c", LOCAL, model_path], cwd=tmp_path, text=True,
                           capture_output=True, timeout=120)
     assert done.stdout.split() == ["4", "3.0", "2"], done.stderr[-2000:]
@@ -335,7 +338,7 @@ def test_local_mode(folders, model_path, tmp_path):
 
 def test_default_model(spark, tmp_path):
     if not os.path.exists(os.environ.get("TEM_MODEL", "")):
-        pytest.skip("$TEM_MODEL names no default model")
+        pytest.skip("$TEM_MODEL does not name a default model")
     report = tem.spark.privatize_to(make_frame(spark, ["what a wonderful movie", "boring"]),
                                     "text", 3, f"{tmp_path}/out")
     assert (report.words, report.unknown) == (5, 0)
