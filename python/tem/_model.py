@@ -21,7 +21,7 @@ from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Pap
 T = TypeVar("T")
 
 BETA_DEFAULT = 0.001
-# A mechanism keeps what it has found out about words, a kilobyte each.
+# A mechanism caches what it has computed about words, a kilobyte per word.
 MECHANISMS_KEPT, JOBS_KEPT = 8, 64
 LAW_AND_TEXT = frozenset(("epsilon", *POLICIES))
 
@@ -52,7 +52,7 @@ class Words(Sequence[str]):
         return map(self._handle.word, range(self._count))
 
     def index(self, word: Any, start: int = 0, stop: int | None = None) -> int:
-        """The place of a word; ValueError if it has none."""
+        """The position of a word; ValueError if the model does not have it."""
         found = self._handle.find(word)
         if found is None or found not in range(self._count)[start:stop]:
             raise ValueError("no such word")
@@ -63,7 +63,7 @@ class Words(Sequence[str]):
 
 
 def _count(name: str, value: int | None) -> int:
-    """0, which is not given in tem.h, for None."""
+    """Returns 0, which means "not given" in tem.h, for None."""
     if value is None:
         return 0
     if not 1 <= operator.index(value) < 2 ** 31:
@@ -76,7 +76,7 @@ def _threads(threads: int | None) -> int:
 
 
 def _given(name: str, value: float | None) -> float:
-    """0 means not given in tem.h, so it must not be what a user gives."""
+    """0 means "not given" in tem.h, so a user may not pass it."""
     if value is None:
         return 0.0
     if not 0 < value < math.inf:
@@ -85,7 +85,7 @@ def _given(name: str, value: float | None) -> float:
 
 
 def _prior_name(prior: Path | float) -> str:
-    """As a certificate has it: the name of a file without its folder, 63 bytes at most."""
+    """The name as in a certificate: the file name without its folder, at most 63 bytes."""
     if isinstance(prior, (int, float)):
         return f"zipf:{prior:g}"
     return os.path.basename(os.fspath(prior)).encode(errors="replace")[-63:].decode(errors="ignore")
@@ -106,7 +106,7 @@ def _known(value: float) -> float | None:
 
 def _table(vectors: Any, words: Iterable[str], metric: str,
            most: int | None) -> tuple[tuple[str, ...], memoryview]:
-    """Words and numbers as C takes them; the first `most` of them."""
+    """Words and numbers in the form that C takes; only the first `most`."""
     import numpy
 
     rows = numpy.asarray(vectors, dtype="f8" if metric == "matrix" else "f4")
@@ -118,13 +118,13 @@ def _table(vectors: Any, words: Iterable[str], metric: str,
 
 
 def _find(path: Path | None, threads: int, progress: Progress | None) -> _default.Found:
-    """The file that is meant, and whether it came with the program."""
+    """The model file to use, and whether it came with the program."""
     return (_default.find(threads, progress) if path is None
             else _default.Found(os.fspath(path), False))
 
 
 def _advise(refused: UntrustedError, path: str, model_hash: str | None) -> Exception:
-    """The error, with what to do about it in Python."""
+    """The error, with advice for Python users."""
     if model_hash is not None:
         return refused
     if refused.file and refused.file != path:  # the list is at fault, and says so
@@ -139,7 +139,7 @@ def _warn_unnoted(reason: str, model_hash: str) -> None:
 
 
 class Model:
-    """A vocabulary, its distances and its index: all that is public, and that is drawn from.
+    """A vocabulary, its distances and its index. All of this is public, and tem draws from it.
 
     Made by `Model.open`, `Model.verify` or `Model.build`, and frozen: any number of threads may use
     one at the same time, and calls release the GIL. A model that was opened from a file can be
@@ -207,7 +207,7 @@ class Model:
     @classmethod
     def verify(cls, path: Path | None = None, *, threads: int | None = None,
                progress: Progress | None = None) -> Self:
-        """Opens a model file of somebody else's, and recomputes every distance, list and bound.
+        """Opens another person's model file, and recomputes every distance, list and bound.
 
         Takes as long as building it. Certificates beside it are computed anew, too. You trust what
         holds from then on, as after `tem verify`: `Model.open` opens it. What does not hold you
@@ -227,17 +227,17 @@ class Model:
               neighbours: int | None = None, limit: int | None = None,
               allow_coarse: bool = False, threads: int | None = None,
               progress: Progress | None = None) -> Self:
-        """Makes a model from vectors.
+        """Builds a model from vectors.
 
-        vectors: an array with a row for each of `words`; or gensim's KeyedVectors, which has its
+        vectors: an array with one row for each of `words`; or gensim's KeyedVectors, which has its
         own words; or the path of a file (GloVe or word2vec text, word2vec binary, fastText .vec,
-        plain or gzip). Under the metric "matrix": the distance of each pair of `words`.
+        plain or gzip). With the metric "matrix": the distance of each pair of `words`.
         metric: "euclidean", "angular", "l1", "linf" or "matrix".
-        neighbours: how long the list of each word is (256). limit: only the first words.
-        allow_coarse: also where rounding moves distances by more than half of the median distance
-        to the nearest word, as it does if a single value is very large; else RangeError. A
-        RoundingWarning tells of more than 1 %.
-        Texts are case-folded before their words are looked up; the vocabulary is not.
+        neighbours: the length of each word's list (256). limit: use only the first words.
+        allow_coarse: build even if rounding moves distances by more than half of the median
+        distance to the nearest word, which happens if a single value is very large; otherwise
+        RangeError. A RoundingWarning reports more than 1 %.
+        tem case-folds texts before it looks up their words; it does not fold the vocabulary.
 
         >>> small = Model.build([[0.0, 0], [1, 0], [0, 1]], ["good", "great", "bad"])
         >>> small.distance("good", "great")
@@ -267,7 +267,7 @@ class Model:
 
     def save(self, path: Path, *, overwrite: bool = False,
              progress: Progress | None = None) -> None:
-        """Writes the model to a file, whole or not at all, and notes that you trust it."""
+        """Writes the model to a file, completely or not at all, and records that you trust it."""
         self._handle.save(path, overwrite, progress)
         made = self._handle.hash(progress)
         try:
@@ -285,12 +285,12 @@ class Model:
 
     @property
     def words(self) -> Words:
-        """The words, in the model's order, which in most is that of their frequency."""
+        """The words in the model's order, which is usually the order of frequency."""
         return Words(self._handle)
 
     @property
     def dimension(self) -> int:
-        """Numbers a word; 0 for a matrix of distances."""
+        """Numbers per word; 0 for a matrix of distances."""
         return int(self._info["dimension"])
 
     @property
@@ -299,30 +299,33 @@ class Model:
 
     @property
     def deviation(self) -> float:
-        """No distance is further than this from that of the vectors given: rounding."""
+        """The largest difference, caused by rounding, between a distance and that of the given
+        vectors."""
         return float(self._info["deviation"])
 
     @property
     def nearest_median(self) -> float:
-        """The median distance of a word to the nearest one at another point. Looks at all words."""
+        """The median distance of a word to the nearest word at another point. Examines all
+        words."""
         return self._handle.nearest_median()
 
     @property
     def hash(self) -> str:
-        """Of all that the file holds, in hex; "" if the model is from no file."""
+        """The hash of the file's whole content, in hex; "" if the model does not come from a
+        file."""
         return str(self._info["hash"])
 
     @property
     def path(self) -> str | None:
-        """The file, if it was opened from one."""
+        """The file that the model was opened from, or None."""
         return self._path
 
     def distance(self, a: str, b: str) -> float:
-        """The distance of two words, as it is drawn by."""
+        """The distance of two words that tem uses for drawing."""
         return self._handle.distance(self.words.index(a), self.words.index(b))
 
     def neighbours(self, word: str, count: int = 10) -> list[tuple[str, float]]:
-        """The nearest words with their distances; the word itself is the first."""
+        """The nearest words with their distances; the word itself comes first."""
         nearest = self._handle.neighbours(self.words.index(word))[:count]
         return [(self._handle.word(number), distance) for number, distance in nearest]
 
@@ -359,14 +362,14 @@ class Model:
     # ---- mechanisms ----
 
     def _believe(self, certificate: _tem.Certificate, gamma: float) -> None:
-        """From now on it serves those who ask for what it certifies."""
+        """Uses the certificate from now on for calls that ask for what it certifies."""
         info = certificate.info()
         self._certificates[info["epsilon"], info["beta"], gamma] = certificate
         self._forget()
 
     def _find_certificate(self, epsilon: float, beta: float,
                           gamma: float) -> _tem.Certificate:
-        """The one that was made here, or the one beside the model if it is believed."""
+        """The certificate made here, or the one beside the model if the user trusts it."""
         made = self._certificates.get((epsilon, beta or (0 if gamma else BETA_DEFAULT), gamma))
         if made is not None:
             return made
@@ -425,7 +428,7 @@ class Model:
             warnings.warn(f"the output is NOT private: {why}", NotPrivateWarning, stacklevel)
 
     def _warn(self, drawn: _tem.Mechanism, stacklevel: int) -> None:
-        """Tells of what is in effect no privacy, or no text; once for each mechanism."""
+        """Warns if there is effectively no privacy, or no text left; once for each mechanism."""
         if drawn in self._judged or not self._warns:
             return
         self._judged.add(drawn)
@@ -503,11 +506,12 @@ class Model:
     def explain(self, word: str, epsilon: float, *, beta: float | None = None,
                 gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
                 top: int = 10) -> Explanation:
-        """What becomes of a word, with which probability: the `top` nearest, and all others."""
+        """The possible outputs of a word and their probabilities: the `top` nearest, and all
+        others."""
         shown = min(_count("top", top), len(self))
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
         pieces, number = self._handle.first_piece(word)
-        if pieces == 0:  # punctuation, which punctuation="word" draws for
+        if pieces == 0:  # punctuation, for which punctuation="word" draws
             number = self._handle.find(word)
         elif pieces > 1:
             raise make("argument", f"that is {pieces} words to tem; name one at a time")
@@ -544,17 +548,17 @@ class Model:
         return self._accountant
 
     def release(self) -> None:
-        """Gives back the memory of what was found out for drawing and accounting."""
+        """Frees the cached memory for drawing and accounting."""
         self._forget()
         self._accountant = None
 
     def audit(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
               mechanism: str = "tem", calibrated: bool = False, prior: Path | float | None = None,
               threads: int | None = None, progress: Progress | None = None) -> Audit:
-        """What an epsilon really protects here: the loss of the worst pair, proved over all.
+        """The real protection of an epsilon on this model: the worst pair's loss, proved over all.
 
-        prior: also what it does to words that come like that: "zipf", "zipf:POWER", or the path of
-        a file of counts or text, which must be public.
+        prior: also reports the effect on words with these frequencies: "zipf", "zipf:POWER", or
+        the path of a file of counts or text, which must be public.
         """
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
         info, workers = drawn.info(), _threads(threads)
@@ -574,15 +578,15 @@ class Model:
     def calibrate(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
                   weights: str = "tuned", prior: Path | float = "zipf", save: bool = False,
                   threads: int | None = None, progress: Progress | None = None) -> Calibration:
-        """Finds an exponent beyond epsilon/2, and weights, proved to keep the promise of epsilon.
+        """Finds an exponent above epsilon/2, and weights, proved to keep the promise of epsilon.
 
-        weights: "equal" (seconds), "balanced", or "tuned" for the least expected distance under
+        weights: "equal" (seconds), "balanced", or "tuned" for the smallest expected distance under
         the prior (minutes). `privatize(..., calibrated=True)` uses the result from now on. save:
-        also write the certificate beside the model, as `tem calibrate` does, for other processes
-        and later ones.
+        also write the certificate beside the model, as `tem calibrate` does, for other and later
+        processes.
         """
         numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
-        self._mechanism(epsilon, beta, gamma)  # refuses what is out of range at once
+        self._mechanism(epsilon, beta, gamma)  # refuses values out of range at once
         expected, workers = self._prior(prior), _threads(threads)
         file = self._certificate_file() if save else None
         certificate = self._account(workers, progress).calibrate(
@@ -595,7 +599,7 @@ class Model:
         return Calibration(**{**info, "beta": _known(info["beta"])}, file=file)
 
     def _certificate_file(self) -> str:
-        """Where a certificate goes; fails before all the work if it could not."""
+        """The path for a certificate; fails before all the work if it cannot be written."""
         if self._path is None:
             raise make("argument", "a model in memory has no file beside which to save")
         file = self._path + ".cert"
@@ -608,11 +612,11 @@ class Model:
                bayes: float | None = None, beta: float | None = None, gamma: float | None = None,
                prior: Path | float = "zipf", calibrated: bool = False, curve: bool = False,
                threads: int | None = None, progress: Progress | None = None) -> Choice:
-        """The largest epsilon that does not disclose more than a target says.
+        """The largest epsilon that does not disclose more than the target allows.
 
-        self: the median word stays itself with this probability at most; support: it is spread
-        over so many words at least; bayes: the best guess at a word is right with this probability
-        at most. One of them. curve: also what other epsilons do.
+        Give one target. self: the median word stays unchanged with at most this probability;
+        support: the median word is spread over at least this many words; bayes: the best guess at
+        a word is right with at most this probability. curve: also report other epsilons.
         """
         targets = {"self": self, "support": support, "bayes": bayes}
         given = {name: float(value) for name, value in targets.items() if value is not None}

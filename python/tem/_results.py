@@ -1,4 +1,4 @@
-"""What the calls of a model tell: plain values, as text and as tables for notebooks."""
+"""The results of a model's calls: plain values, shown as text and as tables for notebooks."""
 import dataclasses
 import decimal
 import html
@@ -12,8 +12,8 @@ from ._errors import make
 
 
 def _shown(text: str) -> str:
-    """As the command shows words, which may be anything: what a terminal obeys or does not show as
-    the bytes it is."""
+    """Shows a word as the command does. A word may contain anything: characters that a terminal
+    obeys or does not show appear as their bytes."""
     def escape(character: str) -> str:
         return "".join(f"\\x{byte:02x}" for byte in character.encode(errors="surrogatepass"))
     return "".join(c if c.isprintable() else escape(c) for c in text.replace("\\", "\\\\"))
@@ -30,7 +30,7 @@ def _text(value: object) -> str:
 
 
 def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """An HTML table. Words of a vocabulary may be anything, so all is escaped."""
+    """An HTML table. Words of a vocabulary may contain anything, so everything is escaped."""
     def row(cells: Sequence[object], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(_text(c))}</{tag}>" for c in cells) + "</tr>"
     lines = [row(head, "th")] if head else []
@@ -39,7 +39,7 @@ def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def _up(value: float) -> str:
-    """In six digits, not below the value: what is said "at most" stays true."""
+    """Six digits, rounded up, so that "at most" stays true."""
     return str(decimal.Context(6, decimal.ROUND_CEILING).create_decimal(value).normalize())
 
 
@@ -48,7 +48,7 @@ _EFFECTS = (("stays itself (N_w, median)", "self"), ("spread over words (S_w, me
 
 
 def _effects_text(effects: dict[str, Any] | None, weights: str) -> list[str]:
-    """What a certified mechanism does, beside the paper's at the same epsilon."""
+    """The effects of a certified mechanism, beside the paper's at the same epsilon."""
     if effects is None:
         return []
     lines = [f"under the prior {_shown(effects['prior']):<20} {weights:>10}   s = epsilon/2"]
@@ -67,12 +67,12 @@ def _effects_table(effects: dict[str, Any] | None, weights: str) -> str:
 
 
 class Result:
-    """What all results share."""
+    """The base of all results."""
 
     _SHOWN: ClassVar[tuple[str, ...]] = ()
 
     def __repr__(self) -> str:
-        """In one line: what matters most."""
+        """The most important values, in one line."""
         shown = [f"{name}={_text(getattr(self, name))}" for name in self._SHOWN]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -81,7 +81,7 @@ class Result:
         return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
 
     def _repr_html_(self) -> str:
-        """Its plain values; under them the effects of a certificate."""
+        """The plain values, and below them the effects of a certificate."""
         rows = [(name, value) for name, value in self.to_dict().items()
                 if not isinstance(value, (dict, list))]
         effects = _effects_table(getattr(self, "effects", None), getattr(self, "weights", ""))
@@ -90,7 +90,7 @@ class Result:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Report(Result):
-    """What was done and spent. It depends on the private text: for its owner only.
+    """What was done and spent. It depends on the private text: show it only to the text's owner.
 
     `private` says that a bound holds for what the output tells about the text, whatever the text
     is; `why_not_private` says why none does, and what to change. `spent` is words * epsilon, per
@@ -143,7 +143,7 @@ class Report(Result):
         return cls(**{name: given[name] for name in names if name in given})
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values; those of the ledger only if there is one."""
+        """The fields as plain values; the fields of the ledger only if there is one."""
         fields = super().to_dict()
         return fields if self.ledger is not None else {
             name: value for name, value in fields.items() if name not in self._LEDGER}
@@ -153,7 +153,7 @@ class Report(Result):
         return json.dumps(self.to_dict(), indent=1)
 
     def __add__(self, other: Self) -> Self:
-        """What both cost together, if they drew in the same way: costs add up."""
+        """The total cost of both, if they drew in the same way: costs add up."""
         counted = {name: getattr(self, name) + getattr(other, name) for name in self._COUNTS}
         worst = None
         if None not in (self.spent_worst, other.spent_worst) and self.epsilon_gamma is not None:
@@ -161,9 +161,10 @@ class Report(Result):
         sums = {**counted, "private": self.private and other.private, "spent_worst": worst,
                 "why_not_private": self.why_not_private or other.why_not_private,
                 "spent": counted["words"] * self.epsilon,
-                **dict.fromkeys(self._LEDGER)}  # which say how one ledger stood at one time
+                **dict.fromkeys(self._LEDGER)}  # these describe a ledger at one time
         total = dataclasses.replace(self, **sums)
-        # PRIVACY: epsilon counts distances of one model. What differs elsewhere has no such sum.
+        # PRIVACY: epsilon is per distance of one model. Reports that differ in anything else have
+        # no such sum.
         if dataclasses.replace(other, **sums, time=self.time) != total:
             raise make("argument", "these reports are of different mechanisms or models: their "
                        "costs are not in the same unit")
@@ -176,7 +177,7 @@ class Report(Result):
 
 
 class Entry(NamedTuple):
-    """A word that another may become."""
+    """A possible output of a word."""
 
     word: str
     distance: float
@@ -191,7 +192,7 @@ class Tail(NamedTuple):
 
 
 class Paper(NamedTuple):
-    """What becomes of the same word by the paper's mechanism at the same epsilon."""
+    """The same word under the paper's mechanism at the same epsilon."""
 
     self_probability: float
     support: float
@@ -199,11 +200,11 @@ class Paper(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Explanation(Result):
-    """What a word is replaced by: computed from the exact law, not by drawing.
+    """The possible outputs of a word, computed from the exact law, not by drawing.
 
-    `entries` are the nearest words, `tail` all the others; `self_probability` is how often the
-    word stays itself, N_w; `support` over how many words it is spread in effect, S_w. `paper`, of a
-    calibrated mechanism: these two without its certificate.
+    `entries` are the nearest words, `tail` all the others; `self_probability` is the probability
+    that the word stays unchanged, N_w; `support` is the effective number of its outputs, S_w.
+    `paper`, for a calibrated mechanism: these two values without the certificate.
     """
 
     word: str
@@ -250,7 +251,7 @@ class Explanation(Result):
 
 
 class Pair(NamedTuple):
-    """Two words and how far apart they are."""
+    """Two words and their distance."""
 
     a: str
     b: str
@@ -259,7 +260,7 @@ class Pair(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Summary(Result):
-    """What a mechanism does to words that come as a prior says."""
+    """The effect of a mechanism on words drawn from a prior."""
 
     self_median: float
     self_mean: float
@@ -274,7 +275,7 @@ class Summary(Result):
 
 
 class Cost(NamedTuple):
-    """What a document costs at most."""
+    """The largest possible cost of a document."""
 
     epsilon: float
     rho: float
@@ -283,7 +284,7 @@ class Cost(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Audit(Result):
-    """What an epsilon really protects on this vocabulary.
+    """The real protection of an epsilon on this vocabulary.
 
     `realised`: proved, no two words lose more per unit of distance; `realised_least`: proved, the
     worst pair loses that; `local`: proved, no two inputs can be told apart by more. Where
@@ -328,7 +329,7 @@ class Audit(Result):
         return "\n".join(lines + _effects_text(self.effects, self.weights))
 
     def cost(self, words: int, distance: float = math.inf, delta: float = 1e-6) -> Cost:
-        """What a document of so many words costs, if each may be moved by `distance`."""
+        """The cost of a document with this many words, if each may be moved by `distance`."""
         reach = min(distance, self.gamma)
         pure = words * (self.local if distance >= self.gamma else self.realised * reach)
         rho = words * (self.s * reach) ** 2 / 2
@@ -337,10 +338,10 @@ class Audit(Result):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Calibration(Result):
-    """An exponent beyond epsilon/2, and weights, proved to keep the promise of epsilon here.
+    """An exponent above epsilon/2, and weights, proved to keep the promise of epsilon here.
 
-    `effects` is what it does to words under a prior, and under "paper" what s = epsilon/2 does. It
-    is a tighter proof of the same epsilon, not stronger noise.
+    `effects` is the effect on words under a prior, and under "paper" the effect of s = epsilon/2.
+    It is a tighter proof of the same epsilon, not stronger noise.
     """
 
     epsilon: float
@@ -364,7 +365,7 @@ class Calibration(Result):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Point(Summary):
-    """What one epsilon does. `epsilon_paper` is what the paper asks for the same s."""
+    """The effect of one epsilon. `epsilon_paper` is the paper's epsilon for the same s."""
 
     epsilon: float
     epsilon_paper: float
@@ -376,7 +377,7 @@ class Point(Summary):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Choice(Result):
-    """The largest epsilon that does not disclose more than the target says."""
+    """The largest epsilon that does not disclose more than the target allows."""
 
     epsilon: float
     calibrated: bool

@@ -1,4 +1,4 @@
-"""For Dask: a column of texts, made private on the workers.
+"""For Dask: makes a column of texts private on the workers.
 
     report = tem.dask.privatize_to(frame, "text", 3, "private")   # draws once, and writes Parquet
     private = tem.dask.privatize(frame, "text", 3)                # lazy, like all of Dask
@@ -27,7 +27,7 @@ __all__ = ["privatize", "privatize_to"]
 @explained(*POLICIES)
 def privatize(data: Any, column: str | None, epsilon: float, *, model: Model | Path | None = None,
               threads: int = 1, **policies: Unpack[Policies]) -> Any:
-    """A Dask frame with the texts of a column made private, or a Dask series of them (column None).
+    """Returns a Dask frame with a private column, or a private Dask series (column None).
 
     model: a Model that was opened from a file, the path of one, or None for the default one.
     threads: of a task.
@@ -43,7 +43,7 @@ def privatize(data: Any, column: str | None, epsilon: float, *, model: Model | P
 
 
 def _series(series: Any, recipe: Recipe) -> Any:
-    meta = recipe.privatize(series._meta)[0]  # no texts: only the type, which categories lose
+    meta = recipe.privatize(series._meta)[0]  # no texts: only the type, which loses its categories
     return series.map_partitions(_draw, recipe, meta=meta)
 
 
@@ -62,13 +62,13 @@ def _draw(texts: Any, recipe: Recipe) -> Any:
 def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: Path, *,
                  model: Model | Path | None = None, threads: int = 1, ledger: Path | None = None,
                  budget: float | None = None, **policies: Unpack[Policies]) -> Report:
-    """Writes a Dask frame with a private column, or several, as Parquet, and tells what that cost:
-    what was drawn for what was written.
+    """Writes a Dask frame with one or more private columns as Parquet, and returns the cost: the
+    draws of the written texts.
 
-    path: a folder to be made, where all workers see it; if it is there, nothing is drawn. ledger,
+    path: a folder to create, visible to all workers; if it exists, nothing is drawn. ledger,
     budget: as in `tem.Model.privatize`, a file of the driver; people are not told apart. The output
-    gets its name when it is paid for, tasks that were run again included, and is in a folder that
-    only you can read until then. The other parameters are those of `privatize`.
+    gets its name when it is paid for, including the tasks that ran again. Until then it is in a
+    folder that only you can read. The other parameters are those of `privatize`.
     """
     import dask
 
@@ -81,7 +81,7 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
     _refuse_existing(there)
     unpaid = there.with_name(f"{there.name}.unpaid-{uuid.uuid4().hex}")
     here = unpaid / "out"
-    unpaid.mkdir(mode=0o700)  # PRIVACY: what is in it is paid for by nobody if this process dies
+    unpaid.mkdir(mode=0o700)  # PRIVACY: if this process dies, nobody has paid for the content
     try:
         here.mkdir()
         write = dask.delayed(_write)
@@ -91,7 +91,7 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
         _refuse_existing(there)
         here.rename(there)
     finally:
-        shutil.rmtree(unpaid, ignore_errors=True)  # nothing is in it if it was published
+        shutil.rmtree(unpaid, ignore_errors=True)  # empty if the output was published
     return report
 
 
@@ -101,20 +101,20 @@ def _refuse_existing(path: pathlib.Path) -> None:
 
 
 def _write(part: Any, columns: list[str], recipe: Recipe, folder: str, number: int) -> Report:
-    """In a worker: a part of the output. Each run notes that it was, before it draws."""
+    """In a worker: writes a part of the output. Each run leaves a note before it draws."""
     run = pathlib.Path(folder, f".{number}-{uuid.uuid4().hex}")
     run.touch()
     drawn = {column: recipe.privatize(part[column]) for column in columns}
     file = run.with_suffix(".new")
     private = _without_attrs(part).assign(**{name: texts for name, (texts, _) in drawn.items()})
     private.to_parquet(file)
-    file.rename(run.with_name(f"part.{number}.parquet"))  # whole, or not at all
+    file.rename(run.with_name(f"part.{number}.parquet"))  # complete, or not at all
     return functools.reduce(operator.add, [report for _, report in drawn.values()])
 
 
 def _drawn_again(folder: pathlib.Path, written: tuple[Report, ...]) -> Report | None:
-    """What was drawn at most by tasks that were run again, as often as they noted; takes the notes
-    and what else the dead have left away."""
+    """An upper bound on the draws of tasks that ran again, from their notes; removes the notes and
+    other leftovers of dead workers."""
     runs = [0] * len(written)
     for note in folder.glob(".*"):
         runs[int(note.name[1:].partition("-")[0])] += note.suffix == ""

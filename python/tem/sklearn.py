@@ -3,7 +3,7 @@
     pipeline = make_pipeline(tem.sklearn.Privatizer(epsilon=3), TfidfVectorizer(),
                              LogisticRegression())
 
-Its parameters are public and never learnt from the texts: `fit` learns nothing.
+Its parameters are public and never learned from the texts: `fit` learns nothing.
 """
 from typing import Any, Self, Unpack
 
@@ -48,7 +48,7 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """The texts, made private, in the same kind of container. A frame keeps its columns."""
+        """Returns the private texts, in the same kind of container. A frame keeps its columns."""
         if not hasattr(self, "model_"):
             self.fit(X)
         options = {name: value for name, value in self.get_params(deep=False).items()
@@ -61,5 +61,5 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.model_.privatize(X, **options)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """The names that came in."""
+        """The names of the input."""
         return input_features

@@ -1,12 +1,12 @@
-"""For Apache Spark: a column of texts, made private on the executors.
+"""For Apache Spark: makes a column of texts private on the executors.
 
     report = tem.spark.privatize_to(frame, "text", 3, "private.parquet")   # draws once, and writes
     tem.spark.privatize_to(..., ledger="spent.jsonl", budget=10_000)       # if the budget allows
     private = tem.spark.privatize(frame, "text", 3)                        # lazy, like all of Spark
 
-Every evaluation of a lazy frame draws anew: show it, cache it and lose a part of the cache, or use
-it twice, and more has been drawn than you see. docs/CLUSTERS.md says what that costs. tem must be
-installed where the executors run; the model's file is sent there.
+Every evaluation of a lazy frame draws again: if you show it, cache it and lose a part of the cache,
+or use it twice, more has been drawn than you see. docs/CLUSTERS.md explains the cost. tem must be
+installed where the executors run; tem sends the model's file there.
 """
 import functools
 import os
@@ -25,10 +25,10 @@ from ._results import Report
 __all__ = ["privatize", "privatize_to"]
 
 
-# What each task drew whose output counts: by stage and partition.
+# The draws of each task whose output counts, by stage and partition.
 Reports = dict[tuple[int, int], Report]
 
-# Formats that write into a folder, and nowhere else.
+# Formats that write only into a folder.
 FILES = ("parquet", "orc", "json", "csv", "text")
 
 # The name by which a plan shows that it draws.
@@ -50,7 +50,7 @@ class _Sum:
 @explained(*POLICIES)
 def privatize(frame: Any, column: str, epsilon: float, *, model: Model | Path | None = None,
               ship: bool = True, threads: int = 1, **policies: Unpack[Policies]) -> Any:
-    """The frame with the texts of a column made private; null becomes "", unless missing="keep".
+    """Returns the frame with a private column; null becomes "", unless missing="keep".
 
     model: a Model that was opened from a file, the path of one, or None for the default one.
     ship: send the file to the executors; else each opens the same path. threads: of a task, as
@@ -67,14 +67,14 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
                  format: str = "parquet", write_options: dict[str, Any] | None = None,
                  ledger: Path | None = None, budget: float | None = None,
                  **policies: Unpack[Policies]) -> Report:
-    """Writes the frame with a private column, or several, and tells what that cost: what was drawn
-    by the tasks whose output was written, each counted once. What others drew, which failed or were
-    slower than their copies, is not in it, nor in the output.
+    """Writes the frame with one or more private columns, and returns the cost: the draws of the
+    tasks whose output was written, each counted once. The report and the output do not include the
+    draws of tasks that failed or were slower than their copies.
 
-    path: a folder to be made; if it is there, nothing is drawn. format, write_options: those of
+    path: a folder to create; if it exists, nothing is drawn. format, write_options: those of
     `frame.write`. ledger, budget: as in `tem.Model.privatize`, a file of the driver; people are not
-    told apart. The output gets its name when it is paid for, tasks that were run again included,
-    and is in a folder that only you can read until then, where the file system has such. The other
+    told apart. The output gets its name when it is paid for, including the tasks that ran again.
+    Until then it is in a folder that only you can read, if the file system supports this. The other
     parameters are those of `privatize`.
     """
     recipe, nothing = make_recipe(model, epsilon, threads, policies)
@@ -86,8 +86,8 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
                    f"{', '.join(FILES)}")
     bill = Bill(model, recipe, ledger, budget)
     spent = context.accumulator({}, _Sum())
-    # PRIVACY: what is drawn is written in the same stage. Were there a shuffle between, a lost
-    # executor would be replaced by new draws while some of the old ones are already written.
+    # PRIVACY: texts are drawn and written in the same stage. With a shuffle between, new draws
+    # would replace a lost executor's while some of its old ones are already written.
     private = frame
     for name in columns:
         private = _with_private(private, name, recipe, ship, spent)
@@ -109,8 +109,8 @@ def _refuse_drawn(frame: Any) -> None:
 
 
 class _Unpaid:
-    """A folder in a closed one beside `path`, which gets its name once it is paid for, and else
-    goes."""
+    """A folder inside a closed one beside `path`. It gets its name once it is paid for; otherwise
+    it is removed."""
 
     def __init__(self, context: Any, path: str) -> None:
         closed = f"{path.rstrip('/')}.unpaid-{uuid.uuid4().hex}"
@@ -119,7 +119,7 @@ class _Unpaid:
         self.here, self.there, self.closed = map(hadoop.Path, (self.name, path, closed))
         self.files = self.there.getFileSystem(context._jsc.hadoopConfiguration())
         self._refuse_existing()
-        # PRIVACY: what is in it is paid for by nobody if this process dies.
+        # PRIVACY: if this process dies, nobody has paid for the content.
         if not self.files.mkdirs(self.closed, hadoop.permission.FsPermission("700")):
             raise make("file", "no folder can be made beside the output", str(self.there))
 
@@ -128,7 +128,7 @@ class _Unpaid:
             raise make("exists", "the output already exists", str(self.there))
 
     def publish(self) -> None:
-        self._refuse_existing()  # into a folder that is there it would be moved
+        self._refuse_existing()  # rename would move it into an existing folder
         if not self.files.rename(self.here, self.there):
             raise make("file", "the output is paid for, and cannot be given its name",
                        str(self.there))
@@ -137,12 +137,12 @@ class _Unpaid:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        self.files.delete(self.closed, True)  # nothing is in it if it was published
+        self.files.delete(self.closed, True)  # empty if the output was published
 
 
 def _drawn_again(context: Any, reports: Reports) -> Report | None:
-    """What tasks have drawn at most that failed, were killed or were run twice. They tell nothing,
-    but none has more to draw for than the largest of those that do."""
+    """An upper bound on the draws of tasks that failed, were killed or ran twice. They report
+    nothing, but none draws for more words than the largest task that reports."""
     if not reports:
         return None
     spark = context._jsc.sc()
@@ -154,7 +154,7 @@ def _drawn_again(context: Any, reports: Reports) -> Report | None:
 
 
 def _runs_of(store: Any, context: Any, stage: int) -> int:
-    """How often tasks of a stage were started, over all attempts, beyond once each."""
+    """The number of task starts of a stage, over all attempts, beyond one each."""
     nothing = context._gateway.new_array(context._jvm.double, 0)
     empty = context._jvm.java.util.ArrayList()
     attempts = store.stageData(stage, False, empty, False, nothing)
@@ -171,15 +171,16 @@ def _with_private(frame: Any, column: str, recipe: Recipe, ship: bool, spent: An
         raise make("argument", "the column to privatise must have the type string")
     name = _send(frame.sparkSession.sparkContext, recipe) if ship else None
     draw = _make_udf(recipe, name, spent)
-    # As bytes: what is not UTF-8 is refused by tem, without quoting it, and not by Arrow.
+    # As bytes, so that tem refuses text that is not UTF-8, without quoting it; Arrow would quote
+    # it.
     return frame.withColumn(column, draw(frame[column].cast("binary")))
 
 
 def _send(context: Any, recipe: Recipe) -> str:
-    """Has the executors fetch the model's file; returns its name there."""
+    """Makes the executors fetch the model's file; returns its name there."""
     from pyspark import SparkFiles
 
-    name = f"{recipe.hash}.tem"  # no other model has it
+    name = f"{recipe.hash}.tem"  # no other model has this name
     if not os.path.exists(SparkFiles.get(name)):
         link = pathlib.Path(_links().name, name)
         link.unlink(missing_ok=True)
@@ -207,8 +208,8 @@ def _make_udf(recipe: Recipe, name: str | None, spent: Any) -> Any:
         return pandas.Series(private, dtype=object)
 
     draw.__name__ = DRAW
-    # PRIVACY: Spark may evaluate what it takes for a function of its input more than once, such as
-    # in a filter and again in its result, and one frame would show several draws for a text.
+    # PRIVACY: Spark may evaluate a function of its input more than once, such as in a filter and
+    # again in its result. One frame would then show several draws for a text.
     return pandas_udf(draw, "string").asNondeterministic()
 
 
