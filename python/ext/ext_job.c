@@ -84,7 +84,7 @@ static bool is_na(PyObject *item) {
     return found;
 }
 
-/* What tables have where there is no text: None, NaN or pandas.NA. */
+/* The values that tables use for a missing text: None, NaN or pandas.NA. */
 static bool is_missing(PyObject *item) {
     if (PyUnicode_Check(item))
         return false;
