@@ -171,8 +171,7 @@ def _with_private(frame: Any, column: str, recipe: Recipe, ship: bool, spent: An
         raise make("argument", "the column to privatise must have the type string")
     name = _send(frame.sparkSession.sparkContext, recipe) if ship else None
     draw = _make_udf(recipe, name, spent)
-    # As bytes, so that tem refuses text that is not UTF-8, without quoting it; Arrow would quote
-    # it.
+    # As bytes, so that tem, not Arrow, refuses text that is not UTF-8. tem does not quote it.
     return frame.withColumn(column, draw(frame[column].cast("binary")))
 
 
