@@ -253,7 +253,7 @@ class Bench:
             folder = pathlib.Path(self.options.imdb or "/nonexistent") / "train"
             files = sorted(folder.glob("pos/*.txt")) + sorted(folder.glob("neg/*.txt"))
             if not files:
-                raise Missing("no IMDB reviews; --imdb names the unpacked aclImdb folder")
+                raise Missing("no IMDB reviews; --imdb names the unpacked aclImdb directory")
             with open(path, "w", encoding="utf-8", newline="") as out:
                 for file in files:
                     text = file.read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
  * protocol.
  *
  * An evaluation is a plan of rows, one per (mechanism, epsilon, trial). A finished row is a line of
- * FOLDER/results.jsonl, on disk before the next row begins. An existing row is not computed again.
+ * DIR/results.jsonl, on disk before the next row begins. An existing row is not computed again.
  * results.csv, results.md and the figures are made from these lines. */
 #ifndef EVAL_EVAL_H
 #define EVAL_EVAL_H
@@ -31,7 +31,7 @@ typedef struct eval_row {
     char model[65];       /* hash of the model file */
     char data[33];        /* digests of train and test */
     char certificate[65]; /* hash of the mechanism's certificate, or "" */
-    char setting[64];     /* everything else that all rows of a folder share */
+    char setting[64];     /* everything else that all rows of a directory share */
 } eval_row;
 
 /* Progress callback: the row that was just finished, and the estimated seconds for the remaining
@@ -54,17 +54,17 @@ typedef struct eval_options {
     const char *epsilons;   /* numbers separated by commas; NULL: each mechanism's own */
     const char *only;       /* MECHANISM[:EPSILON[:TRIAL]]: compute these rows again; NULL: none */
     uint32_t epochs;        /* 0: 20 */
-    const char *export_to;  /* folder for the texts and vectors of each row, or NULL */
+    const char *export_to;  /* directory for the texts and vectors of each row, or NULL */
     const tem_run *run;
     eval_told_fn *told;
     eval_note_fn *note;
     void *context;
 } eval_options;
 
-/* Runs the paper's experiment on the folder of the standard aclImdb download. Fails with
+/* Runs the paper's experiment on the directory of the standard aclImdb download. Fails with
  * TEM_ERR_ARGUMENT (an unknown mechanism, an invalid number), TEM_ERR_FILE, TEM_ERR_FORMAT (bad
- * data; the folder holds results of another model, data, certificate, seed or setting),
- * TEM_ERR_EXISTS (another evaluation is writing to the folder), TEM_ERR_CERTIFICATE (every
+ * data; the directory holds results of another model, data, certificate, seed or setting),
+ * TEM_ERR_EXISTS (another evaluation is writing to the directory), TEM_ERR_CERTIFICATE (every
  * requested row needs a certificate and has none), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
 tem_status eval_imdb(const tem_model *model, const char *data, const eval_options *options,
                      tem_error *error);

@@ -182,7 +182,7 @@ static tem_status refuse_too_many(const evaluation *e, const plan_item *item, te
     return count < EVAL_EPSILONS_MAX
                ? TEM_OK
                : eval_fail_at(error, TEM_ERR_RANGE, e->results.path, 0,
-                              "it already has %d epsilons of this mechanism; use another folder",
+                              "it already has %d epsilons of this mechanism; use another directory",
                               EVAL_EPSILONS_MAX);
 }
 
@@ -271,7 +271,7 @@ static tem_status check_certificates(const evaluation *e, tem_error *error) {
         tem_mechanism_free(mechanism);
         if (strcmp(row->certificate, now.certificate) != 0)
             return eval_fail_at(error, TEM_ERR_FORMAT, e->results.path, 0,
-                                "a result from another certificate; use another folder");
+                                "a result from another certificate; use another directory");
     }
     return TEM_OK;
 }
@@ -350,7 +350,7 @@ tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
         status = results_write_tables(&e.results, options->folder, error);
     if (status == TEM_OK && !figure_write_all(&e.results, options->folder, t->membership))
         note(&e, "no figures: gnuplot is missing or failed; you can draw them later from the .gp "
-                 "files in the folder");
+                 "files in the directory");
     trial_close(&e.trial);
     tem_prior_free(e.prior);
     tem_accountant_free(e.accountant);

@@ -4,8 +4,8 @@
 
 #include "trial.h"
 
-/* Computes the requested rows that the folder does not have yet. The task's corpora and classes are
- * set; this fills in the rest of the task. Frees nothing. */
+/* Computes the requested rows that the directory does not have yet. The task's corpora and classes
+ * are set; this fills in the rest of the task. Frees nothing. */
 tem_status evaluate(task *t, const eval_options *options, tem_error *error);
 
 #endif

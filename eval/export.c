@@ -12,7 +12,7 @@
 static tem_status open_file(const char *folder, const char *name, FILE **out, char path[4096],
                             tem_error *error) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return eval_fail_at(error, TEM_ERR_FILE, folder, 0, "cannot make the folder");
+        return eval_fail_at(error, TEM_ERR_FILE, folder, 0, "cannot create the directory");
     snprintf(path, 4096, "%s/%s", folder, name);
     *out = fopen(path, "wb");
     return *out != NULL ? TEM_OK : eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot write it");

@@ -1,5 +1,5 @@
-/* figure.c - results as pictures. A script contains its data and draws into the current folder, so
- * that anyone can draw the picture again. */
+/* figure.c - results as pictures. A script contains its data and draws into the current directory,
+ * so that anyone can draw the picture again. */
 #include "figure.h"
 
 #include "gnuplot.h"
@@ -159,7 +159,7 @@ static void print_script(FILE *out, const void *context) {
     print_plot(&s);
 }
 
-/* Runs the folder's script in `inside`. gnuplot's messages are dropped: they are not about the
+/* Runs the directory's script in `inside`. gnuplot's messages are dropped: they are not about the
  * results. */
 static bool run_script(const char *inside, const char *name) {
     char path[128];

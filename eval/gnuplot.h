@@ -8,7 +8,7 @@
 
 /* Runs a script without the user's own settings. No shell is involved, so no name is interpreted.
  *   script   a file, relative to `inside`; "-": standard input
- *   inside   the folder to run in; NULL: the program's current folder
+ *   inside   the directory to run in; NULL: the program's current directory
  *   files    replace standard input, output and error; -1: the program's own
  * Returns whether gnuplot succeeded. */
 bool gnuplot_run(const char *script, const char *inside, const int files[3]);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char layout[] = "this is not the aclImdb folder, which has train/pos, train/neg, "
+static const char layout[] = "this is not the aclImdb directory, which has train/pos, train/neg, "
                              "test/pos and test/neg with one .txt file per review";
 
 static int is_review(const struct dirent *entry) {
@@ -43,7 +43,7 @@ static tem_status read_class(const char *folder, const char *part, uint32_t labe
         return eval_fail_at(error, TEM_ERR_ARGUMENT, folder, 0, "the name is too long");
     const int count = scandir(path, &names, is_review, alphasort);
     if (count < 0 && errno != ENOENT && errno != ENOTDIR)
-        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot read the folder");
+        return eval_fail_at(error, TEM_ERR_FILE, path, 0, "cannot read the directory");
     if (count <= 0) {
         free(names);
         return eval_fail_at(error, TEM_ERR_FORMAT, folder, 0, layout);
@@ -72,7 +72,7 @@ tem_status imdb_read(const char *folder, const char *part, const tem_model *mode
     if (status == TEM_OK && c.count != 2 * negative)
         status = eval_fail_at(error, TEM_ERR_FORMAT, folder, 0,
                               "%s has %u negative and %u positive reviews; the numbers should be "
-                              "equal: is the folder complete?",
+                              "equal: is the directory complete?",
                               part, negative, c.count - negative);
     if (status == TEM_OK)
         *out = c;

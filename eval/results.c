@@ -153,7 +153,7 @@ static tem_status read_line(results *r, const char *line, size_t bytes, uint64_t
     json_decref(object);
     if (!fine)
         return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
-                            "this is not a result of an evaluation; use another folder");
+                            "this is not a result of an evaluation; use another directory");
     const char *other = strcmp(row.model, like->model) != 0       ? "another model"
                         : strcmp(row.data, like->data) != 0       ? "other data"
                         : row.seed != like->seed                  ? "another seed"
@@ -161,7 +161,7 @@ static tem_status read_line(results *r, const char *line, size_t bytes, uint64_t
                                                                   : NULL;
     if (other != NULL)
         return eval_fail_at(error, TEM_ERR_FORMAT, r->path, number,
-                            "a result from %s; use another folder", other);
+                            "a result from %s; use another directory", other);
     return remember(r, &row, error);
 }
 
@@ -192,7 +192,7 @@ static tem_status open_file(results *r, tem_error *error) {
     return errno == EWOULDBLOCK
                ? eval_fail_at(error, TEM_ERR_EXISTS, r->path, 0,
                               "another evaluation is writing to it; wait, or use another "
-                              "folder")
+                              "directory")
                : eval_fail_at(error, TEM_ERR_FILE, r->path, 0, "cannot lock it");
 }
 
@@ -204,7 +204,7 @@ tem_status results_open(const char *folder, const eval_row *like, results *r, te
         sizeof made.path)
         return eval_fail_at(error, TEM_ERR_ARGUMENT, folder, 0, "the name is too long");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return eval_fail_at(error, TEM_ERR_FILE, folder, 0, "cannot make the folder");
+        return eval_fail_at(error, TEM_ERR_FILE, folder, 0, "cannot create the directory");
     tem_status status = open_file(&made, error);
     if (status == TEM_OK)
         status = whole_file_read(made.path, &text, &bytes, error);

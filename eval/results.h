@@ -13,7 +13,7 @@ typedef struct results {
     uint32_t count, capacity;
 } results;
 
-/* Reads folder/results.jsonl and keeps it open; creates folder and file if they are missing.
+/* Reads folder/results.jsonl and keeps it open; creates directory and file if they are missing.
  * Removes an incomplete last line, which an interrupted run leaves. Any other line that is not a
  * row fails with TEM_ERR_FORMAT; so does a row whose model, data, seed or setting differs from
  * `like`. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_EXISTS (another process has it open). */
@@ -27,7 +27,7 @@ const eval_row *results_find(const results *r, const char *mechanism, double eps
 /* Appends a row, and returns when it is on disk. */
 tem_status results_append(results *r, const eval_row *row, tem_error *error);
 
-/* Writes results.csv and results.md into the folder. */
+/* Writes results.csv and results.md into the directory. */
 tem_status results_write_tables(const results *r, const char *folder, tem_error *error);
 
 /* The numbers of a row. */

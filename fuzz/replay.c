@@ -1,8 +1,8 @@
 /* replay.c - runs a fuzz target on files, without a fuzzer, so that corpora are ordinary tests.
  *
- * usage: fuzz_X FOLDER|FILE...
+ * usage: fuzz_X DIR|FILE...
  *
- * Prints TAP, one result per folder or file. An input that crashes the target ends the program
+ * Prints TAP, one result per directory or file. An input that crashes the target ends the program
  * before its result, which the harness counts as a failure; the last line names the input. */
 #include <dirent.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static int run_file(const char *path) {
     return result;
 }
 
-/* Runs the files of the folder; returns their number, or -1 if one cannot be read. */
+/* Runs the files of the directory; returns their number, or -1 if one cannot be read. */
 static int run_folder(const char *path, DIR *folder) {
     int count = 0;
     char name[PATH_BYTES];
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     printf("1..%d\n", argc - 1);
     for (int i = 1; i < argc; i++) {
         const int count = run(argv[i]);
-        /* An empty folder is a lost corpus. */
+        /* An empty directory is a lost corpus. */
         const int ok = count > 0;
         printf("%sok %d - %s: %d files\n", ok ? "" : "not ", i, argv[i], count);
         fflush(stdout);

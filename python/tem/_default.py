@@ -1,6 +1,6 @@
 """Finds the default model, by the same rule as the command: tem_model_find_default.
 
-$TEM_MODEL; else default.tem in this package, beside the command `tem`, or in its install folder;
+$TEM_MODEL; else default.tem in this package, beside the command `tem`, or in its install directory;
 else a model built once, in the user's cache, from the vectors that come with the package.
 """
 import contextlib
@@ -33,14 +33,14 @@ def _folders() -> tuple[bytes, ...]:
 
 
 def _is_own(path: str) -> bool:
-    """Whether the file or folder belongs to this user, is no link, and nobody else can write it."""
+    """Whether only this user owns and can write the file or directory, and it is no link."""
     found = os.lstat(path)
     return (not stat.S_ISLNK(found.st_mode) and found.st_uid == os.geteuid()
             and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def _cache() -> pathlib.Path | None:
-    """The user's cache folder, by the XDG specification."""
+    """The user's cache directory, by the XDG specification."""
     named, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
     if os.path.isabs(named):
         return pathlib.Path(named, "tem")

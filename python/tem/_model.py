@@ -85,7 +85,7 @@ def _given(name: str, value: float | None) -> float:
 
 
 def _prior_name(prior: Path | float) -> str:
-    """The name as in a certificate: the file name without its folder, at most 63 bytes."""
+    """The name as in a certificate: the file name without its directory, at most 63 bytes."""
     if isinstance(prior, (int, float)):
         return f"zipf:{prior:g}"
     return os.path.basename(os.fspath(prior)).encode(errors="replace")[-63:].decode(errors="ignore")

@@ -65,10 +65,10 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
     """Writes a Dask frame with one or more private columns as Parquet, and returns the cost: the
     draws of the written texts.
 
-    path: a folder to create, visible to all workers; if it exists, nothing is drawn. ledger,
+    path: a directory to create, visible to all workers; if it exists, nothing is drawn. ledger,
     budget: as in `tem.Model.privatize`, a file of the driver; people are not told apart. The output
     gets its name when it is paid for, including the tasks that ran again. Until then it is in a
-    folder that only you can read. The other parameters are those of `privatize`.
+    directory that only you can read. The other parameters are those of `privatize`.
     """
     import dask
 

@@ -28,7 +28,7 @@ __all__ = ["privatize", "privatize_to"]
 # The draws of each task whose output counts, by stage and partition.
 Reports = dict[tuple[int, int], Report]
 
-# Formats that write only into a folder.
+# Formats that write only into a directory.
 FILES = ("parquet", "orc", "json", "csv", "text")
 
 # The name by which a plan shows that it draws.
@@ -71,11 +71,11 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
     tasks whose output was written, each counted once. The report and the output do not include the
     draws of tasks that failed or were slower than their copies.
 
-    path: a folder to create; if it exists, nothing is drawn. format, write_options: those of
+    path: a directory to create; if it exists, nothing is drawn. format, write_options: those of
     `frame.write`. ledger, budget: as in `tem.Model.privatize`, a file of the driver; people are not
     told apart. The output gets its name when it is paid for, including the tasks that ran again.
-    Until then it is in a folder that only you can read, if the file system supports this. The other
-    parameters are those of `privatize`.
+    Until then it is in a directory that only you can read, if the file system supports this. The
+    other parameters are those of `privatize`.
     """
     recipe, nothing = make_recipe(model, epsilon, threads, policies)
     columns = columns_of(column)
@@ -109,8 +109,8 @@ def _refuse_drawn(frame: Any) -> None:
 
 
 class _Unpaid:
-    """A folder inside a closed one beside `path`. It gets its name once it is paid for; otherwise
-    it is removed."""
+    """A directory inside a closed one beside `path`. It gets its name once it is paid for;
+    otherwise it is removed."""
 
     def __init__(self, context: Any, path: str) -> None:
         closed = f"{path.rstrip('/')}.unpaid-{uuid.uuid4().hex}"
@@ -128,7 +128,7 @@ class _Unpaid:
             raise make("exists", "the output already exists", str(self.there))
 
     def publish(self) -> None:
-        self._refuse_existing()  # rename would move it into an existing folder
+        self._refuse_existing()  # rename would move it into an existing directory
         if not self.files.rename(self.here, self.there):
             raise make("file", "the output is paid for, and cannot be given its name",
                        str(self.there))
@@ -190,7 +190,7 @@ def _send(context: Any, recipe: Recipe) -> str:
 
 @functools.cache
 def _links() -> tempfile.TemporaryDirectory[str]:
-    """A folder that stays until this process ends: in local mode tasks read from it."""
+    """A directory that stays until this process ends: in local mode tasks read from it."""
     return tempfile.TemporaryDirectory(prefix="tem.")
 
 

@@ -27,7 +27,7 @@ def trusted_list():
 
 
 def copy_list(state):
-    """Copies the user's list, so that another state folder trusts the same models."""
+    """Copies the user's list, so that another state directory trusts the same models."""
     folder = state / "tem"
     folder.mkdir(mode=0o700)
     if trusted_list().exists():
@@ -36,7 +36,7 @@ def copy_list(state):
 
 @pytest.fixture(scope="session", autouse=True)
 def own_state(tmp_path_factory):
-    """A state folder of these tests: only they trust the models that they build."""
+    """A state directory of these tests: only they trust the models that they build."""
     folder = tmp_path_factory.mktemp("state")
     copy_list(folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -83,7 +83,7 @@ def default():
 
 @pytest.fixture
 def state(monkeypatch, tmp_path):
-    """The state folder of one test, which trusts the models of all tests."""
+    """The state directory of one test, which trusts the models of all tests."""
     folder = tmp_path / "state"
     folder.mkdir()
     copy_list(folder)

@@ -17,7 +17,7 @@ import forging  # noqa: E402
 
 @pytest.fixture
 def stranger(monkeypatch, tmp_path):
-    """The state folder of a user who trusts nothing yet."""
+    """The state directory of a user who trusts nothing yet."""
     folder = tmp_path / "stranger"
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     return folder

@@ -14,7 +14,7 @@ TEXTS = make_texts(300)
 
 @pytest.fixture
 def run(tmp_path, model_path):
-    """Runs a command in its own folder, as a user would: tem in the PATH, a model named."""
+    """Runs a command in its own directory, as a user would: tem in the PATH, a model named."""
     def start(*command, **variables):
         environment = dict(os.environ, TEM_MODEL=str(model_path), HOME=str(tmp_path),
                            PATH=f"{os.path.dirname(COMMAND)}:{os.environ['PATH']}", **variables)

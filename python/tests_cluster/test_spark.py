@@ -149,7 +149,7 @@ def test_ledger_fails_before_anything_is_drawn(spark, model, texts, tmp_path):
 
 
 def test_unpaid_is_closed(spark, model, texts, tmp_path):
-    """Nobody else can read output before it is paid for. It is not moved into a folder that has
+    """Nobody else can read output before it is paid for. It is not moved into a directory that has
     taken its name."""
     def look(batches):
         for closed in tmp_path.glob("one.unpaid-*"):

@@ -619,10 +619,10 @@ static void a_row_is_of_its_data(void **state) {
         .mechanism = "tem", .epsilon = 2, .trial = 1, .seed = 1, .data = "0123", .setting = "s"};
     assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0123\"", NULL), TEM_OK);
     assert_int_equal(reopen("own", &row, "\"data\"", "\"data\": \"0124\"", &error), TEM_ERR_FORMAT);
-    assert_string_equal(error.message, "a result from other data; use another folder");
+    assert_string_equal(error.message, "a result from other data; use another directory");
     /* as earlier versions wrote it */
     assert_int_equal(reopen("own", &row, "\"data\"", "\"date\": \"0123\"", &error), TEM_ERR_FORMAT);
-    assert_string_equal(error.message, "a result from other data; use another folder");
+    assert_string_equal(error.message, "a result from other data; use another directory");
     static const char *const trials[] = {"0", "-1", "1.5", "4294967297", "1001", "\"1\"", "null"};
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
         char field[64];
@@ -644,7 +644,7 @@ static void other_data_needs_another_folder(void **state) {
     const char *review = in_folder("ours/test/pos/3_1.txt");
     write_file(review, "w1 w2 w3"); /* one review of the test half */
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
-    assert_non_null(strstr(error.message, "other data; use another folder"));
+    assert_non_null(strstr(error.message, "other data; use another directory"));
     assert_int_equal(t.rows, 1);
 }
 
@@ -685,7 +685,7 @@ static void a_long_epsilon_is_taken_up(void **state) {
 }
 
 /* One trial has no intervals, two have; x extends to the epsilons; a quote in the name of the
- * folder does no harm. */
+ * directory does no harm. */
 static void figures_show_what_there_is(void **state) {
     (void)state;
     char data[PATH], script[8192];
@@ -769,7 +769,7 @@ static void bad_pictures_are_not_kept(void **state) {
     assert_int_not_equal(access(in_folder("kept-out/figures.part"), F_OK), 0);
 }
 
-/* The folder has 64 epsilons: the tables have no room for another. */
+/* The directory has 64 epsilons: the tables have no room for another. */
 static void too_many_epsilons_are_refused(void **state) {
     (void)state;
     char data[PATH];

@@ -178,8 +178,8 @@ static void write_bytes(const char *path, const void *data, size_t size) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* The number of files in the folder. The test puts nothing else there, so that a leftover temporary
- * file shows. */
+/* The number of files in the directory. The test puts nothing else there, so that a leftover
+ * temporary file shows. */
 static int file_count(void) {
     int count = 0;
     DIR *listing = opendir(folder);
@@ -1284,8 +1284,8 @@ static void touch(const char *path) {
     fclose(file);
 }
 
-/* $TEM_MODEL, whatever it names; otherwise the first folder that has a model, the folder itself
- * before its share. */
+/* $TEM_MODEL, whatever it names; otherwise the first directory that has a model, the directory
+ * itself before its share. */
 static void test_default(void **state) {
     (void)state;
     char bin[128], share[128], installed[160], beside[160], found[256] = "untouched";

@@ -73,7 +73,7 @@ static int tear_down(void **state) {
 
 /* ---- files ---- */
 
-/* The path of a file in the folder; valid until the ninth next call. */
+/* The path of a file in the directory; valid until the ninth next call. */
 static const char *path_of(const char *name) {
     static char paths[8][128];
     static unsigned next;
@@ -1329,7 +1329,7 @@ static bool is_whole_prefix(tem_format format, const core_buffer *part, const co
 }
 
 /* Standard output has whole documents; a file is complete or missing. It may be complete although
- * the run failed, if the folder could not be flushed after the file got its name. */
+ * the run failed, if the directory could not be flushed after the file got its name. */
 static void check_output(tem_format format, bool to_file, tem_status status,
                          const core_buffer *found, const core_buffer *right) {
     if (found->size == SIZE_MAX)

@@ -69,7 +69,7 @@ static int end_waiting(void **state) {
     return 0;
 }
 
-/* The path of a file in the folder; valid until the fourth next call. */
+/* The path of a file in the directory; valid until the fourth next call. */
 static const char *path_of(const char *name) {
     static char paths[4][128];
     static unsigned next;

@@ -1,5 +1,5 @@
 /* test_system.c - an unusual but legal system: it reads and writes a few bytes at a time, signals
- * interrupt it, it cannot rename without replacing, and cannot map a file or flush a folder.
+ * interrupt it, it cannot rename without replacing, and cannot map a file or flush a directory.
  *
  * The program is linked with --wrap, so that it intercepts the library's system calls. Files must
  * have the same content as on a usual system. */
@@ -33,7 +33,7 @@ enum {
     INTERRUPTED = 2, /* every other call ends with EINTR */
     NO_NOREPLACE = 4,
     NO_MAP = 8,
-    NO_FOLDER = 16, /* folders cannot be flushed */
+    NO_FOLDER = 16, /* directories cannot be flushed */
     MODES = 32
 };
 enum { FEW = 7 };

@@ -126,7 +126,7 @@ static void test_torn(void **state) {
 static void test_remove(void **state) {
     (void)state;
     struct stat info;
-    assert_int_equal(tem_trust_remove(first, NULL, NULL), TEM_OK); /* no folder */
+    assert_int_equal(tem_trust_remove(first, NULL, NULL), TEM_OK); /* no directory */
     assert_int_not_equal(stat(list_folder, &info), 0);
     assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);
     assert_int_equal(tem_trust_add(other, NULL, NULL), TEM_OK);
@@ -326,7 +326,7 @@ static void test_links(void **state) {
     assert_int_equal(has(first), 1);
 }
 
-/* In a folder that others can write, they decide which file has the name. */
+/* In a directory that others can write, they decide which file has the name. */
 static void test_folder_not_own(void **state) {
     (void)state;
     assert_int_equal(tem_trust_add(first, NULL, NULL), TEM_OK);

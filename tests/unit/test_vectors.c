@@ -1,7 +1,7 @@
 /* test_vectors.c - embedding files, numbers, and the reading and writing of files.
  *
  * tests/data/vectors has a small file for every case, with its verdict in the name; the table below
- * has the exact message for each. The folder is $TEM_TEST_DATA, or tests/data. If built with
+ * has the exact message for each. The directory is $TEM_TEST_DATA, or tests/data. If built with
  * TEM_FAULTS, the program also makes the nth allocation or system call fail, for all n. */
 #include "core/fault.h"
 #include "core/number.h"
