@@ -142,7 +142,7 @@ static void print_plot(const script *s) {
                 print_curve(s, i, v, m->name);
             }
     if (s->f->against_epsilon && original.trials > 0)
-        fprintf(s->out, "%s%.6g with lines dt 2 lc 1 title 'text as it is'",
+        fprintf(s->out, "%s%.6g with lines dt 2 lc 1 title 'original text'",
                 curves++ > 0 ? ", " : "", original.mean);
     fputs(curves > 0 ? "\n" : "NaN notitle\n", s->out);
 }
