@@ -22,7 +22,7 @@ typedef enum chance_purpose {
     CHANCE_SHADOW_VECTORS,
 } chance_purpose;
 
-/* Derives every random number of an experiment from (seed, trial). */
+/* The seed of all random numbers for one trial and purpose of an experiment. */
 uint64_t chance_seed(uint64_t seed, uint64_t trial, chance_purpose purpose);
 
 uint64_t chance_next(chance *c);

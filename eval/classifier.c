@@ -155,7 +155,7 @@ static double learn_layer(trainer *t) {
     return loss;
 }
 
-/* gradient: `stride` floats. The layer's rows are not padded, so this is a plain loop. */
+/* gradient: `stride` floats. The layer's rows are not padded, so Adam's loops cannot be used here. */
 static void slot_gradient(const trainer *t, uint64_t slot, float *gradient) {
     const uint32_t dimension = t->c->vectors.dimension;
     memset(gradient, 0, t->c->vectors.stride * sizeof *gradient);
@@ -180,7 +180,7 @@ static void step_slots(void *context, uint64_t first, uint64_t last) {
     }
 }
 
-/* Steps the words that are not in the batch at once, instead of later. */
+/* Takes the step of the words that are not in the batch now, instead of later. */
 static void step_others(trainer *t) {
     const embedding *e = &t->c->vectors;
     static const float zero[TEM_DIMENSION_MAX + ADAM_LANES] __attribute__((aligned(64)));

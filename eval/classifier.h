@@ -25,7 +25,7 @@ void embedding_free(embedding *e);
 typedef struct training {
     uint32_t epochs, batch;
     uint64_t seed;
-    bool dense; /* take every step of every word at once; for tests */
+    bool dense; /* take every step of every word immediately; for tests */
 } training;
 
 typedef struct classifier {

@@ -1,4 +1,4 @@
-/* test_law.c - the sampled law: its table, its exponent, its numbers, its promise.
+/* test_law.c - the law that is drawn: its table, its exponent, its numbers, its promise.
  *
  * The oracle is MPFR. The law as numbers (law.c) is compared with two others made here: the exact
  * law, from E_j and r computed again, and the ideal law, a_y exp(-s min(d, gamma)) / Z, from which
