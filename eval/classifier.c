@@ -155,7 +155,7 @@ static double learn_layer(trainer *t) {
     return loss;
 }
 
-/* gradient: `stride` floats. The layer's rows are not padded, so Adam's loops cannot be used here. */
+/* gradient: `stride` floats. The layer's rows are not padded, so Adam's loops do not fit here. */
 static void slot_gradient(const trainer *t, uint64_t slot, float *gradient) {
     const uint32_t dimension = t->c->vectors.dimension;
     memset(gradient, 0, t->c->vectors.stride * sizeof *gradient);
