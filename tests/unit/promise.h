@@ -8,7 +8,7 @@
 #include <mpfr.h>
 #include <stdlib.h>
 
-/* ln P(y | w) of the law that is drawn, to 30 digits, then rounded. Row `count`: an unknown word. */
+/* ln P(y | w) of the law that is drawn, to 30 digits, then rounded. Row `count`: unknown. */
 static inline long double *promise_log_laws(const sampler *m, uint32_t count) {
     enum { BITS_OF_LOG = 200 };
     long double *logs = calloc((size_t)(count + 1) * count, sizeof *logs);
