@@ -40,9 +40,13 @@ tem_status tem_privatize_texts(const tem_mechanism *mechanism, const tem_job *jo
                                const tem_text_input *texts, size_t count, const tem_run *run,
                                tem_texts **out, tem_counts *counts, tem_balance *balance,
                                tem_error *error) {
+    static const tem_job defaults = {.ledger = NULL};
+    if (out != NULL)
+        *out = NULL;
+    if (counts != NULL)
+        *counts = (tem_counts){0};
     if (job_is_for_newer(job, error) || is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    static const tem_job defaults = {.ledger = NULL};
     if (mechanism == NULL || (texts == NULL && count > 0) || out == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism, texts and a place for the result are needed");

@@ -246,14 +246,13 @@ tem_status text_batch_run(const tem_mechanism *mechanism, const tem_job *job,
         status = make_room(&b, count, error);
     if (status == TEM_OK)
         status = replace_and_charge(&b, mechanism, run, balance, error);
-    if (counts != NULL)
-        *counts = status == TEM_OK ? sum_of(&b) : (tem_counts){0};
+    if (counts != NULL && status == TEM_OK)
+        *counts = sum_of(&b);
     core_free(b.documents);
     if (status == TEM_OK && !job->dry_run) {
         *out = b.result;
         return TEM_OK;
     }
     text_batch_free(b.result);
-    *out = NULL;
     return status;
 }

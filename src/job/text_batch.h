@@ -7,7 +7,7 @@
 
 #include "tem.h"
 
-/* tem_privatize_texts. counts and balance may be NULL. */
+/* tem_privatize_texts. counts and balance may be NULL. *out and *counts are set on success only. */
 tem_status text_batch_run(const tem_mechanism *mechanism, const tem_job *job,
                           const tem_text_input *texts, size_t count, const tem_run *run,
                           tem_texts **out, tem_counts *counts, tem_balance *balance,

@@ -627,10 +627,10 @@ static void test_json_records(void **state) {
     refuse_json("{\"text\":\"a\",\"text\":\"b\"}", "not twice");
     refuse_json("{\"text\":\"a\",\"te\\u0078t\":\"b\"}", "not twice");
     refuse_json("{\"text\":null,\"text\":\"b\"}", "not twice");
-    refuse_json("{\"Text\":\"a\"}", "the private field");
-    refuse_json("{\"text\\u0000\":\"a\"}", "the private field");
-    refuse_json("{}", "the private field");
-    refuse_json("{\"a\":{\"text\":\"x\"}}", "the private field");
+    refuse_json("{\"Text\":\"a\"}", "expected the private field");
+    refuse_json("{\"text\\u0000\":\"a\"}", "expected the private field");
+    refuse_json("{}", "expected the private field");
+    refuse_json("{\"a\":{\"text\":\"x\"}}", "expected the private field");
     refuse_json("{\"text\":1}", "a string or null");
     refuse_json("{\"text\":true}", "a string or null");
     refuse_json("{\"text\":[\"a\"]}", "a string or null");

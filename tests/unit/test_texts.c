@@ -327,8 +327,12 @@ static void test_refused(void **state) {
         tem_privatize_texts(mechanism, NULL, nowhere, 2, NULL, &private, NULL, NULL, &error),
         TEM_ERR_ARGUMENT);
     assert_int_equal(error.line, 2);
-    assert_int_equal(tem_privatize_texts(NULL, NULL, nowhere, 1, NULL, &private, NULL, NULL, NULL),
-                     TEM_ERR_ARGUMENT);
+    tem_counts counts = {.documents = 7};
+    private = (tem_texts *)&counts;
+    assert_int_equal(
+        tem_privatize_texts(NULL, NULL, nowhere, 1, NULL, &private, &counts, NULL, NULL),
+        TEM_ERR_ARGUMENT);
+    assert_true(private == NULL && counts.documents == 0);
     assert_int_equal(
         tem_privatize_texts(mechanism, NULL, NULL, 1, NULL, &private, NULL, NULL, NULL),
         TEM_ERR_ARGUMENT);
