@@ -44,14 +44,11 @@ static PyObject *report(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!p(KKKK)OO", state->job, &job, &seeded, &documents, &words,
                           &unknown, &punctuation, &given, &said))
         return NULL;
-    const tem_counts counts = {documents, words, unknown, punctuation};
+    const tem_counts counts = {
+        .documents = documents, .words = words, .unknown = unknown, .punctuation = punctuation};
     if (ext_ledger_read(given, &ledger) && (said == Py_None || read_balance(said, &balance))) {
-        const tem_job terms = {.text = job->options,
-                               .missing = job->missing,
-                               .insecure_seeded = seeded,
-                               .ledger = ledger.path != NULL ? PyBytes_AsString(ledger.path) : NULL,
-                               .budget = ledger.budget,
-                               .by = ledger.by};
+        tem_job terms = ext_ledger_terms(job, &ledger);
+        terms.insecure_seeded = seeded;
         result = write_report(state, job, &terms, &counts, said == Py_None ? NULL : &balance);
     }
     ext_ledger_free(&ledger);
