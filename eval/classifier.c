@@ -193,21 +193,28 @@ static void step_others(trainer *t) {
     }
 }
 
-static void train_batch(trainer *t, pool *threads) {
+static tem_status train_batch(trainer *t, const workers *w, tem_error *error) {
     t->t++;
     find_slots(t);
-    pool_run(threads, t->slots, catch_up_slots, t);
-    pool_run(threads, t->batch, average_documents, t);
+    tem_status status = ranges_run(w, t->slots, catch_up_slots, t, error);
+    if (status == TEM_OK)
+        status = ranges_run(w, t->batch, average_documents, t, error);
+    if (status != TEM_OK)
+        return status;
     learn_layer(t);
-    pool_run(threads, t->slots, step_slots,
-             t); /* before the layer's step: it needs the old weights */
+    /* before the layer's step: it needs the old weights */
+    status = ranges_run(w, t->slots, step_slots, t, error);
+    if (status != TEM_OK)
+        return status;
     dense_step(&t->c->layer, &t->schedule, t->t);
     if (t->how->dense)
         step_others(t);
+    return TEM_OK;
 }
 
-static tem_status train_epochs(trainer *t, uint32_t *order, chance *numbers, pool *threads,
+static tem_status train_epochs(trainer *t, uint32_t *order, chance *numbers, core_team *team,
                                const tem_run *run, tem_error *error) {
+    workers w = {team, run, "training", 0, t->schedule.steps};
     tem_status status = TEM_OK;
     for (uint32_t i = 0; i < t->data->count; i++)
         order[i] = i;
@@ -217,12 +224,14 @@ static tem_status train_epochs(trainer *t, uint32_t *order, chance *numbers, poo
             const uint32_t left = t->data->count - at;
             t->documents = order + at;
             t->batch = left < t->how->batch ? left : t->how->batch;
-            train_batch(t, threads);
-            status = eval_progress(run, "training", t->t, t->schedule.steps, error);
+            w.done = t->t;
+            status = train_batch(t, &w, error);
+            if (status == TEM_OK)
+                status = eval_progress(run, w.stage, t->t, w.total, error);
         }
     }
     if (status == TEM_OK)
-        pool_run(threads, t->c->vectors.words, catch_up_words, t);
+        status = ranges_run(&w, t->c->vectors.words, catch_up_words, t, error);
     return status;
 }
 
@@ -276,8 +285,8 @@ static tem_status classifier_begin(const embedding *start, uint32_t classes, cha
 }
 
 tem_status classifier_train(const embedding *start, const bags *data, uint32_t classes,
-                            const training *how, pool *threads, const tem_run *run, classifier *out,
-                            tem_error *error) {
+                            const training *how, core_team *team, const tem_run *run,
+                            classifier *out, tem_error *error) {
     chance numbers = {how->seed};
     classifier c;
     tem_status status = classifier_begin(start, classes, &numbers, &c, error);
@@ -288,7 +297,7 @@ tem_status classifier_train(const embedding *start, const bags *data, uint32_t c
     if (status == TEM_OK && order == NULL)
         status = eval_out_of_memory(error);
     if (status == TEM_OK)
-        status = train_epochs(&t, order, &numbers, threads, run, error);
+        status = train_epochs(&t, order, &numbers, team, run, error);
     free(order);
     trainer_free(&t);
     if (status == TEM_OK)
@@ -313,24 +322,30 @@ static void average_for_prediction(void *context, uint64_t first, uint64_t last)
         average_into(e, p->data, p->first + (uint32_t)i, p->averages + i * e->stride);
 }
 
-tem_status classifier_predict(const classifier *c, const bags *data, pool *threads, float **out,
+tem_status classifier_predict(const classifier *c, const bags *data, core_team *team, float **out,
                               tem_error *error) {
     prediction p = {c, data, 0, adam_floats((uint64_t)PREDICT_AT_ONCE * c->vectors.stride)};
     float *all = adam_floats((uint64_t)data->count * c->classes);
+    const workers w = {.team = team, .stage = "predicting"};
+    tem_status status = TEM_OK;
     if (p.averages == NULL || all == NULL) {
         free(p.averages);
         free(all);
         return eval_out_of_memory(error);
     }
-    for (; p.first < data->count; p.first += PREDICT_AT_ONCE) {
+    for (; p.first < data->count && status == TEM_OK; p.first += PREDICT_AT_ONCE) {
         const uint32_t left = data->count - p.first;
         const uint32_t count = left < PREDICT_AT_ONCE ? left : PREDICT_AT_ONCE;
-        pool_run(threads, count, average_for_prediction, &p);
+        status = ranges_run(&w, count, average_for_prediction, &p, error);
         dense_forward(&c->layer, p.averages, c->vectors.stride, count,
                       all + (size_t)p.first * c->classes);
     }
-    softmax(all, data->count, c->classes);
     free(p.averages);
+    if (status != TEM_OK) {
+        free(all);
+        return status;
+    }
+    softmax(all, data->count, c->classes);
     *out = all;
     return TEM_OK;
 }

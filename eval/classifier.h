@@ -5,7 +5,7 @@
 
 #include "corpus.h"
 #include "dense.h"
-#include "pool.h"
+#include "ranges.h"
 
 /* Initial vectors of the words. */
 typedef struct embedding {
@@ -38,12 +38,12 @@ typedef struct classifier {
  * the same for any number of threads. Reports progress in batches. Fails with TEM_ERR_MEMORY,
  * TEM_ERR_CANCELLED. */
 tem_status classifier_train(const embedding *start, const bags *data, uint32_t classes,
-                            const training *how, pool *threads, const tem_run *run, classifier *out,
-                            tem_error *error);
+                            const training *how, core_team *team, const tem_run *run,
+                            classifier *out, tem_error *error);
 void classifier_free(classifier *c);
 
 /* Returns the class probabilities of each document, row by row; free with free(). */
-tem_status classifier_predict(const classifier *c, const bags *data, pool *threads, float **out,
+tem_status classifier_predict(const classifier *c, const bags *data, core_team *team, float **out,
                               tem_error *error);
 
 /* The share of documents whose label is the most probable class (on a tie, the first class). */

@@ -328,9 +328,7 @@ static tem_status prepare(task *t, const eval_options *options, tem_error *error
         status = embedding_of_model(t->model, &t->start, error);
     if (status == TEM_OK && t->export_to != NULL && !options->random_init)
         status = export_vectors(t->export_to, 0, t->model, &t->start, error);
-    return status == TEM_OK
-               ? pool_create(options->run != NULL ? options->run->threads : 0, &t->threads, error)
-               : status;
+    return status == TEM_OK ? core_team_create(options->run, &t->team, error) : status;
 }
 
 tem_status evaluate(task *t, const eval_options *options, tem_error *error) {

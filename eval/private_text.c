@@ -49,8 +49,8 @@ static void draw_range(void *context, uint64_t first, uint64_t last) {
 }
 
 tem_status private_text_draw(const tem_mechanism *mechanism, const corpus *c, uint64_t seed,
-                             uint64_t first_stream, pool *threads, const tem_run *run, corpus *out,
-                             tem_error *error) {
+                             uint64_t first_stream, core_team *team, const tem_run *run,
+                             corpus *out, tem_error *error) {
     corpus made = {0};
     drawing d = {.mechanism = mechanism,
                  .from = c,
@@ -58,13 +58,16 @@ tem_status private_text_draw(const tem_mechanism *mechanism, const corpus *c, ui
                  .seed = seed,
                  .first_stream = first_stream,
                  .error = error};
+    workers w = {team, run, "drawing words", 0, c->count};
     d.status = corpus_copy(c, &made, error);
     pthread_mutex_init(&d.lock, NULL);
     for (; d.first < c->count && d.status == TEM_OK; d.first += AT_ONCE) {
         const uint32_t left = c->count - d.first;
-        pool_run(threads, left < AT_ONCE ? left : AT_ONCE, draw_range, &d);
+        w.done = d.first;
+        const tem_status ran =
+            ranges_run(&w, left < AT_ONCE ? left : AT_ONCE, draw_range, &d, error);
         if (d.status == TEM_OK)
-            d.status = eval_progress(run, "drawing words", d.first, c->count, error);
+            d.status = ran;
     }
     pthread_mutex_destroy(&d.lock);
     if (d.status == TEM_OK)

@@ -3,13 +3,13 @@
 #define EVAL_PRIVATE_TEXT_H
 
 #include "corpus.h"
-#include "pool.h"
+#include "ranges.h"
 
 /* Replaces every word by a draw from the seeded generator. Each document has its own stream; the
  * first is `first_stream`. NOT private. The result is the same for any number of threads. */
 tem_status private_text_draw(const tem_mechanism *mechanism, const corpus *c, uint64_t seed,
-                             uint64_t first_stream, pool *threads, const tem_run *run, corpus *out,
-                             tem_error *error);
+                             uint64_t first_stream, core_team *team, const tem_run *run,
+                             corpus *out, tem_error *error);
 
 /* The share of words that are the same in both corpora. */
 double private_text_kept(const corpus *original, const corpus *private);

@@ -14,8 +14,8 @@ void task_free(task *t) {
     corpus_free(&t->train);
     corpus_free(&t->test);
     embedding_free(&t->start);
-    pool_free(t->threads);
-    t->threads = NULL;
+    core_team_free(t->team);
+    t->team = NULL;
 }
 
 void trial_close(trial *t) {
@@ -74,7 +74,7 @@ static tem_status begin_vectors(const trial *t, chance_purpose purpose, embeddin
 static tem_status train(const trial *t, const embedding *start, const bags *data,
                         const training *how, classifier *c, tem_error *error) {
     const task *k = t->task;
-    return classifier_train(start, data, k->classes, how, k->threads, k->run, c, error);
+    return classifier_train(start, data, k->classes, how, k->team, k->run, c, error);
 }
 
 /* Trains the attack model on a shadow model's answers about its training text and other text. */
@@ -89,9 +89,9 @@ static tem_status learn_attack(const task *t, trial *out, const bags *own, tem_e
         status = train(out, start, own, &how, &shadow, error);
     embedding_free(&vectors);
     if (status == TEM_OK)
-        status = classifier_predict(&shadow, own, t->threads, &in, error);
+        status = classifier_predict(&shadow, own, t->team, &in, error);
     if (status == TEM_OK)
-        status = classifier_predict(&shadow, &out->judge_bags, t->threads, &others, error);
+        status = classifier_predict(&shadow, &out->judge_bags, t->team, &others, error);
     if (status == TEM_OK)
         status =
             attack_train(in, own->count, others, out->judge_bags.count, t->classes,
@@ -141,9 +141,9 @@ tem_status trial_open(const task *t, uint32_t number, trial *out, tem_error *err
 static tem_status attack_target(const trial *t, const classifier *target, const bags *own,
                                 const bags *others, double *auc, tem_error *error) {
     float *in = NULL, *out = NULL;
-    tem_status status = classifier_predict(target, own, t->task->threads, &in, error);
+    tem_status status = classifier_predict(target, own, t->task->team, &in, error);
     if (status == TEM_OK)
-        status = classifier_predict(target, others, t->task->threads, &out, error);
+        status = classifier_predict(target, others, t->task->team, &out, error);
     if (status == TEM_OK)
         status = attack_auc(&t->attack, in, own->count, out, others->count, auc, error);
     free(in);
@@ -169,11 +169,11 @@ static tem_status draw_texts(const trial *t, const tem_mechanism *mechanism, tex
     const task *k = t->task;
     const uint64_t seed = chance_seed(k->seed, t->number, CHANCE_DRAW);
     tem_status status =
-        private_text_draw(mechanism, &t->learn, seed, 0, k->threads, k->run, &x->learn, error);
+        private_text_draw(mechanism, &t->learn, seed, 0, k->team, k->run, &x->learn, error);
     if (status == TEM_OK)
         status = bags_create(&x->learn, &x->learn_bags, error);
     if (status == TEM_OK && k->membership)
-        status = private_text_draw(mechanism, &t->others, seed, t->learn.count, k->threads, k->run,
+        status = private_text_draw(mechanism, &t->others, seed, t->learn.count, k->team, k->run,
                                    &x->others, error);
     if (status == TEM_OK && k->membership)
         status = bags_create(&x->others, &x->others_bags, error);
@@ -183,8 +183,7 @@ static tem_status draw_texts(const trial *t, const tem_mechanism *mechanism, tex
 static tem_status test_target(const trial *t, const classifier *target, const texts *x,
                               eval_row *row, tem_error *error) {
     float *answers = NULL;
-    tem_status status =
-        classifier_predict(target, &t->judge_bags, t->task->threads, &answers, error);
+    tem_status status = classifier_predict(target, &t->judge_bags, t->task->team, &answers, error);
     if (status != TEM_OK)
         return status;
     row->accuracy = classifier_accuracy(answers, &t->judge_bags, t->task->classes);

@@ -18,7 +18,7 @@ typedef struct task {
     uint32_t epochs;
     uint64_t seed;
     const char *export_to; /* see eval_options */
-    pool *threads;
+    core_team *team;
     const tem_run *run;
 } task;
 

@@ -1,10 +1,11 @@
 /* threads.c - loops that run on several threads.
  *
- * Threads live for one loop. The loops of tem take milliseconds at least, against
- * which starting a thread (tens of microseconds) does not show; a pool would add
- * state between calls for nothing. */
+ * Threads live for one loop. The loops of the library take milliseconds at least, against
+ * which starting a thread (tens of microseconds) does not show, and nothing is left behind that a
+ * fork() could break. The evaluation has thousands of shorter loops: it keeps a team. */
 #include "core/threads.h"
 
+#include "core/memory.h"
 #include "core/status.h"
 
 #include <pthread.h>
@@ -101,18 +102,32 @@ static void work_as_caller(loop *l) {
     here.is_caller = was_caller;
 }
 
+/* When a wait that began now should ask again. */
+static struct timespec next_question(void) {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += WAIT_NS;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    return end;
+}
+
 /* Waits for a worker, and asks meanwhile whether to go on: the last item may take long. */
 static void join(const loop_worker *w) {
     for (;;) {
-        struct timespec end;
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        end.tv_nsec += WAIT_NS;
-        end.tv_sec += end.tv_nsec / 1000000000;
-        end.tv_nsec %= 1000000000;
+        const struct timespec end = next_question();
         if (pthread_clockjoin_np(w->handle, NULL, CLOCK_MONOTONIC, &end) == 0)
             return;
         ask(w->loop);
     }
+}
+
+/* What a loop comes to, once nobody works on it any more. What once was asked for holds, whatever
+ * the callback says now: items are missing. */
+static tem_status finish(const loop *l, tem_error *error) {
+    if (atomic_load(&l->stop))
+        return core_fail(error, TEM_ERR_CANCELLED, "stopped while %s", l->stage);
+    return core_progress(l->run, l->stage, l->count, l->count, error);
 }
 
 tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, core_task *task,
@@ -132,8 +147,124 @@ tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, 
     work_as_caller(&l);
     for (unsigned i = 1; i < started; i++)
         join(&workers[i]);
-    /* What once was asked for holds, whatever the callback says now: items are missing. */
-    if (atomic_load(&l.stop))
-        return core_fail(error, TEM_ERR_CANCELLED, "stopped while %s", stage);
-    return core_progress(run, stage, count, count, error);
+    return finish(&l, error);
+}
+
+/* ---- teams ---- */
+
+typedef struct member {
+    core_team *team;
+    unsigned thread;
+    pthread_t handle;
+} member;
+
+/* A member waits until `round` changes, works on `loop`, and takes itself off `busy`. */
+struct core_team {
+    pthread_mutex_t lock;
+    pthread_cond_t start, done;
+    loop *loop;
+    uint64_t round;
+    unsigned busy; /* members that have not finished this round */
+    bool ending;
+    unsigned count; /* of members, besides the caller */
+    member members[];
+};
+
+static void *serve(void *argument) {
+    const member *m = argument;
+    core_team *t = m->team;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&t->lock);
+    for (;;) {
+        while (t->round == seen && !t->ending)
+            pthread_cond_wait(&t->start, &t->lock);
+        if (t->ending)
+            break;
+        seen = t->round;
+        loop *l = here.loop = t->loop;
+        pthread_mutex_unlock(&t->lock);
+        while (step(l, m->thread)) {
+        }
+        here.loop = NULL;
+        pthread_mutex_lock(&t->lock);
+        if (--t->busy == 0)
+            pthread_cond_signal(&t->done);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+tem_status core_team_create(const tem_run *run, core_team **team, tem_error *error) {
+    const unsigned members = core_thread_count(run) - 1;
+    core_team *t = core_alloc_zero(1, sizeof *t + members * sizeof *t->members);
+    pthread_condattr_t monotonic;
+    if (t == NULL)
+        return core_fail_memory(error);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->start, NULL);
+    pthread_cond_init(&t->done, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    for (; t->count < members; t->count++) {
+        member *m = &t->members[t->count];
+        *m = (member){.team = t, .thread = t->count + 1};
+        if (pthread_create(&m->handle, NULL, serve, m) != 0)
+            break;
+    }
+    *team = t;
+    return TEM_OK;
+}
+
+void core_team_free(core_team *t) {
+    if (t == NULL)
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->ending = true;
+    pthread_cond_broadcast(&t->start);
+    pthread_mutex_unlock(&t->lock);
+    for (unsigned i = 0; i < t->count; i++)
+        pthread_join(t->members[i].handle, NULL);
+    pthread_cond_destroy(&t->done);
+    pthread_cond_destroy(&t->start);
+    pthread_mutex_destroy(&t->lock);
+    core_free(t);
+}
+
+unsigned core_team_threads(const core_team *t) {
+    return t == NULL ? 1 : t->count + 1;
+}
+
+static void begin_round(core_team *t, loop *l) {
+    pthread_mutex_lock(&t->lock);
+    t->loop = l;
+    t->busy = t->count;
+    t->round++;
+    pthread_cond_broadcast(&t->start);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Waits for the members, and asks meanwhile whether to go on. */
+static void end_round(core_team *t, loop *l) {
+    pthread_mutex_lock(&t->lock);
+    while (t->busy > 0) {
+        const struct timespec end = next_question();
+        if (pthread_cond_timedwait(&t->done, &t->lock, &end) == 0)
+            continue;
+        pthread_mutex_unlock(&t->lock);
+        ask(l);
+        pthread_mutex_lock(&t->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+tem_status core_team_parallel(core_team *t, const tem_run *run, const char *stage, uint64_t count,
+                              core_task *task, void *context, tem_error *error) {
+    loop l = {.task = task, .context = context, .run = run, .stage = stage, .count = count};
+    if (t != NULL && t->count > 0)
+        begin_round(t, &l);
+    work_as_caller(&l);
+    if (t != NULL && t->count > 0)
+        end_round(t, &l);
+    return finish(&l, error);
 }

@@ -234,7 +234,7 @@ static void make_task(task *t, uint32_t count, int words, double signal, bool pe
     make_corpus(&t->train, count, words, signal, permuted, 101);
     make_corpus(&t->test, count, words, signal, permuted, 102);
     assert_int_equal(embedding_of_model(model, &t->start, NULL), TEM_OK);
-    assert_int_equal(pool_create(2, &t->threads, NULL), TEM_OK);
+    assert_int_equal(core_team_create(&(tem_run){.threads = 2}, &t->team, NULL), TEM_OK);
     assert_int_equal(blas_open(NULL), TEM_OK);
 }
 

@@ -234,12 +234,12 @@ static void every_width_gives_the_same_bits(void **state) {
 
 static classifier train(const bags *b, training how, unsigned threads) {
     embedding start;
-    pool *p = NULL;
+    core_team *p = NULL;
     classifier k;
     assert_int_equal(embedding_random(WORDS, DIMENSION, 4, &start, NULL), TEM_OK);
-    assert_int_equal(pool_create(threads, &p, NULL), TEM_OK);
+    assert_int_equal(core_team_create(&(tem_run){.threads = threads}, &p, NULL), TEM_OK);
     assert_int_equal(classifier_train(&start, b, 2, &how, p, NULL, &k, NULL), TEM_OK);
-    pool_free(p);
+    core_team_free(p);
     embedding_free(&start);
     return k;
 }

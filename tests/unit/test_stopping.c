@@ -311,6 +311,80 @@ static void test_stopping_holds(void **state) {
     assert_true(items < 100);
 }
 
+/* ---- teams ---- */
+
+/* The same of threads that stay: the one that waits asks, and the loop is stopped; then the team
+ * works on. */
+static void test_a_team_is_stopped(void **state) {
+    (void)state;
+    core_team *team = NULL;
+    assert_int_equal(core_team_create(&(tem_run){.threads = 2}, &team, NULL), TEM_OK);
+    for (int i = 0; i < 4; i++) {
+        meeting m = {.caller_waits = i % 2};
+        asked a = {.stop_at = 5};
+        const tem_run run = run_of(&a, 2);
+        assert_int_equal(core_team_parallel(team, &run, "meeting", 2, meet, &m, NULL),
+                         TEM_ERR_CANCELLED);
+        assert_true(atomic_load(&m.seen));
+        assert_false(core_task_stopped());
+    }
+    unsigned calls = 0, items = 0;
+    const tem_run run = {.progress = stop_once, .progress_context = &calls};
+    assert_int_equal(core_team_parallel(NULL, &run, "counting", 100, count_item, &items, NULL),
+                     TEM_ERR_CANCELLED);
+    assert_true(items < 100);
+    core_team_free(team);
+}
+
+enum { TEAM_ITEMS = 50 };
+
+static void count_each(void *context, uint64_t item, unsigned thread) {
+    atomic_uint *counts = context;
+    assert_true(thread < 8);
+    atomic_fetch_add(&counts[item], 1);
+}
+
+/* Each item once, in thousands of short loops, with fewer items than threads, too. */
+static void test_a_team_does_all_the_work(void **state) {
+    (void)state;
+    for (unsigned threads = 1; threads <= 8; threads += 7) {
+        core_team *team = NULL;
+        atomic_uint counts[TEAM_ITEMS] = {0};
+        unsigned loops = 0;
+        assert_int_equal(core_team_create(&(tem_run){.threads = threads}, &team, NULL), TEM_OK);
+        assert_int_equal(core_team_threads(team), threads);
+        for (; loops < 2000; loops++) {
+            const uint64_t items = loops % 2 == 0 ? TEAM_ITEMS : 1;
+            assert_int_equal(
+                core_team_parallel(team, NULL, "counting", items, count_each, counts, NULL),
+                TEM_OK);
+        }
+        for (int i = 0; i < TEAM_ITEMS; i++)
+            assert_int_equal(atomic_load(&counts[i]), i == 0 ? loops : loops / 2);
+        core_team_free(team);
+    }
+    assert_int_equal(core_team_threads(NULL), 1);
+    core_team_free(NULL);
+}
+
+/* A process that may use one CPU has one thread. */
+static void test_a_team_has_the_cpus_of_its_process(void **state) {
+    (void)state;
+    cpu_set_t all, one;
+    core_team *team = NULL;
+    size_t first = 0;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(first, &all))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    assert_int_equal(core_team_create(NULL, &team, NULL), TEM_OK);
+    assert_int_equal(core_team_threads(team), 1);
+    core_team_free(team);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
 /* ---- one large document ---- */
 
 enum { TEXT_BYTES = 4 << 20, TEXT_ASKS = TEXT_BYTES / (64 << 10) };
@@ -497,6 +571,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_locked_ledger, begin_waiting, end_waiting),
         cmocka_unit_test_setup_teardown(test_a_task_is_stopped, begin_waiting, end_waiting),
         cmocka_unit_test(test_stopping_holds),
+        cmocka_unit_test(test_a_team_is_stopped),
+        cmocka_unit_test(test_a_team_does_all_the_work),
+        cmocka_unit_test(test_a_team_has_the_cpus_of_its_process),
         cmocka_unit_test(test_large_text),
         cmocka_unit_test(test_slow_mechanism),
         cmocka_unit_test(test_large_record),

@@ -1,0 +1,27 @@
+/* ranges.h - loops of the evaluation on several threads.
+ *
+ * A training has thousands of short loops, whose items (a word's row, a document) take microseconds.
+ * So each thread gets one range of items, and the threads stay between loops (core/threads.h). */
+#ifndef EVAL_RANGES_H
+#define EVAL_RANGES_H
+
+#include "core/threads.h"
+
+/* Who works, and what the run's callback is told while a loop runs: how far the training or drawing is
+ * that the loop is a part of. */
+typedef struct workers {
+    core_team *team;    /* NULL: the caller does it all */
+    const tem_run *run; /* or NULL: nobody is told */
+    const char *stage;
+    uint64_t done, total;
+} workers;
+
+/* Handles the items first to last - 1, on one thread. */
+typedef void ranges_task(void *context, uint64_t first, uint64_t last);
+
+/* Has the items 0 to count - 1 handled. What a task makes of an item must not depend on the range:
+ * then the number of threads changes no result. TEM_ERR_CANCELLED: some items were not handled. */
+tem_status ranges_run(const workers *w, uint64_t count, ranges_task *task, void *context,
+                      tem_error *error);
+
+#endif
