@@ -88,21 +88,21 @@ class Bill:
 
     def __init__(self, model: Model | Path | None, recipe: Recipe, ledger: Path | None,
                  budget: float | None) -> None:
-        self.model, self.how = as_model(model), law_and_text(recipe.options)
+        opened, how = as_model(model), law_and_text(recipe.options)
+        self.job = opened._jobs.get(how) or opened._make_job(how)
         self.charged = _ledger.read(ledger, budget, None, None)
         self._charge((0, 0, 0, 0))  # a ledger that cannot be charged fails before anything is drawn
 
     def _charge(self, counts: Counts) -> dict[str, Any] | None:
         if self.charged is None:
             return None
-        return self.model._make_job(self.how).charge(counts, None, self.charged)
+        return self.job.charge(counts, None, self.charged)
 
     def settle(self, written: Report, again: Report | None) -> Report:
         """Charges for what was written and for what was drawn again (None: nothing was). The report
         of what was written."""
         balance = self._charge(_counts(written if again is None else written + again))
-        return _report(self.model._make_job(self.how), False, _counts(written), self.charged,
-                       balance)
+        return _report(self.job, False, _counts(written), self.charged, balance)
 
 
 def _counts(report: Report) -> Counts:

@@ -91,6 +91,10 @@ def _prior_name(prior: Path | float) -> str:
     return os.path.basename(os.fspath(prior)).encode(errors="replace")[-63:].decode(errors="ignore")
 
 
+def _charged(options: Options, texts: Any) -> _ledger.Charged | None:
+    return _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"), texts)
+
+
 def _report(job: _tem.Job, seeded: bool, counts: tuple[int, int, int, int],
             charged: _ledger.Charged | None, balance: dict[str, Any] | None) -> Report:
     """The report of a run, as the library writes it."""
@@ -129,8 +133,8 @@ def _advise(refused: UntrustedError, path: str, model_hash: str | None) -> Excep
         return refused
     if refused.file and refused.file != path:  # the list is at fault, and says so
         return refused
-    return make("untrusted", f"{refused.detail}; tem.Model.verify({path!r}) checks it, "
-                "or name the hash that it had where it was verified: model_hash=", path)
+    return make("untrusted", f"{refused.detail}; tem.Model.verify({path!r}) checks it, or name the "
+                "hash that it had where it was verified: model_hash=", path)
 
 
 def _warn_unnoted(reason: str, model_hash: str) -> None:
@@ -465,8 +469,7 @@ class Model:
         job = self._jobs.get(how)
         if job is None:
             job = self._make_job(how)
-        charged = _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"),
-                               texts)
+        charged = _charged(options, texts)
         if type(texts) is str and charged is None and options.get("insecure_seed") is None:
             if len(options) <= len(how) and options.keys() <= LAW_AND_TEXT:
                 self._quick[tuple(options.items())] = job
@@ -481,8 +484,7 @@ class Model:
         {options}
         """
         check("privatize_report", options)
-        charged = _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"),
-                               texts)
+        charged = _charged(options, texts)
         job = self._make_job(law_and_text(options))
         private, counts, balance = self._run(job, texts, options, charged)
         seeded = options.get("insecure_seed") is not None

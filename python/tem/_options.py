@@ -38,9 +38,9 @@ class Policies(TypedDict, total=False):
     calibrated: Annotated[bool, Option(
         False, "draw with the larger exponent that `calibrate` has proved for this epsilon")]
     unknown: Annotated[str, Option(
-        "uniform", "words that the model does not have are drawn from all words (\"uniform\"), "
-        "left out (\"drop\"), become \"<unk>\" (\"mask\"), or are released as they are "
-        "(\"keep-unsafe\": not private)")]
+        "uniform", 'words that the model does not have are drawn from all words ("uniform"), left '
+        'out ("drop"), become "<unk>" ("mask"), or are released as they are ("keep-unsafe": not '
+        "private)")]
     punctuation: Annotated[str, Option(
         "drop", '"drop", "keep" (released as it is) or "word" (drawn like a word)')]
     strip_tags: Annotated[bool, Option(False, "leave out HTML tags")]
@@ -48,12 +48,12 @@ class Policies(TypedDict, total=False):
         False, "keep the lines of a text, which tells how many words each has; else it becomes one "
         "line")]
     missing: Annotated[str, Option(
-        "empty", "None, NaN and null become \"\" (\"empty\"), or stay (\"keep\"), which tells them "
-        "from texts without words")]
+        "empty", 'None, NaN and null become "" ("empty"), or stay ("keep"), which tells them from '
+        "texts without words")]
 
 
-class Spending(TypedDict, total=False):
-    """What a call is charged to."""
+class Settings(Policies, total=False):
+    """All keywords that have a default and a plain value: what a configuration can hold."""
 
     ledger: Annotated[Path | None, Option(
         None, "a file in which what is spent is written down, before you get the texts: that of "
@@ -61,12 +61,6 @@ class Spending(TypedDict, total=False):
     budget: Annotated[float | None, Option(
         None, "the most that all runs together may spend, each words times epsilon; else "
         "BudgetError, and nothing is spent")]
-
-
-class Settings(Policies, Spending, total=False):
-    """What can be written into a configuration: all keywords that have a default and are plain
-    values."""
-
     threads: Annotated[int | None, Option(None, "at most this many; None for one per CPU")]
     insecure_seed: Annotated[int | None, Option(
         None, "for experiments and tests: repeatable, NOT private")]
@@ -86,8 +80,7 @@ class Options(Settings, total=False):
 
 
 def _read(keywords: Any) -> dict[str, tuple[Any, Option]]:
-    """The type and the Option of each keyword, in the order in which they are written above;
-    epsilon first."""
+    """The type and the Option of each keyword, in the order of the classes above; epsilon first."""
     hints = get_type_hints(keywords, include_extras=True)
     found = {name: get_args(hint)[0] if get_origin(hint) is Required else hint
              for name, hint in hints.items()}

@@ -2,6 +2,7 @@
  *
  * jansson reads every report and writes it again in the same way: equal bytes are JSON as other
  * programs write it, down to the digits of numbers. */
+#include "core/fault.h"
 #include "job/report.h"
 
 #include <jansson.h>
@@ -192,6 +193,33 @@ static void test_refused(void **state) {
     tem_mechanism_free(mechanism);
 }
 
+#ifdef TEM_FAULTS
+/* The n-th allocation fails, for all n: no report, and nothing is left behind. */
+static void test_faults(void **state) {
+    (void)state;
+    tem_mechanism *mechanism = mechanism_of("tem", 2);
+    const tem_job job = {.ledger = "spent"};
+    const tem_balance balance = {.left = 1};
+    for (uint64_t n = 1;; n++) {
+        char *text = NULL;
+        size_t bytes = 0;
+        core_fault_arm(n);
+        const tem_status status =
+            tem_report_json(mechanism, &job, &counts, &balance, &text, &bytes, NULL);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        assert_int_equal(status, hit ? TEM_ERR_MEMORY : TEM_OK);
+        assert_true((text == NULL) == hit);
+        tem_text_free(text);
+        if (!hit) {
+            assert_true(n > 3);
+            break;
+        }
+    }
+    tem_mechanism_free(mechanism);
+}
+#endif
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_private_run),
@@ -199,6 +227,9 @@ int main(void) {
         cmocka_unit_test(test_ledger_of_a_report),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_refused),
+#ifdef TEM_FAULTS
+        cmocka_unit_test(test_faults),
+#endif
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
