@@ -29,7 +29,5 @@ tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job *job,
 const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job) {
     if (mechanism == NULL || job == NULL)
         return "nothing is known about the run; name its mechanism and its job";
-    if (job_is_for_newer(job, NULL))
-        return "the job has options that this version of tem does not know; use a newer version";
     return spending_why_not_private(mechanism, job);
 }

@@ -2,6 +2,7 @@
 #include "certificate/certificate.h"
 #include "core/status.h"
 #include "io/file.h"
+#include "job/replacer.h"
 #include "space/kernels/kernels.h"
 #include "space/metric.h"
 #include "tuning/choose.h"
@@ -160,57 +161,48 @@ tem_status tem_kernel_force(const char *name, tem_error *error) {
     return TEM_OK;
 }
 
-/* Looks a name up in a list whose first entry stands for 1. */
-static int position(const char *name, const char *const *names, int count) {
-    for (int i = 0; name != NULL && i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return i + 1;
-    return 0;
-}
-
-static const char *const oov_names[] = {"uniform", "drop", "mask", "keep-unsafe"};
-static const char *const punctuation_names[] = {"drop", "keep", "word"};
-static const char *const missing_names[] = {"empty", "keep"};
-
 const char *tem_oov_name(tem_oov oov) {
-    return oov >= TEM_OOV_UNIFORM && oov <= TEM_OOV_KEEP_UNSAFE ? oov_names[oov - 1] : "unknown";
+    const char *name = policy_oov_name(oov);
+    return name == NULL ? "unknown" : name;
 }
 
 tem_status tem_oov_parse(const char *name, tem_oov *oov, tem_error *error) {
-    const int found = position(name, oov_names, 4);
-    if (found == 0 || oov == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "the policy for unknown words is uniform, drop, mask or keep-unsafe");
-    *oov = (tem_oov)found;
-    return TEM_OK;
+    for (int i = TEM_OOV_UNIFORM; name != NULL && oov != NULL && i <= TEM_OOV_KEEP_UNSAFE; i++)
+        if (strcmp(policy_oov_name((tem_oov)i), name) == 0) {
+            *oov = (tem_oov)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT,
+                     "the policy for unknown words is uniform, drop, mask or keep-unsafe");
 }
 
 const char *tem_punctuation_name(tem_punctuation punctuation) {
-    return punctuation >= TEM_PUNCTUATION_DROP && punctuation <= TEM_PUNCTUATION_WORD
-               ? punctuation_names[punctuation - 1]
-               : "unknown";
+    const char *name = policy_punctuation_name(punctuation);
+    return name == NULL ? "unknown" : name;
 }
 
 tem_status tem_punctuation_parse(const char *name, tem_punctuation *punctuation, tem_error *error) {
-    const int found = position(name, punctuation_names, 3);
-    if (found == 0 || punctuation == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "the policy for punctuation is drop, keep or word");
-    *punctuation = (tem_punctuation)found;
-    return TEM_OK;
+    for (int i = TEM_PUNCTUATION_DROP;
+         name != NULL && punctuation != NULL && i <= TEM_PUNCTUATION_WORD; i++)
+        if (strcmp(policy_punctuation_name((tem_punctuation)i), name) == 0) {
+            *punctuation = (tem_punctuation)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the policy for punctuation is drop, keep or word");
 }
 
 const char *tem_missing_name(tem_missing missing) {
-    return missing >= TEM_MISSING_EMPTY && missing <= TEM_MISSING_KEEP ? missing_names[missing - 1]
-                                                                       : "unknown";
+    const char *name = policy_missing_name(missing);
+    return name == NULL ? "unknown" : name;
 }
 
 tem_status tem_missing_parse(const char *name, tem_missing *missing, tem_error *error) {
-    const int found = position(name, missing_names, 2);
-    if (found == 0 || missing == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "the policy for missing texts is empty or keep");
-    *missing = (tem_missing)found;
-    return TEM_OK;
+    for (int i = TEM_MISSING_EMPTY; name != NULL && missing != NULL && i <= TEM_MISSING_KEEP; i++)
+        if (strcmp(policy_missing_name((tem_missing)i), name) == 0) {
+            *missing = (tem_missing)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the policy for missing texts is empty or keep");
 }
 
 tem_status tem_file_write(const char *path, const void *bytes, size_t count,

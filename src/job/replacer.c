@@ -8,6 +8,28 @@
 
 #include <string.h>
 
+const char *policy_oov_name(tem_oov oov) {
+    static const char *const names[] = {[TEM_OOV_UNIFORM] = "uniform",
+                                        [TEM_OOV_DROP] = "drop",
+                                        [TEM_OOV_MASK] = "mask",
+                                        [TEM_OOV_KEEP_UNSAFE] = "keep-unsafe"};
+    return oov >= TEM_OOV_UNIFORM && oov <= TEM_OOV_KEEP_UNSAFE ? names[oov] : NULL;
+}
+
+const char *policy_punctuation_name(tem_punctuation punctuation) {
+    static const char *const names[] = {[TEM_PUNCTUATION_DROP] = "drop",
+                                        [TEM_PUNCTUATION_KEEP] = "keep",
+                                        [TEM_PUNCTUATION_WORD] = "word"};
+    return punctuation >= TEM_PUNCTUATION_DROP && punctuation <= TEM_PUNCTUATION_WORD
+               ? names[punctuation]
+               : NULL;
+}
+
+const char *policy_missing_name(tem_missing missing) {
+    static const char *const names[] = {[TEM_MISSING_EMPTY] = "empty", [TEM_MISSING_KEEP] = "keep"};
+    return missing >= TEM_MISSING_EMPTY && missing <= TEM_MISSING_KEEP ? names[missing] : NULL;
+}
+
 void counts_add(tem_counts *total, const tem_counts *added) {
     total->documents += added->documents;
     total->words += added->words;

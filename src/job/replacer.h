@@ -25,6 +25,11 @@ typedef struct replacer {
     core_buffer waiting;  /* what is to be put out, and the places of those words in it */
 } replacer;
 
+/* The names of the policies; NULL: no such policy. */
+const char *policy_oov_name(tem_oov oov);
+const char *policy_punctuation_name(tem_punctuation punctuation);
+const char *policy_missing_name(tem_missing missing);
+
 /* total += added */
 void counts_add(tem_counts *total, const tem_counts *added);
 

@@ -1,7 +1,10 @@
 /* report.c - the report of a run: what was done, with which settings, and what it cost. */
 #include "job/report.h"
 
+#include "certificate/certificate.h"
 #include "core/status.h"
+#include "job/replacer.h"
+#include "job/spending.h"
 #include "records/json_span.h"
 
 #include <inttypes.h>
@@ -38,12 +41,12 @@ static uint64_t released_unseen(const tem_job *job, const tem_counts *counts) {
 
 static void set_policies(report *r, const tem_job *job) {
     const tem_text_options *text = &job->text;
-    set_name(r, RUN_OOV, tem_oov_name(text->oov != 0 ? text->oov : TEM_OOV_UNIFORM));
+    set_name(r, RUN_OOV, policy_oov_name(text->oov != 0 ? text->oov : TEM_OOV_UNIFORM));
     set_name(
         r, RUN_PUNCTUATION,
-        tem_punctuation_name(text->punctuation != 0 ? text->punctuation : TEM_PUNCTUATION_DROP));
+        policy_punctuation_name(text->punctuation != 0 ? text->punctuation : TEM_PUNCTUATION_DROP));
     set_name(r, RUN_MISSING,
-             tem_missing_name(job->missing != 0 ? job->missing : TEM_MISSING_EMPTY));
+             policy_missing_name(job->missing != 0 ? job->missing : TEM_MISSING_EMPTY));
     set_flag(r, RUN_KEEP_LINES, text->keep_lines != 0);
     set_flag(r, RUN_DRY_RUN, job->dry_run != 0);
 }
@@ -57,7 +60,7 @@ static void set_law(report *r) {
     set_number(r, RUN_GAMMA, info->gamma, has_exponent);
     set_number(r, RUN_BETA, info->beta, info->beta > 0);
     set_number(r, RUN_EPSILON_GAMMA, info->epsilon_gamma, has_exponent);
-    set_name(r, RUN_WEIGHTS, tem_weights_name(info->weights));
+    set_name(r, RUN_WEIGHTS, certificate_weights_name(info->weights));
     set_name(r, RUN_CERTIFICATE, info->certificate[0] != '\0' ? info->certificate : NULL);
 }
 
@@ -70,19 +73,19 @@ static void set_time(report *r) {
 
 void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
                  const tem_counts *counts) {
-    const char *why_not_private = tem_job_why_not_private(mechanism, job);
+    const char *why_not_private = spending_why_not_private(mechanism, job);
     const bool is_private = why_not_private == NULL;
     const double words = (double)counts->words;
     memset(r, 0, sizeof *r);
     for (int i = 0; i < RUN_FIELDS; i++)
         r->values[i].is_null = true;
-    tem_mechanism_get_info(mechanism, &r->info);
-    tem_model_get_info(mechanism->model, &r->model);
+    mechanism_get_info(mechanism, &r->info);
+    model_get_info(mechanism->model, &r->model);
     set_name(r, RUN_REPORT, TEM_REPORT_FORMAT);
     set_time(r);
     set_law(r);
     set_policies(r, job);
-    /* PRIVACY: private, and a bound, exactly where tem_job_why_not_private gives no reason. */
+    /* PRIVACY: private, and a bound, exactly where spending_why_not_private gives no reason. */
     set_flag(r, RUN_PRIVATE, is_private);
     set_name(r, RUN_WHY_NOT_PRIVATE, why_not_private);
     set_count(r, RUN_RELEASED_UNSEEN, released_unseen(job, counts));
@@ -220,8 +223,8 @@ static void put_effect(json_writer *w, const tem_effect *effect) {
 /* What the certificate says that the mechanism does, and the paper's at the same epsilon; null if
  * it does not say. */
 static void put_effects(json_writer *w, const tem_mechanism *mechanism) {
-    tem_certificate_info certificate;
-    if (!tem_mechanism_get_certificate(mechanism, &certificate) || certificate.prior[0] == '\0') {
+    const tem_certificate_info certificate = mechanism->certificate;
+    if (certificate.hash[0] == '\0' || certificate.prior[0] == '\0') {
         put(w, "null");
         return;
     }

@@ -2,6 +2,7 @@
 #include "job/spending.h"
 
 #include "core/number.h"
+#include "core/reserved.h"
 #include "core/status.h"
 #include "job/replacer.h"
 #include "job/report.h"
@@ -31,6 +32,9 @@ static const char *why_policies(tem_oov oov, tem_punctuation punctuation) {
 }
 
 const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_job *job) {
+    /* PRIVACY: an unknown option may be one that releases more. */
+    if (job_is_for_newer(job, NULL))
+        return "the job has options that this version of tem does not know; use a newer version";
     if (job->insecure_seeded)
         return "whoever knows the seed can repeat the draws; leave the seed out";
     const char *why = why_policies(job->text.oov, job->text.punctuation);
@@ -40,7 +44,7 @@ const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_j
 /* epsilon is per unit of a model's distance, so that a sum is one of a single model. */
 static tem_status check_model(const tem_mechanism *mechanism, tem_error *error) {
     tem_model_info info;
-    tem_model_get_info(mechanism->model, &info);
+    model_get_info(mechanism->model, &info);
     return info.hash[0] != '\0' ? TEM_OK
                                 : core_fail(error, TEM_ERR_ARGUMENT,
                                             "a budget needs a model that was opened from a file, "
@@ -102,7 +106,7 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
     amount_from_number(mechanism->epsilon, AMOUNT_UP, &s->epsilon);
     s->limited = is_given(job->budget);
     tem_model_info model;
-    tem_model_get_info(mechanism->model, &model);
+    model_get_info(mechanism->model, &model);
     tem_status status = ledger_open(&s->ledger, job->ledger, job->by, model.hash, salt,
                                     job->dry_run != 0, run, error);
     s->active = status == TEM_OK;

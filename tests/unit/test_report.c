@@ -128,6 +128,19 @@ static void test_no_guarantee(void **state) {
     tem_mechanism_free(drawn);
 }
 
+/* An option of a newer version may be one that releases more: the run is not called private. */
+static void test_job_for_a_newer_version(void **state) {
+    (void)state;
+    tem_mechanism *mechanism = mechanism_of("tem", 2);
+    const tem_job jobs[] = {{.reserved = {1}}, {.text = {.reserved = {1}}}};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        json_t *r = report_of(mechanism, &jobs[i], NULL);
+        assert_true(json_is_false(json_object_get(r, "private")) && is_null(r, "spent_worst"));
+        json_decref(r);
+    }
+    tem_mechanism_free(mechanism);
+}
+
 static void test_ledger_of_a_report(void **state) {
     (void)state;
     tem_mechanism *mechanism = mechanism_of("madlib", 1e-5);
@@ -224,6 +237,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_private_run),
         cmocka_unit_test(test_no_guarantee),
+        cmocka_unit_test(test_job_for_a_newer_version),
         cmocka_unit_test(test_ledger_of_a_report),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_refused),
