@@ -14,17 +14,17 @@
 
 enum { TENTHS = 10, THREADS_MAX = 64, LINE_WORDS = 100 };
 
-typedef struct share {
+typedef struct thread_work {
     const tem_mechanism *mechanism;
     uint32_t words;
     uint64_t draws;
     uint64_t sum; /* keeps the draws from being optimised away */
     tem_status status;
     pthread_t thread;
-} share;
+} thread_work;
 
-static void *draw_share(void *argument) {
-    share *s = argument;
+static void *draw_words(void *argument) {
+    thread_work *s = argument;
     tem_rng *rng = NULL;
     tem_error error;
     s->status = tem_rng_create(&rng, &error);
@@ -65,16 +65,16 @@ static double now(void) {
 
 static int run_tenth(const tem_mechanism *mechanism, uint32_t words, uint64_t draws,
                      unsigned threads) {
-    share shares[THREADS_MAX];
+    thread_work work[THREADS_MAX];
     for (unsigned i = 0; i < threads; i++) {
-        shares[i] = (share){.mechanism = mechanism, .words = words, .draws = draws / threads};
-        if (pthread_create(&shares[i].thread, NULL, draw_share, &shares[i]) != 0)
+        work[i] = (thread_work){.mechanism = mechanism, .words = words, .draws = draws / threads};
+        if (pthread_create(&work[i].thread, NULL, draw_words, &work[i]) != 0)
             exit(1);
     }
     int failed = 0;
     for (unsigned i = 0; i < threads; i++) {
-        pthread_join(shares[i].thread, NULL);
-        failed |= shares[i].status != TEM_OK;
+        pthread_join(work[i].thread, NULL);
+        failed |= work[i].status != TEM_OK;
     }
     return failed;
 }

@@ -552,11 +552,11 @@ static void test_streamed_search(void **state) {
 static void test_two_words(void **state) {
     (void)state;
     const float values[] = {0, 1, 2, 1};
-    static const double shares[] = {0.5, 0.6, 0.8, 0.95, 0.999};
+    static const double frequencies[] = {0.5, 0.6, 0.8, 0.95, 0.999};
     known *k = know(build(values, 2, 2));
-    for (unsigned i = 0; i < sizeof shares / sizeof *shares; i++) {
-        k->prior[0] = shares[i];
-        k->prior[1] = 1 - shares[i];
+    for (unsigned i = 0; i < sizeof frequencies / sizeof *frequencies; i++) {
+        k->prior[0] = frequencies[i];
+        k->prior[1] = 1 - frequencies[i];
         certified_weights balanced = find(k, TEM_WEIGHTS_BALANCED, 1, 0, 5);
         certified_weights tuned = find(k, TEM_WEIGHTS_TUNED, 1, 0, 5);
         const double optimum = 2 / (exp(2) + 1);
