@@ -1,10 +1,13 @@
 /* api_report.c - the report of a run: the call of tem.h. */
+#include "core/reserved.h"
 #include "core/status.h"
 #include "job/report.h"
 
 tem_status tem_report_json(const tem_mechanism *mechanism, const tem_job *job,
                            const tem_counts *counts, const tem_balance *balance, char **text,
                            size_t *bytes, tem_error *error) {
+    if (job_is_for_newer(job, error) || is_for_newer(counts, error) || is_for_newer(balance, error))
+        return TEM_ERR_ARGUMENT;
     report r;
     core_buffer out = {0};
     if (mechanism == NULL || job == NULL || counts == NULL || text == NULL || bytes == NULL)

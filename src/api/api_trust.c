@@ -88,6 +88,8 @@ void tem_model_trust_own(tem_model *model) {
 
 tem_status tem_model_accept(tem_model *model, const char *hash, int is_own, const tem_run *run,
                             tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
     if (model == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
     const tem_status status = hash == NULL && is_own ? model_check(model, run, error)

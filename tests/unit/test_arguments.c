@@ -167,6 +167,7 @@ static void test_models(void **state) {
     REFUSED(tem_model_verify(NULL, NULL, error));
     REFUSED(tem_model_save(model, never, (tem_overwrite)2, NULL, error));
     REFUSED(tem_model_trust(NULL, NULL, NULL, error));
+    REFUSED(tem_model_accept(NULL, NULL, 1, NULL, error));
     REFUSED(tem_model_hash(NULL, NULL, hash, error));
     REFUSED(tem_model_hash(model, NULL, NULL, error));
     REFUSED(tem_model_nearest_median(NULL, &median, error));
@@ -272,6 +273,8 @@ static void test_texts(void **state) {
     size_t bytes = 7, count = 7;
     uint32_t ids[1], unreachable = 7;
     const tem_job no_inputs = {.input_count = 1}, ledger = {.ledger = never}, none = {0};
+    const tem_counts counts = {.words = 1};
+    const tem_balance balance = {.spent = 1};
     const char *const hole[] = {NULL};
     const tem_text_input input = {.text = "a", .bytes = 1};
     tem_texts *texts = NULL;
@@ -294,6 +297,12 @@ static void test_texts(void **state) {
     REFUSED(tem_privatize_texts(NULL, NULL, &input, 1, NULL, &texts, NULL, NULL, error));
     REFUSED(tem_privatize_texts(mechanism, NULL, NULL, 1, NULL, &texts, NULL, NULL, error));
     REFUSED(tem_privatize_texts(mechanism, NULL, &input, 1, NULL, NULL, NULL, NULL, error));
+    REFUSED(tem_report_json(NULL, &none, &counts, NULL, &out, &bytes, error));
+    REFUSED(tem_report_json(mechanism, NULL, &counts, NULL, &out, &bytes, error));
+    REFUSED(tem_report_json(mechanism, &none, NULL, NULL, &out, &bytes, error));
+    REFUSED(tem_report_json(mechanism, &none, &counts, &balance, &out, &bytes, error));
+    REFUSED(tem_report_json(mechanism, &none, &counts, NULL, NULL, &bytes, error));
+    REFUSED(tem_report_json(mechanism, &none, &counts, NULL, &out, NULL, error));
     REFUSED(tem_job_charge(NULL, &ledger, NULL, 0, NULL, NULL, error));
     REFUSED(tem_job_charge(mechanism, NULL, NULL, 0, NULL, NULL, error));
     REFUSED(tem_job_charge(mechanism, &none, NULL, 0, NULL, NULL, error));
@@ -313,6 +322,7 @@ static void test_accounts(void **state) {
     tem_accountant *no_accountant = NULL;
     tem_prior *no_prior = NULL;
     tem_certificate *no_certificate = NULL;
+    tem_certificate_info info;
     tem_audit audit;
     double losses[2];
     tem_summary summary;
@@ -363,6 +373,10 @@ static void test_accounts(void **state) {
     REFUSED(tem_certificate_find("/dev/null", NULL, &wanted, &no_certificate, error));
     REFUSED(tem_certificate_find("/dev/null", model, NULL, &no_certificate, error));
     REFUSED(tem_certificate_find("/dev/null", model, &wanted, NULL, error));
+    tem_certificate_get_info(certificate, &info);
+    REFUSED(tem_certificate_trust(NULL, model, never, error));
+    REFUSED(tem_certificate_trust(&info, NULL, never, error));
+    REFUSED(tem_certificate_trust(&info, model, NULL, error));
     REFUSED(tem_trust_has(NULL, &has, error));
     REFUSED(tem_trust_has("0123", &has, error));
     REFUSED(tem_trust_has(no_hash, NULL, error));
@@ -483,6 +497,7 @@ static void test_newer_runs(void **state) {
     NEWER(run, tem_model_check(model, &run, error));
     NEWER(run, tem_model_verify(model, &run, error));
     NEWER(run, tem_model_trust(model, NULL, &run, error));
+    NEWER(run, tem_model_accept(model, NULL, 1, &run, error));
     NEWER(run, tem_model_hash(model, &run, hash, error));
     NEWER(run, tem_trust_add(no_hash, &run, error));
     NEWER(run, tem_trust_remove(no_hash, &run, error));
@@ -537,6 +552,8 @@ static void test_newer_options(void **state) {
     tem_document document = {.counts.words = 1};
     tem_text_input input = {.text = "a", .bytes = 1};
     tem_texts *texts = NULL;
+    tem_counts counts = {.words = 1};
+    tem_balance balance = {.spent = 1};
     tem_model *no_model = NULL;
     tem_mechanism *no_mechanism = NULL;
     char *out = NULL;
@@ -554,6 +571,10 @@ static void test_newer_options(void **state) {
           tem_privatize_texts(mechanism, &job, &input, 1, NULL, &texts, NULL, NULL, error));
     NEWER(input, tem_privatize_texts(mechanism, NULL, &input, 1, NULL, &texts, NULL, NULL, error));
     NEWER(run, tem_privatize_texts(mechanism, NULL, &input, 1, &run, &texts, NULL, NULL, error));
+    NEWER(job, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
+    NEWER(job.text, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
+    NEWER(counts, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
+    NEWER(balance, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
     NEWER(job, tem_job_charge(mechanism, &job, &document, 1, NULL, NULL, error));
     NEWER(job.text, tem_job_charge(mechanism, &job, &document, 1, NULL, NULL, error));
     NEWER(run, tem_job_charge(mechanism, &job, &document, 1, &run, NULL, error));
