@@ -27,7 +27,8 @@
  * Rules that hold for every function:
  *  - A function that can fail returns a tem_status, TEM_OK being 0. When it
  *    fails, its outputs are untouched and *error tells why. `error` may be NULL.
- *  - NULL: the comment of a function names the arguments that may be NULL. For any other NULL the
+ *  - NULL: the comment of a function names the arguments that may be NULL; an array may be NULL if
+ *    its count is 0. For any other NULL the
  *    function returns TEM_ERR_ARGUMENT. A function without a status then answers with nothing: 0,
  *    NULL, NaN, "unknown", TEM_NO_WORD, a distance of UINT32_MAX, or an info of zeros in which what
  *    a word can cost is infinite. tem_job_why_not_private answers that nothing is known.

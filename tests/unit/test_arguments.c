@@ -465,6 +465,44 @@ static void test_infos_of_nothing(void **state) {
     assert_true(about_model.words == COUNT && is_zero(about_model.reserved, 64));
 }
 
+/* Fills a result with rubbish, makes the call, and requires that the reserved fields are 0. */
+#define CLEARED(result, call)                                                                      \
+    do {                                                                                           \
+        memset(&(result), 0x55, sizeof(result));                                                   \
+        assert_int_equal(call, TEM_OK);                                                            \
+        assert_true(is_zero((result).reserved, sizeof(result).reserved));                          \
+    } while (0)
+
+static void test_results_clear_reserved(void **state) {
+    (void)state;
+    tem_audit audit;
+    tem_summary summary;
+    tem_point point, points[TEM_CURVE_MAX];
+    tem_neighbours near;
+    tem_counts counts;
+    tem_balance balance;
+    tem_error unnoted;
+    tem_certificate *made = NULL;
+    uint32_t count = 0;
+    const char *const nothing[] = {"/dev/null"};
+    const tem_job job = {.inputs = nothing, .input_count = 1, .ledger = never, .dry_run = 1};
+    const tem_wish wish = {.target = TEM_TARGET_SELF, .wanted = 0.5, .prior = prior};
+    CLEARED(audit, tem_accountant_audit(accountant, mechanism, NULL, &audit, NULL));
+    CLEARED(audit, tem_accountant_calibrate(accountant, &(tem_calibration){.epsilon = 2}, NULL,
+                                            &made, &audit, NULL));
+    CLEARED(summary,
+            tem_accountant_summarise(accountant, mechanism, prior, 0, NULL, &summary, NULL));
+    CLEARED(point, tem_accountant_choose(accountant, &wish, NULL, &point, NULL));
+    assert_true(is_zero(point.summary.reserved, sizeof point.summary.reserved));
+    CLEARED(points[0], tem_accountant_curve(accountant, &wish, &point, NULL, points, &count, NULL));
+    CLEARED(near, tem_model_neighbours(model, 0, &near, NULL));
+    CLEARED(counts, tem_privatize_files(mechanism, &job, NULL, &counts, NULL, NULL));
+    CLEARED(balance, tem_privatize_files(mechanism, &job, NULL, NULL, &balance, NULL));
+    CLEARED(unnoted, tem_trust_verify(model, NULL, NULL, &unnoted, NULL));
+    tem_certificate_free(made);
+    unlink(never);
+}
+
 /* ---- options of a newer tem ---- */
 
 /* Sets each reserved field of an option struct in turn: the call must refuse it by name. */
@@ -652,6 +690,7 @@ int main(void) {
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
         cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_results_clear_reserved),
         cmocka_unit_test(test_words_count_from_1),
         cmocka_unit_test(test_names_and_back),
     };
