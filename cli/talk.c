@@ -34,7 +34,6 @@ static const char *remedy_for(const tem_error *error) {
         {"not a tem model", "; 'tem build' makes one from vectors"},
         {"not a file of certificates", "; 'tem calibrate' makes such files"},
         {"remove the file and make new ones", " with 'tem calibrate'"},
-        {"no certificate for this", "; 'tem calibrate' makes one"},
         {"the certificate is for", "; 'tem calibrate' makes one for this model and epsilon"},
     };
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
