@@ -88,8 +88,8 @@ void file_remove_temporaries(void);
 tem_status lock_wait(int descriptor, const char *path, bool shared, const char *stage,
                      const tem_run *run, tem_error *error);
 
-/* Opens the regular file that has this name and waits for its lock, as lock_wait does. As long as it
- * is held, and everybody who replaces the file by a rename holds it, the file keeps its name.
+/* Opens the regular file that has this name and waits for its lock, as lock_wait does. As long as
+ * it is held, and everybody who replaces the file by a rename holds it, the file keeps its name.
  * *descriptor: -1 if there is no such file. Give it back with lock_close. */
 tem_status lock_by_name(const char *path, const tem_run *run, int *descriptor, tem_error *error);
 void lock_close(int descriptor);

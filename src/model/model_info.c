@@ -1,4 +1,5 @@
-/* model_info.c - what a model says of itself: its numbers, a word's vector, the hash of its space. */
+/* model_info.c - what a model says of itself: its numbers, a word's vector, the hash of its
+ * space. */
 #include "core/status.h"
 #include "model/model_layout.h"
 

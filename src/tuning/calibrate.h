@@ -1,5 +1,5 @@
-/* calibrate.h - the certificate for an epsilon: an exponent and integer weights, proposed by a search
- * in floating point, admitted by a proof about the integers. */
+/* calibrate.h - the certificate for an epsilon: an exponent and integer weights, proposed by a
+ * search in floating point, admitted by a proof about the integers. */
 #ifndef TUNING_CALIBRATE_H
 #define TUNING_CALIBRATE_H
 
