@@ -1,14 +1,15 @@
 /* ranges.h - loops of the evaluation on several threads.
  *
- * A training has thousands of short loops, whose items (a word's row, a document) take microseconds.
- * So each thread gets one range of items, and the threads stay between loops (core/threads.h). */
+ * A training has thousands of short loops. Their items (a word's row, a document) take
+ * microseconds. So each thread gets one range of items, and the threads stay between loops
+ * (core/threads.h). */
 #ifndef EVAL_RANGES_H
 #define EVAL_RANGES_H
 
 #include "core/threads.h"
 
-/* Who works, and what the run's callback is told while a loop runs: how far the training or drawing is
- * that the loop is a part of. */
+/* The threads, and the progress that a loop reports to the run's callback: that of the training or
+ * drawing to which the loop belongs. */
 typedef struct workers {
     core_team *team;    /* NULL: the caller does it all */
     const tem_run *run; /* or NULL: nobody is told */

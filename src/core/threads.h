@@ -23,13 +23,13 @@ typedef void core_task(void *context, uint64_t item, unsigned thread);
 tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, core_task *task,
                          void *context, tem_error *error);
 
-/* Threads that stay between loops: for thousands of loops that take less than a millisecond each,
- * for which starting threads anew would cost as much as the loop (3 loops per batch of a training, on
- * 8 threads: 0.5 ms each with new threads, 0.1 ms with a team). One thread uses a team at a time. */
+/* Threads that stay between loops. They serve thousands of loops of less than a millisecond each:
+ * starting threads anew would cost as much as the loop (3 loops per batch of a training, on 8
+ * threads: 0.5 ms each with new threads, 0.1 ms with a team). One thread uses a team at a time. */
 typedef struct core_team core_team;
 
-/* As many threads as core_thread_count(run) says, the caller included; fewer where the system grants
- * fewer. TEM_ERR_MEMORY. */
+/* Makes core_thread_count(run) threads, the caller included, or fewer if the system grants fewer.
+ * TEM_ERR_MEMORY. */
 tem_status core_team_create(const tem_run *run, core_team **team, tem_error *error);
 void core_team_free(core_team *team);
 
