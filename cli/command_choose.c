@@ -290,7 +290,12 @@ static int choose(const choose_request *r, tem_target target, double wanted) {
     if (model != NULL)
         prior = prior_choose("choose", r->prior_name, model, &run, r->common.quiet, &status);
     chooser c = {.request = r,
-                 .wish = {target, wanted, r->beta, r->gamma, prior, r->calibrated},
+                 .wish = {.target = target,
+                          .wanted = wanted,
+                          .beta = r->beta,
+                          .gamma = r->gamma,
+                          .prior = prior,
+                          .calibrated = r->calibrated},
                  .model = model};
     if (prior != NULL) {
         if (tem_accountant_create(model, NULL, &run, &accountant, &error) != TEM_OK)

@@ -113,7 +113,11 @@ tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
         return NULL;
     }
     const tem_mechanism_properties *properties = mechanism_chosen(choice);
-    if (choice->calibrated && properties != NULL && !properties->takes_certificate) {
+    if (properties == NULL) {
+        *status = talk_usage(command, "--mechanism: the mechanism is %s", mechanism_names());
+        return NULL;
+    }
+    if (choice->calibrated && !properties->takes_certificate) {
         *status = talk_usage(command, "--calibrated: the mechanism %s takes no certificate",
                              properties->name);
         return NULL;
