@@ -246,16 +246,17 @@ static void test_round_trip(void **state) {
 static void test_round_trip_of_all(void **state) {
     (void)state;
     const uint32_t weights[COUNT] = {0x01020304, 7, 0, 0xffffffff, 0x80000001};
-    tem_certificate said = {.epsilon = 2 + 1.0 / 3,
-                            .beta = 1.0 / 7,
-                            .s = 0x123457,
-                            .gamma = 0x23457,
-                            .realised = 2 + 1.0 / 9,
-                            .kind = TEM_WEIGHTS_TUNED,
-                            .effect = {1.0 / 3, 7.0 / 3, 10.0 / 3, 1.0 / 9},
-                            .plain = {2.0 / 3, 8.0 / 3, 11.0 / 3, 2.0 / 9},
-                            .count = COUNT,
-                            .weights = (uint32_t *)(uintptr_t)weights};
+    tem_certificate said = {
+        .epsilon = 2 + 1.0 / 3,
+        .beta = 1.0 / 7,
+        .s = 0x123457,
+        .gamma = 0x23457,
+        .realised = 2 + 1.0 / 9,
+        .kind = TEM_WEIGHTS_TUNED,
+        .effect = {.self = 1.0 / 3, .support = 7.0 / 3, .distance = 10.0 / 3, .bayes = 1.0 / 9},
+        .plain = {.self = 2.0 / 3, .support = 8.0 / 3, .distance = 11.0 / 3, .bayes = 2.0 / 9},
+        .count = COUNT,
+        .weights = (uint32_t *)(uintptr_t)weights};
     memset(said.prior, 'p', sizeof said.prior - 1);
     tem_certificate *made = NULL, *loaded = NULL;
     assert_int_equal(certificate_make(model, &said, &made, NULL), TEM_OK);
@@ -356,17 +357,18 @@ static void test_weights(void **state) {
     uint32_t weights[COUNT];
     for (uint32_t i = 0; i < COUNT; i++)
         weights[i] = i == 2 ? UINT32_MAX : 1000000 + 7 * i;
-    const tem_certificate said = {.epsilon = 2,
-                                  .beta = TEM_BETA_DEFAULT,
-                                  .s = 3u << 19,
-                                  .gamma = 4 * TEM_DIST_ONE,
-                                  .realised = 1.9,
-                                  .kind = TEM_WEIGHTS_TUNED,
-                                  .prior = "zipf:0.5",
-                                  .effect = {0.5, 2, 0.75, 0.25, {0}},
-                                  .plain = {0.125, 4, 1.5, 0.0625},
-                                  .count = COUNT,
-                                  .weights = weights};
+    const tem_certificate said = {
+        .epsilon = 2,
+        .beta = TEM_BETA_DEFAULT,
+        .s = 3u << 19,
+        .gamma = 4 * TEM_DIST_ONE,
+        .realised = 1.9,
+        .kind = TEM_WEIGHTS_TUNED,
+        .prior = "zipf:0.5",
+        .effect = {0.5, 2, 0.75, 0.25, {0}},
+        .plain = {.self = 0.125, .support = 4, .distance = 1.5, .bayes = 0.0625},
+        .count = COUNT,
+        .weights = weights};
     tem_certificate *made = NULL, *loaded = NULL;
     assert_int_equal(certificate_make(model, &said, &made, NULL), TEM_OK);
     save_and_free(made);
@@ -643,15 +645,16 @@ static void test_kinds(void **state) {
     static const tem_weights_kind order[] = {TEM_WEIGHTS_BALANCED, TEM_WEIGHTS_TUNED,
                                              TEM_WEIGHTS_EQUAL};
     for (uint32_t i = 0; i < 3; i++) {
-        const tem_certificate said = {.epsilon = 2,
-                                      .beta = TEM_BETA_DEFAULT,
-                                      .s = 3u << 19,
-                                      .gamma = 4 * TEM_DIST_ONE,
-                                      .realised = 1.9,
-                                      .kind = order[i],
-                                      .prior = "zipf",
-                                      .effect = {0.5, 2, 0.75, 0.25, {0}},
-                                      .plain = {0.125, 4, 1.5, 0.0625}};
+        const tem_certificate said = {
+            .epsilon = 2,
+            .beta = TEM_BETA_DEFAULT,
+            .s = 3u << 19,
+            .gamma = 4 * TEM_DIST_ONE,
+            .realised = 1.9,
+            .kind = order[i],
+            .prior = "zipf",
+            .effect = {0.5, 2, 0.75, 0.25, {0}},
+            .plain = {.self = 0.125, .support = 4, .distance = 1.5, .bayes = 0.0625}};
         tem_certificate *c = NULL;
         assert_int_equal(certificate_make(model, &said, &c, NULL), TEM_OK);
         save_and_free(c);

@@ -1328,8 +1328,8 @@ static void test_texts_refused(void **state) {
                                 document_of(4, NULL)};
     assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, &balance, NULL), TEM_ERR_RANGE);
     assert_false(is_there(path));
-    const tem_document unseen[] = {{.counts = {1, 1, half + 1, 0}},
-                                   {.counts = {1, 1, half + 1, 0}}};
+    const tem_document unseen[] = {{.counts = {.documents = 1, .words = 1, .unknown = half + 1}},
+                                   {.counts = {.documents = 1, .words = 1, .unknown = half + 1}}};
     assert_int_equal(tem_job_charge(two, &job, unseen, 2, NULL, &balance, NULL), TEM_ERR_RANGE);
     job.text.oov = (tem_oov)77;
     assert_int_equal(tem_job_charge(two, &job, documents, 1, NULL, &balance, NULL),

@@ -241,7 +241,7 @@ static void test_locked_ledger(void **state) {
     const tem_run run = run_of(&a, 1);
     snprintf(path, sizeof path, "%s", path_of("ledger"));
     const tem_job job = {.ledger = path};
-    const tem_document document = {.counts = {1, 7, 0, 0}};
+    const tem_document document = {.counts = {.documents = 1, .words = 7}};
     assert_int_equal(tem_job_charge(mechanism, &job, &document, 1, &run, NULL, NULL), TEM_OK);
     const int held = open(path, O_RDONLY);
     assert_true(held >= 0 && flock(held, LOCK_EX) == 0 && stat(path, &before) == 0);
