@@ -29,7 +29,9 @@ static void lay_out(model_header *header, model_section table[SECTION_KINDS], si
         if (table[i].kind == SECTION_LISTS)
             list_entries = table[i].bytes / sizeof(tem_neighbour);
     }
-    if (model_layout(header, word_bytes, list_entries, right, &file_bytes) != SECTIONS ||
+    model_header wanted = *header;
+    wanted.sections = SECTIONS;
+    if (model_layout(&wanted, word_bytes, list_entries, right, &file_bytes) != SECTIONS ||
         file_bytes != size)
         return;
     memcpy(table, right, SECTIONS * sizeof *table);

@@ -28,9 +28,10 @@ struct tem_model {
     uint64_t triangles;
     bool triangles_exhaustive;
 
-    file_view file;       /* the mapping behind the views above; data NULL if they own memory */
-    model_section *table; /* as it was checked when the file was opened, or NULL */
-    char *path;           /* for messages; NULL if not opened from a file */
+    file_view file;         /* the mapping behind the views above; data NULL if they own memory */
+    model_section *table;   /* as it was checked when the file was opened, or NULL */
+    uint32_t section_count; /* of table */
+    char *path;             /* for messages; NULL if not opened from a file */
     unsigned char hash[CORE_HASH_BYTES]; /* what the file says of itself; its front agrees */
 
     /* PRIVACY: whether lists and bounds may be drawn from. A built model's may; a file's only once

@@ -69,7 +69,7 @@ static void hash_section(const tem_model *m, const model_section *section, hashe
     if (m->table != NULL)
         memcpy(place, section->hash, CORE_HASH_BYTES);
     else
-        core_hash256(model_section_data(m, section->kind), section->bytes, place);
+        core_hash256(model_section_data(m, section), section->bytes, place);
 }
 
 void model_space_hash(const tem_model *m, unsigned char out[CORE_HASH_BYTES]) {
@@ -79,16 +79,14 @@ void model_space_hash(const tem_model *m, unsigned char out[CORE_HASH_BYTES]) {
                       .step_log2 = header.step_log2,
                       .words = header.words,
                       .dimension = header.dimension};
-    model_section made[SECTION_KINDS];
+    model_section made[SECTIONS_REQUIRED] = {0};
     uint64_t file_bytes = 0;
     const model_section *table = m->table;
-    uint32_t sections = SECTION_KINDS - 1;
     if (table == NULL) {
-        sections =
-            model_layout(&header, m->words.byte_count, m->index.entry_count, made, &file_bytes);
+        model_layout(&header, m->words.byte_count, m->index.entry_count, made, &file_bytes);
         table = made;
     }
-    for (uint32_t i = 0; i < sections; i++)
+    for (uint32_t i = 0; i < SECTIONS_REQUIRED; i++)
         hash_section(m, &table[i], &h);
     core_hash256(&h, sizeof h, out);
 }

@@ -39,11 +39,10 @@ static bool section_bytes(const model_header *h, uint32_t kind, uint64_t word_by
 }
 
 uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t list_entries,
-                      model_section table[SECTION_KINDS], uint64_t *file_bytes) {
+                      model_section table[SECTIONS_REQUIRED], uint64_t *end) {
     const uint32_t left_out =
         metric_find((tem_metric)header->metric)->has_vectors ? SECTION_MATRIX : SECTION_VECTORS;
-    const uint32_t sections = SECTION_KINDS - 1;
-    uint64_t offset = sizeof *header + sections * sizeof *table + sizeof(model_seal);
+    uint64_t offset = sizeof *header + header->sections * sizeof *table + sizeof(model_seal);
     uint32_t filled = 0;
     for (uint32_t kind = 1; kind <= SECTION_KINDS; kind++) {
         if (kind == left_out)
@@ -54,12 +53,14 @@ uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t 
         table[filled++] = (model_section){.kind = kind, .offset = offset, .bytes = bytes};
         offset = core_round_up(offset + bytes, MODEL_ALIGNMENT);
     }
-    *file_bytes = offset;
+    *end = offset;
     return filled;
 }
 
-const void *model_section_data(const tem_model *m, uint32_t kind) {
-    switch (kind) {
+const void *model_section_data(const tem_model *m, const model_section *section) {
+    if (m->file.data != NULL)
+        return m->file.data + section->offset;
+    switch (section->kind) {
     case SECTION_WORD_STARTS:
         return m->words.starts;
     case SECTION_WORD_BYTES:
@@ -89,6 +90,7 @@ model_header model_header_of(const tem_model *m) {
         .neighbours = m->neighbours,
         .deviation = m->deviation,
         .triangles = m->triangles | (uint64_t)m->triangles_exhaustive << 63,
+        .sections = m->table != NULL ? m->section_count : SECTIONS_REQUIRED,
     };
     memcpy(h.magic, MODEL_MAGIC, sizeof h.magic);
     return h;
@@ -96,20 +98,23 @@ model_header model_header_of(const tem_model *m) {
 
 void model_front_hash(const model_header *header, const model_section *table,
                       unsigned char hash[CORE_HASH_BYTES]) {
-    unsigned char front[sizeof *header + SECTION_KINDS * sizeof *table];
+    unsigned char front[sizeof *header + SECTIONS_MAX * sizeof *table];
     const size_t table_bytes = header->sections * sizeof *table;
     memcpy(front, header, sizeof *header);
     memcpy(front + sizeof *header, table, table_bytes);
     core_hash256(front, sizeof *header + table_bytes, hash);
 }
 
-tem_status model_front(const tem_model *m, model_header *header, model_section table[SECTION_KINDS],
+tem_status model_front(const tem_model *m, model_header *header, model_section table[SECTIONS_MAX],
                        tem_error *error) {
     *header = model_header_of(m);
-    header->sections =
-        model_layout(header, m->words.byte_count, m->index.entry_count, table, &header->file_bytes);
-    if (header->sections == 0)
+    if (m->table != NULL) {
+        memcpy(table, m->table, m->section_count * sizeof *table);
+        header->file_bytes = m->file.size;
+    } else if (model_layout(header, m->words.byte_count, m->index.entry_count, table,
+                            &header->file_bytes) == 0) {
         return core_fail(error, TEM_ERR_RANGE, "the model is too large for a file");
+    }
     header->header_bytes =
         (uint32_t)(sizeof *header + header->sections * sizeof *table + sizeof(model_seal));
     return TEM_OK;
@@ -119,5 +124,5 @@ const char *model_section_name(uint32_t kind) {
     static const char *const names[] = {"",        "word starts", "word bytes",  "word table",
                                         "vectors", "matrix",      "list starts", "lists",
                                         "bounds"};
-    return kind <= SECTION_KINDS ? names[kind] : "unknown";
+    return kind <= SECTION_KINDS ? names[kind] : "bytes of an unknown section";
 }

@@ -21,6 +21,15 @@ enum model_section_kind {
     SECTION_KINDS = 8
 };
 
+/* Sections of other kinds may follow, so that the format can grow. A reader skips a kind that it
+ * does not know if the kind has the bit SECTION_OPTIONAL. It refuses all others: the model would
+ * not mean what its maker meant. */
+enum {
+    SECTIONS_REQUIRED = SECTION_KINDS - 1, /* vectors or a matrix, never both */
+    SECTIONS_MAX = 32
+};
+#define SECTION_OPTIONAL 0x80000000u
+
 /* 64 bytes. */
 typedef struct model_header {
     char magic[8];
@@ -58,27 +67,29 @@ _Static_assert(sizeof(model_header) == 64 && sizeof(model_section) == 64 &&
                    sizeof(model_seal) == 64,
                "the file's records are 64 bytes");
 
-/* The section table that the header's numbers demand, hashes left zero: kinds,
- * offsets, sizes. word_bytes and list_entries are the only sizes that the other
- * numbers do not settle. Returns the number of sections and sets *file_bytes;
- * 0 if a size overflows. */
+/* Fills in the records of the required sections that the header's numbers demand, hashes left
+ * zero: kinds, offsets, sizes. word_bytes and list_entries are the only sizes that the other
+ * numbers do not settle; header->sections settles where the first section begins. Returns the
+ * number of records and sets *end to where the last section ends, with its padding; returns 0 if
+ * a size overflows. */
 uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t list_entries,
-                      model_section table[SECTION_KINDS], uint64_t *file_bytes);
+                      model_section table[SECTIONS_REQUIRED], uint64_t *end);
 
 /* What the header of this model's file says; its sizes are left 0. */
 model_header model_header_of(const tem_model *model);
 
-/* Where the model has what this kind of section holds. */
-const void *model_section_data(const tem_model *model, uint32_t kind);
+/* The bytes of a section of this model: in its file if it has one. */
+const void *model_section_data(const tem_model *model, const model_section *section);
 
 /* The hash in the seal: of header and table. */
 void model_front_hash(const model_header *header, const model_section *table,
                       unsigned char hash[CORE_HASH_BYTES]);
 
-/* The header of this model's file with its sizes, and the section table, hashes left zero.
+/* The header of this model's file with its sizes, and the section table, with the sections of the
+ * file from which the model was opened. The caller fills in the hashes.
  * TEM_ERR_RANGE: too large for a file. */
 tem_status model_front(const tem_model *model, model_header *header,
-                       model_section table[SECTION_KINDS], tem_error *error);
+                       model_section table[SECTIONS_MAX], tem_error *error);
 
 /* "word table" and the like, for messages. */
 const char *model_section_name(uint32_t kind);

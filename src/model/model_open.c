@@ -63,32 +63,67 @@ static tem_status check_header(const file_view *view, const char *path, model_he
     return check_numbers(h, path, error);
 }
 
-/* The table of the file against the only right one. */
-static tem_status check_table(const file_view *view, const char *path, const model_header *h,
-                              model_section table[SECTION_KINDS], tem_error *error) {
-    const uint64_t expected = sizeof *h + (SECTION_KINDS - 1) * sizeof *table + sizeof(model_seal);
-    if (h->sections != SECTION_KINDS - 1 || h->header_bytes != expected || view->size < expected)
-        return damaged(error, path, "the section table has the wrong size");
-    memcpy(table, view->data + sizeof *h, h->sections * sizeof *table);
-
+/* Compares the records of the required sections with the only right ones. *end receives where these
+ * sections end. */
+static tem_status check_required(const char *path, const model_header *h,
+                                 const model_section *table, uint64_t *end, tem_error *error) {
     uint64_t word_bytes = 0, list_entries = 0;
-    for (uint32_t i = 0; i < h->sections; i++) {
+    for (uint32_t i = 0; i < SECTIONS_REQUIRED; i++) {
         if (table[i].kind == SECTION_WORD_BYTES)
             word_bytes = table[i].bytes;
         if (table[i].kind == SECTION_LISTS)
             list_entries = table[i].bytes / sizeof(tem_neighbour);
     }
-    model_section right[SECTION_KINDS];
-    uint64_t file_bytes = 0;
-    if (model_layout(h, word_bytes, list_entries, right, &file_bytes) != h->sections ||
-        file_bytes != h->file_bytes)
-        return damaged(error, path, "the sections do not fill the file");
-    for (uint32_t i = 0; i < h->sections; i++) {
+    model_section right[SECTIONS_REQUIRED];
+    if (model_layout(h, word_bytes, list_entries, right, end) != SECTIONS_REQUIRED ||
+        *end > h->file_bytes)
+        return damaged(error, path, "the sections do not fit the file");
+    for (uint32_t i = 0; i < SECTIONS_REQUIRED; i++) {
         memcpy(right[i].hash, table[i].hash, sizeof right[i].hash);
         if (memcmp(&right[i], &table[i], sizeof right[i]) != 0)
             return damaged(error, path, "the section table is wrong");
     }
     return TEM_OK;
+}
+
+/* Checks the records of the sections that this version does not know. They come after the others,
+ * in the order of their kinds, and each begins where the one before it ends.
+ * PRIVACY: a section that is not optional may change what is drawn, so the model is refused. */
+static tem_status check_unknown(const char *path, const model_header *h, const model_section *table,
+                                uint64_t *end, tem_error *error) {
+    uint32_t last_kind = SECTION_KINDS;
+    for (uint32_t i = SECTIONS_REQUIRED; i < h->sections; i++) {
+        const model_section *s = &table[i];
+        const uint32_t kind = s->kind & ~SECTION_OPTIONAL;
+        if (kind <= last_kind || s->zero != 0 || s->zero_end != 0 || s->offset != *end ||
+            s->bytes > h->file_bytes - *end)
+            return damaged(error, path, "the section table is wrong");
+        if ((s->kind & SECTION_OPTIONAL) == 0)
+            return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
+                                "the model has a section of kind %u, which this tem does not know "
+                                "and may not skip: a newer tem is needed",
+                                kind);
+        last_kind = kind;
+        *end = core_round_up(s->offset + s->bytes, MODEL_ALIGNMENT);
+    }
+    return TEM_OK;
+}
+
+static tem_status check_table(const file_view *view, const char *path, const model_header *h,
+                              model_section table[SECTIONS_MAX], tem_error *error) {
+    if (h->sections < SECTIONS_REQUIRED || h->sections > SECTIONS_MAX)
+        return damaged(error, path, "the section table has the wrong size");
+    const uint64_t expected = sizeof *h + h->sections * sizeof *table + sizeof(model_seal);
+    if (h->header_bytes != expected || view->size < expected)
+        return damaged(error, path, "the section table has the wrong size");
+    memcpy(table, view->data + sizeof *h, h->sections * sizeof *table);
+    uint64_t end = 0;
+    tem_status status = check_required(path, h, table, &end, error);
+    if (status == TEM_OK)
+        status = check_unknown(path, h, table, &end, error);
+    if (status == TEM_OK && end != h->file_bytes)
+        return damaged(error, path, "the sections do not fill the file");
+    return status;
 }
 
 /* Of the copies, which are what is used: another process may write to the file meanwhile. */
@@ -145,13 +180,13 @@ static void attach(tem_model *m, const model_header *h, const model_section *tab
     m->deviation = h->deviation;
     m->triangles = h->triangles & ~((uint64_t)1 << 63);
     m->triangles_exhaustive = h->triangles >> 63 != 0;
-    for (uint32_t i = 0; i < h->sections; i++)
+    for (uint32_t i = 0; i < SECTIONS_REQUIRED; i++)
         attach_section(m, &table[i]);
 }
 
 tem_status model_from_view(file_view view, const char *path, tem_model **out, tem_error *error) {
     model_header header;
-    model_section table[SECTION_KINDS];
+    model_section table[SECTIONS_MAX] = {0};
     model_seal seal;
     tem_model *m = NULL;
     tem_status status = check_header(&view, path, &header, error);
@@ -172,14 +207,15 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
     memcpy(m->hash, seal.hash, sizeof m->hash);
     attach(m, &header, table);
     m->path = core_alloc(strlen(path) + 1, 1);
-    m->table = core_alloc(SECTION_KINDS, sizeof *m->table);
+    m->table = core_alloc(header.sections, sizeof *m->table);
     m->index.checked = core_alloc_zero((size_t)header.words / 64 + 1, sizeof *m->index.checked);
     if (m->path == NULL || m->table == NULL || m->index.checked == NULL) {
         model_free(m);
         return core_fail_memory(error);
     }
     memcpy(m->path, path, strlen(path) + 1);
-    memcpy(m->table, table, sizeof table);
+    memcpy(m->table, table, header.sections * sizeof *table);
+    m->section_count = header.sections;
     *out = m;
     return TEM_OK;
 }
@@ -211,7 +247,7 @@ void model_free(tem_model *m) {
 typedef struct section_check {
     const tem_model *model;
     const model_section *table;
-    bool bad[SECTION_KINDS];
+    bool bad[SECTIONS_MAX];
 } section_check;
 
 static bool all_zero(const char *bytes, size_t count) {
@@ -244,7 +280,7 @@ static void check_section(void *context, uint64_t item, unsigned thread) {
 tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error) {
     if (model->file.data == NULL)
         return TEM_OK;
-    const uint64_t sections = SECTION_KINDS - 1;
+    const uint32_t sections = model->section_count;
     section_check check = {.model = model, .table = model->table};
     tem_status status =
         core_parallel(run, "checking hashes", sections, check_section, &check, error);
@@ -262,14 +298,14 @@ tem_status model_check(const tem_model *model, const tem_run *run, tem_error *er
 /* What model_hash hands to its threads. */
 typedef struct section_hashes {
     const tem_model *model;
-    model_section table[SECTION_KINDS];
+    model_section table[SECTIONS_MAX];
 } section_hashes;
 
 static void hash_section(void *context, uint64_t item, unsigned thread) {
     section_hashes *made = context;
     model_section *section = &made->table[item];
     (void)thread;
-    core_hash256(model_section_data(made->model, section->kind), section->bytes, section->hash);
+    core_hash256(model_section_data(made->model, section), section->bytes, section->hash);
 }
 
 tem_status model_hash(const tem_model *model, const tem_run *run,

@@ -39,7 +39,7 @@ static tem_status put_bytes(saving *s, const char *data, size_t bytes) {
 
 static tem_status put_section(saving *s, const tem_model *m, model_section *section) {
     static const char zero[MODEL_ALIGNMENT];
-    const void *data = model_section_data(m, section->kind);
+    const void *data = model_section_data(m, section);
     const size_t padding = core_round_up(section->bytes, MODEL_ALIGNMENT) - section->bytes;
     if (!core_hash256_unless(data, section->bytes, is_stopped, s, section->hash))
         return TEM_ERR_CANCELLED; /* is_stopped has filled the error */
@@ -50,7 +50,7 @@ static tem_status put_section(saving *s, const tem_model *m, model_section *sect
 /* Header, table and seal, which need the hashes of the sections. */
 static tem_status put_front(file_writer *writer, const model_header *header,
                             const model_section *table, tem_error *error) {
-    unsigned char front[sizeof *header + SECTION_KINDS * sizeof *table + sizeof(model_seal)] = {0};
+    unsigned char front[sizeof *header + SECTIONS_MAX * sizeof *table + sizeof(model_seal)] = {0};
     const size_t table_bytes = header->sections * sizeof *table;
     model_seal seal = {0};
     model_front_hash(header, table, seal.hash);
@@ -62,14 +62,14 @@ static tem_status put_front(file_writer *writer, const model_header *header,
 
 static tem_status put_model(saving *s, const tem_model *m) {
     model_header header;
-    model_section table[SECTION_KINDS];
+    model_section table[SECTIONS_MAX];
     tem_status status = model_front(m, &header, table, s->error);
     if (status != TEM_OK)
         return status;
     s->total = header.file_bytes;
 
     /* Zeros hold the place of the front, which is known last. */
-    static const char zero[sizeof header + SECTION_KINDS * sizeof *table + sizeof(model_seal)];
+    static const char zero[sizeof header + SECTIONS_MAX * sizeof *table + sizeof(model_seal)];
     status = put_bytes(s, zero, header.header_bytes);
     for (uint32_t i = 0; i < header.sections && status == TEM_OK; i++)
         status = put_section(s, m, &table[i]);

@@ -5,6 +5,7 @@
  * hashes. Opening, using and verifying such a file never touches memory outside it (the copies are
  * blocks of exactly the file's size, so a sanitizer sees it). Verification passes only if a plain
  * recomputation in this file agrees with every word, list and bound. */
+#include "core/memory.h"
 #include "model/model_layout.h"
 #include "slow.h"
 
@@ -490,7 +491,9 @@ static tem_status judge(bytes file) {
 /* Corrects all hashes that it can: those of the sections that are inside the file according to the
  * table, and that of the header and the table. */
 static void reseal(bytes file) {
-    const size_t sections = SECTION_KINDS - 1;
+    model_header header = {0};
+    memcpy(&header, file.data, file.size < sizeof header ? file.size : sizeof header);
+    const size_t sections = header.sections <= SECTIONS_MAX ? header.sections : SECTIONS_REQUIRED;
     const size_t sealed = sizeof(model_header) + sections * sizeof(model_section);
     if (file.size < sealed + sizeof(model_seal))
         return;
@@ -967,6 +970,101 @@ static tem_status judge_header(bytes file, size_t place, uint64_t value, size_t 
     return status;
 }
 
+/* ---- sections that this version does not know ---- */
+
+/* The file with `count` more sections of these kinds behind it; section i has 100 i bytes. */
+static bytes with_sections(bytes file, const uint32_t *kinds, size_t count) {
+    enum { RECORD = sizeof(model_section) };
+    const size_t front = sizeof(model_header) + SECTIONS_REQUIRED * RECORD;
+    const size_t longer = count * RECORD;
+    size_t end = file.size + longer, size = end;
+    for (size_t i = 0; i < count; i++)
+        size += core_round_up(100 * i, MODEL_ALIGNMENT);
+    void *block = NULL;
+    assert_int_equal(posix_memalign(&block, MODEL_ALIGNMENT, size), 0);
+    memset(block, 0, size);
+    bytes grown = {block, size};
+    memcpy(grown.data, file.data, front);
+    memcpy(grown.data + front + longer, file.data + front, file.size - front);
+    model_section *table = (model_section *)(void *)(grown.data + sizeof(model_header));
+    for (size_t i = 0; i < SECTIONS_REQUIRED; i++)
+        table[i].offset += longer;
+    for (size_t i = 0; i < count; i++) {
+        table[SECTIONS_REQUIRED + i] =
+            (model_section){.kind = kinds[i], .offset = end, .bytes = 100 * i};
+        memset(grown.data + end, 'x', 100 * i);
+        end += core_round_up(100 * i, MODEL_ALIGNMENT);
+    }
+    model_header *header = (model_header *)(void *)grown.data;
+    header->sections += (uint32_t)count;
+    header->header_bytes += (uint32_t)longer;
+    header->file_bytes = size;
+    reseal(grown);
+    return grown;
+}
+
+static tem_status judge_sections(bytes file, const uint32_t *kinds, size_t count) {
+    bytes grown = with_sections(file, kinds, count);
+    const tem_status status = judge(grown);
+    free(grown.data);
+    return status;
+}
+
+static void test_unknown_sections(void **state) {
+    (void)state;
+    static const uint32_t optional[] = {SECTION_OPTIONAL | 9, SECTION_OPTIONAL | 77},
+                          required[] = {SECTION_OPTIONAL | 9, 10},
+                          backwards[] = {SECTION_OPTIONAL | 77, SECTION_OPTIONAL | 9},
+                          twice[] = {SECTION_OPTIONAL | 9, SECTION_OPTIONAL | 9},
+                          known[] = {SECTION_OPTIONAL | SECTION_BOUNDS};
+    bytes file = bytes_of(EUCLIDEAN);
+    assert_int_equal(judge_sections(file, optional, 1), TEM_OK);
+    assert_int_equal(judge_sections(file, optional, 2), TEM_OK);
+    assert_int_equal(judge_sections(file, required, 1), TEM_OK);
+    assert_int_equal(judge_sections(file, required, 2), TEM_ERR_VERSION);
+    assert_int_equal(judge_sections(file, required + 1, 1), TEM_ERR_VERSION);
+    assert_int_equal(judge_sections(file, backwards, 2), TEM_ERR_DAMAGED);
+    assert_int_equal(judge_sections(file, twice, 2), TEM_ERR_DAMAGED);
+    assert_int_equal(judge_sections(file, known, 1), TEM_ERR_DAMAGED);
+    uint32_t many[SECTIONS_MAX];
+    for (uint32_t i = 0; i < SECTIONS_MAX; i++)
+        many[i] = SECTION_OPTIONAL | (100 + i);
+    assert_int_equal(judge_sections(file, many, SECTIONS_MAX - SECTIONS_REQUIRED), TEM_OK);
+    assert_int_equal(judge_sections(file, many, SECTIONS_MAX - SECTIONS_REQUIRED + 1),
+                     TEM_ERR_DAMAGED);
+    free(file.data);
+}
+
+/* They are covered by their hashes and by the hash of the model, and a copy of the model has them.
+ * Certificates are about the space, which is the same. */
+static void test_unknown_sections_count(void **state) {
+    (void)state;
+    static const uint32_t kinds[] = {SECTION_OPTIONAL | 9, SECTION_OPTIONAL | 77};
+    unsigned char spaces[2][CORE_HASH_BYTES], hash[2][CORE_HASH_BYTES];
+    bytes file = bytes_of(EUCLIDEAN), grown = with_sections(file, kinds, 2);
+    tem_model *models[2] = {NULL, NULL};
+    const bytes files[2] = {file, grown};
+    for (int i = 0; i < 2; i++) {
+        const bytes copy = new_bytes(files[i].data, files[i].size);
+        const file_view view = {.data = (const char *)copy.data, .size = copy.size};
+        assert_int_equal(model_from_view(view, "grown.tem", &models[i], NULL), TEM_OK);
+        model_space_hash(models[i], spaces[i]);
+        assert_int_equal(model_hash(models[i], NULL, hash[i], NULL), TEM_OK);
+        assert_memory_equal(hash[i], models[i]->hash, CORE_HASH_BYTES);
+    }
+    assert_memory_equal(spaces[0], spaces[1], CORE_HASH_BYTES);
+    assert_true(memcmp(hash[0], hash[1], CORE_HASH_BYTES) != 0);
+    for (int i = 0; i < 2; i++)
+        tem_model_free(models[i]);
+    grown.data[grown.size - 100] ^= 1; /* within the last section */
+    assert_int_equal(judge(grown), TEM_ERR_DAMAGED);
+    grown.data[grown.size - 100] ^= 1;
+    grown.data[grown.size - 1] ^= 1; /* in its padding */
+    assert_int_equal(judge(grown), TEM_ERR_DAMAGED);
+    free(file.data);
+    free(grown.data);
+}
+
 static void test_versions(void **state) {
     (void)state;
     const size_t place = offsetof(model_header, version);
@@ -1337,6 +1435,8 @@ int main(void) {
         cmocka_unit_test(test_every_length_mapped),
         cmocka_unit_test(test_every_bit),
         cmocka_unit_test(test_every_byte_mapped),
+        cmocka_unit_test(test_unknown_sections),
+        cmocka_unit_test(test_unknown_sections_count),
         cmocka_unit_test(test_every_bit_resealed),
         cmocka_unit_test(test_extreme_numbers),
         cmocka_unit_test(test_hostile_content),
