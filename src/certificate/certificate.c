@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "io/file.h"
+#include "model/model_layout.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,8 +26,19 @@ typedef struct certificate_header {
     char magic[8];
     uint32_t version;
     uint32_t count;
-    unsigned char zero[48];
+    uint64_t further_bytes; /* of the further sections, with which the file ends */
+    unsigned char zero[40];
 } certificate_header;
+
+/* 64 bytes before each further section, whose bytes are filled up with zeros to a multiple of
+ * ALIGNMENT. Their kinds rise, without the bit SECTION_OPTIONAL (model_layout.h). */
+typedef struct further_section {
+    uint32_t kind;
+    uint32_t zero;
+    uint64_t bytes;
+    unsigned char hash[CORE_HASH_BYTES]; /* of the bytes */
+    unsigned char zeros[16];
+} further_section;
 
 /* A tem_effect in a file, where it cannot grow. */
 typedef struct effect_record {
@@ -55,7 +67,8 @@ typedef struct certificate_record {
                                           * weights_bytes */
 } certificate_record;
 
-_Static_assert(sizeof(certificate_header) == 64 && sizeof(certificate_record) == 320,
+_Static_assert(sizeof(certificate_header) == 64 && sizeof(certificate_record) == 320 &&
+                   sizeof(further_section) == 64,
                "the file's records have no padding of the compiler's");
 
 static const char out_of_memory[] = "out of memory";
@@ -203,7 +216,62 @@ static tem_status damaged(tem_error *error, const char *path, uint64_t byte, con
                         "damaged certificates: %s; remove the file and make new ones", what);
 }
 
-static tem_status check_header(const file_view *view, const char *path, certificate_header *h,
+/* Checks the section at *at and moves to the next one. */
+static const char *take_further(const file_view *view, uint64_t *at, further_section *section) {
+    static const char wrong[] = "a section after the certificates is damaged";
+    static const further_section empty;
+    unsigned char hash[CORE_HASH_BYTES];
+    if (view->size - *at < sizeof *section)
+        return wrong;
+    memcpy(section, view->data + *at, sizeof *section);
+    *at += sizeof *section;
+    if (section->zero != 0 || memcmp(section->zeros, empty.zeros, sizeof empty.zeros) != 0 ||
+        section->bytes > view->size - *at)
+        return wrong;
+    const uint64_t room = core_round_up(section->bytes, ALIGNMENT);
+    if (room > view->size - *at)
+        return wrong;
+    core_hash256(view->data + *at, section->bytes, hash);
+    if (memcmp(hash, section->hash, sizeof hash) != 0)
+        return wrong;
+    for (uint64_t i = section->bytes; i < room; i++)
+        if (view->data[*at + i] != 0)
+            return wrong;
+    *at += room;
+    return NULL;
+}
+
+/* Takes the further sections off the end of the view. This version knows none: it skips optional
+ * ones.
+ * PRIVACY: any other may change what a certificate means, so the file is refused. */
+static tem_status drop_further(file_view *view, const certificate_header *h, const char *path,
+                               tem_error *error) {
+    if (h->further_bytes > view->size - sizeof *h)
+        return damaged(error, path, 0, "the header does not fit the file");
+    uint64_t at = view->size - h->further_bytes;
+    uint32_t last_kind = 0;
+    while (at < view->size) {
+        const uint64_t start = at;
+        further_section section;
+        const char *fault = take_further(view, &at, &section);
+        const uint32_t kind = section.kind & ~SECTION_OPTIONAL;
+        if (fault == NULL && kind <= last_kind)
+            fault = "the sections after the certificates are out of order";
+        if (fault != NULL)
+            return damaged(error, path, start + 1, fault);
+        if ((section.kind & SECTION_OPTIONAL) == 0)
+            return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
+                                "the certificates have a section of kind %u, which this tem does "
+                                "not know and may not skip: a newer tem is needed",
+                                kind);
+        last_kind = kind;
+    }
+    view->size -= h->further_bytes;
+    return TEM_OK;
+}
+
+/* Checks the header, and leaves in the view what comes before the further sections. */
+static tem_status check_header(file_view *view, const char *path, certificate_header *h,
                                tem_error *error) {
     static const certificate_header empty;
     if (view->size < sizeof h->magic || memcmp(view->data, CERTIFICATE_MAGIC, sizeof h->magic) != 0)
@@ -223,7 +291,7 @@ static tem_status check_header(const file_view *view, const char *path, certific
     if (h->count < 1 || h->count > CERTIFICATES_MAX ||
         memcmp(h->zero, empty.zero, sizeof h->zero) != 0)
         return damaged(error, path, 0, "the header does not fit the file");
-    return TEM_OK;
+    return drop_further(view, h, path, error);
 }
 
 /* Unpacks the weights that follow a record. */
@@ -291,10 +359,12 @@ static bool is_repeated(const tem_certificate *list, uint32_t i) {
     return false;
 }
 
-tem_status certificates_read(const file_view *view, const char *path, tem_certificate **list,
+tem_status certificates_read(const file_view *file, const char *path, tem_certificate **list,
                              uint32_t *count, tem_error *error) {
     certificate_header header;
-    const tem_status status = check_header(view, path, &header, error);
+    file_view kept = *file;
+    const file_view *view = &kept;
+    const tem_status status = check_header(&kept, path, &header, error);
     if (status != TEM_OK)
         return status;
     tem_certificate *made = core_alloc_zero(header.count, sizeof *made);
@@ -362,12 +432,14 @@ static const char *read_one(const file_view *view, uint32_t count, uint32_t i, u
     return trailing;
 }
 
-tem_status certificate_read_one(const file_view *view, const char *path, uint32_t i,
+tem_status certificate_read_one(const file_view *file, const char *path, uint32_t i,
                                 tem_certificate *out, bool *there, tem_error *error) {
     certificate_header header;
+    file_view kept = *file;
+    const file_view *view = &kept;
     tem_certificate read = {0};
     uint64_t at = 0;
-    const tem_status status = check_header(view, path, &header, error);
+    const tem_status status = check_header(&kept, path, &header, error);
     if (status != TEM_OK)
         return status;
     const char *fault = read_one(view, header.count, i, &at, &read);

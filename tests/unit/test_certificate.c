@@ -317,6 +317,58 @@ static void test_every_bit(void **state) {
     assert_int_equal(load_status(), TEM_OK);
 }
 
+/* Adds a section of this kind, of 70 bytes, behind a file of certificates. */
+static size_t add_section(unsigned char *bytes, size_t size, uint32_t kind) {
+    enum { RECORD = 64, LENGTH = 70, ROOM = 128 };
+    const uint64_t length = LENGTH;
+    uint64_t further = 0;
+    unsigned char *record = bytes + size;
+    memset(record, 0, RECORD + ROOM);
+    memset(record + RECORD, 'x', LENGTH);
+    memcpy(record, &kind, sizeof kind);
+    memcpy(record + 8, &length, sizeof length);
+    core_hash256(record + RECORD, LENGTH, record + 16);
+    memcpy(&further, bytes + 16, sizeof further);
+    further += RECORD + ROOM;
+    memcpy(bytes + 16, &further, sizeof further);
+    return size + RECORD + ROOM;
+}
+
+/* Sections that this version does not know: optional ones are skipped, others are refused, and
+ * every bit of them is covered. */
+static void test_further_sections(void **state) {
+    (void)state;
+    const uint32_t optional = 0x80000000u;
+    unsigned char bytes[FILE_MAX];
+    save_and_free(make_usual());
+    const size_t plain = read_file(bytes);
+    char hash[65];
+    snprintf(hash, sizeof hash, "%s", hash_at(0));
+    size_t size = add_section(bytes, plain, optional | 7);
+    size = add_section(bytes, size, optional | 9);
+    write_file(bytes, size);
+    assert_int_equal(load_status(), TEM_OK);
+    assert_string_equal(hash_at(0), hash);
+    assert_string_equal(hash_at(1), "");
+    for (size_t bit = 8 * plain; bit < 8 * size; bit++) {
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        write_file(bytes, size);
+        const tem_status status = load_status();
+        const bool in_kind = (bit / 8 - plain) % 192 < 4; /* other kinds may be right as well */
+        if (in_kind ? status == TEM_OK && bit % 32 == 31 : status != TEM_ERR_DAMAGED)
+            fail_msg("bit %zu: %s", bit, tem_status_name(status));
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+    size = add_section(bytes, size, optional | 9); /* not above the one before it */
+    write_file(bytes, size);
+    assert_int_equal(load_status(), TEM_ERR_DAMAGED);
+    clear(state);
+    save_and_free(make_usual());
+    size = add_section(bytes, read_file(bytes), 7);
+    write_file(bytes, size);
+    assert_int_equal(load_status(), TEM_ERR_VERSION);
+}
+
 /* One of several is read by itself: damage of others does not hide it, only what makes it
  * impossible to say where it begins or what follows. */
 static void test_one_of_several(void **state) {
@@ -1130,6 +1182,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_layout, clear),
         cmocka_unit_test(test_calibrated_draws),
         cmocka_unit_test_teardown(test_every_bit, clear),
+        cmocka_unit_test_teardown(test_further_sections, clear),
         cmocka_unit_test_teardown(test_one_of_several, clear),
         cmocka_unit_test_teardown(test_weights, clear),
         cmocka_unit_test_teardown(test_repeated, clear),
