@@ -1,4 +1,4 @@
-/* accountant.c - what a model's mechanisms lose, and what they do to words. */
+/* accountant.c - the loss of a model's mechanisms, and their effects on words. */
 #include "audit/accountant.h"
 
 #include "audit/summary.h"
@@ -23,7 +23,8 @@ static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_er
     return TEM_OK;
 }
 
-/* PRIVACY: that all triangles were checked is what a file says. They are checked again. */
+/* PRIVACY: a model file may claim that all triangles of its matrix were checked. tem does not rely
+ * on that and checks them again. */
 static tem_status check_metric(const tem_model *model, bool *is_metric, tem_error *error) {
     uint64_t triangles = 0;
     *is_metric = true;
@@ -34,7 +35,7 @@ static tem_status check_metric(const tem_model *model, bool *is_metric, tem_erro
 
 tem_status accountant_create(const tem_model *model, const uint32_t *values, const tem_run *run,
                              tem_accountant **accountant, tem_error *error) {
-    /* PRIVACY: what is proved of a model is proved of its lists, too. */
+    /* PRIVACY: every proof about a model also relies on its lists, so the model must be trusted. */
     tem_status status = trusted_or_refused(model, error);
     if (status != TEM_OK)
         return status;
@@ -132,7 +133,7 @@ tem_status accountant_check_provable(const tem_accountant *a, tem_error *error) 
     if (a->weights != NULL)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "calibration and verification need an accountant with equal weights");
-    /* PRIVACY: eps* is what is lost only if the distances are a metric. */
+    /* PRIVACY: eps* bounds the loss only if the distances are a metric. */
     if (!a->is_metric)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "not all triangles of this matrix were checked, so nothing can be proved "

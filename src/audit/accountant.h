@@ -1,4 +1,4 @@
-/* accountant.h - what a model's mechanisms lose, and what they do to words. */
+/* accountant.h - the loss of a model's mechanisms, and their effects on words. */
 #ifndef AUDIT_ACCOUNTANT_H
 #define AUDIT_ACCOUNTANT_H
 
@@ -11,10 +11,11 @@ struct tem_accountant {
     const tem_model *model;
     uint32_t *weights; /* a copy; NULL: all 1 */
     profile profile;
-    bool is_metric; /* that the distances are one was proved here: see check_metric */
+    bool is_metric; /* proved here: the distances are a metric; see check_metric */
 };
 
-/* As the functions of tem.h with these names; pointers that must be there are.
+/* As the functions tem_accountant_* of tem_account.h; the caller has checked the required pointers
+ * for NULL.
  * PRIVACY: accountant_create refuses a model that is not trusted. */
 tem_status accountant_create(const tem_model *model, const uint32_t *values, const tem_run *run,
                              tem_accountant **accountant, tem_error *error);
@@ -27,19 +28,21 @@ tem_status accountant_summarise(const tem_accountant *accountant, const tem_mech
                                 const tem_prior *prior, bool with_bayes, const tem_run *run,
                                 tem_summary *summary, tem_error *error);
 
-/* A loss that was found, as tem_accountant_audit tells it. */
+/* Converts a loss into the form that tem_accountant_audit reports. */
 tem_audit accountant_audit_of(const tem_accountant *accountant, const realised_loss *loss);
 
-/* Whether the mechanism is one the accountant can speak about: TEM or EM over its model, with
- * its weights. TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED. */
+/* Checks that the accountant can compute the loss of the mechanism. The mechanism must have a law
+ * that can be computed (tem and em do; TEM_ERR_UNSUPPORTED if not), and the model and the weights
+ * of the accountant (TEM_ERR_ARGUMENT if not). */
 tem_status accountant_check(const tem_accountant *accountant, const tem_mechanism *mechanism,
                             tem_error *error);
 
-/* Whether a certificate can rest on it: equal weights, distances that are known to be a metric.
- * TEM_ERR_UNSUPPORTED. */
+/* Checks that a certificate can rest on the accountant: it has equal weights, and its distances are
+ * proved to be a metric. TEM_ERR_UNSUPPORTED if not. */
 tem_status accountant_check_provable(const tem_accountant *accountant, tem_error *error);
 
-/* What the computations of src/audit and src/tuning take. */
+/* The inputs for the computations of src/audit and src/tuning. They point into the accountant and
+ * its model. */
 loss_inputs accountant_inputs(const tem_accountant *accountant);
 
 #endif

@@ -1,13 +1,17 @@
 /* bayes.c - how often the best guess at a word from its output is right.
  *
- * f_w P(y | w) = a_y exp(g_w - s m(w, y)) with g_w = ln f_w - ln Z(w), so that for an output y
- * the best guess is the w with the largest g_w - s m(w, y). The words of y's list come first,
- * since near words are good guesses. Of the others the index knows a distance b, for each range
- * of the vocabulary, that none of them is nearer than: w can be no better than
- * g_w - s min(b, gamma). So a range's words are tried in descending order of g until that is not
- * above the best so far. y itself is in its list, or, where many words are equal to it, among the
- * others. Rounding does not spoil it: it is monotone, so what is computed for w is at most what is
- * computed for its bound. */
+ * f_w P(y | w) = a_y exp(g_w - s m(w, y)) with g_w = ln f_w - ln Z(w). So for an output y the best
+ * guess is the word w with the largest value g_w - s m(w, y).
+ *
+ * The search tries the words of y's list first, since near words are good guesses. For the other
+ * words the index has one bound b per range of the vocabulary: no word of the range that is not in
+ * the list is nearer to y than b. So the value of such a word w is at most g_w - s min(b, gamma).
+ * The search tries the words of a range in descending order of g, and stops when this bound is not
+ * above the best value so far. y itself is in its list or, where many words have the distance 0
+ * from y, among the other words.
+ *
+ * Rounding does not change the result. Rounding is monotone, so the computed value of w is at most
+ * the computed bound. */
 #include "audit/summary.h"
 
 #include "core/memory.h"
@@ -17,7 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A word and its g. */
+/* A word and its gain, g_w. */
 typedef struct guess_gain {
     double gain;
     uint32_t id;
@@ -25,9 +29,9 @@ typedef struct guess_gain {
 
 typedef struct guess_search {
     const summary_source *source;
-    guess_gain *by_id;     /* in order of ids */
+    guess_gain *by_id;     /* in the order of ids */
     guess_gain *by_gain;   /* each range in descending order of g */
-    double *probabilities; /* for each output, of its being guessed right */
+    double *probabilities; /* per output y: that y is the output and the best guess is right */
 } guess_search;
 
 static int compare_gains(const void *a, const void *b) {
@@ -41,8 +45,8 @@ static double value_at(const guess_search *q, double gain, tem_dist distance) {
     return gain - ldexp((double)exponent_at(q->source->exponent, distance), -EXPONENT_BITS);
 }
 
-/* The best of `best` and the words of a range that are not in y's list: those are `bound` away
- * or farther. */
+/* Returns the larger of `best` and the best value in a range. Words of the range that are not in
+ * y's list are at the distance `bound` from y, or farther. */
 static double search_range(const guess_search *q, uint32_t y, uint32_t range, tem_dist bound,
                            double best) {
     const uint32_t count = q->source->space->count, words = neighbours_range_words(count);
@@ -63,7 +67,7 @@ static void search_output(void *context, uint64_t item, unsigned thread) {
     tem_neighbours near = {0};
     (void)thread;
     double best = -INFINITY;
-    /* That it can be had was made sure of by summary_make. */
+    /* summary_make has checked that every list can be read. */
     if (neighbours_get(q->source->index, y, &near, NULL) == TEM_OK)
         for (uint32_t i = 0; i < near.count; i++)
             best = fmax(best, value_at(q, q->by_id[near.list[i].id].gain, near.list[i].distance));

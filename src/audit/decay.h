@@ -1,12 +1,16 @@
 /* decay.h - exp(-x) as a double, with a proved error.
  *
- * libm promises nothing about its last bits. This does: x is an integer in steps of 2^-36 and at
- * most 64 (mech/exponent.h), x = j/8 + r. E_j (mech/exp_table.c) becomes a double by at most
- * eight roundings. exp(-r), r < 1/8, is ten terms of its series: what is left out is below
- * 2^-58, and each step of Horner's rule multiplies the errors of the step before by at most r and
- * adds two roundings, three together. With the last product that is 12 roundings of 2^-53:
+ * libm promises nothing about its last bits, so tem computes exp(-x) itself:
  *
- *     decay_at(x) = exp(-x) (1 + e),   |e| <= DECAY_ERROR = 2^-49. */
+ *     decay_at(x) = exp(-x) (1 + e),   |e| <= DECAY_ERROR = 2^-49.
+ *
+ * x is an integer in steps of 2^-36 and at most 64 (mech/exponent.h); x = j/8 + r with r < 1/8.
+ * The error counts 12 roundings of 2^-53 each:
+ *   - E_j (mech/exp_table.c) becomes a double by at most eight roundings;
+ *   - exp(-r) is the sum of its series up to r^10, by Horner's rule. Each step multiplies the error
+ *     of the step before by at most r and adds two roundings: three roundings in all. The terms
+ *     that are left out are below 2^-58;
+ *   - the product of both is one rounding. */
 #ifndef AUDIT_DECAY_H
 #define AUDIT_DECAY_H
 
@@ -21,7 +25,7 @@ typedef struct decay {
 static inline void decay_init(decay *d) {
     for (unsigned level = 0; level <= EXP_LEVELS; level++) {
         double value = 0;
-        for (int i = 0; i < 4; i++) /* the least first: each sum rounds once */
+        for (int i = 0; i < 4; i++) /* the least limb first: each sum rounds once */
             value = value * 0x1p-64 + (double)exp_table[level].limb[i];
         d->levels[level] = value; /* E_j / 2^192: limb 3 counts 2^192 */
     }

@@ -1,5 +1,5 @@
-/* pair_loops.c - the inner loops. PAIR_LOOPS is the name of the table that this compilation
- * makes. */
+/* pair_loops.c - the inner loops of pair_matrix.h. The build sets PAIR_LOOPS to the name of the
+ * table that this compilation defines. */
 #include "audit/pair_loops.h"
 
 #include <stddef.h>
@@ -31,10 +31,10 @@ static inline lanes distances(const pair_row *row, uint32_t group) {
                  far + row->gamma);
 }
 
-/* 2^x for x from -126 to 0, to 2e-7: the whole part goes into the exponent, the rest, within a
- * half, into a polynomial. */
+/* 2^x for x from -126 to 0, with an error of 2e-7. The nearest integer to x goes into the exponent
+ * of the float; a polynomial computes the rest, which is within a half. */
 static inline lanes power_of_two(lanes x) {
-    const float rounder = 12582912; /* 1.5 * 2^23: what is added to it is rounded to a whole */
+    const float rounder = 12582912; /* 1.5 * 2^23: adding it rounds x to an integer */
     const lanes n = (x + rounder) - rounder, r = x - n;
     const lanes p =
         1 + r * (0.69314718f +

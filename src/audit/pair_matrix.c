@@ -13,7 +13,7 @@ enum {
     STEPS_MAX = 65535,
     BLOCK = SQUARES_BLOCK,
     SUMS = 4,    /* z, m, q, gradient */
-    GROUPS = 64, /* of rows that are streamed, whatever the number of threads */
+    GROUPS = 64, /* groups of streamed rows; the same for any number of threads */
     ROW_SUMS = SUMS * PAIR_LANES
 };
 
@@ -28,12 +28,13 @@ static const pair_loops *loops(void) {
 
 /* ---------------------------------------------------------------- making -- */
 
-/* Steps for distances up to `most`. */
+/* The size of a step for distances up to `most`. */
 static float unit_for(double most) {
     return (float)(most / STEPS_MAX * 1.00001 + 1e-30);
 }
 
-/* A tile of distances, rows `stride` apart. Places without a word hold anything. */
+/* Computes a tile of distances, with rows `stride` apart. Places without a word hold unspecified
+ * numbers. */
 static void fill_tile(pair_matrix *t, unsigned thread, uint32_t rows, uint32_t columns,
                       uint16_t *steps, size_t stride) {
     const squares *q = &t->squares;
@@ -52,7 +53,7 @@ static void fill_tile(pair_matrix *t, unsigned thread, uint32_t rows, uint32_t c
                 (uint16_t)fminf((float)tile[r * BLOCK + c] * scale + 0.5f, STEPS_MAX);
 }
 
-/* The rows of a block, with 0 where there is no word. */
+/* Computes all rows of a block, with 0 where there is no word. */
 static void keep_block(void *context, uint64_t block, unsigned thread) {
     pair_matrix *t = context;
     uint16_t *steps = t->steps + block * BLOCK * t->stride;
@@ -64,7 +65,7 @@ static void keep_block(void *context, uint64_t block, unsigned thread) {
             steps[(size_t)r * t->stride + c] = 0;
 }
 
-/* Memory for all distances, or for a tile a thread. */
+/* Allocates memory for all distances, or for one tile per thread. */
 static tem_status make_room(pair_matrix *t, size_t most, tem_error *error) {
     t->kept = (double)t->count * t->stride * sizeof *t->steps <= (double)most;
     t->steps =
@@ -120,16 +121,16 @@ static void put(float *out, uint32_t id, float value) {
         out[id] = value;
 }
 
-/* -------------------------------------------------- distances that are kept -- */
+/* ----------------------------------------------------------- kept distances -- */
 
-/* What is summed over, and where to: those of the sum at hand. */
+/* The inputs and outputs of one sum over all rows. Each kind of sum uses only some of them. */
 typedef struct summing summing;
 struct summing {
     const pair_call *call;
     const float *a, *p, *h, *u;
     float limit;
     float *out[3];
-    double *row_numbers; /* moments or slopes, one a word */
+    double *row_numbers; /* moments or slopes, one per word */
     void (*row)(const summing *s, uint32_t id, const pair_row *row);
 };
 
@@ -167,8 +168,8 @@ static void do_block(void *context, uint64_t block, unsigned thread) {
     }
 }
 
-/* The sum of a row for all rows. It is quick, and progress is the search's to report: hundreds of
- * these calls are one. */
+/* Computes the sums of all rows. One call is quick and reports no progress: a search makes hundreds
+ * of these calls and reports its own. */
 static tem_status all_rows(summing *s, tem_error *error) {
     const pair_matrix *t = s->call->matrix;
     const tem_run quiet = {.threads = t->threads};
@@ -206,13 +207,14 @@ tem_status pair_gradient(const pair_call *call, const float *p, const float *h, 
     return all_rows(&s, error);
 }
 
-/* --------------------------------------------- distances that are streamed -- */
+/* ------------------------------------------------------- streamed distances -- */
 
-/* One pass over all pairs, each met once, for both words. Words are rows in groups; what the rows
- * of a group are to the columns is summed up by itself, so that all sums have one order. */
+/* One pass over all pairs. It computes each distance once, for the sums of both words. The rows are
+ * cut into GROUPS groups, and each group has partial sums of its own. So the order of all additions
+ * is the same for any number of threads. */
 typedef struct stream {
     const pair_call *call;
-    const pair_side *words; /* what is found of them may be NULL */
+    const pair_side *words; /* its outputs may be NULL */
     float *partials;        /* GROUPS * SUMS * stride */
 } stream;
 
@@ -220,7 +222,7 @@ static float *partial_of(const stream *s, uint64_t group, uint32_t sum) {
     return s->partials + (group * SUMS + sum) * s->call->matrix->stride;
 }
 
-/* A block of rows meets a block of columns. */
+/* Adds a block of rows and a block of columns to each other's sums. */
 static void stream_tile(const stream *s, unsigned thread, uint32_t rows, uint32_t columns,
                         float *row_sums, const pair_side *side) {
     pair_matrix *t = s->call->matrix;
@@ -233,7 +235,7 @@ static void stream_tile(const stream *s, unsigned thread, uint32_t rows, uint32_
     for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++) {
         const uint32_t id = rows * BLOCK + r;
         pair_numbers own = {s->words->a[id], s->words->p[id], s->words->h[id]};
-        if (rows == columns) /* each of its pairs is met twice */
+        if (rows == columns) /* such a tile has each pair twice, so its rows alone get sums */
             own = (pair_numbers){0};
         row.steps = steps + r * BLOCK;
         t->loops->meet(&row, &own, row_sums + (size_t)r * ROW_SUMS, side);
@@ -247,7 +249,7 @@ static float sum_of_lanes(const float *lanes) {
     return sum;
 }
 
-/* A block of rows meets itself and all blocks after it. */
+/* Streams a block of rows against itself and all later blocks. */
 static void stream_block(const stream *s, unsigned thread, uint64_t group, uint32_t rows) {
     pair_matrix *t = s->call->matrix;
     const pair_side *w = s->words;
@@ -291,7 +293,7 @@ static void add_partials(const stream *s, uint32_t sum, float *out) {
 
 tem_status pair_stream(const pair_call *call, const pair_side *words, tem_error *error) {
     pair_matrix *t = call->matrix;
-    t->unit = unit_for(fmin(t->reach, call->gamma)); /* beyond gamma nothing is told apart */
+    t->unit = unit_for(fmin(t->reach, call->gamma)); /* distances beyond gamma all count as gamma */
     stream s = {call, words,
                 core_alloc_zero((size_t)GROUPS * SUMS * t->stride, sizeof *s.partials)};
     tem_run run = call->run == NULL ? (tem_run){0} : *call->run;
@@ -306,7 +308,7 @@ tem_status pair_stream(const pair_call *call, const pair_side *words, tem_error 
     return status;
 }
 
-/* How the pairs of a word with those in its list stand: what is done with each. */
+/* A word, another word of its list, rise = u[id] - u[other], and m, their distance cut at gamma. */
 typedef struct near_pair {
     uint32_t id, other;
     double rise, m;
@@ -314,7 +316,8 @@ typedef struct near_pair {
 
 typedef void near_task(void *context, const near_pair *pair);
 
-/* All pairs in the lists, at a distance above 0. It takes a second for millions of words. */
+/* Calls `task` for all pairs in the lists at a distance above 0. It takes a second for millions of
+ * words. */
 static tem_status near_pairs(const pair_call *call, const float *u, near_task *task, void *context,
                              tem_error *error) {
     const pair_matrix *t = call->matrix;

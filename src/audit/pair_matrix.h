@@ -1,8 +1,8 @@
-/* pair_matrix.h - all distances of a vocabulary in 16 bits, nearly, and sums over them: what the
- * search for weights computes with, and what says how a mechanism with weights does.
+/* pair_matrix.h - all distances of a vocabulary, approximately, in 16 bits each, and sums over
+ * them. The search for weights and the effects of a mechanism with weights are computed from them.
  *
- * PRIVACY: nothing that is proved rests on this. What the search proposes is rounded to integers
- * and judged by realised.h, from the exact distances. */
+ * PRIVACY: no proof rests on these numbers. The search only proposes weights. tem rounds them to
+ * integers, and realised.h judges them by the exact distances. */
 #ifndef AUDIT_PAIR_MATRIX_H
 #define AUDIT_PAIR_MATRIX_H
 
@@ -17,55 +17,62 @@ typedef struct pair_matrix {
     uint32_t stride; /* count, padded to whole blocks */
     unsigned threads;
     double reach;    /* no distance is larger */
-    float unit;      /* of a step: streamed, that of the pass at hand */
-    bool kept;       /* all distances; else they are streamed: made anew for every sum */
-    uint16_t *steps; /* kept: rows, `stride` apart; else a tile a thread */
-    float *row_sums; /* streamed: of a block of rows, for each thread */
+    float unit;      /* size of a step; if streamed, of the current pass */
+    bool kept;       /* all distances are in memory; else streamed: computed again for every sum */
+    uint16_t *steps; /* kept: rows, `stride` apart; streamed: one tile per thread */
+    float *row_sums; /* streamed: the sums of one block of rows, per thread */
     const pair_loops *loops;
     const neighbour_index *index;
     squares squares;
     squares_room room;
 } pair_matrix;
 
-/* The distances of a space with an index; reach: none is larger. They are kept where 2 bytes a
- * pair, both ways, are at most `most` bytes. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with
- * pair_matrix_free. */
+/* Prepares the distances of a space with an index. No distance may exceed `reach`. The distances
+ * are kept in memory if they take at most `most` bytes: 2 bytes per pair, each pair stored twice.
+ * Otherwise they are streamed. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with pair_matrix_free. */
 tem_status pair_matrix_make(const space *s, const neighbour_index *index, tem_dist reach,
                             size_t most, const tem_run *run, pair_matrix *out, tem_error *error);
 void pair_matrix_free(pair_matrix *t);
 
-/* Zeroed memory for a number a word, padded. NULL if there is none. */
+/* Returns zeroed memory for one number per word, padded; NULL if there is no memory. The caller
+ * frees it with core_free. */
 float *pair_vector(const pair_matrix *t);
 
-/* The sums for every word with the exponent s and distances cut at gamma, k = exp(-s m). Vectors
- * come from pair_vector; any output may be NULL. The same bits for any number of threads. */
+/* The functions below compute sums for every word, with the exponent s, distances m cut at gamma,
+ * and k = exp(-s m); K is the matrix of all k. All vectors come from pair_vector. In pair_sum and
+ * pair_stream any output may be NULL. The results are the same bits for any number of threads. */
 typedef struct pair_call {
-    pair_matrix *matrix; /* one call at a time */
+    pair_matrix *matrix; /* only one call may use it at a time */
     double s, gamma;
     const tem_run *run;
-    bool others; /* streamed: sums without the word itself, which is put at min(reach, gamma) */
+    bool others; /* streamed: each word counts in its own sums as if it were at the distance
+                  * min(reach, gamma); the caller subtracts it */
 } pair_call;
 
-/* z = K a, m = (K m) a, q = (K m^2) a. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+/* Computes z = K a, m = (K m) a, q = (K m^2) a. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
 tem_status pair_sum(const pair_call *call, const float *a, float *z, float *m, float *q,
                     tem_error *error);
 
-/* The same and out = (K m) p + K h in one pass, where distances are streamed. */
+/* Computes z, m, q as pair_sum does and gradient = (K m) p + K h, in one pass. Only where distances
+ * are streamed. Fails as pair_sum does. */
 tem_status pair_stream(const pair_call *call, const pair_side *words, tem_error *error);
 
-/* out = (K m) p + K h, where they are kept. */
+/* Computes out = (K m) p + K h. Only where distances are kept. Fails as pair_sum does. */
 tem_status pair_gradient(const pair_call *call, const float *p, const float *h, float *out,
                          tem_error *error);
 
-/* For every word the sum of max(|u - u_y| - limit m, 0) with the sign of u - u_y, and *moment, the
- * sum of that without its sign, times m, over all pairs, each twice; where distances are streamed,
- * over the pairs in the lists of the index, which is where nearly all of the steepest are, a pair
- * that is in the lists of both words counting twice as much.
+/* Computes by how much pairs are steeper than `limit`, v = max(|u - u_y| - limit m, 0).
+ *   out      for every word the sum of v over its pairs, each v with the sign of u - u_y
+ *   *moment  the sum of v m over all pairs, each pair counted twice
+ * Where distances are kept, the sums are over all pairs. Where they are streamed, the sums are over
+ * the pairs in the lists of the index, which contain nearly all of the steepest pairs; a pair that
+ * is in the lists of both its words counts twice as much.
  * TEM_ERR_MEMORY, TEM_ERR_CANCELLED or TEM_ERR_DAMAGED. */
 tem_status pair_find_excess(const pair_call *call, const float *u, double limit, float *out,
                             double *moment, tem_error *error);
 
-/* The largest |u - u_y| / m over the same pairs with m > 0. Fails as pair_find_excess does. */
+/* Finds the largest |u - u_y| / m over the same pairs, of those with m > 0. Fails as
+ * pair_find_excess does. */
 tem_status pair_find_slope(const pair_call *call, const float *u, double *slope, tem_error *error);
 
 #endif

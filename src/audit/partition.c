@@ -1,4 +1,4 @@
-/* partition.c - ln Z(w) of every word, from both sides. */
+/* partition.c - lower and upper bounds on ln Z(w) of every word. */
 #include "audit/partition.h"
 
 #include "core/memory.h"
@@ -11,7 +11,7 @@
 enum { WORDS_PER_TASK = 512, LANES = 8, CHUNK = 1024 };
 _Static_assert(PROFILE_POINTS % LANES == 0, "whole lanes");
 
-/* What the points of a profile are multiplied by. */
+/* The factors for the points of a profile: f(p_k) / step, and v_k / step (partition.h). */
 typedef struct point_values {
     double most[PROFILE_POINTS], least[PROFILE_POINTS];
 } point_values;
@@ -26,24 +26,29 @@ static double weight_at(const partition *z, uint32_t id) {
     return z->weights == NULL ? 1 : z->weights[id];
 }
 
-/* PRIVACY: how far a computed Z may be from the true one, as a share of it. Z is a sum of positive
- * terms; `roundings`, each of 2^-53, is the most that one of them goes through on its way, `decays`
- * is how many exp(-x) it is a product of. Two roundings more are in set_bounds. With t the sum of
- * all these errors, their products are below t / (1 - t) (test_margins, test_slack). */
+/* PRIVACY: a bound on the relative error of a computed Z. Z is a sum of positive terms.
+ *   roundings  the most roundings, each of 2^-53, that one term goes through
+ *   decays     how many values exp(-x) are factors of one term
+ * set_bounds adds two more roundings. Let t be the sum of all these errors. The error of Z,
+ * products of errors included, is at most t / (1 - t) (test_margins, test_slack). */
 static double slack(uint32_t roundings, uint32_t decays) {
     const double t = (roundings + 2.0) * 0x1p-53 + decays * DECAY_ERROR;
     return t / (1 - t);
 }
 
-/* By the profile: a weight times a part of a step, and the sums of those (count - 1 words, the
- * first of which is added to 0); two exp(-x), multiplied and divided by the step; their product;
- * the sums of the lanes and that of the lanes' sums; the word itself. */
+/* For Z from the profile, the roundings are, in this order:
+ *   1          a weight times a part of a step
+ *   count - 2  the sum of these over count - 1 words, the first of which is added to 0
+ *   2          the value of a point: two exp(-x) multiplied, then divided by the step
+ *   1          the product of the number of the profile and this value
+ *   lanes      the sums within the lanes, and the sum of the lanes
+ *   1          adding the word itself */
 static double slack_of_profile(uint32_t count) {
     const uint32_t lanes = PROFILE_POINTS / LANES - 1 + LANES - 1;
     return slack(1 + (count - 2) + 2 + 1 + lanes + 1, 2);
 }
 
-/* Word by word: a weight times exp(-x), and the sums. */
+/* For Z summed word by word: a weight times exp(-x), and the sums. */
 static double slack_of_sum(uint32_t count) {
     return slack(1 + (count - 1), 1);
 }
@@ -87,8 +92,8 @@ static double logarithm(mpfr_t scratch, double z, mpfr_rnd_t rounding) {
     return mpfr_get_d(scratch, rounding);
 }
 
-/* Takes bounds on Z that are off by a factor within 1 +- `error`, the two roundings here
- * included. */
+/* Sets the bounds of a word from computed bounds on Z. `error` bounds their relative error, the two
+ * roundings in this function included. */
 static void set_bounds(partition *z, uint32_t id, double least, double most, double error) {
     mpfr_t scratch;
     mpfr_init2(scratch, 53);

@@ -1,4 +1,4 @@
-/* prior.c - how often each word is expected in the texts to come. */
+/* prior.c - how often each word is expected in future texts. */
 #include "audit/prior.h"
 
 #include "core/memory.h"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A file that is being counted, line by line. */
+/* The state while a file is counted, line by line. */
 typedef struct counting {
     const char *path;
     const tem_run *run;
@@ -16,13 +16,13 @@ typedef struct counting {
     text_pieces pieces;
     bool counts; /* lines are WORD<TAB>COUNT, else text */
     uint64_t line;
-    const char *text; /* of the whole file */
+    const char *text; /* the whole file */
     size_t bytes;
-    size_t untold; /* bytes counted since progress was told */
+    size_t untold; /* bytes counted since the last progress report */
 } counting;
 
-/* Splits WORD<TAB>COUNT: *word receives the bytes of the word. False if it is not that, or the
- * count does not fit. */
+/* Splits a line WORD<TAB>COUNT. *word receives the length of the word in bytes. Returns false if
+ * the line has another form, or the count does not fit into 64 bits. */
 static bool split_counts(const char *line, size_t bytes, size_t *word, uint64_t *count) {
     const char *tab = bytes == 0 ? NULL : memchr(line, '\t', bytes);
     const char *end = line + bytes;
@@ -38,7 +38,7 @@ static bool split_counts(const char *line, size_t bytes, size_t *word, uint64_t 
     return true;
 }
 
-/* Counts the pieces of c->pieces, each `count` times. */
+/* Counts each word of c->pieces `count` times, and reports progress now and then. */
 static tem_status count_pieces(counting *c, double count, tem_error *error) {
     enum { BYTES_A_REPORT = 1 << 20 };
     for (size_t i = 0; i < c->pieces.count; i++)
@@ -75,7 +75,8 @@ static tem_status count_line(counting *c, const char *line, size_t bytes, tem_er
     return status;
 }
 
-/* Without its end, be that a line feed alone or after a carriage return. */
+/* The length of a line without a carriage return at its end. `end` points to its line feed, or to
+ * the end of the file. */
 static size_t line_bytes(const char *start, const char *end) {
     return (size_t)(end - start) - (end > start && end[-1] == '\r');
 }

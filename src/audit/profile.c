@@ -1,8 +1,8 @@
-/* profile.c - the distances of all pairs of words, once.
+/* profile.c - one look at the distances of all pairs of words.
  *
- * A thread has a block of rows, which meets all blocks of columns. Each pair is met twice, once for
- * either word: adding to the profiles of both at once was no faster, since those of the columns do
- * not stay in the nearest cache, and needs locks. */
+ * A task is a block of rows, against all blocks of columns. So each pair is computed twice, once
+ * for each of its words. Adding to the profiles of both words at once was no faster, since the
+ * profiles of the columns do not stay in the nearest cache; and it needs locks. */
 #include "audit/profile.h"
 
 #include "core/memory.h"
@@ -15,21 +15,22 @@
 
 enum {
     BLOCK = SQUARES_BLOCK,
-    CENTRES = 64 /* words that are tried as the middle of all */
+    CENTRES = 64 /* words that are tried as the centre of the vocabulary */
 };
 
-/* What all threads share. */
+/* The data that all threads share. */
 typedef struct pass {
     const uint32_t *weights;
     profile *out;
-    uint64_t inverse; /* 2^64 / step, rounded up (2^64 - 1 for 1): divides by a product */
+    uint64_t inverse; /* 2^64 / step, rounded up (2^64 - 1 for 1), to divide by multiplying */
     squares squares;
     squares_room room;
     atomic_bool damaged;
 } pass;
 
-/* Adds words at these distances to a profile. The quotient is exact for 32-bit distances:
- * distance * step < 2^64. */
+/* Adds words at these distances to a profile. The quotient is exact for 32-bit distances, since
+ * distance * step < 2^64. Only with a step of 1 is it one too small, for distances above 0. Then
+ * past = step, and the word adds to the same point all the same. */
 static void add(const pass *p, const tem_dist *distances, uint32_t first, uint32_t count,
                 double *values) {
     const uint32_t step = p->out->step;
@@ -42,7 +43,7 @@ static void add(const pass *p, const tem_dist *distances, uint32_t first, uint32
     }
 }
 
-/* Whether no word is beyond the reach; vectors that no build makes may be. */
+/* Whether no distance exceeds the reach. Only vectors that no build makes can exceed it. */
 static bool within_reach(const pass *p, const tem_dist *distances, uint32_t count) {
     tem_dist largest = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -50,7 +51,7 @@ static bool within_reach(const pass *p, const tem_dist *distances, uint32_t coun
     return largest <= p->out->reach;
 }
 
-/* The words of one block as rows. A word does not meet itself. */
+/* Computes the profiles of the words of one block. A word does not add to its own profile. */
 static void profile_block(void *context, uint64_t item, unsigned thread) {
     pass *p = context;
     const uint32_t rows = (uint32_t)item, first = rows * BLOCK;
@@ -83,8 +84,9 @@ static uint64_t largest_of_matrix(const space *s) {
     return largest;
 }
 
-/* A distance that no two words exceed: twice the distance of the farthest word from some word
- * in the middle, by the triangle inequality, of which a user's matrix may be short. */
+/* A distance that no two words exceed. With vectors it is, by the triangle inequality, twice the
+ * distance of some central word from the word farthest from it. A user's matrix may violate the
+ * triangle inequality, so there it is the largest entry. */
 static uint64_t reach(const space *s) {
     if (!s->metric->has_vectors)
         return largest_of_matrix(s);

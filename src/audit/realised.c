@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum {
-    REFINE_MAX = 512, /* pairs in a round whose words are summed up exactly */
+    REFINE_MAX = 512, /* pairs per round for whose words Z is summed over all words */
     ROUNDS_MAX = 12
 };
 
@@ -15,9 +15,10 @@ static double s_of(const exponent *e) {
     return exponent_s_value(e->s);
 }
 
-/* PRIVACY: s plus a slope as a loss that is not exceeded. The law that is drawn differs from the
- * ideal one by 2^-98 a pair, which is less than 2^-60 per unit of any distance
- * (docs/PRIVACY.md, "The realised loss"); the factor covers the rounding of the sum. */
+/* PRIVACY: the upper bound on the loss for an upper bound on the slope. The law that the sampler
+ * draws from differs from the ideal law by at most 2^-98 per pair, which is less than 2^-60 per
+ * unit of any distance (docs/PRIVACY.md, "The realised loss"). The factor covers the rounding of
+ * the sum. */
 static double loss_up(const exponent *e, double slope_most) {
     return (s_of(e) + slope_most) * (1 + 0x1p-51) + 0x1p-60;
 }
@@ -30,7 +31,7 @@ static uint32_t steepest(const steep_pairs *pairs) {
     return best;
 }
 
-/* Sums up Z for the two words, and bounds all pairs anew. */
+/* Sums Z over all words for the two words of a pair, and computes the bounds of all pairs again. */
 static void refine(const loss_inputs *a, partition *z, steep_pairs *pairs, const slope *pair) {
     if (!z->refined[pair->a])
         partition_refine(z, a->space, pair->a);
@@ -53,7 +54,8 @@ static double least_of(const steep_pairs *pairs) {
     return least;
 }
 
-/* Refines until the steepest pair has exact bounds, or lies within the floor. */
+/* Refines until the steepest pair has exact bounds, or is not above the floor, or REFINE_MAX pairs
+ * were refined. */
 static tem_status settle(const loss_inputs *a, partition *z, steep_pairs *pairs, double floor,
                          const tem_run *run, tem_error *error) {
     tem_status status = TEM_OK;
@@ -67,8 +69,9 @@ static tem_status settle(const loss_inputs *a, partition *z, steep_pairs *pairs,
     return status;
 }
 
-/* A bound on the loss between any two inputs. An unknown word has the law a_y / A, and A
- * exp(-s gamma) <= Z <= A, so it loses at most s gamma to any word (docs/PRIVACY.md). */
+/* A bound on the loss between any two inputs. An unknown word has the law a_y / A, and
+ * A exp(-s gamma) <= Z <= A. So the loss between it and any word is at most s gamma
+ * (docs/PRIVACY.md). */
 static double local_bound(const partition *z) {
     const exponent *e = &z->exponent;
     double least = INFINITY, most = -INFINITY;
@@ -80,8 +83,8 @@ static double local_bound(const partition *z) {
     return (single + fmin((most - least) * (1 + 0x1p-50), single)) * (1 + 0x1p-50) + 0x1p-60;
 }
 
-/* What a round has found; most and least are slopes here.
- * PRIVACY: what was left out counts with its bound. */
+/* Takes over the result of a round. out->most and out->least are slopes here.
+ * PRIVACY: pairs that were left out count with their bound. */
 static void take_round(const steep_pairs *pairs, double floor, realised_loss *out) {
     if (pairs->count > 0)
         out->worst = pairs->list[steepest(pairs)];
@@ -90,15 +93,17 @@ static void take_round(const steep_pairs *pairs, double floor, realised_loss *ou
     out->most = fmax(fmax(floor, pairs->left_out), most_of(pairs));
 }
 
-/* The steepest pair, given ln Z. Where many pairs are about as steep, some are left out at first;
- * another round with what was refined, and a floor that is as high as what was found, tells them
- * apart. */
+/* Finds the steepest pair, given bounds on ln Z. Where many pairs are about equally steep, the
+ * first round leaves some out. The next round has the refined bounds and a floor as high as the
+ * slope found so far, so it can tell more pairs apart.
+ *   near  a slope that some pair in the lists reaches
+ *   room  the slope that the target allows; INFINITY: no target */
 static tem_status find_worst(const loss_inputs *a, partition *z, double near, double room,
                              const tem_run *run, realised_loss *out, tem_error *error) {
     tem_status status = TEM_OK;
     for (unsigned round = 0; round < ROUNDS_MAX && status == TEM_OK; round++) {
-        /* Down to the room that is left the losses need not be told apart. A list that lies makes
-         * the floor too high, and the bound with it, not too low. */
+        /* Slopes up to the room need not be told apart. A wrong list can make the floor, and with
+         * it the bound, too high but never too low. */
         const double floor =
             isfinite(room) ? fmax(room * (1 - 0x1p-40), 0) : fmax(near, out->least);
         steep_pairs pairs = {0};
@@ -123,7 +128,7 @@ tem_status realised_find(const loss_inputs *a, exponent e, double target, const 
     tem_status status = partition_make(a->profile, a->weights, e, run, &z, error);
     if (status == TEM_OK)
         status = slopes_near(a->index, &z, run, &near, error);
-    const double room = target - s_of(&e); /* for a slope */
+    const double room = target - s_of(&e); /* the slope that the target allows */
     if (near > room)
         found.least = near;
     else if (status == TEM_OK)
@@ -179,11 +184,11 @@ tem_status realised_calibrate(const loss_inputs *a, double epsilon, double beta,
     tem_status status = exponent_s(epsilon, &best.s, error);
     if (status == TEM_OK)
         status = gamma_for(a, beta, gamma, &best, error);
-    if (status == TEM_OK) /* by the theorem; all slopes are cut at s */
+    if (status == TEM_OK) /* holds by the theorem, since all bounds on slopes are at most s */
         status = realised_try(a, &best, epsilon, beta, gamma, run, &found, &holds, error);
     if (status == TEM_OK && !holds)
         status = core_fail(error, TEM_ERR_DAMAGED, "the lists of the model are wrong");
-    /* epsilon itself is too much: the realised loss is above s. */
+    /* s = epsilon can never be proved: the bound on the loss is above s. */
     uint64_t beyond = status == TEM_OK ? (uint64_t)ldexp(epsilon, EXPONENT_S_BITS) : 0;
     while (status == TEM_OK && beyond - best.s > best.s / 512 + 1) {
         exponent middle = {best.s + (beyond - best.s) / 2, 0};

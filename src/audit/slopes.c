@@ -12,14 +12,14 @@
 
 enum {
     BLOCK = 384,     /* slots: whole strips of rows and whole tiles of columns */
-    RANGE = 96,      /* rows that meet all columns of a block before the next */
-    KEPT_MAX = 1024, /* pairs that are kept of those whose first word is in one block of rows */
+    RANGE = 96,      /* rows that are compared with all columns of a block before the next rows */
+    KEPT_MAX = 1024, /* pairs that are kept per block of rows */
     LIST_WORDS = 256 /* words whose lists are one task */
 };
 _Static_assert(BLOCK % RANGE == 0 && RANGE % TILE_ROWS == 0 && RANGE % TILE_COLUMNS == 0,
                "whole strips and tiles");
 
-/* Covers the three roundings of a quotient of a difference. */
+/* Cover three roundings: a difference, its quotient, and the product with this factor. */
 #define ROUNDED_UP (1 + 0x1p-50)
 #define ROUNDED_DOWN (1 - 0x1p-50)
 
@@ -41,7 +41,7 @@ slope slope_of(const partition *z, uint32_t a, uint32_t b, tem_dist distance) {
                    .distance = distance};
 }
 
-/* ------------------------------------------------------ what is kept -- */
+/* --------------------------------------------------- the pairs found -- */
 
 static int compare_slopes(const void *x, const void *y) {
     const slope *a = x, *b = y;
@@ -52,11 +52,11 @@ static int compare_slopes(const void *x, const void *y) {
     return a->b < b->b ? -1 : a->b > b->b;
 }
 
-/* What the blocks of rows have found, each in a place of its own, so that it does not matter which
- * thread had which. */
+/* The pairs that were found, separately for each block of rows, so that it does not matter which
+ * thread handled which block. */
 typedef struct finds {
     uint32_t blocks;
-    steep_pairs *of_block; /* lists with room for KEPT_MAX, all in one piece of memory */
+    steep_pairs *of_block; /* lists with room for KEPT_MAX pairs, all inside `room` */
     slope *room;
 } finds;
 
@@ -76,7 +76,7 @@ static void finds_free(finds *f) {
     core_free(f->room);
 }
 
-/* Makes room by leaving out the less steep half. */
+/* Makes room by dropping the less steep half. */
 static void halve(steep_pairs *found) {
     qsort(found->list, found->count, sizeof *found->list, compare_slopes);
     found->count /= 2;
@@ -89,7 +89,7 @@ static void keep(steep_pairs *found, slope pair) {
     found->list[found->count++] = pair;
 }
 
-/* Joins what all blocks have found. */
+/* Joins the pairs of all blocks. */
 static tem_status join(const finds *f, steep_pairs *out, tem_error *error) {
     size_t total = 0;
     for (uint32_t block = 0; block < f->blocks; block++)
@@ -117,17 +117,17 @@ void steep_pairs_free(steep_pairs *pairs) {
 
 /* ------------------------------------------------------------ blocks -- */
 
-/* Words in the order of ln Z. */
+/* The words, sorted by ln Z. */
 typedef struct ordered {
     const space *space;
     const partition *z;
     double floor;
     uint32_t *order;      /* slot -> id */
     double *least, *most; /* bounds on ln Z of each block */
-    uint16_t *errors;     /* the largest error of a code of each block */
+    uint16_t *errors;     /* the largest error of a code, per block */
     codes codes;
     finds finds;
-    uint8_t *strips; /* codes of BLOCK rows a thread */
+    uint8_t *strips; /* codes of BLOCK rows per thread */
 } ordered;
 
 typedef struct rank {
@@ -176,10 +176,11 @@ static void fill_block(void *context, uint64_t item, unsigned thread) {
     }
 }
 
-/* The limit on scores of a word with regard to a block: whoever is not above it has a slope below
- * the floor.
- * PRIVACY: ln Z differs by at most `rise`, so a slope of the floor needs a distance of at most
- * rise / floor, unless that reaches gamma, where distances have no say; codes.h has the rest. */
+/* The limit on the scores of a word with the words of a block. A pair whose score is not above the
+ * limit has a slope below the floor.
+ * PRIVACY: ln Z differs by at most `rise`, so a slope at the floor needs a distance of at most
+ * rise / floor. If that reaches gamma, no distance can rule out a pair, and the limit lets all
+ * pairs through. codes.h proves the rest. */
 static int32_t limit_of(const ordered *o, uint32_t slot, uint32_t block) {
     const uint32_t id = o->order[slot];
     const double rise =
@@ -202,7 +203,7 @@ static void examine(const ordered *o, steep_pairs *found, uint32_t row, uint32_t
         keep(found, pair);
 }
 
-/* RANGE rows from the slot `row` on against TILE_COLUMNS columns. */
+/* Compares RANGE rows, from the slot `row` on, with TILE_COLUMNS columns. */
 static void scan_tile(const ordered *o, const uint8_t *strips, const int32_t *limits, uint32_t row,
                       uint32_t column, steep_pairs *found) {
     static const int32_t never[TILE_COLUMNS] = {
@@ -230,7 +231,7 @@ static void scan_tile(const ordered *o, const uint8_t *strips, const int32_t *li
         }
 }
 
-/* One block of rows against itself and all later blocks. */
+/* Compares one block of rows with itself and all later blocks. */
 static void scan_block(void *context, uint64_t item, unsigned thread) {
     const ordered *o = context;
     const uint32_t rows = (uint32_t)item;
@@ -301,7 +302,7 @@ typedef struct every_pair {
     double floor;
     finds *finds; /* or NULL */
     uint32_t ranges;
-    double *tops; /* ranges + 1 a thread, or NULL */
+    double *tops; /* ranges + 1 per thread, or NULL */
 } every_pair;
 
 static void note_top(const every_pair *e, unsigned thread, const slope *pair) {
@@ -325,7 +326,7 @@ static void look_at(const every_pair *e, unsigned thread, steep_pairs *found, ui
         note_top(e, thread, &pair);
 }
 
-/* One block of words against itself and all later blocks. */
+/* Examines all pairs of one block of words with itself and with all later blocks. */
 static void look_at_block(void *context, uint64_t item, unsigned thread) {
     every_pair *e = context;
     const squares *q = &e->squares;
@@ -400,8 +401,8 @@ tem_status slopes_find(const space *s, const partition *z, double floor, const t
 typedef struct list_scan {
     const neighbour_index *index;
     const partition *z;
-    double *steepest;          /* one a thread */
-    _Atomic(uint32_t) damaged; /* a word whose list is; or UINT32_MAX */
+    double *steepest;          /* one per thread */
+    _Atomic(uint32_t) damaged; /* a word whose list is damaged, or UINT32_MAX */
 } list_scan;
 
 static void scan_lists(void *context, uint64_t item, unsigned thread) {
@@ -434,7 +435,7 @@ tem_status slopes_near(const neighbour_index *index, const partition *z, const t
     const uint32_t damaged = atomic_load(&l.damaged);
     tem_neighbours near = {0};
     if (status == TEM_OK && damaged != UINT32_MAX)
-        status = neighbours_get(index, damaged, &near, error); /* says what is wrong */
+        status = neighbours_get(index, damaged, &near, error); /* sets *error */
     double steepest = 0;
     for (unsigned thread = 0; thread < threads; thread++)
         steepest = larger(steepest, l.steepest[thread]);

@@ -1,15 +1,16 @@
-/* summary.c - what a mechanism does to words that come with given probabilities.
+/* summary.c - the effects of a mechanism on words that occur with given probabilities.
  *
- * The profile of w has, at each point p_k, hat functions of the distances of all words: with a
- * factor F_k for each point, the words of a cell contribute to sum G_k F_k / step, if they are
- * evenly spread over it, (F_k + F_(k+1)) / 2 each. That is the mean of exp(-s d) over the cell
- * for
+ * The profile of w has a number G_k at each point p_k: a sum of hat functions of the distances of
+ * all words. Choose a factor F_k for each point, and form the sum of G_k F_k / step. If the words
+ * of a cell are evenly spread over it, each of them adds (F_k + F_(k+1)) / 2 on average. That is
+ * the mean of exp(-s d) over the cell for
  *
  *     F_k = exp(-s p_k) tanh(y)/y,   y = s h / 2,  h the width of a cell,
  *
- * and the mean of d exp(-s d) for -dF_k/ds. Beyond gamma both are constant. The cell in which
- * gamma lies gets what it lacks from factors at its two ends, in equal parts; for the number of
- * words beyond gamma, which jumps there, the slope of their density is made up for as well. */
+ * and the mean of d exp(-s d) for -dF_k/ds. Beyond gamma both means are constant. In the cell that
+ * contains gamma the mean would be wrong; half of the correction is added to the factor at each end
+ * of the cell. The number of words beyond gamma jumps inside this cell, so its factors also correct
+ * for the slope of the words' density. */
 #include "audit/summary.h"
 
 #include "audit/pair_matrix.h"
@@ -21,16 +22,17 @@
 #include <stdlib.h>
 
 enum {
-    FEW_WORDS = 2048, /* up to which each word is looked at: 4 million pairs are nothing */
-    SAMPLE = 64,      /* words for which the profile is compared with the truth */
-    TILE = 256        /* distances at a time */
+    FEW_WORDS = 2048, /* up to so many words all are computed exactly: 4 million pairs are quick */
+    SAMPLE = 64,      /* words for which the result is compared with the exact one, at most */
+    TILE = 256        /* distances computed at a time */
 };
 
-/* How far a number of a sampled word may be off: relative, or in ln S_w; a quarter of what tem.h
- * promises. `beyond` is at most beta, 0.001 as a rule, unless gamma is given. */
+/* The error that is allowed for a number of a sampled word: relative, or in ln S_w. It is a quarter
+ * of the error that tem_account.h promises. `beyond` is at most beta, 0.001 as a rule, unless the
+ * caller gives gamma. */
 static const double tolerance = 2.5e-4, beyond_tolerance = 2.5e-7;
 
-/* What is known of one word. */
+/* The effects on one word. */
 typedef struct word_law {
     double log_total, self, entropy, distance, beyond;
 } word_law;
@@ -39,15 +41,15 @@ typedef struct sortable {
     double value, frequency;
 } sortable;
 
-/* What all threads share. */
+/* The data that all threads share. */
 typedef struct summary_work {
     const summary_source *source;
     summary_factors factors;
-    bool exactly; /* one output at a time, whatever it takes */
+    bool exactly; /* every word one output at a time, however long it takes */
     word_law *laws;
     uint32_t sample[SAMPLE];
-    uint32_t quantiles[SAMPLE]; /* of the frequencies, that this word stands for */
-    word_law sampled[SAMPLE];   /* exactly */
+    uint32_t quantiles[SAMPLE]; /* how many quantiles of the frequencies the word stands for */
+    word_law sampled[SAMPLE];   /* computed exactly */
     uint32_t samples;
 } summary_work;
 
@@ -87,7 +89,7 @@ summary_sums summary_sum_exactly(const summary_source *q, uint32_t word) {
 
 /* -------------------------------------------------------- by the profile -- */
 
-/* tanh(y)/y, and its derivative, which would cancel for small y. */
+/* tanh(y)/y, and its derivative; a series for small y, where the formula would cancel. */
 static double tanh_ratio(double y) {
     return tanh(y) / y;
 }
@@ -99,8 +101,8 @@ static double tanh_ratio_slope(double y) {
     return ((1 - t * t) * y - t) / (y * y);
 }
 
-/* The means of exp(-s m) and m exp(-s m) over the cell from p on in which gamma lies, by
- * Simpson's rule: the formula would cancel. */
+/* The means of exp(-s m) and m exp(-s m) over the cell that begins at p and contains gamma.
+ * Simpson's rule, since the closed formula would cancel. */
 static void average_cell(double s, double p, double gamma, double width, double *total,
                          double *moment) {
     enum { INTERVALS = 64 };
@@ -116,7 +118,8 @@ static void average_cell(double s, double p, double gamma, double width, double 
     }
 }
 
-/* Makes what the ends of cell k count for right on average. */
+/* Corrects the factors at both ends of the cell k, which contains gamma, so that the mean is
+ * right. */
 static void mend_cell(summary_factors *f, uint32_t k, double s, double p, double gamma,
                       double width) {
     double total = 0, moment = 0;
@@ -137,7 +140,7 @@ void summary_set_factors(const summary_source *q, summary_factors *f) {
     const double s = slope(q), width = units(q->profile->step), y = s * width / 2;
     const double gamma = units(q->exponent->gamma), edge = exp(-s * gamma);
     const double ratio = tanh_ratio(y), ratio_slope = tanh_ratio_slope(y) * width / 2;
-    const uint32_t last = (q->exponent->gamma - 1) / q->profile->step; /* begins before gamma */
+    const uint32_t last = (q->exponent->gamma - 1) / q->profile->step; /* point before gamma */
     for (uint32_t k = 0; k < PROFILE_POINTS; k++) {
         const double p = k * width, value = exp(-s * p);
         const bool within = k <= last;
@@ -149,8 +152,8 @@ void summary_set_factors(const summary_source *q, summary_factors *f) {
         mend_cell(f, last, s, last * width, gamma, width);
 }
 
-/* The sums over all words from the point `first` on, of which `nearer` at that point are of
- * words before it. */
+/* Adds the sums over the profile from the point `first` on. `nearer` is the part of the number at
+ * `first` that comes from words before that point, and is left out. */
 static void add_profile(const summary_source *q, const summary_factors *f, uint32_t word,
                         uint32_t first, double nearer, summary_sums *sums) {
     const double *values = profile_of(q->profile, word);
@@ -167,15 +170,15 @@ static void add_profile(const summary_source *q, const summary_factors *f, uint3
     sums->beyond += far.beyond / step;
 }
 
-/* The list has every word that is nearer than its bound, so all cells before that of the bound
- * are known word by word. */
+/* The list has every word that is nearer than its bound, so the words of all cells before the cell
+ * of the bound are known one by one. */
 summary_sums summary_sum_by_profile(const summary_source *q, const summary_factors *f,
                                     uint32_t word) {
     const uint32_t step = q->profile->step;
     tem_neighbours near = {0};
     summary_sums sums = {0};
     add_output(q, word, 0, &sums);
-    /* That it can be had was made sure of by check_lists. */
+    /* check_lists has checked that every list can be read. */
     if (neighbours_get(q->index, word, &near, NULL) != TEM_OK)
         near.count = 0;
     const uint32_t first = near.bound / step < PROFILE_POINTS ? near.bound / step : PROFILE_POINTS;
@@ -200,17 +203,17 @@ static word_law law_of(const summary_source *q, uint32_t word, const summary_sum
                       .entropy = log(sums->total) + slope(q) * mean - sums->logs / sums->total,
                       .distance = mean,
                       .beyond =
-                          fmax(0, sums->beyond / sums->total)}; /* a difference of large numbers */
+                          fmax(0, sums->beyond / sums->total)}; /* rounding may make it negative */
 }
 
 /* ------------------------------------------------- in one pass over all pairs -- */
 
-/* Numbers of all words. Masses are in units of 2^32, which is more than a weight can be. */
+/* Numbers of all words. Masses are in units of 2^32, so that they are below 1. */
 typedef struct all_words {
     pair_matrix matrix;
     float *mass, *log_mass, *nothing; /* a, a ln a, 0 */
     float *z, *m, *logs;
-    double far; /* where the word itself is put */
+    double far; /* the distance at which the pass counts the word itself */
 } all_words;
 
 static tem_status all_words_init(all_words *x, const summary_source *q, const tem_run *run,
@@ -231,8 +234,9 @@ static void all_words_free(all_words *x) {
     pair_matrix_free(&x->matrix);
 }
 
-/* The pass has all outputs but the word itself, which is nearly certain where there is little
- * noise: it is added in double precision. edge: what it counts for in the pass. */
+/* Computes the sums of a word from the pass. Where there is little noise the word itself is nearly
+ * certain, so it is added here in double precision. The pass counts the word itself at the distance
+ * x->far, with the factor `edge`; that is subtracted. */
 static summary_sums sums_of(const summary_source *q, const summary_factors *f, const all_words *x,
                             uint32_t word, double edge) {
     const uint32_t weight = weights_at(q->weights, word);
@@ -299,7 +303,7 @@ static void summarise_sample(void *context, uint64_t item, unsigned thread) {
     w->sampled[item] = law_of(w->source, w->sample[item], &sums);
 }
 
-/* Words at evenly spaced quantiles of the frequencies. */
+/* Chooses the words at evenly spaced quantiles of the frequencies. */
 static void choose_sample(summary_work *w) {
     const uint32_t count = w->source->space->count;
     double sum = w->source->frequencies[0];
@@ -317,7 +321,7 @@ static bool is_near(double found, double truth, double room) {
     return fabs(found - truth) <= room * fabs(truth);
 }
 
-/* Whether the profile has served the sampled words well. */
+/* Whether the results for the sampled words are within the tolerance. */
 static bool sample_agrees(const summary_work *w) {
     double beyond = 0, beyond_truth = 0;
     for (uint32_t i = 0; i < w->samples; i++) {
@@ -364,7 +368,7 @@ static int compare_sortable(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The least value that, with all below it, has half of the frequencies. */
+/* The least value such that the words up to it have half of the frequencies. Sorts `values`. */
 static double median(sortable *values, uint32_t count) {
     double sum = 0;
     uint32_t i = 0;

@@ -1,5 +1,5 @@
-/* verify.c - recomputing a model and its certificates, and what follows for the list of what the
- * user trusts. */
+/* verify.c - recomputing a model and its certificates, and updating the user's list of trusted
+ * hashes. */
 #include "audit/verify.h"
 
 #include "core/status.h"
@@ -23,7 +23,7 @@ tem_status verify_model(tem_model *model, const tem_run *run, tem_error *error) 
 
 /* ---- a certificate ---- */
 
-/* PRIVACY: what is proved anew decides, not what the certificate says. */
+/* PRIVACY: the new proof decides, not the claim of the certificate. */
 static tem_status compare_proof(const tem_certificate *c, const realised_loss *found,
                                 tem_error *error) {
     if (found->least > c->epsilon || found->least > c->realised)
@@ -39,8 +39,9 @@ static tem_status compare_proof(const tem_certificate *c, const realised_loss *f
     return TEM_OK;
 }
 
-/* A gamma of its own choice would decide what any two words can cost. One step more or less is
- * another machine's logarithm. */
+/* A certificate that names a beta must have the gamma of that beta: a free choice of gamma would
+ * decide the largest loss between any two words. One step more or less is allowed, since the
+ * logarithm of another machine may round differently. */
 static tem_status check_gamma(const tem_certificate *c, uint32_t count, tem_error *error) {
     tem_dist gamma = 0;
     if (c->beta <= 0)
@@ -78,12 +79,12 @@ tem_status verify_certificate(const tem_certificate *c, const tem_accountant *a,
 
 /* ---- model, certificates and the user's list ---- */
 
-/* A verification under way. An error of status TEM_OK stands for none. */
+/* A running verification. An error with the status TEM_OK means that there is none. */
 typedef struct verification {
     const tem_verification *how;
     const tem_run *run;
-    tem_error failure; /* the first of what does not hold, or could not be looked at */
-    tem_error unnoted; /* the first failure of the list */
+    tem_error failure; /* the first thing that does not hold, or could not be examined */
+    tem_error unnoted; /* the first failure to change the user's list */
 } verification;
 
 static void keep_first(tem_error *first, const tem_error *error) {
@@ -91,7 +92,7 @@ static void keep_first(tem_error *first, const tem_error *error) {
         *first = *error;
 }
 
-/* Whether an error says that something is wrong, not that it could not be looked at. */
+/* Whether an error means that something is wrong, rather than that it could not be examined. */
 static bool is_verdict(tem_status status) {
     return status == TEM_ERR_DAMAGED || status == TEM_ERR_CERTIFICATE || status == TEM_ERR_METRIC ||
            status == TEM_ERR_UNSUPPORTED;
@@ -115,7 +116,8 @@ static void tell(verification *v, const tem_certificate *certificate, const tem_
     v->how->told(v->how->told_context, certificate != NULL ? &info : NULL, failure);
 }
 
-/* One for another model may hold there: its trust is not touched. */
+/* Verifies one certificate, and notes and reports the result. A certificate for another model may
+ * hold for that model, so its trust stays as it is. */
 static tem_status judge_certificate(verification *v, const tem_certificate *certificate,
                                     const tem_accountant *accountant) {
     char hash[65];
@@ -129,7 +131,7 @@ static tem_status judge_certificate(verification *v, const tem_certificate *cert
     return status;
 }
 
-/* One after the other, also beyond one that does not hold. */
+/* Verifies all certificates, also those after one that does not hold. */
 static void judge_certificates(verification *v, const tem_accountant *accountant) {
     tem_status status = TEM_OK;
     for (uint32_t i = 0; status != TEM_ERR_CANCELLED; i++) {
@@ -144,7 +146,7 @@ static void judge_certificates(verification *v, const tem_accountant *accountant
     }
 }
 
-/* Whether something has the name of the file of certificates. */
+/* Whether anything exists under the name of the file of certificates. */
 static bool has_certificates(const verification *v) {
     return v->how->certificates != NULL &&
            (access(v->how->certificates, F_OK) == 0 || errno != ENOENT);
@@ -160,8 +162,9 @@ static void verify_certificates(verification *v, const tem_model *model) {
     accountant_free(accountant);
 }
 
-/* PRIVACY: what was proved on a model that does not hold is proved on nothing. Damaged certificates
- * cannot be loaded, hence not be used; the others are looked for beyond them. */
+/* PRIVACY: a proof about a model that does not hold proves nothing, so its certificates lose their
+ * trust. Damaged certificates cannot be loaded and hence not be used; the loop goes on to the
+ * certificates after them. */
 static void distrust_certificates(verification *v) {
     for (uint32_t i = 0; i < CERTIFICATES_MAX; i++) {
         tem_certificate *certificate = NULL;
@@ -177,7 +180,8 @@ static void distrust_certificates(verification *v) {
     }
 }
 
-/* Of a file whose sections do not match its front, both hashes may be somebody's idea of it. */
+/* In a file whose sections do not match its header and table, the claimed and the computed hash
+ * differ. Users may know the file by either of them, so both lose their trust. */
 static void distrust_model(verification *v, const tem_model *model, const char *claimed) {
     unsigned char bytes[CORE_HASH_BYTES];
     char computed[65];
