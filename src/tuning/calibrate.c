@@ -1,4 +1,4 @@
-/* calibrate.c - the certificate for an epsilon: its exponent, its weights and what they do. */
+/* calibrate.c - the certificate for an epsilon: its exponent, its weights and their effects. */
 #include "tuning/calibrate.h"
 
 #include "core/number.h"
@@ -61,7 +61,8 @@ static tem_status find_effect(const tem_accountant *a, const tem_mechanism_optio
     return status;
 }
 
-/* What the certified and the paper's mechanism do. Weights have an accountant of their own. */
+/* Finds the effects of the certified mechanism and of the paper's. If the certificate has weights,
+ * its mechanism needs an accountant with these weights. */
 static tem_status find_effects(const tem_accountant *a, const tem_calibration *wanted,
                                const certified_weights *by, const tem_run *run, tem_certificate *c,
                                tem_error *error) {
@@ -84,7 +85,8 @@ static tem_status find_effects(const tem_accountant *a, const tem_calibration *w
 
 /* ---- calibration ---- */
 
-/* Equal weights may be the best there is, whatever was sought: then the certificate has none. */
+/* Makes the certificate. Equal weights may be the best, whatever kind the caller asked for: then
+ * the certificate has no weights. */
 static tem_status make_certificate(const tem_accountant *a, const tem_calibration *wanted,
                                    double beta, const certified_weights *found, const tem_run *run,
                                    tem_certificate **certificate, tem_error *error) {

@@ -1,4 +1,4 @@
-/* certified_weights.c - integer weights, proposed by a search and admitted by a proof. */
+/* certified_weights.c - integer weights: a search proposes them, a proof admits them. */
 #include "tuning/calibrate.h"
 
 #include "core/memory.h"
@@ -11,13 +11,13 @@
 
 enum { FLATTEN_STEPS = 5, FLATTEN_STEPS_FEW = 3, BALANCE_STEPS = 100 };
 
-/* Of the search, where the caller does not say. A step over distances that are streamed takes more
- * than a hundred times as long as one over a tenth of the words, whose distances are kept. */
+/* Steps of the search, if the caller gives no number. With ten times the words, distances are
+ * streamed instead of kept, and a step takes more than a hundred times as long. */
 enum { TUNING_STEPS = 100, TUNING_STEPS_FEW = 24 };
 
 static const size_t usual_matrix_bytes = (size_t)6 << 30;
 
-static const double balance_tolerance = 1e-5; /* of K a = 1 */
+static const double balance_tolerance = 1e-5; /* largest residual of K a = 1 */
 
 void certified_weights_free(certified_weights *c) {
     core_free(c->values);
@@ -25,7 +25,7 @@ void certified_weights_free(certified_weights *c) {
     c->values = NULL;
 }
 
-/* What a search works with, and the best that was proved so far. */
+/* The data of a search, and the best proved candidate so far. */
 typedef struct finding {
     const loss_inputs *equal;
     const weights_request *request;
@@ -34,18 +34,19 @@ typedef struct finding {
     tuning_watch watch;
     tuning_goal goal;
     certified_weights best;
-    double best_distance; /* under the prior; balanced: -s */
+    double best_distance; /* expected distance under the prior; without a prior: -s */
 } finding;
 
 /* ----------------------------------------------------------------- proving -- */
 
-/* To which part of 1 ln a is rounded, so that weights pack well: coarsely in a large vocabulary.
- * For balanced ones that would be most of what is left of the slopes. */
+/* ln a is rounded to multiples of 1 / this number, so that weights compress well: coarsely in a
+ * large vocabulary. Balanced weights get finer steps: the coarse rounding would make up most of
+ * their remaining slopes. */
 static double steps_of_log(const finding *f, bool balanced) {
     return f->matrix.count <= 8192 ? 65536 : balanced ? 4096 : 256;
 }
 
-/* The largest weight becomes 2^32 - 1; none becomes 0. */
+/* Rounds weights to integers. The largest becomes 2^32 - 1; none becomes 0. NULL: no memory. */
 static uint32_t *round_weights(const float *log_weights, uint32_t count, double steps) {
     uint32_t *values = core_alloc(count, sizeof *values);
     double largest = -INFINITY;
@@ -54,12 +55,13 @@ static uint32_t *round_weights(const float *log_weights, uint32_t count, double 
     for (uint32_t i = 0; values != NULL && i < count; i++) {
         const double rounded = round((log_weights[i] - largest) * steps) / steps;
         const double scaled = exp(rounded) * UINT32_MAX;
-        values[i] = scaled >= 1 ? (uint32_t)scaled : 1; /* also what is no number */
+        values[i] = scaled >= 1 ? (uint32_t)scaled : 1; /* NaN also becomes 1 */
     }
     return values;
 }
 
-/* Whether s is proved; keeps it in *c if so. */
+/* Tries to prove s. *holds tells whether that succeeded; if so, *c receives the exponent and the
+ * proof. */
 static tem_status try_s(const finding *f, const loss_inputs *a, double s, certified_weights *c,
                         bool *holds, tem_error *error) {
     const weights_request *r = f->request;
@@ -71,8 +73,8 @@ static tem_status try_s(const finding *f, const loss_inputs *a, double s, certif
     return status;
 }
 
-/* The largest exponent from `least` to `most` that bisection finds to be proved for the weights of
- * *c; *found tells whether there is one. One profile serves them all. */
+/* Finds, by bisection from `least` to `most`, the largest exponent that is proved for the weights
+ * of *c. *found tells whether there is one. One profile serves all exponents. */
 static tem_status prove_largest(const finding *f, double least, double most, certified_weights *c,
                                 bool *found, tem_error *error) {
     bool holds = false;
@@ -97,7 +99,7 @@ static tem_status prove_largest(const finding *f, double least, double most, cer
     return status;
 }
 
-/* Expected distance under the prior, as 16 bits tell. */
+/* Computes the expected distance under the prior, from distances of 16 bits. */
 static tem_status expected_distance(finding *f, const uint32_t *values, double s, double *distance,
                                     tem_error *error) {
     float *a = pair_vector(&f->matrix), *z = pair_vector(&f->matrix), *m = pair_vector(&f->matrix);
@@ -116,8 +118,8 @@ static tem_status expected_distance(finding *f, const uint32_t *values, double s
     return status;
 }
 
-/* Keeps a proved candidate if it is better: by its distance if there is a prior, else by s. Takes
- * it over. */
+/* Keeps a proved candidate if it is better than the best so far: by its expected distance if there
+ * is a prior, else by s. Takes ownership of *c in any case. */
 static tem_status offer(finding *f, certified_weights *c, tem_error *error) {
     double distance = -exponent_s_value(c->exponent.s);
     tem_status status = TEM_OK;
@@ -133,7 +135,7 @@ static tem_status offer(finding *f, certified_weights *c, tem_error *error) {
     return status;
 }
 
-/* Rounds, proves, and offers a proposal. *s receives the exponent that was proved, or 0. */
+/* Rounds a proposal, proves it, and offers it. *s receives the exponent that was proved, or 0. */
 static tem_status propose(finding *f, const float *log_weights, bool balanced, double least,
                           double most, double *s, tem_error *error) {
     certified_weights c = {
@@ -155,12 +157,14 @@ static void take_logarithms(float *a, uint32_t count) {
         a[i] = logf(a[i]);
 }
 
-/* Beyond it there is no mechanism with a gamma that was given, and nothing to compute with. */
+/* The largest s for a gamma that the caller gave: beyond it, s gamma is above 64 and no mechanism
+ * exists. */
 static double largest_s(const finding *f) {
     return f->request->beta > 0 ? INFINITY : 64 / f->request->gamma;
 }
 
-/* Weights that make Z constant at an s just below epsilon, if there are any. */
+/* Tries to find weights that make Z constant at an s just below epsilon. *s receives the exponent
+ * that was proved, or 0. */
 static tem_status try_balance(finding *f, float *a, double *s, tem_error *error) {
     const double most = fmin(0.9997 * f->request->epsilon, largest_s(f));
     double residual = 0, least = 0;
@@ -176,13 +180,14 @@ static tem_status try_balance(finding *f, float *a, double *s, tem_error *error)
     return propose(f, a, true, 0.99 * most, most, s, error);
 }
 
-/* A few steps towards a constant Z, from equal weights, at an exponent on the way from that of
- * equal weights to epsilon. Leaves in `a` and *s those with the largest s that was proved. */
+/* Makes a few steps towards a constant Z, from equal weights, at exponents between that of equal
+ * weights and epsilon. `a` and *s receive the weights (as ln a) and exponent with the largest s
+ * that was proved; equal weights and s_equal if none is larger. */
 static tem_status try_flattening(finding *f, double s_equal, float *a, double *s,
                                  tem_error *error) {
     static const double fractions[] = {0.5, 0.25, 0.75};
     const size_t count =
-        f->matrix.kept ? sizeof fractions / sizeof *fractions : 1; /* sums are long else */
+        f->matrix.kept ? sizeof fractions / sizeof *fractions : 1; /* streamed: sums are slow */
     const unsigned steps = f->matrix.kept ? FLATTEN_STEPS : FLATTEN_STEPS_FEW;
     float *flat = pair_vector(&f->matrix);
     tem_status status = flat == NULL ? core_fail_memory(error) : TEM_OK;
@@ -205,14 +210,14 @@ static tem_status try_flattening(finding *f, double s_equal, float *a, double *s
     return status;
 }
 
-/* The least s that is worth a proof. Where distances are streamed pairs that are in no list were
- * not held, and the proof may cost more of s. */
+/* The least s that is worth a proof. Where distances are streamed, the search ignored pairs that
+ * are in no list, and the proof may lower s by more. */
 static double least_worth(const finding *f, const tuning_point *point, double s_equal) {
     const bool sure = f->matrix.kept && isfinite(point->distance);
     return sure ? fmax(s_equal, 0.97 * point->s) : s_equal;
 }
 
-/* Searches from flattened weights. */
+/* Searches, starting from flattened weights `a` and s. */
 static tem_status try_tuning(finding *f, double s_equal, float *a, double s, tem_error *error) {
     const unsigned usual = f->matrix.kept ? TUNING_STEPS : TUNING_STEPS_FEW;
     const unsigned steps = f->request->iterations > 0 ? f->request->iterations : usual;
@@ -231,7 +236,7 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
         realised_calibrate(f->equal, f->request->epsilon, f->request->beta, f->request->gamma,
                            f->run, &plain.exponent, &plain.proof, error);
     const double s_equal = exponent_s_value(plain.exponent.s);
-    f->goal.s_least = s_equal; /* with less, what is gained is gained by words that say less */
+    f->goal.s_least = s_equal; /* a smaller s gains only by outputs that say less: docs/TUNING.md */
     f->goal.s_most = fmin(0.9995 * f->request->epsilon, largest_s(f));
     double s = 0;
     if (status == TEM_OK)
@@ -239,7 +244,7 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
     if (status == TEM_OK)
         status = try_balance(f, a, &s, error);
     if (status != TEM_OK || s > 0)
-        return status; /* none are better, as far as another optimiser tells: docs/TUNING.md */
+        return status; /* another optimiser found none better: docs/TUNING.md */
     status = try_flattening(f, s_equal, a, &s, error);
     return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED && !f->watch.enough
                ? try_tuning(f, s_equal, a, s, error)

@@ -1,9 +1,9 @@
 /* choose.c - the epsilon for a target.
  *
- * How often a word stays itself, over how many words it is spread, or how often an adversary
- * guesses it can be judged. The larger epsilon, the larger the first and the last and the smaller
- * the second, so a bisection finds the largest epsilon that does not disclose more than the target
- * says. */
+ * A user can judge how often a word stays itself, over how many words its output is spread, or how
+ * often an attacker guesses it. With a larger epsilon the first and the last become larger, and the
+ * second smaller. So a bisection finds the largest epsilon that discloses no more than the target
+ * allows. */
 #include "tuning/choose.h"
 
 #include "core/number.h"
@@ -15,7 +15,7 @@
 
 enum {
     DIGITS = 4,
-    GAMMA_LEAST = 1000 /* steps: below, what is found would be how gamma was rounded */
+    GAMMA_LEAST = 1000 /* steps; below, the rounding of gamma would decide the result */
 };
 
 typedef struct epsilon_search {
@@ -26,7 +26,8 @@ typedef struct epsilon_search {
 
 /* ---- one epsilon ---- */
 
-/* What a mechanism does. with_bayes: with the success of the best guess, whatever the target is. */
+/* Finds the effects of a mechanism. with_bayes: also the success of the best guess if the target
+ * does not need it. */
 static tem_status describe(const epsilon_search *c, const tem_mechanism *mechanism, bool with_bayes,
                            tem_point *point, tem_error *error) {
     tem_mechanism_info info;
@@ -38,7 +39,7 @@ static tem_status describe(const epsilon_search *c, const tem_mechanism *mechani
                                 &point->summary, error);
 }
 
-/* The epsilon that a mechanism really costs, rounded up. *epsilon is untouched on failure. */
+/* Finds the realised loss of a mechanism, rounded up. *epsilon is untouched on failure. */
 static tem_status find_realised(const epsilon_search *c, const tem_mechanism *mechanism,
                                 double *epsilon, tem_error *error) {
     tem_audit audit;
@@ -54,8 +55,11 @@ static bool is_gamma_too_small(const epsilon_search *c, const tem_mechanism *mec
     return c->wish->gamma <= 0 && info.gamma_steps < GAMMA_LEAST;
 }
 
-/* whole: with everything that is shown, else with what the target needs. *beyond: the integers do
- * not hold this epsilon, which is no error while one searches; then the point has epsilon alone. */
+/* Finds the effects of one epsilon.
+ *   whole    true: everything that users see; false: only what the target needs
+ *   *beyond  receives whether the integers cannot represent this epsilon, or only with a gamma
+ *            below GAMMA_LEAST. That is no error during a search; the point then has its epsilons
+ *            alone. */
 static tem_status evaluate(const epsilon_search *c, double epsilon, bool whole, tem_point *point,
                            bool *beyond, tem_error *error) {
     const tem_mechanism_options options = {
@@ -111,7 +115,7 @@ static tem_status fail_unreachable(const epsilon_search *c, const tem_point *end
                      wish_value(c->wish, &end->summary));
 }
 
-/* Some epsilon that the integers hold: 1, or the first below it. */
+/* Finds an epsilon that the integers can represent: the first of 1, 1/2, 1/4, ... */
 static tem_status find_start(const epsilon_search *c, tem_point *point, tem_error *error) {
     bool beyond = true;
     tem_status status = TEM_OK;
@@ -122,7 +126,8 @@ static tem_status find_start(const epsilon_search *c, tem_point *point, tem_erro
     return status;
 }
 
-/* Goes by factors of two until the target is kept by *low and not by *high. */
+/* Goes by factors of two until *low keeps the target and *high does not. *high_is_end: the integers
+ * cannot represent *high. */
 static tem_status bracket(const epsilon_search *c, tem_point *low, tem_point *high,
                           bool *high_is_end, tem_error *error) {
     tem_point point = {.epsilon = 0}, before;
@@ -143,7 +148,7 @@ static tem_status bracket(const epsilon_search *c, tem_point *low, tem_point *hi
     return status;
 }
 
-/* The largest epsilon that keeps the target, to 0.02 %. */
+/* Finds the largest epsilon that keeps the target, to 0.02 %. */
 static tem_status bisect(const epsilon_search *c, tem_point *low, tem_error *error) {
     tem_point high = {.epsilon = 0};
     bool high_is_end = false;
@@ -167,7 +172,7 @@ static tem_status bisect(const epsilon_search *c, tem_point *low, tem_error *err
     return status;
 }
 
-/* The largest epsilon of four digits that keeps the target. */
+/* Finds the largest epsilon of four digits that keeps the target. */
 static tem_status find_answer(const epsilon_search *c, tem_point *answer, tem_error *error) {
     tem_point low = {.epsilon = 0};
     bool beyond = false;
@@ -186,7 +191,7 @@ static tem_status find_answer(const epsilon_search *c, tem_point *answer, tem_er
 
 /* ---- certificates ---- */
 
-/* What a certificate does. */
+/* Finds the effects of a certificate. */
 static tem_status describe_certificate(const epsilon_search *c, const tem_certificate *certificate,
                                        tem_point *point, tem_error *error) {
     const tem_mechanism_options options = {.epsilon = point->epsilon, .certificate = certificate};
@@ -200,7 +205,7 @@ static tem_status describe_certificate(const epsilon_search *c, const tem_certif
     return status;
 }
 
-/* What the certificate for an epsilon does. */
+/* Makes the certificate for an epsilon, and finds its effects. */
 static tem_status evaluate_certificate(const epsilon_search *c, double epsilon, tem_point *point,
                                        tem_error *error) {
     const tem_calibration wanted = {
@@ -214,8 +219,9 @@ static tem_status evaluate_certificate(const epsilon_search *c, double epsilon, 
     return status;
 }
 
-/* The loss at the s that was found is an epsilon whose certificate may well have a larger s: the
- * loss need not grow with s. What counts is what that certificate discloses. */
+/* Starts from an epsilon, the realised loss at the s that was found. The certificate for this
+ * epsilon may have a larger s, since the loss need not grow with s. The effects of the certificate
+ * count, so epsilon is lowered until a certificate keeps the target. */
 static tem_status find_calibrated_answer(const epsilon_search *c, tem_point *answer,
                                          tem_error *error) {
     double epsilon = answer->epsilon;
@@ -261,7 +267,8 @@ typedef struct point_curve {
     bool has_answer;
 } point_curve;
 
-/* In ascending order; the answer is in its place among the others. */
+/* Adds the point of an epsilon. Points are in ascending order, and the answer is added where it
+ * belongs. */
 static tem_status add_to_curve(const epsilon_search *c, point_curve *to, const tem_point *answer,
                                double epsilon, tem_error *error) {
     const double chosen = answer->epsilon_paper;

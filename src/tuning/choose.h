@@ -5,8 +5,8 @@
 #include "audit/accountant.h"
 #include "tem_account.h"
 
-/* As tem_accountant_choose and tem_accountant_curve; no pointer but `run` is NULL, wish->prior
- * included, and the target is one of tem.h. */
+/* As tem_accountant_choose and tem_accountant_curve. No pointer but `run` may be NULL, wish->prior
+ * included, and the target must be one of tem_account.h. */
 tem_status choose_epsilon(const tem_accountant *accountant, const tem_wish *wish,
                           const tem_run *run, tem_point *answer, tem_error *error);
 tem_status choose_curve(const tem_accountant *accountant, const tem_wish *wish,

@@ -8,16 +8,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Iterations between two looks at whether a point is feasible: that takes as long as another
- * iteration, but for distances that are streamed. */
+/* Iterations between two checks whether a point is feasible. A check takes as long as an iteration,
+ * except where distances are streamed. */
 enum { LOOK_EVERY = 10, LOOK_EVERY_STREAMED = 5 };
 
-/* Chosen on the default vocabulary (docs/TUNING.md). */
+/* These numbers were chosen on the default vocabulary (docs/TUNING.md). */
 static const double words_of_choice = 33860;
 static const double rho_first = 0.03, rho_last = 3;
 static const double fade_mean = 0.9, fade_square = 0.99;
 
-/* Tells the watch; true if every search is to end. */
+/* Calls the callback, if there is a state to report. Returns true if every search must end. */
 static bool has_enough(const tuning_goal *goal, const tem_search_state *state) {
     tuning_watch *w = goal->watch;
     if (w != NULL && w->told != NULL && state != NULL && w->told(w->context, state) != 0)
@@ -29,7 +29,7 @@ double tuning_gamma(const tuning_goal *goal, double s) {
     return goal->reach > 0 ? goal->reach / s : goal->gamma;
 }
 
-/* Adam's memory of one number. */
+/* Adam's running means of one derivative and of its square. */
 typedef struct moments {
     float mean, square;
 } moments;
@@ -41,9 +41,9 @@ typedef struct weight_search {
     float *theta, *a, *z, *m, *q, *u, *p, *h, *gradient;
     moments *memory; /* of theta */
     double s, mean_s, square_s;
-    double hold;     /* the slope is held at this fraction of what is allowed */
+    double hold;     /* the search holds the slope at this fraction of the allowed slope */
     double distance; /* F at this point */
-    double loss;     /* s and the largest slope, when last looked at */
+    double loss;     /* s plus the largest slope, at the last check */
     unsigned iteration, iterations;
     tuning_point best;
 } weight_search;
@@ -58,9 +58,9 @@ static double allowed(const weight_search *x) {
 
 /* ----------------------------------------------------------- one iteration -- */
 
-/* Z, its moments, ln Z and F. Where distances are streamed a pass over all pairs is most of the
- * time: the gradient comes with it, by the derivatives that the point before had. At the first
- * point there are none, and the gradient is 0. */
+/* Computes Z, its moments, ln Z and F. Where distances are streamed, a pass over all pairs takes
+ * most of the time, so the same pass also computes the gradient, from the derivatives by Z and M at
+ * the point before. The first point has none before it, and its gradient is 0. */
 static tem_status evaluate(weight_search *x, tem_error *error) {
     const pair_call call = call_of(x);
     for (uint32_t i = 0; i < x->t->count; i++)
@@ -76,7 +76,7 @@ static tem_status evaluate(weight_search *x, tem_error *error) {
     return status;
 }
 
-/* The derivative of F plus penalty by s. dZ/ds = -M, dM/ds = -Q; gamma is taken as fixed. */
+/* The derivative of F plus penalty by s. dZ/ds = -M, dM/ds = -Q; gamma is treated as fixed. */
 static double slope_by_s(const weight_search *x, double weight, double moment) {
     double sum = weight * moment * x->hold;
     for (uint32_t i = 0; i < x->t->count; i++) {
@@ -86,7 +86,8 @@ static double slope_by_s(const weight_search *x, double weight, double moment) {
     return sum;
 }
 
-/* The derivatives by theta, in x->gradient, and by s; by Z and M, in x->h and x->p. */
+/* Computes the derivatives by theta (x->gradient), by s (*by_s), by Z (x->h) and by M (x->p).
+ * `weight` is the weight of the penalty. */
 static tem_status differentiate(weight_search *x, double weight, double *by_s, tem_error *error) {
     const pair_call call = call_of(x);
     double moment = 0;
@@ -108,8 +109,8 @@ static tem_status differentiate(weight_search *x, double weight, double *by_s, t
     return status;
 }
 
-/* How far a step goes at first: the more there are, the shorter they can be. Over all steps ln a
- * may change by about 0.6 sqrt(iterations), s by 0.15 epsilon. */
+/* The length of the first steps. The more steps there are, the shorter they can be. Over all steps
+ * ln a can change by about 0.6 sqrt(iterations), and s by 0.15 epsilon. */
 static double rate_weights(const weight_search *x) {
     return 0.6 / sqrt(x->iterations);
 }
@@ -127,8 +128,8 @@ static double cooling(const weight_search *x) {
     return 0.5 * (1 + cos(3.141592653589793 * part_done(x))) * 0.95 + 0.05;
 }
 
-/* The weight of the penalty, which grows. In a small vocabulary there are fewer pairs to share
- * it. */
+/* The weight of the penalty, which grows during the search. It is larger in a small vocabulary,
+ * where fewer pairs share the penalty. */
 static double rho(const weight_search *x) {
     const double crowd = sqrt(words_of_choice / x->t->count);
     return crowd * rho_first * pow(rho_last / rho_first, part_done(x));
@@ -152,7 +153,8 @@ static void step(weight_search *x, double by_s) {
     x->s = fmin(x->goal->s_most, fmax(x->goal->s_least, x->s - move));
 }
 
-/* Whether this point keeps epsilon, as far as 16 bits tell; keeps the best, and steers. */
+/* Checks whether this point keeps epsilon, by distances of 16 bits. Keeps the best point, and
+ * adapts `hold`. */
 static tem_status look(weight_search *x, tem_error *error) {
     const pair_call call = call_of(x);
     double slope = 0;
@@ -235,7 +237,7 @@ tem_status tuning_search(pair_matrix *t, const tuning_goal *goal, double s, unsi
         status = iterate(&x, error);
         on = status == TEM_OK && !tell(&x);
     }
-    if (status == TEM_OK && !isfinite(x.best.distance)) { /* its end may do with a smaller s */
+    if (status == TEM_OK && !isfinite(x.best.distance)) { /* may be feasible with a smaller s */
         memcpy(x.best.log_weights, x.theta, t->count * sizeof *x.theta);
         x.best.s = x.s;
     }
@@ -284,7 +286,7 @@ typedef struct balance {
     const pair_call *call;
     double *solution, *residual, *direction;
     float *scratch, *product;
-    double square; /* of the residual */
+    double square; /* squared length of the residual */
 } balance;
 
 static tem_status balance_init(balance *b, pair_matrix *t, tem_error *error) {
@@ -307,14 +309,14 @@ static void balance_free(balance *b) {
     core_free(b->product);
 }
 
-/* product = K x */
+/* Computes product = K x. */
 static tem_status multiply(balance *b, const double *x, tem_error *error) {
     for (uint32_t i = 0; i < b->call->matrix->count; i++)
         b->scratch[i] = (float)x[i];
     return pair_sum(b->call, b->scratch, b->product, NULL, NULL, error);
 }
 
-/* residual = 1 - K a, and begins anew from there. */
+/* Computes residual = 1 - K a, and starts the conjugate gradients again from it. */
 static tem_status take_rest(balance *b, tem_error *error) {
     const tem_status status = multiply(b, b->solution, error);
     b->square = 0;
@@ -332,7 +334,7 @@ static double largest_rest(const balance *b) {
     return largest;
 }
 
-/* One step; *on is false where the direction has no positive curvature. */
+/* Makes one step. *on becomes false if the direction has no positive curvature, or on failure. */
 static tem_status balance_step(balance *b, bool *on, tem_error *error) {
     const uint32_t count = b->call->matrix->count;
     const tem_status status = multiply(b, b->direction, error);
@@ -365,9 +367,9 @@ tem_status tuning_balance(pair_matrix *t, const tuning_goal *goal, double s, uns
                           double tolerance, const tem_run *run, float *a, double *residual,
                           double *least, tem_error *error) {
     enum {
-        ANEW = 25,        /* steps after which the residual is computed, not carried along */
-        NEGATIVE_MOST = 2 /* streamed: steps with a negative weight, one after the other, that are
-                           * enough. The first may go too far where there is a solution */
+        ANEW = 25,        /* steps after which the residual is computed again, not updated */
+        NEGATIVE_MOST = 2 /* streamed: end after so many steps in a row with a negative weight. The
+                           * first step may overshoot although there is a solution */
     };
     unsigned negative = 0;
     const pair_call call = {t, s, tuning_gamma(goal, s), run, false};
