@@ -1,4 +1,4 @@
-/* accounts.c - what each person has spent. */
+/* accounts.c - the cost that was charged to each person. */
 #include "ledger/accounts.h"
 
 #include "core/memory.h"
@@ -7,7 +7,7 @@
 
 enum { CAPACITY_FIRST = 64 };
 
-/* Where the search for a person begins. The number of places is a power of two. */
+/* The place where the search for a person begins. The number of places is a power of two. */
 static size_t place_of(const unsigned char person[PERSON_BYTES], size_t places) {
     uint64_t bits = 0;
     memcpy(&bits, person, sizeof bits);

@@ -1,4 +1,4 @@
-/* amount.c - what is spent, as exact decimals. */
+/* amount.c - costs as exact decimals. */
 #include "ledger/amount.h"
 
 #include "core/number.h"
@@ -14,12 +14,12 @@ static uint64_t power_of_ten(unsigned exponent) {
     return power;
 }
 
-/* number * 10^decimals, rounded down; *remainder: in halves, 0 nothing, 1 below a half, 2 a half or
- * more was left over. number = mantissa * 2^-shift. */
+/* Returns number * 10^decimals, rounded down, for number = mantissa * 2^-shift. *remainder receives
+ * what rounding left over: 0 nothing, 1 less than a half, 2 a half or more. */
 static amount scaled(uint64_t mantissa, unsigned shift, unsigned decimals, unsigned *remainder) {
     const amount product = (amount)mantissa * power_of_ten(decimals); /* below 2^93 */
     *remainder = shift > 0 && mantissa > 0;
-    if (shift >= 128) /* then the number is below 2^-75, and no half is reached */
+    if (shift >= 128) /* then the number is below 2^-75, and the remainder below a half */
         return 0;
     const amount whole = product >> shift, left = product - (whole << shift);
     if (shift == 0 || left == 0)
@@ -29,8 +29,8 @@ static amount scaled(uint64_t mantissa, unsigned shift, unsigned decimals, unsig
     return whole;
 }
 
-/* Whether value / 10^decimals, in decimal, reads as `number`. Not strtod: that asks the
- * process's locale for the decimal point. */
+/* Whether value / 10^decimals, written in decimal, reads as `number`. This does not use strtod,
+ * which takes the decimal point from the locale of the process. */
 static bool reads_as(amount value, unsigned decimals, double number) {
     char text[AMOUNT_TEXT_BYTES];
     double found = 0;
@@ -86,7 +86,7 @@ size_t amount_write(amount a, char text[AMOUNT_TEXT_BYTES]) {
     char digits[AMOUNT_TEXT_BYTES];
     size_t start = sizeof digits, size = 0;
     unsigned place = 0;
-    bool written = false; /* zeros at the end of the decimals are left out */
+    bool written = false; /* leaves out zeros at the end of the decimals */
     for (; a > 0 || place <= AMOUNT_DECIMALS; a /= 10, place++) {
         if (place == AMOUNT_DECIMALS && written)
             digits[--start] = '.';

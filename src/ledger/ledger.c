@@ -1,4 +1,5 @@
-/* ledger.c - the file that says what was spent. The protocol is in ledger.h. */
+/* ledger.c - the file that records the cost of all runs that name it. ledger.h describes the
+ * protocol. */
 #include "ledger/ledger.h"
 
 #include "core/fault.h"
@@ -14,18 +15,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An older copy would say less than was spent. */
+/* A copy made before the last run has less than the real cost. */
 static const char advice[] = "restore a copy made after the last run; another ledger would know "
                              "nothing of what was spent";
 
-/* ---- system calls, each of which tests can make fail ---- */
+/* ---- system calls; tests can make each of them fail ---- */
 
 static bool fails(void) {
     errno = EIO;
     return core_fault();
 }
 
-/* All of `count` bytes; fewer are there only if the file ends. -1 on failure. */
+/* Reads `count` bytes, fewer only at the end of the file. Returns how many, or -1 on failure. */
 static ssize_t sys_read(int fd, char *bytes, size_t count, uint64_t offset) {
     size_t done = 0;
     while (done < count) {
@@ -66,8 +67,9 @@ static int sys_flush(int fd) {
 
 /* ---- opening ---- */
 
-/* Starts a ledger: the header alone, under its name at once or not at all. Another run may
- * start it in the same moment; then theirs is the one. */
+/* Starts a ledger that has only a header. The whole file appears under its name at once, or not at
+ * all. Another run may start the ledger at the same moment; then its file stays, and this call
+ * succeeds, too. */
 static tem_status start(ledger *l, const unsigned char salt[LEDGER_SALT_BYTES], tem_error *error) {
     file_writer writer;
     char text[LEDGER_HEADER_BYTES];
@@ -87,7 +89,8 @@ static tem_status start(ledger *l, const unsigned char salt[LEDGER_SALT_BYTES], 
     return status == TEM_ERR_EXISTS ? TEM_OK : status;
 }
 
-/* Opens what is there; a pipe or device must neither keep us waiting nor become our terminal. */
+/* Opens the existing file. The flags keep a pipe or a device from blocking the process or becoming
+ * its terminal. */
 static int open_existing(const ledger *l) {
     const int flags = (l->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     return fails() ? -1 : open(l->path, flags);
@@ -134,7 +137,7 @@ static tem_status read_header(ledger *l, tem_error *error) {
 
 void ledger_close(ledger *l) {
     if (l->descriptor >= 0)
-        close(l->descriptor); /* which also unlocks it */
+        close(l->descriptor); /* also unlocks it */
     accounts_free(&l->people);
     core_buffer_free(&l->line);
     core_buffer_free(&l->by);
@@ -178,7 +181,7 @@ static tem_status add_people(ledger *l, ledger_entry *entry, tem_error *error) {
     return TEM_OK;
 }
 
-/* Takes one line, without its line feed, into the account. */
+/* Reads one charge, a line without its line feed, and adds it to the sums. */
 static tem_status take_line(ledger *l, const char *line, size_t size, tem_error *error) {
     ledger_entry entry;
     l->lines++;
@@ -211,7 +214,7 @@ static tem_status take_lines(ledger *l, const char *data, size_t size, tem_error
     return TEM_OK;
 }
 
-/* Reads what was added since the last time. */
+/* Reads the lines that were added since the last time. */
 static tem_status read_new(ledger *l, tem_error *error) {
     struct stat info;
     tem_status status = examine(l, &info, error);
@@ -241,8 +244,8 @@ static tem_status wait_for_lock(const ledger *l, tem_error *error) {
     return lock_wait(l->descriptor, l->path, l->read_only, "waiting for ledger", l->run, error);
 }
 
-/* A ledger that was renamed or replaced while it was open is another one: charges to it would
- * be seen by nobody. */
+/* Checks that the path still names the open file. If the ledger was renamed or replaced, nobody
+ * would see charges that go to the open file. */
 static tem_status check_name(const ledger *l, tem_error *error) {
     if (ledger_is(l, l->path, -1))
         return TEM_OK;
@@ -270,7 +273,7 @@ void ledger_unlock(ledger *l) {
     l->locked = false;
 }
 
-/* Reads all that is there, so that damage and what was spent are known from the start. */
+/* Reads all existing lines, so that damage and earlier charges are known from the start. */
 static tem_status first_reading(ledger *l, tem_error *error) {
     tem_status status = wait_for_lock(l, error);
     l->locked = status == TEM_OK;
@@ -318,9 +321,9 @@ amount ledger_left(const ledger *l, const account *a, amount budget) {
 
 /* ---- charging ---- */
 
-/* The line goes after the last one that counts, over what a killed run may have left there.
- * What cannot be written in full is taken away again; where even that fails, the header does
- * not count it. */
+/* Writes the line after the last line that counts, over any bytes that a killed run has left there.
+ * If the line cannot be written in full, removes it again. If even that fails, the header does not
+ * count it. */
 static tem_status append(ledger *l, tem_error *error) {
     const uint64_t end = l->header.bytes;
     if (fails() || ftruncate(l->descriptor, (off_t)end) != 0)
@@ -334,7 +337,8 @@ static tem_status append(ledger *l, tem_error *error) {
     return core_fail_os(error, l->path, "write the ledger", why);
 }
 
-/* From here on the line counts. The header fits into one sector, which disks write whole. */
+/* Writes the header that makes the line count. The header fits into one sector, which disks write
+ * as a whole. */
 static tem_status count_line(ledger *l, tem_error *error) {
     char text[LEDGER_HEADER_BYTES];
     ledger_header header = l->header;

@@ -1,4 +1,4 @@
-/* ledger_text.c - the lines of a ledger: written, and read back. */
+/* ledger_text.c - writing and reading the lines of a ledger. */
 #include "ledger/ledger_text.h"
 
 #include "core/hash.h"
@@ -40,8 +40,9 @@ static void hash_to_check(const void *data, size_t bytes, char check[LEDGER_CHEC
     write_hex(hash, LEDGER_CHECK_DIGITS / 2, check);
 }
 
-/* The check of a line: a hash of the check before it and the line up to its own. The hash of a
- * hash, so that a line of any length need not be copied. */
+/* Computes the check of a line: a hash of the check of the line before it and of the content of
+ * this line, up to its own check. The content is hashed first, so that a long line need not be
+ * copied. */
 static void check_of(const char before[LEDGER_CHECK_DIGITS], const char *content, size_t bytes,
                      char check[LEDGER_CHECK_DIGITS]) {
     char both[LEDGER_CHECK_DIGITS + CORE_HASH_BYTES];
@@ -83,7 +84,7 @@ static const char header_begins[] = "{\"ledger\":\"tem 1\",\"salt\":\"",
 enum {
     HEADER_BEGINS = sizeof header_begins - 1,
     HEADER_MIDDLE = sizeof header_middle - 1,
-    BYTES_DIGITS = 20, /* of 2^64; blanks before, so that a header can be written over another */
+    BYTES_DIGITS = 20, /* of 2^64; padded with blanks, so that all headers have one length */
     SALT_DIGITS = 2 * LEDGER_SALT_BYTES,
     HEADER_CONTENT = HEADER_BEGINS + SALT_DIGITS + HEADER_MIDDLE + BYTES_DIGITS
 };
@@ -102,7 +103,7 @@ void ledger_write_header(const ledger_header *header, char text[LEDGER_HEADER_BY
     memcpy(text, line, LEDGER_HEADER_BYTES);
 }
 
-/* Reads what may be a header and writes it again: equal bytes are a header. */
+/* Reads the bytes as a header and writes it again. If both are equal, the bytes are a header. */
 bool ledger_read_header(const char *text, size_t size, ledger_header *header) {
     ledger_header found = {.bytes = 0};
     char again[LEDGER_HEADER_BYTES];
@@ -126,7 +127,7 @@ _Static_assert(2 * LEDGER_SALT_BYTES == LEDGER_CHECK_DIGITS, "the salt stands fo
 
 /* ---- writing a charge ---- */
 
-/* Appends to a line; `good` is false once there is no memory. */
+/* Appends to a line. `good` becomes false if there is no memory. */
 typedef struct line_writer {
     core_buffer *line;
     bool good;
@@ -143,7 +144,6 @@ static void put_key(line_writer *w, const char *key) {
     put(w, "\":");
 }
 
-/* The value alone. */
 static void put_value(line_writer *w, run_kind kind, const run_value *v) {
     char digits[AMOUNT_TEXT_BYTES];
     if (v->is_null) {
@@ -193,7 +193,7 @@ tem_status ledger_write_charge(const ledger_charge *c, const char before[LEDGER_
     line_writer w = {line, true};
     const run_value *each = &c->run[RUN_EPSILON_GAMMA];
     const uint64_t words = c->run[RUN_WORDS].count;
-    /* PRIVACY: no bound is written where none is known. */
+    /* PRIVACY: the charge has a bound only if one is known. */
     run_value spent = {.exact = 0}, worst = {.is_null = !c->run[RUN_PRIVATE].flag || each->is_null};
     line->size = 0;
     if (!amount_times(c->run[RUN_EPSILON].exact, words, &spent.exact) ||
@@ -227,7 +227,7 @@ static bool take(line_reader *r, const char *text) {
     return true;
 }
 
-/* A string, quotes included; escapes are passed over. */
+/* Takes a string, quotes included. Escapes are skipped, not decoded. */
 static bool take_string(line_reader *r) {
     if (!take(r, "\""))
         return false;
@@ -269,7 +269,8 @@ static bool take_person(line_reader *r, unsigned char person[PERSON_BYTES], uint
     return take(r, "\":") && take_count(r, words);
 }
 
-/* Whose words they are: nobody's, or a field and people whose words add up. */
+/* Takes the people of a charge: none, or a field and people whose words add up to the words of the
+ * charge. */
 static bool take_whom(line_reader *r, ledger_entry *e) {
     if (take(r, "null,\"people\":null"))
         return true;
@@ -289,12 +290,12 @@ static bool take_whom(line_reader *r, ledger_entry *e) {
     return take(r, "}") && sum == e->words;
 }
 
-/* What was read of a value. */
+/* A value that was read. */
 typedef struct value {
     amount number;
     uint64_t count;
     bool is_null;
-    const char *text; /* of a string, quotes included */
+    const char *text; /* a string, quotes included */
     size_t bytes;
 } value;
 
@@ -330,7 +331,7 @@ static bool take_value(line_reader *r, const run_field_spec *field, value *v) {
     }
 }
 
-/* The line without its check. */
+/* Reads the content of a line, which is the line without its check. */
 static const char *read_content(const char *line, size_t size, ledger_entry *entry) {
     line_reader r = {line, line + size};
     value values[RUN_FIELDS] = {{.count = 0}};

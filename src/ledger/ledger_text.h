@@ -1,19 +1,18 @@
-/* ledger_text.h - the lines of a ledger: written, and read back.
+/* ledger_text.h - writing and reading the lines of a ledger.
  *
- * docs/FORMAT.md has the format. The first line, the header, is the only one that changes:
+ * docs/FORMAT.md describes the format. The first line, the header, is the only one that changes:
  *
  *   {"ledger":"tem 1","salt":"...","bytes":                1234,"check":"..."}
  *
- * `bytes` is how much of the file counts, the header included. What comes after was never
- * followed by a release (ledger.c); a file that is shorter has lost something. Each other line
- * is a charge: one JSON object, a run's report (run_fields.h), in this order of keys and without
- * blanks.
+ * `bytes` is how many bytes of the file count, the header included. No release followed the bytes
+ * after these (ledger.h). A shorter file has lost something. Each other line is a charge: one JSON
+ * object that describes a run, with the keys in the order of run_fields.h and without blanks.
  *
- * `check` is a hash over the line and the check of the line before it, for the first charge
- * the salt: a line that was changed, lost, moved or taken from another ledger is
- * noticed. Against accidents only: whoever can write the file can compute it.
+ * `check` is a hash of the line and of the check of the line before it; for the first charge the
+ * salt stands for the latter. It reveals a line that was changed, lost, moved or taken from another
+ * ledger. It protects against accidents only: whoever can write the file can compute the hash.
  *
- * Only what the writer could have written is read; anything else is refused. */
+ * The reader accepts only lines that the writer can have written, and refuses anything else. */
 #ifndef LEDGER_LEDGER_TEXT_H
 #define LEDGER_LEDGER_TEXT_H
 
@@ -33,56 +32,60 @@ typedef struct ledger_header {
     uint64_t bytes;
 } ledger_header;
 
-/* LEDGER_HEADER_BYTES bytes. */
+/* Writes the header line, LEDGER_HEADER_BYTES bytes without a NUL at the end. */
 void ledger_write_header(const ledger_header *header, char text[LEDGER_HEADER_BYTES]);
 
-/* false if these bytes are no header. */
+/* Reads the header line from the first bytes of a file. Returns false if they are no header. */
 bool ledger_read_header(const char *text, size_t size, ledger_header *header);
 
-/* The check that stands for the header: that of the line before the first charge. */
+/* Writes the check that the first charge takes as that of the line before it: the salt. */
 void ledger_first_check(const ledger_header *header, char check[LEDGER_CHECK_DIGITS]);
 
-/* How a person is written down: a hash of what names them, under the ledger's salt. */
+/* Computes the bytes that identify a person in a ledger: a hash of the person's name, under the
+ * salt of the ledger. */
 void ledger_person(const unsigned char salt[LEDGER_SALT_BYTES], const char *name, size_t bytes,
                    unsigned char person[PERSON_BYTES]);
 
-/* A charge, to be written. Names are plain words: nothing in them needs an escape. */
+/* A charge to be written. Texts in `run` must not need an escape in JSON. */
 typedef struct ledger_charge {
-    const run_value *run;  /* RUN_FIELDS of them, those that a charge has filled in; spent and
-                            * spent_worst are computed here */
-    const core_buffer *by; /* a JSON string, or empty: no person is told */
+    const run_value *run;  /* RUN_FIELDS values; those of a charge are filled in, but spent and
+                            * spent_worst, which ledger_write_charge computes */
+    const core_buffer *by; /* a JSON string; empty: the charge names no people */
     const accounts *people;
-    const uint32_t *charged; /* indices of `people`: each for their account's `words` */
+    const uint32_t *charged; /* indices into `people`; each is charged for `words` of the account */
     size_t charged_count;
 } ledger_charge;
 
-/* Appends the line, its line feed included, that follows one with this check. TEM_ERR_MEMORY,
- * TEM_ERR_RANGE. */
+/* Writes the line of a charge into *line, its line feed included, and replaces what *line held.
+ * `before` is the check of the line before it. TEM_ERR_MEMORY, or TEM_ERR_RANGE: the cost is too
+ * large for a ledger. */
 tem_status ledger_write_charge(const ledger_charge *charge, const char before[LEDGER_CHECK_DIGITS],
                                core_buffer *line, tem_error *error);
 
-/* A charge, as it was read. The pointers lead into the line. */
+/* A charge that was read. The pointers point into the line. */
 typedef struct ledger_entry {
     uint64_t words;
     amount epsilon, spent; /* spent = words * epsilon, checked */
-    bool bounded;
-    const char *model; /* its hash */
+    bool bounded;          /* the charge has a bound, spent_worst */
+    const char *model;     /* the hash of the model */
     size_t model_bytes;
-    const char *by; /* a JSON string, quotes included; NULL: no person is told */
+    const char *by; /* a JSON string, quotes included; NULL: the charge names no people */
     size_t by_bytes;
     const char *people; /* for ledger_next_person */
     size_t people_bytes;
 } ledger_entry;
 
-/* Reads a line, without its line feed, that follows one with the check `check`, which then
- * becomes the line's own. NULL, or what was expected. */
+/* Reads the line of a charge, given without its line feed. `check` holds the check of the line
+ * before it, and receives that of this line. Returns NULL, or a text that says what was expected;
+ * then `check` and *entry are unchanged. */
 const char *ledger_read_charge(const char *line, size_t size, char check[LEDGER_CHECK_DIGITS],
                                ledger_entry *entry);
 
-/* The people of an entry, one after the other; false when there is none left. */
+/* Takes the next person off an entry. Returns false when none is left. */
 bool ledger_next_person(ledger_entry *entry, unsigned char person[PERSON_BYTES], uint64_t *words);
 
-/* Appends `,"check":"..."}` to a line that lacks it: for the writer, and for the fuzz target. */
+/* Appends `,"check":"..."}` to a line that lacks it. For the writer, and for the fuzz target.
+ * Returns false if there is no memory. */
 bool ledger_seal(core_buffer *line, const char before[LEDGER_CHECK_DIGITS]);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * A report (job/report.h) and a charge of a ledger (ledger_text.h) have the same fields, under the
  * same keys, in the same order. The report writes numbers as doubles. The ledger writes exact
- * decimals, leaves out what only the owner of a run wants to read, and adds whom it charges. */
+ * decimals. It leaves out the fields that only the owner of a run wants to read, and adds the
+ * people whom it charges. */
 #ifndef LEDGER_RUN_FIELDS_H
 #define LEDGER_RUN_FIELDS_H
 
@@ -51,7 +52,7 @@ typedef enum run_kind { RUN_NAME, RUN_FLAG, RUN_COUNT, RUN_NUMBER, RUN_OBJECT } 
 enum {
     RUN_NULLABLE = 1,
     RUN_CHARGED = 2, /* a charge of a ledger has it */
-    RUN_OPTIONAL = 4 /* charges of earlier versions lack it, and count all the same */
+    RUN_OPTIONAL = 4 /* charges of earlier versions lack it, and still count */
 };
 
 typedef struct run_field_spec {
@@ -62,7 +63,7 @@ typedef struct run_field_spec {
 
 extern const run_field_spec run_fields[RUN_FIELDS];
 
-/* The value of a field: null, or the member that belongs to its kind. */
+/* The value of a field: null, or the member for its kind. */
 typedef struct run_value {
     bool is_null;
     bool flag;
