@@ -356,7 +356,7 @@ static void take_slope(void *context, const near_pair *p) {
     *slope = fmax(*slope, fabs(p->rise) / p->m);
 }
 
-/* ------------------------------------------------------------- either way -- */
+/* -------------------------------------------------------- kept or streamed -- */
 
 tem_status pair_sum(const pair_call *call, const float *a, float *z, float *m, float *q,
                     tem_error *error) {

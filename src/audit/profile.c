@@ -1,4 +1,4 @@
-/* profile.c - one look at the distances of all pairs of words.
+/* profile.c - one pass over the distances of all pairs of words.
  *
  * A task is a block of rows, against all blocks of columns. So each pair is computed twice, once
  * for each of its words. Adding to the profiles of both words at once was no faster, since the

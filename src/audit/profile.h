@@ -10,9 +10,8 @@
  *
  * For a convex function f, multiply each number of the profile by f(p_k), add up, and divide by
  * step. The result is the sum of a_y times the chord of f at d(w, y). It is not below the sum of
- * a_y f(d(w, y)), and is near it where f is nearly straight over a step. From this partition.h
- * computes bounds on Z(w) for every s and gamma, although all pairs of words are looked at only
- * once.
+ * a_y f(d(w, y)), and is near it where f is nearly straight over a step. So one pass over all
+ * pairs of words is enough for bounds on Z(w) for every s and gamma (partition.h).
  *
  * With weights of 1 the numbers are exact integers. With other weights each number is a sum of at
  * most `count` positive terms, with a relative error of at most (count + 1) 2^-53. */

@@ -228,7 +228,7 @@ static tem_status try_tuning(finding *f, double s_equal, float *a, double s, tem
                : status;
 }
 
-/* ---------------------------------------------------------------- together -- */
+/* -------------------------------------------------------- the whole search -- */
 
 static tem_status find_all(finding *f, float *a, tem_error *error) {
     certified_weights plain = {0};

@@ -199,7 +199,7 @@ static bool tell(const weight_search *x) {
     return has_enough(x->goal, &state);
 }
 
-/* ---------------------------------------------------------------- all of it -- */
+/* --------------------------------------------------------- the whole search -- */
 
 static tem_status search_init(weight_search *x, tem_error *error) {
     float **const vectors[] = {&x->theta, &x->a, &x->z, &x->m,       &x->q,
