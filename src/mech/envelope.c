@@ -1,4 +1,4 @@
-/* envelope.c - what a draw for one word is made from, exactly. */
+/* envelope.c - the envelope of a word's law, and exact draws from it. */
 #include "mech/envelope.h"
 
 #include "core/memory.h"
@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-/* One word's envelope, component by component. */
 typedef struct word_envelope {
     const envelopes *of;
     tem_neighbours near;
@@ -18,7 +17,7 @@ static uint32_t *thresholds_of(const envelopes *e, uint32_t word) {
     return e->thresholds + e->index->starts[word] + (size_t)word * NEIGHBOUR_RANGES;
 }
 
-/* So that each word's thresholds have a place of their own. */
+/* Whether the lists do not overlap, so that every word has its own place for thresholds. */
 static bool starts_ascend(const neighbour_index *index) {
     for (uint32_t id = 0; id < index->count; id++)
         if (index->starts[id] > index->starts[id + 1])
@@ -37,8 +36,8 @@ tem_status envelopes_init(envelopes *e, const neighbour_index *index, exponent x
         return status;
     const uint64_t thresholds = index->entry_count + (uint64_t)index->count * NEIGHBOUR_RANGES;
     e->states = core_alloc_zero(index->count, sizeof *e->states);
-    e->thresholds =
-        core_alloc(thresholds, sizeof *e->thresholds); /* memory only where it is written */
+    /* Not zeroed: the system provides memory only where tem writes. */
+    e->thresholds = core_alloc(thresholds, sizeof *e->thresholds);
     if (e->states != NULL && e->thresholds != NULL)
         return TEM_OK;
     envelopes_free(e);
@@ -81,8 +80,9 @@ static void add_component(const word_envelope *s, uint32_t component, u256 *sum)
     uint64_t weight = 0;
     if (component < NEIGHBOUR_RANGES) {
         distance = s->bounds[component];
-        /* PRIVACY: the weight of the words that weights_draw_column chooses from, all of the
-         * range. A smaller one, of the words outside the list only, is another law. */
+        /* PRIVACY: A_p, the weight of all words of the range, because weights_draw_column chooses
+         * among all of them. The smaller weight of the words outside the list would give another
+         * law. */
         weight = distance == UINT32_MAX ? 0 : e->weights.range_sums[component];
     } else {
         const tem_neighbour *entry = &s->near.list[component - NEIGHBOUR_RANGES];
@@ -92,12 +92,14 @@ static void add_component(const word_envelope *s, uint32_t component, u256 *sum)
     u256_add_product(sum, &exp_table[exponent_level(exponent_at(&e->exponent, distance))], weight);
 }
 
-/* A damaged list may name a word twice, and then a sum overflow.
- * PRIVACY: or it may miss words of a range that has no component, which would never come out. */
+/* Refuses a damaged list, as far as weights can tell. If a list named a word twice, a sum could
+ * overflow.
+ * PRIVACY: a list could also miss words of a range that has no component; such words would never be
+ * outputs. */
 static tem_status check_list(const word_envelope *s, tem_error *error) {
     const weights *w = &s->of->weights;
     const uint32_t range_words = neighbours_range_words(w->count);
-    uint64_t left[NEIGHBOUR_RANGES]; /* of each range's weight, outside the list */
+    uint64_t left[NEIGHBOUR_RANGES]; /* weight of each range's words outside the list */
     memcpy(left, w->range_sums, sizeof left);
     for (uint32_t i = 0; i < s->near.count; i++) {
         const uint32_t id = s->near.list[i].id, weight = weights_at(w, id);
@@ -113,9 +115,9 @@ static tem_status check_list(const word_envelope *s, tem_error *error) {
     return TEM_OK;
 }
 
-/* At least E_512 > 2^99: some word has a weight, and it is in the list or its range has a
- * component. Below 2^256: the weights add up to less than 2^63 in the ranges, and to no more in
- * the list. */
+/* Z, the sum of all components. It is at least E_512 > 2^99: some word has a weight, and that word
+ * is in the list or its range has a component. It is below 2^256: the weights add up to less than
+ * 2^63 over the ranges, and to no more over the list, and no E_j is above 2^192. */
 static u256 total_of(const word_envelope *s) {
     u256 total = {{0, 0, 0, 0}};
     for (uint32_t component = 0; component < s->count; component++)
@@ -133,10 +135,11 @@ static tem_status open_and_total(const envelopes *e, uint32_t word, word_envelop
     return status;
 }
 
-/* ------------------------------------------------------ by the whole number -- */
+/* ------------------------------------------ select by the whole number -- */
 
-/* The component that first_bits * Z + remainder falls on, remainder uniform below the total Z: the
- * first whose threshold times 2^64 is above. */
+/* Step 1: draws the remainder, uniform below the total Z, and returns the component on which the
+ * number first_bits * Z + remainder falls: the first whose threshold times 2^64 is above the
+ * number. */
 static uint32_t component_exactly(const word_envelope *s, const u256 *total, uint64_t first_bits,
                                   tem_rng *rng) {
     const u256 remainder = rng_below256(rng, total);
@@ -144,18 +147,22 @@ static uint32_t component_exactly(const word_envelope *s, const u256 *total, uin
     uint32_t component = 0;
     for (add_component(s, component, &sum);
          !u256_product_less(first_bits, total, &remainder, &sum);)
-        add_component(s, ++component, &sum); /* the last sum is the total */
+        add_component(s, ++component, &sum); /* ends: the last sum is the total */
     return component;
 }
 
-/* -------------------------------------------------------- by the first bits -- */
+/* -------------------------------------------- select by the first bits -- */
 
 enum { THRESHOLD_MARGIN = 2 };
-static const uint32_t UNDECIDED = UINT32_MAX; /* more than an enum can hold */
+static const uint32_t UNDECIDED = UINT32_MAX; /* does not fit an enum */
 
-/* x = 2^32 sum / total is in (q - 2^-31, q + 1 + 2^-31), q being the quotient of the first 64 bits:
- * each of the two was cut by less than one of at least 2^63. So a t below the result is
- * below x - 1, and a t above the result + THRESHOLD_MARGIN is above x. */
+/* The threshold x = 2^32 sum / total as an integer c (step 2): a t below c is below x - 1, and a t
+ * above c + THRESHOLD_MARGIN is above x.
+ *
+ * Proof. Let q be the quotient, rounded down, after both numbers were cut to the first 64 bits of
+ * the total. The cut takes less than 1 from each number, and the total is at least 2^63 after it.
+ * So x is in (q - 2^-31, q + 1 + 2^-31), and c = q - 1 has both properties. Where q - 1 is not
+ * between 0 and `highest`, c is the nearer of the two, and has both properties, too. */
 static uint32_t threshold_of(const u256 *sum, const u256 *total) {
     const unsigned cut = u256_bits(total) - 64;
     const uint64_t q =
@@ -178,8 +185,9 @@ static tem_status make_thresholds(const envelopes *e, uint32_t word, tem_error *
     return TEM_OK;
 }
 
-/* Whether a word's thresholds are kept. The thread that first needs them computes them; another
- * thread that needs them meanwhile does without (component_slowly). */
+/* Sets *ready to whether the thresholds of a word can be used. The first thread that needs them
+ * computes them. Another thread that needs them at the same time works without them
+ * (component_slowly). */
 static tem_status ready_thresholds(const envelopes *e, uint32_t word, bool *ready,
                                    tem_error *error) {
     *ready = false;
@@ -198,7 +206,7 @@ static tem_status ready_thresholds(const envelopes *e, uint32_t word, bool *read
     return TEM_OK;
 }
 
-/* The first of `count` thresholds that is above t; the last if none is. */
+/* The index of the first of `count` thresholds that is above t, or of the last one if none is. */
 static uint32_t first_above(const uint32_t *thresholds, uint32_t count, uint32_t t) {
     uint32_t first = 0;
     while (count > 1) {
@@ -209,8 +217,8 @@ static uint32_t first_above(const uint32_t *thresholds, uint32_t count, uint32_t
     return first;
 }
 
-/* The component for first bits of which t is the upper half, or UNDECIDED.
- * PRIVACY: it is decided only if t is clearly on one side of every threshold. */
+/* Returns the component that is selected if t is the upper half of first_bits, or UNDECIDED.
+ * PRIVACY: t decides only if it is clearly on one side of every threshold. */
 static uint32_t component_quickly(const envelopes *e, uint32_t word, uint32_t t) {
     const uint32_t *thresholds = thresholds_of(e, word);
     uint32_t beyond = 0, perhaps = 0;
@@ -230,9 +238,9 @@ static uint32_t component_quickly(const envelopes *e, uint32_t word, uint32_t t)
                : UNDECIDED;
 }
 
-/* The same without kept thresholds. It is UNDECIDED for the same t, so that a draw takes as many
- * random words whichever of the two it was made by: what is drawn must not depend on what
- * other threads have drawn for. */
+/* The same without kept thresholds. The function is UNDECIDED for exactly the same t as
+ * component_quickly. So a draw uses the same number of random words with either function, and the
+ * output does not depend on the words for which other threads have drawn. */
 static uint32_t component_slowly(const word_envelope *s, const u256 *total, uint32_t t) {
     u256 sum = {{0, 0, 0, 0}};
     for (uint32_t component = 0; component < s->count; component++) {

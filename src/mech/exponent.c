@@ -1,4 +1,4 @@
-/* exponent.c - s and gamma as the integers that the sampler knows. */
+/* exponent.c - s and gamma as integers. */
 #include "mech/exponent.h"
 
 #include "core/status.h"
@@ -19,7 +19,7 @@ tem_status exponent_s(double epsilon, uint64_t *s, tem_error *error) {
     return TEM_OK;
 }
 
-/* Accepts a gamma in steps, a whole number. */
+/* Checks a gamma that is a whole number of steps, and stores it. */
 static tem_status take_gamma(double steps, uint64_t s, tem_dist *out, tem_error *error) {
     if (!(steps >= 1 && steps <= UINT32_MAX))
         return core_fail(error, TEM_ERR_RANGE, "gamma must be above 0 and below 65536");

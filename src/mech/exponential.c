@@ -1,7 +1,8 @@
-/* exponential.c - TEM and the exponential mechanism: the exact sampler with its exponent.
+/* exponential.c - the mechanisms `tem` and `em`: the exact sampler with an exponent.
  *
- * TEM: Carvalho, Vasiloudis, Feyisetan 2021. The exponential mechanism is TEM with the largest
- * gamma that the integers hold, s gamma <= 64; docs/PRIVACY.md proves both. */
+ * `tem` is the Truncated Exponential Mechanism (Carvalho, Vasiloudis, Feyisetan 2021). `em` is the
+ * exponential mechanism: TEM with the largest gamma that the integers allow, s gamma <= 64.
+ * docs/PRIVACY.md proves both. */
 #include "mech/mechanism.h"
 
 static tem_status choose_tem(const mechanism_setup *setup, exponent *e, double *beta,

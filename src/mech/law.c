@@ -1,9 +1,9 @@
-/* law.c - the exact law as numbers.
+/* law.c - the probabilities of the exact law.
  *
- * MPFR rounds every operation correctly, so the errors are a matter of counting: a
- * probability is five operations on exact numbers and a sum of `count` positive terms,
- * each off by at most 2^-precision relative to it. 48 bits more than the digits ask for
- * cover 2^31 words and the rest many times over. */
+ * MPFR rounds every operation correctly, so the error is a matter of counting. A probability goes
+ * through four rounded operations (exp, two products, one quotient) and a sum of `count` positive
+ * terms. Each rounding has a relative error of at most 2^-precision. The precision is 48 bits more
+ * than the digits need: enough for 2^31 words, with a large reserve. */
 #include "mech/law.h"
 
 #include "core/memory.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* a_y E_j exp(-r) */
+/* Sets out to a_y E_j exp(-r), the weight of a word with exponent x = j/8 + r. */
 static void set_weight(mpfr_t out, mpfr_t scratch, uint64_t x, uint32_t weight) {
     const u256 *level = &exp_table[exponent_level(x)];
     mpfr_set_uj(scratch, exponent_fraction(x), MPFR_RNDN);
@@ -22,7 +22,7 @@ static void set_weight(mpfr_t out, mpfr_t scratch, uint64_t x, uint32_t weight) 
     mpfr_neg(scratch, scratch, MPFR_RNDN);
     mpfr_exp(scratch, scratch, MPFR_RNDN);
     mpfr_set_ui(out, 0, MPFR_RNDN);
-    for (int i = 3; i >= 0; i--) { /* exact: precision is above 193 bits */
+    for (int i = 3; i >= 0; i--) { /* exact: the precision is above 193 bits */
         mpfr_mul_2ui(out, out, 64, MPFR_RNDN);
         mpfr_add_ui(out, out, level->limb[i], MPFR_RNDN);
     }
@@ -136,7 +136,7 @@ double law_support(const tem_law *law) {
 /* ---- in decimals ---- */
 
 void law_print(mpfr_srcptr value, unsigned digits, char *buffer, size_t buffer_bytes) {
-    /* Not mpfr_snprintf: its decimal point is the locale's. */
+    /* mpfr_snprintf would print the decimal point of the locale. */
     if (mpfr_zero_p(value)) {
         strcpy(buffer, "0");
         return;

@@ -1,7 +1,7 @@
-/* law.h - the exact law of sampler.h as numbers, to any number of digits.
+/* law.h - the probabilities of sampler.h's law, to any number of digits.
  *
- * For explanations and tests; no draw depends on it. It looks at every word, not at the
- * index, and so is also what the sampler is compared with. */
+ * They serve explanations and tests; no draw depends on them. The computation looks at every word
+ * and does not use the index, so tests compare the sampler with it. */
 #ifndef MECH_LAW_H
 #define MECH_LAW_H
 
@@ -11,7 +11,7 @@
 #include <mpfr.h>
 
 struct tem_law {
-    uint32_t word; /* TEM_NO_WORD: an unknown one */
+    uint32_t word; /* TEM_NO_WORD: an unknown word */
     uint32_t count;
     mpfr_t *probabilities; /* count of them */
     tem_dist *distances;
@@ -19,25 +19,26 @@ struct tem_law {
     mpfr_t entropy; /* in nats */
 };
 
-/* P(y | word) for all words y, each within a relative 10^-digits of the truth; digits 1 to
- * 1000. TEM_ERR_MEMORY. Free with law_free. */
+/* Computes P(y | word) for all words y, each with a relative error of at most 10^-digits; digits: 1
+ * to 1000. Fails with TEM_ERR_MEMORY. Free with law_free. */
 tem_status law_make(const sampler *m, uint32_t word, unsigned digits, tem_law **out,
                     tem_error *error);
 void law_free(tem_law *law);
 
-/* The `count` words nearest to the word of the law, ties by id; count 1 to law->count.
- * TEM_ERR_MEMORY. */
+/* Sets `ids` to the `count` words nearest to the word of the law, nearest first; the lower id wins
+ * a tie. count: 1 to law->count. Fails with TEM_ERR_MEMORY. */
 tem_status law_nearest(const tem_law *law, uint32_t *ids, uint32_t count, tem_error *error);
 
-/* exp of the entropy, the effective number of outputs. */
+/* The support of the law, exp(entropy): over how many words the output is spread. */
 double law_support(const tem_law *law);
 
-/* A number of a law in scientific notation, whatever the locale; digits 1 to TEM_LAW_DIGITS_MAX,
- * 32 bytes more than digits. */
+/* Print a number of a law, or its support, in scientific notation, the same in every locale.
+ * digits: 1 to TEM_LAW_DIGITS_MAX; the buffer must have at least digits + 32 bytes. */
 void law_print(mpfr_srcptr value, unsigned digits, char *buffer, size_t buffer_bytes);
 void law_print_support(const tem_law *law, unsigned digits, char *buffer, size_t buffer_bytes);
 
-/* The probability of all words but these. TEM_ERR_MEMORY. */
+/* Prints the probability of all words except `ids`, as law_print does. Fails with
+ * TEM_ERR_MEMORY. */
 tem_status law_print_outside(const tem_law *law, const uint32_t *ids, size_t count, unsigned digits,
                              char *buffer, size_t buffer_bytes, tem_error *error);
 

@@ -1,4 +1,4 @@
-/* madlib.c - noise on the vector, then the nearest word. */
+/* madlib.c - add noise to the vector, then take the nearest word. */
 #include "mech/madlib.h"
 
 #include "core/memory.h"
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* -log of the smallest rng_unit, 2^-53, is below 37, so the radius of the noise is below
- * 37 * dimension / epsilon; a point on the grid has to stay below 2^50. */
+/* -log of the smallest rng_unit, 2^-53, is below 37. So the noise is shorter than 37 * dimension /
+ * epsilon. Every value of a point must stay below 2^50 units of the grid. */
 enum { NOISE_MAX = 37 };
 
 tem_status madlib_init(madlib *m, const space *s, double epsilon, tem_error *error) {
@@ -28,8 +28,9 @@ void madlib_free(madlib *m) {
     point_search_free(&m->search);
 }
 
-/* Gamma(shape, 1) for a whole shape: a sum of exponentials, -log of units. Logarithms are
- * taken of products of UNITS, which are 2^-(53 UNITS) or more and so not zero. */
+/* Draws from Gamma(shape, 1) for an integer shape: a sum of `shape` exponentials, each -log of an
+ * rng_unit. The loop takes one logarithm of a product of UNITS numbers. The product is at least
+ * 2^-(53 UNITS), so it does not become 0. */
 static double gamma_whole(uint32_t shape, tem_rng *rng) {
     enum { UNITS = 16 };
     double sum = 0;
@@ -42,7 +43,7 @@ static double gamma_whole(uint32_t shape, tem_rng *rng) {
     return sum;
 }
 
-/* One or two independent standard normals (Box, Muller). */
+/* Draws one or two independent standard normals (Box, Muller); `count` is the room in `normals`. */
 static void put_normals(tem_rng *rng, double *normals, uint32_t count) {
     const double radius = sqrt(-2 * log(rng_unit(rng))), angle = 6.283185307179586 * rng_unit(rng);
     normals[0] = radius * cos(angle);
@@ -64,9 +65,9 @@ void madlib_noise(double epsilon, uint32_t dimension, tem_rng *rng, double *nois
         noise[i] *= scale;
 }
 
-/* The vector of a word with noise, on the grid.
- * PRIVACY: the output is near the vector with the noise, so the noise and the output together tell
- * the word. The noise is erased. */
+/* Sets `point` to the vector of `word` plus noise, rounded to the grid.
+ * PRIVACY: the output is near the noisy vector, so noise and output together reveal the word. The
+ * function erases the noise. */
 static void put_point(const madlib *m, uint32_t word, tem_rng *rng, int64_t *point) {
     const space *s = m->search.space;
     const double steps = ldexp(1, (int)s->step_log2);

@@ -1,18 +1,18 @@
 /* mechanism.h - one interface for all mechanisms.
  *
- * A mechanism is one file that defines a mechanism_ops, and one line in mechanisms.c. The rest
- * of tem asks the properties and never the name. A field that a new mechanism leaves out is 0,
- * and 0 means "claims nothing, takes nothing, has no law": the rest of tem then refuses what
- * would need it. tests/mechanisms/uniform.c is a complete example.
+ * A mechanism is one file that defines a mechanism_ops, and one line in mechanisms.c. The rest of
+ * tem asks the properties and never the name. A field that a new mechanism leaves out is 0, and 0
+ * means "claims nothing, takes nothing, has no law": tem then refuses every request that needs that
+ * field. tests/mechanisms/uniform.c is a complete example.
  *
- * PRIVACY: `properties.guarantee` is what the report says and what a budget is charged for. A
- * mechanism states one only if its file proves it or names the theorem. */
+ * PRIVACY: the report states `properties.guarantee`, and a budget is charged for it. A mechanism
+ * states a guarantee only if its file proves it or names the theorem. */
 #ifndef MECH_MECHANISM_H
 #define MECH_MECHANISM_H
 
 #include "mech/sampler.h"
 
-/* What a mechanism is made from. All of it is public. */
+/* The arguments of mechanism_ops.init. All of them are public. */
 typedef struct mechanism_setup {
     const space *space;
     const neighbour_index *index;
@@ -25,31 +25,34 @@ typedef struct mechanism_setup {
 typedef struct mechanism_ops {
     tem_mechanism_properties properties;
 
-    /* Everything below works on a state of this many bytes, zeroed before init. */
+    /* The functions below work on a state of this many bytes. The caller zeroes it before init. */
     size_t state_bytes;
 
-    /* Fails with TEM_ERR_RANGE, TEM_ERR_UNSUPPORTED, TEM_ERR_MEMORY. After a failure the caller
-     * still calls `free`. *beta: what gamma was made from; left alone if it was not. */
+    /* Sets up the state. *beta receives the beta from which init computed gamma; if there is no
+     * such beta, init leaves *beta alone. Fails with TEM_ERR_RANGE, TEM_ERR_UNSUPPORTED,
+     * TEM_ERR_MEMORY or, for lists that overlap, TEM_ERR_DAMAGED. After a failure the caller still
+     * calls `free`. */
     tem_status (*init)(void *state, const mechanism_setup *setup, double *beta, tem_error *error);
     void (*free)(void *state);
 
-    /* The outputs for `count` words; out may be `words` itself. TEM_NO_WORD is an unknown word.
-     * On failure nothing may be released. */
+    /* Draws an output for each of `count` words. TEM_NO_WORD stands for an unknown word. `out` may
+     * be `words` itself. On failure the caller must not release anything. */
     tem_status (*draw)(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
                        uint32_t *out, tem_error *error);
 
-    /* How many draws take some tens of milliseconds, so that the caller asks in between whether to
-     * go on; 0: all draws are quick. */
+    /* The number of draws that take some tens of milliseconds together. After this many draws the
+     * caller asks whether to go on. 0: all draws are quick. */
     size_t slow_draws;
 
-    /* The sampler behind a law of the form a_y exp(-s min(d, gamma)) / Z: it has the law, can be
-     * audited and certified. NULL: the mechanism has another law, or none that can be computed. */
+    /* Returns the sampler of a mechanism whose law is a_y exp(-s min(d, gamma)) / Z. tem can
+     * compute, audit and certify this law. NULL instead of a function: the mechanism has another
+     * law, or a law that cannot be computed. */
     const sampler *(*exponential)(const void *state);
 } mechanism_ops;
 
 extern const mechanism_ops mechanism_tem, mechanism_em, mechanism_madlib;
 
-/* The mechanism with this name; the i-th of all, from 0. NULL if there is none. */
+/* The mechanism with this name, and mechanism number i, counted from 0. NULL if there is none. */
 const mechanism_ops *mechanism_find(const char *name);
 const mechanism_ops *mechanism_at(unsigned i);
 

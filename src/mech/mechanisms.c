@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#ifdef TEM_EXTRA_MECHANISM /* the build option extra_mechanism: a file of the user's own */
+#ifdef TEM_EXTRA_MECHANISM /* build option extra_mechanism: the user's own file */
 extern const mechanism_ops mechanism_extra;
 #endif
 

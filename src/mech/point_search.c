@@ -1,4 +1,4 @@
-/* point_search.c - the nearest word of points anywhere, exactly. */
+/* point_search.c - finds the nearest word of arbitrary points, exactly. */
 #include "mech/point_search.h"
 
 #include "core/memory.h"
@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* A point's values are cut into digits of 14 bits, which fit the int16 kernels: value =
- * sum of digit[i] * 2^(14 i), the highest digit signed. */
+/* The search cuts the values of a point into digits of 14 bits, which fit the int16 kernels: value
+ * = sum of digit[i] * 2^(14 i). The highest digit has a sign. */
 enum { DIGIT_BITS = 14, DIGITS_MAX = 4 };
 
 enum {
-    BATCH_STRIPS = 16, /* of points: a batch's codes stay in the cache */
+    BATCH_STRIPS = 16, /* strips of points; the codes of a batch stay in the cache */
     BATCH_POINTS = BATCH_STRIPS * TILE_ROWS,
     POINT_CODE_MAX = 127,
     POINT_CODE_OFFSET = 128,
@@ -20,8 +20,8 @@ enum {
     BASE_MOST = 1 << 29
 };
 
-/* Doubles carry the bounds; each is moved by this part of itself to the safe side, far more
- * than the rounding of the few operations that make it. */
+/* The bounds are doubles. The code moves each of them to the safe side by this relative amount. It
+ * is far more than the rounding errors of the few operations behind a bound. */
 static const double slack = 0x1p-40;
 
 __extension__ typedef __int128 wide;
@@ -36,7 +36,7 @@ typedef struct point_batch {
     double unit;   /* scale * step */
     int32_t row_base[BATCH_POINTS], row_limit[BATCH_POINTS];
     int32_t *column_base;
-    wide centred[BATCH_POINTS]; /* 2g is this less the score */
+    wide centred[BATCH_POINTS]; /* 2g is this minus the score */
     wide best[BATCH_POINTS];    /* least score so far */
     bool found[BATCH_POINTS];
     uint32_t *words;
@@ -80,11 +80,12 @@ void point_search_free(point_search *n) {
 
 /* ------------------------------------------------------- exact distances -- */
 
-/* Cuts a point into digits, each a padded row; returns how many it took. */
+/* Cuts a point into digits, each a padded row. Returns the number of digits. */
 static unsigned cut_digits(const space *s, const int64_t *point, int16_t *digits) {
     memset(digits, 0, (size_t)DIGITS_MAX * s->row_elements * sizeof *digits);
     for (unsigned used = 0;; used++) {
-        const unsigned shift = DIGIT_BITS * used; /* towards minus infinity: no digit is negative */
+        /* Shifting rounds towards minus infinity: only the highest digit may be negative. */
+        const unsigned shift = DIGIT_BITS * used;
         bool last = true;
         for (uint32_t i = 0; i < s->dimension; i++) {
             const int64_t shifted = point[i] >> shift;
@@ -100,7 +101,7 @@ static unsigned cut_digits(const space *s, const int64_t *point, int16_t *digits
     }
 }
 
-/* |point - row|^2 less |point|^2, which is the same for all words. */
+/* |point - row|^2 minus |point|^2, which is the same for all words. The least score wins. */
 static wide score_of(const point_batch *b, size_t at, uint32_t id) {
     const space *s = b->of->space;
     const int16_t *digits = b->digits + at * DIGITS_MAX * s->row_elements;
@@ -115,7 +116,7 @@ static wide score_of(const point_batch *b, size_t at, uint32_t id) {
 
 /* ---------------------------------------------------------- the points -- */
 
-/* The point less the centre. */
+/* Value i of a point, minus the centre. */
 static double centred_value(const point_batch *b, size_t at, uint32_t i) {
     return (double)(b->points[at * b->of->space->dimension + i] - b->of->codes.centre[i]);
 }
@@ -129,7 +130,7 @@ static void set_centred(point_batch *b, size_t at) {
     b->centred[at] = centred;
 }
 
-/* The codes of a point, and |q|^2 and |z|^2. */
+/* Stores the codes k of a point. *error receives |q|^2, *length |z|^2. */
 static void put_codes(point_batch *b, size_t at, double scale, double *error, double *length) {
     const size_t quads = b->of->codes.quads;
     uint8_t *row = b->rows + at / TILE_ROWS * TILE_ROWS * 4 * quads + at % TILE_ROWS * 4;
@@ -151,8 +152,9 @@ static double largest_value(const point_batch *b) {
     return largest;
 }
 
-/* The bound (*) over `unit`, less the product of the codes, for every word. Codes of points are
- * stored POINT_CODE_OFFSET larger, which adds that times the sum of the word's code. */
+/* For every word, the bound (*) divided by `unit`, without the product of the codes. The codes of
+ * points are stored POINT_CODE_OFFSET larger, which adds POINT_CODE_OFFSET times the sum of the
+ * word's code to the product; column_base and row_base of the codes correct that. */
 static void set_column_bases(point_batch *b, double error, double length) {
     const point_search *n = b->of;
     for (uint32_t id = 0; id < n->space->count; id++) {
@@ -166,8 +168,8 @@ static void set_column_bases(point_batch *b, double error, double length) {
     }
 }
 
-/* What the bound of a word must exceed for it to be looked at. A limit too low is safe, and
- * bounds beyond BASE_MOST are above all limits. */
+/* The limit that the bound of a word must exceed for the search to compute its score. A limit that
+ * is too low is safe. Bounds cut to BASE_MOST are above all limits. */
 static int32_t limit_of(const point_batch *b, size_t at) {
     const double g = (double)(b->centred[at] - b->best[at]) / 2 / b->unit;
     const double limit = floor(g - slack * fabs(g)) - 1;
@@ -203,7 +205,7 @@ static void prepare(point_batch *b) {
 static void consider(point_batch *b, size_t at, uint32_t id) {
     const wide score = score_of(b, at, id);
     if (b->found[at] && score >= b->best[at])
-        return; /* ties by id, and ids ascend */
+        return; /* the lower id wins a tie, and ids ascend */
     b->found[at] = true;
     b->best[at] = score;
     b->words[at] = id;
@@ -255,7 +257,7 @@ static tem_status batch_init(point_batch *b, const point_search *n, tem_error *e
     return failed ? core_fail_memory(error) : TEM_OK;
 }
 
-/* Points are made from private words: nothing of them stays. */
+/* Frees and erases. Points are made from private words, so nothing made from them may stay. */
 static void batch_free(point_batch *b) {
     core_free_erased(b->digits, digits_count(b->of) * sizeof *b->digits);
     core_free_erased(b->rows, BATCH_POINTS * 4 * b->of->codes.quads);

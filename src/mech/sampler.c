@@ -1,31 +1,37 @@
-/* sampler.c - words drawn from the exact law.
+/* sampler.c - draws words from the exact law.
  *
- * Rejection from the envelope of envelope.h. A round for a word:
+ * The sampler proposes words from the envelope (envelope.h), and accepts or rejects them. It works
+ * in rounds. j and r are the level and the fraction of an exponent: j_y and r_y for the word y, j_p
+ * at the bound of range p. The steps have the numbers of docs/PRIVACY.md, "The draw has this law",
+ * where step 5 is the conclusion:
  *
- *     a component of the envelope, with the probability of its size
- *       of the list:  its entry
- *       of a range:   a word y of the range with probability a_y / A_p; rejected if the list
- *                     has it, else kept with probability E_(j_y) / E_(j_p)
- *     the word is released with probability exp(-r), r the fraction of its exponent
- *     any rejection starts the whole again
+ *   1, 2  Select a component of the envelope, with the probability of its size divided by Z
+ *         (envelopes_draw). If the component belongs to an entry y of the list, go to step 6.
+ *   3     Otherwise it belongs to a range p. Draw a word y of the range with probability a_y / A_p
+ *         (await_candidate, await_vector). Reject y if it is in the list. Otherwise keep y with
+ *         probability E_(j_y) / E_(j_p) (weigh_candidate, keep_from_tail).
+ *   4     A shortcut in step 3: reject most words before their distance is known (make_gaps,
+ *         largest_below).
+ *   6     Release y with probability exp(-r_y) (released).
+ *   7     After any rejection start a new round at step 1 (advance).
  *
- * With Z the total of the envelope, one round releases y with probability
- * a_y E_(j_y) exp(-r_y) / Z, for words of the list and others alike; so what is released
- * has the law of sampler.h.
+ * With Z the sum of the envelope's components, one round releases y with probability a_y E_(j_y)
+ * exp(-r_y) / Z, whether y is in the list or not. So the released word has the law of sampler.h.
  *
- * PRIVACY: "the whole again" is the point. Retrying within the list only, or giving a range
- * another total than the one it is drawn from, changes the odds between list and tail by
- * word, and breaks the guarantee by a factor of several (the tests plant these faults). No
- * number of rounds is too many: a fallback would be another law.
+ * PRIVACY: a rejection must restart the whole round. Two shortcuts look right and are not: to retry
+ * within the list only, or to give a range another total than that of the words that are drawn from
+ * it. Either changes the odds between list and tail by an amount that depends on the input word,
+ * and breaks the guarantee by a factor of several (the tests plant these faults). There is no limit
+ * on the number of rounds: a fallback after some rounds would be another law.
  *
- * Most of the time goes into waiting for the vectors of words of the tail, which are
- * anywhere in memory. So several draws are pending at once: each round that meets such a
- * word asks for its vector, and goes on after all other pending draws have made a step. */
+ * Most of the time goes into waiting for the vectors of words of the tail, which are anywhere in
+ * memory. So the sampler has several pending draws. A round that needs such a vector prefetches it,
+ * and continues after every other pending draw has made a step. */
 #include "mech/sampler.h"
 
 #include "core/status.h"
 
-/* By how much the first bits must differ from those of a ratio to be on one side of it. */
+/* First bits that differ from those of a ratio by more than this are surely on one side of it. */
 enum { FIRST_BITS_MARGIN = 2 };
 
 bool sampler_bernoulli_exp(uint64_t fraction, tem_rng *rng) {
@@ -35,16 +41,19 @@ bool sampler_bernoulli_exp(uint64_t fraction, tem_rng *rng) {
     return k % 2 == 1;
 }
 
-/* The largest number that space_raw gives for a word below a level. */
+/* The largest number that space_raw returns for a word below a level: 0 for level 0, which has no
+ * word below it, and UINT64_MAX if no word reaches the level. */
 static uint64_t largest_below(const sampler *m, unsigned level) {
     const exponent *x = &m->envelopes.exponent;
-    const uint64_t first = (uint64_t)level << EXPONENT_FRACTION_BITS; /* of the level's exponents */
+    const uint64_t first = (uint64_t)level << EXPONENT_FRACTION_BITS; /* least x of the level */
     const uint64_t distance = (first + x->s - 1) / x->s;
     if (distance == 0 || distance > x->gamma)
         return distance == 0 ? 0 : UINT64_MAX;
     return space_raw_of_distance(m->space, (tem_dist)(distance - 1));
 }
 
+/* Step 4: gaps[k] is the largest number of levels at which first bits that begin with k may still
+ * keep a word. */
 static void make_gaps(sampler *m) {
     unsigned gap = EXP_LEVELS;
     for (unsigned k = 0; k < 1u << SAMPLER_GAP_BITS; k++) {
@@ -72,18 +81,18 @@ void sampler_free(sampler *m) {
     envelopes_free(&m->envelopes);
 }
 
-/* What a pending draw waits for, if for anything. */
+/* What a pending draw waits for: nothing, a column of the weights, or a vector. */
 typedef enum draw_stage { DRAW_BEGINS, DRAW_AWAITS_COLUMN, DRAW_AWAITS_VECTOR } draw_stage;
 
-/* A word that is being drawn for. */
+/* A draw in progress for one word. */
 typedef struct pending_draw {
     uint32_t word;
     size_t place; /* in the output */
 
     draw_stage stage;
-    unsigned range;      /* that a candidate is drawn from */
-    uint32_t candidate;  /* or, before it is drawn, the column of the weights to draw it by */
-    uint64_t first_bits; /* decides whether it is kept */
+    unsigned range;      /* of the candidate */
+    uint32_t candidate;  /* the proposed word; in DRAW_AWAITS_COLUMN the column to draw it by */
+    uint64_t first_bits; /* 64 random bits that decide whether the candidate is kept */
 } pending_draw;
 
 static bool list_has(const tem_neighbours *near, const tem_neighbour *y) {
@@ -101,10 +110,13 @@ static bool list_has(const tem_neighbours *near, const tem_neighbour *y) {
     return false;
 }
 
-/* True with probability E_level / E_b, b being bound_level <= level, given the first bits of a
- * number uniform below 2^64 E_b (as in envelope.h). The ratio of two levels is that of E_0 = 2^192
- * and E_(level - b) but for a factor within 1 +- 2^-98, so the latter's first 64 bits decide,
- * unless the given ones are next to them. */
+/* Step 3: returns true with probability E_level / E_b, where b is bound_level <= level. first_bits
+ * are the first 64 bits of a number that is uniform below 2^64 E_b: first_bits * E_b plus a
+ * remainder, as in envelope.h. The result is true if this number is below 2^64 E_level.
+ *
+ * The ratios E_level / E_b and E_(level - b) / 2^192 differ by a factor within 1 +- 2^-98. So the
+ * first 64 bits of the second ratio decide, unless first_bits are next to them. Only then the
+ * function draws the remainder. */
 static bool keep_from_tail(unsigned level, unsigned bound_level, uint64_t first_bits,
                            tem_rng *rng) {
     const u256 *whole = &exp_table[bound_level], *kept = &exp_table[level];
@@ -117,7 +129,8 @@ static bool keep_from_tail(unsigned level, unsigned bound_level, uint64_t first_
     return u256_product_less(first_bits, whole, &remainder, kept);
 }
 
-/* Whether the candidate of a pending draw is kept; *y receives it if so. */
+/* Steps 3 and 4: decides whether to keep the candidate of a pending draw. If so, *y receives it
+ * with its distance. Fails with TEM_ERR_DAMAGED if the model contradicts itself. */
 static tem_status weigh_candidate(const sampler *m, const pending_draw *t, tem_rng *rng,
                                   tem_neighbour *y, bool *kept, tem_error *error) {
     const envelopes *e = &m->envelopes;
@@ -127,15 +140,15 @@ static tem_status weigh_candidate(const sampler *m, const pending_draw *t, tem_r
     const uint64_t raw = space_raw(m->space, t->word, t->candidate);
     *kept = false;
     if (highest < EXP_LEVELS && raw > m->nearer[highest + 1])
-        return TEM_OK; /* as keep_from_tail would say */
+        return TEM_OK; /* keep_from_tail would reject it, too */
     *y = (tem_neighbour){t->candidate, space_distance_of_raw(m->space, raw)};
-    if (y->distance <= bound) { /* no word of the list is farther than a bound */
+    if (y->distance <= bound) { /* no word of the list is beyond a bound */
         tem_neighbours near;
         const tem_status status = neighbours_get(e->index, t->word, &near, error);
         if (status != TEM_OK || list_has(&near, y))
             return status;
     }
-    /* PRIVACY: the envelope is above the law only if no word outside the list is nearer
+    /* PRIVACY: the envelope is nowhere below the law only if no word outside the list is nearer
      * than the bound of its range. */
     if (y->distance < bound)
         return core_fail(error, TEM_ERR_DAMAGED,
@@ -145,11 +158,14 @@ static tem_status weigh_candidate(const sampler *m, const pending_draw *t, tem_r
     return TEM_OK;
 }
 
+/* Step 6: whether to release y. */
 static bool released(const sampler *m, const tem_neighbour *y, tem_rng *rng) {
     return sampler_bernoulli_exp(
         exponent_fraction(exponent_at(&m->envelopes.exponent, y->distance)), rng);
 }
 
+/* Step 3: draws the candidate by its column, draws the first bits, and prefetches the candidate's
+ * vector. */
 static void await_vector(const sampler *m, pending_draw *t, tem_rng *rng) {
     t->candidate = weights_draw_word(&m->envelopes.weights, t->range, t->candidate, rng);
     t->first_bits = rng_word(rng);
@@ -157,6 +173,8 @@ static void await_vector(const sampler *m, pending_draw *t, tem_rng *rng) {
     space_prefetch(m->space, t->candidate);
 }
 
+/* Step 3: starts to draw a candidate from a range. With equal weights there is no column to wait
+ * for. */
 static void await_candidate(const sampler *m, pending_draw *t, unsigned range, tem_rng *rng) {
     t->range = range;
     t->candidate = weights_draw_column(&m->envelopes.weights, range, rng);
@@ -165,12 +183,14 @@ static void await_candidate(const sampler *m, pending_draw *t, unsigned range, t
         await_vector(m, t, rng);
 }
 
-/* Goes on with a pending draw until it waits or is over. */
+/* Continues a pending draw until it has to wait or is over. *over: the output is in out[t->place].
+ * Each pass of the loop makes one attempt; a rejection leads to a new round (step 7). */
 static tem_status advance(const sampler *m, pending_draw *t, tem_rng *rng, uint32_t *out,
                           bool *over, tem_error *error) {
     *over = false;
     if (t->word == TEM_NO_WORD) {
-        /* PRIVACY: at distance gamma from every word, exp(-s gamma) cancels. */
+        /* PRIVACY: an unknown word is at distance gamma from every word, so exp(-s gamma) cancels
+         * (step 2 of the proof). */
         out[t->place] = weights_draw(&m->envelopes.weights, rng);
         *over = true;
         return TEM_OK;
@@ -206,8 +226,10 @@ static tem_status advance(const sampler *m, pending_draw *t, tem_rng *rng, uint3
     }
 }
 
-/* More pending draws ask for more lines than a core can have under way: 16 of them are up to a
- * fifth slower than 8 where a row has ten lines, and no faster where it has four. */
+/* DRAWS_AT_ONCE draws are pending at the same time. More of them request more cache lines than a
+ * core can fetch at once: 16 draws are up to a fifth slower than 8 where a row has ten cache lines,
+ * and no faster where it has four. AHEAD: a draw that begins prefetches the envelope of the word
+ * this many places after its own. */
 enum { DRAWS_AT_ONCE = 8, AHEAD = 24 };
 
 static pending_draw begin_draw(const sampler *m, const uint32_t *words, size_t count,

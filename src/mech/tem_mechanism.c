@@ -27,7 +27,7 @@ static tem_status unknown_mechanism(tem_error *error) {
     return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is %s", names);
 }
 
-/* PRIVACY: a mechanism that does not say that it is bounded is not. */
+/* PRIVACY: a mechanism that does not claim a bound has none. */
 const char *mechanism_why_unbounded(const tem_mechanism *m) {
     const tem_mechanism_properties *p = &m->ops->properties;
     if (p->guarantee == TEM_GUARANTEE_EXACT)
@@ -35,8 +35,8 @@ const char *mechanism_why_unbounded(const tem_mechanism *m) {
     return p->caveat != NULL ? p->caveat : "the mechanism states no bound; use tem or em";
 }
 
-/* PRIVACY: an option that the mechanism does not take is refused, never ignored: the user
- * believes that it holds. */
+/* PRIVACY: refuses an option that the mechanism does not take. Ignoring it would leave the user
+ * believing that the option holds. */
 static tem_status check_options(const tem_mechanism_options *o, const mechanism_ops *ops,
                                 tem_error *error) {
     const tem_mechanism_properties *p = &ops->properties;
@@ -55,7 +55,8 @@ static tem_status check_options(const tem_mechanism_options *o, const mechanism_
     return TEM_OK;
 }
 
-/* s, gamma and weights for epsilon, as the theorem has them, or as a certificate does. */
+/* Sets up the state with s, gamma and weights: those of the certificate if the options name one,
+ * otherwise those that the mechanism derives from epsilon by the theorem. */
 static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, tem_error *error) {
     exponent certified = {0, 0};
     mechanism_setup setup = {.space = &m->model->space,
@@ -79,7 +80,8 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
 
 tem_status mechanism_create(const tem_model *model, const tem_mechanism_options *options,
                             tem_mechanism **mechanism, tem_error *error) {
-    /* PRIVACY: lists and bounds are as tem_model_verify would find them, or nothing is drawn. */
+    /* PRIVACY: tem draws only from a trusted model. The proof needs the lists and bounds that
+     * tem_model_verify computes. */
     tem_status status = trusted_or_refused(model, error);
     if (status != TEM_OK)
         return status;
@@ -129,9 +131,10 @@ tem_status mechanism_check_law(const tem_mechanism *m, tem_error *error) {
                      m->ops->properties.name);
 }
 
-/* Where the user chose no gamma, the integers did. Beyond it the weight of a word is exp(-s gamma)
- * instead of something smaller: at most A exp(-s gamma) in all, as a share of Z(w), which is at
- * least the weight of w itself. */
+/* How much truncation at gamma changes the probabilities, for a mechanism whose gamma follows from
+ * the integers and not from the user. A word beyond gamma has the weight a_y exp(-s gamma) instead
+ * of a smaller one. All these words together gain at most A exp(-s gamma). The result divides this
+ * by the least weight of a word, because Z(w) is at least the weight of w itself. */
 static double moved_mass(const tem_mechanism *m, const sampler *form) {
     if (m->ops->properties.takes_gamma)
         return 0;

@@ -8,14 +8,15 @@
 struct tem_mechanism {
     const tem_model *model;
     const mechanism_ops *ops;
-    void *state; /* of the ops */
+    void *state; /* state_bytes of ops, set up by ops->init */
     double epsilon, beta;
-    uint32_t count;                   /* words */
-    tem_certificate_info certificate; /* the one that s, gamma and weights come from; its hash is
-                                       * "" if there is none */
+    uint32_t count; /* words */
+    /* The source of s, gamma and weights. Its hash is "" if there is no certificate. */
+    tem_certificate_info certificate;
 };
 
-/* As the functions of tem.h with these names; pointers that must be there are.
+/* These functions do what the functions tem_mechanism_... of the same names in tem.h do. They do
+ * not check pointers: the caller passes NULL only where tem.h makes a pointer optional.
  * PRIVACY: mechanism_create refuses a model that is not trusted. */
 tem_status mechanism_create(const tem_model *model, const tem_mechanism_options *options,
                             tem_mechanism **mechanism, tem_error *error);
@@ -26,22 +27,26 @@ tem_status mechanism_self(const tem_mechanism *mechanism, uint32_t word, double 
                           tem_error *error);
 tem_status mechanism_self_median(const tem_mechanism *mechanism, double *median, tem_error *error);
 
-/* As tem_mechanism_draw_many. */
+/* Does what tem_mechanism_draw_many in tem.h does. */
 tem_status mechanism_draw(const tem_mechanism *mechanism, tem_rng *rng, const uint32_t *words,
                           uint32_t *out, size_t count, tem_error *error);
 
-/* Why the mechanism states no bound for what its draws tell, as tem_job_why_not_private says it;
- * NULL: the bound of tem_mechanism_create. PRIVACY: whatever claims or charges for privacy asks
- * this, and not which kind of mechanism it is. */
+/* Returns NULL if the bound of tem_mechanism_create holds for what the draws of the mechanism tell.
+ * Otherwise returns the reason why the mechanism states no bound, in the words of
+ * tem_job_why_not_private.
+ * PRIVACY: all code that claims privacy or charges for it calls this function, and never looks at
+ * which mechanism it has. */
 const char *mechanism_why_unbounded(const tem_mechanism *m);
 
-/* The sampler behind the mechanism, if its law is an exponential one; else NULL. */
+/* The sampler of the mechanism, or NULL if its law does not have the form of
+ * mechanism_ops.exponential. */
 const sampler *mechanism_exponential(const tem_mechanism *mechanism);
 
-/* TEM_ERR_UNSUPPORTED if the law cannot be computed: then mechanism_exponential is NULL. */
+/* Fails with TEM_ERR_UNSUPPORTED if tem cannot compute the law of the mechanism. After TEM_OK
+ * mechanism_exponential is not NULL. */
 tem_status mechanism_check_law(const tem_mechanism *mechanism, tem_error *error);
 
-/* Whether the id is a word of the model, or TEM_NO_WORD. */
+/* Whether `word` is the id of a word of the model, or TEM_NO_WORD. */
 bool mechanism_has_word(const tem_mechanism *mechanism, uint32_t word);
 
 #endif

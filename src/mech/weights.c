@@ -1,4 +1,4 @@
-/* weights.c - how often each word is an output. */
+/* weights.c - draws by weight alone, with alias tables in integers. */
 #include "mech/weights.h"
 
 #include "core/memory.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The words of a range: `count` from `first` on. */
+/* The words of a range: `count` ids, starting with `first`. */
 typedef struct id_range {
     uint32_t first, count;
 } id_range;
@@ -20,12 +20,12 @@ static id_range range_of(const weights *w, unsigned range) {
     return (id_range){(uint32_t)first, left < size ? left : size};
 }
 
-/* Vose's filling of the columns: a column that is short of units gets the rest from a
- * word that has too many. All in integers, so the columns come out exactly full. */
+/* Fills the columns of a range as Vose does: a column that lacks units gets them from a word that
+ * has too many. All numbers are integers, so every column is exactly full in the end. */
 static void fill_columns(weights *w, unsigned range, uint32_t *stack) {
     const id_range ids = range_of(w, range);
     const uint64_t full = w->range_sums[range];
-    uint32_t small = 0, large = ids.count; /* two stacks in one array, from both ends */
+    uint32_t small = 0, large = ids.count; /* two stacks in one array, growing from both ends */
     for (uint32_t i = ids.first; i < ids.first + ids.count; i++) {
         w->columns[i] = (weight_column){(uint64_t)w->values[i] * ids.count, i};
         if (w->columns[i].own < full)
