@@ -1,4 +1,4 @@
-/* rng.c - random bits, and uniform integers from them. */
+/* rng.c - random bits, and uniform integers made from them. */
 #include "rng/rng.h"
 
 #include <errno.h>
@@ -13,12 +13,13 @@
 
 _Static_assert(RNG_KEY_BYTES == crypto_stream_chacha20_ietf_KEYBYTES, "ChaCha20's key");
 
-/* PRIVACY: a child process has a copy of every generator; each is keyed anew before it gives
- * a word, else parent and child would hand out the same ones. The number of the process's
- * generation is in a page that the kernel clears in a child, however that was made. fork's
- * handler clears it, too: Linux before 4.14 cannot, and qemu 7.2 says that it does and does not. */
+/* PRIVACY: a child process has a copy of every generator. Each copy must get a new key before it
+ * gives a word; otherwise parent and child would hand out the same words. The generation number of
+ * the process is in a page that the kernel clears in a child, however the child was made. The
+ * handler of fork clears it as well: Linux before 4.14 cannot clear the page, and qemu 7.2 claims
+ * to clear it but does not. */
 _Atomic(uint64_t) *rng_generation;
-static _Atomic(uint64_t) generations = 1; /* given out so far, by this process or its parents */
+static _Atomic(uint64_t) generations = 1; /* the last one given out, here or in a parent */
 
 static void forget_generation(void) {
     atomic_store(rng_generation, 0);
@@ -32,19 +33,20 @@ static uint64_t current_generation(void) {
     return atomic_compare_exchange_strong(rng_generation, &now, next) ? next : now;
 }
 
-/* Says why, in one line that has nothing of anybody's text in it, and ends the program: without
- * random bits there is nothing safe to go on with, and no caller to whom that could be left. Not by
- * stdio, whose lock another thread may hold. */
+/* Prints the reason in one line, which contains nothing of any text, and ends the program. Without
+ * random bits nothing is safe to do, and the decision cannot be left to a caller. The function does
+ * not use stdio, because another thread may hold its lock. */
 static _Noreturn void end_program(const char *why) {
     char line[256];
     const int length = snprintf(line, sizeof line, "tem: %s; the program ends here\n", why);
     if (write(STDERR_FILENO, line, (size_t)length) != length) {
-        /* nobody is there to be told */
+        /* stderr cannot be written: end anyway */
     }
     abort();
 }
 
-/* Bytes from the kernel. Not randombytes_buf, which ends the program without a word. */
+/* Fills `bytes` with random bytes from the kernel. Not by randombytes_buf, which ends the program
+ * without a message. */
 static void fill_from_kernel(void *bytes, size_t count) {
     for (size_t done = 0; done < count;) {
         const ssize_t got = getrandom((unsigned char *)bytes + done, count - done, 0);
@@ -59,7 +61,8 @@ static void prepare_process(void) {
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     unsigned char probe = 0;
-    fill_from_kernel(&probe, sizeof probe); /* sodium_init ends the program where this fails */
+    /* Without random bytes this ends the program with a message; sodium_init would give none. */
+    fill_from_kernel(&probe, sizeof probe);
     if (sodium_init() < 0 || page == MAP_FAILED)
         end_program("the random generator cannot be set up");
     rng_generation = page;
@@ -107,7 +110,8 @@ void rng_wipe(tem_rng *rng) {
     sodium_memzero(rng, sizeof *rng);
 }
 
-/* A key is used for one buffer only, so the nonce may be constant. */
+/* Makes the next key and fills the buffer. A key serves one buffer only, so the nonce may be
+ * constant. */
 static void refill(tem_rng *rng) {
     static const unsigned char nonce[crypto_stream_chacha20_ietf_NONCEBYTES] = {0};
     unsigned char key[RNG_KEY_BYTES];
@@ -121,7 +125,7 @@ static uint64_t tape_word(tem_rng *rng) {
     if (rng->tape_used < rng->tape_words)
         return rng->tape[rng->tape_used++];
     rng->tape_end(rng->tape_context);
-    abort(); /* a made-up word would be a made-up law */
+    abort(); /* an invented word would give an invented law */
 }
 
 uint64_t rng_next_word(tem_rng *rng) {
@@ -134,8 +138,9 @@ uint64_t rng_next_word(tem_rng *rng) {
     return rng_word(rng);
 }
 
-/* word * bound = result * 2^64 + low. Each result has floor(2^64 / bound) words or one more;
- * to take off the more, those with low < 2^64 mod bound are drawn again (Lemire 2019). */
+/* word * bound = result * 2^64 + low. Each result comes from floor(2^64 / bound) words, or from one
+ * more. To make all results equally likely, the function draws again if low < 2^64 mod bound
+ * (Lemire 2019). */
 uint64_t rng_below(tem_rng *rng, uint64_t bound) {
     u256_wide product = (u256_wide)rng_word(rng) * bound;
     if ((uint64_t)product < bound) {
@@ -146,7 +151,7 @@ uint64_t rng_below(tem_rng *rng, uint64_t bound) {
     return (uint64_t)(product >> 64);
 }
 
-/* The least 2^k - 1 that is not below v. */
+/* The smallest number of the form 2^k - 1 that is at least v. */
 static uint64_t mask_for(uint64_t v) {
     return v == 0 ? 0 : UINT64_MAX >> __builtin_clzll(v);
 }
@@ -155,8 +160,8 @@ u256 rng_below256(tem_rng *rng, const u256 *bound) {
     int top = 3;
     while (top > 0 && bound->limb[top] == 0)
         top--;
-    /* The bits of bound, not of bound - 1: one too many where bound is a power of two,
-     * which costs words and changes nothing. */
+    /* The mask has the bits of bound, not of bound - 1. For a power of two that is one bit too
+     * many, which costs random words but does not change the result's law. */
     const uint64_t mask = mask_for(bound->limb[top]);
     u256 word = {{0, 0, 0, 0}};
     do {
