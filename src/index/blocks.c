@@ -1,11 +1,11 @@
-/* blocks.c - the words cut into blocks that fit the cache. */
+/* blocks.c - the vocabulary divided into blocks that fit the cache. */
 #include "index/blocks.h"
 
 #include "index/neighbours.h"
 #include "space/kernels/kernels.h"
 
 enum {
-    BLOCK_BYTES = 128 * 1024, /* of the codes of a block: an eighth of a usual L2 */
+    BLOCK_BYTES = 128 * 1024, /* codes of a block; an eighth of a usual L2 cache */
     BLOCK_UNIT = 96,          /* words */
     BLOCK_MAX = 1920
 };
@@ -15,7 +15,8 @@ static uint32_t clamp(uint32_t value, uint32_t least, uint32_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
-/* All blocks of a range are alike, but for what rounding to whole tiles takes from the last. */
+/* All blocks of a range have the same size, except the last: rounding the others up to whole tiles
+ * leaves fewer words for it. */
 blocks blocks_of(const space *s) {
     const uint32_t row_bytes = s->dimension == 0 ? 1024 : s->dimension;
     const uint32_t most = clamp(BLOCK_BYTES / row_bytes, BLOCK_UNIT, BLOCK_MAX);

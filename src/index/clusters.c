@@ -1,4 +1,4 @@
-/* clusters.c - an estimate of which words are near each other. */
+/* clusters.c - estimates which words are near each other. */
 #include "index/first_cutoffs.h"
 
 #include "core/memory.h"
@@ -9,16 +9,16 @@
 #include <string.h>
 
 enum {
-    SPLIT_MAX = 32, /* pieces in which a range of words is split at a time */
-    SAMPLE = 2048,  /* words by which the centres are found */
+    SPLIT_MAX = 32, /* groups into which a set of words is split at a time */
+    SAMPLE = 2048,  /* at most this many words determine the centres */
     ROUNDS = 3,
-    PIECE = 4096 /* words that a thread labels at a time */
+    PIECE = 4096 /* words that a thread labels per item of work */
 };
 
 /* The centres of one split. */
 typedef struct centres {
     const space *space;
-    int16_t *rows; /* SPLIT_MAX */
+    int16_t *rows; /* SPLIT_MAX rows */
     int32_t *sums;
     uint32_t counts[SPLIT_MAX];
     uint32_t used;
@@ -57,7 +57,7 @@ static void add_row(int32_t *sums, const space *s, uint32_t id) {
         sums[e] += row[e];
 }
 
-/* Moves every centre to the mean of the words that are nearest to it. */
+/* Moves every centre to the mean of the words nearest to it, using every stride-th word. */
 static void move_centres(centres *c, const uint32_t *ids, uint32_t count, uint32_t stride) {
     const space *s = c->space;
     memset(c->sums, 0, (size_t)c->used * s->row_elements * sizeof *c->sums);
@@ -73,7 +73,8 @@ static void move_centres(centres *c, const uint32_t *ids, uint32_t count, uint32
                 (int16_t)(c->sums[(size_t)i * s->row_elements + e] / (int32_t)c->counts[i]);
 }
 
-/* k-means: words from all over the range to begin with, a few rounds over a sample. */
+/* Finds `used` centres by k-means. It starts with words spread evenly over the set, and makes
+ * ROUNDS rounds over a sample. */
 static void find_centres(centres *c, const uint32_t *ids, uint32_t count, uint32_t used) {
     const size_t elements = c->space->row_elements;
     c->used = used;
@@ -84,7 +85,8 @@ static void find_centres(centres *c, const uint32_t *ids, uint32_t count, uint32
         move_centres(c, ids, count, count / SAMPLE + 1);
 }
 
-/* Words by label, in order; where each label ends. */
+/* Sorts the words by label; words with the same label keep their order. ends[i] receives the end of
+ * label i. */
 static void sort_by_label(uint32_t *ids, const uint8_t *labels, uint32_t count, uint32_t *sorted,
                           uint32_t ends[SPLIT_MAX]) {
     uint32_t next[SPLIT_MAX] = {0};
@@ -105,9 +107,9 @@ typedef struct cluster_work {
     const space *space;
     unsigned threads;
     uint8_t *labels;          /* by place in clusters->ids */
-    uint32_t *sorted;         /* the same */
-    uint8_t *is_end;          /* the same: a cluster ends before it */
-    centres *centres;         /* one a thread, and the first split's */
+    uint32_t *sorted;         /* by place, too */
+    uint8_t *is_end;          /* by place, too: whether a cluster ends before this place */
+    centres *centres;         /* one per thread, then that of the first split */
     uint32_t ends[SPLIT_MAX]; /* of the first split */
 } cluster_work;
 
@@ -116,16 +118,17 @@ static uint32_t pieces_for(const cluster_work *w, uint32_t count) {
     return pieces < SPLIT_MAX ? pieces : SPLIT_MAX;
 }
 
-/* Words that k-means does not tell apart, or of which it takes only a few at a time (one long
- * vector among equally long ones at right angles does that): clusters of any of them. So a
- * range has at most three quarters of the one it comes from, and recursion is not deep. */
+/* Cuts a set of words into clusters without regard to distance. This is for words that k-means
+ * cannot tell apart, or of which it separates only a few at a time (for example, one long vector
+ * among equally long ones at right angles). So every set that is split again has at most three
+ * quarters of the words of the set it came from, and the recursion is not deep. */
 static void cut_anywhere(cluster_work *w, uint32_t first, uint32_t end) {
     w->is_end[end] = 1;
     for (uint64_t at = (uint64_t)first + w->clusters->most; at < end; at += w->clusters->most)
         w->is_end[at] = 1;
 }
 
-/* Splits ids[first] to ids[end - 1] until no cluster has too many words. */
+/* Splits ids[first] to ids[end - 1] until no cluster has more than `most` words. */
 static void split(cluster_work *w, centres *c, uint32_t first, uint32_t end) {
     uint32_t ends[SPLIT_MAX], *ids = w->clusters->ids + first;
     const uint32_t count = end - first;
@@ -158,7 +161,8 @@ static void split_label(void *context, uint64_t label, unsigned thread) {
         split(w, &w->centres[thread], first, w->ends[label]);
 }
 
-/* Small clusters become one with those after them, which come from the same split. */
+/* Joins neighbouring clusters while they have at most `most` words together. Neighbours are mostly
+ * from the same split. Sets count and starts. */
 static void join_small(cluster_work *w) {
     clusters *c = w->clusters;
     for (uint32_t i = 1; i <= w->space->count; i++) {
@@ -183,7 +187,8 @@ static void find_mean(void *context, uint64_t cluster, unsigned thread) {
         mean[e] = (int16_t)(sums[e] / (int32_t)words);
 }
 
-/* The first split by all threads, what follows by a thread for each piece of it. */
+/* All threads work on the first split. Then each label of it is one item of work, for one
+ * thread. */
 static tem_status run_work(cluster_work *w, tem_error *error) {
     const tem_run quiet = {.threads = w->threads};
     const uint32_t count = w->space->count;

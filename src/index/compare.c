@@ -1,4 +1,4 @@
-/* compare.c - all pairs of words of two blocks. */
+/* compare.c - compares all pairs of words of two blocks. */
 #include "index/compare.h"
 
 #include "core/memory.h"
@@ -8,9 +8,9 @@
 
 enum {
     PAIRS_MAX = 2048, /* room for pairs before they are offered */
-    SETTLE = 256,     /* as many are offered after the tile in which they were found */
-    PREFETCH = 8,     /* pairs ahead */
-    RANGE = 96        /* rows that are compared with all columns before the next */
+    SETTLE = 256,     /* with this many pairs, offer them after the current tile */
+    PREFETCH = 8,     /* how many pairs ahead to prefetch vectors */
+    RANGE = 96        /* rows that meet all columns before the next rows do */
 };
 _Static_assert(RANGE % TILE_ROWS == 0 && RANGE % 2 == 0, "whole strips, pairs of rows");
 
@@ -52,7 +52,8 @@ void comparer_free(comparer *c) {
     *c = (comparer){0};
 }
 
-/* The cutoffs of the words first to end - 1 of a side with regard to the other. */
+/* Looks up the cutoffs of the words first to end - 1 of a side: how near a word of the other side
+ * must be to change anything. */
 static void look_up_cutoffs(const comparison *s, compared_side *side, const compared_side *others,
                             uint32_t first, uint32_t end) {
     const uint32_t range = blocks_range(s->blocks, others->block);
@@ -64,7 +65,7 @@ static void look_up_cutoffs(const comparison *s, compared_side *side, const comp
     const uint32_t error = s->error_most[others->block];
     for (uint32_t i = first; i < end; i++) {
         side->squares[i] = space_square_of_distance(s->space->step_log2, side->distances[i]);
-        /* (*) of codes.h: the distance, the error of this code and that of the other. */
+        /* (*) of codes.h: the distance, plus the error of this code, plus that of the other. */
         side->scores[i] =
             codes_limit(codes_reach(s->codes, side->distances[i]) + errors[i] + error);
     }
@@ -80,14 +81,15 @@ static void look_up_columns(comparer *c) {
     c->offered = 0;
 }
 
-/* Leaves the pairs whose exact square is within a cutoff, with their distances. Half of them
- * are, in no order: a branch would often be guessed wrong. */
+/* Keeps only the pairs whose exact square is within a cutoff, and computes their distances. About
+ * half of the pairs are kept, in no order. The loop has no branch for that, because the processor
+ * would often mispredict it. */
 static void refine(comparer *c) {
     const space *s = c->shared->space;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < c->pair_count; i++) {
         const word_pair pair = c->pairs[i];
-        /* The rows stay in the cache while their block meets all others; columns do not. */
+        /* Rows stay in the cache while their block meets all other blocks; columns do not. */
         space_prefetch(s, c->columns.first + c->pairs[i + PREFETCH].column);
         const uint64_t square =
             c->kernels->l2_i16(space_row(s, c->rows.first + pair.row),
@@ -125,8 +127,9 @@ static void offer_to_columns(comparer *c) {
     lists_unlock(c->shared->lists, c->columns.block);
 }
 
-/* Offers what was found to both sides and looks up the cutoffs of the rows at hand. Those of
- * columns would come too late: no column comes twice before the next range. */
+/* Offers the collected pairs to both sides, and looks up the cutoffs of the current rows again. New
+ * cutoffs of the columns would come too late: a column is not compared again before the next RANGE
+ * rows. */
 static void settle(comparer *c) {
     if (c->shared->codes != NULL)
         refine(c);
@@ -143,13 +146,14 @@ static void collect(comparer *c, uint32_t row, uint32_t column) {
         settle(c);
 }
 
-/* Within one block each pair appears twice, and is taken where its row is not the larger. */
+/* Within one block each pair appears twice. It is taken where the row is not larger than the
+ * column. */
 static bool is_first(const comparer *c, uint32_t row, uint32_t column) {
     return c->rows.block != c->columns.block || row <= column;
 }
 
-/* The rows with a hit, two by two, found without a branch that would often be guessed wrong.
- * Returns how many pairs of rows they are. */
+/* Sets `found` to the pairs of neighbouring rows in which a row has a hit, each by its first row.
+ * Returns their number. The loop has no branch, because the processor would often mispredict it. */
 static uint32_t rows_hit(const uint32_t *hits, uint32_t count, uint32_t *found) {
     uint32_t used = 0;
     for (uint32_t r = 0; r < count; r += 2) {
@@ -161,7 +165,8 @@ static uint32_t rows_hit(const uint32_t *hits, uint32_t count, uint32_t *found) 
     return used;
 }
 
-/* Rows row_first to end - 1, whole strips of them, against TILE_COLUMNS columns. */
+/* Compares the codes of the rows row_first to end - 1, which are whole strips, with those of
+ * TILE_COLUMNS columns, and collects the pairs near enough. */
 static void compare_tile(comparer *c, uint32_t end, uint32_t column) {
     const uint32_t first = c->row_first;
     const codes *k = c->shared->codes;
@@ -209,9 +214,9 @@ static void compare_range(comparer *c) {
     }
 }
 
-/* The cutoffs of columns are looked up again where that pays: words that meet a range of the
- * vocabulary for the first time have poor ones. Looked up once a block, 1040 pairs a word were
- * found instead of 616 (80,000 words, ranges of 192). */
+/* Looks up the cutoffs of the columns again where that pays: words that meet a range of the
+ * vocabulary for the first time have cutoffs that are too large. With one look-up per block the
+ * search found 1040 pairs per word instead of 616 (80,000 words, RANGE = 192). */
 static void compare_codes(comparer *c) {
     const uint32_t end = whole_strips(c->rows.size);
     for (c->row_first = 0; c->row_first < end; c->row_first = c->row_end) {

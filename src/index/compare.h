@@ -1,16 +1,16 @@
-/* compare.h - all pairs of words of two blocks, of which those that may change a list or a
- * bound are found and offered to both words.
+/* compare.h - compares all pairs of words of two blocks. It finds the pairs that may change a list
+ * or a bound, and offers each word of such a pair to the other.
  *
  * Euclidean spaces: codes (space/codes.h) rule out nearly all pairs at the speed of a matrix
- * product; the others get their exact square, and, if that is near enough, their distance.
- * Other metrics: the distance of every pair. */
+ * product. The comparer computes the exact square of the other pairs and, if the square is small
+ * enough, their distance. Other metrics: the comparer computes the distance of every pair. */
 #ifndef INDEX_COMPARE_H
 #define INDEX_COMPARE_H
 
 #include "index/lists.h"
 #include "space/codes.h"
 
-/* What all threads share. */
+/* Shared by all threads. */
 typedef struct comparison {
     const space *space;
     const blocks *blocks;
@@ -19,8 +19,8 @@ typedef struct comparison {
     lists *lists;
 } comparison;
 
-/* One block of a pair, with a cutoff for each word: in the steps of distances, of squares and of
- * scores. */
+/* One of the two blocks, with the cutoff of each of its words: as a distance, as a square and as a
+ * score of codes. */
 typedef struct compared_side {
     uint32_t block, first, size;
     tem_dist *distances;
@@ -29,30 +29,33 @@ typedef struct compared_side {
 } compared_side;
 
 typedef struct word_pair {
-    uint32_t row, column; /* places in their blocks */
+    uint32_t row, column; /* indices in their blocks */
 } word_pair;
 
-/* What one thread needs for itself. */
+/* The working memory of one thread. */
 typedef struct comparer {
     const comparison *shared;
     const kernels *kernels;
     compared_side rows, columns;
-    uint32_t row_first, row_end; /* the rows at hand: whole strips */
+    uint32_t row_first, row_end; /* the rows being compared; with codes, whole strips */
     uint8_t *strips;             /* the codes of the rows */
     word_pair *pairs;
     tem_dist *pair_distances;
     uint64_t *pair_squares;
     uint32_t pair_count;
-    uint32_t offered; /* pairs since the cutoffs of the columns were looked up */
+    uint32_t offered; /* pairs offered since the cutoffs of the columns were looked up */
 } comparer;
 
+/* Allocates the working memory of a thread. Fails with TEM_ERR_MEMORY only. Free with
+ * comparer_free, also after a failure. */
 tem_status comparer_init(comparer *c, const comparison *shared, tem_error *error);
 void comparer_free(comparer *c);
 
-/* Sets the block whose words are the rows of what follows. */
+/* Sets the block whose words are the rows of the following calls of comparer_run. */
 void comparer_set_rows(comparer *c, uint32_t block);
 
-/* Compares the rows with the words of a block, which may be the same. */
+/* Compares the rows with the words of a block, which may be the same block, and offers what it
+ * finds. */
 void comparer_run(comparer *c, uint32_t block);
 
 #endif

@@ -1,4 +1,4 @@
-/* first_cutoffs.c - cutoffs before the first comparison, from a sample of words. */
+/* first_cutoffs.c - finds cutoffs before the first comparison, from a sample of words. */
 #include "index/first_cutoffs.h"
 
 #include "core/memory.h"
@@ -9,19 +9,20 @@
 #include <string.h>
 
 enum {
-    WANTED = 384, /* words to look at, and twice the length of a list */
-    CENTRAL = 16, /* of each range; 8 or 24 are as good */
-    EXTRA = 8,  /* words of each range that are not central, if the clusters around have so many */
-    NEAR = 64,  /* clusters that are asked for them */
-    SAMPLE = 64 /* words of a range of which none is near */
+    WANTED = 384, /* a sample has this many words, plus twice the length of a list */
+    CENTRAL = 16, /* central words of each range; 8 or 24 are as good */
+    EXTRA = 8,    /* words of each range besides central ones, if the near clusters have them */
+    NEAR = 64,    /* clusters that are searched for EXTRA words */
+    SAMPLE = 64   /* words to try in a range for which the sample gives no bound */
 };
 
-/* The order of squares, which have up to 42 bits, is good enough without the last ten. */
+/* A key that orders words by squared distance. Squares have up to 42 bits; without the last ten the
+ * order is still good enough. */
 static uint64_t rough_key(uint32_t place, uint64_t square) {
     return nearest_key(place, (uint32_t)(square >> 10));
 }
 
-/* About the mean of all words: that of the clusters' means. */
+/* The mean of the clusters' means, which is about the mean of all words. */
 static void mean_of_clusters(const space *s, const clusters *c, int16_t *mean) {
     for (uint32_t e = 0; e < s->dimension; e++) {
         int64_t sum = 0;
@@ -31,7 +32,7 @@ static void mean_of_clusters(const space *s, const clusters *c, int16_t *mean) {
     }
 }
 
-/* Appends the central words of a range; `keys` has room for one a word. */
+/* Appends the central words of a range to h. `keys` has room for one key per word of the range. */
 static void find_central(central_words *h, const space *s, uint32_t range, const int16_t *mean,
                          uint64_t *keys) {
     const uint64_t words = neighbours_range_words(s->count);
@@ -67,7 +68,7 @@ void central_words_free(central_words *h) {
     *h = (central_words){0};
 }
 
-/* Words wanted for a list of some length, all that are near taken together. */
+/* The size of a sample for a list of `length` words, without central and extra words. */
 static uint32_t wanted_for(const space *s, uint32_t length) {
     const uint64_t wanted = WANTED + 2 * (uint64_t)length;
     return wanted < s->count ? (uint32_t)wanted : s->count;
@@ -106,15 +107,16 @@ static uint64_t square_of(const cutoff_finder *g, const int16_t *a, const int16_
     return kernels_active()->l2_i16(a, b, g->space->row_elements);
 }
 
-/* Fills `keys` with the clusters, so many of the nearest first and in order that they have
- * `wanted` words: this one, then others. Returns how many are in order. */
+/* Fills `keys` with all clusters, the nearest first: NEAR clusters, and more for a large `wanted`,
+ * so that they mostly have that many words. Returns the number of these nearest clusters, which are
+ * in order; the others are not. */
 static uint32_t order_clusters(cutoff_finder *g, uint32_t cluster, uint32_t wanted) {
     const clusters *c = g->clusters;
     const size_t elements = g->space->row_elements;
     for (uint32_t i = 0; i < c->count; i++)
         g->keys[i] =
             rough_key(i, square_of(g, c->centres + i * elements, c->centres + cluster * elements));
-    g->keys[cluster] = cluster; /* whatever its number, before others with the same centre */
+    g->keys[cluster] = cluster; /* at distance 0; a lower cluster at the same centre comes first */
     const uint64_t asked = NEAR + 4 * (uint64_t)wanted / c->most;
     const uint32_t near = asked < c->count ? (uint32_t)asked : c->count;
     nearest_select(g->keys, c->count, near);
@@ -122,7 +124,8 @@ static uint32_t order_clusters(cutoff_finder *g, uint32_t cluster, uint32_t want
     return near;
 }
 
-/* Once each: two of the K nearest words must not be one. */
+/* Puts a word into the sample. The caller must do so only once per word: K words bound the K-th
+ * distance only if all are different. */
 static void look_at(cutoff_finder *g, uint32_t id, uint32_t range) {
     const size_t elements = g->space->row_elements;
     memcpy(g->rows + g->count * elements, space_row(g->space, id), elements * sizeof *g->rows);
@@ -131,8 +134,9 @@ static void look_at(cutoff_finder *g, uint32_t id, uint32_t range) {
     g->ids[g->count++] = id;
 }
 
-/* The words of the nearest clusters, until there are `wanted`, but at least all of the first,
- * then those of ranges with fewer than `extra`. */
+/* Puts words of the `near` nearest clusters into the sample: all words of the first cluster; all
+ * words of the next ones until the sample has `wanted` words; then only words of ranges that have
+ * got fewer than `extra` words here. */
 static void look_around(cutoff_finder *g, uint32_t near, uint32_t wanted, uint32_t extra) {
     const clusters *c = g->clusters;
     uint32_t in_range[NEIGHBOUR_RANGES] = {0};
@@ -159,6 +163,7 @@ static uint32_t longest_list(const cutoff_finder *g, uint32_t cluster) {
     return longest;
 }
 
+/* Makes the sample for the words of a cluster. */
 static void choose_words(cutoff_finder *g, uint32_t cluster) {
     const uint32_t usual = wanted_for(g->space, g->lists->length);
     const uint32_t most = wanted_for(g->space, longest_list(g, cluster));
@@ -174,7 +179,8 @@ static void choose_words(cutoff_finder *g, uint32_t cluster) {
         g->is_looked_at[g->ids[i]] = false;
 }
 
-/* The farthest of the `length` nearest of the first `count` words. */
+/* Takes the first `count` words of the sample, and of these the `length` nearest in the order of
+ * rough_key. Returns the largest distance among them. */
 static tem_dist bound_farthest(cutoff_finder *g, uint32_t count, uint32_t length) {
     uint64_t last = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -187,7 +193,8 @@ static tem_dist bound_farthest(cutoff_finder *g, uint32_t count, uint32_t length
     return space_distance_of_square(g->space->step_log2, last);
 }
 
-/* The least square beyond `last` of some words from all over a range; UINT64_MAX if none. */
+/* Looks at SAMPLE words spread evenly over a range. Returns the least square beyond `last`, or
+ * UINT64_MAX if there is none. */
 static uint64_t sample_range(const cutoff_finder *g, const int16_t *row, uint32_t range,
                              uint64_t last) {
     const uint64_t words = g->lists->range_words;
@@ -202,7 +209,9 @@ static uint64_t sample_range(const cutoff_finder *g, const int16_t *row, uint32_
     return least;
 }
 
-/* PRIVACY: only words beyond `farthest`, which are in no list, may lower a bound. */
+/* Sets `bounds`: for each range the distance of some word that is not in the list, as near as the
+ * sample has one.
+ * PRIVACY: only words beyond `farthest` may lower a bound, because they are not in the list. */
 static void bound_ranges(const cutoff_finder *g, uint32_t count, const int16_t *row,
                          tem_dist farthest, tem_dist bounds[NEIGHBOUR_RANGES]) {
     const uint32_t q = g->space->step_log2;
@@ -220,6 +229,7 @@ static void bound_ranges(const cutoff_finder *g, uint32_t count, const int16_t *
     }
 }
 
+/* Sets the cutoffs of one word. If the sample has fewer words than its list, the word gets none. */
 static void find_cutoffs(cutoff_finder *g, uint32_t id) {
     const uint32_t length = lists_length(g->lists, id);
     const uint32_t count = length > g->lists->length ? g->count : g->usual;

@@ -1,4 +1,4 @@
-/* lists.c - the lists and bounds of all words while they grow. */
+/* lists.c - the lists and bounds of all words, while neighbours_build fills them. */
 #include "index/lists.h"
 
 #include "core/memory.h"
@@ -11,8 +11,9 @@ _Static_assert(sizeof(tem_neighbour) == sizeof(uint64_t) &&
                    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "a key is read as a tem_neighbour");
 
-/* Room beyond the length. With less of it lists are cut more often, with more the cutoffs
- * are older; a quarter and a half of the length differ by less than the noise. */
+/* The capacity of a list exceeds its length by a spare: a quarter of the length, at least
+ * SPARE_MIN. With a smaller spare lists are cut more often; with a larger one cutoffs are older. A
+ * quarter and a half of the length differ by less than the noise. */
 enum { SPARE_MIN = 16 };
 
 static uint32_t capacity_for(uint32_t length, uint32_t words) {
@@ -70,8 +71,9 @@ void lists_unlock(lists *l, uint32_t block) {
     pthread_mutex_unlock(&l->locks[block]);
 }
 
-/* PRIVACY: every word that is left out of a list passes through here, but for those at or
- * beyond the bound already. */
+/* Lowers the bound of `id` for the range of a word that its list leaves out.
+ * PRIVACY: every word that a list leaves out passes through here, except words already known to be
+ * at or beyond the bound. */
 static void leave_out(lists *l, uint32_t id, uint64_t key) {
     const uint32_t range = (uint32_t)key / l->range_words;
     _Atomic(tem_dist) *bound = &l->bounds[(size_t)range * l->words + id];
@@ -79,6 +81,8 @@ static void leave_out(lists *l, uint32_t id, uint64_t key) {
         atomic_store_explicit(bound, (tem_dist)(key >> 32), memory_order_relaxed);
 }
 
+/* Leaves only the nearest words in the list, as many as its length, and lowers `farthest` to the
+ * last of them. */
 static void cut(lists *l, uint32_t id) {
     uint64_t *keys = l->keys + l->starts[id];
     const uint32_t length = lists_length(l, id);
@@ -97,7 +101,7 @@ void lists_offer(lists *l, uint32_t id, uint32_t other, tem_dist distance) {
         return;
     }
     l->keys[l->starts[id] + l->used[id]++] = key;
-    /* At its length for the first time there is nothing to cut, but a cutoff to gain. */
+    /* When the list first reaches its length, cut removes nothing, but it lowers the cutoff. */
     if (l->used[id] == lists_length(l, id) || l->used[id] == l->starts[id + 1] - l->starts[id])
         cut(l, id);
 }
@@ -121,7 +125,7 @@ static void copy_bounds(const lists *l, tem_dist *out) {
             *out++ = atomic_load_explicit(&l->bounds[range * l->words + id], memory_order_relaxed);
 }
 
-/* Moves the lists together: the spare room goes. */
+/* Moves the lists together, so that no spare room is left between them. */
 static void close_up(lists *l) {
     uint64_t end = 0;
     for (uint32_t id = 0; id < l->words; id++) {

@@ -1,7 +1,7 @@
-/* nearest_keys.c - the K least of many keys, by Hoare's quickselect and quicksort. */
+/* nearest_keys.c - selects the K smallest of many keys, by Hoare's quickselect and quicksort. */
 #include "index/nearest_keys.h"
 
-enum { SMALL = 16 }; /* keys that are sorted by insertion */
+enum { SMALL = 16 }; /* up to this many keys are sorted by insertion */
 
 static uint64_t median(uint64_t a, uint64_t b, uint64_t c) {
     const uint64_t low = a < b ? a : b, high = a < b ? b : a;
@@ -18,8 +18,8 @@ static void insertion_sort(uint64_t *keys, uint32_t count) {
     }
 }
 
-/* Moves the keys up to a pivot to the front, without a branch that depends on them, and
- * returns how many they are: more than 0, and fewer than count, which is 3 at least. */
+/* Moves the keys that are at most a pivot to the front, without a branch that depends on the keys.
+ * Returns their number, which is above 0 and below count; count must be at least 3. */
 static uint32_t partition(uint64_t *keys, uint32_t count) {
     const uint64_t pivot = median(keys[0], keys[count / 2], keys[count - 1]);
     uint32_t front = 0;
@@ -33,7 +33,7 @@ static uint32_t partition(uint64_t *keys, uint32_t count) {
 }
 
 uint64_t nearest_select(uint64_t *keys, uint32_t count, uint32_t least) {
-    uint32_t first = 0, end = count; /* the last of the least is in between */
+    uint32_t first = 0, end = count; /* the result is between the two */
     while (end - first > SMALL) {
         const uint32_t front = first + partition(keys + first, end - first);
         if (front >= least)
@@ -45,7 +45,7 @@ uint64_t nearest_select(uint64_t *keys, uint32_t count, uint32_t least) {
     return keys[least - 1];
 }
 
-/* Calls itself for the shorter half: the stack stays low whatever the order of the keys. */
+/* Calls itself only for the shorter half, so the stack stays small for every order of the keys. */
 void nearest_sort(uint64_t *keys, uint32_t count) {
     while (count > SMALL) {
         const uint32_t front = partition(keys, count), back = count - front;

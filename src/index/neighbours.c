@@ -1,4 +1,4 @@
-/* neighbours.c - reading an index that may be damaged, and checking it. */
+/* neighbours.c - reads an index that may be damaged, and verifies it. */
 #include "index/neighbours.h"
 
 #include "core/memory.h"
@@ -77,7 +77,7 @@ static tem_status compare_list(const neighbour_index *index, const neighbour_ind
 
 tem_status neighbours_verify(const neighbour_index *index, const space *s, uint32_t length,
                              const tem_run *run, tem_error *error) {
-    /* Before anything is built: what is claimed decides how much memory that takes. */
+    /* Check before the build: the stated length decides how much memory the build takes. */
     uint64_t entries = 0;
     for (uint32_t id = 0; id < index->count; id++)
         entries += neighbours_length(index->count, length, id);
@@ -95,8 +95,9 @@ tem_status neighbours_verify(const neighbour_index *index, const space *s, uint3
 
 /* ---- how far away the nearest words are ---- */
 
-/* The nearest word at another point is in the list, or it is the nearest of those that are not. 0
- * if these are at the same point, too; UINT32_MAX if there are none. */
+/* The distance of the nearest word at another point: that word is in the list, or it is the nearest
+ * word outside the list. 0 if the latter is at the same point too, UINT32_MAX if no word is outside
+ * the list. */
 static tem_dist beyond_own_point(const tem_neighbours *n) {
     for (uint32_t i = 0; i < n->count; i++)
         if (n->list[i].distance > 0)

@@ -1,16 +1,16 @@
-/* neighbours.h - every word's nearest words, exactly.
+/* neighbours.h - the index: every word's nearest words, exactly.
  *
- * The list of word w holds the K_w first words in the order (distance, id), w
- * itself among them. The words outside it are known by their bounds. The
- * vocabulary is cut into NEIGHBOUR_RANGES ranges of ids; the bound for a range is the least
- * distance of a word of that range that is not in the list, or UINT32_MAX where there is none.
+ * The list of word w holds the first K_w words in the order (distance, id), including w itself. For
+ * the words outside the list the index has bounds. The vocabulary is divided into NEIGHBOUR_RANGES
+ * ranges of ids. The bound for a range is the least distance of a word of that range that is not in
+ * the list, or UINT32_MAX if the list has all words of the range.
  *
- * Why ranges: a vocabulary is in order of frequency, and rare words are far
- * from the others. With one bound for all words the sampler looks at two to three times
- * as many in vain (docs/BENCHMARKS.md).
+ * Why ranges: a vocabulary is sorted by frequency, and rare words are far from the others. With one
+ * bound for all words the sampler would propose and reject two to three times as many words
+ * (docs/BENCHMARKS.md).
  *
- * PRIVACY: the sampler draws from the words outside the list by an envelope that is
- * right only if none of them is nearer than the bound of its range. */
+ * PRIVACY: the sampler draws words outside the list by means of an envelope. The envelope is right
+ * only if none of these words is nearer than the bound of its range. */
 #ifndef INDEX_NEIGHBOURS_H
 #define INDEX_NEIGHBOURS_H
 
@@ -18,14 +18,17 @@
 
 #include <stdatomic.h>
 
-/* A word's bounds fill one line of the cache. */
+/* The bounds of a word fill one cache line. */
 enum { NEIGHBOUR_RANGES = 16 };
 
-/* The first of NEIGHBOUR_FREQUENT words, the frequent ones, have lists NEIGHBOUR_LONGER times
- * as long as the others. They are what most of a text consists of: for a quarter more memory
- * the sampler looks at half as many words in vain or fewer (docs/BENCHMARKS.md). */
+/* The frequent words, the first count / NEIGHBOUR_FREQUENT of the vocabulary, have lists
+ * NEIGHBOUR_LONGER times as long as the others. Most of a text consists of frequent words. For a
+ * quarter more memory the sampler proposes in vain at most half as many words as with equal lists
+ * (docs/BENCHMARKS.md). */
 enum { NEIGHBOUR_FREQUENT = 64, NEIGHBOUR_LONGER = 16 };
 
+/* The length of the list of word `id` in a vocabulary of `count` words, if the lists of words that
+ * are not frequent have `length` words. */
 static inline uint32_t neighbours_length(uint32_t count, uint32_t length, uint32_t id) {
     const uint64_t longer = (uint64_t)length * NEIGHBOUR_LONGER;
     if (id >= count / NEIGHBOUR_FREQUENT)
@@ -40,12 +43,12 @@ typedef struct neighbour_index {
     const tem_neighbour *entries;
     uint64_t entry_count;
     const tem_dist *bounds; /* count * NEIGHBOUR_RANGES */
-    /* One bit a word, set once its list has been found in order; NULL: all are. */
+    /* One bit per word, set once its list has been found in order. NULL: all lists are in order. */
     _Atomic(uint64_t) *checked;
 } neighbour_index;
 
-/* Words in each range but the last ones, which may have fewer or none: word `id` is in range
- * id / neighbours_range_words(count). */
+/* The number of words in each range, except the last ranges, which may have fewer words or none.
+ * Word `id` is in range id / neighbours_range_words(count). */
 static inline uint32_t neighbours_range_words(uint32_t count) {
     return (count + NEIGHBOUR_RANGES - 1) / NEIGHBOUR_RANGES;
 }
@@ -54,9 +57,9 @@ static inline const tem_dist *neighbours_bounds(const neighbour_index *index, ui
     return index->bounds + (size_t)id * NEIGHBOUR_RANGES;
 }
 
-/* The index of a space with lists of neighbours_length words, `length` being 1 to count. The result
- * is the same whatever the number of threads and the kernel. The space must have passed
- * space_check_range: no distance may be UINT32_MAX. TEM_ERR_MEMORY or TEM_ERR_CANCELLED.
+/* Builds the index of a space. The lists have neighbours_length words; length: 1 to count. The
+ * space must have passed space_check_range: no distance may be UINT32_MAX. The result does not
+ * depend on the number of threads or on the kernel. Fails with TEM_ERR_MEMORY or TEM_ERR_CANCELLED.
  * Free with neighbours_free. */
 tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
                             neighbour_index *out, tem_error *error);
@@ -64,28 +67,31 @@ tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
 /* Frees what neighbours_build allocated. Not for views of a mapped file. */
 void neighbours_free(neighbour_index *index);
 
-/* The list of word `id`, below count; checked when it is first asked for: inside its
- * section, ids below count, ordered by (distance, id), none beyond a bound; out->bound is
- * the least of its bounds. TEM_OK or TEM_ERR_DAMAGED. Any thread. */
+/* Sets *out to the list of word `id`, which is below count; out->bound is the least of its bounds.
+ * Every call checks that the list is inside its section. The first call for a word of an index with
+ * `checked` also checks that ids are below count, that the list is ordered by (distance, id), that
+ * no word of the list is beyond a bound, and that a list of all words has no bound. Returns TEM_OK
+ * or TEM_ERR_DAMAGED. Any thread. */
 tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbours *out,
                           tem_error *error);
 
-/* Recomputes the whole index, whose lists should have neighbours_length words, and compares.
- * TEM_ERR_DAMAGED, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+/* Recomputes the whole index, with lists of neighbours_length words, and compares it with `index`.
+ * Fails with TEM_ERR_DAMAGED, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
 tem_status neighbours_verify(const neighbour_index *index, const space *s, uint32_t length,
                              const tem_run *run, tem_error *error);
 
-/* How far away the nearest words are: what the rounding of a grid is compared with. */
+/* How far away the nearest words are. tem compares the error of rounding to the grid with this. */
 typedef struct nearest_distance {
-    uint32_t words;  /* that have a nearest word at another point */
-    tem_dist median; /* over these words; of an even number the lower one; 0 if there are none */
+    uint32_t words; /* words that have a nearest word at another point */
+    /* Over these words; of an even number the lower one of the two in the middle; 0 if there are
+     * none. */
+    tem_dist median;
 } nearest_distance;
 
-/* The distance of each word to its nearest word at another point, by the lists and bounds: exact.
- * Words whose list and bounds know of nothing but their own point have no part in it.
- *   merged   a byte for each word, or NULL: 1 for a word that counts as if it were 0 away from
- *            another one
- * TEM_ERR_MEMORY, or TEM_ERR_DAMAGED for a list of a mapped file. */
+/* Finds the distance of each word to its nearest word at another point, exactly, from lists and
+ * bounds. Leaves out words whose list and bounds know only words at their own point.
+ *   merged   a byte per word, or NULL: a word with 1 counts as if it were 0 away from another word
+ * Fails with TEM_ERR_MEMORY, or with TEM_ERR_DAMAGED for a list of a mapped file. */
 tem_status nearest_distance_find(const neighbour_index *index, const unsigned char *merged,
                                  nearest_distance *out, tem_error *error);
 

@@ -1,15 +1,21 @@
-/* neighbours_build.c - every word's nearest words, exactly.
+/* neighbours_build.c - finds every word's nearest words, exactly.
  *
- * Brute force, well arranged. At 100 to 300 dimensions no tree or clustering prunes an exact
- * search of word vectors to less than a large part of all pairs, and a matrix product's inner
- * loop does the pairs at the machine's arithmetic limit: in 8 bits (space/codes.h) for
- * euclidean spaces, where a few hundred pairs a word are then looked at exactly.
+ * The method is brute force, well arranged. At 100 to 300 dimensions an exact search of word
+ * vectors still has to look at a large part of all pairs, whatever tree or clustering it uses. The
+ * inner loop of a matrix product handles the pairs at the arithmetic limit of the machine. For
+ * euclidean spaces it works in 8 bits (space/codes.h); after it a few hundred pairs per word remain
+ * to be computed exactly.
  *
- * The words are cut into blocks that fit the cache. Each pair of blocks is compared once, by
- * one thread, and serves both sides, since d(x, y) = d(y, x). A pair of words is passed over
- * only if it is farther apart than both cutoffs, beyond which nothing changes a word's list or
- * its bound for the other's range. Cutoffs fall as lists fill; the first ones come from
- * clusters of near words. */
+ * The steps:
+ *
+ *   1  Divide the words into blocks that fit the cache (blocks.h).
+ *   2  For a euclidean space find first cutoffs from clusters of near words (first_cutoffs.h), and
+ *      make the codes.
+ *   3  Compare each pair of blocks once, by one thread (compare.h). This serves the words of both
+ *      blocks, since d(x, y) = d(y, x). A pair of words is skipped only if it is farther apart than
+ *      the cutoffs of both words. Beyond the cutoff of a word nothing changes its list, or its
+ *      bound for the range of the other word. Cutoffs fall as lists fill (lists.h).
+ *   4  Sort the lists and move them into the index. */
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -17,7 +23,7 @@
 #include "index/first_cutoffs.h"
 
 enum {
-    ITEMS_A_BLOCK = 8,  /* pieces of the work of one block: for progress, and for many threads */
+    ITEMS_A_BLOCK = 8,  /* items of work per block: for progress, and for many threads */
     CLUSTER_WORDS = 256 /* at most */
 };
 
@@ -25,14 +31,14 @@ typedef struct builder {
     const space *space;
     unsigned threads;
     blocks blocks;
-    codes codes;          /* of a euclidean space; else nothing */
+    codes codes;          /* of a euclidean space; otherwise empty */
     uint16_t *error_most; /* comparison.error_most */
     lists lists;
     comparison comparison;
-    comparer *comparers; /* one a thread */
+    comparer *comparers; /* one per thread */
     clusters clusters;
     central_words central;
-    cutoff_finder *cutoff_finders; /* one a thread */
+    cutoff_finder *cutoff_finders; /* one per thread */
 } builder;
 
 /* ---- codes and cutoffs of a euclidean space ---- */
@@ -94,9 +100,10 @@ static tem_status find_first_cutoffs(builder *b, const tem_run *run, tem_error *
 
 /* ---- comparing ---- */
 
-/* A block and a piece of the half of all blocks that follow it in a ring; the first piece
- * begins with the block itself. So each pair of blocks is in one item, items are alike in
- * cost, and threads, which are at different blocks, seldom want the same lock. */
+/* Step 3: handles one item of work. All blocks form a ring. A block meets the half of all blocks
+ * that follow it in the ring, and itself. This work is divided into ITEMS_A_BLOCK items; the first
+ * begins with the block itself. So each pair of blocks is in one item, and items have about the
+ * same cost. Threads work on different blocks, and seldom need the same lock. */
 static void compare_item(void *context, uint64_t item, unsigned thread) {
     builder *b = context;
     comparer *c = &b->comparers[thread];
@@ -106,7 +113,7 @@ static void compare_item(void *context, uint64_t item, unsigned thread) {
     const uint64_t last = half * (piece + 1) / ITEMS_A_BLOCK;
     comparer_set_rows(c, block);
     for (uint64_t ahead = first; ahead <= last && !core_task_stopped(); ahead++)
-        if (2 * ahead < count || block < half) /* opposite blocks: once */
+        if (2 * ahead < count || block < half) /* of two opposite blocks only the lower one */
             comparer_run(c, (uint32_t)((block + ahead) % count));
 }
 
@@ -160,7 +167,7 @@ static tem_status prepare(builder *b, uint32_t length, const tem_run *run, tem_e
 
 tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
                             neighbour_index *out, tem_error *error) {
-    /* The number of threads is asked for once: processors may be added while this runs. */
+    /* Ask for the number of threads only once: processors may be added while this runs. */
     tem_run fixed = run == NULL ? (tem_run){0} : *run;
     fixed.threads = core_thread_count(run);
     builder b = {.space = s, .threads = fixed.threads, .blocks = blocks_of(s)};
