@@ -20,7 +20,7 @@
 
 typedef struct clusters {
     uint32_t *ids;    /* all words, cluster after cluster */
-    uint32_t *starts; /* count + 1 of them */
+    uint32_t *starts; /* count + 1: where each cluster starts in `ids` */
     uint32_t count;
     uint32_t most;    /* largest number of words in a cluster */
     int16_t *centres; /* the mean of each cluster, as a row */

@@ -24,7 +24,7 @@
 
 enum {
     ITEMS_A_BLOCK = 8,  /* items of work per block: for progress, and for many threads */
-    CLUSTER_WORDS = 256 /* at most */
+    CLUSTER_WORDS = 256 /* most words in a cluster */
 };
 
 typedef struct builder {

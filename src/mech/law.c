@@ -133,7 +133,7 @@ double law_support(const tem_law *law) {
     return nearest;
 }
 
-/* ---- in decimals ---- */
+/* ---- printing ---- */
 
 void law_print(mpfr_srcptr value, unsigned digits, char *buffer, size_t buffer_bytes) {
     /* mpfr_snprintf would print the decimal point of the locale. */

@@ -13,9 +13,9 @@
 struct tem_law {
     uint32_t word; /* TEM_NO_WORD: an unknown word */
     uint32_t count;
-    mpfr_t *probabilities; /* count of them */
+    mpfr_t *probabilities; /* one per word */
     tem_dist *distances;
-    void *limbs;    /* memory of the probabilities */
+    void *limbs;    /* memory of the probabilities and of the entropy */
     mpfr_t entropy; /* in nats */
 };
 
