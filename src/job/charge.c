@@ -1,10 +1,10 @@
-/* charge.c - the ledger for texts that are in no file. */
+/* charge.c - charges a ledger for texts in memory. */
 #include "job/charge.h"
 
 #include "core/status.h"
 #include "job/replacer.h"
 
-/* Sums of so many are far from wrapping around. */
+/* No sum goes above this, so no sum wraps around. */
 #define COUNT_MAX (UINT64_MAX / 2)
 
 static bool add(uint64_t *sum, uint64_t more) {
@@ -43,7 +43,7 @@ tem_status charge_settle(spending *s, const tem_document *documents, size_t coun
     return status == TEM_OK ? spending_settle(s, error) : status;
 }
 
-/* As a text would be refused. */
+/* Refuses the policies that privatising a text would refuse. */
 static tem_status check_policies(const tem_mechanism *mechanism, const tem_job *job,
                                  tem_error *error) {
     replacer r;

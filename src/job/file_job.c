@@ -1,4 +1,4 @@
-/* file_job.c - a run over files or a stream. */
+/* file_job.c - runs a job over files or a stream. */
 #include "job/file_job.h"
 
 #include "core/status.h"
@@ -10,10 +10,11 @@ typedef struct file_job {
     const tem_job *options;
     const tem_run *run;
     record_run records;
-    bool has_output; /* it was opened */
+    bool has_output; /* the output was opened */
 } file_job;
 
-/* Reads all inputs once, from the beginning. */
+/* Reads all inputs once, from the beginning. Releases their records or, if `counting`, only counts
+ * them. */
 static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
     const tem_job *o = j->options;
     record_input inputs;
@@ -31,7 +32,8 @@ static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
     return status;
 }
 
-/* Counts, and pays for all at once; then the inputs stand at their beginning again. */
+/* Counts all records, pays for all of them at once, and rewinds the inputs. A dry run pays for
+ * nothing and does not rewind. */
 static tem_status count_and_pay(file_job *j, int64_t start, tem_error *error) {
     const tem_job *o = j->options;
     tem_status status = read_inputs(j, true, error);
@@ -40,12 +42,13 @@ static tem_status count_and_pay(file_job *j, int64_t start, tem_error *error) {
     if (status == TEM_OK && !o->dry_run)
         status = stream_rewind(o->inputs, o->input_count, start, error);
     if (!o->dry_run)
-        j->records.counts = (tem_counts){0}; /* nothing of it was done yet */
+        j->records.counts = (tem_counts){0}; /* nothing was released yet */
     return status;
 }
 
-/* PRIVACY: what can be read twice is paid for before a word of it is drawn; a stream is paid for
- * batch by batch (record_batch.c). */
+/* Whether to count all inputs before the first draw.
+ * PRIVACY: if tem can read the inputs twice, it pays for all of them before it draws a word. It
+ * pays for a stream batch by batch (record_batch.c). */
 static bool pays_first(const file_job *j, int64_t *start) {
     const tem_job *o = j->options;
     return o->dry_run ||
@@ -72,7 +75,7 @@ static tem_status check_job(const tem_job *options, record_run *r, tem_error *er
     return TEM_OK;
 }
 
-/* The threads, the ledger and the output. */
+/* Sets up the workers and opens the ledger and the output. A dry run opens no output. */
 static tem_status open_job(file_job *j, const tem_mechanism *mechanism, tem_error *error) {
     const tem_job *o = j->options;
     spending *spent = &j->records.spending;
@@ -88,7 +91,8 @@ static tem_status open_job(file_job *j, const tem_mechanism *mechanism, tem_erro
     return status;
 }
 
-/* The output appears if all went well. */
+/* Closes and frees everything. The output file appears only if `status` is TEM_OK. Returns `status`
+ * or, if that is TEM_OK, the failure to close the output. */
 static tem_status close_job(file_job *j, tem_status status, tem_balance *balance,
                             tem_error *error) {
     if (j->has_output) {
@@ -103,7 +107,7 @@ static tem_status close_job(file_job *j, tem_status status, tem_balance *balance
 tem_status file_job_run(const tem_mechanism *mechanism, const tem_job *options, const tem_run *run,
                         tem_counts *counts, tem_balance *balance, tem_error *error) {
     file_job j = {.options = options, .run = run};
-    int64_t start = 0; /* of standard input */
+    int64_t start = 0; /* offset of standard input, for stream_rewind */
     j.records.spending.ledger.descriptor = -1;
     tem_status status = check_job(options, &j.records, error);
     if (status == TEM_OK)

@@ -1,4 +1,4 @@
-/* model_pieces.c - the words of a text, as a model knows them. */
+/* model_pieces.c - the words of a text, and their ids in a model. */
 #include "job/model_pieces.h"
 
 #include "core/status.h"

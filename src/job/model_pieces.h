@@ -1,10 +1,10 @@
-/* model_pieces.h - the words of a text, as a model knows them. */
+/* model_pieces.h - the words of a text, and their ids in a model. */
 #ifndef JOB_MODEL_PIECES_H
 #define JOB_MODEL_PIECES_H
 
 #include "model/model.h"
 
-/* tem_model_pieces and tem_model_count_unreachable. */
+/* Implement tem_model_pieces and tem_model_count_unreachable. */
 tem_status model_pieces(const tem_model *model, const char *text, size_t bytes, uint32_t *ids,
                         size_t max, size_t *count, tem_error *error);
 tem_status model_count_unreachable(const tem_model *model, uint32_t *count, tem_error *error);

@@ -1,4 +1,4 @@
-/* record_batch.c - a batch of whole records: replaced, paid for, written. */
+/* record_batch.c - replaces, pays for and writes a batch of whole records. */
 #include "core/memory.h"
 #include "core/status.h"
 #include "job/record_run.h"
@@ -33,8 +33,8 @@ void record_run_begin(record_run *r, bool counting, uint64_t total) {
     r->documents = 0;
 }
 
-/* Cuts whole records into chunks and numbers them. Blank lines have no number: a seed must give the
- * same with them and without. */
+/* Cuts whole records into chunks and numbers the records. A blank line that is not a record gets no
+ * number, so that a seed gives the same output with and without blank lines. */
 static void make_chunks(record_run *r, const char *data, size_t size) {
     const size_t share = size / r->chunk_max + 1;
     const size_t target = share > CHUNK_BYTES ? share : CHUNK_BYTES;
@@ -64,7 +64,8 @@ tem_status record_run_put(record_run *r, const char *bytes, size_t count, tem_er
     return stream_output_put(&r->output, bytes, count, error);
 }
 
-/* Writes the chunks in order, up to the first that failed. */
+/* Writes the chunks in order. After the first chunk that failed it stops, and returns the failure
+ * of that chunk, whose output is the whole documents before the failure. */
 static tem_status put_chunks(record_run *r, tem_error *error) {
     for (unsigned i = 0; i < r->chunk_count; i++) {
         record_chunk *c = &r->chunks[i];
@@ -82,8 +83,9 @@ static tem_status put_chunks(record_run *r, tem_error *error) {
     return TEM_OK;
 }
 
-/* PRIVACY: the charge is on the disk when this returns TEM_OK, and covers what put_chunks
- * then writes: the chunks up to the first that failed. */
+/* PRIVACY: with a ledger, the charge is on the disk when this returns TEM_OK. It covers everything
+ * that put_chunks then writes: the chunks up to and including the first that failed. While the run
+ * counts, this only adds to what will be charged, and put_chunks writes nothing. */
 static tem_status pay_batch(record_run *r, tem_error *error) {
     if (!r->spending.active)
         return TEM_OK;

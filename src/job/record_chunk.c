@@ -1,4 +1,4 @@
-/* record_chunk.c - some whole records, replaced by one thread. */
+/* record_chunk.c - replaces and pays for the records of one chunk. */
 #include "job/record_run.h"
 
 #include "core/status.h"
@@ -17,10 +17,12 @@ uint64_t record_count_lines(const char *data, size_t size) {
 void record_set_place(tem_error *error, const char *path, uint64_t line) {
     snprintf(error->file, sizeof error->file, "%s", path);
     error->line = line;
-    error->byte = 0; /* it was counted in a part of the file */
+    error->byte = 0; /* the byte was counted within a part of the file */
 }
 
-/* Whose record it is. A record that names nobody could not be charged to anybody. */
+/* Finds the person that a record belongs to, and writes the 16 bytes that stand for them to
+ * `person`. Does nothing if the job has no `by`. TEM_ERR_FORMAT if the record names nobody, since
+ * nobody could be charged for it. */
 static tem_status find_person(const record_run *r, worker *w, const char *record, size_t content,
                               unsigned char person[PERSON_BYTES], tem_error *error) {
     record_span span = {0, 0, RECORD_NOTHING};
@@ -43,7 +45,7 @@ static tem_status append(const record_run *r, core_buffer *out, const char *byte
     return r->counting || core_buffer_add(out, bytes, count) ? TEM_OK : core_fail_memory(error);
 }
 
-/* The text of a field that is quoted or escaped, in w->plain. */
+/* Decodes a quoted or escaped field into w->plain, and clears w->private. */
 static tem_status decode_field(worker *w, const char *record, const record_span *span,
                                tem_error *error) {
     core_buffer_clear(&w->plain);
@@ -51,7 +53,8 @@ static tem_status decode_field(worker *w, const char *record, const record_span 
     return records_decode(span, record, &w->plain, error);
 }
 
-/* Appends w->private as such a field. */
+/* Encodes w->private as a field and appends it to out; while counting, appends nothing. Clears
+ * both buffers. */
 static tem_status encode_field(const record_run *r, worker *w, core_buffer *out, tem_error *error) {
     tem_status status = TEM_OK;
     core_buffer_clear(&w->plain);
@@ -61,11 +64,12 @@ static tem_status encode_field(const record_run *r, worker *w, core_buffer *out,
     return status;
 }
 
-/* Replaces the private field of one record, and appends the whole record, which always ends in a
- * line feed. A field that is written as it is is not copied, which would be most of the memory that
- * a large document takes.
- * PRIVACY: of the private field nothing reaches the output but what replacer_run made of its
- * pieces: not how it was quoted or escaped, nor whether it was null, unless that is asked for. */
+/* Replaces the private field of one record and appends the whole record to out. The output record
+ * always ends in a line feed. A RECORD_PLAIN field is read where it is: a copy would be most of the
+ * memory that a large document takes.
+ * PRIVACY: of the private field, only what replacer_run made of its pieces reaches the output. The
+ * output does not show how the field was quoted or escaped. It does not show whether the field was
+ * null, unless the user asked for that (TEM_MISSING_KEEP). */
 static tem_status replace_record(const record_run *r, worker *w, const char *record, size_t content,
                                  core_buffer *out, tem_counts *counts, tem_error *error) {
     record_span span;
@@ -88,7 +92,8 @@ static tem_status replace_record(const record_run *r, worker *w, const char *rec
     return status == TEM_OK ? append(r, out, "\n", 1, error) : status;
 }
 
-/* Counts a record that was replaced and, with a ledger, notes what is to be paid for it. */
+/* Counts a record that was replaced. With a ledger, also keeps the note by which record_chunk_pay
+ * pays for it. */
 static tem_status note_record(const record_run *r, record_chunk *c, spending_document *note) {
     note->out_end = c->out.size;
     if (r->spending.active && !core_buffer_add(&c->documents, note, sizeof *note))
@@ -119,7 +124,7 @@ void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
         if (c->status == TEM_OK)
             c->status = note_record(r, c, &note);
         if (c->status != TEM_OK) {
-            c->out.size = written; /* whole documents only */
+            c->out.size = written; /* keep whole documents only */
             record_set_place(&c->error, r->path, c->first_line + record_count_lines(c->data, at));
             return;
         }
@@ -127,7 +132,7 @@ void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
     }
 }
 
-/* Where a record of a chunk begins, the first being 0. */
+/* Returns where record number `record`, from 0, begins in a chunk. The chunk has that record. */
 static size_t start_of(const record_run *r, const record_chunk *c, size_t record) {
     for (size_t at = 0;;) {
         size_t content = 0;
@@ -138,7 +143,8 @@ static size_t start_of(const record_run *r, const record_chunk *c, size_t record
     }
 }
 
-/* Cuts a chunk off before a document that is not paid for: it failed there. */
+/* Cuts a chunk off after its first `paid` documents, as if it had failed at the next one with the
+ * error `why`. */
 static void cut_off(const record_run *r, record_chunk *c, size_t paid, const tem_error *why) {
     const spending_document *documents = (const void *)c->documents.data;
     c->counts = (tem_counts){0};

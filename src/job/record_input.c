@@ -1,4 +1,4 @@
-/* record_input.c - the inputs of a run, as one stream of batches of whole records. */
+/* record_input.c - reads the inputs of a run as one stream of batches of whole records. */
 #include "job/record_input.h"
 
 #include "core/status.h"
@@ -17,8 +17,9 @@ void record_input_end(record_input *i) {
     core_buffer_free(&i->header);
 }
 
-/* Takes a header, without its line end. The other inputs must have the same as the first, or one
- * table could not hold them; it is not repeated. */
+/* Takes the header of an input, without its line end. Writes the header of the first input. All
+ * other inputs must have the same header, since one table is to hold them all; theirs is not
+ * written again. */
 static tem_status take_header(record_input *i, const char *header, size_t size, tem_error *error) {
     if (i->header_known)
         return size == i->header.size && memcmp(header, i->header.data, size) == 0
@@ -33,12 +34,12 @@ static tem_status take_header(record_input *i, const char *header, size_t size, 
     i->header_known = true;
     if (!core_buffer_add(&i->header, header, size) || !core_buffer_add(&i->header, "\n", 1))
         return core_fail_memory(error);
-    i->header.size = size; /* which the others are compared with */
+    i->header.size = size; /* without LF, to compare with other headers */
     return record_run_put(i->records, i->header.data, size + 1, error);
 }
 
-/* Looks for the header among the whole records from *at on, and moves *at past it. It is still due
- * if there are only blank lines. */
+/* Looks for the header among the whole records from *at on, and moves *at past it. If there are
+ * only blank lines, moves *at past them, and the header is still due. */
 static tem_status find_header(record_input *i, size_t *at, tem_error *error) {
     while (i->header_due && *at < i->whole) {
         size_t content = 0;
@@ -57,18 +58,20 @@ static tem_status find_header(record_input *i, size_t *at, tem_error *error) {
     return TEM_OK;
 }
 
-/* The length of the byte order mark with which an input may begin. It is no text, and left out. */
+/* Returns the length of the byte order mark at the beginning of an input, or 0 if it has none. The
+ * mark is not text, so tem leaves it out. */
 static size_t mark_length(const char *data, size_t size) {
     return size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Reads until there is a whole record; i->whole is 0 at the end of the input. */
+/* Reads until there is a whole record. Sets i->whole, which is 0 only at the end of the input. */
 static tem_status read_batch(record_input *i, tem_error *error) {
     stream_input *in = &i->in;
     size_t wanted = RECORD_BATCH_BYTES;
     for (;;) {
         const size_t before = in->data.size;
-        /* Asked before the waiting, which a signal that came earlier would not end. */
+        /* Ask the callback before the read waits: a signal that came earlier would not end that
+         * wait. */
         tem_status status = workers_tell(&i->records->workers, error);
         if (status == TEM_OK)
             status = stream_input_fill(in, wanted, error);
@@ -110,7 +113,8 @@ static tem_status close_input(record_input *i, tem_error *error) {
     return TEM_OK;
 }
 
-/* The next batch of the open input. Nothing but a mark or a header may be in it. */
+/* Reads the next batch of the open input, and leaves out mark and header. *size is 0 if the batch
+ * has nothing else. At the end of the input, closes it and does not touch *size. */
 static tem_status read_open(record_input *i, const char **data, size_t *size, tem_error *error) {
     stream_input_drop(&i->in, i->whole);
     tem_status status = read_batch(i, error);

@@ -1,7 +1,7 @@
-/* record_input.h - the inputs of a run, as one stream of batches of whole records.
+/* record_input.h - reads the inputs of a run as one stream of batches of whole records.
  *
- * Byte order marks and headers are taken out here: of the first TSV or CSV the header is written,
- * the others must have the same. */
+ * The batches have no byte order marks and no headers. record_input_next leaves out the marks. It
+ * writes the header of the first TSV or CSV file to the output; all others must have the same. */
 #ifndef JOB_RECORD_INPUT_H
 #define JOB_RECORD_INPUT_H
 
@@ -10,23 +10,24 @@
 typedef struct record_input {
     const tem_job *job;
     const tem_run *run;
-    record_run *records; /* which has the readers, and the place that errors tell */
-    size_t next;         /* input to be opened */
+    record_run *records; /* has the readers, and file and line for errors */
+    size_t next;         /* index of the input to open next */
     stream_input in;
     bool is_open;
-    bool begins, header_due; /* of the open input: nothing was read; its header was not found */
-    size_t whole;            /* bytes of whole records, handed out */
+    bool begins, header_due; /* of the open input: nothing was read yet; no header was found yet */
+    size_t whole;            /* bytes of whole records in the batch that was handed out */
     core_buffer header;      /* of the first input, without its line end */
     bool header_known;
 } record_input;
 
-/* Begins with the first input. */
+/* Starts before the first input. End with record_input_end. */
 void record_input_begin(record_input *i, const tem_job *job, const tem_run *run,
                         record_run *records);
 void record_input_end(record_input *i);
 
-/* The next batch, which is there until the next call; *size 0: there is none. TEM_ERR_FILE,
- * TEM_ERR_FORMAT (a header that is missing, or another), TEM_ERR_RANGE, TEM_ERR_MEMORY,
+/* Reads the next batch. *data is valid until the next call; *size is 0 if there is no more batch.
+ * TEM_ERR_FILE, TEM_ERR_FORMAT (a header is missing, is not valid, lacks the field or has it twice,
+ * or differs from the first), TEM_ERR_RANGE (a record is larger than 2 GiB), TEM_ERR_MEMORY,
  * TEM_ERR_CANCELLED. */
 tem_status record_input_next(record_input *i, const char **data, size_t *size, tem_error *error);
 

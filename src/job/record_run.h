@@ -1,5 +1,5 @@
-/* record_run.h - records on their way through a run: a batch of them is cut into chunks, and each
- * chunk is replaced by one thread. */
+/* record_run.h - how records pass through a run. A batch of records is cut into chunks, and one
+ * thread replaces each chunk. */
 #ifndef JOB_RECORD_RUN_H
 #define JOB_RECORD_RUN_H
 
@@ -13,59 +13,63 @@ typedef struct record_chunk {
     size_t size;
     uint64_t first_document, first_line;
     core_buffer out;
-    core_buffer documents; /* spending_document, with a ledger: what is to be paid */
+    core_buffer documents; /* with a ledger, spending_document: what each costs */
     tem_counts counts;
     tem_status status;
     tem_error error;
 } record_chunk;
 
-enum { RECORD_BATCH_BYTES = 4 << 20 }; /* read at a time, unless one record is larger */
+enum { RECORD_BATCH_BYTES = 4 << 20 }; /* bytes read at a time, unless a record is larger */
 
-/* One reading of the inputs: what becomes of their records. */
+/* The state of a run over records. It serves one reading of the inputs, or two if the first one
+ * only counts. */
 typedef struct record_run {
     tem_missing missing;
-    record_reader reader, person_reader; /* the latter without a field: nobody is named */
+    record_reader reader, person_reader; /* person_reader.field NULL: no field names people */
     spending spending;
-    bool counting; /* nothing is drawn or written */
+    bool counting; /* this reading draws and writes nothing */
     workers workers;
-    record_chunk *chunks; /* of the batch at hand */
+    record_chunk *chunks; /* of the current batch */
     unsigned chunk_count, chunk_max;
     stream_output output;
     tem_counts counts;
     const char *path;   /* of the input being read, for errors */
-    uint64_t documents; /* records handed to chunks so far, over all inputs */
-    uint64_t line;      /* of the next record in this input, from 1 */
+    uint64_t documents; /* records put into chunks in this reading, over all inputs */
+    uint64_t line;      /* line number of the next record in this input, from 1 */
 } record_run;
 
-/* Makes the threads and chunks. Free with record_run_free, also after a failure. */
+/* Makes the workers and chunks. TEM_ERR_ARGUMENT for an invalid policy, TEM_ERR_MEMORY. Free with
+ * record_run_free, also after a failure. */
 tem_status record_run_init(record_run *r, const tem_mechanism *mechanism, const tem_job *job,
                            const tem_run *run, tem_error *error);
 void record_run_free(record_run *r);
 
-/* Before a reading of all inputs. total: their bytes, or 0. */
+/* Call before each reading of all inputs. total: their size in bytes, 0 if it is not known. */
 void record_run_begin(record_run *r, bool counting, uint64_t total);
 
-/* Replaces a batch of whole records, pays for it, and writes it: the documents up to the first that
- * failed.
+/* Replaces a batch of whole records, pays for it, and writes it. If a document fails, writes the
+ * documents before it and returns its failure.
  * PRIVACY: nothing is written before the charge for it is on the disk. */
 tem_status record_batch_release(record_run *r, const char *data, size_t size, tem_error *error);
 
-/* Writes bytes that are not private, such as a header, unless nothing is written. */
+/* Writes bytes that are not private: a header, or records that were replaced. Writes nothing while
+ * the run only counts. */
 tem_status record_run_put(record_run *r, const char *bytes, size_t count, tem_error *error);
 
-/* ---- a chunk, by itself ---- */
+/* ---- one chunk ---- */
 
-/* A core_task: replaces the records of a chunk. The output is that of whole documents, up to the
- * first that failed; the chunk's status and error tell why, and where. */
+/* A core_task: replaces the records of the chunk `item`. If a document fails, the output of the
+ * chunk is the whole documents before it; the status and error of the chunk say why it failed, and
+ * where. */
 void record_chunk_replace(void *run, uint64_t item, unsigned thread);
 
-/* Pays for the documents of a chunk, in order; cuts the chunk off before the first that cannot be
- * paid, as if it had failed there. */
+/* Pays for the documents of a chunk, in order; while the run counts, counts them instead. Cuts the
+ * chunk off before the first document that cannot be paid for, as if it had failed there. */
 void record_chunk_pay(record_run *r, record_chunk *c);
 
 uint64_t record_count_lines(const char *data, size_t size);
 
-/* The place of an error, for the user. */
+/* Sets file and line of an error, for the user, and clears its byte. */
 void record_set_place(tem_error *error, const char *path, uint64_t line);
 
 #endif

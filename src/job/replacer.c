@@ -1,4 +1,4 @@
-/* replacer.c - one document, replaced. */
+/* replacer.c - replaces one document. */
 #include "job/replacer.h"
 
 #include "core/status.h"
@@ -66,7 +66,7 @@ void replacer_free(replacer *r) {
     core_buffer_free(&r->waiting);
 }
 
-/* A word of output, with a space before it unless it begins a line. */
+/* Appends a word to the output, with a space before it unless it begins a line. */
 static tem_status put(core_buffer *out, bool *line_begins, const char *word, size_t length,
                       tem_error *error) {
     if ((!*line_begins && !core_buffer_add(out, " ", 1)) || !core_buffer_add(out, word, length))
@@ -75,13 +75,14 @@ static tem_status put(core_buffer *out, bool *line_begins, const char *word, siz
     return TEM_OK;
 }
 
-/* Whether the mechanism draws for a piece. */
+/* Whether the mechanism draws a word for a piece. */
 static bool is_drawn_for(const replacer *r, const text_piece *piece) {
     const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
     return word && (piece->id != TEM_NO_WORD || r->options.oov == TEM_OOV_UNIFORM);
 }
 
-/* Whether to go on, asked now and then: a document may take long. */
+/* Asks the callback whether to go on, once per ASK_BYTES: a document may take long. bytes: those
+ * handled since the last call. TEM_ERR_CANCELLED. */
 static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
     enum { ASK_BYTES = 32 << 10 };
     r->unasked += bytes;
@@ -91,8 +92,9 @@ static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
     return core_progress(r->run, "privatizing", 0, 0, error);
 }
 
-/* Draws for many words at once, which is faster than one by one. A slow mechanism draws some at a
- * time, and is asked in between whether to go on. */
+/* Draws for many words at once, which is faster than one by one. `words` are the input words, and
+ * receive the drawn ones. A slow mechanism draws for some words at a time, and in between this asks
+ * the callback whether to go on. */
 static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
                              tem_error *error) {
     const tem_mechanism *m = r->mechanism;
@@ -107,7 +109,7 @@ static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, s
     return status;
 }
 
-/* The `at`-th word of those drawn. */
+/* Appends drawn word number `at`, from 0. */
 static tem_status put_drawn(const replacer *r, size_t at, core_buffer *out, bool *line_begins,
                             tem_error *error) {
     size_t length = 0;
@@ -126,8 +128,8 @@ static void count_piece(const replacer *r, const text_piece *piece, tem_counts *
     counts->unknown += word && piece->id == TEM_NO_WORD;
 }
 
-/* What stands in r->waiting for a word that is drawn for; else there is the length of what is put
- * out, and that. */
+/* r->waiting is a list of entries. The entry of a word that the mechanism draws for is this number,
+ * an int32_t. Any other entry is a length, an int32_t, and as many bytes of output. */
 enum { TO_BE_DRAWN = -1 };
 
 static tem_status wait_to_put(replacer *r, int32_t length, const char *bytes, tem_error *error) {
@@ -146,7 +148,8 @@ static tem_status wait_to_draw(replacer *r, const text_piece *piece, tem_error *
     return wait_to_put(r, TO_BE_DRAWN, NULL, error);
 }
 
-/* What becomes of a piece. */
+/* Adds a piece to r->waiting as the policies say: to be drawn for, masked or kept. A piece that is
+ * dropped adds nothing. */
 static tem_status add_piece(replacer *r, const text_piece *piece, tem_error *error) {
     const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
     if (is_drawn_for(r, piece))
@@ -155,12 +158,12 @@ static tem_status add_piece(replacer *r, const text_piece *piece, tem_error *err
         return TEM_OK;
     if (word && r->options.oov == TEM_OOV_MASK)
         return wait_to_put(r, 5, "<unk>", error);
-    /* PRIVACY: TEM_OOV_KEEP_UNSAFE or TEM_PUNCTUATION_KEEP, by these names: released unseen,
-     * outside any guarantee. */
+    /* PRIVACY: only TEM_OOV_KEEP_UNSAFE and TEM_PUNCTUATION_KEEP come here, which the user chose by
+     * these names. The piece is released unseen by the mechanism, outside any guarantee. */
     return wait_to_put(r, (int32_t)piece->length, r->pieces.text.data + piece->start, error);
 }
 
-/* Draws for the words that wait, and puts out all that does. */
+/* Draws for all waiting words, appends all waiting output in order, and empties both lists. */
 static tem_status put_waiting(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
                               tem_error *error) {
     uint32_t *words = (uint32_t *)(void *)r->drawn.data;
@@ -181,10 +184,10 @@ static tem_status put_waiting(replacer *r, tem_rng *rng, core_buffer *out, bool 
     return status;
 }
 
-/* The pieces of r->pieces.
- * PRIVACY: which words are drawn for together depends on their number and on what is put out, not
- * on where a window ends: that depends on spaces and accents, and the same random bits would give
- * other words. */
+/* Replaces the pieces of the current window, r->pieces.
+ * PRIVACY: the number of words, and the size of the output that waits, decide which words are drawn
+ * for together. The end of a window must not decide it: that depends on spaces and accents, and the
+ * same random bits would give other words. */
 static tem_status replace_window(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
                                  tem_counts *counts, tem_error *error) {
     enum { DRAWN_BYTES = (1 << 14) * sizeof(uint32_t), WAITING_BYTES = 1 << 20 };
@@ -215,7 +218,7 @@ static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size
     return status == TEM_OK ? put_waiting(r, rng, out, &line_begins, error) : status;
 }
 
-/* Each line for itself, parted by line feeds. A CR before one is white space. */
+/* Replaces each line by itself. A line feed separates lines; a CR before it is white space. */
 static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, size_t bytes,
                                 core_buffer *out, tem_counts *counts, tem_error *error) {
     for (size_t before = 0;;) {
@@ -223,7 +226,7 @@ static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, siz
         const size_t line = end == NULL ? bytes : (size_t)(end - text);
         tem_status status = replace_line(r, rng, text, line, out, counts, error);
         if (status == TEM_ERR_FORMAT && error != NULL)
-            error->byte += before; /* counted from the line so far */
+            error->byte += before; /* it was counted from the start of the line */
         if (status == TEM_OK)
             status = ask_after(r, 1, error); /* lines may be empty */
         if (status != TEM_OK || end == NULL)
@@ -236,7 +239,8 @@ static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, siz
     }
 }
 
-/* text_check a part at a time, each up to a character. */
+/* Does what text_check does, a part at a time, and asks in between whether to go on. Each part ends
+ * between two characters. */
 static tem_status check_text(replacer *r, const char *text, size_t bytes, tem_error *error) {
     enum { PART_BYTES = 1 << 20 };
     tem_status status = bytes > TEXT_BYTES_MAX ? text_check(text, bytes, error) : TEM_OK;
@@ -254,7 +258,7 @@ static tem_status check_text(replacer *r, const char *text, size_t bytes, tem_er
     return status;
 }
 
-/* The text in NFC, in r->stripped; a part at a time. */
+/* Appends the text in NFC to r->stripped, a part at a time. Asks in between whether to go on. */
 static tem_status compose_text(replacer *r, const char *text, size_t bytes, tem_error *error) {
     enum { PART_BYTES = 1 << 20 };
     tem_status status = TEM_OK;
@@ -271,14 +275,14 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
                         tem_counts *counts, tem_error *error) {
     const size_t before = out->size;
     tem_counts added = {.documents = 1};
-    /* Before tags go, so that the byte of an error is one of the text as it was given. */
+    /* Check before tags are removed: the byte of an error is then a byte of the caller's text. */
     if (r->options.strip_tags || bytes > TEXT_BYTES_MAX) {
         const tem_status checked = check_text(r, text, bytes, error);
         if (checked != TEM_OK)
             return checked;
     }
-    /* PRIVACY: in NFC first, or whether a letter after '<' had its accent apart would decide
-     * whether a tag begins there. */
+    /* PRIVACY: compose to NFC first. Otherwise the encoding of the letter after '<' would decide
+     * whether a tag begins there: one character with its accent, or the accent as another. */
     if (r->options.strip_tags && bytes > 0) {
         core_buffer_clear(&r->stripped);
         const tem_status composed = compose_text(r, text, bytes, error);

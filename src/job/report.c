@@ -1,4 +1,4 @@
-/* report.c - the report of a run: what was done, with which settings, and what it cost. */
+/* report.c - the report of a run: what it did, with which settings, and what it cost. */
 #include "job/report.h"
 
 #include "certificate/certificate.h"
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistr.h>
 
-/* ---- what it says ---- */
+/* ---- the values ---- */
 
 static void set_name(report *r, run_field field, const char *text) {
     r->values[field] = (run_value){.text = text, .is_null = text == NULL};
@@ -28,12 +28,12 @@ static void set_count(report *r, run_field field, uint64_t count) {
     r->values[field] = (run_value){.count = count};
 }
 
-/* null unless the number is known. JSON has no infinity. */
+/* Sets a number; null if it is not known or not finite, since JSON has no infinity. */
 static void set_number(report *r, run_field field, double number, bool known) {
     r->values[field] = (run_value){.number = number, .is_null = !known || !isfinite(number)};
 }
 
-/* Pieces that a policy releases as they are. */
+/* Counts the pieces that a policy releases as they are. */
 static uint64_t released_unseen(const tem_job *job, const tem_counts *counts) {
     return (job->text.oov == TEM_OOV_KEEP_UNSAFE ? counts->unknown : 0) +
            (job->text.punctuation == TEM_PUNCTUATION_KEEP ? counts->punctuation : 0);
@@ -85,7 +85,8 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
     set_time(r);
     set_law(r);
     set_policies(r, job);
-    /* PRIVACY: private, and a bound, exactly where spending_why_not_private gives no reason. */
+    /* PRIVACY: the report says private, and has a bound, exactly where spending_why_not_private
+     * gives no reason. */
     set_flag(r, RUN_PRIVATE, is_private);
     set_name(r, RUN_WHY_NOT_PRIVATE, why_not_private);
     set_count(r, RUN_RELEASED_UNSEEN, released_unseen(job, counts));
@@ -150,8 +151,8 @@ static void end_object(json_writer *w) {
     w->is_first = false;
 }
 
-/* A text that is not UTF-8, such as the name of a file, gets U+FFFD for each byte that does not
- * belong to a character: a reader of JSON takes nothing else. */
+/* Writes a text as a JSON string. JSON must be UTF-8, but the text need not be: it may be the name
+ * of a file. So U+FFFD replaces each byte that does not belong to a character. */
 static void put_text(json_writer *w, const char *text) {
     core_buffer valid = {0};
     const uint8_t *at = (const uint8_t *)text;
@@ -182,7 +183,7 @@ void report_number(const char *printed, char plain[REPORT_NUMBER_BYTES]) {
     for (; *c != '\0' && *c != 'e'; c++) {
         if (is_digit(*c) || *c == '-')
             plain[size++] = *c;
-        else if (!is_real) { /* the locale's point, of one byte or more */
+        else if (!is_real) { /* the locale's decimal point, one or more bytes */
             plain[size++] = '.';
             is_real = true;
         }
@@ -201,7 +202,7 @@ void report_number(const char *printed, char plain[REPORT_NUMBER_BYTES]) {
     plain[size] = '\0';
 }
 
-/* In 17 digits, from which every reader gets the same double back. */
+/* Writes 17 digits, from which every reader gets the same double back. */
 static void put_number(json_writer *w, double number) {
     char printed[REPORT_NUMBER_BYTES - 2], plain[REPORT_NUMBER_BYTES];
     snprintf(printed, sizeof printed, "%.17g", number);
@@ -220,8 +221,8 @@ static void put_effect(json_writer *w, const tem_effect *effect) {
     put_number(w, effect->bayes);
 }
 
-/* What the certificate says that the mechanism does, and the paper's at the same epsilon; null if
- * it does not say. */
+/* Writes the effects of the mechanism, and those of the paper's mechanism at the same epsilon, as
+ * the certificate states them. Writes null without a certificate, or if it states no effects. */
 static void put_effects(json_writer *w, const tem_mechanism *mechanism) {
     const tem_certificate_info certificate = mechanism->certificate;
     if (certificate.hash[0] == '\0' || certificate.prior[0] == '\0') {

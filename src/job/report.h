@@ -1,4 +1,4 @@
-/* report.h - the report of a run: what was done, with which settings, and what it cost.
+/* report.h - the report of a run: what it did, with which settings, and what it cost.
  *
  * report_fill is the only place that decides what a report says. The command and the Python package
  * get it as JSON (tem_report_json); a ledger writes the same values as a charge (run_fields.h). */
@@ -9,7 +9,7 @@
 #include "ledger/run_fields.h"
 #include "mech/tem_mechanism.h"
 
-/* The values point into the rest of the struct: it must not be copied. */
+/* Do not copy this struct: its values point into it. */
 typedef struct report {
     run_value values[RUN_FIELDS];
     tem_mechanism_info info;
@@ -17,21 +17,22 @@ typedef struct report {
     char time[32];
 } report;
 
-/* Fills in all fields but those of the ledger, which are null. The exact numbers stay 0. */
+/* Fills in all fields except two kinds, which become null: those of the ledger, and RUN_EFFECTS,
+ * which report_write takes from the certificate. The exact numbers stay 0. */
 void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
                  const tem_counts *counts);
 
-/* The fields of the ledger. */
+/* Fills in the fields of the ledger. */
 void report_fill_ledger(report *r, const tem_job *job, const tem_balance *balance);
 
-/* Appends the report as a JSON object of several lines, LF at its end. The fields of the ledger
- * are there only if it has one. TEM_ERR_MEMORY. */
+/* Appends the report to out, as a JSON object of several lines with LF at its end. Leaves the
+ * fields of the ledger out if the run has no ledger. TEM_ERR_MEMORY. */
 tem_status report_write(const report *r, const tem_mechanism *mechanism, core_buffer *out,
                         tem_error *error);
 
-/* A number as printf's %.17g writes it in any locale, as JSON has it: with a point, or an exponent,
- * so that readers do not take it for an integer. `plain` has room for REPORT_NUMBER_BYTES, which is
- * enough for every double. */
+/* Converts a number to JSON. printed: the number as printf's %.17g writes it, in any locale. plain
+ * receives it with a decimal point or an exponent, so that readers do not take it for an integer;
+ * REPORT_NUMBER_BYTES are enough for every double. */
 enum { REPORT_NUMBER_BYTES = 48 };
 void report_number(const char *printed, char plain[REPORT_NUMBER_BYTES]);
 

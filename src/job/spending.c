@@ -1,4 +1,4 @@
-/* spending.c - what a run costs, and whether it may. */
+/* spending.c - what a run costs, and whether the budget allows it. */
 #include "job/spending.h"
 
 #include "core/number.h"
@@ -13,10 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what a job may ask for ---- */
+/* ---- checking the job ---- */
 
-/* PRIVACY: the theorem is about words that are all drawn. What is proved is named here, and every
- * other policy is taken for one that tells something. */
+/* Returns why no bound holds under these policies, or NULL if one holds.
+ * PRIVACY: the theorem is about texts whose words are all drawn. This function names the policies
+ * for which it is proved, and takes every other policy for one that reveals something. */
 static const char *why_policies(tem_oov oov, tem_punctuation punctuation) {
     if (oov == TEM_OOV_DROP)
         return "unknown words are left out, which shows in the number of words; use uniform for "
@@ -41,7 +42,8 @@ const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_j
     return why != NULL ? why : mechanism_why_unbounded(mechanism);
 }
 
-/* epsilon is per unit of a model's distance, so that a sum is one of a single model. */
+/* Refuses a model that the ledger could not recognise. epsilon is per unit of the distance of one
+ * model, so only charges with the same model can be added up. */
 static tem_status check_model(const tem_mechanism *mechanism, tem_error *error) {
     tem_model_info info;
     model_get_info(mechanism->model, &info);
@@ -99,10 +101,10 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
         salt[i] = (unsigned char)rng_below(&rng, 256);
     rng_wipe(&rng);
     amount_from_number(job->budget, AMOUNT_DOWN, &s->budget);
-    /* PRIVACY: the decimal may be below epsilon by half a unit in its last place: 2^-53 of it,
-     * 2^-30 at most. What is lost is below that too: 2s is at least 2^-19 below epsilon
-     * (exponent_s); what a certificate proves is below it by more than 2^-51 of it
-     * (certificate_leaves_room). */
+    /* PRIVACY: the decimal may be below epsilon by half a unit in the last place of epsilon. That
+     * is 2^-53 of epsilon at most, so 2^-30 at most. The loss is below the decimal, too. Without a
+     * certificate, 2s is at least 2^-19 below epsilon (exponent_s). With a certificate, the proved
+     * loss is below epsilon by more than 2^-51 of epsilon (certificate_leaves_room). */
     amount_from_number(mechanism->epsilon, AMOUNT_UP, &s->epsilon);
     s->limited = is_given(job->budget);
     tem_model_info model;
@@ -113,20 +115,22 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
     return status;
 }
 
-/* words * epsilon, which fits: spending_check has seen that epsilon has 64 bits. */
+/* Returns words * epsilon. It fits: spending_check refuses an epsilon of more than 64 bits. */
 static amount cost(const spending *s, uint64_t words) {
     return s->epsilon * words;
 }
 
-/* Without a person's account: what charges to nobody in particular leave. */
+/* For a run that charges no account. Charges to nobody in particular still count, so ledger_left
+ * returns what they leave of the budget. */
 static const account nobody = {.spent = 0};
 
-/* What this run charges to an account, or in a dry run would. */
+/* Returns the words that this run charges to an account, or would charge if it is a dry run. */
 static uint64_t words_of_run(const spending *s, const account *a) {
     return s->job->dry_run ? a->words : a->own_words;
 }
 
-/* The account of this run that has the least left, and how many there are. */
+/* Returns the account with the least left, of those that this run charges. *people receives how
+ * many the run charges. */
 static const account *poorest(const spending *s, uint64_t *people) {
     const accounts *all = &s->ledger.people;
     const account *found = &nobody;
@@ -207,12 +211,12 @@ tem_status spending_count(spending *s, const spending_document *d, uint64_t reco
 
 /* ---- charging ---- */
 
-/* steps of 2^-bits as an amount, rounded up. */
+/* Converts steps of 2^-bits to an amount, rounded up. steps: already multiplied by an amount. */
 static amount from_steps(amount steps, unsigned bits) {
     return (steps + ((amount)1 << bits) - 1) >> bits;
 }
 
-/* The report of what is due, with the exact numbers that a ledger has. */
+/* Fills in the report of what is due, with the exact numbers that a ledger writes. */
 static void fill_charge(const spending *s, report *r) {
     report_fill(r, s->mechanism, s->job, &s->counts);
     run_value *run = r->values;
@@ -234,7 +238,8 @@ static tem_status charge(spending *s, tem_error *error) {
     return ledger_add(&s->ledger, &written, error);
 }
 
-/* Charges for what is due, if anything is, and keeps or forgets its words. */
+/* Charges for what is due, if anything is. The accounts keep their words if `keep`, so that
+ * spending_take can spend them; otherwise they forget them. */
 static tem_status charge_due(spending *s, bool keep, tem_error *error) {
     const bool is_due = s->counts.documents > 0 || s->counts.words > 0;
     tem_status status = is_due ? charge(s, error) : TEM_OK;
@@ -252,7 +257,8 @@ static tem_status charge_due(spending *s, bool keep, tem_error *error) {
 
 /* ---- the budget ---- */
 
-/* Whether the charges in the ledger add up to anything. */
+/* With a budget: TEM_ERR_BUDGET if the charges in the ledger cannot be added up, because one is
+ * with another model or has no bound. */
 static tem_status check_charges(const spending *s, tem_error *error) {
     if (s->limited && s->ledger.foreign_line != 0)
         return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.foreign_line, 0,
@@ -284,7 +290,7 @@ static tem_status refuse_run(const spending *s, const account *a, size_t refused
                         needed);
 }
 
-/* Whether everybody can pay what is due. */
+/* TEM_ERR_BUDGET if an account has less left than the words due to it cost. */
 static tem_status check_budget(const spending *s, tem_error *error) {
     const uint32_t *due = (const uint32_t *)(const void *)s->due.data;
     const account *first = NULL;

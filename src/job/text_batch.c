@@ -1,4 +1,4 @@
-/* text_batch.c - a batch of texts in memory, for a batch of private ones. */
+/* text_batch.c - privatises a batch of texts in memory. */
 #include "job/text_batch.h"
 
 #include "core/memory.h"
@@ -7,22 +7,22 @@
 #include "job/workers.h"
 
 enum {
-    GROUP_BYTES = 64 << 10,      /* of text, at most, unless one text is larger */
-    TEXT_EFFORT = 16,            /* bytes that a text counts for beside its own */
-    BYTES_PER_THREAD = 32 << 10, /* with less to do a thread does not pay */
-    GROUPS_PER_THREAD = 4        /* so that all end at about the same time */
+    GROUP_BYTES = 64 << 10,      /* a group with this much effort gets no more texts */
+    TEXT_EFFORT = 16,            /* bytes of effort for each text, besides its own bytes */
+    BYTES_PER_THREAD = 32 << 10, /* with less effort, a thread costs more than it saves */
+    GROUPS_PER_THREAD = 4        /* so that all threads end at about the same time */
 };
 
 /* Where the private form of a text is. */
 typedef struct text_place {
     size_t group, start, bytes;
-    bool missing; /* there was no text, and there is none */
+    bool missing; /* there was no text, so there is no private form */
 } text_place;
 
-/* Texts that follow one another, replaced by one thread. */
+/* Consecutive texts that one thread replaces: from `first` up to, not including, `end`. */
 typedef struct text_group {
     size_t first, end;
-    core_buffer out; /* their private forms, each with a NUL behind it */
+    core_buffer out; /* their private forms, each followed by NUL */
     tem_status status;
     tem_error error;
 } text_group;
@@ -37,7 +37,7 @@ typedef struct text_batch {
     const tem_job *job;
     const tem_text_input *texts;
     tem_texts *result;
-    tem_document *documents; /* what each costs, and whom */
+    tem_document *documents; /* for the charge: the counts and the person of each text */
     workers workers;
 } text_batch;
 
@@ -62,8 +62,9 @@ void text_batch_free(tem_texts *texts) {
 
 /* ---- one group, one thread ---- */
 
-/* PRIVACY: a text that is missing is one without words, or which texts are missing would show;
- * unless that is asked for. */
+/* Replaces text i.
+ * PRIVACY: tem treats a missing text as a text without words. Otherwise the output would show which
+ * texts are missing. It shows that only if the user asks for it (TEM_MISSING_KEEP). */
 static tem_status replace_one(text_batch *b, worker *w, text_group *g, size_t i) {
     const tem_text_input *given = &b->texts[i];
     text_place *place = &b->result->places[i];
@@ -80,7 +81,8 @@ static tem_status replace_one(text_batch *b, worker *w, text_group *g, size_t i)
     return status;
 }
 
-/* One text that fails ends the work on all: nothing would be handed out. */
+/* A core_task: replaces the texts of a group. If one text fails, all threads stop, since no text
+ * would be handed out. */
 static void replace_group(void *context, uint64_t item, unsigned thread) {
     text_batch *b = context;
     worker *w = &b->workers.items[thread];
@@ -118,7 +120,8 @@ static unsigned choose_threads(const tem_run *run, size_t effort) {
     return asked_for || threads < useful ? threads : (unsigned)useful;
 }
 
-/* Cuts the texts into groups, or tells how many there are if there is no room for them. */
+/* Cuts the texts into groups. A group ends as soon as its effort reaches `target`. Returns the
+ * number of groups. groups NULL: only counts them. */
 static size_t make_groups(const text_batch *b, size_t target, text_group *groups) {
     size_t count = 0, effort = 0;
     for (size_t i = 0; i < b->result->count; i++) {
@@ -166,8 +169,8 @@ static tem_status make_workers(text_batch *b, const tem_mechanism *mechanism, co
     return workers_init(&b->workers, mechanism, b->job, useful == 0 ? 1 : useful, run, error);
 }
 
-/* Why no text can be handed out: one has failed, and the others were stopped for it; or all were
- * stopped. */
+/* Returns why no text can be handed out: the failure of a text, because of which the others were
+ * stopped; or TEM_ERR_CANCELLED if the callback stopped them all. */
 static tem_status find_failure(const text_batch *b, tem_error *error) {
     const tem_texts *result = b->result;
     for (size_t i = 0; i < result->group_count; i++) {
@@ -195,7 +198,8 @@ static tem_status replace_all(text_batch *b, tem_error *error) {
 
 /* ---- the call ---- */
 
-/* What is not for a batch is refused, never ignored: the caller believes that it holds. */
+/* Refuses options that do not apply to a batch. Ignoring them would be wrong: the caller would
+ * believe that they have an effect. */
 static tem_status check_job(const tem_job *job, const tem_text_input *texts, size_t count,
                             tem_error *error) {
     if (job->format != 0 || job->field != NULL || job->input_count > 0 || job->output != NULL)

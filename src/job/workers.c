@@ -1,4 +1,4 @@
-/* workers.c - the threads of a run. */
+/* workers.c - the workers of a run: the state of its threads. */
 #include "job/workers.h"
 
 #include "core/memory.h"
@@ -11,7 +11,7 @@ tem_status workers_tell(workers *w, tem_error *error) {
     return core_progress(w->run, w->stage, done, w->total, error);
 }
 
-/* Asked at each document and within large ones. */
+/* Whether the run is to stop. Called for each document, and within large ones. */
 static bool is_stopped(workers *w, unsigned thread) {
     if (thread == 0 && workers_tell(w, NULL) != TEM_OK)
         atomic_store_explicit(&w->stop, true, memory_order_relaxed);
@@ -25,6 +25,7 @@ static int ask_worker(void *context, const char *stage, uint64_t done, uint64_t 
     return is_stopped(w->all, w->thread);
 }
 
+/* The progress callback of workers_watch. */
 static int ask_while_waiting(void *context, const char *stage, uint64_t done, uint64_t total) {
     (void)stage, (void)done, (void)total;
     is_stopped(context, 0);
