@@ -1,13 +1,15 @@
-/* columns.c - fields that a header names: TSV and CSV. */
+/* columns.c - finds the fields that a header names, in TSV and CSV. */
 #include "core/status.h"
 #include "records/format.h"
 
 #include <string.h>
 
-/* Goes over the fields; calls `visit` for each. Returns their number in *columns. */
+/* Called for each field of a record; column: its number, from 0. */
 typedef tem_status visit_field(void *context, uint32_t column, const record_span *span,
                                tem_error *error);
 
+/* Calls `visit` for each field of a record, in order, and stops at the first failure. *columns
+ * receives the number of fields. TEM_ERR_FORMAT, and the failures of `visit`. */
 static tem_status visit_fields(const record_reader *r, const char *record, size_t size,
                                visit_field *visit, void *context, uint32_t *columns,
                                tem_error *error) {

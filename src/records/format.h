@@ -1,8 +1,8 @@
 /* format.h - one interface for all record formats.
  *
- * A format is one file, format_NAME.c, and one line in formats.c. The rest of tem asks the fields
- * below and never compares formats: one that a caller does not know is served by its functions or
- * refused, and is never taken for lines of text. */
+ * A format is one file, format_NAME.c, and one line in formats.c. The rest of tem looks at the
+ * fields below and never compares formats. So tem handles a format that a caller does not know
+ * through its functions, or refuses it. It never takes such a format for lines of text. */
 #ifndef RECORDS_FORMAT_H
 #define RECORDS_FORMAT_H
 
@@ -13,15 +13,15 @@ struct record_format {
     const char *name;    /* as the user writes it */
     const char *meaning; /* one line for help texts */
 
-    bool has_fields;      /* records have named fields, of which one is private; else all of a
-                                * record is */
-    bool blank_is_record; /* a blank line is a record without words; else it is none */
-    bool ignores_returns; /* carriage returns at the end of a record are blanks, however many */
-    record_field_end *columns; /* where a field ends: the first record names the fields, and all
-                                * have as many; or NULL */
+    bool has_fields;      /* records have named fields, and one is private; else the whole
+                                * record is private */
+    bool blank_is_record; /* a blank line is a record without words; else it is not a record */
+    bool ignores_returns; /* any number of carriage returns at the end of a record is ignored */
+    record_field_end *columns; /* finds the end of a field, where the first record names the
+                                * fields and all records have as many; else NULL */
 
-    /* The end of the first record, its line end included; `size` if it does not end. And the end of
-     * the last record that does; 0 if none does. */
+    /* first_end returns the end of the first record, its line end included, or `size` if it does
+     * not end. last_end returns the end of the last record that ends, or 0 if none ends. */
     size_t (*first_end)(const char *data, size_t size);
     size_t (*last_end)(const char *data, size_t size);
 
@@ -32,32 +32,34 @@ struct record_format {
                          tem_error *error);
 };
 
-/* ---- what several formats share ---- */
+/* ---- shared by several formats ---- */
 
-/* Records that end with their line. */
+/* first_end and last_end, for formats in which a record is a line. */
 size_t format_first_line(const char *data, size_t size);
 size_t format_last_line(const char *data, size_t size);
 
-/* A field that is written as it is. */
+/* encode, for formats that write a text as it is. */
 tem_status format_encode_plain(const record_reader *r, const char *text, size_t bytes,
                                core_buffer *out, tem_error *error);
 
-/* find_field for a format that has `columns`. */
+/* find_field, for formats that have `columns`. */
 tem_status format_find_column(const record_reader *r, const char *record, size_t size,
                               record_span *span, tem_error *error);
 
-/* One past the quote that closes the one at `at`, a doubled one being none; size + 1 if no quote
- * does. */
+/* Returns the offset just after the quote that closes the quote at `at`, or size + 1 if no quote
+ * closes it. A doubled quote does not close it. */
 size_t format_quoted_end(const char *record, size_t size, size_t at);
 
-/* TEM_ERR_FORMAT at a byte of the record. */
+/* Returns TEM_ERR_FORMAT with the message `what`. byte: the offset in the record, from 0. */
 tem_status format_refuse(tem_error *error, size_t byte, const char *what);
 
-/* PRIVACY: programs differ in what a carriage return alone means. Where that would move the borders
- * of the private field, it is refused. */
+/* Refuses a carriage return at an offset of the record.
+ * PRIVACY: programs differ in what a carriage return alone means. Where that would move the borders
+ * of the private field, tem refuses it. */
 tem_status format_refuse_return(tem_error *error, size_t byte);
 
-/* What stands between the quotes of a field of CSV, appended to out; false without memory. */
+/* Appends the text of a quoted CSV field to out. text: the bytes between the quotes. Returns false
+ * if there is no memory. */
 bool format_decode_csv(const char *text, size_t bytes, core_buffer *out);
 
 #endif

@@ -2,9 +2,9 @@
 #include "core/status.h"
 #include "records/format.h"
 
-/* The end of the first, or of the last whole, record, where a line feed between quotes ends
- * nothing; `none` if there is none. A quote inside an unquoted field is refused later, by
- * field_end; here any quote opens or closes. */
+/* Returns the end of the first record or, unless `first`, of the last whole record; `none` if there
+ * is no such record. A line feed between quotes does not end a record. Here any quote opens or
+ * closes; field_end later refuses a quote inside an unquoted field. */
 static size_t record_end(const char *data, size_t size, bool first, size_t none) {
     size_t end = none;
     bool quoted = false;
@@ -54,7 +54,7 @@ static tem_status field_end(const char *record, size_t size, size_t at, record_s
     return TEM_OK;
 }
 
-/* Each quote in it is doubled. */
+/* Each quote in the text is doubled: copies one and skips the other. */
 bool format_decode_csv(const char *text, size_t bytes, core_buffer *out) {
     if (!core_buffer_reserve(out, bytes))
         return false;

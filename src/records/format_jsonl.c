@@ -1,4 +1,4 @@
-/* format_jsonl.c - an object of JSON a line. */
+/* format_jsonl.c - JSONL: each line is a JSON object. */
 #include "records/format.h"
 #include "records/json_span.h"
 
@@ -19,7 +19,7 @@ const record_format format_jsonl = {
     .name = "jsonl",
     .meaning = "an object a line; the field is a string or null",
     .has_fields = true,
-    .ignores_returns = true, /* to JSON these are blanks, and would be copied */
+    .ignores_returns = true, /* JSON takes them for blanks, and tem would copy them */
     .first_end = format_first_line,
     .last_end = format_last_line,
     .find_field = find_field,

@@ -1,8 +1,8 @@
 /* format_tsv.c - tab-separated values, without quoting. */
 #include "records/format.h"
 
-/* PRIVACY: programs differ in whether TSV has quotes. Where that would move the borders of the
- * private field, it is refused. */
+/* PRIVACY: programs differ in whether TSV has quotes. Where a quote would move the borders of the
+ * private field, tem refuses it. */
 static tem_status field_end(const char *record, size_t size, size_t at, record_span *span,
                             tem_error *error) {
     *span = (record_span){at, at, RECORD_PLAIN};

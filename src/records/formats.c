@@ -1,4 +1,4 @@
-/* formats.c - the table of all record formats, and what several of them share. */
+/* formats.c - the table of all record formats, and functions that several formats share. */
 #include "core/status.h"
 #include "records/format.h"
 

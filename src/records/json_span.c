@@ -1,8 +1,9 @@
-/* json_span.c - one field of a JSON object, as a span of bytes.
+/* json_span.c - finds one field of a JSON object, as a span of bytes.
  *
- * A recursive-descent scanner without recursion: what is open is a stack of bits, array or
- * object. jansson, the oracle in the tests, would parse the record into a tree and write
- * another text of the same meaning; here every byte outside the span must stay. */
+ * This is a recursive-descent scanner without recursion: a stack of flags says which brackets are
+ * open, and whether each is an array or an object. jansson, with which the tests compare it, would
+ * parse the record into a tree and write another text with the same meaning. Here every byte
+ * outside the span must stay. */
 #include "records/json_span.h"
 
 #include "core/status.h"
@@ -14,14 +15,14 @@ typedef struct scanner {
     const char *data;
     size_t size, at;
     tem_error *error;
-    bool person; /* the field is the one that names people */
+    bool person; /* the field names people */
 } scanner;
 
 static tem_status expected(const scanner *s, const char *what) {
     return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s", what);
 }
 
-/* The field is missing, or twice. */
+/* Fails because the field is missing or occurs twice. how: "", or how often was expected. */
 static tem_status expected_field(const scanner *s, const char *how) {
     return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s%s",
                         s->person ? "the field that names people" : "the private field", how);
@@ -117,7 +118,7 @@ static tem_status skip_scalar(scanner *s) {
     return c == '-' || is_digit(c) ? skip_number(s) : skip_literal(s);
 }
 
-/* `"key" :` and the blanks around. */
+/* Skips `"key" :` and the blanks around it. */
 static tem_status skip_key(scanner *s) {
     skip_blanks(s);
     tem_status status = skip_string(s);
@@ -128,13 +129,14 @@ static tem_status skip_key(scanner *s) {
     return status;
 }
 
-/* What is open around the scanner: true for an object. */
+/* The brackets that are open around the scanner: true for an object, false for an array. */
 typedef struct nesting {
     bool object[JSON_DEPTH_MAX];
     unsigned depth;
 } nesting;
 
-/* At an opening bracket. *done tells whether it was closed at once. */
+/* Opens the bracket at the scanner, and moves to its first value, or past the bracket if it closes
+ * at once. *done receives whether it closes at once. */
 static tem_status open_bracket(scanner *s, nesting *n, bool *done) {
     if (n->depth == JSON_DEPTH_MAX)
         return expected(s, "at most 1024 levels");
@@ -149,7 +151,8 @@ static tem_status open_bracket(scanner *s, nesting *n, bool *done) {
     return TEM_OK;
 }
 
-/* After a value: closes what ends here, and comes to the next value or to the end. */
+/* Call after a value: closes the brackets that end here, and moves to the next value or to the
+ * end. */
 static tem_status after_value(scanner *s, nesting *n) {
     while (n->depth > 0) {
         const bool object = n->object[n->depth - 1];
@@ -181,7 +184,8 @@ static tem_status skip_value(scanner *s) {
     return TEM_OK;
 }
 
-/* Whether the string from `start` to s->at is `field`, escapes resolved. */
+/* *equal receives whether the string from `start` to s->at, with its escapes resolved, is
+ * `field`. */
 static tem_status key_equals(const scanner *s, size_t start, const char *field, bool *equal) {
     core_buffer key = {0};
     tem_status status = json_decode(s->data + start, s->at - start, &key, s->error);
@@ -191,9 +195,9 @@ static tem_status key_equals(const scanner *s, size_t start, const char *field, 
     return status;
 }
 
-/* How the value from `start` to s->at is written, if it is one that the field may have. A
- * person may also be a whole number; a number with a point or an exponent could be written in other
- * ways, and would be another person each time. */
+/* Whether the field may have the value from `start` to s->at. If so, *quoting receives how the
+ * value is written. A person may also be a whole number. A number with a point or an exponent could
+ * be written in several ways, and each would be another person. */
 static bool is_field_value(const scanner *s, size_t start, record_quoting *quoting) {
     const char first = s->data[start];
     if (first == '"')
@@ -203,7 +207,7 @@ static bool is_field_value(const scanner *s, size_t start, record_quoting *quoti
     else if (s->person && (first == '-' || is_digit(first))) {
         *quoting = RECORD_PLAIN;
         if (first == '-' && s->data[start + 1] == '0')
-            return false; /* another 0 */
+            return false; /* -0 is another way to write 0 */
         for (size_t at = start + 1; at < s->at; at++)
             if (!is_digit(s->data[at]))
                 return false;
@@ -212,7 +216,8 @@ static bool is_field_value(const scanner *s, size_t start, record_quoting *quoti
     return true;
 }
 
-/* One member of the top-level object. */
+/* Scans one member of the top-level object. If its key is `field`, *span receives its value, and
+ * *found grows by 1. */
 static tem_status scan_member(scanner *s, const char *field, record_span *span, unsigned *found) {
     bool equal = false;
     skip_blanks(s);
@@ -292,8 +297,8 @@ static uint32_t hex4(const char *digits) {
     return value;
 }
 
-/* The character of an escape "uXXXX" at string[*at], with its second half where it has
- * one; *at moves past. 0xFFFFFFFF for half a character. */
+/* Returns the character of the escape "uXXXX" at string[*at], together with a second escape if the
+ * character needs two, and moves *at past. Returns 0xFFFFFFFF for half a character. */
 static uint32_t unescape_u(const char *string, size_t size, size_t *at) {
     uint32_t c = hex4(string + *at + 1);
     *at += 5;

@@ -1,4 +1,4 @@
-/* records.c - where the text is in a stream of records, whatever their format. */
+/* records.c - finds the text in a stream of records, whatever their format. */
 #include "records/records.h"
 
 #include "core/status.h"
@@ -44,7 +44,7 @@ tem_status records_decode(const record_span *span, const char *record, core_buff
     if (span->quoting == RECORD_JSON)
         return json_decode(record + span->start, span->end - span->start, out, error);
     const size_t bytes = span->end - span->start;
-    if (bytes == 0 || span->quoting == RECORD_NOTHING) /* the former of a record that is nowhere */
+    if (bytes == 0 || span->quoting == RECORD_NOTHING) /* with 0 bytes, record may be NULL */
         return TEM_OK;
     const char *text = record + span->start;
     const bool done = span->quoting == RECORD_CSV_QUOTED
