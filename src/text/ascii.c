@@ -1,4 +1,4 @@
-/* ascii.c - folding and word boundaries of ASCII. */
+/* ascii.c - folds ASCII and finds its word boundaries. */
 #include "text/ascii.h"
 
 #include <stdint.h>
@@ -7,18 +7,18 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "the first of eight characters is the lowest byte of a word");
 
-/* The word break properties that occur in ASCII (UAX #29, table 3), and what is blank. */
+/* The word break properties of ASCII characters (UAX #29, table 3), and which of them are blank. */
 enum {
     OTHER = 0,
     LETTER = 1,
     DIGIT = 2,
     CONNECTOR = 4, /* ExtendNumLet: _ */
-    /* Stay together whatever follows (WB5, WB8 to WB10, WB13). */
+    /* No boundary between any two of these, whatever follows (WB5, WB8 to WB10, WB13). */
     OF_WORD = LETTER | DIGIT | CONNECTOR,
     MID_LETTER = 8,                  /* MidLetter: : */
     MID_DIGIT = 16,                  /* MidNum: , ; */
     MIDDLE = MID_LETTER | MID_DIGIT, /* MidNumLet and Single_Quote are both: . ' */
-    CONTROL = 32,                    /* blank; the breaks of OTHER, but for CR LF */
+    CONTROL = 32,                    /* blank; breaks as OTHER does, except CR LF */
     SPACE = 64                       /* WSegSpace */
 };
 
@@ -86,10 +86,10 @@ static bool joins(unsigned a, unsigned middle, unsigned b) {
                       (a == DIGIT && (middle & MID_DIGIT) != 0));
 }
 
-/* How many of the eight bytes at `text` are small letters before another comes. The sums have
- * the high bit of a byte where it is at least 'a', and where it is beyond 'z'; a carry out of
- * a byte beyond ASCII spoils only those after it. Most words end within eight letters, and
- * this finds their end without a branch for each. */
+/* Returns how many of the eight bytes at `text` are lower-case letters, up to the first other byte.
+ * In the two sums, the high bit of a byte is set where the byte is at least 'a', and where it is
+ * beyond 'z'. A carry out of a byte beyond ASCII spoils only the bytes after it. Most words end
+ * within eight letters, and this finds their end without a branch per letter. */
 static size_t count_letters(const char *text) {
     const uint64_t eight = load_eight(text);
     const uint64_t at_least_a = eight + ones * (0x80 - 'a');
@@ -98,7 +98,7 @@ static size_t count_letters(const char *text) {
     return others == 0 ? 8 : (size_t)__builtin_ctzll(others) / 8;
 }
 
-/* The end of the segment that begins with a letter, a digit or a connector. */
+/* Returns the end of the segment at `at`, which begins with a letter, a digit or a connector. */
 static size_t word_end(const char *text, size_t at) {
     for (;;) {
         size_t letters = 0;
@@ -116,7 +116,7 @@ static size_t word_end(const char *text, size_t at) {
     }
 }
 
-/* Connectors alone are no word. */
+/* Connectors alone are not a word. */
 static segment_kind kind_of_word(const char *text, size_t start, size_t end) {
     while (start < end && !ascii_is_letter_or_digit(text[start]))
         start++;

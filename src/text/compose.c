@@ -1,5 +1,6 @@
-/* compose.c - a text in NFC. No character of ASCII composes with one before it, and none moves
- * (pieces.c), so only what is beyond ASCII, with the character before it, goes to libunistring. */
+/* compose.c - converts a text to NFC. No ASCII character composes with the character before it, and
+ * none changes its place (pieces.c). So only characters beyond ASCII, with the character before
+ * them, go to libunistring. */
 #include "text/compose.h"
 
 #include "core/memory.h"
@@ -10,7 +11,7 @@
 #include <uninorm.h>
 #include <unistr.h>
 
-/* What libunistring allocates for us is erased. */
+/* Appends a part in NFC. Erases the memory that libunistring allocates for it. */
 static bool add_composed(const char *part, size_t bytes, core_buffer *out) {
     size_t composed_bytes = 0;
     uint8_t *composed =
@@ -23,7 +24,7 @@ static bool add_composed(const char *part, size_t bytes, core_buffer *out) {
 }
 
 bool compose(const char *text, size_t bytes, core_buffer *out) {
-    if (!core_buffer_reserve(out, bytes)) /* at once what most texts need */
+    if (!core_buffer_reserve(out, bytes)) /* enough for most texts, at once */
         return false;
     for (size_t at = 0; at < bytes;) {
         size_t ascii = ascii_length(text + at, bytes - at), end = at + ascii;
@@ -40,6 +41,7 @@ bool compose(const char *text, size_t bytes, core_buffer *out) {
     return true;
 }
 
+/* Whether the first character composes with no character before it. */
 static bool begins_apart(const char *text, size_t bytes) {
     ucs4_t c = 0;
     if ((unsigned char)text[0] < 0x80)

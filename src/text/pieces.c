@@ -1,30 +1,31 @@
-/* pieces.c - from a text to the pieces that a mechanism replaces.
+/* pieces.c - cuts a text into the pieces that a mechanism replaces.
  *
- * libunistring folds any text and finds its word boundaries; ASCII, which is most of English,
- * is done here, many times as fast. One letter with an accent must not cost a whole document
- * that, so a text is divided twice:
+ * libunistring folds any text and finds its word boundaries. This file does the same for ASCII,
+ * which is most of English, many times as fast. One letter with an accent must not slow down a
+ * whole document, so a text is divided twice:
  *
- *  - For folding, before characters of ASCII. None of them ever composes with what stands
+ *  - For folding, before ASCII characters. No ASCII character ever composes with the character
  *    before it, and folding looks at one character at a time, so the parts can be folded
- *    apart. Characters beyond ASCII go to libunistring together with the one before them,
- *    with which they may compose.
- *  - For boundaries, the folded text is divided into stretches, before a space that follows
- *    another character of ASCII. There always is a boundary, and no rule of UAX #29 looks
- *    across it: those that look further than the next character want a letter or a digit
- *    there, or a middle between two (WB6, WB7, WB11, WB12), and a space is none of them.
+ *    separately. Characters beyond ASCII go to libunistring together with the character before
+ *    them, with which they may compose.
+ *  - For boundaries, the folded text is divided into stretches, before a space that follows an
+ *    ASCII character other than a space. A boundary is always there, and no rule of UAX #29 looks
+ *    across it. The rules that look further than the next character want a letter or a digit there,
+ *    or a character in the middle of two of these (WB6, WB7, WB11, WB12). A space is none of them.
  *
- * Everything after the boundaries is the same code.
+ * The code for everything after the boundaries is the same for both.
  *
- * A large text is divided a third time, into windows. What is given is folded up to a character
- * that nothing before it can compose with (text_folds_apart). Of what is folded then, all is cut up
- * to a boundary that is certain, whatever the rest of the text is:
+ * A large text is divided a third time, into windows. tem folds the text up to a character that
+ * composes with nothing before it (text_folds_apart). It then cuts the folded text up to a boundary
+ * that is certain, whatever the rest of the text is:
  *
- *  - where a stretch may end; or, if there is no such place,
- *  - a boundary that another one follows in the window. The rules of UAX #29 look at most at the
- *    next character but one that is not an extension of the one before it, and that character is
- *    where the second boundary is, or before. Not next to a hyphen, which may join words.
+ *  - a place where a stretch may end; or, if there is no such place,
+ *  - a boundary that another boundary follows in the window. From a boundary, the rules of UAX #29
+ *    look at most two characters ahead, not counting characters that extend the one before them.
+ *    The second of these two is at the second boundary, or before it. A boundary next to a hyphen
+ *    does not count, since a hyphen may join words.
  *
- * A window without such a boundary is one word, or nearly: it becomes larger, up to a limit. */
+ * A window without such a boundary is one word, or nearly one. It grows, up to a limit. */
 #include "text/pieces.h"
 
 #include "core/memory.h"
@@ -38,18 +39,18 @@
 #include <unistr.h>
 #include <uniwbrk.h>
 
-/* When recent words begin to be kept. Making and erasing their places takes as long as some
- * hundred look-ups, of which a short text does not have many more. */
+/* After how much text the cache of recent words is made. Making and erasing it takes as long as
+ * some hundred look-ups, and a short text does not have many more. */
 enum { RECENT_AFTER_BYTES = 16 << 10 };
 
-/* Most documents are smaller than one window. What a window needs stays in a small L2. */
+/* Most documents are smaller than one window. The memory of a window fits into a small L2 cache. */
 enum { WINDOW_BYTES = 32 << 10 };
 
 void text_pieces_init(text_pieces *p, text_find *find, const void *vocabulary) {
     *p = (text_pieces){.find = find, .vocabulary = vocabulary, .window = WINDOW_BYTES};
 }
 
-/* The ids are as private as the text. */
+/* Erases the pieces and frees them. The ids are as private as the text. */
 static void free_pieces(text_pieces *p) {
     if (p->pieces != NULL)
         explicit_bzero(p->pieces, p->capacity * sizeof *p->pieces);
@@ -66,15 +67,16 @@ void text_pieces_free(text_pieces *p) {
 
 /* ---- the folded text ---- */
 
-/* What U+2019, the typographer's apostrophe, and U+202F stand for; 0 for all else. U+202F is the
- * only white space that UAX #29 does not cut at. */
+/* Returns the ASCII character that replaces U+2019, the typographer's apostrophe, or U+202F at the
+ * beginning of the text; 0 for any other character. U+202F is the only white space that UAX #29
+ * does not cut at. */
 static char plain_character(const char *text, size_t bytes) {
     if (bytes < 3 || memcmp(text, "\xe2\x80", 2) != 0)
         return 0;
     return text[2] == '\x99' ? '\'' : text[2] == '\xaf' ? ' ' : 0;
 }
 
-/* Replaces these two in place: three bytes become one. */
+/* Replaces these two characters in place, from the byte `from` on: three bytes become one. */
 static void make_plain(text_pieces *p, size_t from) {
     size_t out = from;
     for (size_t i = from; i < p->text.size;) {
@@ -85,8 +87,8 @@ static void make_plain(text_pieces *p, size_t from) {
     p->text.size = out;
 }
 
-/* Case folding and NFC; libunistring's folding takes the text to its normal form by itself
- * before and after. What it allocates for us is erased. */
+/* Appends the case-folded text in NFC; libunistring's folding normalises before and after by
+ * itself. Erases the memory that libunistring allocates for the result. */
 static bool fold_unicode(text_pieces *p, const char *text, size_t bytes) {
     size_t folded_bytes = 0;
     const size_t before = p->text.size;
@@ -109,7 +111,7 @@ static bool fold_ascii(text_pieces *p, const char *text, size_t bytes) {
     return true;
 }
 
-/* The end of what is not ASCII from `at` on. */
+/* Returns the end of the run of characters beyond ASCII that starts at `at`. */
 static size_t end_of_unicode(const char *text, size_t bytes, size_t at) {
     while (at < bytes && (unsigned char)text[at] >= 0x80)
         at++;
@@ -118,7 +120,7 @@ static size_t end_of_unicode(const char *text, size_t bytes, size_t at) {
 
 /* Appends the folded form of a text. */
 static bool fold(text_pieces *p, const char *text, size_t bytes) {
-    if (!core_buffer_reserve(&p->text, bytes)) /* at once what most texts need */
+    if (!core_buffer_reserve(&p->text, bytes)) /* enough for most texts, at once */
         return false;
     for (size_t at = 0; at < bytes;) {
         size_t ascii = ascii_length(text + at, bytes - at);
@@ -134,7 +136,7 @@ static bool fold(text_pieces *p, const char *text, size_t bytes) {
     return true;
 }
 
-/* Zeros behind the text, as ascii_segment and recent_find want it, and no breaks yet. */
+/* Puts zeros after the text, as ascii_segment and recent_find need them, and clears all breaks. */
 static bool end_text(text_pieces *p) {
     _Static_assert((int)ASCII_PADDING >= (int)RECENT_READS, "room to read at the last word");
     p->breaks.size = 0;
@@ -148,7 +150,7 @@ static bool end_text(text_pieces *p) {
 
 /* ---- stretches ---- */
 
-/* A part of the folded text that is cut for itself. One of ASCII ends with the text, or before
+/* A part of the folded text that is cut by itself. A stretch of ASCII ends with the text, or before
  * a space that follows another character. */
 typedef struct stretch {
     size_t start, end;
@@ -161,9 +163,10 @@ static bool divides(const char *text, size_t at) {
     return text[at] == ' ' && before < 0x80 && before != ' ';
 }
 
-/* The stretch that starts at `start`, of a text that ends at `text_end`: all up to the last place
- * that divides it from what is not ASCII, or else all up to the first that divides it from ASCII
- * again. */
+/* Returns the stretch that starts at `start`, in a text that ends at `text_end`. If ASCII comes
+ * first, the stretch is ASCII and ends with the text, or at the last place that divides it from the
+ * characters beyond ASCII. If there is no such place, the stretch is not ASCII and ends at the
+ * first place after these characters that divides it from ASCII again. */
 static stretch stretch_at(const text_pieces *p, size_t start, size_t text_end) {
     const char *text = p->text.data;
     size_t end = start + ascii_length(text + start, text_end - start);
@@ -180,7 +183,7 @@ static stretch stretch_at(const text_pieces *p, size_t start, size_t text_end) {
     return (stretch){start, end, false};
 }
 
-/* For ASCII they are found segment by segment. */
+/* Finds the boundaries in a stretch. For ASCII, segment_at finds them segment by segment. */
 static void find_breaks(const text_pieces *p, const stretch *t) {
     if (!t->ascii)
         u8_wordbreaks((const uint8_t *)p->text.data + t->start, t->end - t->start,
@@ -189,7 +192,7 @@ static void find_breaks(const text_pieces *p, const stretch *t) {
 
 /* ---- segments ---- */
 
-/* The character at `at`, and its bytes. */
+/* *c receives the character at `at`. Returns its number of bytes. */
 static unsigned character(const text_pieces *p, size_t at, ucs4_t *c) {
     *c = (unsigned char)p->text.data[at];
     if (*c < 0x80)
@@ -197,8 +200,8 @@ static unsigned character(const text_pieces *p, size_t at, ucs4_t *c) {
     return (unsigned)u8_mbtouc_unsafe(c, (const uint8_t *)p->text.data + at, p->text.size - at);
 }
 
-/* Letters, digits, and what may stand for them: anything alphabetic (circled letters), of
- * private use, or newer than the tables. */
+/* Whether a character is a letter or a digit, or may stand for one: anything alphabetic (circled
+ * letters), for private use, or newer than the tables. */
 static bool is_letter_or_digit(ucs4_t c) {
     if (c < 0x80)
         return ascii_is_letter_or_digit((char)c);
@@ -207,15 +210,17 @@ static bool is_letter_or_digit(ucs4_t c) {
                                                    UC_CATEGORY_MASK_Co | UC_CATEGORY_MASK_Cn);
 }
 
-/* White space and control characters are no text of their own. */
+/* Whether a character is white space or a control character, which are not text by themselves. */
 static bool is_blank(ucs4_t c) {
     return c <= 0x20 || c == 0x7f ||
            (c >= 0x80 && (uc_is_property_white_space(c) ||
                           uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cc)));
 }
 
-/* Marks extend what they follow, blanks too (WB4). PRIVACY: the blanks before a mark are no part
- * of its piece, or a policy that releases the piece would release them. */
+/* Returns the segment that starts at `start`. A mark extends the character before it, even a blank
+ * (WB4).
+ * PRIVACY: the blanks before a mark are not part of its piece. Otherwise a policy that releases the
+ * piece would release them. */
 static segment unicode_segment(const text_pieces *p, size_t start, size_t text_end) {
     segment s = {start, start, SEGMENT_BLANK};
     do {
@@ -231,7 +236,7 @@ static segment unicode_segment(const text_pieces *p, size_t start, size_t text_e
     return s;
 }
 
-/* The segment that starts at `start`, which is before the end of the stretch. */
+/* Returns the segment that starts at `start`, which is before the end of the stretch. */
 static segment segment_at(const text_pieces *p, const stretch *t, size_t start) {
     p->breaks.data[start] = 1;
     return t->ascii ? ascii_segment(p->text.data, start) : unicode_segment(p, start, t->end);
@@ -247,8 +252,9 @@ static uint32_t find(const text_pieces *p, size_t start, size_t end) {
     return recent_find(p->recent, p->find, p->vocabulary, p->text.data + start, end - start);
 }
 
-/* Rare, and kept out of the functions that every word goes through: inlined, this and add_parts
- * made them save all registers for nothing, an eighth of all instructions. */
+/* For functions that are rarely called. They stay out of the functions that handle every word.
+ * Inlined, grow_pieces and add_parts made those save all registers for nothing, which was an eighth
+ * of all instructions. */
 #define RARE __attribute__((noinline)) static
 
 RARE bool grow_pieces(text_pieces *p) {
@@ -264,7 +270,7 @@ RARE bool grow_pieces(text_pieces *p) {
     return true;
 }
 
-/* False, as all that add pieces, if there is no memory. */
+/* Adds a piece. Returns false if there is no memory, as all functions that add pieces do. */
 static bool add(text_pieces *p, size_t start, size_t end, uint32_t id, bool word) {
     if (p->count == p->capacity && !grow_pieces(p))
         return false;
@@ -272,7 +278,7 @@ static bool add(text_pieces *p, size_t start, size_t end, uint32_t id, bool word
     return true;
 }
 
-/* Where the Penn Treebank cuts a word: before "n't", "'s" and the like; `end` if
+/* Returns where the Penn Treebank cuts a word: before "n't", "'s" and the like; `end` if
  * nowhere. */
 static size_t treebank_cut(const text_pieces *p, size_t start, size_t end) {
     static const char *const endings[] = {"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"};
@@ -284,7 +290,8 @@ static size_t treebank_cut(const text_pieces *p, size_t start, size_t end) {
     return end;
 }
 
-/* Each run of letters and digits (and the marks on them) becomes a piece. */
+/* Adds each run of letters and digits (and the marks on them) as a piece. Apostrophes and other
+ * ASCII characters separate runs; no other character does. */
 static bool add_runs(text_pieces *p, size_t start, size_t end) {
     size_t run = start;
     bool in_run = false;
@@ -302,7 +309,7 @@ static bool add_runs(text_pieces *p, size_t start, size_t end) {
     return !in_run || add(p, run, end, find(p, run, end), true);
 }
 
-/* A word that the vocabulary does not have, with an apostrophe in it. */
+/* Adds the parts of a word that has an apostrophe and is not in the vocabulary. */
 RARE bool add_parts(text_pieces *p, size_t start, size_t end) {
     const size_t cut = treebank_cut(p, start, end);
     if (cut < end) {
@@ -313,7 +320,7 @@ RARE bool add_parts(text_pieces *p, size_t start, size_t end) {
     return add_runs(p, start, end);
 }
 
-/* One word without hyphens. */
+/* Adds one word without hyphens. */
 static bool add_word(text_pieces *p, size_t start, size_t end) {
     const uint32_t id = find(p, start, end);
     if (id != TEM_NO_WORD || memchr(p->text.data + start, '\'', end - start) == NULL)
@@ -321,8 +328,8 @@ static bool add_word(text_pieces *p, size_t start, size_t end) {
     return add_parts(p, start, end);
 }
 
-/* Words joined by single hyphens, of which the first ends at `first_end`; *end receives where
- * they end. */
+/* Adds words joined by single hyphens. The first word ends at `first_end`; *end receives where the
+ * last one ends. */
 static bool add_chain(text_pieces *p, const stretch *t, size_t start, size_t first_end,
                       size_t *end) {
     *end = first_end;
@@ -404,8 +411,8 @@ tem_status text_pieces_cut_unicode(text_pieces *p, const char *text, size_t byte
 
 /* ---- windows ---- */
 
-/* Marks compose with what is before them; so do vowels and finals of Hangul, and the vowel signs of
- * Kirat Rai, which are letters (Unicode 16). */
+/* Marks compose with the character before them. So do vowels and finals of Hangul, and the vowel
+ * signs of Kirat Rai, which are letters (Unicode 16). */
 bool text_folds_apart(uint32_t c) {
     const bool hangul = (c >= 0x1160 && c <= 0x11ff) || (c >= 0xd7b0 && c <= 0xd7ff);
     const bool kirat_rai = c >= 0x16d40 && c <= 0x16d7f;
@@ -416,7 +423,8 @@ static bool is_continuation(char c) {
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Whether the rest may be divided at `at`. What is no UTF-8 will be refused. */
+/* Whether the rest may be divided at `at`. It may at a character that is not UTF-8: fold_next will
+ * refuse that one. */
 static bool rest_folds_apart(const text_pieces *p, size_t at) {
     ucs4_t c = 0;
     if ((unsigned char)p->rest[at] < 0x80)
@@ -427,8 +435,9 @@ static bool rest_folds_apart(const text_pieces *p, size_t at) {
            text_folds_apart(c);
 }
 
-/* How much of the rest to fold now: up to the last place within `most` bytes, or else the first
- * beyond. *marks: there is none so far, and TEXT_MARKS_BYTES_MAX or more have been looked at. */
+/* Returns how many bytes of the rest to fold now: up to the last place within `most` bytes where
+ * the rest may be divided, or else up to the first such place beyond. *marks receives whether the
+ * search gave up: after TEXT_MARKS_BYTES_MAX bytes or more there was no such place. */
 static size_t fold_end(const text_pieces *p, size_t most, bool *marks) {
     *marks = false;
     if (p->rest_bytes <= most)
@@ -446,7 +455,7 @@ static size_t fold_end(const text_pieces *p, size_t most, bool *marks) {
     return end;
 }
 
-/* Folds the next `most` bytes or so. */
+/* Folds about `most` bytes of the rest. */
 static tem_status fold_next(text_pieces *p, size_t most, tem_error *error) {
     bool marks = false;
     const size_t bytes = fold_end(p, most, &marks);
@@ -467,8 +476,8 @@ static tem_status fold_next(text_pieces *p, size_t most, tem_error *error) {
     return TEM_OK;
 }
 
-/* Whether words may be joined across a boundary: by a hyphen next to it. A hyphen after another one
- * joins nothing, unless what follows makes it a word (U+FF9E). */
+/* Whether a hyphen next to the boundary `at` may join words across it. A hyphen after another
+ * hyphen joins nothing, unless the character after it makes it a word (U+FF9E). */
 static bool may_be_joined(const text_pieces *p, size_t at) {
     const char *text = p->text.data;
     if (text[at] == '-' && text[at - 1] == '-')
@@ -476,9 +485,10 @@ static bool may_be_joined(const text_pieces *p, size_t at) {
     return text[at] == '-' || text[at - 1] == '-';
 }
 
-/* Blanks are no piece, however many, unless the last is extended by a letter (U+FF9E); and then one
- * that is too long for any vocabulary. So of many that are the last segment that many are
- * enough. */
+/* Returns where to end a window whose last segment, from `start` on, is a long run of blanks.
+ * TEM_WORD_BYTES_MAX bytes of them stay for the next window. Blanks are in no piece, however many
+ * they are. A letter may extend the last of them (U+FF9E), but its piece starts after the blanks,
+ * so the number of blanks that stay does not matter. */
 static size_t end_in_blanks(const text_pieces *p, size_t start) {
     size_t end = p->text.size - TEM_WORD_BYTES_MAX;
     while (end > start && is_continuation(p->text.data[end]))
@@ -486,9 +496,9 @@ static size_t end_in_blanks(const text_pieces *p, size_t start) {
     return end;
 }
 
-/* The last boundary that is certain and joins nothing; 0: there is none. (segment.start is where
- * its piece starts, behind the blanks that a mark extends; a boundary is where the segment
- * begins.) */
+/* Returns the last boundary that is certain and at which nothing may be joined; 0 if there is none.
+ * A boundary is where a segment begins. segment.start may lie behind it: there the piece starts,
+ * after the blanks that a mark extends. */
 static size_t certain_end(const text_pieces *p) {
     size_t certain = 0, begin = 0;
     segment last = {0, 0, SEGMENT_BLANK};
@@ -508,7 +518,7 @@ static size_t certain_end(const text_pieces *p) {
     return certain;
 }
 
-/* Where to end the window, while more of the text follows; 0: nowhere. */
+/* Returns where to end the window if more of the text follows; 0 if there is no such place. */
 static size_t window_end(const text_pieces *p) {
     for (size_t at = p->text.size; at-- > 1;)
         if (divides(p->text.data, at))
@@ -516,7 +526,7 @@ static size_t window_end(const text_pieces *p) {
     return certain_end(p);
 }
 
-/* Forgets what was cut. */
+/* Removes from p->text what was cut. */
 static void drop_cut(text_pieces *p) {
     p->text.size -= p->cut;
     if (p->cut > 0 && p->text.size > 0)
@@ -524,7 +534,8 @@ static void drop_cut(text_pieces *p) {
     p->cut = 0;
 }
 
-/* Folds until there is an end, twice as much each time. */
+/* Folds until there is a place to end the window, which *end receives. Each time the folded text
+ * about doubles. */
 static tem_status next_window(text_pieces *p, size_t *end, tem_error *error) {
     do {
         if (p->text.size > TEXT_WORD_BYTES_MAX)
@@ -559,7 +570,8 @@ tem_status text_pieces_next(text_pieces *p, tem_error *error) {
     return status;
 }
 
-/* Keeps words once a text is long enough for it to pay. */
+/* Makes the cache of recent words once enough text came for it to pay. Returns false if there is no
+ * memory. */
 static bool keep_recent(text_pieces *p, size_t bytes) {
     if (p->recent != NULL || (p->bytes_cut += bytes) < RECENT_AFTER_BYTES)
         return true;

@@ -1,4 +1,4 @@
-/* segment.h - what stands between two word boundaries. */
+/* segment.h - the part of a text between two word boundaries. */
 #ifndef TEXT_SEGMENT_H
 #define TEXT_SEGMENT_H
 
@@ -6,7 +6,7 @@
 
 typedef enum segment_kind {
     SEGMENT_BLANK,       /* white space and control characters */
-    SEGMENT_PUNCTUATION, /* neither */
+    SEGMENT_PUNCTUATION, /* everything else */
     SEGMENT_WORD         /* has a letter or a digit */
 } segment_kind;
 

@@ -1,4 +1,4 @@
-/* tags.c - leaving out HTML tags. */
+/* tags.c - removes HTML tags. */
 #include "text/tags.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@ static bool opens_tag(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '!' || c == '?';
 }
 
-/* The first tag that begins in text, or `end`. `last_close` is the last '>' before the end. */
+/* Returns the first tag that begins in text, or `end`. last_close: the last '>' before the end. */
 static const char *find_tag(const char *text, const char *end, const char *last_close) {
     while (text < last_close) {
         const char *open = memchr(text, '<', (size_t)(last_close - text));
@@ -21,14 +21,14 @@ static const char *find_tag(const char *text, const char *end, const char *last_
     return end;
 }
 
-/* Between the tags memchr and memmove do the work. The last '>' keeps a '<' that is not closed
- * from being searched for its end again and again. */
+/* memchr and memmove do the work between tags. No '<' after the last '>' is closed, so the code
+ * does not search for the end of such a '<' again and again. */
 size_t tags_strip(const char *text, size_t bytes, char *out) {
     const char *end = text + bytes, *last_close = memrchr(text, '>', bytes);
     char *put = out;
     for (;;) {
         const char *tag = last_close == NULL ? end : find_tag(text, end, last_close);
-        memmove(put, text, (size_t)(tag - text)); /* never to the right, if it is the same text */
+        memmove(put, text, (size_t)(tag - text)); /* if out is the text, bytes never move right */
         put += tag - text;
         if (tag == end)
             return (size_t)(put - out);
