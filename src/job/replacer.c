@@ -281,8 +281,8 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
         if (checked != TEM_OK)
             return checked;
     }
-    /* PRIVACY: compose to NFC first. Otherwise the encoding of the letter after '<' would decide
-     * whether a tag begins there: one character with its accent, or the accent as another. */
+    /* PRIVACY: compose to NFC first. Otherwise the encoding of the letter after '<', as one
+     * character or with its accent as a second one, would decide whether a tag begins there. */
     if (r->options.strip_tags && bytes > 0) {
         core_buffer_clear(&r->stripped);
         const tem_status composed = compose_text(r, text, bytes, error);

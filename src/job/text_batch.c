@@ -100,7 +100,7 @@ static void replace_group(void *context, uint64_t item, unsigned thread) {
     }
 }
 
-/* ---- all of them ---- */
+/* ---- all groups ---- */
 
 static size_t effort_of(const tem_text_input *text) {
     return text->bytes + TEXT_EFFORT;

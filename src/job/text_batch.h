@@ -9,7 +9,7 @@
 #include "tem.h"
 
 /* Implements tem_privatize_texts. counts and balance may be NULL. Sets *counts on success only, and
- * *out on success only, unless the run is a dry run. */
+ * *out on success only and never in a dry run. */
 tem_status text_batch_run(const tem_mechanism *mechanism, const tem_job *job,
                           const tem_text_input *texts, size_t count, const tem_run *run,
                           tem_texts **out, tem_counts *counts, tem_balance *balance,

@@ -290,8 +290,8 @@ static size_t treebank_cut(const text_pieces *p, size_t start, size_t end) {
     return end;
 }
 
-/* Adds each run of letters and digits (and the marks on them) as a piece. Apostrophes and other
- * ASCII characters separate runs; no other character does. */
+/* Adds each run of letters and digits (and the marks on them) as a piece. Only ASCII characters
+ * that are neither letters nor digits, such as apostrophes, separate runs. */
 static bool add_runs(text_pieces *p, size_t start, size_t end) {
     size_t run = start;
     bool in_run = false;
@@ -497,7 +497,7 @@ static size_t end_in_blanks(const text_pieces *p, size_t start) {
 }
 
 /* Returns the last boundary that is certain and at which nothing may be joined; 0 if there is none.
- * A boundary is where a segment begins. segment.start may lie behind it: there the piece starts,
+ * A boundary is where a segment begins. segment.start may be after it: the piece starts there,
  * after the blanks that a mark extends. */
 static size_t certain_end(const text_pieces *p) {
     size_t certain = 0, begin = 0;

@@ -13,9 +13,9 @@
  * The vocabulary decides, since embeddings were tokenised in different ways. A word that the
  * vocabulary does not have is a piece all the same, with the id TEM_NO_WORD.
  *
- * tem folds and cuts a text one window at a time, as a rule 32 KiB. So a huge text takes no more
- * memory than a window, and the caller can ask between windows whether to go on. The pieces are
- * those of the whole text, wherever its windows end (tests/unit/test_pieces.c).
+ * tem folds and cuts a text one window at a time, as a rule 32 KiB. So even a huge text takes only
+ * the memory of one window here, and the caller can ask between windows whether to go on. The
+ * pieces are those of the whole text, wherever its windows end (tests/unit/test_pieces.c).
  *
  * PRIVACY: every letter and digit of the text is in exactly one piece that is a word
  * (tests/unit/test_pieces.c), so nothing can bypass a mechanism. No piece has white space or a
