@@ -1047,8 +1047,8 @@ typedef struct tem_verification {
 /* Verifies a model, then its certificates, and changes the user's list accordingly:
  *  - if the model holds and was opened from a file, the call adds its hash;
  *  - it adds each certificate that holds, as soon as that is known;
- *  - if the model does not hold, it removes the hash that the file claims, the hash that the content
- *    has, and all its certificates;
+ *  - if the model does not hold, it removes the hash that the file claims, the hash that the
+ *    content has, and all its certificates;
  *  - it removes a certificate that does not hold. A certificate for another model is a failure, but
  *    stays in the list if it is there.
  * The call removes nothing that it could not read or for which it was cancelled. If only the list
