@@ -1,4 +1,4 @@
-/* api_accountant.c - tem_prior and tem_accountant of tem.h, and choosing an epsilon. */
+/* api_accountant.c - tem_prior and tem_accountant of tem_account.h, and choosing an epsilon. */
 #include "audit/accountant.h"
 #include "core/number.h"
 #include "core/reserved.h"

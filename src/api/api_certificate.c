@@ -1,4 +1,4 @@
-/* api_certificate.c - tem_certificate of tem.h. */
+/* api_certificate.c - tem_certificate of tem.h and tem_account.h. */
 #include "audit/verify.h"
 #include "core/reserved.h"
 #include "core/status.h"

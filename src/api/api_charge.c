@@ -1,4 +1,5 @@
-/* api_charge.c - the ledger for texts that are in no file: the calls of tem.h. */
+/* api_charge.c - tem_job of tem.h: charging a ledger for texts in memory, and why a run is not
+ * private. */
 #include "core/reserved.h"
 #include "core/status.h"
 #include "job/charge.h"

@@ -1,4 +1,4 @@
-/* api_formats.c - the record formats: the calls of tem.h. */
+/* api_formats.c - tem_format of tem.h. */
 #include "core/status.h"
 #include "records/format.h"
 

@@ -1,4 +1,4 @@
-/* api_mechanism.c - tem_mechanism and tem_law of tem.h. */
+/* api_mechanism.c - tem_mechanism of tem.h and tem_law of tem_account.h. */
 #include "core/reserved.h"
 #include "core/status.h"
 #include "mech/law.h"

@@ -1,4 +1,4 @@
-/* api_names.c - the small calls of tem.h: version, names, kernels, writing a file. */
+/* api_names.c - the small public calls: version, names, kernels, writing a file. */
 #include "certificate/certificate.h"
 #include "core/status.h"
 #include "io/file.h"
@@ -19,7 +19,8 @@ uint32_t tem_version_number(void) {
 }
 
 int tem_version_is_compatible(uint32_t header) {
-    const uint32_t promise = TEM_VERSION_MAJOR > 0 ? 1000000 : 1000; /* what keeps the interface */
+    /* Versions in the same block of this size keep the interface. */
+    const uint32_t promise = TEM_VERSION_MAJOR > 0 ? 1000000 : 1000;
     return header <= TEM_VERSION_NUMBER && header / promise == TEM_VERSION_NUMBER / promise;
 }
 
@@ -71,7 +72,7 @@ const char *tem_metric_at(unsigned i, tem_metric *metric, const char **meaning) 
     return found->name;
 }
 
-/* The names of the metrics that a user can choose, as "a, b, c or d". */
+/* Writes the names of the metrics that a user can choose, as "a, b, c or d". */
 static void list_metrics(char *text, size_t bytes) {
     size_t used = 0;
     text[0] = '\0';

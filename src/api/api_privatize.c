@@ -1,4 +1,5 @@
-/* api_privatize.c - whole texts, files and streams: the calls of tem.h. */
+/* api_privatize.c - privatising texts, files and streams: tem_privatize_* of tem.h, and the words
+ * of a text. */
 #include "core/memory.h"
 #include "core/reserved.h"
 #include "core/status.h"

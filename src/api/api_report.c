@@ -1,4 +1,4 @@
-/* api_report.c - the report of a run: the call of tem.h. */
+/* api_report.c - tem_report_json of tem.h. */
 #include "core/reserved.h"
 #include "core/status.h"
 #include "job/report.h"

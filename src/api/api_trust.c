@@ -1,9 +1,11 @@
-/* api_trust.c - which models and certificates are trusted: the calls of tem.h.
+/* api_trust.c - which models and certificates tem trusts: tem_model_trust, tem_model_accept,
+ * tem_certificate_trust and the user's list, of tem.h.
  *
- * PRIVACY: lists and bounds decide what is drawn, a matrix whether anything is proved, a
- * certificate with which exponent. A file can say anything of them. So a model or certificate that
- * was opened is used only once somebody whom the user trusts has made or verified it. That is
- * decided here and nowhere else; the command and the Python package ask. */
+ * PRIVACY: the lists and bounds of a model decide what tem draws. Its matrix decides whether tem
+ * can prove anything. A certificate decides which exponent tem uses. A file can claim anything
+ * about these. So tem uses a model or certificate from a file only after somebody whom the user
+ * trusts has made or verified it. Only this file decides that; the command and the Python package
+ * ask it. */
 #include "core/reserved.h"
 #include "trust/trusted.h"
 
@@ -39,7 +41,8 @@ tem_status trusted_or_refused(const tem_model *model, tem_error *error) {
         "the model is not trusted: call tem_model_trust, or tem_model_verify, first");
 }
 
-/* Whether the caller's hash, or else the user's list, has this one. */
+/* TEM_OK if the computed hash is the one that the caller named or, if the caller named none, is in
+ * the user's list; else TEM_ERR_UNTRUSTED. */
 static tem_status accept(const tem_model *model, const char *computed, const char *named,
                          tem_error *error) {
     bool listed = false;
@@ -68,8 +71,8 @@ tem_status tem_model_trust(tem_model *model, const char *hash, const tem_run *ru
     if (model->file.data == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "only the model of a file has a hash to be named");
-    /* PRIVACY: model->hash is that of the front that is used, its numbers and the hashes of the
-     * sections. Now these are compared with the bytes of the sections, as they are in memory. */
+    /* PRIVACY: model->hash is the hash of the front that tem uses: its numbers and the hashes of
+     * the sections. model_check compares these hashes with the bytes of the sections in memory. */
     status = model_check(model, run, error);
     sodium_bin2hex(computed, sizeof computed, model->hash, sizeof model->hash);
     if (status == TEM_OK)
@@ -114,7 +117,7 @@ tem_status tem_model_hash(const tem_model *model, const tem_run *run, char hash[
 
 /* ---- certificates ---- */
 
-/* Whether `path` is that of the model with ".cert" added, and the model came with the program. */
+/* Whether the model came with the program and `path` is its path with ".cert" added. */
 static bool is_beside_own(const tem_model *model, const char *path) {
     if (model->path == NULL || !tem_model_is_trusted(model) ||
         !atomic_load_explicit(&model->is_own, memory_order_acquire))
