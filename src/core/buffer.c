@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-/* From this capacity on a buffer has pages of its own. */
+/* A buffer of OWN_PAGES_BYTES or more has pages of its own, in multiples of PAGES_UNIT. */
 enum { OWN_PAGES_BYTES = 1 << 20, PAGES_UNIT = 1 << 16 };
 
 static bool has_own_pages(const core_buffer *b) {
     return b->capacity >= OWN_PAGES_BYTES;
 }
 
-/* Erases what was touched, and no more: the rest of a large block takes no memory yet, and would by
- * being written to. */
+/* Erases only the bytes that were touched: the rest of a large block takes no memory yet, and
+ * writing to it would take memory. */
 static void release(const core_buffer *b) {
     if (b->data == NULL)
         return;
@@ -24,7 +24,8 @@ static void release(const core_buffer *b) {
         core_free(b->data);
 }
 
-/* The content in a block of this capacity; NULL, and nothing changed, if there is no memory. */
+/* Moves the content to a block of this capacity and returns the block; NULL, and nothing changed,
+ * if there is no memory. */
 static char *grow(core_buffer *b, size_t capacity) {
     if (has_own_pages(b))
         return core_remap(b->data, b->capacity, capacity);
@@ -37,7 +38,7 @@ static char *grow(core_buffer *b, size_t capacity) {
     return grown;
 }
 
-/* Half as much again, so that all the growing together costs little. */
+/* Half as much more than needed, so that repeated growth costs little. */
 static size_t capacity_for(size_t wanted) {
     const size_t capacity = wanted + wanted / 2 + 256;
     return capacity < OWN_PAGES_BYTES ? capacity : core_round_up(capacity, PAGES_UNIT);

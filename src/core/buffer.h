@@ -1,8 +1,8 @@
 /* buffer.h - bytes that grow at their end.
  *
- * A buffer may hold private text: what it no longer needs is erased. A large one has pages of its
- * own, which move when it grows. So growing needs no second copy of a document that is most of the
- * memory there is, and leaves none behind. */
+ * A buffer may hold private text, so it erases memory that it no longer needs. A large buffer has
+ * pages of its own, which the kernel moves when the buffer grows. So growing needs no second copy
+ * of a document that may fill most of the memory, and leaves no copy behind. */
 #ifndef CORE_BUFFER_H
 #define CORE_BUFFER_H
 
@@ -12,24 +12,24 @@
 typedef struct core_buffer {
     char *data;
     size_t size, capacity;
-    size_t touched; /* the most that was ever reserved: all that may have to be erased */
+    size_t touched; /* the most bytes ever reserved: everything that may have to be erased */
 } core_buffer;
 
-/* Makes room for `more` bytes after the content; false, and nothing changed, if there is
- * no memory. Nobody writes beyond the room that was made. */
+/* Makes room for `more` bytes after the content; false, and nothing changed, if there is no memory.
+ * The caller must not write beyond that room. */
 bool core_buffer_reserve(core_buffer *b, size_t more);
 
-/* Appends; false, and nothing changed, if there is no memory. */
+/* Appends bytes; false, and nothing changed, if there is no memory. */
 bool core_buffer_add(core_buffer *b, const void *bytes, size_t count);
 
-/* Forgets the content. A large block is freed: the next document may be a small one. */
+/* Makes the buffer empty. Frees a large block, because the next document may be small. */
 void core_buffer_clear(core_buffer *b);
 
-/* Hands the content out as a block for core_free, and leaves the buffer empty; NULL, and nothing
+/* Returns the content as a block for core_free and leaves the buffer empty; NULL, and nothing
  * changed, if there is no memory. */
 char *core_buffer_take(core_buffer *b);
 
-/* Erases the content, which may be private, and frees. */
+/* Erases the content, which may be private, and frees the buffer. */
 void core_buffer_free(core_buffer *b);
 
 #endif

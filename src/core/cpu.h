@@ -1,4 +1,4 @@
-/* cpu.h - what this processor can do. */
+/* cpu.h - which instruction sets this CPU has. */
 #ifndef CORE_CPU_H
 #define CORE_CPU_H
 
@@ -10,7 +10,7 @@ typedef struct core_cpu {
     bool avx512vnni; /* these and VNNI */
 } core_cpu;
 
-/* Asks the processor and the system; all false on other machines than x86-64. */
+/* Asks the CPU and the system; all false on machines other than x86-64. */
 static inline core_cpu core_cpu_detect(void) {
     core_cpu cpu = {false, false, false};
 #if defined(__x86_64__)

@@ -8,9 +8,10 @@
 
 _Static_assert(CORE_HASH_BYTES == crypto_generichash_BYTES, "BLAKE2b-256");
 
-/* sodium_init picks the fastest BLAKE2b of the machine. Should it fail, the portable
- * one stays in place and gives the same hash. Where the kernel gives no random bytes it would end
- * the program without a word. A hash needs none, and src/rng, which does, says so. */
+/* sodium_init picks the fastest BLAKE2b of the machine. If it fails, the portable one stays in
+ * place and gives the same hash. If the kernel gives no random bytes, sodium_init would end the
+ * program without a message, so this function does not call it then. A hash needs no random bytes;
+ * src/rng needs them, and prints a message. */
 static void init_sodium(void) {
     if (getrandom(NULL, 0, 0) < 0 || sodium_init() < 0)
         return;

@@ -1,12 +1,12 @@
-/* number.c - decimal numbers from bytes, whatever the locale.
+/* number.c - decimal numbers from bytes, in every locale the same.
  *
- * Three ways, from the fast to the general, all exactly rounded:
- *  - digits below 2^53 and a power of ten that is a double itself (10^0 to 10^22):
- *    one multiplication or division, which rounds once (Clinger 1990);
- *  - up to 19 digits and 10^-27 to 10^27: 64-bit digits times or over 5^27 < 2^63
- *    in 128 bits, rounded by hand. Files written from doubles (17 digits) are like
- *    this throughout; 48 ns a number where strtod alone takes 80, and 26 against 58
- *    for the five digits of GloVe, which go the first way;
+ * There are three ways, from the fastest to the most general. All round exactly:
+ *  - digits up to 2^53 and a power of ten that is a double itself (10^0 to 10^22): one
+ *    multiplication or division, which rounds once (Clinger 1990). The five digits of GloVe go this
+ *    way: 26 ns per number, where strtod takes 58 ns;
+ *  - up to 19 digits and 10^-27 to 10^27: 64-bit digits times or divided by a power of five, at
+ *    most 5^27 < 2^63, in 128 bits, rounded by hand. All numbers of files written from doubles (17
+ *    digits) go this way: 48 ns per number, where strtod takes 80 ns;
  *  - the rest: strtod_l on a copy. */
 #include "core/number.h"
 
@@ -23,14 +23,14 @@ __extension__ typedef unsigned __int128 u128;
 
 enum {
     DIGITS_MAX = 19,     /* 10^19 - 1 < 2^64 */
-    EXPONENT_CAP = 9999, /* what larger exponents are read as; none of them is in range */
+    EXPONENT_CAP = 9999, /* reading stops at about this; larger exponents are out of range anyway */
     EXACT_TENS = 22,     /* 10^22 is the last power of ten that is a double */
     EXACT_FIVES = 27     /* 5^27 is the last power of five below 2^63 */
 };
 
 /* A number as written: sign * digits * 10^exponent. */
 typedef struct decimal {
-    uint64_t digits;       /* meaningless where digit_count > DIGITS_MAX */
+    uint64_t digits;       /* meaningless if digit_count > DIGITS_MAX */
     ptrdiff_t digit_count; /* without leading zeros */
     int64_t exponent;
     bool negative;
@@ -48,7 +48,8 @@ static const char *skip_digits(const char *p, const char *end, uint64_t *digits)
     return p;
 }
 
-/* The exponent part at p, if a whole one is there: else p is returned. */
+/* Adds the exponent at p, which points to the e, to *exponent, and returns its end. Returns p if
+ * the exponent has no digits. */
 static const char *read_exponent(const char *p, const char *end, int64_t *exponent) {
     const char *q = p + 1;
     bool negative = q < end && *q == '-';
@@ -65,7 +66,7 @@ static const char *read_exponent(const char *p, const char *end, int64_t *expone
     return q;
 }
 
-/* How many digits count for the precision: those after the leading zeros. */
+/* The number of digits after the leading zeros. */
 static ptrdiff_t significant(const char *p, const char *end) {
     while (p < end && (*p == '0' || *p == '.'))
         p++;
@@ -104,7 +105,8 @@ static double power_of_two(int e) {
     return value;
 }
 
-/* q * 2^e to the nearest double, ties to even, q being above 2^64 or exact. */
+/* The double nearest to q * 2^e, ties to even. q must be exact, or above 2^64 with a last bit that
+ * is set if anything follows it. */
 static double round_u128(u128 q, int e) {
     uint64_t high = (uint64_t)(q >> 64);
     int bits = high != 0 ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)q);
@@ -118,9 +120,9 @@ static double round_u128(u128 q, int e) {
     return (double)kept * power_of_two(e + drop);
 }
 
-/* digits * 10^tens, digits > 0, |tens| <= EXACT_FIVES. Over a power of five the
- * quotient has 65 bits or more, so a remainder can be told by setting its last
- * bit: it is below every bit that rounding looks at. */
+/* digits * 10^tens, for digits > 0 and |tens| <= EXACT_FIVES. A quotient by a power of five has 65
+ * bits or more. So its last bit, which is below every bit that decides the rounding, can record
+ * whether there was a remainder. */
 static double scale(uint64_t digits, int tens) {
     static const uint64_t powers[EXACT_FIVES + 1] = {
         1u,
@@ -163,7 +165,7 @@ static double scale(uint64_t digits, int tens) {
     return round_u128(quotient, tens - shift - 64);
 }
 
-/* The value without strtod; false where that is not exact. */
+/* Computes the value without strtod; false if that would not be exact. */
 static bool quick_value(const decimal *d, double *value) {
     static const double tens[EXACT_TENS + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -193,8 +195,8 @@ static bool is_not_finite(const char *p, const char *end) {
     return false;
 }
 
-/* newlocale gives the "C" locale as a constant, without allocating, so there is
- * nothing to keep between calls. */
+/* newlocale returns the "C" locale as a constant, without allocating. So there is nothing to keep
+ * between calls. */
 static number_kind slow_value(const char *start, size_t length, double *value) {
     char copy[NUMBER_BYTES_MAX + 1];
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -237,14 +239,14 @@ number_kind number_scan(const char *start, const char *end, const char **stop, d
 
 /* ---- rounding ---- */
 
-/* The decimal of so many digits that is nearest to x. */
+/* The decimal with this many digits that is nearest to x. */
 static double nearest(double x, int digits) {
     char text[64];
     snprintf(text, sizeof text, "%.*e", digits - 1, x);
     return strtod(text, NULL);
 }
 
-/* One in the last of the digits of x. */
+/* One unit in the last digit of x. */
 static double unit_of(double x, int digits) {
     return pow(10, floor(log10(x)) - (digits - 1));
 }
@@ -256,6 +258,6 @@ double number_round_up(double x, int digits) {
 
 double number_round_down(double x, int digits) {
     const double near = nearest(x, digits);
-    /* Below a power of ten the digits are finer: 0.99996 is 1 when rounded, and 0.9999 here. */
+    /* Below a power of ten the unit is smaller: 0.99996 rounds to 1, and down to 0.9999. */
     return near <= x ? near : nearest(near - unit_of(x, digits), digits);
 }

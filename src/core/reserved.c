@@ -1,4 +1,4 @@
-/* reserved.c - the fields of option structs that are kept for later versions. */
+/* reserved.c - checks the fields of option structs that are reserved for later versions. */
 #include "core/reserved.h"
 
 #include "core/status.h"

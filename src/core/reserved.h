@@ -1,4 +1,4 @@
-/* reserved.h - the fields of option structs that are kept for later versions. */
+/* reserved.h - checks the fields of option structs that are reserved for later versions. */
 #ifndef CORE_RESERVED_H
 #define CORE_RESERVED_H
 
@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether a field is not 0. If so, *error says that the program was made for a newer tem. */
+/* Whether any of these fields is not 0. If so, *error says that the program was made for a newer
+ * tem. */
 bool core_reserved_is_used(const uint64_t *reserved, size_t count, tem_error *error);
 
 /* The same for a struct, which may be NULL. A call that takes options begins with
  *     if (is_for_newer(options, error))
  *         return TEM_ERR_ARGUMENT;
- * because an option that is not understood must be refused: the caller relies on it. */
+ * because tem must refuse an option that it does not know: the caller relies on it. */
 #define is_for_newer(options, error)                                                               \
     ((options) != NULL &&                                                                          \
      core_reserved_is_used((options)->reserved,                                                    \

@@ -4,20 +4,20 @@
 
 #include "tem.h"
 
-/* Each of these fills *error, unless it is NULL, and returns `status`, so that a
- * failing function ends with `return core_fail(...)`. The format must never be
- * given a word of a text or of a vocabulary. */
+/* Each of these functions fills *error, unless error is NULL, and returns the status. So a function
+ * that fails ends with `return core_fail(...)`. Never pass a word of a text or of a vocabulary to
+ * the format. */
 __attribute__((format(printf, 3, 4))) tem_status core_fail(tem_error *error, tem_status status,
                                                            const char *format, ...);
 
-/* The same for a place in a file: a line or a byte. Both count from 1; 0: none. */
+/* The same for a place in a file: a line or a byte, both counted from 1; 0: none. */
 __attribute__((format(printf, 6, 7))) tem_status core_fail_at(tem_error *error, tem_status status,
                                                               const char *file, uint64_t line,
                                                               uint64_t byte, const char *format,
                                                               ...);
 
-/* TEM_ERR_FILE for a system call on `file` that failed with `os_error`. `action`
- * completes "cannot ...", as in "open". */
+/* TEM_ERR_FILE for a system call on `file` that failed with `os_error`. `action` completes
+ * "cannot ...", for example "open". */
 tem_status core_fail_os(tem_error *error, const char *file, const char *action, int os_error);
 
 tem_status core_fail_memory(tem_error *error);

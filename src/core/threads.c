@@ -1,8 +1,8 @@
 /* threads.c - loops that run on several threads.
  *
- * Threads live for one loop. The loops of the library take milliseconds at least, against
- * which starting a thread (tens of microseconds) does not show, and nothing is left behind that a
- * fork() could break. The evaluation has thousands of shorter loops: it keeps a team. */
+ * Threads live for one loop. The loops of the library take at least milliseconds; starting a thread
+ * takes tens of microseconds, which does not matter. And nothing stays behind that a fork() could
+ * break. The evaluation has thousands of shorter loops, so it keeps a team. */
 #include "core/threads.h"
 
 #include "core/memory.h"
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-enum { WAIT_NS = 100000000 }; /* between two questions whether to go on */
+enum { WAIT_NS = 100000000 }; /* between two calls of the progress callback */
 
 typedef struct loop {
     core_task *task;
@@ -50,14 +50,14 @@ tem_status core_progress(const tem_run *run, const char *stage, uint64_t done, u
     return core_fail(error, TEM_ERR_CANCELLED, "stopped while %s", stage);
 }
 
-/* What this thread handles an item of, and whether it is the one that may ask the callback. */
+/* The loop that this thread works on, and whether it is the thread that may call the callback. */
 static _Thread_local struct {
     loop *loop;
     bool is_caller;
 } here;
 
-/* Asks the callback, and tells all threads if it wants to stop. It is not asked again after
- * that. */
+/* Asks the callback, and tells all threads to stop if the callback says so. The callback is not
+ * asked again after that. */
 static void ask(loop *l) {
     if (!atomic_load(&l->stop) &&
         core_progress(l->run, l->stage, atomic_load(&l->done), l->count, NULL) != TEM_OK)
@@ -70,7 +70,7 @@ bool core_task_stopped(void) {
     return here.loop != NULL && atomic_load_explicit(&here.loop->stop, memory_order_relaxed);
 }
 
-/* Takes one item; false when there is none left. */
+/* Handles one item; false if there is none left or the loop has stopped. */
 static bool step(loop *l, unsigned thread) {
     if (atomic_load_explicit(&l->stop, memory_order_relaxed))
         return false;
@@ -90,7 +90,7 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* The caller's share. A task may have a loop of its own. */
+/* Works as the caller's thread. A task may start a loop of its own, so `here` is restored. */
 static void work_as_caller(loop *l) {
     loop *outer = here.loop;
     const bool was_caller = here.is_caller;
@@ -102,7 +102,7 @@ static void work_as_caller(loop *l) {
     here.is_caller = was_caller;
 }
 
-/* When a wait that began now should ask again. */
+/* The time at which a wait that begins now asks the callback again. */
 static struct timespec next_question(void) {
     struct timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -112,7 +112,8 @@ static struct timespec next_question(void) {
     return end;
 }
 
-/* Waits for a worker, and asks meanwhile whether to go on: the last item may take long. */
+/* Waits for a worker, and meanwhile asks the callback whether to continue: the last item may take
+ * long. */
 static void join(const loop_worker *w) {
     for (;;) {
         const struct timespec end = next_question();
@@ -122,8 +123,8 @@ static void join(const loop_worker *w) {
     }
 }
 
-/* What a loop comes to, once nobody works on it any more. What once was asked for holds, whatever
- * the callback says now: items are missing. */
+/* The result of a loop, once no thread works on it any more. If the callback has ever asked to
+ * stop, the loop fails, whatever the callback says now: items are missing. */
 static tem_status finish(const loop *l, tem_error *error) {
     if (atomic_load(&l->stop))
         return core_fail(error, TEM_ERR_CANCELLED, "stopped while %s", l->stage);
@@ -158,7 +159,7 @@ typedef struct member {
     pthread_t handle;
 } member;
 
-/* A member waits until `round` changes, works on `loop`, and takes itself off `busy`. */
+/* A member waits until `round` changes, works on `loop`, and then decrements `busy`. */
 struct core_team {
     pthread_mutex_t lock;
     pthread_cond_t start, done;
@@ -166,7 +167,7 @@ struct core_team {
     uint64_t round;
     unsigned busy; /* members that have not finished this round */
     bool ending;
-    unsigned count; /* of members, besides the caller */
+    unsigned count; /* number of members, without the caller */
     member members[];
 };
 
@@ -244,7 +245,7 @@ static void begin_round(core_team *t, loop *l) {
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Waits for the members, and asks meanwhile whether to go on. */
+/* Waits for the members, and meanwhile asks the callback whether to continue. */
 static void end_round(core_team *t, loop *l) {
     pthread_mutex_lock(&t->lock);
     while (t->busy > 0) {

@@ -1,4 +1,4 @@
-/* u256.h - unsigned integers of 256 bits: just what sampling needs. */
+/* u256.h - unsigned integers of 256 bits, with the operations that the sampler needs. */
 #ifndef CORE_U256_H
 #define CORE_U256_H
 
@@ -18,7 +18,7 @@ static inline bool u256_less(const u256 *a, const u256 *b) {
     return false;
 }
 
-/* The number of bits of a, a > 0. */
+/* The number of bits of a; a > 0. */
 static inline unsigned u256_bits(const u256 *a) {
     unsigned top = 3;
     while (top > 0 && a->limb[top] == 0)
@@ -33,7 +33,7 @@ static inline uint64_t u256_shifted(const u256 *a, unsigned by) {
     return a->limb[limb] >> bit | high;
 }
 
-/* Whether factor * a + added < 2^64 * b, added < a. */
+/* Whether factor * a + added < 2^64 * b; requires added < a. */
 static inline bool u256_product_less(uint64_t factor, const u256 *a, const u256 *added,
                                      const u256 *b) {
     uint64_t left[5], carry = 0;
