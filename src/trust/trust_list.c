@@ -1,8 +1,8 @@
 /* trust_list.c - the hashes of models and certificates that a user trusts.
  *
- * The folder is opened once, and checked; the list is opened in that folder, whatever happens to
- * names meanwhile. Whoever changes the list holds its lock, writes a new one and renames it: a
- * reader finds the old list or the new one. */
+ * tem opens the directory once and checks it. It then opens the list in that directory, even if
+ * somebody renames things meanwhile. To change the list, tem takes its lock, writes a new list and
+ * renames it, so a reader finds the old list or the new one. */
 #include "trust/trust_list.h"
 
 #include "core/buffer.h"
@@ -20,23 +20,23 @@
 #include <unistd.h>
 
 #define LIST_NAME "trusted"
-#define NEW_NAME "trusted.new" /* of whoever holds the lock */
+#define NEW_NAME "trusted.new" /* belongs to the process that holds the lock */
 
-/* Where the list is, and its folder, open: -1 if there is none. */
+/* The paths of the list and of its directory, and the open directory: -1 if there is none. */
 typedef struct place {
     char folder[PATH_MAX], list[PATH_MAX + sizeof "/" LIST_NAME];
     int descriptor;
 } place;
 
-/* Every system call here can be made to fail by tests. */
+/* Tests can make every system call here fail. */
 static bool fails(void) {
     errno = EIO;
     return core_fault();
 }
 
-/* ---- the folder ---- */
+/* ---- the directory ---- */
 
-/* Relative folders are ignored, as the XDG specification has it. */
+/* Ignores relative paths, as the XDG specification requires. */
 static tem_status find_place(place *p, tem_error *error) {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int needed = -1;
@@ -60,7 +60,7 @@ static tem_status refuse(const char *path, const char *what, tem_error *error) {
                         what);
 }
 
-/* PRIVACY: in a folder that others can write, they choose which file has a name. */
+/* PRIVACY: whoever can write a directory chooses which file has which name. */
 static tem_status check_own(int descriptor, const char *path, mode_t type, tem_error *error) {
     struct stat info;
     if (fails() || fstat(descriptor, &info) != 0)
@@ -71,7 +71,7 @@ static tem_status check_own(int descriptor, const char *path, mode_t type, tem_e
     return refuse(path, type == S_IFDIR ? "folder" : "file", error);
 }
 
-/* The folder and those above it, each for its owner alone if it is new. */
+/* Makes the directory and those above it that do not exist, each for its owner alone. */
 static tem_status make_folders(const char *path, tem_error *error) {
     char folder[PATH_MAX];
     for (const char *end = path; *end != '\0';) {
@@ -90,7 +90,7 @@ static tem_status open_folder(place *p, tem_error *error) {
     const int why = errno;
     if (opened < 0 && (why == ENOENT || why == ENOTDIR) && lstat(p->folder, &named) != 0)
         return TEM_OK;
-    if (opened < 0 && (why == ENOTDIR || why == ELOOP)) /* a link, or no folder */
+    if (opened < 0 && (why == ENOTDIR || why == ELOOP)) /* a link, or not a directory */
         return refuse(p->folder, "folder", error);
     if (opened < 0)
         return core_fail_os(error, p->folder, "open", why);
@@ -102,7 +102,8 @@ static tem_status open_folder(place *p, tem_error *error) {
     return status;
 }
 
-/* make: there must be one. Close with close_place, also after a failure. */
+/* Opens the directory of the list. make: makes it if it does not exist. Close with close_place,
+ * also after a failure. */
 static tem_status open_place(place *p, bool make, tem_error *error) {
     tem_status status = find_place(p, error);
     if (status == TEM_OK && make)
@@ -121,7 +122,8 @@ static void close_place(place *p) {
 
 /* ---- the list ---- */
 
-/* The list, if it is the user's own. *descriptor: -1 if there is none. */
+/* Opens the list and checks that it belongs to the user. *descriptor receives -1 if there is no
+ * list. */
 static tem_status open_list(const place *p, int flags, int *descriptor, tem_error *error) {
     *descriptor = -1;
     if (p->descriptor < 0)
@@ -158,12 +160,12 @@ static tem_status read_list(int descriptor, const place *p, core_buffer *text, t
     }
 }
 
-/* The end of the whole line that begins at `at`; NULL if it has none. */
+/* The end of the line that begins at `at`; NULL if the line has no end. */
 static const char *line_end(const core_buffer *text, size_t at) {
     return at < text->size ? memchr(text->data + at, '\n', text->size - at) : NULL;
 }
 
-/* Whether a line is this hash: nothing before it, nothing behind it. */
+/* Whether a line is exactly this hash, with nothing before it and nothing after it. */
 static bool is_hash(const char *line, const char *end, const char *hash) {
     return end - line == TRUST_HASH_DIGITS && memcmp(line, hash, TRUST_HASH_DIGITS) == 0;
 }
@@ -206,9 +208,10 @@ tem_status trust_list_ready(tem_error *error) {
     return status;
 }
 
-/* ---- changing it ---- */
+/* ---- changing the list ---- */
 
-/* All whole lines but this hash, and the hash at the end if it is to be there. */
+/* Makes the new list: all complete lines except this hash, then the hash if it is trusted. False if
+ * there is no memory. */
 static bool make_text(const core_buffer *old, const char *hash, bool trusted, core_buffer *text) {
     bool made = true;
     size_t at = 0;
@@ -230,9 +233,9 @@ static bool write_all(int descriptor, const core_buffer *text) {
     return !fails() && fsync(descriptor) == 0;
 }
 
-/* Puts a new list in place of the old one, whose lock is held. */
+/* Replaces the list by a new one. The caller holds the lock of the old list. */
 static tem_status replace_list(const place *p, const core_buffer *text, tem_error *error) {
-    unlinkat(p->descriptor, NEW_NAME, 0); /* of one that was killed */
+    unlinkat(p->descriptor, NEW_NAME, 0); /* left by a process that was killed */
     const int opened = fails() ? -1
                                : openat(p->descriptor, NEW_NAME,
                                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -249,7 +252,8 @@ static tem_status replace_list(const place *p, const core_buffer *text, tem_erro
     return core_fail_os(error, p->list, "write", why);
 }
 
-/* Opens the list and waits for its lock, until what is locked is what has the name. */
+/* Opens the list and waits for its lock. Repeats this until the locked file is the one that has the
+ * name of the list: another process may have replaced it. *descriptor: as in open_list. */
 static tem_status lock_list(const place *p, int flags, const tem_run *run, int *descriptor,
                             tem_error *error) {
     for (;;) {
@@ -271,7 +275,7 @@ static tem_status lock_list(const place *p, int flags, const tem_run *run, int *
     }
 }
 
-/* To take a hash from a list that is not there is nothing to do. */
+/* Removing a hash from a list that does not exist does nothing. */
 tem_status trust_list_set(const char *hash, bool trusted, const tem_run *run, tem_error *error) {
     place p;
     int descriptor = -1;

@@ -1,13 +1,15 @@
-/* trusted.h - what the rest of the library asks about trust. */
+/* trusted.h - whether a model is trusted, for the rest of the library. */
 #ifndef TRUST_TRUSTED_H
 #define TRUST_TRUSTED_H
 
 #include "model/model.h"
 
-/* TEM_ERR_UNTRUSTED unless the model is trusted: what draws, or proves, asks first. */
+/* Fails with TEM_ERR_UNTRUSTED unless the model is trusted. Code that draws or proves calls it
+ * first. */
 tem_status trusted_or_refused(const tem_model *model, tem_error *error);
 
-/* What tem_model_verify found. It stays as it was where the model could not be looked at. */
+/* Records whether the model is trusted, as tem_model_verify found. If the model could not be read,
+ * do not call this: the model stays as it was. */
 void trusted_set(tem_model *model, bool trusted);
 
 #endif
