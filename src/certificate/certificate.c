@@ -18,10 +18,10 @@ enum {
     CERTIFICATE_VERSION = 2,
     ALIGNMENT = 64,
     COMPRESSION = 19,
-    WEIGHTS_MAX = 1 << 26 /* in a file: few bytes unpack to many weights */
+    WEIGHTS_MAX = 1 << 26 /* per file: few bytes may unpack to many weights */
 };
 
-/* 64 bytes. Each of them is settled: by the format, or by the size of the file. */
+/* 64 bytes. The format fixes all of them except the count, which must fit the size of the file. */
 typedef struct certificate_header {
     char magic[8];
     uint32_t version;
@@ -40,14 +40,14 @@ typedef struct further_section {
     unsigned char zeros[16];
 } further_section;
 
-/* A tem_effect in a file, where it cannot grow. */
+/* A tem_effect as the file stores it. Unlike tem_effect, it cannot grow. */
 typedef struct effect_record {
     double self, support, distance, bayes;
 } effect_record;
 
-/* 320 bytes. Weights that are not all equal follow their record, as one zstd frame, filled up with
- * zeros to a multiple of ALIGNMENT. How they are packed is no part of what is certified: the hash
- * is of the numbers. */
+/* 320 bytes. Weights that are not all equal follow their record, as one zstd frame, padded with
+ * zeros to a multiple of ALIGNMENT. The hash is of the weights themselves, so the certificate does
+ * not depend on how they are packed. */
 typedef struct certificate_record {
     double epsilon;
     double beta;
@@ -57,13 +57,13 @@ typedef struct certificate_record {
     uint32_t kind;
     uint32_t weights_count;
     uint32_t zero;
-    unsigned char weights_hash[CORE_HASH_BYTES]; /* of the u32; zero if there are none */
+    unsigned char weights_hash[CORE_HASH_BYTES]; /* of the u32 weights; zero if there are none */
     unsigned char space[CORE_HASH_BYTES];
     char prior[CERTIFICATE_PRIOR_BYTES];
-    uint64_t weights_bytes; /* of the frame */
+    uint64_t weights_bytes; /* size of the frame */
     effect_record effect, plain;
     unsigned char zeros[40];
-    unsigned char hash[CORE_HASH_BYTES]; /* BLAKE2b-256 of what stands before it, with 0 for
+    unsigned char hash[CORE_HASH_BYTES]; /* BLAKE2b-256 of all fields before it, with 0 for
                                           * weights_bytes */
 } certificate_record;
 
@@ -82,7 +82,7 @@ static bool is_effect(const tem_effect *e) {
            e->support <= 2.0 * TEM_WORDS_MAX && e->distance >= 0 && e->distance <= 0x1p16;
 }
 
-/* Whether all are characters that a terminal and JSON take as they are: UTF-8 without controls. */
+/* Whether a terminal and JSON can show the text as it is: UTF-8 without control characters. */
 bool certificate_is_name(const char *text) {
     if (u8_check((const uint8_t *)text, strlen(text)) != NULL)
         return false;
@@ -199,7 +199,7 @@ void certificate_hash(const tem_certificate *c, unsigned char hash[CORE_HASH_BYT
     memcpy(hash, r.hash, sizeof r.hash);
 }
 
-/* Compares numbers that are never NaN, for which == would warn. */
+/* Whether a == b, for numbers that are never NaN. The compiler would warn about ==. */
 static bool equal(double a, double b) {
     return !(a < b) && !(a > b);
 }
@@ -294,7 +294,8 @@ static tem_status check_header(file_view *view, const char *path, certificate_he
     return drop_further(view, h, path, error);
 }
 
-/* Unpacks the weights that follow a record. */
+/* Unpacks the weights that follow a record. Like the other functions here that return a string, it
+ * returns what is wrong with the file, or NULL. */
 static const char *take_weights(const char *frame, uint64_t bytes, tem_certificate *c) {
     const size_t size = c->count * sizeof *c->weights;
     if (ZSTD_getFrameContentSize(frame, bytes) != size ||
@@ -308,8 +309,8 @@ static const char *take_weights(const char *frame, uint64_t bytes, tem_certifica
                : "the weights of a certificate are damaged";
 }
 
-/* Reads the record at *at and moves to its weights, which are in the file; *left: weights that the
- * file may still have. */
+/* Reads the record at *at, moves *at to its weights, and checks that these lie within the file.
+ * *left is the number of weights that the file may still have. */
 static const char *take_record(const file_view *view, uint64_t *at, uint32_t *left,
                                certificate_record *found) {
     if (view->size - *at < sizeof *found)
@@ -326,8 +327,8 @@ static const char *take_record(const file_view *view, uint64_t *at, uint32_t *le
     return NULL;
 }
 
-/* Reads the certificate at *at and moves on. A record must be, to the bit, the one that its
- * certificate is written as: hashes, padding and all. */
+/* Reads the certificate at *at and moves *at behind it. The record must equal, bit for bit, the
+ * record that tem would write for this certificate, hashes and padding included. */
 static const char *take_certificate(const file_view *view, uint64_t *at, uint32_t *left,
                                     tem_certificate *out) {
     certificate_record found;
@@ -393,9 +394,9 @@ tem_status certificates_read(const file_view *file, const char *path, tem_certif
     return TEM_OK;
 }
 
-/* Goes past the first `count` certificates, of which only as much is looked at as that takes, and
- * that they are not like `other`, if that is not NULL. *at: where the next one begins, or the one
- * that is wrong. */
+/* Skips the first `count` certificates. Reads only their records, and checks that none has the
+ * space and terms of `other`, unless other is NULL. *at receives the start of the next certificate,
+ * or of the one that is wrong. */
 static const char *skip(const file_view *view, uint32_t count, const tem_certificate *other,
                         uint64_t *at, uint32_t *left) {
     *at = sizeof(certificate_header);
@@ -414,7 +415,8 @@ static const char *skip(const file_view *view, uint32_t count, const tem_certifi
     return NULL;
 }
 
-/* Reads the i-th of `count` certificates, or looks where the last one ends. */
+/* Reads the i-th of `count` certificates; for i >= count, checks that the last one ends the
+ * file. */
 static const char *read_one(const file_view *view, uint32_t count, uint32_t i, uint64_t *at,
                             tem_certificate *out) {
     uint64_t again = 0;
@@ -477,7 +479,7 @@ tem_status certificates_load(const char *path, tem_certificate **list, uint32_t 
 
 /* ---- writing ---- */
 
-/* The record and its weights, packed. */
+/* Writes the record and its weights, packed. */
 static tem_status put_certificate(file_writer *writer, const tem_certificate *c, tem_error *error) {
     static const char zeros[ALIGNMENT];
     certificate_record record = to_record(c);
@@ -524,9 +526,9 @@ static tem_status write_file(const char *path, tem_overwrite overwrite, const te
     return file_writer_commit(&writer, error);
 }
 
-/* The list with c in it, in place of one on the same terms and of all that are for another model;
- * `count` is that of the list before, and room is for one more. c stays its owner's: *borrowed is
- * its place. */
+/* Inserts c into the list, in place of a certificate with the same terms and of all certificates
+ * for other models, and returns the new count. `count` is the old count; the list has room for one
+ * more. c still belongs to the caller, and *borrowed receives its place in the list. */
 static uint32_t insert(tem_certificate *list, uint32_t count, const tem_certificate *c,
                        uint32_t *borrowed) {
     uint32_t kept = 0;
@@ -548,7 +550,7 @@ static uint32_t insert(tem_certificate *list, uint32_t count, const tem_certific
     return kept;
 }
 
-/* Replaces the file, whose lock is held: nobody else does. */
+/* Replaces the file. The caller holds its lock, so nobody else replaces it meanwhile. */
 static tem_status replace(const tem_certificate *c, const char *path, tem_error *error) {
     tem_certificate *list = NULL;
     uint32_t count = 0, borrowed = 0;
@@ -571,8 +573,8 @@ static tem_status replace(const tem_certificate *c, const char *path, tem_error 
     return status;
 }
 
-/* A file that is not there is started under its name at once or not at all; if another process
- * starts it in the same moment, theirs is there to be added to. */
+/* If the file does not exist, write_file makes it whole or not at all. If another process makes it
+ * at the same moment, the loop starts again and adds to the file of that process. */
 tem_status certificate_add(const tem_certificate *c, const char *path, const tem_run *run,
                            tem_error *error) {
     for (;;) {

@@ -1,9 +1,9 @@
 /* certificate.h - certificates and the file that keeps them (docs/FORMAT.md).
  *
- * A certificate says: on the words, vectors and metric with the hash `space`, the exponent s
- * and the truncation gamma lose at most `realised` per unit of distance, which is below
- * epsilon. What is here keeps it whole. Nothing here makes it true: who may believe it is
- * decided by tem_certificate_trust. */
+ * A certificate says: on the words, vectors and metric with the hash `space`, the exponent s and
+ * the truncation gamma, with these weights, lose at most `realised` per unit of distance, which is
+ * below epsilon. This code keeps certificates undamaged. It does not make them true:
+ * tem_certificate_trust decides whether to trust one. */
 #ifndef CERTIFICATE_CERTIFICATE_H
 #define CERTIFICATE_CERTIFICATE_H
 
@@ -13,8 +13,8 @@
 
 enum {
     CERTIFICATE_S_BITS = 20,
-    CERTIFICATES_MAX = 4096,     /* in a file */
-    CERTIFICATE_PRIOR_BYTES = 64 /* with a zero at the end */
+    CERTIFICATES_MAX = 4096,     /* per file */
+    CERTIFICATE_PRIOR_BYTES = 64 /* with its NUL */
 };
 
 struct tem_certificate {
@@ -27,13 +27,13 @@ struct tem_certificate {
     tem_weights_kind kind;
     char prior[CERTIFICATE_PRIOR_BYTES]; /* "": no effects */
     tem_effect effect, plain;
-    uint32_t count;    /* of weights; 0: all equal */
+    uint32_t count;    /* number of weights; 0: all equal */
     uint32_t *weights; /* owned; NULL: all equal */
 };
 
-/* A certificate for the words, vectors and metric of this model that says what `said` does, its
- * space aside; weights are copied. TEM_ERR_CERTIFICATE if these numbers are none of a certificate
- * (certificate_fault); TEM_ERR_MEMORY. Free with certificate_free. */
+/* Makes a certificate for the words, vectors and metric of this model. Takes everything but the
+ * space from `said`, and copies the weights. Fails with TEM_ERR_CERTIFICATE if no certificate can
+ * have these numbers (certificate_fault), or TEM_ERR_MEMORY. Free with certificate_free. */
 tem_status certificate_make(const tem_model *model, const tem_certificate *said,
                             tem_certificate **out, tem_error *error);
 void certificate_free(tem_certificate *certificate);
@@ -43,27 +43,29 @@ void certificate_get_info(const tem_certificate *c, tem_certificate_info *info);
 bool certificate_is_for(const tem_certificate *c, const tem_model *model);
 const char *certificate_weights_name(tem_weights_kind kind);
 
-/* TEM_ERR_CERTIFICATE unless it is for this model. */
+/* Fails with TEM_ERR_CERTIFICATE unless the certificate is for this model. */
 tem_status certificate_check_model(const tem_certificate *c, const tem_model *model,
                                    tem_error *error);
 
-/* Whether options->certificate is for this model and for what else the options ask for.
- * TEM_ERR_ARGUMENT or TEM_ERR_CERTIFICATE. */
+/* Checks that options->certificate is for this model and for the epsilon, beta and gamma of the
+ * options, and that the options give no weights. Fails with TEM_ERR_ARGUMENT or
+ * TEM_ERR_CERTIFICATE. */
 tem_status certificate_check_options(const tem_model *model, const tem_mechanism_options *options,
                                      tem_error *error);
 
-/* A copy with weights of its own. TEM_ERR_MEMORY. */
+/* Makes a copy with weights of its own. Fails with TEM_ERR_MEMORY. */
 tem_status certificate_copy(const tem_certificate *from, tem_certificate *to, tem_error *error);
 
-/* Frees what a certificate owns, not itself; and a list with what it owns. */
+/* certificate_clear frees what a certificate owns, but not the certificate. certificates_free frees
+ * a list and what its certificates own. */
 void certificate_clear(tem_certificate *c);
 void certificates_free(tem_certificate *list, uint32_t count);
 
 /* The most that s * gamma may be: 64, in steps of 2^-36. */
 #define CERTIFICATE_EXPONENT_MAX ((uint64_t)64 << 36)
 
-/* Whether a loss is far enough below epsilon to be charged as epsilon's decimal.
- * PRIVACY: that decimal may be below epsilon by half a unit in its last place, 2^-53 of it.
+/* Whether a loss is far enough below epsilon to be charged as the decimal of epsilon.
+ * PRIVACY: that decimal may be below epsilon by half a unit in its last place, 2^-53 of epsilon.
  * With the rounding of this product, the loss is at most epsilon (1 - 2^-50 + 2^-53). */
 static inline bool certificate_leaves_room(double realised, double epsilon) {
     return realised <= epsilon * (1 - 0x1p-50);
@@ -72,34 +74,36 @@ static inline bool certificate_leaves_room(double realised, double epsilon) {
 /* Whether a prior may have this name. */
 bool certificate_is_name(const char *text);
 
-/* What no certificate can say; NULL if nothing is wrong. */
+/* Why these numbers cannot be those of a certificate, as one clause; NULL if nothing is wrong. */
 const char *certificate_fault(const tem_certificate *c);
 
-/* The hash by which a certificate is known: of all it says. */
+/* The hash that identifies a certificate: of everything that it says. */
 void certificate_hash(const tem_certificate *c, unsigned char hash[CORE_HASH_BYTES]);
 void certificate_write_hash(const tem_certificate *c, char hash[65]); /* in hex */
 
-/* Whether both answer the same question: epsilon, beta or gamma, and the kind of weights. */
+/* Whether both are for the same epsilon, beta or gamma, and kind of weights. */
 bool certificate_same_terms(const tem_certificate *a, const tem_certificate *b);
 
-/* All certificates of a file. The file is not trusted. TEM_ERR_FORMAT, TEM_ERR_VERSION,
- * TEM_ERR_DAMAGED, TEM_ERR_MEMORY. Free *list with certificates_free. */
+/* Reads all certificates of a file. The code does not trust the file. Fails with TEM_ERR_FORMAT,
+ * TEM_ERR_VERSION, TEM_ERR_DAMAGED, TEM_ERR_MEMORY; certificates_load also with TEM_ERR_FILE. Free
+ * *list with certificates_free. */
 tem_status certificates_read(const file_view *view, const char *path, tem_certificate **list,
                              uint32_t *count, tem_error *error);
 tem_status certificates_load(const char *path, tem_certificate **list, uint32_t *count,
                              tem_error *error);
 
-/* The i-th certificate of a file, from 0, read and checked as above, of those before it only where
- * they end and that they answer other questions: so reading each in turn reads the file once.
- * *there: whether there is one. Free what it owns with certificate_clear. */
+/* Reads and checks the i-th certificate of a file, from 0, as above. Of the certificates before it,
+ * checks only where they end and that they have other terms. So reading each in turn reads the
+ * weights of the file once. *there receives whether there is an i-th certificate. Free what it owns
+ * with certificate_clear. */
 tem_status certificate_read_one(const file_view *view, const char *path, uint32_t i,
                                 tem_certificate *out, bool *there, tem_error *error);
 tem_status certificate_load_one(const char *path, uint32_t i, tem_certificate *out, bool *there,
                                 tem_error *error);
 
-/* Puts a certificate into the file, in place of one with the same terms; starts the file if
- * there is none. Others who do this at the same time wait, and ask their run's callback
- * meanwhile. */
+/* As tem_certificate_save: adds a certificate to the file, in place of one with the same terms and
+ * of those for other models; makes the file if it does not exist. Others who do this at the same
+ * time wait, and meanwhile ask the callback of their run. */
 tem_status certificate_add(const tem_certificate *c, const char *path, const tem_run *run,
                            tem_error *error);
 

@@ -1,4 +1,4 @@
-/* certificate_match.c - which model and which request a certificate is for. */
+/* certificate_match.c - making certificates, and which model and request a certificate is for. */
 #include "certificate/certificate.h"
 
 #include "core/memory.h"
@@ -71,13 +71,13 @@ void certificate_free(tem_certificate *certificate) {
     core_free(certificate);
 }
 
-/* ---- what a certificate is for ---- */
+/* ---- which model and options a certificate is for ---- */
 
 static bool differs(double a, double b) {
     return !(a <= b && a >= b);
 }
 
-/* Whether gamma, as a user gives it, is the one the certificate was made for. */
+/* Whether the certificate was made for this gamma, which a user gave. */
 static bool has_gamma(const tem_certificate *c, double gamma) {
     return c->beta <= 0 && !differs(ceil(gamma * TEM_DIST_ONE), (double)c->gamma);
 }
@@ -104,8 +104,8 @@ tem_status certificate_check_options(const tem_model *model, const tem_mechanism
     if (o->weights != NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the weights are the certificate's: give none beside it");
-    /* PRIVACY: what is proved of a certificate is proved of its own space, s and gamma, for its
-     * own epsilon. The loss is not monotone in s, so nothing near them will do. */
+    /* PRIVACY: the proof of a certificate holds for its own space, s and gamma and for its own
+     * epsilon. The loss is not monotone in s, so the proof says nothing about values near them. */
     const tem_status status = certificate_check_model(c, model, error);
     if (status != TEM_OK)
         return status;
@@ -154,8 +154,9 @@ static bool answers(const tem_certificate *c, const tem_calibration *w) {
     return !differs(c->beta, is_given(w->beta) ? w->beta : TEM_BETA_DEFAULT);
 }
 
-/* The one that answers and is for this model, of several the one whose weights were sought the
- * longest; else NULL. */
+/* The certificate for this model that answers the request; of several, tuned weights before
+ * balanced before equal; NULL if there is none. *other receives whether a certificate for another
+ * model answers the request. */
 static const tem_certificate *pick(const tem_certificate *list, uint32_t count,
                                    const tem_model *model, const tem_calibration *w, bool *other) {
     const tem_certificate *best = NULL;
