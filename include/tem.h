@@ -135,9 +135,9 @@ TEM_API tem_status tem_status_parse(const char *name, tem_status *status, tem_er
 /* Progress callback of a long call.
  *   stage         what the call is doing, a static string such as "reading"
  *   done, total   progress in units of the stage, done <= total; total is 0 if it is not known
- * It must be quick: a call may make thousands of calls to it a second, and makes several a second
- * even if nothing moves. Only the thread that made the long call calls it. If it returns non-zero,
- * the long call stops and fails with TEM_ERR_CANCELLED. */
+ * The callback must be quick: tem may call it thousands of times per second, and calls it several
+ * times per second even if nothing moves. tem calls it only from the thread that made the long
+ * call. If the callback returns non-zero, the long call stops and fails with TEM_ERR_CANCELLED. */
 typedef int tem_progress_fn(void *context, const char *stage, uint64_t done, uint64_t total);
 
 /* How a long call runs. Wherever a call takes a tem_run, NULL means all defaults. */

@@ -102,8 +102,8 @@ typedef struct tem_audit {
     uint64_t reserved[4];    /* 0 */
 } tem_audit;
 
-/* Proves the realised loss of a mechanism, TEM or EM. It must be over the accountant's model and
- * have the accountant's weights.
+/* Proves the realised loss of a mechanism, TEM or EM. The mechanism must have the model and the
+ * weights of the accountant.
  * Fails with TEM_ERR_ARGUMENT (another model or other weights), TEM_ERR_UNSUPPORTED (Madlib),
  * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED (a list of the model). */
 TEM_API tem_status tem_accountant_audit(const tem_accountant *accountant,
