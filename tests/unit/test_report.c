@@ -4,6 +4,7 @@
  * programs write it, down to the digits of numbers. */
 #include "core/fault.h"
 #include "job/report.h"
+#include "job/spending.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -128,15 +129,19 @@ static void test_no_guarantee(void **state) {
     tem_mechanism_free(drawn);
 }
 
-/* An option of a newer version may be one that releases more: the run is not called private. */
+/* An option of a newer version may be one that releases more: there is no report of the run, and it
+ * is not called private. */
 static void test_job_for_a_newer_version(void **state) {
     (void)state;
     tem_mechanism *mechanism = mechanism_of("tem", 2);
     const tem_job jobs[] = {{.reserved = {1}}, {.text = {.reserved = {1}}}};
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        json_t *r = report_of(mechanism, &jobs[i], NULL);
-        assert_true(json_is_false(json_object_get(r, "private")) && is_null(r, "spent_worst"));
-        json_decref(r);
+        char *text = NULL;
+        size_t bytes = 0;
+        assert_non_null(spending_why_not_private(mechanism, &jobs[i]));
+        assert_int_equal(tem_report_json(mechanism, &jobs[i], &counts, NULL, &text, &bytes, NULL),
+                         TEM_ERR_ARGUMENT);
+        assert_null(text);
     }
     tem_mechanism_free(mechanism);
 }

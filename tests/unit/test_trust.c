@@ -262,10 +262,10 @@ static void test_replaced_meanwhile(void **state) {
     assert_int_equal(rename(new_list, list), 0);
     close(held);
     assert_int_equal(waitpid(writer, &ended, 0), writer);
+    close(pipe_ends[0]); /* before an assertion fails, as above */
+    close(pipe_ends[1]);
     assert_int_equal(ended, 0);
     assert_true(has(first) && has(other));
-    close(pipe_ends[0]);
-    close(pipe_ends[1]);
 }
 
 /* The list is neither read nor changed, and the error names the obstacle. */
