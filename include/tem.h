@@ -505,6 +505,16 @@ typedef enum tem_guarantee {
                               * integers that are drawn, unknown words included */
 } tem_guarantee;
 
+/* A number that a mechanism takes, and its range. No value outside the range is accepted; the model
+ * and the other numbers may narrow it. */
+typedef struct tem_parameter {
+    const char *name;    /* the field of tem_mechanism_options, such as "epsilon" */
+    const char *meaning; /* one line for help texts */
+    double least, most;
+    double usual;         /* the default; 0: there is none */
+    uint64_t reserved[4]; /* 0 */
+} tem_parameter;
+
 /* What a mechanism is, before it is created. Static strings. */
 typedef struct tem_mechanism_properties {
     const char *name;    /* as users write it, such as "tem" */
@@ -517,6 +527,7 @@ typedef struct tem_mechanism_properties {
     int takes_weights;     /* 1: output weights may be given */
     int takes_certificate; /* 1: s, gamma and weights may come from a certificate */
     int needs_vectors;     /* 1: the model must have euclidean vectors */
+    const tem_parameter *parameters; /* the numbers that it takes; the last has the name NULL */
 } tem_mechanism_properties;
 
 /* The i-th mechanism, from 0; NULL beyond the last. "tem", "em" and "madlib" are always among

@@ -38,6 +38,20 @@ static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     return ext_fail(state, &error);
 }
 
+/* The parameters of a mechanism, each as (name, meaning, least, most, usual). */
+static PyObject *list_parameters(const tem_mechanism_properties *properties) {
+    PyObject *all = PyList_New(0);
+    const tem_parameter *p = properties->parameters;
+    for (; all != NULL && p != NULL && p->name != NULL; p++) {
+        PyObject *usual = p->usual > 0 ? PyFloat_FromDouble(p->usual) : Py_NewRef(Py_None);
+        PyObject *one = Py_BuildValue("(ssddN)", p->name, p->meaning, p->least, p->most, usual);
+        if (one == NULL || PyList_Append(all, one) != 0)
+            Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
 /* mechanisms() returns one dict per mechanism of the library. */
 static PyObject *mechanisms(PyObject *module, PyObject *unused) {
     static const char *const guarantees[] = {[TEM_GUARANTEE_NONE] = NULL,
@@ -48,12 +62,12 @@ static PyObject *mechanisms(PyObject *module, PyObject *unused) {
     for (unsigned i = 0; all != NULL && tem_mechanism_at(i) != NULL; i++) {
         const tem_mechanism_properties *p = tem_mechanism_at(i);
         PyObject *one = Py_BuildValue(
-            "{s:s, s:s, s:z, s:z, s:z, s:N, s:N, s:N, s:N, s:N}", "name", p->name, "summary",
+            "{s:s, s:s, s:z, s:z, s:z, s:N, s:N, s:N, s:N, s:N, s:N}", "name", p->name, "summary",
             p->summary, "claim", p->claim, "caveat", p->caveat, "guarantee",
             guarantees[p->guarantee], "has_law", PyBool_FromLong(p->has_law), "takes_gamma",
             PyBool_FromLong(p->takes_gamma), "takes_weights", PyBool_FromLong(p->takes_weights),
             "takes_certificate", PyBool_FromLong(p->takes_certificate), "needs_vectors",
-            PyBool_FromLong(p->needs_vectors));
+            PyBool_FromLong(p->needs_vectors), "parameters", list_parameters(p));
         if (one == NULL || PyList_Append(all, one) != 0)
             Py_CLEAR(all);
         Py_XDECREF(one);

@@ -17,7 +17,7 @@ from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateErr
                       NotPrivateWarning, OutOfMemoryError, PrivacyWarning, RangeError,
                       RoundingWarning, TrustWarning, UnsupportedError, UntrustedError,
                       UtilityWarning, VersionError)
-from ._mechanisms import Mechanism, mechanisms
+from ._mechanisms import Mechanism, Parameter, mechanisms
 from ._model import Model, Words
 from ._options import Options
 from ._results import (Audit, Calibration, Choice, Cost, Entry, Explanation, Pair, Paper, Point,
@@ -28,6 +28,6 @@ __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledErr
            "CertificateError", "Choice", "Cost", "DamagedError", "Entry", "Error", "ExistsError",
            "Explanation", "FileError", "FormatError", "Mechanism", "MetricError", "Model",
            "NotFoundError", "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper",
-           "Point", "PrivacyWarning", "RangeError", "Report", "RoundingWarning", "Summary",
-           "Tail", "TrustWarning", "UnsupportedError", "UntrustedError", "UtilityWarning",
-           "VersionError", "Words", "__version__", "mechanisms"]
+           "Parameter", "Point", "PrivacyWarning", "RangeError", "Report", "RoundingWarning",
+           "Summary", "Tail", "TrustWarning", "UnsupportedError", "UntrustedError",
+           "UtilityWarning", "VersionError", "Words", "__version__", "mechanisms"]

@@ -6,6 +6,16 @@ from typing import NamedTuple
 from . import _tem
 
 
+class Parameter(NamedTuple):
+    """A number that a mechanism takes. No value outside `least` to `most` is accepted; the model
+    and the other numbers may narrow the range. usual: the default, or None."""
+    name: str
+    meaning: str
+    least: float
+    most: float
+    usual: float | None
+
+
 class Mechanism(NamedTuple):
     """A mechanism and its properties.
 
@@ -23,6 +33,7 @@ class Mechanism(NamedTuple):
     takes_weights: bool
     takes_certificate: bool
     needs_vectors: bool
+    parameters: tuple[Parameter, ...]
 
 
 def mechanisms() -> tuple[Mechanism, ...]:
@@ -30,5 +41,9 @@ def mechanisms() -> tuple[Mechanism, ...]:
 
     >>> [m.name for m in mechanisms() if m.guarantee == "exact"]
     ['tem', 'em']
+    >>> [p.name for p in mechanisms()[0].parameters]
+    ['epsilon', 'beta', 'gamma']
     """
-    return tuple(Mechanism(**found) for found in _tem.mechanisms())
+    return tuple(
+        Mechanism(**{**found, "parameters": tuple(Parameter(*p) for p in found["parameters"])})
+        for found in _tem.mechanisms())

@@ -57,6 +57,22 @@ static const sampler *exponential(const void *state) {
     return state;
 }
 
+#define EPSILON                                                                                    \
+    .name = "epsilon", .meaning = "the loss per unit of distance", .least = 0x1p-18, .most = 0x1p23
+
+static const tem_parameter tem_parameters[] = {
+    {EPSILON},
+    {.name = "beta",
+     .meaning = "how often the output may lie beyond gamma, with equal weights",
+     .most = 1,
+     .usual = TEM_BETA_DEFAULT},
+    {.name = "gamma",
+     .meaning = "the distance beyond which all words are equally far; instead of beta",
+     .most = 65536},
+    {.name = NULL}};
+
+static const tem_parameter em_parameters[] = {{EPSILON}, {.name = NULL}};
+
 const mechanism_ops mechanism_tem = {
     .properties = {.name = "tem",
                    .summary = "the Truncated Exponential Mechanism",
@@ -66,7 +82,8 @@ const mechanism_ops mechanism_tem = {
                    .has_law = 1,
                    .takes_gamma = 1,
                    .takes_weights = 1,
-                   .takes_certificate = 1},
+                   .takes_certificate = 1,
+                   .parameters = tem_parameters},
     .state_bytes = sizeof(sampler),
     .init = init_tem,
     .free = free_state,
@@ -80,7 +97,8 @@ const mechanism_ops mechanism_em = {
                    .claim = "P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w') for all words, "
                             "unknown ones included; exact integers",
                    .has_law = 1,
-                   .takes_weights = 1},
+                   .takes_weights = 1,
+                   .parameters = em_parameters},
     .state_bytes = sizeof(sampler),
     .init = init_em,
     .free = free_state,

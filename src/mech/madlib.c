@@ -125,6 +125,12 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
     return madlib_draw(state, words, count, rng, out, error);
 }
 
+static const tem_parameter parameters[] = {
+    {.name = "epsilon",
+     .meaning = "the loss per unit of distance; the least depends on the vectors",
+     .most = INFINITY},
+    {.name = NULL}};
+
 const mechanism_ops mechanism_madlib = {
     .properties = {.name = "madlib",
                    .summary = "noise on the vector, then the nearest word",
@@ -134,7 +140,8 @@ const mechanism_ops mechanism_madlib = {
                             "are unknown words",
                    .caveat = "Madlib is floating point and states no bound between known and "
                              "unknown words; use the mechanism tem or em",
-                   .needs_vectors = 1},
+                   .needs_vectors = 1,
+                   .parameters = parameters},
     .state_bytes = sizeof(madlib),
     .init = init,
     .free = free_state,

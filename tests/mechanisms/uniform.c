@@ -32,8 +32,13 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
     return TEM_OK;
 }
 
+static const tem_parameter parameters[] = {
+    {.name = "epsilon", .meaning = "taken, and without effect", .most = 1e300}, {.name = NULL}};
+
 const mechanism_ops mechanism_extra = {
-    .properties = {.name = "uniform", .summary = "any word for any word: an example"},
+    .properties = {.name = "uniform",
+                   .summary = "any word for any word: an example",
+                   .parameters = parameters},
     .state_bytes = sizeof(uniform),
     .init = init,
     .free = free_state,

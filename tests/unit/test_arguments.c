@@ -4,6 +4,7 @@
  * here. */
 #include "tem_account.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -213,6 +214,47 @@ static void test_words_count_from_1(void **state) {
         tem_model_build_function(holes, COUNT, one, NULL, 0, NULL, &(tem_model *){NULL}, &error),
         TEM_ERR_ARGUMENT);
     assert_string_equal(error.message, "word 3 is NULL");
+}
+
+/* Creates a mechanism with this value of one parameter, and epsilon 1 if it is another. */
+static tem_status try_parameter(const char *name, const char *parameter, double value) {
+    tem_mechanism_options options = {.mechanism = name, .epsilon = 1};
+    tem_mechanism *made = NULL;
+    if (strcmp(parameter, "epsilon") == 0)
+        options.epsilon = value;
+    else if (strcmp(parameter, "beta") == 0)
+        options.beta = value;
+    else
+        options.gamma = value;
+    const tem_status status = tem_mechanism_create(model, &options, &made, NULL);
+    tem_mechanism_free(made);
+    return status;
+}
+
+/* The ranges that a mechanism states are true: nothing outside is accepted. The ends of epsilon's
+ * are, where they are numbers. */
+static void test_parameters(void **state) {
+    (void)state;
+    for (unsigned i = 0; tem_mechanism_at(i) != NULL; i++) {
+        const tem_mechanism_properties *m = tem_mechanism_at(i);
+        int has_epsilon = 0, has_gamma = 0;
+        assert_non_null(m->parameters);
+        for (const tem_parameter *p = m->parameters; p->name != NULL; p++) {
+            assert_true(p->meaning != NULL && p->least < p->most);
+            has_epsilon |= strcmp(p->name, "epsilon") == 0;
+            has_gamma |= strcmp(p->name, "gamma") == 0;
+            assert_int_not_equal(try_parameter(m->name, p->name, nextafter(p->least, -1)), TEM_OK);
+            assert_int_not_equal(try_parameter(m->name, p->name, p->most * 1.001), TEM_OK);
+            assert_int_not_equal(try_parameter(m->name, p->name, NAN), TEM_OK);
+            if (p->usual > 0)
+                assert_int_equal(try_parameter(m->name, p->name, p->usual), TEM_OK);
+        }
+        assert_true(has_epsilon && has_gamma == m->takes_gamma);
+    }
+    assert_int_equal(try_parameter("em", "epsilon", 0x1p-18), TEM_OK);
+    assert_int_equal(try_parameter("em", "epsilon", 0x1p23), TEM_OK);
+    assert_int_equal(try_parameter("tem", "epsilon", 0x1p23), TEM_OK);
+    assert_int_equal(try_parameter("tem", "gamma", 1), TEM_OK);
 }
 
 static void test_mechanisms(void **state) {
@@ -681,6 +723,7 @@ int main(void) {
         cmocka_unit_test(test_free_nothing),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_models),
+        cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_mechanisms),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_accounts),
