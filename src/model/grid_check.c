@@ -1,7 +1,7 @@
-/* grid_check.c - what the rounding of vectors has done to the distances of a model.
+/* grid_check.c - checks that rounding to the grid has not changed a model's distances too much.
  *
- * A single large value makes the grid coarse for all words. Distances that are smaller than its
- * step become 0 or a whole step, and what a user takes for a unit of distance is another one. */
+ * A single large value makes the grid coarse for all words. Distances smaller than a step of the
+ * grid become 0 or a whole step. A unit of distance then no longer means what the user thinks. */
 #include "model/model.h"
 
 #include "core/memory.h"
@@ -13,8 +13,9 @@
 #include <stdlib.h>
 
 enum {
-    OUTLIER_TIMES = 8, /* the usual largest value: ordinary embeddings stay below that */
-    NAMED_MAX = 3      /* words that a message names */
+    OUTLIER_TIMES = 8, /* an outlier exceeds this multiple of the usual largest value of a word;
+                        * ordinary embeddings stay below it */
+    NAMED_MAX = 3      /* most words that a message names */
 };
 
 /* ---- outliers ---- */
@@ -38,8 +39,8 @@ static int compare_sizes(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The largest value of a usual word, in steps of the grid: the lower median, or a single step where
- * the usual words have been rounded to nothing. */
+/* Finds the largest value of a usual word, in steps of the grid: the lower median over all words,
+ * or 1 if that median is 0. */
 static tem_status find_usual(const space *s, uint32_t *usual, tem_error *error) {
     uint32_t *sizes = core_alloc(s->count, sizeof *sizes);
     if (sizes == NULL)
@@ -68,9 +69,9 @@ static tem_status find_outliers(const space *s, outliers *out, tem_error *error)
     return status;
 }
 
-/* ---- what to say ---- */
+/* ---- the message ---- */
 
-/* "word 3", "words 3 and 5", "words 3, 5, 9 and 12 others": places, from 1. */
+/* Writes "word 3", "words 3 and 5" or "words 3, 5, 9 and 12 others". Words count from 1. */
 static void name_outliers(const outliers *o, char *text, size_t bytes) {
     const uint32_t named = o->count < NAMED_MAX ? o->count : NAMED_MAX;
     int at = snprintf(text, bytes, o->count == 1 ? "word" : "words");
@@ -85,8 +86,8 @@ static void name_outliers(const outliers *o, char *text, size_t bytes) {
                  o->count == named + 1 ? "" : "s");
 }
 
-/* Distances themselves are rounded to a step or two; where that is most of it, a finer grid would
- * not help, and larger numbers do. */
+/* Writes what the user can do. tem also rounds each distance, by a step or two. If that is most of
+ * the deviation, a finer grid would not help, but larger numbers do. */
 static void advise(const tem_model *m, const outliers *o, char *text, size_t bytes) {
     char named[80];
     name_outliers(o, named, sizeof named);

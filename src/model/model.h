@@ -1,7 +1,7 @@
-/* model.h - a model and its file: making, opening, checking, writing.
+/* model.h - builds, opens, checks and writes models.
  *
- * docs/FORMAT.md is the specification for readers in other languages; this is its
- * other half. A file is a header, a table of sections, a hash of both, and the
+ * docs/FORMAT.md specifies the file for readers in other languages; model_layout.h
+ * declares it in C. A file is a header, a table of sections, a hash of both, and the
  * sections in the order of the table, each at the next multiple of 64 bytes. There
  * is exactly one way to lay out a given model, so every byte is either hashed or
  * known to be zero. */
@@ -22,9 +22,9 @@ struct tem_model {
     vocab words;
     space space;
     neighbour_index index;
-    uint32_t neighbours; /* what the lists' length was asked to be */
+    uint32_t neighbours; /* requested length of the lists, at most the number of words */
     tem_dist deviation;
-    nearest_distance nearest; /* when it was built; words 0: to be found in the lists */
+    nearest_distance nearest; /* set when tem builds from vectors; words 0: compute it from lists */
     uint64_t triangles;
     bool triangles_exhaustive;
 
@@ -34,17 +34,19 @@ struct tem_model {
     char *path;             /* for messages; NULL if not opened from a file */
     unsigned char hash[CORE_HASH_BYTES]; /* what the file says of itself; its front agrees */
 
-    /* PRIVACY: whether lists and bounds may be drawn from. A built model's may; a file's only once
-     * tem_model_trust, tem_model_trust_own or tem_model_verify has said so. */
+    /* PRIVACY: whether mechanisms may draw by the lists and bounds. A built model is trusted. A
+     * model from a file is trusted only after tem_model_trust, tem_model_trust_own or
+     * tem_model_verify has said so. */
     atomic_bool trusted;
-    atomic_bool is_own; /* it came with the program, and so did the certificates beside it */
+    atomic_bool is_own; /* the model and the certificates beside it came with the program */
 };
 
-/* A model over a view that is aligned to 64 bytes, which it takes over, also when it
- * fails. */
+/* Makes a model from a view of a file, aligned to 64 bytes. Takes over the view, also
+ * when it fails. */
 tem_status model_from_view(file_view view, const char *path, tem_model **out, tem_error *error);
 
-/* See tem.h for these. The arguments that must be there are. */
+/* See tem_model_build and so on in tem.h. The caller has checked that required pointers are not
+ * NULL. */
 tem_status model_build(const tem_vectors *vectors, const tem_build_options *options,
                        const tem_run *run, tem_model **model, tem_error *error);
 tem_status model_build_function(const char *const *words, uint32_t count, tem_distance_fn *distance,
@@ -63,24 +65,27 @@ tem_status model_vector(const tem_model *model, uint32_t id, float *out, tem_err
 void model_get_info(const tem_model *model, tem_model_info *info);
 void model_free(tem_model *model);
 
-/* model_check, and whether the words, the distances and the lists are those that tem would have
- * built. TEM_ERR_DAMAGED if not, whatever is wrong. Changes nothing: trust is the caller's. */
+/* Runs model_check, and checks that tem would have built the same words, distances and lists.
+ * Fails with TEM_ERR_DAMAGED if not, whatever is wrong; also with TEM_ERR_MEMORY or
+ * TEM_ERR_CANCELLED. Changes nothing in the model: the caller sets `trusted`. */
 tem_status model_verify(const tem_model *model, const tem_run *run, tem_error *error);
 
-/* The hash of the model as it is in memory, from every byte that is used: what its file's is, or
- * would be. Fails with TEM_ERR_CANCELLED or TEM_ERR_RANGE (too large for a file). */
+/* Computes the hash of the model in memory, over every byte that tem uses. It equals the hash that
+ * the model's file has, or would have. Fails with TEM_ERR_CANCELLED or TEM_ERR_RANGE (too large for
+ * a file). */
 tem_status model_hash(const tem_model *model, const tem_run *run,
                       unsigned char hash[CORE_HASH_BYTES], tem_error *error);
 
-/* The hash of what a certificate is about: words, their order, vectors or matrix, metric. The
- * lists are not in it: they decide how long a draw takes, not its law. A built model and its
- * file give the same.
- * PRIVACY: for an opened file this is what its section table says, so it speaks about the
- * content only as far as model_check has compared the two. */
+/* Computes the hash of the space that a certificate is about: the words, their order, the vectors
+ * or the matrix, and the metric. It leaves out the lists: they decide how long a draw takes, not
+ * its law. A built model and its file have the same hash.
+ * PRIVACY: for an opened file the hash comes from the section table. It says something about the
+ * content only after model_check has compared the content with that table. */
 void model_space_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);
 
-/* TEM_ERR_RANGE if the model's deviation is above `percent` per cent of the median distance to the
- * nearest word, with a message that ends in what to do, and `more`. TEM_ERR_MEMORY. */
+/* Fails with TEM_ERR_RANGE if the model's deviation is above `percent` per cent of the median
+ * distance to the nearest word; the message ends in what to do, and `more`. Also fails with
+ * TEM_ERR_MEMORY. */
 tem_status grid_check(const tem_model *m, const nearest_distance *nearest, uint32_t percent,
                       const char *more, tem_error *error);
 

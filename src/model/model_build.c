@@ -1,7 +1,7 @@
-/* model_build.c - making a model.
+/* model_build.c - builds a model.
  *
- * Vectors become points on the grid, or a user's distances become a matrix; either
- * way the result is a space, and the rest is the same. */
+ * Vectors become points on the grid; a user's distances become a matrix. Both give a
+ * space, and the rest of the work is the same for both. */
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Copies a vocabulary by making it anew. */
+/* Copies a vocabulary by building it again from its words. */
 static tem_status copy_words(const vocab *words, vocab *out, tem_error *error) {
     vocab_fault fault = {0, 0, NULL};
     word_span *spans = core_alloc(words->count, sizeof *spans);
@@ -25,7 +25,8 @@ static tem_status copy_words(const vocab *words, vocab *out, tem_error *error) {
     return status == TEM_OK ? TEM_OK : core_fail_memory(error); /* the words are known to be good */
 }
 
-/* Vectors that are on the grid already get their rows padded, and nothing else. */
+/* Copies vectors that are already on the grid: only pads their rows. Fails with TEM_ERR_ARGUMENT if
+ * the metric is not the euclidean one. */
 static tem_status copy_grid(const tem_vectors *v, tem_model *m, int16_t *rows, tem_error *error) {
     if (!m->space.metric->is_euclidean)
         return core_fail(error, TEM_ERR_ARGUMENT,
@@ -65,8 +66,8 @@ static tem_status make_index(tem_model *m, uint32_t neighbours, const tem_run *r
     return neighbours_build(&m->space, m->neighbours, run, &m->index, error);
 }
 
-/* Marks the words that rounding has put on the point of a word with another vector. The first word
- * of each list is the first one of its point. */
+/* Marks all words of every point of the grid onto which rounding has put different vectors. The
+ * first word of a word's list is the first word, by id, at the same point. */
 static void find_merged(const tem_vectors *v, const tem_model *m, unsigned char *merged) {
     const neighbour_index *index = &m->index;
     for (uint32_t id = 0; id < index->count; id++) {
@@ -115,12 +116,13 @@ tem_status model_build(const tem_vectors *vectors, const tem_build_options *opti
         model_free(m);
         return status;
     }
-    m->trusted = true; /* nobody else has had it */
+    m->trusted = true; /* built in this process; nobody else could change it */
     *model = m;
     return TEM_OK;
 }
 
-/* One of the user's distances in both orders, rounded by the rule of space.h. */
+/* Checks one of the user's distances, given in both directions, and rounds it up, plus one step if
+ * it is not 0 (metrics/metric_matrix.c). */
 static tem_status freeze_distance(double there, double back, uint32_t a, uint32_t b,
                                   uint32_t *frozen, tem_error *error) {
     if (!(there >= 0 && there < TEM_DIST_ONE - 1) || !(back >= 0 && back < TEM_DIST_ONE - 1))
@@ -183,7 +185,7 @@ tem_status model_build_function(const char *const *words, uint32_t count, tem_di
         return core_fail_memory(error);
     m->space.metric = &metric_matrix;
     m->space.count = count;
-    m->deviation = 2; /* rounded up, plus one step */
+    m->deviation = 2; /* steps of 2^-16: freeze_distance rounds up and adds one */
     tem_status status = make_words(words, count, &m->words, error);
     if (status == TEM_OK)
         status = freeze_matrix(distance, context, run, m, error);
@@ -193,7 +195,7 @@ tem_status model_build_function(const char *const *words, uint32_t count, tem_di
         model_free(m);
         return status;
     }
-    m->trusted = true; /* nobody else has had it */
+    m->trusted = true; /* built in this process; nobody else could change it */
     *model = m;
     return TEM_OK;
 }

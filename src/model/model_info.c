@@ -1,5 +1,4 @@
-/* model_info.c - what a model says of itself: its numbers, a word's vector, the hash of its
- * space. */
+/* model_info.c - returns a model's numbers, a word's vector and the hash of its space. */
 #include "core/status.h"
 #include "model/model_layout.h"
 
@@ -37,7 +36,7 @@ tem_status model_vector(const tem_model *model, uint32_t id, float *out, tem_err
 
 /* ---- the hash of words, vectors and metric ---- */
 
-/* 128 bytes, hashed as they are (docs/FORMAT.md). */
+/* The 128 bytes that model_space_hash hashes (docs/FORMAT.md). */
 typedef struct hashed_space {
     char tag[16];
     uint32_t metric, step_log2, words, dimension;

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Bytes of a section; false on overflow. 2^48 bytes is more than any file. */
+/* Computes the size of a section in bytes. Returns false if it is too large. The limit of 2^48
+ * bytes is more than any file has. */
 static bool section_bytes(const model_header *h, uint32_t kind, uint64_t word_bytes,
                           uint64_t list_entries, uint64_t *bytes) {
     const uint64_t words = h->words, limit = (uint64_t)1 << 48;

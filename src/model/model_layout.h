@@ -8,11 +8,11 @@
 
 enum { MODEL_VERSION = 2, MODEL_ALIGNMENT = 64 };
 
-/* Kinds of section, in the order in which they stand in the file. */
+/* Kinds of section, in the order of the file. */
 enum model_section_kind {
     SECTION_WORD_STARTS = 1, /* u32[words + 1]: offsets into WORD_BYTES */
     SECTION_WORD_BYTES = 2,
-    SECTION_WORD_TABLE = 3,  /* u64[slots]: space/vocab.h */
+    SECTION_WORD_TABLE = 3,  /* u64[slots]: see space/vocab.h */
     SECTION_VECTORS = 4,     /* i16[words][row_elements]; not under TEM_MATRIX */
     SECTION_MATRIX = 5,      /* u32[words * (words - 1) / 2]; only under TEM_MATRIX */
     SECTION_LIST_STARTS = 6, /* u64[words + 1]: offsets into LISTS, in entries */
@@ -42,12 +42,12 @@ typedef struct model_header {
     uint32_t step_log2;
     uint32_t neighbours;
     uint32_t deviation;
-    uint64_t triangles; /* bit 63: these are all there are */
+    uint64_t triangles; /* checked triangles; bit 63: all triangles were checked */
     uint32_t sections;
     uint32_t zero;
 } model_header;
 
-/* 64 bytes, one a section. */
+/* 64 bytes, one per section. */
 typedef struct model_section {
     uint32_t kind;
     uint32_t zero;
@@ -75,13 +75,13 @@ _Static_assert(sizeof(model_header) == 64 && sizeof(model_section) == 64 &&
 uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t list_entries,
                       model_section table[SECTIONS_REQUIRED], uint64_t *end);
 
-/* What the header of this model's file says; its sizes are left 0. */
+/* Returns the header of this model's file, with its sizes left 0. */
 model_header model_header_of(const tem_model *model);
 
 /* The bytes of a section of this model: in its file if it has one. */
 const void *model_section_data(const tem_model *model, const model_section *section);
 
-/* The hash in the seal: of header and table. */
+/* Computes the hash in the seal, over header and table. */
 void model_front_hash(const model_header *header, const model_section *table,
                       unsigned char hash[CORE_HASH_BYTES]);
 
@@ -91,7 +91,7 @@ void model_front_hash(const model_header *header, const model_section *table,
 tem_status model_front(const tem_model *model, model_header *header,
                        model_section table[SECTIONS_MAX], tem_error *error);
 
-/* "word table" and the like, for messages. */
+/* Returns the name of a section for messages, such as "word table". */
 const char *model_section_name(uint32_t kind);
 
 #endif

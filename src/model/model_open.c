@@ -1,10 +1,10 @@
-/* model_open.c - opening a model file that may be damaged or hostile.
+/* model_open.c - opens a model file that may be damaged or hostile.
  *
- * The header and the section table are checked in full: since there is only one way
- * to lay out a model, the table must equal the one that model_layout computes. After
- * that every array has the length its users rely on. What the arrays contain is
- * checked where it is used: word starts in space/vocab.c, lists in
- * index/neighbours.c; vectors may hold any numbers (space/kernels/kernels.h). */
+ * Opening checks the header and the section table in full: there is only one way to
+ * lay out a model, so the table must equal the one that model_layout computes. After
+ * that every array has the length that its users rely on. The code that uses an
+ * array checks its content: space/vocab.c checks word starts, index/neighbours.c
+ * checks lists. Vectors may hold any numbers (space/kernels/kernels.h). */
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/status.h"
@@ -96,7 +96,7 @@ static tem_status check_unknown(const char *path, const model_header *h, const m
         const model_section *s = &table[i];
         const uint32_t kind = s->kind & ~SECTION_OPTIONAL;
         if (kind <= last_kind || s->zero != 0 || s->zero_end != 0 || s->offset != *end ||
-            s->bytes > h->file_bytes - *end)
+            *end > h->file_bytes || s->bytes > h->file_bytes - *end)
             return damaged(error, path, "the section table is wrong");
         if ((s->kind & SECTION_OPTIONAL) == 0)
             return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
@@ -126,7 +126,8 @@ static tem_status check_table(const file_view *view, const char *path, const mod
     return status;
 }
 
-/* Of the copies, which are what is used: another process may write to the file meanwhile. */
+/* Hashes the copies of header and table, because tem uses the copies: another process may write to
+ * the file meanwhile. */
 static tem_status check_seal(const file_view *view, const char *path, const model_header *h,
                              const model_section *table, model_seal *seal, tem_error *error) {
     unsigned char hash[CORE_HASH_BYTES], zero[CORE_HASH_BYTES] = {0};
@@ -137,7 +138,7 @@ static tem_status check_seal(const file_view *view, const char *path, const mode
     return TEM_OK;
 }
 
-/* Points the model's views at the sections of the mapped file. */
+/* Points the model's view of this kind at its section of the mapped file. */
 static void attach_section(tem_model *m, const model_section *section) {
     const void *data = m->file.data + section->offset;
     switch (section->kind) {
@@ -243,7 +244,7 @@ void model_free(tem_model *m) {
     core_free(m);
 }
 
-/* What model_check hands to its threads: one item a section. */
+/* The work that model_check gives to its threads: one item per section. */
 typedef struct section_check {
     const tem_model *model;
     const model_section *table;
@@ -275,8 +276,8 @@ static void check_section(void *context, uint64_t item, unsigned thread) {
         memcmp(hash, section->hash, sizeof hash) != 0 || !all_zero(data + section->bytes, padding);
 }
 
-/* The table is the one that was checked when the file was opened: another process may have
- * written to the file since. */
+/* Uses the table that was checked when the file was opened, not the one in the file: another
+ * process may have written to the file since. */
 tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error) {
     if (model->file.data == NULL)
         return TEM_OK;
@@ -295,7 +296,7 @@ tem_status model_check(const tem_model *model, const tem_run *run, tem_error *er
     return status;
 }
 
-/* What model_hash hands to its threads. */
+/* The work that model_hash gives to its threads: one item per section. */
 typedef struct section_hashes {
     const tem_model *model;
     model_section table[SECTIONS_MAX];
@@ -321,7 +322,7 @@ tem_status model_hash(const tem_model *model, const tem_run *run,
     return status;
 }
 
-/* ---- which model serves when none is named ---- */
+/* ---- which model to open when the user names none ---- */
 
 static tem_status give(const char *found, bool is_own, char *path, size_t bytes, int *own,
                        tem_error *error) {

@@ -1,4 +1,4 @@
-/* model_save.c - writing a model file. */
+/* model_save.c - writes a model file. */
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/status.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* How far the writing is. */
+/* The state of one model_save. */
 typedef struct saving {
     file_writer writer;
     const tem_run *run;
@@ -23,7 +23,7 @@ static bool is_stopped(void *context) {
     return tell(context) != TEM_OK;
 }
 
-/* A chunk at a time, so that the callback is asked in between. */
+/* Writes in chunks and asks the callback after each one. */
 static tem_status put_bytes(saving *s, const char *data, size_t bytes) {
     enum { CHUNK_BYTES = 4 << 20 };
     tem_status status = TEM_OK;
@@ -47,7 +47,7 @@ static tem_status put_section(saving *s, const tem_model *m, model_section *sect
     return status == TEM_OK ? put_bytes(s, zero, padding) : status;
 }
 
-/* Header, table and seal, which need the hashes of the sections. */
+/* Writes header, table and seal. They need the hashes of all sections, so they come last. */
 static tem_status put_front(file_writer *writer, const model_header *header,
                             const model_section *table, tem_error *error) {
     unsigned char front[sizeof *header + SECTIONS_MAX * sizeof *table + sizeof(model_seal)] = {0};

@@ -1,16 +1,16 @@
-/* model_verify.c - whether a model is what tem would have built from its words and distances. */
+/* model_verify.c - checks that tem would have built the same model from its words and distances. */
 #include "core/status.h"
 #include "model/model.h"
 
-/* What the hashes cannot tell: whether the content is what tem would have built. */
+/* Checks what hashes cannot show: that tem would have built this content. */
 static tem_status verify_space(const tem_model *m, tem_error *error) {
     const space *s = &m->space;
     if (s->metric->has_vectors) {
         tem_status status = space_check_rows(s, error);
         return status == TEM_OK ? space_check_range(s, error) : status;
     }
-    /* Building freezes no distance as UINT32_MAX, and the search for neighbours takes
-     * that for "nothing found": its lists would not be full. */
+    /* model_build_function never stores UINT32_MAX. The search for neighbours reads it
+     * as "nothing found", so its lists would not be full. */
     for (uint64_t i = 0; i < space_pair_count(s->count); i++)
         if (s->matrix[i] == UINT32_MAX)
             return core_fail(error, TEM_ERR_DAMAGED, "a distance of the matrix is infinite");
@@ -30,7 +30,8 @@ tem_status model_verify(const tem_model *model, const tem_run *run, tem_error *e
         status = verify_space(model, error);
     if (status == TEM_OK)
         status = neighbours_verify(&model->index, &model->space, model->neighbours, run, error);
-    /* Anything but "could not look" means that the model is not one tem would build. */
+    /* These two statuses mean that tem would not have built the model. All others but
+     * TEM_ERR_DAMAGED mean that the check itself could not finish. */
     if (status == TEM_ERR_RANGE || status == TEM_ERR_METRIC) {
         status = TEM_ERR_DAMAGED;
         if (error != NULL)

@@ -1,10 +1,10 @@
-/* vectors.c - embedding files: recognising them, and making the object.
+/* vectors.c - recognises the format of an embedding file and makes a tem_vectors.
  *
- * A file is what its content says. "TEMGRID1" starts tem's own format; a first line
- * of two unsigned integers is a word2vec header unless the second line shows it to
- * be GloVe text of dimension 1. One case cannot be told apart: `5 1` followed by
- * `7 1` is a header of dimension 1, or GloVe text whose first words are numbers; it
- * is taken for the header, whose row count then must fit. */
+ * The content decides the format, not the name. "TEMGRID1" starts tem's own format.
+ * A first line of two unsigned integers is a word2vec header, unless the second line
+ * shows that the file is GloVe text of dimension 1. One case is ambiguous: `5 1`
+ * followed by `7 1` is a header of dimension 1, or GloVe text whose first words are
+ * numbers. tem takes `5 1` for a header, and then requires 5 rows. */
 #include "model/vectors.h"
 
 #include "core/memory.h"
@@ -36,7 +36,7 @@ static const char *skip_blanks(const char *p, const char *end) {
     return p;
 }
 
-/* The first line, if it is two unsigned integers and nothing else. */
+/* Parses the first line. Returns false if the line is not exactly two unsigned integers. */
 static bool parse_header(const char *data, size_t size, vectors_header *out) {
     const char *end = data + size;
     vectors_header header;
@@ -60,9 +60,9 @@ static bool is_control(char c) {
     return (unsigned char)c < ' ' && c != '\t' && c != '\n' && c != '\r';
 }
 
-/* Whether what would be the first row of a binary file could be text: UTF-8 without
- * control characters. Its numbers hardly ever are: of 300 floats all 1200 bytes
- * would have to fit. */
+/* Whether the bytes at `start`, the first row if the file is binary, could be text:
+ * UTF-8 without control characters. Binary numbers hardly ever pass: for 300 floats,
+ * all 1200 bytes would have to look like text. */
 static bool may_be_text(const char *start, const char *end, uint64_t dimension) {
     size_t left = (size_t)(end - start);
     size_t most = left < TEM_WORD_BYTES_MAX ? left : TEM_WORD_BYTES_MAX;
@@ -74,13 +74,13 @@ static bool may_be_text(const char *start, const char *end, uint64_t dimension) 
         if (is_control(start[i]))
             return false;
     const uint8_t *bad = u8_check((const uint8_t *)start, left);
-    /* A character of up to four bytes may be cut by the end of what is looked at. */
+    /* The end of the examined bytes may cut a character of up to four bytes. */
     return bad == NULL || (const uint8_t *)start + left - bad < 4;
 }
 
-/* Decides between the formats that may follow a first line of two integers. A line
- * that ends in two numbers or more is no GloVe text of dimension 1, so that a short
- * first row is told as what it is. */
+/* Decides between the formats that may follow a first line of two integers. A second
+ * line that ends in two numbers or more is not GloVe text of dimension 1. tem then
+ * reports a first row that is too short as exactly that. */
 static reader *after_header(vectors_source *source, const vectors_header *header) {
     const char *start = source->data + header->bytes, *end = source->data + source->size;
     vectors_line line = vectors_text_line(start, end, header->dimension);
@@ -93,8 +93,8 @@ static reader *after_header(vectors_source *source, const vectors_header *header
     return text ? vectors_read_text : vectors_read_binary;
 }
 
-/* Files that are sometimes given by mistake, by how they start. GloVe is handed out
- * as zip archives. */
+/* Refuses archives that users pass by mistake, recognised by their first bytes. GloVe
+ * is distributed as zip archives. */
 static tem_status refuse_archive(const vectors_source *source, tem_error *error) {
     static const struct {
         size_t offset, length;
@@ -184,7 +184,8 @@ static tem_status make_words(const char *path, const vectors_raw *raw, vocab *wo
     return status == TEM_OK ? TEM_OK : core_fail_memory(error);
 }
 
-/* The object from what a reader found; takes the arrays from *raw. */
+/* Makes a tem_vectors from the result of a reader. Takes over raw->values and
+ * raw->grid on success. */
 static tem_status assemble(const char *path, vectors_raw *raw, tem_vectors **out,
                            tem_error *error) {
     vocab words;
@@ -209,8 +210,9 @@ static tem_status assemble(const char *path, vectors_raw *raw, tem_vectors **out
     return TEM_OK;
 }
 
-/* A row was refused: but a word before it may have to be refused as well, and the
- * first fault of a file is the one to tell. */
+/* Called after a reader has refused a row. A word before that row may be wrong too,
+ * and tem reports the first fault of a file. Fails with TEM_ERR_FORMAT if all earlier
+ * words are good, and leaves the reader's error as it is. */
 static tem_status check_earlier_words(const char *path, const vectors_raw *raw, tem_error *error) {
     vocab words;
     if (raw->count == 0)
@@ -222,7 +224,8 @@ static tem_status check_earlier_words(const char *path, const vectors_raw *raw, 
     return TEM_ERR_FORMAT;
 }
 
-/* What follows reading, whether it went well (`read`) or not. */
+/* Makes the result, or chooses the error to report, from the reader's status `read`.
+ * Frees *raw. */
 static tem_status finish(tem_status read, const char *path, vectors_raw *raw, tem_vectors **out,
                          tem_error *error) {
     tem_status status = read;
@@ -269,7 +272,7 @@ tem_status vectors_load(const char *path, uint64_t limit, const tem_run *run, te
     return status;
 }
 
-/* The first row with a value that is not finite, or `count`. */
+/* Returns the first row with a value that is not finite, or `count` if there is none. */
 static uint32_t first_bad_row(const float *values, uint32_t count, uint32_t dimension) {
     uint64_t total = (uint64_t)count * dimension;
     for (uint64_t i = 0; i < total; i++)

@@ -1,8 +1,8 @@
-/* vectors.h - embedding files, from bytes to numbers.
+/* vectors.h - reads embedding files.
  *
- * vectors_load recognises the format by content and hands the bytes to one of the
- * readers below; each reader fills a `vectors_raw`, and vectors_load makes the
- * vocabulary and the object from it. */
+ * vectors_from_bytes recognises the format by content and passes the bytes to one of
+ * the readers below. Each reader fills a `vectors_raw`, from which vectors_from_bytes
+ * makes the vocabulary and the tem_vectors. */
 #ifndef MODEL_VECTORS_H
 #define MODEL_VECTORS_H
 
@@ -15,18 +15,20 @@ struct tem_vectors {
     vocab words;
     uint32_t dimension;
     float *values;      /* count * dimension, all finite; NULL if `grid` is set */
-    int16_t *grid;      /* count * dimension on the grid already, row by row; or NULL */
-    uint32_t step_log2; /* of the grid */
-    tem_dist deviation; /* of the grid from the vectors it was made from */
+    int16_t *grid;      /* count * dimension, already on the grid, row by row; or NULL */
+    uint32_t step_log2; /* the grid has steps of 2^-step_log2 */
+    tem_dist deviation; /* of `grid` from the original vectors */
     const char *format; /* static string */
 };
 
-/* What a reader found. Word spans point into the file's bytes or into
- * `word_storage`. Row r of the result is reported as line first_line + r of the
- * file; where first_line is 0, as byte `row_bytes[r]`; and where row_bytes is NULL
- * too, as word r + 1 of the compressed part.
- * After TEM_ERR_FORMAT `count` is the number of rows before the one refused whose
- * words are in place, so that a refused word among these can be told first. */
+/* The result of a reader. Word spans point into the file's bytes or into
+ * `word_storage`. Messages name row r in one of three ways:
+ *  - as line first_line + r of the file;
+ *  - if first_line is 0, as byte row_bytes[r] + 1: row_bytes counts from 0, messages from 1;
+ *  - if row_bytes is NULL too, as word r + 1 of the compressed content.
+ * After TEM_ERR_FORMAT, `count` is the number of rows before the refused one whose
+ * words are in place. The caller checks these words, so that it can report the first
+ * fault of the file. */
 typedef struct vectors_raw {
     const char *format;
     uint32_t count, dimension;
@@ -40,51 +42,51 @@ typedef struct vectors_raw {
     char *word_storage;
 } vectors_raw;
 
-/* The line `n dimension` that starts a word2vec file. Numbers beyond 64 bits are
- * held as UINT64_MAX; nothing about them is checked yet. */
+/* The line `n dimension` that starts a word2vec file, not yet checked. A number beyond
+ * 64 bits becomes UINT64_MAX. */
 typedef struct vectors_header {
     uint64_t count, dimension;
-    size_t bytes; /* the line with its end; 0: the file has no header */
+    size_t bytes; /* length of the line with its line end; 0: the file has no header */
 } vectors_header;
 
-/* The bytes of a file, unpacked, with the name to report. */
+/* The bytes of a file, uncompressed, with the name for messages. */
 typedef struct vectors_source {
     const char *path;
     const char *data;
     size_t size;
-    uint64_t limit; /* rows to read at most; 0: all */
+    uint64_t limit; /* most rows to read; 0: all */
     const tem_run *run;
-    size_t chunk_bytes;    /* text handled at a time by a thread; 0: 1 MiB. The result
-                            * does not depend on it */
+    size_t chunk_bytes;    /* bytes of text per task of a thread; 0: 1 MiB. The result
+                            * does not depend on chunk_bytes */
     vectors_header header; /* set by vectors_from_bytes, which recognises the format */
 } vectors_source;
 
 /* The readers. Each fills *raw, whose arrays the caller frees with
- * vectors_raw_free, also after a failure. Whatever the number of threads, the
- * first fault in the order of the file is the one that is told. */
+ * vectors_raw_free, also after a failure. Each reports the first fault in the order of
+ * the file, whatever the number of threads. */
 tem_status vectors_read_text(const vectors_source *source, vectors_raw *raw, tem_error *error);
 tem_status vectors_read_binary(const vectors_source *source, vectors_raw *raw, tem_error *error);
 tem_status vectors_read_grid(const vectors_source *source, vectors_raw *raw, tem_error *error);
 void vectors_raw_free(vectors_raw *raw);
 
-/* Whether a header's numbers, or those of a file without one, can be served; and
- * if not, a failure at `line`. Shared by the readers. */
+/* Checks the number of words and the dimension, whether they come from a header or
+ * not. Fails with TEM_ERR_FORMAT at `line` if tem does not support them. Shared by
+ * the readers. */
 tem_status vectors_check_shape(const vectors_source *source, uint64_t count, uint64_t dimension,
                                uint64_t line, tem_error *error);
 
-/* What the first line after a header looks like to someone who expects
- * `dimension` numbers. */
+/* A line of text, examined as a row of `dimension` numbers. */
 typedef struct vectors_line {
-    uint64_t columns; /* an empty one before a leading separator included */
-    uint64_t numbers; /* the numbers that end it, the first column left aside */
+    uint64_t columns; /* with the empty column before a leading separator */
+    uint64_t numbers; /* numbers at the end of the line; the first column does not count */
     bool is_row;      /* a word and `dimension` finite numbers */
 } vectors_line;
 
-/* Examines the line at `start`; `end` is that of the data. */
+/* Examines the line at `start`; `end` is the end of the data. */
 vectors_line vectors_text_line(const char *start, const char *end, uint64_t dimension);
 
-/* Reads vectors from memory that holds a whole file, not packed; vectors_load is
- * this after opening and unpacking. source->header need not be set. */
+/* Reads vectors from memory that holds a whole uncompressed file. vectors_load opens
+ * and unpacks a file and calls this. source->header need not be set. */
 tem_status vectors_from_bytes(const vectors_source *source, tem_vectors **out, tem_error *error);
 
 /* tem_vectors_load and tem_vectors_create; see tem.h. */

@@ -1,9 +1,10 @@
-/* vectors_binary.c - the binary format of word2vec.
+/* vectors_binary.c - reads the binary format of word2vec.
  *
  * After the line `n dimension` each row is a word, a space, and `dimension` floats
  * in little-endian order. word2vec.c ends a row with a line feed, gensim does not;
- * a line feed before a word is skipped either way. Rows differ in length, so one
- * thread walks over them, at a search for a space per row, and several copy. */
+ * the reader skips a line feed before a word in both cases. Rows differ in length, so
+ * one thread finds them, searching one space per row. Several threads then copy the
+ * numbers. */
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -17,8 +18,8 @@ enum { BLOCK_ROWS = 1024 };
 typedef struct binary_job {
     const vectors_source *source;
     vectors_raw *raw;
-    size_t row_bytes;               /* of the numbers */
-    atomic_uint_fast64_t bad_value; /* the first that is not finite, counted over all rows */
+    size_t row_bytes;               /* bytes of one row's numbers */
+    atomic_uint_fast64_t bad_value; /* the first value that is not finite, counted over all rows */
 } binary_job;
 
 static tem_status fail_at(const vectors_source *source, uint64_t byte, const char *what,
@@ -26,7 +27,7 @@ static tem_status fail_at(const vectors_source *source, uint64_t byte, const cha
     return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, byte + 1, "%s", what);
 }
 
-/* Finds the row at *place and moves *place behind it. */
+/* Finds the row at *place, adds it to raw->words and moves *place to its end. */
 static tem_status walk_row(const binary_job *job, size_t *place, tem_error *error) {
     const vectors_source *source = job->source;
     vectors_raw *raw = job->raw;
@@ -52,7 +53,8 @@ static tem_status walk_row(const binary_job *job, size_t *place, tem_error *erro
     return TEM_OK;
 }
 
-/* Walks over `rows` rows; raw->count tells how many were found. */
+/* Finds `rows` rows. Counts them in raw->count, also when it fails. If these are all rows of the
+ * header, the file must end after them. */
 static tem_status walk(const binary_job *job, uint64_t rows, tem_error *error) {
     const vectors_source *source = job->source;
     size_t place = source->header.bytes;
@@ -117,8 +119,9 @@ static tem_status copy_values(binary_job *job, tem_error *error) {
                         raw->dimension);
 }
 
-/* The least a row takes: a word of one byte, a space, the numbers. Refusing here
- * what cannot be there keeps a small file from asking for much memory. */
+/* Refuses a file that is too small for its rows: a row has at least a word of one
+ * byte, a space and the numbers. Without this check a small file could make tem
+ * allocate much memory. */
 static tem_status check_size(const binary_job *job, uint64_t rows, tem_error *error) {
     const vectors_source *source = job->source;
     uint64_t least = rows * (job->row_bytes + 2), left = source->size - source->header.bytes;
@@ -153,7 +156,7 @@ tem_status vectors_read_binary(const vectors_source *source, vectors_raw *raw, t
         return core_fail_memory(error);
     tem_error walk_error = {.status = TEM_OK};
     tem_status walked = walk(&job, rows, &walk_error);
-    /* Also after a failed walk: a value before that place may be the first fault. */
+    /* Also after walk has failed: an earlier value may be the first fault of the file. */
     status = copy_values(&job, error);
     if (status == TEM_OK && walked != TEM_OK && error != NULL)
         *error = walk_error;

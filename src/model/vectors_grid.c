@@ -1,4 +1,4 @@
-/* vectors_grid.c - tem's own .temv: vectors that are on the grid already.
+/* vectors_grid.c - reads tem's own format .temv: vectors that are already on the grid.
  *
  *   offset  0  "TEMGRID1"
  *           8  u64  n
@@ -8,10 +8,11 @@
  *          28  u32  0
  *          32  u64  bytes of the words
  *          40  one zstd frame, to the end of the file
- * all little-endian. The frame holds the words, each with a line feed after it; the
- * high bytes of all values, column by column; their low bytes in the same order.
- * High bytes of a column are alike, which is what zstd makes use of: row by row and
- * unsplit, the default vocabulary takes 16 % more (16.9 MB against 14.6). */
+ * All numbers are little-endian. The frame holds the words, each with a line feed
+ * after it; then the high bytes of all values, column by column; then the low bytes
+ * in the same order. The high bytes of a column are alike, so zstd packs them well.
+ * With whole values row by row, the default vocabulary takes 16 % more (16.9 MB
+ * against 14.6 MB). */
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -28,12 +29,12 @@ enum {
     STEP_MOST = 30,
     VALUE_MOST = 16383,
     BLOCK_ROWS = 64,
-    /* A zstd block gives at most 128 KiB and takes at least 4 bytes, so no frame
-     * grows by more than this. */
+    /* A zstd block takes at least 4 bytes and unpacks to at most 128 KiB, so no frame
+     * grows by a larger factor. */
     GROWTH_MOST = 32768
 };
 
-/* More than vocab_make takes; keeps the sum of sizes far from overflow. */
+/* More than vocab_make accepts, and small enough that the sum of sizes cannot overflow. */
 #define WORD_BYTES_MOST ((uint64_t)1 << 33)
 
 typedef struct grid_header {
@@ -45,7 +46,7 @@ typedef struct grid_header {
 typedef struct grid_job {
     const vectors_raw *raw;
     const unsigned char *high, *low; /* column-major */
-    uint64_t column_bytes;           /* n, which `limit` does not change */
+    uint64_t column_bytes;           /* n of the file, also when `limit` is smaller */
     atomic_uint_fast64_t bad_row;
 } grid_job;
 
@@ -119,7 +120,7 @@ static tem_status unpack(const vectors_source *source, uint64_t size, char **con
     return fail_at(source, HEADER_BYTES, "the zstd frame is damaged", error);
 }
 
-/* All n words are looked at, whatever the limit: they must fill their place. */
+/* Finds the words. Checks all n words, whatever the limit: they must fill word_bytes exactly. */
 static tem_status split_words(const vectors_source *source, const grid_header *h, vectors_raw *raw,
                               tem_error *error) {
     const char *p = raw->word_storage, *end = p + h->word_bytes;
@@ -145,8 +146,8 @@ static void note_bad_row(grid_job *job, uint64_t row) {
     }
 }
 
-/* A block of rows, column by column: 64 bytes of each, one cache line, are read at
- * a time, and the 64 rows that are written stay in the cache. */
+/* Transposes a block of 64 rows, column by column. It reads 64 bytes of a column at a
+ * time, one cache line, and the 64 rows that it writes stay in the cache. */
 static void transpose_block(void *context, uint64_t item, unsigned thread) {
     grid_job *job = context;
     const vectors_raw *raw = job->raw;

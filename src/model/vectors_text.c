@@ -1,14 +1,14 @@
 /* vectors_text.c - embeddings as text: GloVe, word2vec, fastText .vec.
  *
  * A line is a word and its numbers, separated by runs of spaces or tabs. GloVe's
- * 840B file has words with spaces in them (". . .", "at name@domain.com"), so a
- * vector is the LAST `dimension` columns and the word everything before. A row
- * that has too many numbers would then pass with a strange word; it is caught by
- * the rule that a word of several columns must not end in a number.
+ * 840B file has words with spaces in them (". . .", "at name@domain.com"). So the
+ * vector is the LAST `dimension` columns, and the word is everything before them.
+ * A row with too many numbers would then pass with a strange word. To catch such a
+ * row, the reader refuses a word of several columns that ends in a number.
  *
- * The text is cut into chunks of equal size, and a chunk has the lines that start
- * in it. Counting the lines of each chunk first gives every row its place, so the
- * threads parse straight into the result. */
+ * The reader cuts the text into chunks of equal size. A line belongs to the chunk
+ * in which it starts. The threads first count the lines of each chunk, which gives
+ * the row number of every line. They then parse straight into the result. */
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/status.h"
@@ -20,7 +20,7 @@
 
 enum {
     CHUNK_BYTES = 1 << 20,
-    SAMPLE_LINES = 100 /* lines that decide the dimension where no header does */
+    SAMPLE_LINES = 100 /* lines that decide the dimension of a file without a header */
 };
 
 /* -------------------------------------------------------------- a line -- */
@@ -32,13 +32,13 @@ typedef enum row_problem {
     ROW_NO_NUMBER,
     ROW_NOT_FINITE,
     ROW_TOO_LARGE,
-    ROW_NO_ROOM /* never the first of a file: see row_room */
+    ROW_NO_ROOM /* never the first fault of a file: see row_room */
 } row_problem;
 
 typedef struct row_fault {
     row_problem problem;
     uint64_t row;
-    uint64_t found; /* columns, or the place of the number in its vector, from 1 */
+    uint64_t found; /* number of columns, or the refused number's place in its vector, from 1 */
 } row_fault;
 
 static const char *line_end(const char *start, const char *end) {
@@ -46,7 +46,7 @@ static const char *line_end(const char *start, const char *end) {
     return newline == NULL ? end : newline;
 }
 
-/* The end of a line's content: without a carriage return and the separators before. */
+/* Returns the end of a line's content: cuts off a carriage return and the separators before it. */
 static const char *content_end(const char *start, const char *end) {
     if (end > start && end[-1] == '\r')
         end--;
@@ -55,8 +55,8 @@ static const char *content_end(const char *start, const char *end) {
     return end;
 }
 
-/* The columns of a line's content. A separator at its start has an empty column
- * before it, as it has for programs that split at each space. */
+/* Counts the columns of a line's content. A leading separator follows an empty
+ * column, as in programs that split at each space. */
 static uint64_t count_columns(const char *start, const char *end) {
     uint64_t columns = start < end ? 1 : 0;
     for (const char *p = start; p < end; p++)
@@ -64,22 +64,23 @@ static uint64_t count_columns(const char *start, const char *end) {
     return columns;
 }
 
-/* The start of the last column before `end`, which is after that column. */
+/* Returns the start of the last column; `end` is where that column ends. */
 static const char *column_start(const char *start, const char *end) {
     while (end > start && !number_is_separator(end[-1]))
         end--;
     return end;
 }
 
-/* A word of several columns that ends in a number: most likely a number too many. */
+/* Whether a word has several columns and ends in a number. Most likely the row has
+ * one number too many. */
 static bool ends_in_number(const char *start, const char *end) {
     double ignored = 0;
     const char *last = column_start(start, end);
     return last > start && number_parse(last, end, &ignored) != NUMBER_NONE;
 }
 
-/* To float, rounded to nearest. 2^128 - 2^103 is the least number that would round
- * to infinity. */
+/* Rounds a number to the nearest float. The smallest number that would round to
+ * infinity is 2^128 - 2^103. */
 static row_problem to_float(number_kind kind, double number, float *value) {
     if (kind == NUMBER_NONE)
         return ROW_NO_NUMBER;
@@ -91,7 +92,8 @@ static row_problem to_float(number_kind kind, double number, float *value) {
     return ROW_FINE;
 }
 
-/* `dimension` numbers from p on; a fault for the first that is refused. */
+/* Reads `dimension` numbers from p on. *stop receives the end of the last number.
+ * Stops at the first refused number: returns its problem, and its place in *found. */
 static row_problem read_numbers(const char *p, const char *end, uint32_t dimension, float *values,
                                 const char **stop, uint64_t *found) {
     for (uint32_t i = 0; i < dimension; i++) {
@@ -109,7 +111,8 @@ static row_problem read_numbers(const char *p, const char *end, uint32_t dimensi
     return ROW_FINE;
 }
 
-/* A row whose word may have several columns, or that is wrong. */
+/* Reads a row that read_row could not read: its word has several columns, or the
+ * row is wrong. */
 static row_problem read_odd_row(const char *start, const char *end, uint32_t dimension,
                                 word_span *word, float *values, uint64_t *found) {
     const char *first = end, *word_end = end;
@@ -125,8 +128,8 @@ static row_problem read_odd_row(const char *start, const char *end, uint32_t dim
     return read_numbers(first, end, dimension, values, &end, found);
 }
 
-/* One line. Nearly all words are one column, so that is tried first, in one pass
- * forward; what does not fit is looked at again from its end. */
+/* Reads one line. Nearly all words are one column, so the function tries that first,
+ * in one forward pass. It reads a line that does not fit again, from its end. */
 static row_problem read_row(const char *start, const char *end, uint32_t dimension, word_span *word,
                             float *values, uint64_t *found) {
     end = content_end(start, end);
@@ -169,19 +172,19 @@ vectors_line vectors_text_line(const char *start, const char *end, uint64_t dime
 
 typedef struct text_job {
     const vectors_source *source;
-    const char *start, *end; /* of the rows */
+    const char *start, *end; /* the bytes of the rows */
     uint64_t first_line;
     size_t chunk_bytes;
     uint64_t chunk_count;
-    uint64_t *chunk_rows; /* rows of each chunk, then rows before it */
-    row_fault *faults;    /* the first of each chunk */
+    uint64_t *chunk_rows; /* rows in each chunk; after count_rows: rows before each chunk */
+    row_fault *faults;    /* the first fault of each chunk */
     atomic_uint_fast64_t failed_chunk;
-    uint64_t rows; /* to be read */
-    uint64_t room; /* rows that memory was taken for */
+    uint64_t rows; /* rows to read */
+    uint64_t room; /* rows that have memory */
     vectors_raw *raw;
 } text_job;
 
-/* The most frequent of the samples that is not 0; the smaller one of two. */
+/* Returns the most frequent sample; of two equally frequent ones, the smaller. */
 static uint64_t most_frequent(const uint64_t *samples, unsigned count) {
     uint64_t best = 0;
     unsigned best_times = 0;
@@ -197,10 +200,11 @@ static uint64_t most_frequent(const uint64_t *samples, unsigned count) {
     return best;
 }
 
-/* The dimension by the first lines: the smallest number of columns, less one for
- * the word. Where half of them or more would then have a number too many, it is the
- * small line that is wrong, and the frequent number is taken, so that the fault is
- * told where it is. 0 if no line has two columns. */
+/* Finds the dimension from the first SAMPLE_LINES lines that have two columns or
+ * more: the smallest number of columns, less one for the word. If half of these lines
+ * or more would then have too many numbers, the shortest line is the wrong one. The
+ * function then returns the most frequent dimension, so that the error names the
+ * wrong line. Returns 0 if no line has two columns. */
 static uint64_t sample_dimension(const text_job *job) {
     uint64_t samples[SAMPLE_LINES];
     unsigned count = 0, contradictions = 0;
@@ -227,7 +231,7 @@ static uint64_t sample_dimension(const text_job *job) {
     return contradictions * 2 >= count ? most_frequent(samples, count) : least;
 }
 
-/* Where the first `limit` lines end. */
+/* Returns the end of the first `limit` lines. */
 static const char *limit_end(const char *start, const char *end, uint64_t limit) {
     const char *p = start;
     for (uint64_t i = 0; i < limit && p < end; i++) {
@@ -239,7 +243,7 @@ static const char *limit_end(const char *start, const char *end, uint64_t limit)
 
 /* ---------------------------------------------------------- the chunks -- */
 
-/* The first line that starts at `offset` or later. */
+/* Returns the first line that starts at `offset` or later. */
 static const char *line_from(const text_job *job, uint64_t offset) {
     size_t size = (size_t)(job->end - job->start);
     if (offset >= size)
@@ -263,7 +267,8 @@ static void count_chunk(void *context, uint64_t item, unsigned thread) {
     job->chunk_rows[item] = rows;
 }
 
-/* Later chunks need not be read any more: a fault of theirs would not be told. */
+/* Records a fault in a chunk. Threads then skip the later chunks: only the first
+ * fault of the file is reported. */
 static void note_failed_chunk(text_job *job, uint64_t item) {
     uint_fast64_t least = atomic_load(&job->failed_chunk);
     while (item < least && !atomic_compare_exchange_weak(&job->failed_chunk, &least, item)) {
@@ -295,7 +300,8 @@ static void read_chunk(void *context, uint64_t item, unsigned thread) {
     }
 }
 
-/* Fills chunk_rows with the number of rows before each chunk; *total: of all. */
+/* Fills chunk_rows with the number of rows before each chunk; *total receives the
+ * number of all rows. */
 static tem_status count_rows(text_job *job, uint64_t *total, tem_error *error) {
     tem_status status = core_parallel(job->source->run, "counting lines", job->chunk_count,
                                       count_chunk, job, error);
@@ -341,9 +347,10 @@ static tem_status tell_fault(const text_job *job, const row_fault *fault, tem_er
                         "number %llu of %u is not a decimal number", found, dimension);
 }
 
-/* The rows that memory is taken for. A good row has at least two bytes a number
- * and its line end, so of one more row than fits, one is bad: what is taken is a
- * small multiple of the file's size, and a fault is always found in a row with room. */
+/* Returns the number of rows to allocate. A good row has at least two bytes per number
+ * and a line end. Memory for one row more than could fit is therefore enough: if the
+ * file has more rows, one of the rows with memory is bad, and its fault comes first.
+ * So the reader allocates at most a small multiple of the file's size. */
 static uint64_t row_room(const text_job *job) {
     uint64_t bytes = (uint64_t)(job->end - job->start);
     uint64_t most = (bytes + 1) / (2 * (uint64_t)job->raw->dimension + 1) + 1;
@@ -372,7 +379,7 @@ static tem_status read_rows(text_job *job, tem_error *error) {
     return tell_fault(job, &job->faults[failed], error);
 }
 
-/* The rows that are there against those that the header promises. */
+/* Compares the number of rows found with the number in the header. */
 static tem_status check_row_count(const text_job *job, uint64_t rows, tem_error *error) {
     const vectors_source *source = job->source;
     bool all = source->limit == 0 || rows < source->limit;
