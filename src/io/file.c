@@ -1,7 +1,8 @@
-/* file.c - the only place that opens, reads, maps and writes files.
+/* file.c - opens, reads, maps, unpacks and writes whole files.
  *
- * The functions sys_* are the system calls, each asking core_fault first and going
- * on after a signal. Everything above them sees only failure and success. */
+ * The sys_* functions wrap system calls. They hide interruptions by signals, and all
+ * but sys_close fail on purpose when a test asks for it (core_fault). Their callers
+ * see only success or failure. */
 #include "io/file.h"
 
 #include "core/fault.h"
@@ -23,8 +24,8 @@
 
 enum {
     READ_BYTES = 1 << 20,      /* first size of the buffer for a pipe */
-    TELL_BYTES = 4 << 20,      /* progress is told after as many */
-    QUESTION_MS = 100,         /* between two questions whether to go on waiting */
+    TELL_BYTES = 4 << 20,      /* bytes between two progress reports */
+    QUESTION_MS = 100,         /* longest wait before asking the callback again */
     TEMPORARY_TRIES = 100,     /* names tried for the temporary file */
     GZIP_WINDOW_BITS = 15 + 16 /* zlib: the largest window, and the gzip wrapper only */
 };
@@ -54,7 +55,7 @@ static ssize_t sys_read(int fd, void *bytes, size_t count) {
     return got;
 }
 
-/* All of `count` bytes, at `offset`, or at the file's position where that is -1. */
+/* Writes all `count` bytes at `offset`, or at the file's position if offset is -1. */
 static int sys_write(int fd, const char *bytes, size_t count, off_t offset) {
     while (count > 0) {
         ssize_t put = -1;
@@ -80,13 +81,14 @@ static int sys_fsync(int fd) {
     return result;
 }
 
-/* After EINTR the descriptor is closed on Linux: closing again could hit another. */
+/* Linux closes the descriptor even after EINTR. Closing it again could close another
+ * thread's new file. */
 static int sys_close(int fd) {
     return close(fd) == 0 || errno == EINTR ? 0 : -1;
 }
 
-/* Gives `from` the name `to` unless that is taken (EEXIST). File systems without
- * RENAME_NOREPLACE (EINVAL) get a hard link, which never replaces either. */
+/* Renames `from` to `to`; fails with EEXIST if `to` exists. On file systems without
+ * RENAME_NOREPLACE (EINVAL) it makes a hard link, which does not replace a file either. */
 static int sys_rename_new(const char *from, const char *to) {
     if (fails())
         return -1;
@@ -106,8 +108,9 @@ static int sys_rename_over(const char *from, const char *to) {
 
 /* ------------------------------------------------------------- reading -- */
 
-/* Makes room for at least one more byte: doubles, so that all the copying together
- * costs less than one pass; large blocks are moved by the kernel's page tables. */
+/* Makes room for at least one more byte. It doubles the buffer, so that all copies
+ * together move fewer bytes than the final buffer has. For large blocks the kernel
+ * changes page tables and copies nothing. */
 static tem_status grow(char **buffer, size_t *capacity, size_t size, tem_error *error) {
     if (size < *capacity)
         return TEM_OK;
@@ -120,7 +123,7 @@ static tem_status grow(char **buffer, size_t *capacity, size_t size, tem_error *
     return TEM_OK;
 }
 
-/* O_NOCTTY: a device must not become our terminal. */
+/* O_NOCTTY: opening a terminal device must not make it the process's terminal. */
 int file_open_reading(const char *path) {
     return sys_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 }
@@ -134,7 +137,7 @@ tem_status file_await(int descriptor, const tem_run *run, const char *stage, uin
     return status;
 }
 
-/* Reads to the end. How much there is is not known before. */
+/* Reads to the end of an input of unknown size. */
 static tem_status read_all(int fd, const char *path, const tem_run *run, file_view *view,
                            tem_error *error) {
     char *buffer = NULL;
@@ -149,7 +152,7 @@ static tem_status read_all(int fd, const char *path, const tem_run *run, file_vi
             break;
         got = sys_read(fd, buffer + size, capacity - size);
         if (got < 0 && errno == EAGAIN)
-            got = 1; /* another process was quicker */
+            got = 1; /* another process has read the bytes first; wait again */
         else if (got < 0)
             status = core_fail_os(error, path, "read", errno);
         else
@@ -167,8 +170,8 @@ static tem_status read_all(int fd, const char *path, const tem_run *run, file_vi
     return TEM_OK;
 }
 
-/* Maps a file of `size` > 0 bytes. ENODEV, some file systems' answer, means that
- * it must be read instead. */
+/* Maps a file of `size` > 0 bytes. Some file systems cannot map files (ENODEV); the
+ * function then reads the file. */
 static tem_status map_or_read(int fd, size_t size, const char *path, const tem_run *run,
                               file_view *view, tem_error *error) {
     void *data = MAP_FAILED;
@@ -182,15 +185,16 @@ static tem_status map_or_read(int fd, size_t size, const char *path, const tem_r
     return TEM_OK;
 }
 
-/* What the descriptor is; a folder is refused. */
+/* Gets the type and size of an open file. Refuses a directory. */
 static tem_status examine(int fd, const char *path, struct stat *info, tem_error *error) {
     if (fails() || fstat(fd, info) != 0)
         return core_fail_os(error, path, "examine", errno);
     return S_ISDIR(info->st_mode) ? core_fail_os(error, path, "read", EISDIR) : TEM_OK;
 }
 
-/* A regular file of 0 bytes is read too: those under /proc have content. So is
- * standard input that another program has read a part of. */
+/* Maps a regular file and reads everything else. It also reads a regular file of 0
+ * bytes, because files under /proc have content, and standard input of which another
+ * program has already read a part. */
 static tem_status view_descriptor(int fd, const char *path, const tem_run *run, file_view *view,
                                   tem_error *error) {
     struct stat info;
@@ -213,7 +217,7 @@ tem_status file_open(const char *path, const tem_run *run, file_view *view, tem_
     return status;
 }
 
-/* A file of 0 bytes cannot be mapped; it is an empty view. */
+/* A file of 0 bytes cannot be mapped; it becomes an empty view. */
 static tem_status map_descriptor(int fd, const char *path, file_view *view, tem_error *error) {
     struct stat info;
     tem_status status = examine(fd, path, &info, error);
@@ -252,8 +256,8 @@ void file_close(file_view *view) {
 
 /* ---------------------------------------------------------------- gzip -- */
 
-/* The third byte is the method: deflate is the only one there is. Testing it keeps
- * a text that happens to start with the other two apart. */
+/* Whether a gzip member starts here. The third byte is the method, and deflate is the
+ * only one. Checking it rules out a text that happens to start with the first two bytes. */
 static bool starts_member(const char *data, size_t size) {
     return size >= 3 && memcmp(data, "\x1f\x8b\x08", 3) == 0;
 }
@@ -276,7 +280,7 @@ typedef struct unpacking {
     const char *path;
     const char *packed;
     size_t packed_size;
-    z_stream stream; /* next_in is kept between calls; avail_in is set anew */
+    z_stream stream; /* next_in stays between calls of inflate; each call sets avail_in */
     char *out;
     size_t capacity, size;
 } unpacking;
@@ -289,7 +293,7 @@ static unsigned at_most(size_t count, unsigned most) {
     return count < most ? (unsigned)count : most;
 }
 
-/* One call of inflate: at most TELL_BYTES in, and as much out as there is room. */
+/* Calls inflate once, with at most TELL_BYTES of input and all the free room for output. */
 static tem_status inflate_some(unpacking *u, int *result, tem_error *error) {
     tem_status status = grow(&u->out, &u->capacity, u->size, error);
     if (status != TEM_OK)
@@ -313,7 +317,7 @@ static tem_status inflate_some(unpacking *u, int *result, tem_error *error) {
     return TEM_OK;
 }
 
-/* One member after another, to the end of the file. */
+/* Unpacks one gzip member after another, to the end of the file. */
 static tem_status inflate_all(unpacking *u, const tem_run *run, tem_error *error) {
     size_t told = 0;
     tem_status status = TEM_OK;
@@ -363,8 +367,9 @@ tem_status file_unpack(const char *path, const tem_run *run, file_view *view, te
 
 /* ------------------------------------------------------------- writing -- */
 
-/* Something that is there and is no regular file (a folder, /dev/null) must not be
- * replaced by a rename. A link is judged by what it leads to, and is replaced. */
+/* Refuses a target that a rename must not replace: anything that exists and is not a
+ * regular file, such as a directory or /dev/null. For a symbolic link the type of its
+ * target counts; the rename then replaces the link itself. */
 static tem_status check_target(const char *path, tem_overwrite overwrite, tem_error *error) {
     struct stat info;
     if (path[0] == '\0')
@@ -377,13 +382,14 @@ static tem_status check_target(const char *path, tem_overwrite overwrite, tem_er
     return TEM_OK;
 }
 
-/* ---- temporary files that are there, for who must remove them in a hurry ---- */
+/* ---- existing temporary files, for a signal handler that must remove them ---- */
 
 enum { NOTED_MAX = 64 };
-static _Atomic(char *) noted[NOTED_MAX];      /* their names; NULL: a free place */
-static const char *volatile taken[NOTED_MAX]; /* by file_remove_temporaries; never freed */
+static _Atomic(char *) noted[NOTED_MAX];      /* names of temporary files; NULL: a free place */
+static const char *volatile taken[NOTED_MAX]; /* names that file_remove_temporaries has taken;
+                                               * never freed */
 
-/* Beyond NOTED_MAX at a time they are not noted. */
+/* Notes a name. Returns false if NOTED_MAX names are noted already. */
 static bool note_temporary(char *name) {
     for (int i = 0; i < NOTED_MAX; i++) {
         char *nothing = NULL;
@@ -393,8 +399,8 @@ static bool note_temporary(char *name) {
     return false;
 }
 
-/* Frees the name, unless file_remove_temporaries has taken it: another thread may be about to use
- * it, and the program is about to end. */
+/* Frees the name, unless file_remove_temporaries has taken it: then another thread may still use
+ * the name, and the program is about to end. */
 static void forget_temporary(file_writer *writer) {
     bool is_ours = !writer->noted;
     for (int i = 0; i < NOTED_MAX && !is_ours; i++) {
@@ -416,8 +422,8 @@ void file_remove_temporaries(void) {
     }
 }
 
-/* Fills the six characters at the end of a temporary name. They need to differ from
- * those of other writers, not to be secret: the file is created with O_EXCL. */
+/* Fills the six characters at the end of a temporary name. They must differ from those
+ * of other writers, but need not be secret: O_EXCL refuses an existing file. */
 static void fill_suffix(char *suffix) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     static atomic_uint_fast64_t counter;
@@ -430,8 +436,9 @@ static void fill_suffix(char *suffix) {
         suffix[i] = letters[(mix >> 8) % (sizeof letters - 1)];
 }
 
-/* Not mkostemp: it makes the file 0600, and the umask that would tell the right
- * mode can only be read by changing it for all threads. open applies it itself. */
+/* Creates a temporary file. Why not mkostemp: it creates the file with mode 0600. The
+ * right mode depends on the umask, and a program can read the umask only by changing
+ * it for all threads. open applies the umask itself. */
 static int create_temporary(char *name, mode_t mode) {
     char *suffix = name + strlen(name) - 6;
     int fd = -1;
@@ -444,7 +451,7 @@ static int create_temporary(char *name, mode_t mode) {
     return fd;
 }
 
-/* A file that is to be replaced may be private: the new one has its permissions. */
+/* Gives the new file the permissions of the file that it will replace, which may be private. */
 static int copy_permissions(const char *path, int fd) {
     struct stat info;
     if (stat(path, &info) != 0)
@@ -520,8 +527,9 @@ tem_status file_writer_put_at(file_writer *writer, const void *bytes, size_t cou
     return TEM_OK;
 }
 
-/* Makes the new name itself last. A folder that may be written but not read, and
- * file systems that cannot flush one (EINVAL), leave that to the system. */
+/* Flushes the directory, so that the new name survives a crash. If tem may write but
+ * not read the directory, or the file system cannot flush one (EINVAL), tem leaves
+ * that to the system. */
 static tem_status flush_folder(const char *path, tem_error *error) {
     const char *slash = strrchr(path, '/');
     size_t length = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);

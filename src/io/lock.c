@@ -1,4 +1,4 @@
-/* lock.c - files that several processes change take turns. */
+/* lock.c - locks, so that processes that change the same file take turns. */
 #include "io/file.h"
 
 #include "core/fault.h"
@@ -19,9 +19,9 @@ static bool fails(void) {
     return core_fault();
 }
 
-/* flock, not fcntl: it belongs to the open file, so that it also parts two runs of one
- * process. Tried again and again, since a signal that comes just before a call that waits
- * would not end it. */
+/* Uses flock, not fcntl: an flock lock belongs to the open file, so it also separates two
+ * runs in one process. It retries without blocking, because a signal that arrives just
+ * before a blocking call would not end that call. */
 tem_status lock_wait(int descriptor, const char *path, bool shared, const char *stage,
                      const tem_run *run, tem_error *error) {
     const struct timespec pause = {0, LOCK_RETRY_NS};
@@ -37,7 +37,8 @@ tem_status lock_wait(int descriptor, const char *path, bool shared, const char *
     }
 }
 
-/* Whether the open file is a regular one that still has this name. */
+/* Refuses an open file that is not a regular file. *current receives whether the file still has
+ * this name. */
 static tem_status examine(int descriptor, const char *path, bool *current, tem_error *error) {
     struct stat opened, named;
     if (fails() || fstat(descriptor, &opened) != 0)
@@ -52,7 +53,8 @@ static tem_status examine(int descriptor, const char *path, bool *current, tem_e
 tem_status lock_by_name(const char *path, const tem_run *run, int *descriptor, tem_error *error) {
     for (;;) {
         bool current = false;
-        /* A pipe must not keep us waiting, nor a device become our terminal. */
+        /* O_NONBLOCK: never wait for the other end of a pipe. O_NOCTTY: opening a terminal device
+         * must not make it the process's terminal. */
         const int fd = fails() ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         struct stat link;
         if (fd < 0 && errno == ENOENT && lstat(path, &link) == 0)
@@ -77,5 +79,5 @@ tem_status lock_by_name(const char *path, const tem_run *run, int *descriptor, t
 }
 
 void lock_close(int descriptor) {
-    close(descriptor); /* which also unlocks it */
+    close(descriptor); /* also unlocks the file */
 }

@@ -1,4 +1,4 @@
-/* stream.c - reading inputs piece by piece, and writing a stream or a whole file. */
+/* stream.c - reads inputs in chunks, and writes to standard output or to a whole file. */
 #include "io/stream.h"
 
 #include "core/fault.h"
@@ -33,9 +33,9 @@ void stream_input_close(stream_input *in) {
     core_buffer_free(&in->data);
 }
 
-/* Whether more comes within PATIENCE_MS. A pipe holds 64 kB, so a writer that keeps up
- * leaves it empty for moments; not waiting for those made batches of one pipe's content,
- * and halved the speed. */
+/* Whether more bytes arrive within PATIENCE_MS. A pipe holds 64 kB, so a pipe is empty for
+ * moments even if its writer keeps up. Without this wait a batch was no larger than a pipe,
+ * which halved the speed. */
 static bool is_ready(const stream_input *in) {
     struct pollfd poller = {.fd = in->descriptor, .events = POLLIN};
     return poll(&poller, 1, PATIENCE_MS) > 0;
@@ -60,7 +60,8 @@ static tem_status read_some(stream_input *in, size_t wanted, tem_error *error) {
 
 tem_status stream_input_fill(stream_input *in, size_t wanted, tem_error *error) {
     tem_status status = TEM_OK;
-    /* The first read waits: what is there already was not enough, or it would be gone. */
+    /* The first read waits as long as it takes: the buffered bytes were not enough for the
+     * caller, who would have dropped them otherwise. */
     for (bool first = true; status == TEM_OK && !in->at_end && in->data.size < wanted;
          first = false) {
         if (!first && !is_ready(in))
@@ -123,8 +124,9 @@ tem_status stream_output_open(stream_output *out, const char *path, tem_overwrit
     return out->to_file ? file_writer_open(&out->file, path, overwrite, error) : TEM_OK;
 }
 
-/* Waits until the reader of a pipe has room. A pipe that has takes PIPE_BUF bytes at once; more
- * could wait for ever, and a signal that came just before would not end that. */
+/* Waits until standard output, such as a pipe, has room. The pipe then takes PIPE_BUF bytes at
+ * once. Writing more could block for ever, and a signal that arrived just before would not end
+ * that. */
 static tem_status await_room(const tem_run *run, tem_error *error) {
     struct pollfd poller = {.fd = STDOUT_FILENO, .events = POLLOUT};
     tem_status status = TEM_OK;

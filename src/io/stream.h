@@ -1,4 +1,4 @@
-/* stream.h - reading inputs piece by piece, and writing a stream or a whole file. */
+/* stream.h - reads inputs in chunks, and writes to standard output or to a whole file. */
 #ifndef IO_STREAM_H
 #define IO_STREAM_H
 
@@ -6,52 +6,55 @@
 #include "io/file.h"
 #include "tem.h"
 
-/* One input. */
+/* One input, open for reading. */
 typedef struct stream_input {
     const char *path; /* "-": standard input */
     int descriptor;
-    const tem_run *run; /* asked whether to go on when a signal interrupts the waiting */
+    const tem_run *run; /* its callback says, while reading waits, whether to go on */
     bool at_end;
-    core_buffer data; /* read and not yet dropped */
+    core_buffer data; /* bytes read and not yet dropped */
 } stream_input;
 
-/* TEM_ERR_FILE. Close with stream_input_close. */
+/* Opens an input. Fails with TEM_ERR_FILE. The caller closes it with stream_input_close. */
 tem_status stream_input_open(stream_input *in, const char *path, const tem_run *run,
                              tem_error *error);
 void stream_input_close(stream_input *in);
 
-/* Reads at least once, and on until `wanted` bytes are there, the input ends, or no more are to
- * be had for a moment: so that a slow pipe is served as it comes. TEM_ERR_FILE, TEM_ERR_MEMORY,
- * TEM_ERR_CANCELLED. */
+/* Reads until in->data has `wanted` bytes, the input ends, or no more bytes arrive for a moment
+ * (10 ms) after the first read: so tem handles the bytes of a slow pipe as they come. The first
+ * read waits as long as it takes. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
 tem_status stream_input_fill(stream_input *in, size_t wanted, tem_error *error);
 
-/* The sizes of regular files added up; 0 if one of them is something else. */
+/* Returns the sum of the sizes of regular files, or 0 if one of the paths is not a regular file. */
 uint64_t stream_total_bytes(const char *const *paths, size_t count);
 
-/* Whether all inputs (none: standard input) are regular files, so that they can be read twice.
- * *start receives where standard input is, for stream_rewind. */
+/* Whether all inputs are regular files, so that tem can read them twice. count 0 means standard
+ * input. If standard input is among the inputs, *start receives its position for stream_rewind. */
 bool stream_can_reread(const char *const *paths, size_t count, int64_t *start);
 
-/* Puts standard input, if it is among the inputs, back to where it was. TEM_ERR_FILE. */
+/* Sets standard input, if it is among the inputs, back to the position `start`. Fails with
+ * TEM_ERR_FILE. */
 tem_status stream_rewind(const char *const *paths, size_t count, int64_t start, tem_error *error);
 
-/* Forgets the first `bytes`. */
+/* Drops the first `bytes` of in->data. */
 void stream_input_drop(stream_input *in, size_t bytes);
 
-/* Standard output, or a file that appears when it is whole. */
+/* Standard output, or a file that appears only when it is complete. */
 typedef struct stream_output {
     bool to_file;
-    bool may_wait; /* standard output is no regular file: a reader may be slow */
+    bool may_wait; /* standard output is not a regular file: its reader may be slow */
     file_writer file;
     const tem_run *run;
 } stream_output;
 
-/* path NULL or "-": standard output. TEM_ERR_FILE, TEM_ERR_EXISTS, TEM_ERR_MEMORY. */
+/* Opens an output; path NULL or "-" means standard output. Fails with TEM_ERR_FILE, TEM_ERR_EXISTS
+ * or TEM_ERR_MEMORY. */
 tem_status stream_output_open(stream_output *out, const char *path, tem_overwrite overwrite,
                               const tem_run *run, tem_error *error);
 tem_status stream_output_put(stream_output *out, const void *bytes, size_t count, tem_error *error);
 
-/* Ends it: a file appears, or, if `keep` is false, does not. */
+/* Closes the output. A file appears under its name if `keep` is true, and is removed otherwise.
+ * Does nothing for standard output. Fails as file_writer_commit does. */
 tem_status stream_output_close(stream_output *out, bool keep, tem_error *error);
 
 #endif
