@@ -1,17 +1,17 @@
-/* angle.c - the angle of two vectors, in integers.
+/* angle.c - the angle of two vectors, in integer arithmetic.
  *
- * With |a||b| as the hypotenuse, the point (ab, sqrt(aa bb - ab^2)) has the angle
- * of the vectors. CORDIC (Volder 1959) turns it to the x axis by angles whose
- * tangents are powers of two, and adds them up: shifts and additions only.
- * libm's acos or atan2 would be faster, but two machines may disagree in its last bit, and a
- * neighbour list that was sorted by one and is checked by the other would be refused.
+ * The point (ab, sqrt(aa bb - ab^2)) has radius |a||b| and the angle of the vectors.
+ * CORDIC (Volder 1959) rotates the point to the x axis by angles whose tangents are
+ * powers of two, and adds up these angles. It needs only shifts and additions.
+ * libm's acos or atan2 would be faster, but two machines may disagree in the last bit.
+ * One machine would then refuse a neighbour list that the other has sorted.
  *
  * Error, in radians. The point is scaled so that its radius is 2^56 to 2^57. The
  * square root and the two scalings are off by less than 2 units: 2^-55. Each of the
- * 44 turns cuts both coordinates down to an integer, at most 1 unit each: 44 *
- * 2^-55 < 2^-49. Each table entry is off by at most 2^-49: 44 * 2^-49 < 2^-43. What
- * is left after the last turn is below atan(2^-43). The sum is below 2^-41.
- * tests/unit/test_metric.c compares with MPFR. */
+ * 44 rotations rounds both coordinates down to an integer, by at most 1 unit each: 44 *
+ * 2^-55 < 2^-49. Each table entry is off by at most 2^-49: 44 * 2^-49 < 2^-43. The
+ * angle that remains after the last rotation is below atan(2^-43). The sum is below
+ * 2^-41. tests/unit/test_metric.c compares the result with MPFR. */
 #include "space/integer_math.h"
 
 enum { ROTATIONS = 44, RADIUS_BITS = 57 };
@@ -73,7 +73,7 @@ static int bit_length(uint128 v) {
     return bits;
 }
 
-/* The angle of (x, y), x >= 0, y >= 0, not both 0. */
+/* Returns the angle of (x, y), x >= 0, y >= 0, not both 0. */
 static int64_t first_quadrant(int64_t x, int64_t y) {
     int64_t angle = 0;
     for (int i = 0; i < ROTATIONS; i++) {
@@ -98,8 +98,8 @@ uint64_t angle_between(uint64_t aa, uint64_t bb, int64_t ab) {
         return 0;
     const uint128 sin2 = radius2 - cos2;
 
-    /* radius * 2^shift is within 2^56 to 2^57. sin2 is shifted before the root is
-     * taken, so that short vectors lose nothing. */
+    /* radius * 2^shift is within 2^56 to 2^57. sin2 is shifted before the root, so that
+     * short vectors lose no precision. */
     const int shift = RADIUS_BITS - (bit_length(radius2) + 1) / 2;
     int64_t x = 0, y = 0;
     if (shift >= 0) {

@@ -11,19 +11,21 @@
 enum {
     CODE_MAX = 127,
     CODE_MIN = -128,
-    CODE_OFFSET = 128,       /* what makes a code unsigned */
+    CODE_OFFSET = 128,       /* added to a code to make it unsigned */
     EMPTY_BASE = -(1 << 29), /* far below the score of any two words */
     SAMPLE_ROWS = 4096,
     CUT = 2048,
     MAGNITUDES = 2 * KERNEL_VALUE_MAX + 2
 };
 
-/* Every k-th row, up to SAMPLE_ROWS of them: enough to see where the elements lie. */
+/* Returns k, where every k-th row belongs to the sample of at most SAMPLE_ROWS rows. The sample is
+ * enough to see where the elements lie. */
 static uint32_t sample_stride(const space *s) {
     return s->count / SAMPLE_ROWS + 1;
 }
 
-/* The mean: codes are shortest about it, and it costs nothing. */
+/* Sets the centre to the mean of the sample. Codes are shortest around the mean, and a centre costs
+ * nothing. */
 static tem_status find_centre(codes *c, tem_error *error) {
     const space *s = c->space;
     int32_t *sums = core_alloc_zero(s->dimension, sizeof *sums), rows = 0;
@@ -38,10 +40,11 @@ static tem_status find_centre(codes *c, tem_error *error) {
     return TEM_OK;
 }
 
-/* The step at which one element of CUT is cut off. A smaller one cuts more of them and makes
- * far words look near, a larger one has larger errors: both leave more pairs to look at
- * again. Of 33,860 words: 593 pairs a word with 256, 362 with 1024, 355 with 4096, 414 with
- * 65536, once there are cutoffs (index/lists.h). */
+/* Chooses the smallest step that clamps at most one in CUT elements of the sample. A smaller
+ * step clamps more elements and makes far words look near. A larger step has larger errors.
+ * Both leave more pairs to examine again. Measured with 33,860 words, once cutoffs exist
+ * (index/lists.h): 593 pairs per word for a CUT of 256, 362 for 1024, 355 for 4096 and 414
+ * for 65536. */
 static tem_status find_step(codes *c, tem_error *error) {
     const space *s = c->space;
     uint32_t *counts = core_alloc_zero(MAGNITUDES, sizeof *counts);
@@ -60,8 +63,8 @@ static tem_status find_step(codes *c, tem_error *error) {
     return TEM_OK;
 }
 
-/* scale * 2^-scale_shift is 2^(q + CODES_FRACTION_BITS - 16) / step, rounded up and with 31
- * bits or so: what a tem_dist is in steps of codes_reach. */
+/* Sets scale and scale_shift, which turn a tem_dist into steps of codes_reach: scale *
+ * 2^-scale_shift is 2^(q + CODES_FRACTION_BITS - 16) / step, rounded up to about 31 bits. */
 static void set_scale(codes *c) {
     const uint32_t step_bits = 31 - (uint32_t)__builtin_clz(c->step);
     const uint32_t up = 31 + step_bits; /* 2^up / step is 2^30 to 2^31 */
@@ -110,8 +113,8 @@ static int32_t clamp(int32_t value, int32_t least, int32_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
-/* e(x) from its square, in steps of 2^-CODES_FRACTION_BITS of a code's unit: about 2^13 at
- * most, half a unit in each of 4096 elements. */
+/* Computes e(x) from its square, in steps of 2^-CODES_FRACTION_BITS of a code's unit, rounded
+ * up. The result is about 2^13 at most: half a unit in each of 4096 elements. */
 static uint16_t error_of(const codes *c, uint64_t square) {
     const uint64_t length = root_ceil64(square << 2 * CODES_FRACTION_BITS);
     return (uint16_t)((length + c->step - 1) / c->step);
@@ -120,7 +123,8 @@ static uint16_t error_of(const codes *c, uint64_t square) {
 void codes_put(codes *c, size_t slot, uint32_t id) {
     const int16_t *row = space_row(c->space, id);
     const int32_t step = (int32_t)c->step;
-    /* value / step as a product, of at most 2^30; which way a near half goes does not matter. */
+    /* For value / step as a product, which is at most 2^30. A quotient near a half may round
+     * either way. */
     const int32_t inverse = (1 << 23) / step;
     int8_t *out = packed_at(c, slot);
     int32_t norm = 0, sum = 0;
@@ -135,8 +139,9 @@ void codes_put(codes *c, size_t slot, uint32_t id) {
         out[i / 4 * 4 * TILE_COLUMNS + i % 4] = (int8_t)code;
     }
     c->errors[slot] = error_of(c, square); /* PRIVACY: (*) of codes.h */
-    /* |a - b|^2 = |a|^2 + |b|^2 - 2ab. Half of it, negated, is the score, in which ab is
-     * (a + CODE_OFFSET) b - CODE_OFFSET sum(b). Halves are cut off: the score is not below. */
+    /* |a - b|^2 = |a|^2 + |b|^2 - 2ab. The score is minus half of that, where ab is
+     * (a + CODE_OFFSET) b - CODE_OFFSET sum(b). norm / 2 is rounded down, so the score is never
+     * below its exact value. */
     c->row_base[slot] = -(norm / 2);
     c->column_base[slot] = -(norm / 2) - CODE_OFFSET * sum;
 }
@@ -163,7 +168,7 @@ void codes_rows(const codes *c, size_t first, size_t count, uint8_t *rows) {
         for (size_t q = 0; q < c->quads; q++, from += 4 * TILE_COLUMNS, to += 4 * TILE_ROWS) {
             uint32_t quad;
             memcpy(&quad, from, sizeof quad);
-            quad ^= 0x80808080; /* + CODE_OFFSET, in each */
+            quad ^= 0x80808080; /* adds CODE_OFFSET to each code */
             memcpy(to, &quad, sizeof quad);
         }
     }

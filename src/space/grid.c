@@ -1,4 +1,4 @@
-/* grid.c - rounding vectors to the int16 grid. */
+/* grid.c - rounds vectors to the int16 grid. */
 #include "space/grid.h"
 
 #include "core/memory.h"
@@ -20,8 +20,8 @@ typedef struct rounding {
     double *errors; /* the largest rounding error of each item, in the metric's norm */
 } rounding;
 
-/* What a vector is multiplied by before it is rounded; 0 for a vector that has no
- * direction. */
+/* Returns the factor for a vector before rounding; 0 if the metric needs a direction
+ * and the vector has none. */
 static double scale_of(const rounding *r, const float *x) {
     if (!r->metric->needs_direction)
         return 1;
@@ -41,7 +41,7 @@ bool grid_tells_apart(const float *a, const float *b, uint32_t dimension,
     return metric->norm(differences, dimension) > 0.5 / TEM_DIST_ONE;
 }
 
-/* Rounds one vector; returns the norm of what rounding moved it by. */
+/* Rounds one vector. Returns the norm of its rounding error. */
 static double round_row(const rounding *r, const float *x, int16_t *row) {
     const double scale = scale_of(r, x), steps = ldexp(1, (int)r->step_log2);
     double errors[TEM_DIMENSION_MAX];
@@ -65,8 +65,8 @@ static void round_item(void *context, uint64_t item, unsigned thread) {
     r->errors[item] = largest;
 }
 
-/* The largest |value| after scaling, and the row it is in; negative if that row has no
- * direction. */
+/* Returns the largest |value| after scaling; *row receives its row. If the metric needs a
+ * direction and a vector has none, returns -1, and *row receives the row of that vector. */
 static double largest_value(const rounding *r, uint32_t *row) {
     double largest = 0;
     *row = 0;
@@ -102,7 +102,7 @@ static tem_status choose_step(rounding *r, tem_error *error) {
                      row + 1, largest);
 }
 
-/* Both ends of a pair move by at most `largest`. */
+/* Returns the deviation if rounding moves both ends of a pair by at most `largest`. */
 static tem_dist deviation_of(const metric_ops *m, double largest) {
     const double moved = 2 * largest * m->stretch;
     const double steps = ceil(moved * TEM_DIST_ONE * (1 + 1e-9)) + m->rounding_steps;

@@ -1,9 +1,9 @@
 /* root.c - integer square roots, exact.
  *
- * Newton's iteration on integers. It falls monotonically from any start that is
- * not below the root, and stops exactly at the floor of the root; no floating
- * point takes part. A step from any start lands at or above the floor of the root,
- * so the 64-bit form may take a fixed two from a good start and then walk down. */
+ * Newton's iteration on integers, without floating point. From any start that is not
+ * below the root, it falls monotonically and stops exactly at the floor of the root.
+ * A step from any start lands at or above the floor of the root. So the 64-bit form
+ * takes exactly two steps from a good start, and then counts down to the floor. */
 #include "space/integer_math.h"
 
 static int bit_length(uint128 v) {
@@ -30,7 +30,7 @@ uint64_t root_ceil(uint128 v) {
     return (uint128)r * r == v ? r : r + 1;
 }
 
-/* sqrt((i + 64.5) * 2^24), cut: the root of a number by its first 8 bits. */
+/* sqrt((i + 64.5) * 2^24), rounded down: the root of a number by its first 8 bits. */
 static const uint16_t first_root[192] = {
     32895, 33149, 33401, 33652, 33900, 34146, 34391, 34634, 34876, 35115, 35353, 35590, 35825,
     36058, 36290, 36521, 36750, 36977, 37203, 37428, 37652, 37874, 38095, 38314, 38532, 38749,
@@ -52,8 +52,8 @@ static const uint16_t first_root[192] = {
 static uint64_t root_floor64(uint64_t v) {
     if (v == 0)
         return 0;
-    /* v = m / 4^shift with m in [2^62, 2^64). The table is off by at most 0.4 %, and two steps
-     * bring that to 8e-6 and 4e-11, a sixth of a unit. */
+    /* v = m / 4^shift with m in [2^62, 2^64). The table is off by at most 0.4 %. The first step
+     * reduces that to 8e-6, the second to 4e-11, a sixth of a unit. */
     const int shift = __builtin_clzll(v) / 2;
     const uint64_t m = v << (2 * shift);
     uint64_t r = (((uint64_t)first_root[(m >> 56) - 64] << 16) >> shift) + 1;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Bits after the point of a tem_dist. */
+/* DIST_BITS: bits after the binary point of a tem_dist. */
 enum { DIST_BITS = 16, EXHAUSTIVE_WORDS = 400, SAMPLED_TRIANGLES = 4000000 };
 
 uint32_t space_row_elements(uint32_t dimension) {
@@ -102,16 +102,18 @@ static tem_status check_all_triangles(const space *s, uint64_t *checked, tem_err
     return TEM_OK;
 }
 
-/* A word number from a 64-bit linear congruential sequence (Knuth's MMIX): the same
- * triples every time. Nothing private depends on it. */
+/* Returns the next id of a 64-bit linear congruential sequence (Knuth's MMIX), so that
+ * every run checks the same triples. Nothing private depends on the sequence. */
 static uint32_t next_word(uint64_t *state, uint32_t count) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)((*state >> 32) * count >> 32);
 }
 
-/* Words at distance 0 must have equal distances to every word, else the triangle
- * inequality fails. Comparing each word with the first one at distance 0 is enough:
- * equal rows carry a zero over, so two words at distance 0 have the same first one. */
+/* Checks that words at distance 0 from each other have equal distances to every word;
+ * otherwise the triangle inequality fails. It is enough to compare each word with the
+ * first word at distance 0. Proof: if these comparisons succeed, both words of such a
+ * pair are at distance 0 from the same words. So two words at distance 0 have the same
+ * first word. */
 static tem_status check_equal_words(const space *s, tem_error *error) {
     for (uint32_t b = 1; b < s->count; b++) {
         uint32_t a = 0;

@@ -1,4 +1,4 @@
-/* squares.c - the exact distances of whole tiles of pairs of words. */
+/* squares.c - the exact distances between whole blocks of words. */
 #include "space/squares.h"
 
 #include "core/memory.h"
@@ -11,7 +11,7 @@ _Static_assert(SQUARES_BLOCK % TILE_ROWS == 0 && SQUARES_BLOCK % TILE_COLUMNS ==
 
 enum { STRIPS = SQUARES_BLOCK / TILE_ROWS, SQUARE_BITS = 32 };
 
-/* The element i of word `id`, 0 beyond the last of both. */
+/* Returns element i of word `id`, or 0 after the last element or the last word. */
 static int16_t element(const space *s, uint32_t id, size_t i) {
     return id < s->count && i < s->dimension ? space_row(s, id)[i] : 0;
 }

@@ -1,62 +1,66 @@
-/* squares.h - the exact distances of whole tiles of pairs of words of a euclidean space, at the
- * speed of a matrix product.
+/* squares.h - the exact distances between whole blocks of words, at the speed of a matrix product
+ * for most euclidean spaces.
  *
- * |x - y|^2 = |x|^2 + |y|^2 - 2 xy, computed modulo 2^32. So it is exact where no two words are
- * 2^16 units of the grid apart, which is what squares_init asks about; others go the slow way. */
+ * |x - y|^2 = |x|^2 + |y|^2 - 2 xy, computed modulo 2^32. The result is exact if no two words are
+ * 2^16 units of the grid or more apart. squares_init checks this. For other spaces, and other
+ * metrics, the functions below compute the distances one by one, which is slow. */
 #ifndef SPACE_SQUARES_H
 #define SPACE_SQUARES_H
 
 #include "space/kernels/kernels.h"
 #include "space/space.h"
 
-/* A block of words: whole strips of rows and whole tiles of columns. A block that meets all others
- * may take long: after so many it asks whether to go on (core_task_stopped), some milliseconds. */
+/* SQUARES_BLOCK: words in a block, which is whole strips of rows and whole tiles of columns.
+ * SQUARES_PER_QUESTION: comparing one block with all others may take long, so callers ask after
+ * this number of blocks, some milliseconds, whether to go on (core_task_stopped). */
 enum { SQUARES_BLOCK = 96, SQUARES_PER_QUESTION = 64 };
 
 typedef struct squares {
     const space *space;
-    size_t pairs; /* of elements */
+    size_t pairs; /* pairs of elements in a row */
     uint32_t blocks;
-    int16_t *columns; /* tile_vectors.columns, tile after tile; NULL: the slow way */
+    int16_t *columns; /* as tile_vectors.columns, tile after tile; NULL: one by one */
     uint32_t *norms;  /* |x|^2 modulo 2^32 */
 } squares;
 
-/* reach: no two words are farther apart. TEM_ERR_MEMORY only. Free with squares_free. */
+/* Prepares a space. reach: no two words are farther apart. Fails with TEM_ERR_MEMORY only. The
+ * caller frees it with squares_free. */
 tem_status squares_init(squares *q, const space *s, tem_dist reach, tem_error *error);
 void squares_free(squares *q);
 
-/* What the threads need while blocks meet, each for itself. */
+/* Working memory, a part for each thread. */
 typedef struct squares_room {
-    size_t strip_elements; /* of one thread */
-    int16_t *strips;       /* the vectors of the block that is rows */
-    uint32_t *tiles;       /* its distances, or their squares, from the block that is columns */
+    size_t strip_elements; /* elements of `strips` per thread */
+    int16_t *strips;       /* the vectors of the block of rows */
+    uint32_t *tiles;       /* distances, or their squares, of the rows from the block of columns */
 } squares_room;
 
-/* TEM_ERR_MEMORY only. Free with squares_room_free, whatever it returned. */
+/* Allocates working memory. Fails with TEM_ERR_MEMORY only. The caller frees it with
+ * squares_room_free, also after a failure. */
 tem_status squares_room_init(squares_room *room, const squares *q, unsigned threads,
                              tem_error *error);
 void squares_room_free(squares_room *room);
 
-/* Makes a block the rows of what follows in this thread. */
+/* Makes `block` the block of rows for this thread's next calls. */
 void squares_set_rows(const squares *q, squares_room *room, unsigned thread, uint32_t block);
 
-/* The distances of all words of the block `rows`, which was set, from all words of the block
- * `columns`: [r * SQUARES_BLOCK + c]. Places without a word hold unspecified numbers. Good until
- * the thread's next call. */
+/* Returns the distances of all words of the block `rows`, which squares_set_rows has set, from all
+ * words of the block `columns`, at [r * SQUARES_BLOCK + c]. Places without a word hold unspecified
+ * numbers. The result is valid until the thread's next call. */
 const tem_dist *squares_meet(const squares *q, squares_room *room, unsigned thread, uint32_t rows,
                              uint32_t columns);
 
-/* Whether there are products to be had: else all distances come the slow way. */
+/* Whether distances come from matrix products. If not, squares_meet computes them one by one. */
 static inline bool squares_have_products(const squares *q) {
     return q->columns != NULL;
 }
 
-/* As squares_meet, before the root is taken: the squares of the distances, in the square of a unit
- * of the grid. Only where there are products. */
+/* As squares_meet, without the root: returns the squares of the distances, in squared units of the
+ * grid. Allowed only if squares_have_products. */
 const uint32_t *squares_meet_squares(const squares *q, squares_room *room, unsigned thread,
                                      uint32_t rows, uint32_t columns);
 
-/* Words of a block. */
+/* Returns the number of words in a block. */
 static inline uint32_t squares_block_size(const squares *q, uint32_t block) {
     const uint32_t left = q->space->count - block * SQUARES_BLOCK;
     return left < SQUARES_BLOCK ? left : SQUARES_BLOCK;

@@ -26,9 +26,9 @@ const char *vocab_word(const vocab *v, uint32_t id, size_t *length) {
     return v->bytes + start;
 }
 
-/* The slot that holds the word, or the empty one where it would go. slot_count if
- * there is neither, which only a damaged table brings about. *id receives the
- * word's id or TEM_NO_WORD. */
+/* Returns the slot that holds the word, or the empty slot where it would go. *id
+ * receives the word's id or TEM_NO_WORD. Returns slot_count if there is no such slot,
+ * which happens only in a damaged table. */
 static uint64_t search(const vocab *v, const char *word, size_t length, uint64_t hash,
                        uint32_t *id) {
     const uint64_t mask = v->slot_count - 1;
@@ -56,7 +56,8 @@ uint32_t vocab_find(const vocab *v, const char *word, size_t length) {
     return id;
 }
 
-/* What is wrong with a word by itself, completing "the word ..."; NULL: nothing. */
+/* Returns what is wrong with a single word, to complete "the word ...", or NULL if the
+ * word is good. */
 static const char *word_fault(const char *word, size_t length) {
     if (length == 0)
         return "is empty";
@@ -70,8 +71,8 @@ static const char *word_fault(const char *word, size_t length) {
     return NULL;
 }
 
-/* Puts word `id` of v into `slots`, which is v->slots while it is being filled.
- * Returns the id of an equal word that is there already, or TEM_NO_WORD. */
+/* Puts word `id` of v into `slots`, which is v->slots without const. Returns the id of
+ * an equal word that is already in the table, or TEM_NO_WORD. */
 static uint32_t insert(const vocab *v, uint64_t *slots, uint32_t id) {
     size_t length = 0;
     const char *word = vocab_word(v, id, &length);

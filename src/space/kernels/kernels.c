@@ -1,4 +1,4 @@
-/* kernels.c - choosing the set of kernels. */
+/* kernels.c - chooses the set of kernels. */
 #include "space/kernels/kernels.h"
 
 #include "core/cpu.h"
@@ -39,7 +39,7 @@ static const kernels *best(void) {
 const kernels *kernels_active(void) {
     const kernels *set = atomic_load_explicit(&active, memory_order_acquire);
     if (set == NULL) {
-        set = best(); /* every thread that gets here finds the same one */
+        set = best(); /* the same set in every thread that gets here */
         kernels_use(set);
     }
     return set;

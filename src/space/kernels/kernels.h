@@ -10,7 +10,7 @@
  * one line in kernels.c.
  *
  * A damaged file may hold values beyond KERNEL_VALUE_MAX. Then the results are
- * unspecified numbers, and nothing worse: no kernel reads or writes elsewhere or
+ * unspecified numbers, and nothing worse: no kernel reads or writes out of bounds or
  * depends on signed overflow. */
 #ifndef SPACE_KERNELS_H
 #define SPACE_KERNELS_H
@@ -26,31 +26,31 @@ enum {
     TILE_COLUMNS = 32
 };
 
-/* All rows against TILE_COLUMNS columns, both of 8-bit codes, four to a lane of 32 bits,
- * which is what the multiply-add instructions take: one side unsigned, the other signed.
+/* All rows against TILE_COLUMNS columns, both of 8-bit codes. Each 32-bit lane holds four
+ * codes, unsigned in rows and signed in columns, as the multiply-add instructions need them.
  *
  *   rows[((s * quads + q) * TILE_ROWS + r) * 4 + e]     element 4q + e of row s * TILE_ROWS + r
  *   columns[(q * TILE_COLUMNS + c) * 4 + e]             element 4q + e of column c
  *
- * Rows come in strips of TILE_ROWS, whose sums fit the registers. */
+ * Rows come in strips of TILE_ROWS: the sums of one strip fit the registers. */
 typedef struct tile_codes {
     const uint8_t *rows;
     const int8_t *columns;                     /* 64-byte aligned */
-    size_t strips;                             /* of rows */
-    size_t quads;                              /* of elements, at most 1024 */
+    size_t strips;                             /* strips of rows */
+    size_t quads;                              /* groups of 4 elements, at most 1024 */
     const int32_t *row_base, *row_limit;       /* strips * TILE_ROWS */
     const int32_t *column_base, *column_limit; /* TILE_COLUMNS */
 } tile_codes;
 
-/* All rows against TILE_COLUMNS columns, both of int16, two to a lane of 32 bits.
+/* All rows against TILE_COLUMNS columns, both of int16. Each 32-bit lane holds two elements.
  *
  *   rows[((s * pairs + p) * TILE_ROWS + r) * 2 + e]     element 2p + e of row s * TILE_ROWS + r
  *   columns[(p * TILE_COLUMNS + c) * 2 + e]             element 2p + e of column c */
 typedef struct tile_vectors {
     const int16_t *rows;
     const int16_t *columns; /* 64-byte aligned */
-    size_t strips;          /* of rows */
-    size_t pairs;           /* of elements, at most 2048 */
+    size_t strips;          /* strips of rows */
+    size_t pairs;           /* pairs of elements, at most 2048 */
 } tile_vectors;
 
 typedef struct kernels {
@@ -68,7 +68,7 @@ typedef struct kernels {
     int64_t (*dot_i16)(const int16_t *a, const int16_t *b, size_t elements);
 
     /* The score of row r and column c is row_base[r] + column_base[c] + the sum of the
-     * products of their elements, and must fit int32. Bit c of hits[r] is set if it is
+     * products of their elements. It must fit int32. Bit c of hits[r] is set if the score is
      * above row_limit[r] or above column_limit[c]. */
     void (*tile_codes)(const tile_codes *tile, uint32_t *hits);
 
@@ -79,11 +79,12 @@ typedef struct kernels {
     void (*roots_u32)(const uint32_t *squares, size_t count, unsigned up, uint32_t *out);
 } kernels;
 
-/* The set in use. */
+/* Returns the set in use: the best one that this machine can run, unless kernels_use has chosen
+ * another. */
 const kernels *kernels_active(void);
 
-/* The i-th set of this build, from 0, best last; NULL beyond. *available receives
- * whether this machine can run it. */
+/* Returns the i-th set of this build, from 0, best last; NULL after the last. *available
+ * receives whether this machine can run the set. */
 const kernels *kernels_at(unsigned i, bool *available);
 
 /* Makes kernels_active return this set, which must be available. */

@@ -1,4 +1,4 @@
-/* kernels_avx2.c - 256 bits. */
+/* kernels_avx2.c - the kernels for AVX2, 256 bits wide. */
 #include "space/kernels/kernels.h"
 
 #include <immintrin.h>
@@ -9,13 +9,13 @@ static inline __m256i load(const void *from) {
     return _mm256_loadu_si256(from);
 }
 
-/* The 32-bit lanes, taken as unsigned, added to the 64-bit lanes of `sum`. */
+/* Adds the 32-bit lanes, as unsigned numbers, to the 64-bit lanes of `sum`. */
 static inline __m256i widen_u32(__m256i sum, __m256i lanes) {
     const __m256i low = _mm256_and_si256(lanes, _mm256_set1_epi64x(0xffffffff));
     return _mm256_add_epi64(sum, _mm256_add_epi64(low, _mm256_srli_epi64(lanes, 32)));
 }
 
-/* The same, taken as signed. AVX2 has no arithmetic shift of 64-bit lanes. */
+/* The same for signed numbers. AVX2 has no arithmetic shift of 64-bit lanes. */
 static inline __m256i widen_i32(__m256i sum, __m256i lanes) {
     const __m256i low = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(lanes));
     const __m256i high = _mm256_cvtepi32_epi64(_mm256_extracti128_si256(lanes, 1));
@@ -32,8 +32,8 @@ static inline __m256i difference(const int16_t *a, const int16_t *b) {
     return _mm256_sub_epi16(load(a), load(b));
 }
 
-/* Two multiply-adds of squares are at most 4 * 32766^2 < 2^32, three are not: the
- * sum is widened after every second one. */
+/* Two multiply-adds of squares are at most 4 * 32766^2 < 2^32, but three may be more.
+ * So the sum is widened after every second one. */
 static uint64_t l2_i16_avx2(const int16_t *a, const int16_t *b, size_t elements) {
     __m256i sum = _mm256_setzero_si256();
     for (size_t i = 0; i < elements; i += 32) {
@@ -62,7 +62,7 @@ static uint32_t linf_i16_avx2(const int16_t *a, const int16_t *b, size_t element
         largest = _mm256_max_epu16(largest, _mm256_abs_epi16(difference(a + i, b + i)));
     const __m128i eight =
         _mm_max_epu16(_mm256_castsi256_si128(largest), _mm256_extracti128_si256(largest, 1));
-    /* The one reduction of 16-bit lanes is a minimum: of the complements. */
+    /* The only reduction of 16-bit lanes is a minimum, so take the minimum of the complements. */
     const __m128i complement = _mm_xor_si128(eight, _mm_set1_epi16(-1));
     return 0xffff - (uint32_t)_mm_extract_epi16(_mm_minpos_epu16(complement), 0);
 }
@@ -78,17 +78,18 @@ static int64_t dot_i16_avx2(const int16_t *a, const int16_t *b, size_t elements)
     return reduce_add_i64(sum);
 }
 
-/* A tile is made of blocks of 4 rows and 16 columns: 8 sums, 4 registers of columns, 2 of a row and
- * one for the product. */
+/* A tile consists of blocks of 4 rows and 16 columns. A block needs 8 registers for sums, 4 for
+ * columns, 2 for a row and one for the product. */
 enum { BLOCK_ROWS = 4, BLOCK_COLUMNS = 16 };
 _Static_assert(TILE_ROWS % BLOCK_ROWS == 0 && TILE_COLUMNS % BLOCK_COLUMNS == 0, "whole blocks");
 
-/* The type of what is added to a sum, wrapping: with __m256i, gcc 12 needs twice the registers, and
- * spills. */
+/* The type of the sums; their addition wraps. With __m256i, gcc 12 needs twice the registers and
+ * spills them to memory. */
 typedef uint32_t u32x8 __attribute__((vector_size(32)));
 
-/* Elements 0 and 2 of each quad as int16, and elements 1 and 3. The instruction that multiplies
- * 8-bit elements (vpmaddubsw) saturates at 16 bits; widened, nothing does. */
+/* Elements 0 and 2 (even), and elements 1 and 3 (odd), of each quad as int16. The instruction that
+ * multiplies 8-bit elements (vpmaddubsw) saturates at 16 bits. Elements widened to int16 avoid
+ * that. */
 static inline __m256i even_signed(__m256i quads) {
     return _mm256_srai_epi16(_mm256_slli_epi16(quads, 8), 8);
 }
@@ -105,7 +106,7 @@ static inline __m256i odd_unsigned(__m256i quads) {
     return _mm256_srli_epi16(quads, 8);
 }
 
-/* The sums of products of the block whose first row and column these are. */
+/* Computes the sums of products of the block that starts at these rows and columns. */
 static inline void block_sums(size_t quads, const uint8_t *rows, const int8_t *columns,
                               u32x8 sums[BLOCK_ROWS][2]) {
 #pragma GCC unroll 4
@@ -129,8 +130,8 @@ static inline void block_sums(size_t quads, const uint8_t *rows, const int8_t *c
     }
 }
 
-/* The hits of row r and the 8 columns from `column` on, in their places. Above one limit or the
- * other is above the lesser. */
+/* Returns the hits of row r among the 8 columns from `column` on, at their bits. A score is above
+ * one of two limits if it is above the smaller one. */
 static inline uint32_t block_hits(const tile_codes *tile, size_t r, size_t column, __m256i sums) {
     const __m256i base =
         _mm256_add_epi32(_mm256_set1_epi32(tile->row_base[r]), load(tile->column_base + column));
@@ -161,7 +162,7 @@ static void tile_codes_avx2(const tile_codes *tile, uint32_t *hits) {
                            hits);
 }
 
-/* The products of BLOCK_ROWS rows and BLOCK_COLUMNS columns. */
+/* Computes the scalar products of BLOCK_ROWS rows and BLOCK_COLUMNS columns. */
 static inline void block_dots(size_t pairs, const int16_t *rows, const int16_t *columns,
                               u32x8 sums[BLOCK_ROWS][2]) {
 #pragma GCC unroll 4

@@ -1,4 +1,4 @@
-/* kernels_avx512.c - 512 bits without VNNI (F, BW, VL): Skylake-X and its kind. */
+/* kernels_avx512.c - the kernels for AVX-512 without VNNI (F, BW, VL): Skylake-X and similar. */
 #include "space/kernels/kernels.h"
 
 #include <immintrin.h>
@@ -9,8 +9,9 @@ static inline __m512i multiply_add(__m512i sum, __m512i a, __m512i b) {
     return _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
 }
 
-/* Elements 0 and 2 of each quad as int16, and elements 1 and 3. The instruction that multiplies
- * 8-bit elements (vpmaddubsw) saturates at 16 bits; widened, nothing does. */
+/* Elements 0 and 2 (even), and elements 1 and 3 (odd), of each quad as int16. The instruction that
+ * multiplies 8-bit elements (vpmaddubsw) saturates at 16 bits. Elements widened to int16 avoid
+ * that. */
 typedef struct wide_codes {
     __m512i even, odd;
 } row_codes, column_codes;

@@ -1,4 +1,5 @@
-/* kernels_avx512vnni.c - 512 bits with VNNI (F, BW, VL, VNNI): Ice Lake, Zen 4 and later. */
+/* kernels_avx512vnni.c - the kernels for AVX-512 with VNNI (F, BW, VL, VNNI): Ice Lake, Zen 4 and
+ * later. */
 #include "space/kernels/kernels.h"
 
 #include <immintrin.h>

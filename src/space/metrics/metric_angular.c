@@ -1,6 +1,6 @@
 /* metric_angular.c - the angle in radians, plus one step between unequal vectors.
  *
- * The computed angle t has a proved error of at most 1/3 step (angle.h). d = ceil(t) + 1 between
+ * The computed angle t has a proved error of at most 1/3 step (angle.c). d = ceil(t) + 1 between
  * unequal vectors, 0 between equal ones, is a metric: t(x,z) <= t(x,y) + t(y,z) + 1, so
  * ceil(t(x,z)) + 1 <= (ceil(t(x,y)) + 1) + (ceil(t(y,z)) + 1). */
 #include "space/integer_math.h"
@@ -21,8 +21,8 @@ static uint64_t raw(const space *s, uint32_t a, uint32_t b) {
     const uint64_t yy = (uint64_t)k->dot_i16(y, y, s->row_elements);
     const uint64_t angle = angle_between(xx, yy, k->dot_i16(x, y, s->row_elements));
     const unsigned down = ANGLE_FRACTION_BITS - DIST_BITS;
-    /* PRIVACY: rounded up, plus one step between unequal vectors: a metric although
-     * the angle is inexact (the inequality at the top of this file). */
+    /* PRIVACY: rounding up and adding one step between unequal vectors makes this a metric,
+     * although the angle is inexact (the inequality at the top of this file). */
     return ((angle + ((uint64_t)1 << down) - 1) >> down) + 1;
 }
 

@@ -1,7 +1,7 @@
 /* metric_euclidean.c - d = ceil(sqrt(S) * 2^(16-q)), S the exact integer sum of squares.
  *
- * The ceiling of a metric is a metric: ceil(x + y) <= ceil(x) + ceil(y). The raw number is S:
- * it saves the root where a comparison is enough. */
+ * The ceiling of a metric is a metric: ceil(x + y) <= ceil(x) + ceil(y). The raw number is S,
+ * which needs no root and is enough for comparisons. */
 #include "space/kernels/kernels.h"
 #include "space/space.h"
 

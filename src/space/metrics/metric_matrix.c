@@ -1,6 +1,6 @@
-/* metric_matrix.c - distances that the user gave, pair by pair, rounded up, plus one step where
- * they are not 0. The guarantee holds if the user's function is a metric; space_check_matrix
- * looks for proof of the contrary. */
+/* metric_matrix.c - distances that the user gave, pair by pair, rounded up, plus one step if they
+ * are not 0. The guarantee holds if the user's function is a metric; space_check_matrix looks for
+ * counterexamples. */
 #include "space/space.h"
 
 static uint64_t raw(const space *s, uint32_t a, uint32_t b) {

@@ -1,4 +1,4 @@
-/* metrics.c - the table of all metrics, and what several of them share. */
+/* metrics.c - the table of all metrics, and the functions that several of them share. */
 #include "space/metric.h"
 
 #include <stddef.h>
@@ -7,7 +7,7 @@ static const metric_ops *const metrics[] = {
     &metric_euclidean, &metric_angular, &metric_l1, &metric_linf, &metric_matrix,
 };
 
-/* Bits after the point of a tem_dist. */
+/* Bits after the binary point of a tem_dist. */
 enum { DIST_BITS = 16 };
 
 const _Alignas(64) int16_t metric_zero_row[TEM_DIMENSION_MAX];
