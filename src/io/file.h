@@ -1,4 +1,7 @@
-/* file.h - opens, reads, maps, locks and writes files. Only src/io does so. */
+/* file.h - opens, reads, maps, locks and writes files.
+ *
+ * All other modules go through src/io, except src/ledger and src/trust, which open the ledger and
+ * the list of trusted hashes themselves. */
 #ifndef IO_FILE_H
 #define IO_FILE_H
 

@@ -4,10 +4,10 @@
  * to a multiple of KERNEL_ROW_UNIT and aligned to 64 bytes. Differences then fit
  * int16, and one multiply-add of two squares fits int32.
  *
- * Every set returns the same bits: the arithmetic is integer and exact. The
- * scalar set is the reference; it is compiled without auto-vectorisation. A new
- * instruction set is a new file kernels_NAME.c, compiled with its own flags, and
- * one line in kernels.c.
+ * Every set returns the same bits: the arithmetic is exact, and in integers except
+ * in roots_u32 (roots.inc). The scalar set is the reference; the build compiles it
+ * without auto-vectorisation. A new instruction set is a new file kernels_NAME.c,
+ * compiled with its own flags, and one line in kernels.c.
  *
  * A damaged file may hold values beyond KERNEL_VALUE_MAX. Then the results are
  * unspecified numbers, and nothing worse: no kernel reads or writes out of bounds or

@@ -118,7 +118,7 @@ static inline void block_sums(size_t quads, const uint8_t *rows, const int8_t *c
         const __m256i right_even = even_signed(right), right_odd = odd_signed(right);
 #pragma GCC unroll 4
         for (size_t r = 0; r < BLOCK_ROWS; r++) {
-            int32_t quad; /* by memcpy, for there is no int32_t object to read */
+            int32_t quad; /* by memcpy: the bytes are not an int32_t object */
             memcpy(&quad, rows + 4 * r, sizeof quad);
             const __m256i row = _mm256_set1_epi32(quad);
             const __m256i even = even_unsigned(row), odd = odd_unsigned(row);
@@ -172,7 +172,7 @@ static inline void block_dots(size_t pairs, const int16_t *rows, const int16_t *
         const __m256i left = load(columns), right = load(columns + BLOCK_COLUMNS);
 #pragma GCC unroll 4
         for (size_t r = 0; r < BLOCK_ROWS; r++) {
-            int32_t pair; /* by memcpy, for there is no int32_t object to read */
+            int32_t pair; /* by memcpy: the bytes are not an int32_t object */
             memcpy(&pair, rows + 2 * r, sizeof pair);
             const __m256i row = _mm256_set1_epi32(pair);
             sums[r][0] += (u32x8)_mm256_madd_epi16(left, row);
