@@ -252,7 +252,7 @@ static tem_status drop_further(file_view *view, const certificate_header *h, con
     uint32_t last_kind = 0;
     while (at < view->size) {
         const uint64_t start = at;
-        further_section section;
+        further_section section = {0};
         const char *fault = take_further(view, &at, &section);
         const uint32_t kind = section.kind & ~SECTION_OPTIONAL;
         if (fault == NULL && kind <= last_kind)
