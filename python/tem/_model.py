@@ -1,6 +1,8 @@
 """tem.Model: a vocabulary with its distances, and all that is done with it."""
+import array
 import dataclasses
 import functools
+import itertools
 import math
 import operator
 import os
@@ -108,17 +110,41 @@ def _known(value: float) -> float | None:
     return value if 0 < value < math.inf else None
 
 
+def _numpy(what: str) -> Any:
+    """The package NumPy, which is optional."""
+    try:
+        import numpy
+    except ImportError:
+        raise make("unsupported", f"{what} needs NumPy: pip install 'tem[numpy]'") from None
+    return numpy
+
+
+def _plain_numbers(rows: Sequence[Sequence[float]], kind: str) -> memoryview:
+    """The numbers of rows that are lists or tuples; needs no NumPy."""
+    if any(len(row) != len(rows[0]) for row in rows):
+        raise make("argument", "expected rows of the same length")
+    try:
+        return memoryview(array.array(kind, itertools.chain.from_iterable(rows)))
+    except (TypeError, OverflowError):
+        raise make("argument", "expected rows of numbers") from None
+
+
 def _table(vectors: Any, words: Iterable[str], metric: str,
            most: int | None) -> tuple[tuple[str, ...], memoryview]:
     """Words and numbers in the form that C takes; only the first `most`."""
-    import numpy
-
-    rows = numpy.asarray(vectors, dtype="f8" if metric == "matrix" else "f4")
+    kind, columns = ("d", most) if metric == "matrix" else ("f", None)
     names = tuple(words)
+    expected = f"expected a row for each of {len(names):,} words"
+    plain = (list, tuple)
+    if isinstance(vectors, plain) and all(isinstance(row, plain) for row in vectors):
+        if len(vectors) != len(names):
+            raise make("argument", expected)
+        return names[:most], _plain_numbers([row[:columns] for row in vectors[:most]], kind)
+    numpy = _numpy("a table other than a list of lists")
+    rows = numpy.asarray(vectors, dtype=kind)
     if rows.ndim != 2 or len(rows) != len(names):
-        raise make("argument", f"expected a row for each of {len(names):,} words")
-    rows = rows[:most, :most if metric == "matrix" else None]
-    return names[:most], numpy.ascontiguousarray(rows).data
+        raise make("argument", expected)
+    return names[:most], numpy.ascontiguousarray(rows[:most, :columns]).data
 
 
 def _find(path: Path | None, threads: int, progress: Progress | None) -> _default.Found:
@@ -233,9 +259,9 @@ class Model:
               progress: Progress | None = None) -> Self:
         """Builds a model from vectors.
 
-        vectors: an array with one row for each of `words`; or gensim's KeyedVectors, which has its
-        own words; or the path of a file (GloVe or word2vec text, word2vec binary, fastText .vec,
-        plain or gzip). With the metric "matrix": the distance of each pair of `words`.
+        vectors: an array, or a list of lists, with one row for each of `words`; or gensim's
+        KeyedVectors, which has its own words; or the path of a file (GloVe or word2vec text,
+        word2vec binary, fastText .vec, plain or gzip). With the metric "matrix": the distance of each pair of `words`.
         metric: "euclidean", "angular", "l1", "linf" or "matrix".
         neighbours: the length of each word's list (256). limit: use only the first words.
         allow_coarse: build even if rounding moves distances by more than half of the median
@@ -334,9 +360,9 @@ class Model:
         return [(self._handle.word(number), distance) for number, distance in nearest]
 
     def vector(self, word: str) -> Any:
-        """The stored vector of a word, as a NumPy array; rotated in the default model."""
-        import numpy
-
+        """The stored vector of a word, as an array of NumPy, which this call needs; rotated in the
+        default model."""
+        numpy = _numpy("a vector as an array")
         return numpy.frombuffer(self._handle.vector(self.words.index(word)), dtype="f4")
 
     def __repr__(self) -> str:

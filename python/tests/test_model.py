@@ -6,6 +6,7 @@ import os
 import pathlib
 import pickle
 import shutil
+import sys
 import warnings
 
 import numpy
@@ -97,6 +98,29 @@ def test_a_matrix_of_distances():
         tem.Model.build([[0, 1, 9], [1, 0, 1], [9, 1, 0]], ["a", "b", "c"], metric="matrix")
 
 
+def test_lists_without_numpy(monkeypatch):
+    """Plain lists need no other package; for anything else the error says what to install."""
+    monkeypatch.setitem(sys.modules, "numpy", None)  # import numpy fails
+    words = ["good", "great", "bad"]
+    small = tem.Model.build(([0.0, 0], (1, 0), [0, 2]), words)
+    assert small.distance("good", "bad") == 2 and small.dimension == 2
+    assert len(tem.Model.build([[0.0, 0], [1, 0], [0, 2]], words, limit=2)) == 2
+    matrix = [[0, 1, 9], [1, 0, 1], [9, 1, 0]]
+    two = tem.Model.build(matrix, words, metric="matrix", limit=2)
+    assert two.distance("good", "great") == pytest.approx(1, abs=2 ** -15)
+    for needs_numpy in (lambda: tem.Model.build([range(2), range(3, 5)], ["a", "b"]),
+                        lambda: small.vector("good")):
+        with pytest.raises(tem.UnsupportedError, match=r"needs NumPy: pip install 'tem\[numpy\]'"):
+            needs_numpy()
+
+
+def test_lists_give_the_model_of_an_array(vectors, tmp_path):
+    rows = vectors + 1 / 3
+    for name, given in (("array", rows), ("lists", rows.tolist())):
+        tem.Model.build(given, WORDS).save(tmp_path / name)
+    assert (tmp_path / "array").read_bytes() == (tmp_path / "lists").read_bytes()
+
+
 def test_what_gensim_has(vectors):
     """Imitates the KeyedVectors of gensim 4."""
     class KeyedVectors:
@@ -120,7 +144,8 @@ def test_a_file_of_vectors(tmp_path):
     ([[1.0, 2]], ["a"]), ([[1.0], [2]], ["a"]), ([[1.0], [numpy.nan]], ["a", "b"]),
     ([[1.0], [numpy.inf]], ["a", "b"]), ([[1.0], [2]], ["a", "a"]), ([[1.0], [2]], ["a", ""]),
     ([[1.0], [2]], ["a", "b\0"]), ([[1.0], [2]], ["a", "\ud800"]), ([1.0, 2], ["a", "b"]),
-    ([[1e30], [2]], ["a", "b"]), ([[], []], ["a", "b"])])
+    ([[1e30], [2]], ["a", "b"]), ([[], []], ["a", "b"]), ([[1.0], [2, 3]], ["a", "b"]),
+    ([[1.0], ["x"]], ["a", "b"]), ([[1.0], [10 ** 400]], ["a", "b"]), ([], [])])
 def test_vectors_that_are_refused(rows, words):
     with pytest.raises(ValueError):
         tem.Model.build(rows, words)
