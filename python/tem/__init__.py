@@ -2,7 +2,7 @@
 
 >>> import tem
 >>> model = tem.Model.open()                              # English; built on first use
->>> len(model.privatize("what a wonderful movie", epsilon=3).split())
+>>> len(model.privatize("what a wonderful movie", epsilon=3).split(" "))
 4
 >>> model.explain("wonderful", epsilon=3).entries[1].word
 'fantastic'

@@ -119,6 +119,13 @@ def _numpy(what: str) -> Any:
     return numpy
 
 
+def _check_shape(rows: int, columns: int, words: int, metric: str) -> None:
+    if rows != words or rows == 0 or columns == 0:
+        raise make("argument", f"expected a row of numbers for each of {words:,} words")
+    if metric == "matrix" and columns != rows:
+        raise make("argument", "expected a distance for each pair of words")
+
+
 def _plain_numbers(rows: Sequence[Sequence[float]], kind: str) -> memoryview:
     """The numbers of rows that are lists or tuples; needs no NumPy."""
     if any(len(row) != len(rows[0]) for row in rows):
@@ -134,16 +141,13 @@ def _table(vectors: Any, words: Iterable[str], metric: str,
     """Words and numbers in the form that C takes; only the first `most`."""
     kind, columns = ("d", most) if metric == "matrix" else ("f", None)
     names = tuple(words)
-    expected = f"expected a row for each of {len(names):,} words"
     plain = (list, tuple)
     if isinstance(vectors, plain) and all(isinstance(row, plain) for row in vectors):
-        if len(vectors) != len(names):
-            raise make("argument", expected)
+        _check_shape(len(vectors), len(vectors[0]) if vectors else 0, len(names), metric)
         return names[:most], _plain_numbers([row[:columns] for row in vectors[:most]], kind)
     numpy = _numpy("a table other than a list of lists")
     rows = numpy.asarray(vectors, dtype=kind)
-    if rows.ndim != 2 or len(rows) != len(names):
-        raise make("argument", expected)
+    _check_shape(*(rows.shape if rows.ndim == 2 else (0, 0)), len(names), metric)
     return names[:most], numpy.ascontiguousarray(rows[:most, :columns]).data
 
 

@@ -93,7 +93,7 @@ def test_accessor(small, small_path):
 
 
 def test_default_model_of_the_accessor(default):
-    assert len(pandas.Series(["hello world"]).tem.privatize(epsilon=3)[0].split()) == 2
+    assert len(pandas.Series(["hello world"]).tem.privatize(epsilon=3)[0].split(" ")) == 2
 
 
 def test_batches(small, small_path):
