@@ -147,7 +147,8 @@ def _table(vectors: Any, words: Iterable[str], metric: str,
         return names[:most], _plain_numbers([row[:columns] for row in vectors[:most]], kind)
     numpy = _numpy("a table other than a list of lists")
     rows = numpy.asarray(vectors, dtype=kind)
-    _check_shape(*(rows.shape if rows.ndim == 2 else (0, 0)), len(names), metric)
+    count, width = rows.shape if rows.ndim == 2 else (0, 0)
+    _check_shape(count, width, len(names), metric)
     return names[:most], numpy.ascontiguousarray(rows[:most, :columns]).data
 
 
