@@ -266,7 +266,8 @@ class Model:
 
         vectors: an array, or a list of lists, with one row for each of `words`; or gensim's
         KeyedVectors, which has its own words; or the path of a file (GloVe or word2vec text,
-        word2vec binary, fastText .vec, plain or gzip). With the metric "matrix": the distance of each pair of `words`.
+        word2vec binary, fastText .vec, plain or gzip). With the metric "matrix": the distance of
+        each pair of `words`.
         metric: "euclidean", "angular", "l1", "linf" or "matrix".
         neighbours: the length of each word's list (256). limit: use only the first words.
         allow_coarse: build even if rounding moves distances by more than half of the median
