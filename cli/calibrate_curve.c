@@ -1,4 +1,4 @@
-/* calibrate_curve.c - tem calibrate --curve: what weights do over epsilons. */
+/* calibrate_curve.c - tem calibrate --curve: the effects of weights over epsilons. */
 #include "calibrate_curve.h"
 
 #include "calibration.h"
@@ -36,7 +36,7 @@ static bool find_point(const calibrate_request *r, const tem_model *model,
     return true;
 }
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static void print_row(const char *name, double s, const tem_effect *e) {
     printf("            %-9s %8.4f  %10.4f  %10.6f  %10.2f  %8.4f\n", name, s, e->distance, e->self,
@@ -81,7 +81,8 @@ static bool print_json(const curve *c, const char *prior) {
     return done;
 }
 
-/* Distances on the left; Bayes success on the right, dashed. */
+/* Plots the expected distance on the left axis, and the success of the best guess, dashed, on the
+ * right one. */
 static int draw(const calibrate_request *r, const curve *c) {
     static const char *const labels[] = {"the paper", "equal", "balanced", "tuned"};
     enum { CURVES = KINDS + 1 };
@@ -96,7 +97,7 @@ static int draw(const calibrate_request *r, const curve *c) {
         curves[k] = (plot_curve){labels[k], epsilons, y[0][k], EPSILONS, false, false, 0};
         curves[CURVES + k] = (plot_curve){NULL, epsilons, y[1][k], EPSILONS, false, true, k + 1};
     }
-    const plot p = {.title = "What weights do at the same proved epsilon",
+    const plot p = {.title = "The effects of weights at the same proved epsilon",
                     .x_label = "epsilon",
                     .y_label = "expected distance (solid)",
                     .right_label = "best guess right, Bayes (dashed)",

@@ -1,4 +1,4 @@
-/* calibrate_curve.h - tem calibrate --curve: what weights do over epsilons. */
+/* calibrate_curve.h - tem calibrate --curve: the effects of weights over epsilons. */
 #ifndef CLI_CALIBRATE_CURVE_H
 #define CLI_CALIBRATE_CURVE_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* What the user of tem calibrate asks for. */
+/* The options of tem calibrate. */
 typedef struct calibrate_request {
     common_options common;
     tem_calibration wanted;
@@ -17,8 +17,8 @@ typedef struct calibrate_request {
     bool json, curve, force;
 } calibrate_request;
 
-/* Takes the certificates beside the model that are believed, makes those that are missing, and
- * tells what all of them do. Returns an exit status. */
+/* Takes the trusted certificates beside the model, makes the missing ones, and prints the effects
+ * of all of them. Returns an exit status. */
 int calibrate_curve(const calibrate_request *r, const tem_model *model,
                     const tem_accountant *accountant, const tem_run *run);
 

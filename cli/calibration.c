@@ -1,4 +1,4 @@
-/* calibration.c - making certificates. */
+/* calibration.c - makes certificates. */
 #include "calibration.h"
 
 #include "default_model.h"
@@ -16,7 +16,7 @@ static bool has_certificates(void) {
     return access(default_model_certificates(), F_OK) == 0 || errno != ENOENT;
 }
 
-/* Whether each of the certificates can be read; says why not. */
+/* Whether every certificate of the file can be read. Prints why not. */
 static bool are_whole(const char *path) {
     tem_certificate *certificate = NULL;
     tem_error error;
@@ -32,7 +32,14 @@ static bool are_whole(const char *path) {
 bool calibration_ready(void) {
     const char *path = default_model_certificates();
     if (!outputs_check(path, true)) {
-        fputs("tem: link or copy the model into a folder of yours, and name it with -m\n", stderr);
+        fprintf(stderr,
+                "tem: tem writes certificates beside the model: copy the model into a directory of "
+                "yours, and use the copy:\n"
+                "  cp %s my.tem\n"
+                "  tem verify -m my.tem\n"
+                "  tem calibrate -m my.tem --epsilon E\n"
+                "  tem privatize -m my.tem --epsilon E --calibrated ...\n",
+                default_model_path());
         return false;
     }
     if (!trust_ready())
@@ -87,8 +94,8 @@ typedef struct watch {
 
 static void say_enough(watch *w, const char *why) {
     talk_end_progress();
-    talk_note(w->quiet, "tem: %s: the search ends, and the best it has found is proved%s", why,
-              talk_interrupted() ? "; once more ends the command" : "");
+    talk_note(w->quiet, "tem: %s: the search ends, and tem proves its best result%s", why,
+              talk_interrupted() ? "; Ctrl-C again ends the command" : "");
     w->said = true;
 }
 
@@ -103,8 +110,8 @@ static int told(void *context, const tem_search_state *state) {
     return w->said;
 }
 
-/* What was found in less than its time must not take the place of what took all of it. *better is
- * the one that is there already if it is as good or better, after saying so; else NULL. */
+/* A search that was ended early must not replace the result of a complete one. *better receives the
+ * existing certificate if it is as good or better, after printing so; else NULL. */
 static tem_status find_better(const tem_model *model, const tem_calibration *wanted,
                               const tem_certificate *found, const tem_run *run, bool quiet,
                               tem_certificate **better, tem_error *error) {
@@ -120,8 +127,8 @@ static tem_status find_better(const tem_model *model, const tem_calibration *wan
     talk_end_progress();
     if (status == TEM_OK && before.distance_mean <= info.effect.distance) {
         talk_note(quiet,
-                  "tem: the certificate that is there already stays: its expected distance is "
-                  "%.4f, that of what was found %.4f",
+                  "tem: the existing certificate stays: its expected distance is %.4f, that of the "
+                  "new one %.4f",
                   before.distance_mean, info.effect.distance);
         *better = known;
         return TEM_OK;
@@ -130,7 +137,7 @@ static tem_status find_better(const tem_model *model, const tem_calibration *wan
     return status;
 }
 
-/* Writes it down and believes it; false after saying why not. */
+/* Writes the certificate and trusts it. Returns false on failure, after printing why. */
 static bool keep(const tem_certificate *certificate, const tem_run *run) {
     tem_certificate_info info;
     tem_error error;
@@ -142,8 +149,7 @@ static bool keep(const tem_certificate *certificate, const tem_run *run) {
     return trust_add(&info, run);
 }
 
-/* What is proved of a certificate that was there already. Weights need an accountant of their
- * own. */
+/* Proves the loss of an existing certificate again. Weights need an accountant of their own. */
 static tem_status audit_again(const tem_model *model, const tem_accountant *equal,
                               const tem_certificate *certificate, const tem_run *run,
                               tem_audit *audit, tem_error *error) {

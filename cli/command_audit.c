@@ -1,4 +1,4 @@
-/* command_audit.c - tem audit: what an epsilon really protects on a vocabulary. */
+/* command_audit.c - tem audit: proves what an epsilon protects on a vocabulary. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -30,22 +30,23 @@ typedef struct audit_result {
     const tem_model *model;
     tem_mechanism_info info;
     bool certified;
-    tem_certificate_info certificate; /* if it is */
+    tem_certificate_info certificate; /* if certified */
     tem_audit audit;
     uint32_t words;
 } audit_result;
 
-/* How far words may be moved for two documents to count as neighbours. */
+/* How far each word may move between two documents that count as neighbours. */
 typedef enum move { BY_ONE, BY_ANY, MOVES } move;
 
-/* What a document of so many words costs at most. */
+/* Bounds on the cost of a document. */
 typedef struct document_cost {
     double pure, rho, approximate;
 } document_cost;
 
-/* The loss of a word that moves by d lies in a range of 2 s d, so it is zero-concentrated with
- * rho = (s d)^2 / 2 (bounded range b: rho = b^2 / 8), which adds up; and with probability 1 -
- * delta no more is lost than rho + 2 sqrt(rho ln(1/delta)), or than the pure loss. */
+/* The loss of a word that moves by d has a range of 2 s d. So the mechanism is zero-concentrated
+ * with rho = (s d)^2 / 2 (a bounded range b gives rho = b^2 / 8), and rho adds up over words. With
+ * probability 1 - delta the loss is at most rho + 2 sqrt(rho ln(1/delta)), and at most the pure
+ * loss. */
 static document_cost cost_of(const audit_result *r, move by, unsigned words) {
     const double d = by == BY_ONE ? fmin(1, r->info.gamma) : r->info.gamma;
     const double pure = words * (by == BY_ONE ? r->audit.realised * d : r->audit.local);
@@ -55,7 +56,7 @@ static document_cost cost_of(const audit_result *r, move by, unsigned words) {
 }
 
 static void print_documents(const audit_result *r) {
-    printf("\nwhat a document costs at most, by how far each of its words may be moved:\n\n"
+    printf("\nthe highest cost of a document, by how far each of its words may move:\n\n"
            "          by 1 or less                       to any other word\n"
            "   words       pure        rho  at delta          pure        rho  at delta\n");
     for (int i = 0; i < DOCUMENTS; i++) {
@@ -70,12 +71,13 @@ static void print_documents(const audit_result *r) {
     }
     printf(
         "\n"
-        "rho: zero-concentrated; (s d)^2 / 2 = %.4g d^2 for a word that moves by d. It goes with\n"
-        "s: at the same epsilon a calibrated mechanism has a larger s, and a larger rho for words "
-        "at\n"
-        "the same distance. Its gamma is smaller, and so is the cost of moving beyond it: that\n"
-        "says nothing about how much of a text is left; N_w and Bayes of 'tem choose' do.\n"
-        "at delta: the epsilon that holds but for a probability of %g.\n",
+        "rho: zero-concentrated privacy, (s d)^2 / 2 = %.4g d^2 for a word that moves by d. It\n"
+        "grows with s: at the same epsilon a calibrated mechanism has a larger s, so a larger rho "
+        "for\n"
+        "words at the same distance. Its gamma is smaller, and so is the cost of moving beyond\n"
+        "gamma. That says nothing about how much of a text is left; N_w and Bayes of 'tem choose'\n"
+        "do.\n"
+        "at delta: the epsilon that holds except with probability %g.\n",
         r->info.s * r->info.s / 2, delta);
 }
 
@@ -90,8 +92,9 @@ static void print_text(const audit_result *r) {
     printf("\nrealised    %.6g per unit of distance at most, for any two words\n",
            tem_round_up(r->audit.realised, DIGITS));
     if (!r->audit.is_metric)
-        puts("            if the matrix is a metric, which nothing proves: of more than 400 words\n"
-             "            not all triangles are checked");
+        puts(
+            "            if the matrix is a metric, which tem has not proved: beyond 400 words it\n"
+            "            does not check all triangles");
     printf("            (%sthe worst pair loses at least %.6g)\n",
            r->audit.is_metric ? "proved; " : "",
            r->audit.realised_least > 0 ? tem_round_down(r->audit.realised_least, DIGITS) : 0);
@@ -101,7 +104,7 @@ static void print_text(const audit_result *r) {
     words_print_worst(r->model, &r->audit);
     printf("any inputs  %.6g at most (epsilon * gamma = %.6g)\n",
            tem_round_up(r->audit.local, DIGITS), tem_round_up(info->epsilon_gamma, DIGITS));
-    printf("pairs       %s looked at, %s ruled out by bounds: all of them\n",
+    printf("pairs       %s examined, %s ruled out by bounds: all of them\n",
            talk_count(r->audit.pairs_examined), talk_count(r->audit.pairs_pruned));
     print_documents(r);
     if (r->certified)
@@ -147,7 +150,7 @@ static bool print_json(const audit_result *r) {
     return done;
 }
 
-/* The largest loss in each range of distance. */
+/* Plots the largest loss in each range of distance. */
 static int draw_losses(const audit_request *request, const audit_result *r, const double *losses) {
     double x[RANGES + 1], y[RANGES + 1];
     for (int i = 0; i <= RANGES; i++) {
@@ -158,7 +161,7 @@ static int draw_losses(const audit_request *request, const audit_result *r, cons
         "largest loss per unit of distance", x, y, RANGES + 1, true, false, 0};
     const plot_mark marks[] = {{"epsilon", r->info.epsilon, false}, {"s", r->info.s, false}};
     char title[96];
-    snprintf(title, sizeof title, "The most that two words lose, by their distance: epsilon %g%s",
+    snprintf(title, sizeof title, "The largest loss of two words, by their distance: epsilon %g%s",
              r->info.epsilon, r->info.certificate[0] != '\0' ? ", calibrated" : "");
     const plot p = {.title = title,
                     .x_label = "distance of two words, cut at gamma",
@@ -218,9 +221,9 @@ static int audit(const audit_request *request) {
 static void print_help(const option_spec *table) {
     puts("usage: tem audit --epsilon E [OPTIONS]\n"
          "\n"
-         "Tells what an epsilon really protects on this vocabulary: the loss that the worst pair\n"
-         "of words realises, proved over all pairs; the most that any input can cost; and what\n"
-         "documents cost.\n");
+         "Shows what an epsilon really protects on this vocabulary: the loss per unit of distance\n"
+         "that the worst pair of words realises, proved over all pairs; the highest cost of one\n"
+         "word; and the cost of documents.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem audit --epsilon 3\n"
@@ -231,7 +234,7 @@ int command_audit(int argc, char *const *argv) {
     audit_request r = {.plot_path = NULL};
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
-        {"json", 0, OPTION_FLAG, &r.json, NULL, "as one JSON object", 0, 0},
+        {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},
         {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE",
          "draw the loss against the distance: FILE.svg or FILE.png", 0, 0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the plot", 0, 0},
@@ -250,7 +253,7 @@ int command_audit(int argc, char *const *argv) {
         return mechanism_ask_epsilon("audit", r.choice.calibrated);
     const tem_mechanism_properties *mechanism = mechanism_chosen(&r.choice);
     if (mechanism != NULL && !mechanism->has_law)
-        return talk_usage("audit", "the mechanism %s can only be drawn from, not audited",
+        return talk_usage("audit", "the mechanism %s has no exact law, so tem cannot audit it",
                           mechanism->name);
     const int status = r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;
     return status == EXIT_DONE ? audit(&r) : status;

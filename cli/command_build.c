@@ -1,4 +1,4 @@
-/* command_build.c - tem build: an embedding file becomes a model. */
+/* command_build.c - tem build: makes a model from an embedding file. */
 #include "commands.h"
 #include "common_options.h"
 #include "outputs.h"
@@ -25,35 +25,35 @@ static void print_help(const option_spec *table) {
          "  tem build glove.6B.100d.txt -o glove.tem\n"
          "  tem build crawl.vec.gz -o crawl.tem --limit 200000 --neighbours 64\n"
          "\n"
-         "The model appears whole or not at all, whenever the build is stopped.");
+         "The model file appears whole or not at all, also if the build is stopped.");
 }
 
-/* Fills the request; EXIT_DONE, or the exit status to end with. */
+/* Completes the request. Returns EXIT_DONE, or the exit status with which to end. */
 static int check_request(build_request *r, size_t operands) {
     tem_error error;
     if (operands == 0)
         return talk_usage("build", "which vectors? tem build VECTORS -o MODEL");
     if (r->output == NULL)
-        return talk_usage("build", "where to? -o MODEL names the file to write");
+        return talk_usage("build", "which file to write? -o MODEL");
     if (tem_metric_parse(r->metric_name, &r->metric, &error) != TEM_OK)
         return talk_usage("build", "--metric: %s", error.message);
     if (outputs_are_same(r->vectors, r->output))
         return talk_usage("build",
-                          "VECTORS and MODEL are the same file, which would be overwritten");
+                          "VECTORS and MODEL are the same file, which tem would overwrite");
     return outputs_check(r->output, r->force) ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* What the grid has done to distances: epsilon is per unit of those that it left. */
+/* Prints how much the grid has changed distances: epsilon is per unit of distance on the grid. */
 static void tell_rounding(const tem_model *model, const tem_model_info *info,
                           const build_request *r) {
     tem_error error;
     double median = 0;
     const double percent = rounding_percent(model, &median);
     talk_note(!r->common.verbose, "grid step 2^-%u", info->step_log2);
-    talk_note(
-        r->common.quiet || percent <= 0,
-        "rounding moves distances by at most %s, %s %% of the %.4g to the nearest word (median)",
-        talk_distance_up(info->deviation), talk_number(percent), median);
+    talk_note(r->common.quiet || percent <= 0,
+              "rounding changes distances by at most %s, %s %% of %.4g, the median distance to the "
+              "nearest word",
+              talk_distance_up(info->deviation), talk_number(percent), median);
     if (tem_model_check_grid(model, TEM_GRID_WARNED_PERCENT, &error) == TEM_ERR_RANGE)
         talk_note(r->common.quiet, "tem: warning: %s.", error.message);
 }
@@ -94,12 +94,12 @@ int command_build(int argc, char *const *argv) {
         {"limit", 0, OPTION_COUNT, &r.limit, "N", "take only the first N words", 2, TEM_WORDS_MAX},
         {"neighbours", 0, OPTION_COUNT, &r.neighbours, "K",
          "list the K nearest words of each word, itself included (default 256);\n"
-         "a longer list draws faster and takes 8 K bytes a word; no guarantee\n"
-         "depends on it",
+         "a longer list makes draws faster and takes 8 K bytes per word; no\n"
+         "guarantee depends on it",
          1, TEM_WORDS_MAX},
         {"allow-coarse", 0, OPTION_FLAG, &r.allow_coarse, NULL,
-         "build although rounding changes the usual distance to the nearest word\n"
-         "by more than half",
+         "build although rounding may change distances by more than half of the\n"
+         "median distance to the nearest word",
          0, 0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite MODEL", 0, 0},
         COMMON_OPTIONS(r.common),
@@ -120,15 +120,17 @@ int command_build(int argc, char *const *argv) {
     tem_vectors *vectors = NULL;
     tem_model *model = NULL;
     tem_error error;
+    char unnoted_hash[65];
     int status = EXIT_DONE;
     if (build(&r, &run, &vectors, &model, &error) != TEM_OK)
         status = talk_error(&error);
-    else if (!trust_built(model, r.output, &run, r.common.quiet))
+    else if (!trust_built(model, r.output, &run, r.common.quiet, unnoted_hash))
         status = EXIT_FAILED;
     else
         talk_note(r.common.quiet,
-                  "wrote %s; next: tem choose --self 0.5 -m %s finds an epsilon for it", r.output,
-                  r.output);
+                  "wrote %s; next: tem choose --self 0.5 -m %s%s%s finds an epsilon for it",
+                  r.output, r.output, unnoted_hash[0] != '\0' ? " --model-hash " : "",
+                  unnoted_hash);
     tem_model_free(model);
     tem_vectors_free(vectors);
     return status;

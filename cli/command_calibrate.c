@@ -1,4 +1,4 @@
-/* command_calibrate.c - tem calibrate: a larger exponent for an epsilon, with its proof. */
+/* command_calibrate.c - tem calibrate: finds and proves a larger exponent for an epsilon. */
 #include "calibrate_curve.h"
 #include "calibration.h"
 #include "commands.h"
@@ -17,7 +17,7 @@ enum { DIGITS = 9, STEPS_MAX = 1000000 };
 
 static const double minutes_default = 60;
 
-/* What is found, all of it public. */
+/* The result; all of it is public. */
 typedef struct calibrated {
     const tem_model *model;
     tem_model_info model_info;
@@ -25,7 +25,7 @@ typedef struct calibrated {
     tem_audit audit;
 } calibrated;
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static void print_text(const calibrated *c) {
     const tem_certificate_info *info = &c->info;
@@ -84,7 +84,7 @@ static int calibrate(const calibrate_request *r, const tem_model *model,
     return !r->json || print_json(&c) ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* The mechanism of the paper comes first: it refuses what is out of range at once. */
+/* Makes the mechanism of the paper first: it refuses values out of range at once. */
 static int check_exponents(const calibrate_request *r, const tem_model *model) {
     const mechanism_choice choice = {
         .epsilon = r->wanted.epsilon, .beta = r->wanted.beta, .gamma = r->wanted.gamma};
@@ -123,13 +123,13 @@ static void print_help(const option_spec *table) {
     puts("usage: tem calibrate --epsilon E [OPTIONS]\n"
          "       tem calibrate --curve [OPTIONS]\n"
          "\n"
-         "Looks at all pairs of words for output weights and an exponent s beyond E/2 that still\n"
-         "keep the promise of epsilon E, and writes the proof, a certificate, into MODEL.cert.\n"
-         "The option --calibrated of other commands uses it. Words then stay nearer at the same\n"
-         "E: the proof is tighter, the noise is not stronger.\n"
-         "--curve: for usual epsilons, with equal, balanced and tuned weights; certificates that\n"
-         "are missing are made, which takes long.\n"
-         "Ctrl-C ends the search for weights, and the best it has found is proved.\n");
+         "Looks for output weights and an exponent s above E/2 that still keep the promise of\n"
+         "epsilon E, proves them over all pairs of words, and writes them, as a certificate, into\n"
+         "MODEL.cert. The option --calibrated of other commands uses the certificate. Words then\n"
+         "stay nearer at the same E: the proof is tighter, the noise is not stronger.\n"
+         "--curve prints the effects of equal, balanced and tuned weights at usual epsilons, and\n"
+         "makes missing certificates, which takes long.\n"
+         "Ctrl-C ends the search for weights, and tem proves the best result so far.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem calibrate --epsilon 1.5\n"
@@ -142,10 +142,10 @@ static int check_request(calibrate_request *r) {
     if (r->weights != NULL && tem_weights_parse(r->weights, &r->wanted.weights, &error) != TEM_OK)
         return talk_usage("calibrate", "--weights: %s", error.message);
     if (r->curve && (r->wanted.epsilon > 0 || r->weights != NULL))
-        return talk_usage("calibrate", "--curve has epsilons and weights of its own: give neither "
-                                       "--epsilon nor --weights");
+        return talk_usage("calibrate", "--curve has its own epsilons and weights: leave out "
+                                       "--epsilon and --weights");
     if (!r->curve && r->plot_path != NULL)
-        return talk_usage("calibrate", "--plot belongs to --curve");
+        return talk_usage("calibrate", "--plot needs --curve");
     if (r->plot_path != NULL) {
         const int status = plot_check("calibrate", r->plot_path, r->force);
         if (status != EXIT_DONE)
@@ -167,15 +167,17 @@ int command_calibrate(int argc, char *const *argv) {
          "output weights: tuned (default), balanced or equal", 0, 0},
         PRIOR_OPTION(r.prior_text),
         {"steps", 0, OPTION_COUNT, &r.steps, "N",
-         "of the search for tuned weights (default 100; 24 beyond 56,000 words); more\n"
-         "find a smaller expected distance, which is not always better text",
+         "steps of the search for tuned weights (default 100; 24 beyond 56,000\n"
+         "words); more steps find a smaller expected distance, which is not\n"
+         "always better text",
          1, STEPS_MAX},
         {"minutes", 0, OPTION_POSITIVE, &r.minutes, "M",
-         "end the search after M minutes (default 60) with the best it has", 0, 0},
-        {"curve", 0, OPTION_FLAG, &r.curve, NULL, "a table over epsilons and weights", 0, 0},
-        {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE", "--curve: draw it, .svg or .png", 0, 0},
-        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the picture", 0, 0},
-        {"json", 0, OPTION_FLAG, &r.json, NULL, "as one JSON object", 0, 0},
+         "end the search after M minutes (default 60) with its best result so far", 0, 0},
+        {"curve", 0, OPTION_FLAG, &r.curve, NULL, "print a table over epsilons and weights", 0, 0},
+        {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE",
+         "with --curve: draw the table into FILE.svg or FILE.png", 0, 0},
+        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the plot", 0, 0},
+        {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},
         TRUSTED_MODEL_OPTIONS(r.common),
         COMMON_OPTIONS(r.common),
     };

@@ -1,4 +1,4 @@
-/* command_choose.c - tem choose: the epsilon for a target. */
+/* command_choose.c - tem choose: finds the epsilon for a target. */
 #include "calibration.h"
 #include "commands.h"
 #include "common_options.h"
@@ -28,7 +28,7 @@ typedef struct chooser {
     tem_point answer;
     tem_point curve[TEM_CURVE_MAX];
     uint32_t curve_count;
-    double tuned; /* the epsilon for tuned weights among those at hand; 0: none */
+    double tuned; /* the largest epsilon of a tuned certificate that keeps the target; 0: none */
 } chooser;
 
 static const char *const value_names[] = {[TEM_TARGET_SELF] = "the median of N_w",
@@ -53,10 +53,12 @@ static void print_table(const chooser *c) {
            c->request->calibrated ? "     paper's" : "");
     for (size_t i = 0; i < c->curve_count; i++)
         print_row(c, &c->curve[i]);
-    puts("\n"
-         "N_w: how often a word stays itself; S_w: words it is spread over in effect; entropy in\n"
-         "nats; distance: expected, cut at gamma; P(> g.): how often the output is beyond gamma;\n"
-         "Bayes: how often the best guess at a word from its output is right.");
+    puts(
+        "\n"
+        "N_w: how often a word stays itself; S_w: words it is spread over in effect; both for the\n"
+        "median word of a text under the prior. entropy in nats; distance: expected, cut at\n"
+        "gamma; P(> g.): how often the output is beyond gamma; Bayes: how often the best guess at\n"
+        "a word from its output is right.");
 }
 
 static void print_calibrated(const chooser *c) {
@@ -68,12 +70,12 @@ static void print_calibrated(const chooser *c) {
     if (r->gamma > 0)
         printf(" --gamma %.15g", r->gamma);
     printf(
-        "' makes,\nwith --calibrated --weights equal. Without one the same s takes epsilon %.4g.\n",
+        "' makes,\nand --calibrated --weights equal. Without it the same s needs epsilon %.4g.\n",
         c->answer.epsilon_paper);
 }
 
-/* Calls `each` for every certificate of the model that is believed and whose effects are under the
- * prior at hand. */
+/* Calls `each` for every trusted certificate of the model whose effects are under the requested
+ * prior. */
 static void each_certificate(const chooser *c,
                              void (*each)(const tem_certificate_info *info, void *context),
                              void *context) {
@@ -95,8 +97,8 @@ static void each_certificate(const chooser *c,
 static void print_certificate(const tem_certificate_info *info, void *context) {
     bool *first = context;
     if (*first)
-        puts("\nCertificates at hand, by what they say, beside the paper's mechanism at the same "
-             "epsilon:\n\n"
+        puts("\nThe effects that existing certificates state (in brackets those of the paper's "
+             "mechanism\nat the same epsilon):\n\n"
              "  epsilon  weights          N_w median            S_w median               Bayes");
     *first = false;
     printf(" %8.4g  %-9s  %8.6f (%8.6f)  %8.2f (%8.2f)  %8.6f (%8.6f)\n", info->epsilon,
@@ -110,8 +112,8 @@ static void add_certificate(const tem_certificate_info *info, void *context) {
                                              info->s, "effects", effects_as_json(info)));
 }
 
-/* The largest epsilon below a limit of a certificate with tuned weights that by its own words keeps
- * the target; 0: there is none. */
+/* The largest epsilon below a limit for which a certificate with tuned weights keeps the target by
+ * the effects that it states; 0: there is none. */
 typedef struct tuned_answer {
     const chooser *chooser;
     double below, epsilon;
@@ -128,7 +130,7 @@ static void consider_tuned(const tem_certificate_info *info, void *context) {
         best->epsilon = info->epsilon;
 }
 
-/* Whether it does keep it, computed anew. */
+/* Whether the certificate for this epsilon keeps the target, computed anew. */
 static tem_status tuned_keeps_target(const chooser *c, double epsilon, const tem_run *run,
                                      bool *keeps, tem_error *error) {
     const tem_calibration wanted = {.epsilon = epsilon,
@@ -147,12 +149,13 @@ static tem_status tuned_keeps_target(const chooser *c, double epsilon, const tem
     return status;
 }
 
-/* The largest epsilon of a certificate with tuned weights that keeps the target; 0: there is
+/* Finds the largest epsilon of a certificate with tuned weights that keeps the target; 0: there is
  * none. */
 static tem_status find_tuned(const chooser *c, const tem_run *run, double *epsilon,
                              tem_error *error) {
     tuned_answer tuned = {.chooser = c, .below = INFINITY};
-    bool keeps = c->request->beta > 0 || c->request->gamma > 0; /* no certificate is for these */
+    bool keeps = c->request->beta > 0 ||
+                 c->request->gamma > 0; /* tem compares only certificates of the default beta */
     tem_status status = TEM_OK;
     while (status == TEM_OK && !keeps) {
         tuned.epsilon = 0;
@@ -166,23 +169,24 @@ static tem_status find_tuned(const chooser *c, const tem_run *run, double *epsil
     return status;
 }
 
-/* An epsilon is chosen for one mechanism, and means something else with another. */
+/* Prints for which mechanism the epsilon was chosen: with another one its effects differ. */
 static void print_mechanism(const chooser *c) {
     if (c->request->calibrated)
         print_calibrated(c);
     else
-        printf("It is for the plain mechanism, without --calibrated; with a certificate the same "
-               "epsilon\n"
-               "has less noise. 'tem choose --calibrated' answers for those of equal weights.\n");
-    if (c->tuned > 0)
         printf(
-            "Of the certificates of tuned weights at hand, that of epsilon %s is the largest that\n"
-            "keeps the target: --epsilon %s --calibrated.\n",
-            talk_number(c->tuned), talk_number(c->tuned));
+            "This is for the plain mechanism, without --calibrated; a certificate has less noise "
+            "at the\n"
+            "same epsilon. 'tem choose --calibrated' answers for certificates of equal "
+            "weights.\n");
+    if (c->tuned > 0)
+        printf("Among the existing certificates of tuned weights, epsilon %s is the largest that\n"
+               "keeps the target: --epsilon %s --calibrated.\n",
+               talk_number(c->tuned), talk_number(c->tuned));
     else
-        puts("For tuned weights no certificate at hand keeps the target: 'tem calibrate --curve' "
+        puts("No existing certificate of tuned weights keeps the target: 'tem calibrate --curve' "
              "shows\n"
-             "what they do, 'tem calibrate --epsilon E' makes one.");
+             "their effects, 'tem calibrate --epsilon E' makes one.");
 }
 
 static void print_text(const chooser *c) {
@@ -247,7 +251,7 @@ static int draw_curve(const chooser *c) {
         {"S_w, median (right)", epsilons, supports, c->curve_count, false, true, 0},
     };
     const plot_mark mark = {label, c->answer.epsilon, true};
-    const plot p = {.title = "What an epsilon does to words",
+    const plot p = {.title = "The effects of epsilon on words",
                     .x_label = c->request->calibrated ? "epsilon (calibrated)" : "epsilon",
                     .y_label = "probability",
                     .right_label = "words in effect",
@@ -312,15 +316,16 @@ static int choose(const choose_request *r, tem_target target, double wanted) {
 static void print_help(const option_spec *table) {
     puts("usage: tem choose --self P | --support N | --bayes P [OPTIONS]\n"
          "\n"
-         "Finds the largest epsilon that does not disclose more than the target says, and shows\n"
-         "what other epsilons do. Computed from the distribution, not by drawing.\n");
+         "Finds the largest epsilon that keeps the target, and shows the effects of other\n"
+         "epsilons. tem computes them from the law, not by drawing.\n");
     options_print_help(stdout, table);
-    puts("\n"
-         "  tem choose --self 0.5\n"
-         "  tem choose --bayes 0.3 --prior zipf:1.1 --plot curve.svg\n"
-         "\n"
-         "The prior must be public. Counted in the text that is to be protected it would make\n"
-         "epsilon, which everybody may know, depend on that text, and nothing protects that.");
+    puts(
+        "\n"
+        "  tem choose --self 0.5\n"
+        "  tem choose --bayes 0.3 --prior zipf:1.1 --plot curve.svg\n"
+        "\n"
+        "The prior must be public. If you counted the text that you want to protect, epsilon,\n"
+        "which everybody may know, would depend on that text, and no noise protects against that.");
 }
 
 static int check_request(const choose_request *r, tem_target *kind, double *wanted) {
@@ -344,20 +349,24 @@ static int check_request(const choose_request *r, tem_target *kind, double *want
 int command_choose(int argc, char *const *argv) {
     choose_request r = {.prior_name = PRIOR_DEFAULT};
     const option_spec table[] = {
-        {"self", 0, OPTION_POSITIVE, &r.self, "P",
-         "the median word stays itself with probability P at most", 0, 0},
+        {"self", 0, OPTION_PROBABILITY, &r.self, "P",
+         "the median word stays itself with probability at most P", 0, 0},
         {"support", 0, OPTION_POSITIVE, &r.support, "N",
-         "the median word is spread over N words at least, in effect", 0, 0},
-        {"bayes", 0, OPTION_POSITIVE, &r.bayes, "P",
-         "the best guess at a word from its output is right with probability P at most", 0, 0},
+         "the median word is spread over at least N words in effect", 0, 0},
+        {"bayes", 0, OPTION_PROBABILITY, &r.bayes, "P",
+         "the best guess at a word from its output is right with probability at\n"
+         "most P",
+         0, 0},
         PRIOR_OPTION(r.prior_name),
-        {"beta", 0, OPTION_POSITIVE, &r.beta, "B",
-         "truncate where all but B of the probability is within (default 0.001)", 0, 0},
+        {"beta", 0, OPTION_PROBABILITY, &r.beta, "B",
+         "truncate at the distance that has all but B of the probability within it\n"
+         "(default 0.001)",
+         0, 0},
         {"gamma", 0, OPTION_POSITIVE, &r.gamma, "G", "truncate at distance G, instead of --beta", 0,
          0},
         {"calibrated", 0, OPTION_FLAG, &r.calibrated, NULL,
-         "epsilon as 'tem calibrate' certifies it, not as the paper bounds it", 0, 0},
-        {"json", 0, OPTION_FLAG, &r.json, NULL, "as one JSON object", 0, 0},
+         "answer with the epsilon that 'tem calibrate' certifies, not the paper's", 0, 0},
+        {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},
         {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE", "draw the curves: FILE.svg or FILE.png", 0,
          0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the plot", 0, 0},

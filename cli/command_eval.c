@@ -1,4 +1,5 @@
-/* command_eval.c - tem eval: what a mechanism costs a classifier, and what an attacker finds. */
+/* command_eval.c - tem eval: measures what a mechanism costs a classifier, and what an attacker
+ * finds. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -14,7 +15,7 @@ enum { TRIALS_DEFAULT = 5, SEED_DEFAULT = 1, EPOCHS_DEFAULT = 20, EPOCHS_MAX = 1
 
 static const char quick_epsilons[] = "1,2,3";
 
-/* What the user asked for. */
+/* The options of tem eval. */
 typedef struct request {
     common_options common;
     const char *what; /* "imdb" or "classify" */
@@ -56,7 +57,7 @@ static void tell_note(void *context, const char *sentence) {
     talk_note(r->common.quiet, "tem: %s", sentence);
 }
 
-/* Prints results.md, the answer, on stdout. */
+/* Prints results.md on stdout. */
 static int print_table(const char *folder) {
     char path[4096], part[4096];
     size_t bytes;
@@ -109,7 +110,7 @@ static int run(request *r, const tem_model *model, const tem_run *how) {
     return status == TEM_OK ? print_table(r->out) : talk_error(&error);
 }
 
-/* What is missing or too much, or NULL. */
+/* What is wrong with the options, or NULL. */
 static const char *complaint(const request *r) {
     const bool imdb = r->what != NULL && strcmp(r->what, "imdb") == 0;
     const bool classify = r->what != NULL && strcmp(r->what, "classify") == 0;
@@ -118,7 +119,7 @@ static const char *complaint(const request *r) {
     if (!imdb && !classify)
         return "which evaluation? tem eval imdb, or tem eval classify";
     if (imdb && (r->data == NULL || some))
-        return "tem eval imdb takes --data DIR, the unpacked aclImdb folder, and no other files";
+        return "tem eval imdb takes --data DIR, the unpacked aclImdb directory, and no other files";
     if (classify && (!all || r->data != NULL))
         return "tem eval classify takes --train, --test, --format, --text and --label";
     if (classify && strcmp(r->format, "tsv") != 0 && strcmp(r->format, "jsonl") != 0)
@@ -131,13 +132,12 @@ static void print_help(const option_spec *table) {
          "       tem eval classify --train FILE --test FILE --format tsv|jsonl\n"
          "                         --text FIELD --label FIELD --out DIR [OPTIONS]\n"
          "\n"
-         "imdb: trains a sentiment classifier on half of the IMDB reviews as they are and after "
-         "each\n"
-         "mechanism, tests it on original reviews, and attacks it (membership inference).\n"
-         "classify: the same without the attack, on your own labelled texts.\n"
-         "Each result is a line of DIR/results.jsonl as soon as it is known; a run that was\n"
-         "stopped goes on where it was. At the end results.csv, results.md and figures.\n"
-         "Draws are seeded: an experiment, not private.\n");
+         "imdb: trains a sentiment classifier on half of the IMDB reviews, unchanged and after\n"
+         "each mechanism, tests it on original reviews, and attacks it (membership inference).\n"
+         "classify: does the same without the attack on your own labelled texts.\n"
+         "tem writes each result as a line of DIR/results.jsonl as soon as it has it; a run that\n"
+         "was stopped continues where it was. At the end it makes results.csv, results.md and\n"
+         "figures. The draws are seeded: this is an experiment, and its texts are not private.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem eval imdb --data aclImdb --out results --quick\n"
@@ -147,15 +147,15 @@ static void print_help(const option_spec *table) {
 int command_eval(int argc, char *const *argv) {
     request r = {.seed = SEED_DEFAULT, .epochs = EPOCHS_DEFAULT};
     const option_spec table[] = {
-        {"data", 0, OPTION_TEXT, &r.data, "DIR", "imdb: the unpacked aclImdb folder", 0, 0},
+        {"data", 0, OPTION_TEXT, &r.data, "DIR", "imdb: the unpacked aclImdb directory", 0, 0},
         {"train", 0, OPTION_TEXT, &r.train, "FILE", "classify: labelled texts to learn from", 0, 0},
         {"test", 0, OPTION_TEXT, &r.test, "FILE", "classify: labelled texts to test on", 0, 0},
         {"format", 0, OPTION_TEXT, &r.format, "F", "classify: tsv or jsonl", 0, 0},
         {"text", 0, OPTION_TEXT, &r.text, "FIELD", "classify: the field that has the text", 0, 0},
         {"label", 0, OPTION_TEXT, &r.label, "FIELD", "classify: the field that has the label", 0,
          0},
-        {"out", 'o', OPTION_TEXT, &r.out, "DIR", "where the results go, and are taken up again", 0,
-         0},
+        {"out", 'o', OPTION_TEXT, &r.out, "DIR",
+         "directory for the results; a run continues the results in it", 0, 0},
         {"mechanisms", 0, OPTION_TEXT, &r.mechanisms, "LIST",
          "some of original,madlib,tem,equal,balanced,tuned (default: all)", 0, 0},
         {"epsilons", 0, OPTION_TEXT, &r.epsilons, "LIST",
@@ -163,15 +163,16 @@ int command_eval(int argc, char *const *argv) {
         {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},
         {"quick", 0, OPTION_FLAG, &r.quick, NULL,
          "one trial, at epsilon 1, 2 and 3; imdb: on a quarter of the reviews", 0, 0},
-        {"only", 0, OPTION_TEXT, &r.only, "ROW", "do these rows again: MECHANISM[:EPSILON[:TRIAL]]",
-         0, 0},
-        {"epochs", 0, OPTION_COUNT, &r.epochs, "N", "of each training (default 20)", 1, EPOCHS_MAX},
+        {"only", 0, OPTION_TEXT, &r.only, "ROW",
+         "compute these rows again: MECHANISM[:EPSILON[:TRIAL]]", 0, 0},
+        {"epochs", 0, OPTION_COUNT, &r.epochs, "N", "epochs of each training (default 20)", 1,
+         EPOCHS_MAX},
         {"random-init", 0, OPTION_FLAG, &r.random_init, NULL,
-         "the classifier's vectors begin at random, not with the model's", 0, 0},
+         "start the classifier with random vectors, not with the model's", 0, 0},
         {"export", 0, OPTION_TEXT, &r.export_to, "DIR",
          "write each row's texts there, in fastText's format", 0, 0},
-        {"insecure-seed", 0, OPTION_COUNT, &r.seed, "N", "of all random numbers (default 1)", 0,
-         UINT64_MAX},
+        {"insecure-seed", 0, OPTION_COUNT, &r.seed, "N", "seed of all random numbers (default 1)",
+         0, UINT64_MAX},
         TRUSTED_MODEL_OPTIONS(r.common),
         COMMON_OPTIONS(r.common),
     };

@@ -1,4 +1,4 @@
-/* command_explain.c - tem explain: the distribution of one word. */
+/* command_explain.c - tem explain: shows the law of one word. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -17,12 +17,12 @@ enum { DIGITS = 17, DECIMAL_BYTES = DIGITS + 32, BAR_CELLS = 40, TOP_DEFAULT = 1
 typedef struct explanation {
     const tem_model *model;
     const tem_law *law;
-    const tem_law *paper; /* without the certificate; NULL: there is none */
+    const tem_law *paper; /* the law without the certificate; NULL: there is no certificate */
     tem_mechanism_info info;
     const char *word;
     uint32_t id; /* TEM_NO_WORD: unknown */
     uint32_t words;
-    uint32_t *nearest; /* ids, nearest first; `top` of them are shown */
+    uint32_t *nearest; /* ids of the `top` nearest words, nearest first */
     uint32_t top;
 } explanation;
 
@@ -30,7 +30,7 @@ static double distance_of(const explanation *e, uint32_t id) {
     return (double)tem_law_distance(e->law, id) / TEM_DIST_ONE;
 }
 
-/* A cell for each fortieth of the probability, at least one for what is not nothing. */
+/* One cell per fortieth of the probability, and at least one above 0.001. */
 static void print_bar(double probability) {
     int cells = (int)lround(probability * BAR_CELLS);
     if (cells == 0 && probability > 0.001)
@@ -47,12 +47,13 @@ static void print_row(const char *distance, double probability, const char *word
     putchar('\n');
 }
 
-/* The same word at the same epsilon without a certificate: what the tighter proof is paid with. */
+/* Prints the same word at the same epsilon without the certificate: the tighter proof has less
+ * noise. */
 static void print_paper(const explanation *e) {
     printf("\nThe paper's mechanism at the same epsilon has ");
     if (e->id != TEM_NO_WORD)
         printf("N_w = %.6f and ", tem_law_probability(e->paper, e->id));
-    printf("S_w = %.1f: what is shown above is a\ntighter proof, and less noise.\n",
+    printf("S_w = %.1f: the certificate\nis a tighter proof, and has less noise.\n",
            tem_law_support(e->paper));
 }
 
@@ -67,10 +68,10 @@ static void print_text(const explanation *e) {
            e->info.certificate[0] != '\0' ? "calibrated " : "", e->info.properties->name,
            e->info.epsilon, e->info.s, e->info.gamma, e->info.epsilon_gamma);
     if (e->info.moved_mass > 0)
-        printf("(cut at gamma for the integers' sake: no probability moves by more than %.1e)\n",
+        printf("(cut at gamma to stay within integers: no probability changes by more than %.1e)\n",
                e->info.moved_mass);
     if (e->id == TEM_NO_WORD)
-        puts("(not in the vocabulary: all such words have the same distribution)");
+        puts("(not in the vocabulary: all such words have the same law)");
     puts("\n distance  probability");
     for (uint32_t i = 0; i < e->top; i++) {
         word = tem_model_word(e->model, e->nearest[i], &length);
@@ -84,9 +85,9 @@ static void print_text(const explanation *e) {
         print_row("", strtod(others, NULL), text, strlen(text));
     }
     if (e->id != TEM_NO_WORD)
-        printf("\nN_w = %.6f   the word stays itself in that share of cases\n",
+        printf("\nN_w = %.6f   how often the word stays itself\n",
                tem_law_probability(e->law, e->id));
-    printf("%sS_w = %.1f   words it is spread over in effect, exp(entropy)\n",
+    printf("%sS_w = %.1f   over how many words it is spread in effect, exp(entropy)\n",
            e->id == TEM_NO_WORD ? "\n" : "", tem_law_support(e->law));
     if (e->paper != NULL)
         print_paper(e);
@@ -100,7 +101,8 @@ static bool print_json_string(const char *text, size_t length) {
     return done;
 }
 
-/* Structure by hand, strings by jansson: it has no numbers of 17 digits of our choosing. */
+/* Writes the structure itself and leaves only strings to jansson, which cannot write the decimals
+ * of tem_law_decimal. */
 static bool print_json(const explanation *e) {
     char decimal[DECIMAL_BYTES] = "0";
     tem_error error;
@@ -180,10 +182,10 @@ static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top,
     size_t pieces = 0;
     if (tem_model_pieces(e->model, e->word, strlen(e->word), &e->id, 1, &pieces, &error) != TEM_OK)
         return talk_error(&error);
-    if (pieces == 0) /* punctuation, which --punctuation word draws for */
+    if (pieces == 0) /* punctuation, for which --punctuation word draws */
         e->id = tem_model_find(e->model, e->word, strlen(e->word));
     else if (pieces > 1)
-        return talk_usage("explain", "that is %zu words to tem; name one at a time", pieces);
+        return talk_usage("explain", "tem cuts this into %zu words; name one word", pieces);
     const bool certified = e->info.certificate[0] != '\0';
     int status = EXIT_FAILED;
     if (tem_law_create(mechanism, e->id, DIGITS, &law, &error) != TEM_OK ||
@@ -202,9 +204,9 @@ static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top,
 static void print_help(const option_spec *table) {
     puts("usage: tem explain --epsilon E WORD [OPTIONS]\n"
          "\n"
-         "Shows what WORD is replaced by, with which probability: the nearest words, all the\n"
-         "others together, how often it stays itself (N_w) and over how many words it is\n"
-         "spread in effect (S_w). Computed from the exact law, not by drawing.\n");
+         "Shows which words replace WORD, and how likely: the nearest words, all the others\n"
+         "together, how often the word stays itself (N_w) and over how many words it is spread\n"
+         "in effect (S_w). tem computes these numbers from the exact law, not by drawing.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem explain --epsilon 3 wonderful\n"
@@ -220,7 +222,7 @@ int command_explain(int argc, char *const *argv) {
         MECHANISM_OPTIONS(choice),
         {"top", 0, OPTION_COUNT, &top, "N", "show the N nearest words (default 10)", 1,
          TEM_WORDS_MAX},
-        {"json", 0, OPTION_FLAG, &json, NULL, "as one JSON object", 0, 0},
+        {"json", 0, OPTION_FLAG, &json, NULL, "print one JSON object", 0, 0},
         TRUSTED_MODEL_OPTIONS(common),
         COMMON_OPTIONS(common),
     };

@@ -1,4 +1,4 @@
-/* command_info.c - tem info: what a model holds. */
+/* command_info.c - tem info: shows what a model holds. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What `tem info` is about. */
+/* The model, and what tem info shows of it. */
 typedef struct looked_at {
     tem_model *model;
     tem_model_info info;
     bool trusted;
-    tem_error untrusted; /* why it is not */
+    tem_error untrusted; /* why it is not trusted */
     uint32_t unreachable;
 } looked_at;
 
@@ -33,7 +33,7 @@ static void print_metric(const tem_model *model, const tem_model_info *info) {
                    median, talk_number(percent));
         return;
     }
-    printf("metric      matrix, given by its builder, who answers for its being a metric\n"
+    printf("metric      matrix; its builder is responsible for its being a metric\n"
            "triangles   %s of %s checked\n",
            talk_count(info->triangles), info->triangles_exhaustive ? "all triples" : "many");
 }
@@ -47,10 +47,10 @@ static void print_kernels(void) {
     puts(")");
 }
 
-/* The first word has one of the longest lists. */
+/* No word has a longer list than the first one. */
 static void print_neighbours(const looked_at *l) {
     tem_neighbours first = {0};
-    printf("neighbours  %u a word, ", l->info.neighbours);
+    printf("neighbours  %u per word, ", l->info.neighbours);
     if (tem_model_neighbours(l->model, 0, &first, NULL) == TEM_OK &&
         first.count > l->info.neighbours)
         printf("%s for the frequent ones, ", talk_count(first.count));
@@ -73,7 +73,7 @@ static void print_text(const looked_at *l) {
     printf("model       %s\n", default_model_path());
     printf("size        %s\n", talk_bytes(info->file_bytes));
     printf("words       %s\n", talk_count(info->words));
-    printf("unreachable %s of them: outputs only, since no text is taken to them\n",
+    printf("unreachable %s of them: tem finds them in no text, so they are only outputs\n",
            talk_count(l->unreachable));
     if (info->dimension > 0)
         printf("dimension   %u\n", info->dimension);
@@ -112,7 +112,7 @@ static int print_json(const looked_at *l, json_t *certificates) {
 
 /* ---- certificates ---- */
 
-/* PRIVACY: a certificate counts only with a model that is trusted. */
+/* PRIVACY: a certificate is trusted only together with its model. */
 static json_t *describe(const tem_certificate *certificate, const looked_at *l) {
     tem_certificate_info info;
     tem_certificate_get_info(certificate, &info);
@@ -124,7 +124,8 @@ static json_t *describe(const tem_certificate *certificate, const looked_at *l) 
                      l->trusted && trust_has(&info, l->model), "hash", info.hash);
 }
 
-/* The certificates beside the model, as an array; NULL after saying why they cannot be read. */
+/* Returns the certificates beside the model as an array, or NULL after printing why they cannot be
+ * read. */
 static json_t *list_certificates(const looked_at *l) {
     const char *path = default_model_certificates();
     json_t *list = json_array();
@@ -189,7 +190,7 @@ int command_info(int argc, char *const *argv) {
     common_options common = {0};
     bool json = false;
     const option_spec table[] = {
-        {"json", 0, OPTION_FLAG, &json, NULL, "as one JSON object", 0, 0},
+        {"json", 0, OPTION_FLAG, &json, NULL, "print one JSON object", 0, 0},
         MODEL_OPTION(common),
         COMMON_OPTIONS(common),
     };
@@ -198,7 +199,7 @@ int command_info(int argc, char *const *argv) {
     if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
         return talk_usage("info", "%s; a model is named with -m MODEL", message);
     if (common.help) {
-        puts("usage: tem info [OPTIONS]\n\nTells what a model holds.\n");
+        puts("usage: tem info [OPTIONS]\n\nShows what a model holds.\n");
         options_print_help(stdout, table);
         return EXIT_DONE;
     }

@@ -1,4 +1,4 @@
-/* command_privatize.c - tem privatize: private text for text. */
+/* command_privatize.c - tem privatize: replaces the words of a text by private ones. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -6,6 +6,7 @@
 #include "mechanism_options.h"
 #include "outputs.h"
 #include "talk.h"
+#include "tem_account.h"
 #include "tem_command.h"
 #include "trust.h"
 
@@ -30,7 +31,7 @@ static void print_help(const option_spec *table) {
     puts("usage: tem privatize --epsilon E [OPTIONS] [FILE...]\n"
          "\n"
          "Replaces every word by one drawn from the words near it. Reads the files, or standard\n"
-         "input ('-'), and writes to standard output or to -o OUT.\n");
+         "input ('-', or no FILE), and writes to standard output or to -o OUT.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  echo \"the movie was wonderful\" | tem privatize --epsilon 3\n"
@@ -39,13 +40,15 @@ static void print_help(const option_spec *table) {
          "  tem privatize --epsilon 3 --format jsonl --field body < in.jsonl > out.jsonl\n"
          "  tem privatize --epsilon 3 --ledger spent.jsonl --budget 1000 in.txt -o out.txt\n"
          "\n"
-         "epsilon is the privacy lost per unit of distance between words: two words at distance\n"
-         "d are told apart by a factor of exp(E d) at most. 'tem explain --epsilon E WORD' shows\n"
-         "what that means for a word. Whole texts cost the sum over their words.\n"
-         "The number of words in each line or field is not hidden; how they were written is.");
+         "epsilon is the privacy loss per unit of distance between words: for two words at\n"
+         "distance d, the probabilities of an output differ by a factor of at most exp(E d).\n"
+         "'tem explain --epsilon E WORD' shows what that means for a word. The costs of the words\n"
+         "of a text add up.\n"
+         "tem does not hide the number of words in each line or field; it hides how they were\n"
+         "written.");
 }
 
-/* The private text must not end up in a core file, nor in a debugger of another process. */
+/* Keeps the private text out of core files, and out of the debuggers of other processes. */
 static void hide_memory(void) {
     const struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
@@ -68,12 +71,17 @@ static int parse_names(privatize_request *r) {
     return EXIT_DONE;
 }
 
-/* What can be known of the inputs before anything is released. */
+/* Checks the inputs before anything is released. */
 static int check_inputs(const privatize_request *r) {
     for (size_t i = 0; i < r->job.input_count; i++) {
         const char *path = r->job.inputs[i];
         if (strcmp(path, "-") != 0 && access(path, R_OK) != 0) {
+            const bool is_missing = errno == ENOENT;
             fprintf(stderr, "tem: %s: cannot open: %s\n", path, strerror(errno));
+            if (is_missing)
+                fputs("Arguments are names of files. To privatize a text, use a pipe: echo TEXT | "
+                      "tem privatize ...\n",
+                      stderr);
             return EXIT_FAILED;
         }
         if (r->job.format == 0 && format_is_ending(path))
@@ -88,19 +96,24 @@ static int check_inputs(const privatize_request *r) {
 static int check_ledger(const privatize_request *r, bool fields) {
     const tem_job *job = &r->job;
     if (job->ledger == NULL && job->budget > 0)
-        return talk_usage("privatize", "--budget needs --ledger FILE, which says what was spent");
+        return talk_usage("privatize",
+                          "--budget needs --ledger FILE, which records what was spent");
     if (job->ledger == NULL && job->by != NULL)
-        return talk_usage("privatize", "--by needs --ledger FILE, in which people are charged");
+        return talk_usage("privatize", "--by needs --ledger FILE, which charges people");
     if (job->by != NULL && !fields)
         return talk_usage("privatize", "--by needs --format %s, and --field",
                           format_names_with_fields());
     if (job->by != NULL && strcmp(job->by, job->field) == 0)
-        return talk_usage("privatize", "--by names the private field: whose records are they?");
+        return talk_usage("privatize",
+                          "--by must name another field than --field: the one that names people");
     if (job->ledger != NULL && (job->ledger[0] == '\0' || strcmp(job->ledger, "-") == 0))
         return talk_usage("privatize", "--ledger takes the name of a file");
     if (job->ledger != NULL && (outputs_are_same(job->ledger, r->report_path) ||
                                 outputs_are_same(job->ledger, job->output)))
         return talk_usage("privatize", "--ledger names the same file as --output or --report");
+    const bool starts = job->ledger != NULL && !r->dry_run && access(job->ledger, F_OK) != 0;
+    if (starts && !outputs_check_directory(job->ledger))
+        return EXIT_FAILED;
     return EXIT_DONE;
 }
 
@@ -135,26 +148,28 @@ static int check_request(privatize_request *r) {
     return check_inputs(r);
 }
 
-/* Tells of what is in effect no privacy, or no text. It takes longer to find out than to cut
- * megabytes of text, so where nothing would be told it is not asked. */
+/* Warns if the epsilon leaves nearly no privacy, or nearly no text. The median takes longer to
+ * compute than megabytes of text take to cut, so a quiet run does not compute it. */
 static void warn_about_epsilon(const tem_mechanism *mechanism, bool quiet) {
     double median = 0;
     if (quiet || tem_mechanism_self_median(mechanism, &median, NULL) != TEM_OK)
-        return; /* Madlib: not known */
+        return; /* Madlib has no law, so no median */
     tem_certificate_info certificate;
     const bool certified = tem_mechanism_get_certificate(mechanism, &certificate);
     if (median > TEM_SELF_MEDIAN_LARGE)
         talk_note(quiet,
-                  "tem: warning: at this epsilon most words stay themselves (%.3f of the time): "
-                  "nearly no privacy. A smaller epsilon changes more%s.",
-                  median,
-                  certified ? ": with certificates try 1 to 1.5; 'tem choose' lists what each does"
-                            : "");
+                  "tem: warning: at this epsilon the median word of a text (words by Zipf's law) "
+                  "stays itself about %s %% of the time: there is nearly no privacy. Use a smaller "
+                  "epsilon%s.",
+                  talk_number(tem_round_down(100 * median, 3)),
+                  certified ? "; 'tem choose' lists the effects of each certificate" : "");
     else if (median < TEM_SELF_MEDIAN_SMALL)
-        talk_note(quiet,
-                  "tem: warning: at this epsilon most words become any word (themselves %.4f of "
-                  "the time): nearly no text is left. A larger epsilon keeps more.",
-                  median);
+        talk_note(
+            quiet,
+            "tem: warning: at this epsilon the median word of a text (words by Zipf's law) "
+            "stays itself only about %.2g %% of the time: nearly no text is left. Use a larger "
+            "epsilon.",
+            100 * median);
 }
 
 static void say_what_was_done(const privatize_request *r, const tem_mechanism *mechanism,
@@ -176,38 +191,38 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
                   info->s, info->gamma,
                   talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
                   talk_count((uint64_t)ceil((double)counts->words * info->epsilon_gamma)));
-    else /* PRIVACY: also where the user asked for quiet; and no cost, which would be a bound */
+    else /* PRIVACY: printed also if the user asked for quiet. No cost: it would be a bound. */
         talk_note(false, "tem: warning: the output %s private: %s.",
                   r->dry_run ? "would NOT be" : "is NOT", why_not_private);
 }
 
-/* What the ledger says now. Numbers as they are read: 15 digits are always right. */
+/* Prints what the ledger says after the run. 15 digits of a double are always right. */
 static void say_what_is_left(const privatize_request *r) {
     const tem_balance *b = &r->balance;
     const bool quiet = r->common.quiet;
     char left[96] = "";
     if (r->job.ledger == NULL)
         return;
-    talk_note(quiet || !b->created, "started a new ledger, %s", r->job.ledger);
     if (r->job.budget > 0)
         snprintf(left, sizeof left, "; %.15g of the budget of %.15g %s left", b->left,
                  r->job.budget, r->dry_run ? "would be" : "is");
     if (r->job.by == NULL)
         talk_note(quiet, "%s: %.15g spent before%s", r->job.ledger, b->spent_before, left);
     else
-        talk_note(quiet, "%s: %s %s %s; the one who has spent most had spent %.15g before%s",
+        talk_note(quiet, "%s: %s %s %s; the one with the least left had spent %.15g before%s",
                   r->job.ledger, talk_count(b->people), b->people == 1 ? "person" : "people",
                   r->dry_run ? "to be charged" : "charged", b->spent_before, left);
 }
 
-/* A run that failed after it was charged. */
+/* Prints the charge of a run that failed after it was charged.
+ *   kept    what the run released before it failed stays */
 static void say_what_was_charged(const privatize_request *r, bool kept) {
     if (r->balance.spent > 0)
-        fprintf(stderr, "tem: %s: stays charged with %.15g for this run%s\n", r->job.ledger,
-                r->balance.spent, kept ? "" : ", of which nothing is kept");
+        fprintf(stderr, "tem: %s: the charge of %.15g for this run stays%s\n", r->job.ledger,
+                r->balance.spent, kept ? "" : ", though no output is kept");
 }
 
-/* Writes the report, whole or not at all. Returns an exit status, after saying what went wrong. */
+/* Writes the report, whole or not at all. Returns an exit status; prints what went wrong. */
 static int write_report(const privatize_request *r, const tem_mechanism *mechanism,
                         const tem_counts *counts) {
     const tem_balance *balance = r->job.ledger != NULL ? &r->balance : NULL;
@@ -215,7 +230,7 @@ static int write_report(const privatize_request *r, const tem_mechanism *mechani
     size_t bytes = 0;
     tem_error error;
     tem_status status = tem_report_json(mechanism, &r->job, counts, balance, &text, &bytes, &error);
-    /* PRIVACY: it depends on the text, and is for the owner of the text. */
+    /* PRIVACY: the report depends on the text, so only the owner of the text may read it. */
     if (status == TEM_OK)
         status =
             tem_file_write(r->report_path, text, bytes, TEM_OVERWRITE, TEM_READERS_OWNER, &error);
@@ -228,7 +243,7 @@ static int run_job(privatize_request *r, const tem_mechanism *mechanism, const t
     tem_error error;
     const char *why_not_private = tem_job_why_not_private(mechanism, &r->job);
     if (r->job.budget > 0 && why_not_private != NULL)
-        return talk_usage("privatize", "--budget: no budget can be kept: %s", why_not_private);
+        return talk_usage("privatize", "--budget: tem can keep no budget: %s", why_not_private);
     warn_about_epsilon(mechanism, r->common.quiet);
     const tem_status status =
         tem_privatize_files(mechanism, &r->job, run, &counts, &r->balance, &error);
@@ -238,7 +253,9 @@ static int run_job(privatize_request *r, const tem_mechanism *mechanism, const t
     int reported = EXIT_DONE;
     if (released)
         say_what_was_done(r, mechanism, &counts);
-    /* A stream that stopped at its budget has released what was charged, to the word. */
+    /* Also if the run was refused: the name may be mistyped, and the file exists now. */
+    talk_note(r->common.quiet || !r->balance.created, "started a new ledger, %s", r->job.ledger);
+    /* A stream that stopped at its budget has released exactly the words that were charged. */
     if (status == TEM_OK || (status == TEM_ERR_BUDGET && !to_file && r->balance.spent > 0))
         say_what_is_left(r);
     else
@@ -248,9 +265,10 @@ static int run_job(privatize_request *r, const tem_mechanism *mechanism, const t
     return status == TEM_OK ? reported : talk_error(&error);
 }
 
-/* The model, trusted; NULL and *status after saying why not.
- * PRIVACY: a hash that nobody has computed names nothing. Only a model that is trusted by its place
- * can do without. */
+/* Opens the model and trusts it. Returns NULL on failure, after printing why; *status receives the
+ * exit status.
+ * PRIVACY: a hash that was not computed from the file identifies nothing. So only the model that is
+ * trusted by its place, beside the program, can be used without computing its hash. */
 static tem_model *open_model(const privatize_request *r, const tem_run *run, int *status) {
     if (!r->no_verify)
         return trust_open_model(r->common.model, r->common.model_hash, run);
@@ -291,35 +309,37 @@ int command_privatize(int argc, char *const *argv) {
         MECHANISM_OPTIONS(r.choice),
         {"oov", 0, OPTION_TEXT, &r.oov_name, "POLICY",
          "unknown words: uniform (default: drawn from all words), drop, mask,\n"
-         "keep-unsafe (released as they are); only uniform is private",
+         "keep-unsafe (released unchanged); only uniform is private",
          0, 0},
         {"punctuation", 0, OPTION_TEXT, &r.punctuation_name, "POLICY",
-         "drop (default), keep (released as it is: not private), word (drawn for)", 0, 0},
+         "drop (default), keep (released unchanged: not private), or word (drawn\n"
+         "like words)",
+         0, 0},
         {"format", 0, OPTION_TEXT, &r.format_name, "F", format_names_all(), 0, 0},
         {"field", 0, OPTION_TEXT, &r.job.field, "NAME", field_help, 0, 0},
         {"missing", 0, OPTION_TEXT, &r.missing_name, "POLICY",
-         "jsonl: null becomes empty (default: \"\"), or keep: it stays null", 0, 0},
+         "jsonl: what null becomes: empty (default: \"\") or keep (stays null)", 0, 0},
         {"keep-lines", 0, OPTION_FLAG, &r.keep_lines, NULL,
-         "csv, jsonl: keep the lines within a field; default: one line", 0, 0},
+         "csv, jsonl: keep the lines within a field (default: make them one line)", 0, 0},
         {"strip-tags", 0, OPTION_FLAG, &r.strip_tags, NULL, "leave out HTML tags", 0, 0},
         {"dry-run", 0, OPTION_FLAG, &r.dry_run, NULL, "count words and costs, write nothing", 0, 0},
         {"report", 0, OPTION_TEXT, &r.report_path, "FILE",
-         "write what was done as JSON; it depends on the private text", 0, 0},
+         "write a report of the run as JSON; it depends on the private text", 0, 0},
         {"ledger", 0, OPTION_TEXT, &r.job.ledger, "FILE",
-         "write what is spent into FILE, before it is spent; runs share it", 0, 0},
+         "record the cost of the run in FILE before it is spent; runs share FILE", 0, 0},
         {"budget", 0, OPTION_POSITIVE, &r.job.budget, "E",
-         "with --ledger: refuse what would make the sum of all runs, each words\n"
-         "times epsilon, exceed E",
+         "with --ledger: refuse to bring the sum of all runs, each words times\n"
+         "epsilon, above E",
          0, 0},
         {"by", 0, OPTION_TEXT, &r.job.by, "FIELD",
-         "with --ledger: a budget for each person, whom this field names", 0, 0},
+         "with --ledger: a budget for each person; FIELD names the person", 0, 0},
         {"output", 'o', OPTION_TEXT, &r.job.output, "OUT",
-         "write to OUT, which appears when all is done", 0, 0},
+         "write to OUT, which appears when the run is complete", 0, 0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite OUT and the report", 0, 0},
         {"no-verify", 0, OPTION_FLAG, &r.no_verify, NULL,
-         "do not compare the model that came with tem with its hashes first", 0, 0},
+         "do not check the hashes of the model that came with tem first", 0, 0},
         {"insecure-seed", 0, OPTION_TEXT, &r.seed_text, "N",
-         "experiments only: repeatable, NOT private", 0, 0},
+         "for experiments: repeatable draws, NOT private", 0, 0},
         TRUSTED_MODEL_OPTIONS(r.common),
         COMMON_OPTIONS(r.common),
     };

@@ -1,4 +1,4 @@
-/* common_options.h - the options that commands share. */
+/* common_options.h - the options that several commands have. */
 #ifndef CLI_COMMON_OPTIONS_H
 #define CLI_COMMON_OPTIONS_H
 
@@ -12,8 +12,8 @@ typedef struct common_options {
 
 enum { THREADS_MAX = 1024 };
 
-/* Rows of an option table: for commands that look at a model, for those that need to trust it, and
- * for all. The last set ends the table. */
+/* Rows of an option table: for commands that read a model, for commands that must trust it, and for
+ * all commands. COMMON_OPTIONS ends the table. */
 #define MODEL_OPTION(common)                                                                       \
     {                                                                                              \
         "model", 'm', OPTION_TEXT, &(common).model, "MODEL",                                       \
@@ -22,7 +22,7 @@ enum { THREADS_MAX = 1024 };
 #define TRUSTED_MODEL_OPTIONS(common)                                                              \
     MODEL_OPTION(common), {                                                                        \
         "model-hash", 0, OPTION_HASH, &(common).model_hash, "HEX",                                 \
-            "use the model only if this is its hash, and trust it then", 0, 0                      \
+            "use the model only if this is its hash, and trust it", 0, 0                           \
     }
 #define COMMON_OPTIONS(common)                                                                     \
     {"threads",                                                                                    \
@@ -35,11 +35,10 @@ enum { THREADS_MAX = 1024 };
      THREADS_MAX},                                                                                 \
         {"quiet",     'q',                                                                         \
          OPTION_FLAG, &(common).quiet,                                                             \
-         NULL,        "say nothing but the result, or why there is none",                          \
+         NULL,        "print only the result, or why it failed",                                   \
          0,           0},                                                                          \
-        {"verbose", 'v', OPTION_FLAG, &(common).verbose, NULL, "say more, where there is more",    \
-         0,         0},                                                                            \
-        {"help", 'h', OPTION_FLAG, &(common).help, NULL, "show this", 0, 0}, {                     \
+        {"verbose", 'v', OPTION_FLAG, &(common).verbose, NULL, "print more details", 0, 0},        \
+        {"help", 'h', OPTION_FLAG, &(common).help, NULL, "print this help", 0, 0}, {               \
         NULL, 0, OPTION_FLAG, NULL, NULL, NULL, 0, 0                                               \
     }
 

@@ -1,4 +1,4 @@
-/* default_model.c - which model serves when none is named. */
+/* default_model.c - finds and opens the model that a command uses. */
 #include "default_model.h"
 
 #include "outputs.h"
@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 static char path[PATH_MAX];
-static bool is_own; /* nobody named it */
+static bool is_own; /* it came with tem, and nobody named it */
 
-/* The directory of this program; false if it cannot be told. */
+/* Finds the directory of this program. Returns false if the system does not say. */
 static bool program_directory(char directory[PATH_MAX]) {
     const ssize_t length = readlink("/proc/self/exe", directory, PATH_MAX);
-    if (length <= 0 || length == PATH_MAX) /* cut off: this would be another directory */
+    if (length <= 0 || length == PATH_MAX) /* the name is cut off, and names another directory */
         return false;
     directory[length] = '\0';
     char *slash = strrchr(directory, '/');
@@ -26,7 +26,7 @@ static bool program_directory(char directory[PATH_MAX]) {
     return slash != NULL;
 }
 
-/* Sets `path` to the default model; says why it cannot. */
+/* Sets `path` to the default model. Returns false, after printing why, if there is none. */
 static bool find_default(void) {
     char directory[PATH_MAX];
     const char *const directories[] = {directory};
@@ -45,20 +45,20 @@ static bool find_default(void) {
     return status == TEM_OK;
 }
 
-/* Sets `path` to a model that was named. A longer name is refused: cut off, it could be the name of
- * another model. */
+/* Sets `path` to the model that the user has named. Refuses a name that is too long: cut off, it
+ * could be the name of another model. */
 static bool take_named(const char *named) {
     const size_t length = strlen(named);
     if (length >= sizeof path) {
-        fprintf(stderr, "tem: the path of the model has %zu bytes; at most %zu are possible\n",
-                length, sizeof path - 1);
+        fprintf(stderr, "tem: the path of the model has %zu bytes; tem takes at most %zu\n", length,
+                sizeof path - 1);
         return false;
     }
     memcpy(path, named, length + 1);
     return true;
 }
 
-/* Whether the command would write over the model it is to use; says so. */
+/* Whether the command would overwrite the model that it uses, or its certificates. Prints so. */
 static bool is_output(void) {
     const char *const used[] = {path, default_model_certificates()};
     for (int i = 0; i < 2; i++)

@@ -1,4 +1,4 @@
-/* default_model.h - which model serves when none is named. */
+/* default_model.h - finds and opens the model that a command uses. */
 #ifndef CLI_DEFAULT_MODEL_H
 #define CLI_DEFAULT_MODEL_H
 
@@ -6,22 +6,23 @@
 
 #include <stdbool.h>
 
-/* Opens `named`, or, if that is NULL, $TEM_MODEL, else default.tem beside the
- * program, else the installed one. Prints why it cannot; NULL then. A model that the command would
- * write over (outputs.h) is refused, and so is one with such certificates. The model can be looked
- * at; trust.h says who may draw from it. */
+/* Opens `named`, or, if that is NULL, $TEM_MODEL, else default.tem beside the program, else the
+ * installed one. Refuses a model if the command is going to overwrite it or its certificates
+ * (outputs.h). The model is not trusted yet: trust.h decides who may draw from it. Returns NULL on
+ * failure, after printing why. */
 tem_model *default_model_open(const char *named);
 
 /* The path that default_model_open opened last. */
 const char *default_model_path(void);
 
-/* That path with ".cert" added: where the model's certificates are. */
+/* The path of its certificates: the model's path with ".cert" added. */
 const char *default_model_certificates(void);
 
-/* Whether that model was found beside the program or as the installed one, named by nobody. */
+/* Whether that model was found beside the program or as the installed one, and was named neither by
+ * the user nor by $TEM_MODEL. */
 bool default_model_is_own(void);
 
-/* What a command line needs to take the same model again: " -m MODEL", or "". */
+/* The option with which another command uses the same model: " -m MODEL", or "". */
 const char *default_model_naming(void);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { NAMES_BYTES = 128 };
 
-/* Whether another format follows that is to be named. */
+/* Whether join will name another format after number i. */
 static bool has_next(unsigned i, bool fields_only) {
     int has_fields = 0;
     while (tem_format_at(++i, NULL, &has_fields, NULL) != NULL)

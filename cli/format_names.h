@@ -6,8 +6,9 @@
 
 #include <stdbool.h>
 
-/* All formats, the first being the default; and those whose records have fields, joined by "or" or
- * by commas alone. Static strings, until the next call of the same function. */
+/* The names of all formats, the first of which is the default; of the formats whose records have
+ * fields, with "or" before the last; and the same with commas alone. Each returns its own static
+ * buffer, which its next call overwrites. */
 const char *format_names_all(void);
 const char *format_names_with_fields(void);
 const char *format_names_listed(void);
@@ -15,7 +16,7 @@ const char *format_names_listed(void);
 /* Whether records of the format have fields; false for 0, the default. */
 bool format_has_fields(tem_format format);
 
-/* Whether a file is called as one of a format that has fields: .csv, .tsv, ... */
+/* Whether the name of a file ends as a format with fields is called: .csv, .tsv, ... */
 bool format_is_ending(const char *path);
 
 #endif

@@ -13,13 +13,13 @@ static const struct {
 } commands[] = {
     {"privatize", command_privatize, "replace every word of a text by a private one"},
     {"build", command_build, "make a model from an embedding file"},
-    {"explain", command_explain, "show what one word is replaced by, and how likely"},
+    {"explain", command_explain, "show which words replace a word, and how likely"},
     {"choose", command_choose, "find the epsilon for a target, such as how often words change"},
-    {"audit", command_audit, "tell what an epsilon really protects on a vocabulary"},
+    {"audit", command_audit, "show what an epsilon really protects on a vocabulary"},
     {"calibrate", command_calibrate, "prove a larger exponent for an epsilon, and keep the proof"},
     {"eval", command_eval, "measure what a mechanism costs, and what an attacker finds"},
-    {"info", command_info, "tell what a model holds"},
-    {"verify", command_verify, "check a model and recompute all it claims"},
+    {"info", command_info, "show what a model holds"},
+    {"verify", command_verify, "recompute a model and its certificates, and trust them"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -31,16 +31,17 @@ static void print_help(void) {
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].help);
     puts("\n"
-         "'tem COMMAND --help' explains one. 'tem --version' tells the version.\n"
+         "'tem COMMAND --help' or 'tem help COMMAND' explains a command; 'tem --version' prints\n"
+         "the version.\n"
          "Without -m MODEL a command uses $TEM_MODEL, else the default model.\n"
          "\n"
          "  echo \"the movie was wonderful\" | tem privatize --epsilon 3\n"
-         "  tem explain --epsilon 3 wonderful    what becomes of a word, and how likely\n"
+         "  tem explain --epsilon 3 wonderful    which words replace it, and how likely\n"
          "\n"
          "Exit status: 0 done, 1 failed, 2 wrong usage.");
 }
 
-/* Lets tests and measurements choose the kernel. */
+/* $TEM_KERNEL chooses the kernel, for tests and measurements. */
 static int force_kernel(void) {
     tem_error error;
     const char *name = getenv("TEM_KERNEL");
@@ -49,7 +50,7 @@ static int force_kernel(void) {
     return talk_usage("", "TEM_KERNEL: %s", error.message);
 }
 
-/* Output that did not reach its destination is a failure. */
+/* A command fails if its output could not be written. */
 static int close_output(int status) {
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("tem: cannot write");
@@ -58,11 +59,27 @@ static int close_output(int status) {
     return status;
 }
 
+static int run_command(int argc, char *const *argv) {
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[0], commands[i].name) == 0)
+            return close_output(talk_finish(commands[i].run(argc, argv)));
+    return talk_usage("", "unknown command '%s'", argv[0]);
+}
+
+/* `tem help COMMAND` is `tem COMMAND --help`. */
+static int help_with(char *command) {
+    char help[] = "--help";
+    char *const arguments[] = {command, help, NULL};
+    return run_command(2, arguments);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2)
         return talk_usage("", "a command is needed");
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+    const bool help = strcmp(argv[1], "help") == 0;
+    if (help && argc > 2)
+        return help_with(argv[2]);
+    if (help || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help();
         return close_output(EXIT_DONE);
     }
@@ -72,8 +89,5 @@ int main(int argc, char **argv) {
     }
     if (force_kernel() != EXIT_DONE)
         return EXIT_USAGE;
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return close_output(talk_finish(commands[i].run(argc - 1, argv + 1)));
-    return talk_usage("", "unknown command '%s'", argv[1]);
+    return run_command(argc - 1, argv + 1);
 }

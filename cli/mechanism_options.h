@@ -9,25 +9,27 @@ typedef struct mechanism_choice {
     double epsilon, beta, gamma; /* 0: not given */
     const char *mechanism;       /* its name; NULL: not given */
     bool calibrated;             /* s, gamma and weights from the certificate beside the model */
-    const char *weights_name;    /* of which kind; NULL: the best there is */
+    const char *weights_name;    /* NULL: the first of tuned, balanced and equal that exists */
 } mechanism_choice;
 
-/* Rows of an option table: for what has epsilon, beta and gamma, and for all of a choice. */
+/* Rows of an option table: for a struct that has epsilon, beta and gamma, and for a
+ * mechanism_choice. */
 #define EXPONENT_OPTIONS(choice)                                                                   \
     {"epsilon",                                                                                    \
      0,                                                                                            \
      OPTION_POSITIVE,                                                                              \
      &(choice).epsilon,                                                                            \
      "E",                                                                                          \
-     "privacy per unit of distance: smaller is more private; no default",                          \
+     "privacy loss per unit of distance: smaller is more private; no default",                     \
      0,                                                                                            \
      0},                                                                                           \
         {"beta",                                                                                   \
          0,                                                                                        \
-         OPTION_POSITIVE,                                                                          \
+         OPTION_PROBABILITY,                                                                       \
          &(choice).beta,                                                                           \
          "B",                                                                                      \
-         "truncate where all but B of the probability is within (default 0.001)",                  \
+         "truncate at the distance that has all but B of the probability within it\n"              \
+         "(default 0.001)",                                                                        \
          0,                                                                                        \
          0},                                                                                       \
     {                                                                                              \
@@ -43,27 +45,31 @@ typedef struct mechanism_choice {
          OPTION_FLAG,                                                                              \
          &(choice).calibrated,                                                                     \
          NULL,                                                                                     \
-         "with the exponent and weights that 'tem calibrate' has proved for E",                    \
+         "use the exponent and weights that 'tem calibrate' has proved for E",                     \
          0,                                                                                        \
          0},                                                                                       \
     {                                                                                              \
         "weights", 0, OPTION_TEXT, &(choice).weights_name, "W",                                    \
-            "--calibrated: with tuned, balanced or equal weights (default: the best)", 0, 0        \
+            "--calibrated: use tuned, balanced or equal weights (default: the first of\n"          \
+            "these that exists)",                                                                  \
+            0, 0                                                                                   \
     }
 
 /* The names of all mechanisms, for a line of help. */
 const char *mechanism_names(void);
 
-/* What the chosen mechanism is; NULL if there is none of that name. */
+/* The properties of the chosen mechanism; NULL if no mechanism has that name. */
 const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice);
 
-/* Makes the mechanism; NULL and *status if it cannot, after saying why. The model must be the one
- * that default_model_open opened last: its certificates lie beside it. */
+/* Makes the chosen mechanism. The model must be the one that default_model_open opened last: its
+ * certificates are beside it. Returns NULL on failure, after printing why; *status receives the
+ * exit status. */
 tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
                                 const mechanism_choice *choice, int *status);
 
-/* Asks for the epsilon that is missing, with one to start from; returns EXIT_USAGE. A certificate
- * has less noise at the same epsilon, so `calibrated` ones start lower. */
+/* Prints that epsilon is missing, and what two epsilons do on the default model. Returns
+ * EXIT_USAGE.
+ *   calibrated    the epsilon is for a certificate, which has less noise at the same epsilon */
 int mechanism_ask_epsilon(const char *command, bool calibrated);
 
 #endif

@@ -1,4 +1,4 @@
-/* options.c - options as tables. */
+/* options.c - tables of options. */
 #include "options.h"
 
 #include <inttypes.h>
@@ -51,12 +51,14 @@ static bool set_value(const option_spec *option, const char *value, char *messag
     uint64_t number = 0;
     switch (option->kind) {
     case OPTION_POSITIVE:
+    case OPTION_PROBABILITY:
         if (options_decimal(value, &decimal) && decimal > 0) {
             *(double *)option->target = decimal;
             return true;
         }
-        snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number above 0, such as 3 or 0.5",
-                 option->name);
+        snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number %s", option->name,
+                 option->kind == OPTION_PROBABILITY ? "between 0 and 1, such as 0.5"
+                                                    : "above 0, such as 3 or 0.5");
         return false;
     case OPTION_COUNT:
         if (options_number(value, &number) && number >= option->minimum &&
@@ -74,7 +76,7 @@ static bool set_value(const option_spec *option, const char *value, char *messag
             return true;
         }
         snprintf(message, OPTION_MESSAGE_BYTES,
-                 "--%s takes %d digits, 0 to 9 and a to f, as 'tem verify' tells them",
+                 "--%s takes %d digits, 0 to 9 and a to f, as 'tem verify' prints them",
                  option->name, HASH_DIGITS);
         return false;
     default:
@@ -83,7 +85,7 @@ static bool set_value(const option_spec *option, const char *value, char *messag
     }
 }
 
-/* What options_parse is at. */
+/* The state of options_parse. */
 typedef struct parser {
     int argc;
     char *const *argv;
@@ -98,8 +100,9 @@ static bool complain(parser *p, const char *what, const char *name) {
     return false;
 }
 
-/* Takes an option; `value` is what is attached to it, or NULL. An option with a value may be
- * given once: of two fields, one would go out as it is. */
+/* Takes an option; `value` is the value attached to it ("--name=value", "-ovalue"), or NULL.
+ * An option with a value may be given only once: of two private fields, one would be released
+ * unchanged. */
 static bool take_option(parser *p, const option_spec *option, const char *value) {
     if (option->kind == OPTION_FLAG) {
         if (value != NULL)

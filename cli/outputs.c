@@ -1,4 +1,4 @@
-/* outputs.c - files to be written. */
+/* outputs.c - checks of the files that a command is going to write. */
 #include "outputs.h"
 
 #include <errno.h>
@@ -8,16 +8,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder of a path, and the name in it. */
-static const char *split_folder(const char *path, char folder[PATH_MAX]) {
+/* Splits a path into its directory, which `directory` receives, and the name in it, which is
+ * returned. */
+static const char *split_path(const char *path, char directory[PATH_MAX]) {
     const char *slash = strrchr(path, '/');
-    snprintf(folder, PATH_MAX, ".");
+    snprintf(directory, PATH_MAX, ".");
     if (slash != NULL && (size_t)(slash - path) + 1 < PATH_MAX)
-        snprintf(folder, PATH_MAX, "%.*s", (int)(slash - path) + 1, path);
+        snprintf(directory, PATH_MAX, "%.*s", (int)(slash - path) + 1, path);
     return slash == NULL ? path : slash + 1;
 }
 
-/* What the command will write: the outputs that were checked. No command has more than a few. */
+/* The files that outputs_check was called for. No command has more than a few. */
 enum { NAMED_MAX = 8 };
 static const char *named[NAMED_MAX];
 static size_t named_count;
@@ -34,29 +35,32 @@ bool outputs_check(const char *path, bool force) {
     if (named_count < NAMED_MAX)
         named[named_count++] = path;
     if (path[0] == '\0' || strcmp(path, "-") == 0) {
-        fprintf(stderr, "tem: '%s' is no name for a file to write\n", path);
+        fprintf(stderr, "tem: '%s' is not the name of a file\n", path);
         return false;
     }
     const bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) {
-        fprintf(stderr, "tem: %s: is a folder; name a file in it\n", path);
+        fprintf(stderr, "tem: %s: is a directory; name a file in it\n", path);
+        return false;
+    }
+    if (exists && !S_ISREG(info.st_mode)) {
+        fprintf(stderr, "tem: %s: is not a regular file; tem replaces only regular files\n", path);
         return false;
     }
     if (!force && access(path, F_OK) == 0) {
         fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", path);
         return false;
     }
-    if (exists && !S_ISREG(info.st_mode)) {
-        fprintf(stderr, "tem: %s: is no regular file; only such a file can be replaced\n", path);
-        return false;
-    }
-    char folder[PATH_MAX];
-    split_folder(path, folder);
-    if (access(folder, W_OK | X_OK) != 0) {
-        fprintf(stderr, "tem: %s: cannot write into its folder: %s\n", path, strerror(errno));
-        return false;
-    }
-    return true;
+    return outputs_check_directory(path);
+}
+
+bool outputs_check_directory(const char *path) {
+    char directory[PATH_MAX];
+    split_path(path, directory);
+    if (access(directory, W_OK | X_OK) == 0)
+        return true;
+    fprintf(stderr, "tem: %s: cannot write into its directory: %s\n", path, strerror(errno));
+    return false;
 }
 
 static bool are_one(const char *a, const char *b) {
@@ -66,11 +70,11 @@ static bool are_one(const char *a, const char *b) {
 }
 
 bool outputs_are_same(const char *a, const char *b) {
-    char folder_a[PATH_MAX], folder_b[PATH_MAX];
+    char directory_a[PATH_MAX], directory_b[PATH_MAX];
     if (a == NULL || b == NULL)
         return false;
     if (are_one(a, b))
         return true;
-    const char *name_a = split_folder(a, folder_a), *name_b = split_folder(b, folder_b);
-    return strcmp(name_a, name_b) == 0 && are_one(folder_a, folder_b);
+    const char *name_a = split_path(a, directory_a), *name_b = split_path(b, directory_b);
+    return strcmp(name_a, name_b) == 0 && are_one(directory_a, directory_b);
 }

@@ -1,17 +1,20 @@
-/* outputs.h - files to be written. */
+/* outputs.h - checks of the files that a command is going to write. */
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 
 #include <stdbool.h>
 
-/* Whether `path` can be written, as far as can be told before the work: it is not there
- * already, or `force` is set, and its folder takes files. Says why not. */
+/* Whether `path` can be written, as far as tem can know before the work: it does not exist, or it
+ * is a regular file and `force` is set; and outputs_check_directory agrees. Prints why not. */
 bool outputs_check(const char *path, bool force);
 
-/* Whether this file is one that outputs_check was asked about, under whatever name. */
+/* Whether files can be made in the directory of `path`. Prints why not. */
+bool outputs_check_directory(const char *path);
+
+/* Whether this is a file that outputs_check was called for, perhaps under another name. */
 bool outputs_include(const char *path);
 
-/* Whether both names are of one file, be it there or not; false if one is NULL. */
+/* Whether both names are of the same file, which need not exist. Returns false if one is NULL. */
 bool outputs_are_same(const char *a, const char *b);
 
 #endif

@@ -1,9 +1,9 @@
-/* plot.c - curves as a picture, drawn by gnuplot.
+/* plot.c - plots of curves, drawn by gnuplot.
  *
- * gnuplot is a process of its own that reads its script, data and all, from a file in memory and
- * writes the picture to its standard output, which is another one. So neither a shell nor gnuplot
- * sees the name of a file, no disk can be full while it draws, and a picture that fails leaves
- * nothing. */
+ * gnuplot runs as a process of its own. It reads its script, which contains the data, from a file
+ * in memory, and writes the picture to its standard output, which is another file in memory. So
+ * neither a shell nor gnuplot sees the name of a file, no disk can be full while gnuplot draws, and
+ * a failure leaves no file behind. */
 #include "plot.h"
 
 #include "gnuplot.h"
@@ -23,7 +23,7 @@ static bool ends_in(const char *path, const char *ending) {
     return length > end && strcmp(path + length - end, ending) == 0;
 }
 
-/* Whether it runs: an empty script is drawn at once. */
+/* Whether gnuplot runs, tried with an empty script. */
 static bool has_gnuplot(void) {
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     const bool found = nothing >= 0 && gnuplot_run("-", NULL, (const int[]){nothing, nothing, -1});
@@ -39,13 +39,13 @@ int plot_check(const char *command, const char *path, bool force) {
         return EXIT_FAILED;
     if (has_gnuplot())
         return EXIT_DONE;
-    fputs("tem: --plot needs gnuplot, which is not there; Debian has it in the package "
+    fputs("tem: --plot needs gnuplot, which is not installed; Debian has it in the package "
           "gnuplot-nox\n",
           stderr);
     return EXIT_FAILED;
 }
 
-/* In single quotes gnuplot takes everything as it is but the quote itself, which is doubled. */
+/* Within single quotes gnuplot changes nothing; a quote is written twice. */
 static void put_quoted(FILE *script, const char *text) {
     fputc('\'', script);
     for (; *text != '\0'; text++) {
@@ -73,7 +73,7 @@ static void put_data(FILE *script, const plot *p) {
     }
 }
 
-/* Arrows without a head, and their names outside, where no curve is. */
+/* Marks are arrows without a head. Their labels are outside the axes, where no curve is. */
 static void put_marks(FILE *script, const plot *p) {
     for (size_t i = 0; i < p->mark_count; i++) {
         const plot_mark *m = &p->marks[i];
@@ -91,7 +91,8 @@ static void put_marks(FILE *script, const plot *p) {
     }
 }
 
-/* The least and the largest x, and the largest y on the left, of all that is drawn. */
+/* The least and the largest x of all curves, and the largest y of the curves and marks on the left
+ * axis. */
 typedef struct plot_range {
     double x_least, x_most, y_most;
 } plot_range;
@@ -112,7 +113,7 @@ static plot_range range_of(const plot *p) {
     return r;
 }
 
-/* Marks of 1, 2 and 5 in every decade: gnuplot's own are too few within one. */
+/* Puts tics at 1, 2 and 5 of every decade: gnuplot's own are too few within one decade. */
 static void put_log_axis(FILE *script, const plot_range *r) {
     const char *separator = "";
     fprintf(script, "set logscale x\nset xrange [%.17g:%.17g]\nset xtics (", r->x_least * 0.95,

@@ -1,4 +1,4 @@
-/* prior_option.c - --prior: how often each word is expected. */
+/* prior_option.c - the option --prior: how often each word is used. */
 #include "prior_option.h"
 
 #include "options.h"
@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* How the file was read: a text without tabs is no file of counts, and looks like one. */
+/* Prints whether the file was read as counts or as a text: a file of counts without tabs would be
+ * read as a text. */
 static void tell(const char *path, const tem_prior *prior, bool quiet) {
     tem_prior_info info;
     tem_prior_get_info(prior, &info);
@@ -43,7 +44,7 @@ const char *prior_name(const char *text) {
     if (strlen(name) <= most)
         return name;
     name += strlen(name) - most;
-    while (((unsigned char)*name & 0xc0) == 0x80) /* not in the middle of a character */
+    while (((unsigned char)*name & 0xc0) == 0x80) /* do not begin within a character */
         name++;
     return name;
 }

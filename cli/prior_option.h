@@ -1,4 +1,4 @@
-/* prior_option.h - --prior: how often each word is expected. */
+/* prior_option.h - the option --prior: how often each word is used. */
 #ifndef CLI_PRIOR_OPTION_H
 #define CLI_PRIOR_OPTION_H
 
@@ -12,16 +12,16 @@
     {                                                                                              \
         "prior", 0, OPTION_TEXT, &(target), "PRIOR",                                               \
             "how often words are used: zipf (default), zipf:POWER, or a PUBLIC file,\n"            \
-            "a text or lines of WORD<TAB>COUNT; never the text to be protected",                   \
+            "a text or lines of WORD<TAB>COUNT; never the text that you want to protect",          \
             0, 0                                                                                   \
     }
 
-/* The prior that `text` names. NULL and *status if it cannot be had, after
- * saying why. */
+/* Makes the prior that `text` names. Returns NULL on failure, after printing why; *status receives
+ * the exit status. */
 tem_prior *prior_choose(const char *command, const char *text, const tem_model *model,
                         const tem_run *run, bool quiet, int *status);
 
-/* How a certificate names that prior: without folders, at most 63 bytes. */
+/* The name of that prior in a certificate: without directories, at most 63 bytes. */
 const char *prior_name(const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* show.c - what several commands show. */
+/* show.c - output that several commands share. */
 #include "show.h"
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <unictype.h>
 #include <unistr.h>
 
-/* What a terminal obeys, or does not show: controls, formats, ends of lines, fillers. */
+/* Characters that a terminal obeys or does not show: controls, formats, line ends, fillers. */
 static bool is_hidden(ucs4_t c) {
     return uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cc | UC_CATEGORY_MASK_Cf |
                                                    UC_CATEGORY_MASK_Zl | UC_CATEGORY_MASK_Zp) ||
@@ -19,7 +19,7 @@ void words_print(const char *word, size_t length) {
     for (size_t at = 0; at < length;) {
         ucs4_t character = 0;
         const int decoded = u8_mbtoucr(&character, text + at, length - at);
-        size_t bytes = decoded > 0 ? (size_t)decoded : 1; /* a byte that is not UTF-8 */
+        size_t bytes = decoded > 0 ? (size_t)decoded : 1; /* 1: the byte is not UTF-8 */
         if (decoded <= 0 || is_hidden(character)) {
             for (; bytes > 0; bytes--)
                 printf("\\x%02x", text[at++]);
@@ -40,7 +40,7 @@ static void print_word_of(const tem_model *model, uint32_t id) {
 
 void words_print_worst(const tem_model *model, const tem_audit *audit) {
     if (audit->worst_a == TEM_NO_WORD) {
-        puts("none: all words are the same point");
+        puts("none: all words are at the same point");
         return;
     }
     print_word_of(model, audit->worst_a);
@@ -61,7 +61,7 @@ json_t *words_worst_as_json(const tem_model *model, const tem_audit *audit) {
                      (double)audit->worst_distance / TEM_DIST_ONE);
 }
 
-/* ---- what a certified mechanism does ---- */
+/* ---- the effects of a certified mechanism ---- */
 
 static void print_row(const char *what, double certified, double paper) {
     printf("%-36s %10.4f   %13.4f\n", what, certified, paper);
@@ -77,8 +77,8 @@ void effects_print(const tem_certificate_info *c) {
     print_row("expected distance", c->effect.distance, c->plain.distance);
     print_row("best guess right (Bayes)", c->effect.bayes, c->plain.bayes);
     puts("\n"
-         "The same epsilon is proved of both columns. The left one has less noise: an attacker\n"
-         "guesses more. Choose epsilon for what it does, not by what it was with another column.");
+         "The same epsilon is proved for both columns. The left one has less noise: an attacker\n"
+         "guesses more words. Choose epsilon by its effects in the column that you use.");
 }
 
 json_t *effects_as_json(const tem_certificate_info *c) {

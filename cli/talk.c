@@ -1,4 +1,4 @@
-/* talk.c - what the command says on stderr. */
+/* talk.c - errors, notes and progress on stderr. */
 #include "talk.h"
 
 #include "tem_command.h"
@@ -15,7 +15,7 @@
 enum { BAR_CELLS = 30, TEXT_BYTES = 32, TEXTS = 8, GRACE_NS = 700000000 };
 
 static volatile sig_atomic_t caught_signal, caught_count;
-static volatile sig_atomic_t patient; /* the first signal is for whoever asks for it */
+static volatile sig_atomic_t patient; /* the first SIGINT does not end the call in progress */
 static timer_t grace;
 
 double talk_clock(void) {
@@ -24,17 +24,21 @@ double talk_clock(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* What to type, where the library can only say what is wrong: it does not know the command. Follows
- * the message. */
+/* What the user can type, to be printed after the message. The library knows no command or option,
+ * so it only says what is wrong. */
 static const char *remedy_for(const tem_error *error) {
     static const struct {
         const char *message, *remedy;
     } remedies[] = {
+        {"compressed with gzip", "; unpack it: zcat FILE | tem privatize ..."},
+        {"is UTF-16", "; 'iconv -f UTF-16 -t UTF-8' converts it"},
         {"not valid UTF-8", "; 'iconv' converts other encodings"},
+        {"expected valid UTF-8", "; 'iconv' converts other encodings"},
         {"not a tem model", "; 'tem build' makes one from vectors"},
         {"not a file of certificates", "; 'tem calibrate' makes such files"},
         {"remove the file and make new ones", " with 'tem calibrate'"},
         {"the certificate is for", "; 'tem calibrate' makes one for this model and epsilon"},
+        {"build with allow_coarse", " (--allow-coarse)"},
     };
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strstr(error->message, remedies[i].message) != NULL)
@@ -128,7 +132,7 @@ const char *talk_distance_up(tem_dist distance) {
     return text;
 }
 
-/* The bar on the terminal. One at a time: long calls do not overlap. */
+/* The progress bar. One is enough: long calls do not overlap. */
 static struct {
     bool shown;
     const char *stage;
@@ -184,7 +188,8 @@ void talk_end_progress(void) {
     bar.stage = NULL;
 }
 
-/* Ends the program by the signal. Only what a handler may call is called here. */
+/* Ends the program by the caught signal. Runs in a handler, so it calls only functions that are
+ * allowed there. */
 static void end_by_signal(int number) {
     (void)number;
     tem_temporaries_remove();
@@ -198,13 +203,14 @@ int talk_finish(int status) {
     return status;
 }
 
-/* The call in progress ends when it next asks show_progress, nearly at once, and cleans up. What
- * does not ask within the time of grace (a file system that hangs, another library's long loop) is
- * ended all the same: a killed run leaves its ledger and its files whole. */
+/* The call in progress ends when it next calls show_progress, nearly at once, and cleans up. If it
+ * does not call within GRACE_NS (a file system that hangs, another library's long loop), the timer
+ * ends the program anyway: a killed run leaves its ledger and its files whole. */
 static void catch_signal(int number) {
     const struct itimerspec once = {.it_value = {.tv_nsec = GRACE_NS}};
     caught_signal = number;
-    caught_count = number != SIGINT || caught_count > 0 ? 2 : 1; /* patience is for Ctrl-C */
+    caught_count =
+        number != SIGINT || caught_count > 0 ? 2 : 1; /* other signals need no second one */
     if (must_stop())
         timer_settime(grace, 0, &once, NULL);
 }
@@ -245,7 +251,7 @@ static void catch_signals(void) {
 
 tem_run talk_run(unsigned threads, bool quiet) {
     catch_signals();
-    handle(SIGXFSZ, SIG_IGN); /* a write that fails says so, and nothing stays behind */
+    handle(SIGXFSZ, SIG_IGN); /* the write fails instead, so tem can report it and clean up */
     bar.shown = !quiet && isatty(STDERR_FILENO);
     return (tem_run){.threads = threads, .progress = show_progress};
 }

@@ -1,8 +1,9 @@
-/* trust.c - which models and certificates this user's programs trust. */
+/* trust.c - which models and certificates the command trusts. */
 #include "trust.h"
 
 #include "default_model.h"
 #include "talk.h"
+#include "tem_command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,23 +14,23 @@ tem_status trust_model(tem_model *model, const char *hash, const tem_run *run, t
     return tem_model_accept(model, hash, default_model_is_own(), run, error);
 }
 
-/* The user's list may be another's (the error names it), there may be no place for one, or the list
- * may not have the model. */
+/* Either the list cannot be read (others can write it, or there is no place for it), which the
+ * error then says, or the list does not have the model, and the error names the model. */
 static void say_untrusted(const tem_error *error) {
     const char *path = default_model_path();
-    if (strcmp(error->file, path) != 0)
+    const bool is_readable = strcmp(error->file, path) == 0;
+    if (!is_readable)
         talk_error(error);
-    if (error->file[0] == '\0')
+    if (is_readable && tem_trust_has_place())
         fprintf(stderr,
-                "tem: %s: name the hash of the model with --model-hash HEX; 'tem verify' prints it "
-                "where the model is verified\n",
-                path);
+                "tem: %s: you have neither built nor verified this model; 'tem verify%s' checks "
+                "it, and you trust it from then on\n",
+                path, default_model_naming());
     else
-        fprintf(
-            stderr,
-            "tem: %s: you have neither built nor verified this model; 'tem verify%s' checks it, "
-            "and you trust it from then on\n",
-            path, default_model_naming());
+        fprintf(stderr,
+                "tem: %s: tem cannot note which models you trust: name the hash of this one with "
+                "--model-hash HEX; 'tem verify%s' checks the model and prints its hash\n",
+                path, default_model_naming());
 }
 
 tem_model *trust_open_model(const char *named, const char *hash, const tem_run *run) {
@@ -49,15 +50,19 @@ tem_model *trust_open_model(const char *named, const char *hash, const tem_run *
     return NULL;
 }
 
-bool trust_built(const tem_model *model, const char *path, const tem_run *run, bool quiet) {
-    char hash[65];
+bool trust_built(const tem_model *model, const char *path, const tem_run *run, bool quiet,
+                 char unnoted_hash[65]) {
+    char *hash = unnoted_hash;
     tem_error error;
+    hash[0] = '\0';
     tem_status status = tem_model_hash(model, run, hash, &error);
     if (status == TEM_OK)
         status = tem_trust_add(hash, run, &error);
     talk_end_progress();
-    if (status == TEM_OK)
+    if (status == TEM_OK) {
+        unnoted_hash[0] = '\0';
         return true;
+    }
     if (status == TEM_ERR_CANCELLED) {
         talk_error(&error);
         return false;
@@ -71,8 +76,8 @@ bool trust_built(const tem_model *model, const char *path, const tem_run *run, b
 
 /* ---- certificates ---- */
 
-/* What the library decides. A list that others can write is told of; that there is no place for
- * one, only by `require`. */
+/* Asks the library. Prints an error if others can write the list. That there is no place for a list
+ * is printed by trust_require alone. */
 static tem_status ask(const tem_certificate_info *certificate, const tem_model *model,
                       tem_error *error) {
     const tem_status status =

@@ -1,7 +1,7 @@
-/* trust.h - which models and certificates this user's programs trust, in the words of the command.
+/* trust.h - which models and certificates the command trusts.
  *
- * The library decides (tem_model_accept, tem_certificate_trust in tem.h). Here the command says
- * which model is meant, and what a user can do about one that is refused: 'tem verify', or
+ * The library decides (tem_model_accept, tem_certificate_trust in tem.h). This file tells it which
+ * model is meant, and tells the user what to do about a refused one: 'tem verify', or
  * --model-hash. */
 #ifndef CLI_TRUST_H
 #define CLI_TRUST_H
@@ -11,31 +11,35 @@
 #include <stdbool.h>
 
 /* Opens a model as default_model_open does, compares it with its hashes and trusts it.
- *   hash    that --model-hash names, or NULL
- * NULL after saying why not, and what to do. */
+ *   hash    the value of --model-hash, or NULL
+ * Returns NULL on failure, after printing the reason and what to do. */
 tem_model *trust_open_model(const char *named, const char *hash, const tem_run *run);
 
 /* Trusts the model that default_model_open opened last; fails as tem_model_trust does. */
 tem_status trust_model(tem_model *model, const char *hash, const tem_run *run, tem_error *error);
 
-/* Notes that this user has built a model, which lies at `path`. False if it was interrupted; where
- * it cannot be noted, that is said, with what to do. */
-bool trust_built(const tem_model *model, const char *path, const tem_run *run, bool quiet);
+/* Notes in the user's list that this user has built a model, whose file is `path`. If it cannot be
+ * noted, prints why and what to do, and unnoted_hash receives the hash with which the model can be
+ * used; otherwise "". Returns false if it was interrupted. */
+bool trust_built(const tem_model *model, const char *path, const tem_run *run, bool quiet,
+                 char unnoted_hash[65]);
 
-/* Whether the certificate, of the model that default_model_open opened last, is trusted. */
+/* Whether this certificate of the model that default_model_open opened last is trusted. */
 bool trust_has(const tem_certificate_info *certificate, const tem_model *model);
 
-/* The same; says why not, and what to do. */
+/* The same; prints why not, and what to do. */
 bool trust_require(const tem_certificate_info *certificate, const tem_model *model);
 
-/* Whether there is a list to note certificates in, or can be; says why not. */
+/* Whether certificates can be noted: makes the list if it does not exist. Prints why not. */
 bool trust_ready(void);
 
-/* Trusts it from now on. False, after saying why, if that cannot be written down. */
+/* Notes in the user's list that the certificate is trusted. Returns false, after printing why, if
+ * that fails. */
 bool trust_add(const tem_certificate_info *certificate, const tem_run *run);
 
-/* Whether the list could be changed; says why not. Where there is no place for one, what came with
- * the program needs none. */
+/* Whether a change of the list succeeded, given its status and error. Prints why not. Counts as
+ * success where there is no place for a list and the model came with tem: that one needs no
+ * list. */
 bool trust_is_noted(tem_status status, const tem_error *error);
 
 #endif

@@ -6,6 +6,7 @@
  * about these. So tem uses a model or certificate from a file only after somebody whom the user
  * trusts has made or verified it. Only this file decides that; the command and the Python package
  * ask it. */
+#include "command/tem_command.h"
 #include "core/reserved.h"
 #include "trust/trusted.h"
 
@@ -159,6 +160,10 @@ tem_status tem_trust_has(const char *hash, int *has, tem_error *error) {
 
 tem_status tem_trust_ready(tem_error *error) {
     return trust_list_ready(error);
+}
+
+int tem_trust_has_place(void) {
+    return trust_list_has_place();
 }
 
 tem_status tem_trust_add(const char *hash, const tem_run *run, tem_error *error) {

@@ -25,4 +25,9 @@ typedef enum tem_readers {
 tem_status tem_file_write(const char *path, const void *bytes, size_t count,
                           tem_overwrite overwrite, tem_readers readers, tem_error *error);
 
+/* Whether the list of trusted models and certificates has a place: whether its directory, or the
+ * nearest existing directory above it, can be written. Unlike tem_trust_ready it makes nothing, and
+ * does not look at the list itself. Returns 0 or 1. Any thread. */
+int tem_trust_has_place(void);
+
 #endif

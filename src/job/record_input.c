@@ -64,6 +64,19 @@ static size_t mark_length(const char *data, size_t size) {
     return size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
+/* Refuses what is certainly no UTF-8 by its first bytes. Without this the error would be about the
+ * first record, and would not say what is wrong with the file. */
+static tem_status check_start(const record_input *i, tem_error *error) {
+    const char *data = i->in.data.data, *what = NULL;
+    if (i->whole >= 2 && memcmp(data, "\x1f\x8b", 2) == 0)
+        what = "the input is compressed with gzip; expected UTF-8 text";
+    else if (i->whole >= 2 &&
+             (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0))
+        what = "the input is UTF-16; expected UTF-8";
+    return what == NULL ? TEM_OK
+                        : core_fail_at(error, TEM_ERR_FORMAT, i->records->path, 0, 0, "%s", what);
+}
+
 /* Reads until there is a whole record. Sets i->whole, which is 0 only at the end of the input. */
 static tem_status read_batch(record_input *i, tem_error *error) {
     stream_input *in = &i->in;
@@ -125,8 +138,10 @@ static tem_status read_open(record_input *i, const char **data, size_t *size, te
     if (i->whole == 0)
         return close_input(i, error);
     size_t at = i->begins ? mark_length(i->in.data.data, i->whole) : 0;
+    status = i->begins ? check_start(i, error) : TEM_OK;
     i->begins = false;
-    status = find_header(i, &at, error);
+    if (status == TEM_OK)
+        status = find_header(i, &at, error);
     *data = i->in.data.data + at;
     *size = i->whole - at;
     return status;

@@ -55,10 +55,11 @@ tem_status records_header(record_reader *r, const char *record, size_t size, tem
     if (status == TEM_OK && search.found != 1)
         return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
                             "%s is %s in the header, which has %u field%s (names are "
-                            "case-sensitive; is the format right?)",
+                            "case-sensitive; is the format right?%s)",
                             r->person ? "the field that names people" : "the private field",
                             search.found == 0 ? "not" : "twice", r->columns,
-                            r->columns == 1 ? "" : "s");
+                            r->columns == 1 ? "" : "s",
+                            r->columns == 1 ? " CSV has commas between fields, TSV tabs" : "");
     return status;
 }
 

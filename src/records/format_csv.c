@@ -35,7 +35,9 @@ static tem_status quoted_field(const char *record, size_t size, record_span *spa
     if (span->end > size)
         return format_refuse(error, span->start, "CSV: a quote is not closed");
     if (span->end < size && record[span->end] != ',')
-        return format_refuse(error, span->end, "CSV: expected a comma after a closing quote");
+        return format_refuse(error, span->end,
+                             "CSV: expected a comma after a closing quote; a quote within a "
+                             "quoted field is written twice");
     return TEM_OK;
 }
 

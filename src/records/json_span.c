@@ -18,8 +18,10 @@ typedef struct scanner {
     bool person; /* the field names people */
 } scanner;
 
+/* A record that ends too early is often the first line of an object over several lines. */
 static tem_status expected(const scanner *s, const char *what) {
-    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s", what);
+    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s%s", what,
+                        s->at < s->size ? "" : "; each line must be one whole object");
 }
 
 /* Fails because the field is missing or occurs twice. how: "", or how often was expected. */
@@ -257,7 +259,7 @@ static tem_status find_field(const char *record, size_t size, const char *field,
     }
     skip_blanks(&s);
     if (!take(&s, '{'))
-        return expected(&s, "an object");
+        return expected(&s, "an object; each line must be one whole object");
     skip_blanks(&s);
     bool open = !take(&s, '}');
     while (open) {
@@ -273,7 +275,9 @@ static tem_status find_field(const char *record, size_t size, const char *field,
     if (s.at < size)
         return expected(&s, "nothing after the object");
     if (found != 1)
-        return expected_field(&s, found == 0 ? "" : " once, not twice");
+        return expected_field(&s, found == 0 ? " (names are case-sensitive; tem does not look for "
+                                               "it inside other values)"
+                                             : " once, not twice");
     *span = at;
     return TEM_OK;
 }

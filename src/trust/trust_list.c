@@ -53,6 +53,17 @@ static tem_status find_place(place *p, tem_error *error) {
     return TEM_OK;
 }
 
+bool trust_list_has_place(void) {
+    place p;
+    if (find_place(&p, NULL) != TEM_OK)
+        return false;
+    while (access(p.folder, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        char *slash = strrchr(p.folder, '/');
+        slash[slash == p.folder ? 1 : 0] = '\0'; /* the path is absolute; "/" exists */
+    }
+    return access(p.folder, W_OK | X_OK) == 0;
+}
+
 static tem_status refuse(const char *path, const char *what, tem_error *error) {
     return core_fail_at(error, TEM_ERR_UNTRUSTED, path, 0, 0,
                         "ignored: it must be a %s of your own, no link, that nobody else can write "

@@ -16,6 +16,9 @@ enum { TRUST_HASH_DIGITS = 64 };
 tem_status trust_list_has(const char *hash, bool *has, tem_error *error);
 tem_status trust_list_ready(tem_error *error);
 
+/* As tem_trust_has_place (command/tem_command.h). */
+bool trust_list_has_place(void);
+
 /* As tem_trust_add (trusted) and tem_trust_remove (not trusted). */
 tem_status trust_list_set(const char *hash, bool trusted, const tem_run *run, tem_error *error);
 
