@@ -16,7 +16,7 @@ const char *format_names_listed(void);
 /* Whether records of the format have fields; false for 0, the default. */
 bool format_has_fields(tem_format format);
 
-/* Whether the name of a file ends as a format with fields is called: .csv, .tsv, ... */
+/* Whether the name of a file ends in the name of a format with fields: .csv, .tsv, ... */
 bool format_is_ending(const char *path);
 
 #endif

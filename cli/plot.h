@@ -11,8 +11,7 @@ typedef struct plot_curve {
     size_t count;
     bool points; /* draw points without a line */
     bool right;  /* y belongs to the axis on the right */
-    size_t
-        like; /* dashed, in the colour of this curve, counted from 1; 0: in a colour of its own */
+    size_t like; /* from 1: dashed, in the colour of that curve; 0: in a colour of its own */
 } plot_curve;
 
 /* A line across the whole plot. */

@@ -45,6 +45,9 @@ int main(int argc, char **argv) {
         draw_words(model, mechanism, rng, argv + 3, argc - 3, &error) != TEM_OK) {
         fprintf(stderr, "draw: %s%s%s\n", error.file, error.file[0] != '\0' ? ": " : "",
                 error.message);
+        if (error.status == TEM_ERR_UNTRUSTED)
+            fprintf(stderr, "draw: check the model with 'tem verify -m %s', then draw again\n",
+                    argv[1]);
         status = 1;
     }
     tem_rng_free(rng);

@@ -95,7 +95,8 @@ def test_people(small, small_path, ledger, command):
     series = pandas.Series([17, 18, 17], name="user")
     report = small.privatize_report(["the movie", "great", "bad"], by=series, **options)[1]
     assert (report.by, report.people, report.left) == ("user", 2, 0)
-    with pytest.raises(tem.BudgetError, match="for 1 of the 2 people who have words: the person of record 2"):
+    expected = "for 1 of the 2 people who have words: the person of record 2"
+    with pytest.raises(tem.BudgetError, match=expected):
         small.privatize(["the movie", "bad"], by={"user": [18, "17"]}, **options)
     command("privatize", "-m", small_path, "--epsilon", "2", "--ledger", ledger, "--budget", "6",
             "--by", "user", "--format", "jsonl", "--field", "text",

@@ -13,10 +13,11 @@ tem_status tem_model_open(const char *path, tem_model **model, tem_error *error)
 tem_status tem_model_find_default(const char *const *folders, size_t count, char *path,
                                   size_t path_bytes, int *is_own, tem_error *error) {
     if ((folders == NULL && count > 0) || path == NULL || is_own == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "folders and a place for the path are needed");
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "directories and a place for the path are needed");
     for (size_t i = 0; i < count; i++)
         if (folders[i] == NULL)
-            return core_fail(error, TEM_ERR_ARGUMENT, "a folder is missing");
+            return core_fail(error, TEM_ERR_ARGUMENT, "a directory is missing");
     return model_find_default(folders, count, path, path_bytes, is_own, error);
 }
 

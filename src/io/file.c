@@ -542,9 +542,9 @@ static tem_status flush_folder(const char *path, tem_error *error) {
     tem_status status = TEM_OK;
     int fd = sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0 && errno != EACCES)
-        status = core_fail_os(error, path, "open its folder", errno);
+        status = core_fail_os(error, path, "open its directory", errno);
     if (fd >= 0 && sys_fsync(fd) != 0 && errno != EINVAL)
-        status = core_fail_os(error, path, "flush its folder", errno);
+        status = core_fail_os(error, path, "flush its directory", errno);
     if (fd >= 0)
         sys_close(fd);
     core_free(folder);

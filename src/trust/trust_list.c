@@ -46,9 +46,10 @@ static tem_status find_place(place *p, tem_error *error) {
     else if (home != NULL && home[0] == '/')
         needed = snprintf(p->folder, sizeof p->folder, "%s/.local/state/tem", home);
     if (needed <= 0 || (size_t)needed >= sizeof p->folder)
-        return core_fail(error, TEM_ERR_UNTRUSTED,
-                         "neither $XDG_STATE_HOME nor $HOME names a folder: there is no place to "
-                         "note which models and certificates you have made or verified");
+        return core_fail(
+            error, TEM_ERR_UNTRUSTED,
+            "neither $XDG_STATE_HOME nor $HOME names a directory: there is no place to "
+            "note which models and certificates you have made or verified");
     snprintf(p->list, sizeof p->list, "%s/" LIST_NAME, p->folder);
     return TEM_OK;
 }
@@ -79,7 +80,7 @@ static tem_status check_own(int descriptor, const char *path, mode_t type, tem_e
     if ((info.st_mode & S_IFMT) == type && info.st_uid == geteuid() &&
         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
         return TEM_OK;
-    return refuse(path, type == S_IFDIR ? "folder" : "file", error);
+    return refuse(path, type == S_IFDIR ? "directory" : "file", error);
 }
 
 /* Makes the directory and those above it that do not exist, each for its owner alone. */
@@ -89,7 +90,7 @@ static tem_status make_folders(const char *path, tem_error *error) {
         end += strcspn(end + 1, "/") + 1;
         snprintf(folder, sizeof folder, "%.*s", (int)(end - path), path);
         if (fails() || (mkdir(folder, 0700) != 0 && errno != EEXIST))
-            return core_fail_os(error, folder, "make the folder", errno);
+            return core_fail_os(error, folder, "make the directory", errno);
     }
     return TEM_OK;
 }
@@ -102,7 +103,7 @@ static tem_status open_folder(place *p, tem_error *error) {
     if (opened < 0 && (why == ENOENT || why == ENOTDIR) && lstat(p->folder, &named) != 0)
         return TEM_OK;
     if (opened < 0 && (why == ENOTDIR || why == ELOOP)) /* a link, or not a directory */
-        return refuse(p->folder, "folder", error);
+        return refuse(p->folder, "directory", error);
     if (opened < 0)
         return core_fail_os(error, p->folder, "open", why);
     const tem_status status = check_own(opened, p->folder, S_IFDIR, error);
