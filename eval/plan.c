@@ -100,6 +100,9 @@ static const plan_mechanism *list_mechanisms(size_t *count) {
         known = DEFAULTS;
         for (unsigned i = 0; tem_mechanism_at(i) != NULL && known < MECHANISMS; i++) {
             const tem_mechanism_properties *p = tem_mechanism_at(i);
+            for (size_t k = 0; k < DEFAULTS; k++)
+                if (all[k].make == make_plain && strcmp(all[k].name, p->name) == 0)
+                    all[k].has_law = p->has_law != 0;
             if (!is_default(p->name))
                 all[known++] = (plan_mechanism){p->name, make_plain, p->has_law != 0, {0, 0}};
         }

@@ -64,9 +64,10 @@ static PyObject *mechanisms(PyObject *module, PyObject *unused) {
         PyObject *one = Py_BuildValue(
             "{s:s, s:s, s:z, s:z, s:z, s:N, s:N, s:N, s:N, s:N, s:N}", "name", p->name, "summary",
             p->summary, "claim", p->claim, "caveat", p->caveat, "guarantee",
-            guarantees[p->guarantee], "has_law", PyBool_FromLong(p->has_law), "takes_gamma",
-            PyBool_FromLong(p->takes_gamma), "takes_weights", PyBool_FromLong(p->takes_weights),
-            "takes_certificate", PyBool_FromLong(p->takes_certificate), "needs_vectors",
+            (unsigned)p->guarantee <= TEM_GUARANTEE_EXACT ? guarantees[p->guarantee] : NULL,
+            "has_law", PyBool_FromLong(p->has_law), "takes_gamma", PyBool_FromLong(p->takes_gamma),
+            "takes_weights", PyBool_FromLong(p->takes_weights), "takes_certificate",
+            PyBool_FromLong(p->takes_certificate), "needs_vectors",
             PyBool_FromLong(p->needs_vectors), "parameters", list_parameters(p));
         if (one == NULL || PyList_Append(all, one) != 0)
             Py_CLEAR(all);

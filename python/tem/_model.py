@@ -77,6 +77,12 @@ def _threads(threads: int | None) -> int:
     return _count("threads", threads)
 
 
+def _takes_certificate(mechanism: str) -> bool:
+    """Whether a mechanism takes a certificate. The library refuses names that it does not know."""
+    known = {found["name"]: bool(found["takes_certificate"]) for found in _tem.mechanisms()}
+    return known.get(mechanism, True)
+
+
 def _given(name: str, value: float | None) -> float:
     """0 means "not given" in tem.h, so a user may not pass it."""
     if value is None:
@@ -430,8 +436,9 @@ class Model:
         made = self._mechanisms.get(key)
         if made is None:
             numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
-            if calibrated and mechanism != "tem":
-                raise make("argument", "calibrated belongs to the mechanism tem")
+            if calibrated and not _takes_certificate(mechanism):
+                raise make("argument",
+                           f"calibrated: the mechanism {mechanism} takes no certificate")
             certificate = self._find_certificate(*numbers) if calibrated else None
             made = _tem.make_mechanism(self._handle, mechanism, *numbers, certificate)
             if len(self._mechanisms) >= MECHANISMS_KEPT:

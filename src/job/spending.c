@@ -38,6 +38,8 @@ const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_j
         return "the job has options that this version of tem does not know; use a newer version";
     if (job->insecure_seeded)
         return "whoever knows the seed can repeat the draws; leave the seed out";
+    if (job->missing != 0 && job->missing != TEM_MISSING_EMPTY && job->missing != TEM_MISSING_KEEP)
+        return "the policy for missing texts is unknown; use one that tem.h names";
     const char *why = why_policies(job->text.oov, job->text.punctuation);
     return why != NULL ? why : mechanism_why_unbounded(mechanism);
 }

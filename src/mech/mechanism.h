@@ -50,6 +50,10 @@ typedef struct mechanism_ops {
     const sampler *(*exponential)(const void *state);
 } mechanism_ops;
 
+/* Returns what contradicts itself or is missing in a mechanism, or NULL. tem uses no mechanism that
+ * has a fault. PRIVACY: a claim needs what it rests on. */
+const char *mechanism_fault(const mechanism_ops *ops);
+
 extern const mechanism_ops mechanism_tem, mechanism_em, mechanism_madlib;
 
 /* The mechanism with this name, and mechanism number i, counted from 0. NULL if there is none. */

@@ -20,9 +20,37 @@ const mechanism_ops *mechanism_at(unsigned i) {
     return i < sizeof mechanisms / sizeof *mechanisms ? mechanisms[i] : NULL;
 }
 
+static bool takes_epsilon(const tem_mechanism_properties *p) {
+    for (const tem_parameter *one = p->parameters; one != NULL && one->name != NULL; one++)
+        if (strcmp(one->name, "epsilon") == 0)
+            return true;
+    return false;
+}
+
+const char *mechanism_fault(const mechanism_ops *ops) {
+    const tem_mechanism_properties *p = &ops->properties;
+    if (p->name == NULL || p->summary == NULL || ops->init == NULL || ops->free == NULL ||
+        ops->draw == NULL || ops->state_bytes == 0)
+        return "it lacks a name, a summary, a state or a function";
+    if (!takes_epsilon(p))
+        return "it does not say which epsilon it takes";
+    if ((p->has_law || p->takes_weights || p->takes_certificate) && ops->exponential == NULL)
+        return "a law, weights and certificates need an exponential law";
+    if (p->guarantee != TEM_GUARANTEE_NONE && p->guarantee != TEM_GUARANTEE_IDEAL &&
+        p->guarantee != TEM_GUARANTEE_EXACT)
+        return "its guarantee is unknown";
+    if (p->guarantee != TEM_GUARANTEE_NONE && p->claim == NULL)
+        return "it has a guarantee, and does not say which";
+    /* A run is charged epsilon gamma per word at most, and gamma is that of an exponential law. */
+    if (p->guarantee == TEM_GUARANTEE_EXACT && (p->caveat != NULL || ops->exponential == NULL))
+        return "its guarantee is exact, and its caveat or its law says otherwise";
+    return NULL;
+}
+
 const mechanism_ops *mechanism_find(const char *name) {
     for (unsigned i = 0; mechanism_at(i) != NULL; i++)
-        if (strcmp(mechanisms[i]->properties.name, name) == 0)
+        if (mechanisms[i]->properties.name != NULL &&
+            strcmp(mechanisms[i]->properties.name, name) == 0)
             return mechanisms[i];
     return NULL;
 }

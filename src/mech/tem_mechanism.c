@@ -40,6 +40,11 @@ const char *mechanism_why_unbounded(const tem_mechanism *m) {
 static tem_status check_options(const tem_mechanism_options *o, const mechanism_ops *ops,
                                 tem_error *error) {
     const tem_mechanism_properties *p = &ops->properties;
+    const char *fault = mechanism_fault(ops);
+    if (fault != NULL)
+        return core_fail(error, TEM_ERR_UNSUPPORTED, "the mechanism is not used: %s", fault);
+    if (!isfinite(o->epsilon) || o->epsilon <= 0)
+        return core_fail(error, TEM_ERR_RANGE, "epsilon must be a positive number");
     const bool has_beta = is_given(o->beta);
     const bool has_gamma = is_given(o->gamma);
     if (has_beta && has_gamma)
@@ -52,6 +57,26 @@ static tem_status check_options(const tem_mechanism_options *o, const mechanism_
                          p->name);
     if (o->certificate != NULL && !p->takes_certificate)
         return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no certificate", p->name);
+    return TEM_OK;
+}
+
+/* Compares a mechanism with what its options and its properties say.
+ * PRIVACY: a certificate proves its own s and gamma, and no others. */
+static tem_status check_made(const tem_mechanism *m, const tem_mechanism_options *o,
+                             tem_error *error) {
+    const tem_parameter *p = m->ops->properties.parameters;
+    while (strcmp(p->name, "epsilon") != 0)
+        p++;
+    if (o->epsilon < p->least || o->epsilon > p->most)
+        return core_fail(error, TEM_ERR_RANGE, "epsilon must be between %g and %g", p->least,
+                         p->most);
+    const sampler *form = mechanism_exponential(m);
+    if (m->ops->properties.guarantee == TEM_GUARANTEE_EXACT && form == NULL)
+        return core_fail(error, TEM_ERR_UNSUPPORTED, "the mechanism has lost its law");
+    if (o->certificate != NULL && (form->envelopes.exponent.s != o->certificate->s ||
+                                   form->envelopes.exponent.gamma != o->certificate->gamma))
+        return core_fail(error, TEM_ERR_CERTIFICATE,
+                         "the mechanism has another exponent than the certificate");
     return TEM_OK;
 }
 
@@ -75,7 +100,8 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
         setup.certified = &certified;
         setup.weights = o->certificate->weights;
     }
-    return m->ops->init(m->state, &setup, &m->beta, error);
+    const tem_status status = m->ops->init(m->state, &setup, &m->beta, error);
+    return status == TEM_OK ? check_made(m, o, error) : status;
 }
 
 tem_status mechanism_create(const tem_model *model, const tem_mechanism_options *options,
@@ -92,6 +118,10 @@ tem_status mechanism_create(const tem_model *model, const tem_mechanism_options 
     status = check_options(options, ops, error);
     if (status != TEM_OK)
         return status;
+    if (ops->properties.needs_vectors && !model->space.metric->is_euclidean)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "the mechanism %s needs a model of the euclidean metric",
+                         ops->properties.name);
     tem_mechanism *m = core_alloc_zero(1, sizeof *m);
     if (m == NULL)
         return core_fail_memory(error);
@@ -189,7 +219,16 @@ tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *
     for (size_t i = 0; i < count; i++)
         if (!mechanism_has_word(m, words[i]))
             return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
-    return m->ops->draw(m->state, words, count, rng, out, error);
+    const tem_status status = m->ops->draw(m->state, words, count, rng, out, error);
+    if (status != TEM_OK)
+        return status;
+    uint32_t largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = out[i] > largest ? out[i] : largest;
+    return count == 0 || largest < m->count
+               ? TEM_OK
+               : core_fail(error, TEM_ERR_DAMAGED, "the mechanism %s drew a word that is not there",
+                           m->ops->properties.name);
 }
 
 tem_status mechanism_self(const tem_mechanism *m, uint32_t word, double *self, tem_error *error) {

@@ -2,6 +2,7 @@
  * not get, one at a time, with TEM_ERR_ARGUMENT, and touches nothing; and every call that takes
  * options refuses those that it does not know. tests/check-abi makes sure that no call is left out
  * here. */
+#include "mech/mechanism.h"
 #include "tem_account.h"
 
 #include <math.h>
@@ -103,7 +104,7 @@ static void test_names(void **state) {
     tem_oov oov;
     tem_punctuation punctuation;
     tem_format format;
-    tem_weights_kind weights;
+    tem_weights_kind kind_of_weights;
     tem_target target;
     tem_missing missing;
     tem_status status;
@@ -119,7 +120,7 @@ static void test_names(void **state) {
     REFUSED(tem_punctuation_parse("drop", NULL, error));
     REFUSED(tem_format_parse(NULL, &format, error));
     REFUSED(tem_format_parse("csv", NULL, error));
-    REFUSED(tem_weights_parse(NULL, &weights, error));
+    REFUSED(tem_weights_parse(NULL, &kind_of_weights, error));
     REFUSED(tem_weights_parse("tuned", NULL, error));
     REFUSED(tem_target_parse(NULL, &target, error));
     REFUSED(tem_target_parse("self", NULL, error));
@@ -255,6 +256,53 @@ static void test_parameters(void **state) {
     assert_int_equal(try_parameter("em", "epsilon", 0x1p23), TEM_OK);
     assert_int_equal(try_parameter("tem", "epsilon", 0x1p23), TEM_OK);
     assert_int_equal(try_parameter("tem", "gamma", 1), TEM_OK);
+}
+
+static void assert_faulty(mechanism_ops ops) {
+    assert_non_null(mechanism_fault(&ops));
+}
+
+/* A mechanism that leaves something out, or whose properties contradict each other, has a fault.
+ * Those of the library have none. */
+static void test_faulty_mechanisms(void **state) {
+    (void)state;
+    mechanism_ops ops = mechanism_tem;
+    for (unsigned i = 0; mechanism_at(i) != NULL; i++)
+        assert_null(mechanism_fault(mechanism_at(i)));
+    assert_faulty((mechanism_ops){.state_bytes = 1});
+    ops.free = NULL;
+    assert_faulty(ops);
+    ops = mechanism_tem;
+    ops.draw = NULL;
+    assert_faulty(ops);
+    ops = mechanism_tem;
+    ops.init = NULL;
+    assert_faulty(ops);
+    ops = mechanism_tem;
+    ops.properties.parameters = NULL;
+    assert_faulty(ops);
+    ops = mechanism_tem;
+    ops.properties.claim = NULL;
+    assert_faulty(ops);
+    ops = mechanism_tem;
+    ops.properties.caveat = "no bound";
+    assert_faulty(ops);
+    ops = mechanism_tem;
+    ops.exponential = NULL;
+    assert_faulty(ops);
+    ops.properties.guarantee = TEM_GUARANTEE_NONE; /* it still says that it has a law */
+    assert_faulty(ops);
+    ops = mechanism_madlib;
+    ops.properties.guarantee = TEM_GUARANTEE_EXACT;
+    assert_faulty(ops);
+    ops.properties.caveat = NULL; /* it has no exponential law */
+    assert_faulty(ops);
+    ops = mechanism_madlib;
+    ops.properties.takes_weights = 1;
+    assert_faulty(ops);
+    ops = mechanism_madlib;
+    ops.properties.guarantee = (tem_guarantee)9;
+    assert_faulty(ops);
 }
 
 static void test_mechanisms(void **state) {
@@ -724,6 +772,7 @@ int main(void) {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_faulty_mechanisms),
         cmocka_unit_test(test_mechanisms),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_accounts),
