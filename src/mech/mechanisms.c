@@ -20,6 +20,11 @@ const mechanism_ops *mechanism_at(unsigned i) {
     return i < sizeof mechanisms / sizeof *mechanisms ? mechanisms[i] : NULL;
 }
 
+/* Whether a name can stand in a report, a ledger and a command line as it is. */
+static bool is_plain(const char *name) {
+    return name[0] != '\0' && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")] == '\0';
+}
+
 static bool takes_epsilon(const tem_mechanism_properties *p) {
     for (const tem_parameter *one = p->parameters; one != NULL && one->name != NULL; one++)
         if (strcmp(one->name, "epsilon") == 0)
@@ -32,6 +37,8 @@ const char *mechanism_fault(const mechanism_ops *ops) {
     if (p->name == NULL || p->summary == NULL || ops->init == NULL || ops->free == NULL ||
         ops->draw == NULL || ops->state_bytes == 0)
         return "it lacks a name, a summary, a state or a function";
+    if (!is_plain(p->name))
+        return "its name has other characters than a to z, 0 to 9, - and _";
     if (!takes_epsilon(p))
         return "it does not say which epsilon it takes";
     if ((p->has_law || p->takes_weights || p->takes_certificate) && ops->exponential == NULL)

@@ -273,6 +273,9 @@ static void test_faulty_mechanisms(void **state) {
     ops.free = NULL;
     assert_faulty(ops);
     ops = mechanism_tem;
+    ops.properties.name = "te\"m";
+    assert_faulty(ops);
+    ops = mechanism_tem;
     ops.draw = NULL;
     assert_faulty(ops);
     ops = mechanism_tem;
