@@ -258,6 +258,18 @@ static void test_parameters(void **state) {
     assert_int_equal(try_parameter("tem", "gamma", 1), TEM_OK);
 }
 
+/* A mechanism that takes no weights or certificate refuses them. */
+static void test_options_not_taken(void **state) {
+    (void)state;
+    static const uint32_t ones[COUNT] = {1, 1, 1};
+    const tem_mechanism_options weighted = {.mechanism = "madlib", .epsilon = 50, .weights = ones};
+    tem_mechanism *made = NULL;
+    tem_error error;
+    assert_int_equal(tem_mechanism_create(model, &weighted, &made, &error), TEM_ERR_ARGUMENT);
+    assert_string_equal(error.message, "the mechanism madlib takes no output weights");
+    assert_null(made);
+}
+
 static void assert_faulty(mechanism_ops ops) {
     assert_non_null(mechanism_fault(&ops));
 }
@@ -775,6 +787,7 @@ int main(void) {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_options_not_taken),
         cmocka_unit_test(test_faulty_mechanisms),
         cmocka_unit_test(test_mechanisms),
         cmocka_unit_test(test_texts),

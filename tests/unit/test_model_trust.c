@@ -5,6 +5,7 @@
  * large as can be, and all hashes fit. Drawn from, it gives nearly every word back. */
 #include "core/fault.h"
 #include "model/model_layout.h"
+#include "trust/trusted.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -379,6 +380,10 @@ static void test_accepted_certificates(void **state) {
         assert_string_equal(error.file, paths[i]);
         assert_string_equal(error.message, "you have neither made nor verified this certificate");
     }
+    /* A verification that failed takes the trust of the program's own model away. */
+    trusted_set(program, false);
+    assert_int_equal(tem_certificate_trust(&info, program, certificates, NULL),
+                     TEM_ERR_CERTIFICATE);
     /* Its user has named the hash: nothing came with the program. */
     assert_int_equal(tem_model_accept(model, hash_of(built), 0, NULL, NULL), TEM_OK);
     assert_int_equal(tem_certificate_trust(&info, model, certificates, &error),

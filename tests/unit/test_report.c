@@ -112,6 +112,9 @@ static void test_no_guarantee(void **state) {
     mechanism_ops says_nothing = *drawn->ops;
     says_nothing.properties.guarantee = TEM_GUARANTEE_NONE;
     silent.ops = &says_nothing;
+    tem_mechanism_info info;
+    tem_mechanism_get_info(&silent, &info);
+    assert_true(isinf(info.epsilon_gamma));
     const tem_job job = {.text = {.oov = TEM_OOV_KEEP_UNSAFE, .punctuation = TEM_PUNCTUATION_KEEP}};
     const tem_job plain = {.insecure_seeded = 1};
     for (int i = 0; i < 3; i++) {
