@@ -120,7 +120,7 @@ def test_columns(dask_client, frame, model, tmp_path):
         with pytest.raises(tem.ArgumentError, match="draws of privatize"):
             tem.dask.privatize_to(drawn, "text", 3, tmp_path / "two", **paid)
     for columns in ([], ["text", "text"]):
-        with pytest.raises(tem.ArgumentError, match="which columns"):
+        with pytest.raises(tem.ArgumentError, match="each private column exactly once"):
             tem.dask.privatize_to(both, columns, 3, tmp_path / "two", **paid)
     assert len(charges(ledger)) == 1
 
