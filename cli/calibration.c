@@ -149,7 +149,8 @@ static bool keep(const tem_certificate *certificate, const tem_run *run) {
     return trust_add(&info, run);
 }
 
-/* Proves the loss of an existing certificate again. Weights need an accountant of their own. */
+/* Proves the loss of an existing certificate again. A certificate whose weights are not equal needs
+ * an accountant with these weights. */
 static tem_status audit_again(const tem_model *model, const tem_accountant *equal,
                               const tem_certificate *certificate, const tem_run *run,
                               tem_audit *audit, tem_error *error) {

@@ -1,4 +1,4 @@
-/* command_audit.c - tem audit: proves what an epsilon protects on a vocabulary. */
+/* command_audit.c - tem audit: proves the realised loss of a mechanism on one vocabulary. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"

@@ -1,5 +1,5 @@
-/* command_eval.c - tem eval: measures what a mechanism costs a classifier, and what an attacker
- * finds. */
+/* command_eval.c - tem eval: measures how well a classifier learns from the outputs of a mechanism,
+ * and how well attacks succeed. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"

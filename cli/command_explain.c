@@ -47,8 +47,8 @@ static void print_row(const char *distance, double probability, const char *word
     putchar('\n');
 }
 
-/* Prints the same word at the same epsilon without the certificate: the tighter proof has less
- * noise. */
+/* Prints the same word at the same epsilon without the certificate: the tighter proof of the
+ * certificate allows less noise. */
 static void print_paper(const explanation *e) {
     printf("\nThe paper's mechanism at the same epsilon has ");
     if (e->id != TEM_NO_WORD)

@@ -1,4 +1,4 @@
-/* command_info.c - tem info: shows what a model holds. */
+/* command_info.c - tem info: shows the properties of a model and its certificates. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The model, and what tem info shows of it. */
+/* The model, and the facts that tem info shows about it. */
 typedef struct looked_at {
     tem_model *model;
     tem_model_info info;

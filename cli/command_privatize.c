@@ -215,7 +215,7 @@ static void say_what_is_left(const privatize_request *r) {
 }
 
 /* Prints the charge of a run that failed after it was charged.
- *   kept    what the run released before it failed stays */
+ *   kept    the words that the run released before it failed stay in the output */
 static void say_what_was_charged(const privatize_request *r, bool kept) {
     if (r->balance.spent > 0)
         fprintf(stderr, "tem: %s: the charge of %.15g for this run stays%s\n", r->job.ledger,
@@ -253,7 +253,7 @@ static int run_job(privatize_request *r, const tem_mechanism *mechanism, const t
     int reported = EXIT_DONE;
     if (released)
         say_what_was_done(r, mechanism, &counts);
-    /* Also if the run was refused: the name may be mistyped, and the file exists now. */
+    /* Print this also if tem refused the run: the name may be mistyped, and the file exists now. */
     talk_note(r->common.quiet || !r->balance.created, "started a new ledger, %s", r->job.ledger);
     /* A stream that stopped at its budget has released exactly the words that were charged. */
     if (status == TEM_OK || (status == TEM_ERR_BUDGET && !to_file && r->balance.spent > 0))

@@ -1,5 +1,5 @@
-/* command_verify.c - tem verify: recomputes a model and its certificates, and adds them to the list
- * of what the user trusts, or removes them. */
+/* command_verify.c - tem verify: recomputes a model and its certificates, and adds them to the
+ * user's list of trusted hashes, or removes them. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -55,7 +55,7 @@ static void told(void *context, const tem_certificate_info *certificate, const t
         tell_certificate(v, certificate, failure);
 }
 
-/* Prints what the user trusts now. */
+/* Prints whether the user trusts the model and its certificates now. */
 static void say_what_is_trusted(const verifying *v, bool wrong) {
     const char *path = default_model_path();
     if (v->model_holds)

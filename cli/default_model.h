@@ -15,7 +15,7 @@ tem_model *default_model_open(const char *named);
 /* The path that default_model_open opened last. */
 const char *default_model_path(void);
 
-/* The path of its certificates: the model's path with ".cert" added. */
+/* The path of that model's certificates: the model's path with ".cert" added. */
 const char *default_model_certificates(void);
 
 /* Whether that model was found beside the program or as the installed one, and was named neither by

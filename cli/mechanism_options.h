@@ -69,7 +69,7 @@ tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
 
 /* Prints that epsilon is missing, and what two epsilons do on the default model. Returns
  * EXIT_USAGE.
- *   calibrated    the epsilon is for a certificate, which has less noise at the same epsilon */
+ *   calibrated    the epsilon is for a certified mechanism, which has less noise */
 int mechanism_ask_epsilon(const char *command, bool calibrated);
 
 #endif

@@ -22,13 +22,13 @@ void words_print_worst(const tem_model *model, const tem_audit *audit);
 json_t *words_worst_as_json(const tem_model *model, const tem_audit *audit);
 
 /* ---- the effects of a certified mechanism, beside those of the paper's at the same epsilon: a
- * tighter proof is also less noise, and users should see both ---- */
+ * tighter proof also allows less noise, and users should see both effects ---- */
 
-/* Prints them as a table on stdout; nothing if the certificate does not state them. */
+/* Prints the effects as a table on stdout. Prints nothing if the certificate states no effects. */
 void effects_print(const tem_certificate_info *certificate);
 
 /* Returns {"prior", "self", "support", "distance", "bayes", "paper": {the same four}}, or JSON's
- * null if the certificate does not state them. Returns NULL if memory is short. */
+ * null if the certificate states no effects. Returns NULL if memory is short. */
 json_t *effects_as_json(const tem_certificate_info *certificate);
 
 /* ---- the rounding of a model compared with the distances of its words ---- */

@@ -38,12 +38,13 @@ double talk_clock(void);
 
 /* Returns a run that shows progress on stderr, if stderr is a terminal and not `quiet`. Catches
  * SIGINT, SIGTERM, SIGHUP and SIGQUIT: the call in progress then ends with TEM_ERR_CANCELLED and
- * cleans up, and talk_error ends the program by the signal. A call that has not ended within a
- * second is ended then, and its temporary files are removed. */
+ * cleans up, and talk_error ends the program by the signal. If the call has not ended within a
+ * second, the signal ends the program, and tem removes the temporary files first. */
 tem_run talk_run(unsigned threads, bool quiet);
 
-/* Returns the exit status of a command. If the command failed after such a signal, ends the program
- * by the signal instead: the signal may be why it failed. */
+/* Returns the exit status of a command. If the command failed after one of the signals that
+ * talk_run catches, ends the program by that signal instead: the signal may be why the command
+ * failed. */
 int talk_finish(int status);
 
 /* From now on the first SIGINT does not end the call in progress. talk_interrupted then returns

@@ -76,8 +76,8 @@ bool trust_built(const tem_model *model, const char *path, const tem_run *run, b
 
 /* ---- certificates ---- */
 
-/* Asks the library. Prints an error if others can write the list. That there is no place for a list
- * is printed by trust_require alone. */
+/* Asks the library. Prints an error if others can write the list. Only trust_require prints that
+ * there is no place for a list. */
 static tem_status ask(const tem_certificate_info *certificate, const tem_model *model,
                       tem_error *error) {
     const tem_status status =

@@ -18,9 +18,9 @@ tem_model *trust_open_model(const char *named, const char *hash, const tem_run *
 /* Trusts the model that default_model_open opened last; fails as tem_model_trust does. */
 tem_status trust_model(tem_model *model, const char *hash, const tem_run *run, tem_error *error);
 
-/* Notes in the user's list that this user has built a model, whose file is `path`. If it cannot be
- * noted, prints why and what to do, and unnoted_hash receives the hash with which the model can be
- * used; otherwise "". Returns false if it was interrupted. */
+/* Notes in the user's list that this user has built a model, whose file is `path`. If the list
+ * cannot be changed, prints why and what to do, and unnoted_hash receives the hash with which the
+ * model can be used; otherwise unnoted_hash receives "". Returns false if it was interrupted. */
 bool trust_built(const tem_model *model, const char *path, const tem_run *run, bool quiet,
                  char unnoted_hash[65]);
 
@@ -30,7 +30,8 @@ bool trust_has(const tem_certificate_info *certificate, const tem_model *model);
 /* The same; prints why not, and what to do. */
 bool trust_require(const tem_certificate_info *certificate, const tem_model *model);
 
-/* Whether certificates can be noted: makes the list if it does not exist. Prints why not. */
+/* Whether certificates can be added to the user's list: makes the list if it does not exist. Prints
+ * why not. */
 bool trust_ready(void);
 
 /* Notes in the user's list that the certificate is trusted. Returns false, after printing why, if
@@ -38,7 +39,7 @@ bool trust_ready(void);
 bool trust_add(const tem_certificate_info *certificate, const tem_run *run);
 
 /* Whether a change of the list succeeded, given its status and error. Prints why not. Counts as
- * success where there is no place for a list and the model came with tem: that one needs no
+ * success where there is no place for a list and the model came with tem: such a model needs no
  * list. */
 bool trust_is_noted(tem_status status, const tem_error *error);
 

@@ -3,7 +3,7 @@
  * tem replaces each word by a word that it draws at random. The draw has a proved guarantee:
  * word-level metric differential privacy, by the Truncated Exponential Mechanism
  * (TEM; Carvalho, Vasiloudis, Feyisetan 2021). tem computes with integers from the model file to
- * the drawn word, so the law that is proved is the law that is drawn.
+ * the drawn word, so the proof covers exactly the law by which the program draws.
  *
  *   tem_model *model = NULL;
  *   tem_mechanism *mechanism = NULL;
@@ -86,9 +86,9 @@ TEM_API const char *tem_version(void);
 TEM_API uint32_t tem_version_number(void);
 
 /* Whether the loaded library can serve a program that was compiled with the header of version
- * `header`: 1 or 0. It can if it is not older and has the same major number; before 1.0.0 the minor
- * number must be the same, too. tem_version_check() asks for the version of this header. Any
- * thread. */
+ * `header`: 1 or 0. The library can if it is not older than the header and has the same major
+ * number; before 1.0.0 the minor number must be the same, too. tem_version_check() asks for the
+ * version of this header. Any thread. */
 TEM_API int tem_version_is_compatible(uint32_t header);
 #define tem_version_check() tem_version_is_compatible(TEM_VERSION_NUMBER)
 
@@ -103,14 +103,15 @@ typedef enum tem_status {
     TEM_ERR_FORMAT = 5,       /* a file's content is not what was expected */
     TEM_ERR_VERSION = 6,      /* a file of a newer or older format */
     TEM_ERR_DAMAGED = 7,      /* a model file, ledger or certificate that contradicts itself */
-    TEM_ERR_RANGE = 8,        /* a value that tem cannot hold or reach, such as on its grid */
+    TEM_ERR_RANGE = 8,        /* a value that tem cannot store or reach, such as one too large
+                               * for the grid */
     TEM_ERR_METRIC = 9,       /* the distances are no metric */
     TEM_ERR_UNSUPPORTED = 10, /* this machine, model or mechanism cannot do it */
     TEM_ERR_CANCELLED = 11,   /* the progress callback asked to stop */
     TEM_ERR_BUDGET = 12,      /* the budget does not suffice */
     TEM_ERR_CERTIFICATE = 13, /* no certificate, or one that does not hold */
     TEM_ERR_UNTRUSTED = 14    /* a model that this user has neither built nor verified; or the
-                               * user's list of trusted hashes is not theirs alone */
+                               * user's list of trusted hashes does not belong to the user alone */
 } tem_status;
 
 /* What went wrong, in the caller's memory. `message` says what was expected and what was found. It
@@ -244,7 +245,7 @@ typedef struct tem_build_options {
     uint64_t reserved[4]; /* must be 0 */
 } tem_build_options;
 
-/* Builds a model: rounds the vectors to the grid and finds every word's nearest neighbours exactly,
+/* Builds a model: rounds the vectors to the grid and finds every word's nearest words exactly,
  * ordered by (distance, id), ties included. The result does not depend on the machine or on the
  * number of threads.
  * The grid: int16 within +-16383 in steps of 2^-q, with the largest q from 4 to 30 that fits. For
@@ -258,9 +259,9 @@ typedef struct tem_build_options {
 TEM_API tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                                    const tem_run *run, tem_model **model, tem_error *error);
 
-/* The caller's distance of the words a != b, which are places in the list of words. It must be
- * finite, >= 0, and within 2^-16/3 of a true metric. It may be 0 only if two words are the same
- * point; their distances to every other word must then be the same numbers. */
+/* The caller's distance between words[a] and words[b], for a != b (tem_model_build_function). It
+ * must be finite, >= 0, and within 2^-16/3 of a true metric. It may be 0 only if two words are the
+ * same point; their distances to every other word must then be the same numbers. */
 typedef double tem_distance_fn(void *context, uint32_t a, uint32_t b);
 
 /* Builds a model over the caller's own metric. Asks for each pair once in each order, from the
@@ -270,10 +271,10 @@ typedef double tem_distance_fn(void *context, uint32_t a, uint32_t b);
  *   distance       the function
  *   context        passed to the function; may be NULL
  *   neighbours     as in tem_build_options; 0: the default
- * The guarantee holds only if the function is a metric. This call checks symmetry for all pairs;
- * that words at distance 0 have the same distances to all others; and the triangle inequality, for
- * all triples up to 400 words and for four million triples beyond. The four million are evidence,
- * not proof, and tem_model_info says so.
+ * The guarantee holds only if the function is a metric. This call checks three things. All pairs
+ * must be symmetric. Words at distance 0 must have the same distances to all others. The triangle
+ * inequality must hold: for all triples up to 400 words, and for four million triples beyond. The
+ * four million are evidence, not proof, and tem_model_info says so.
  * Fails with TEM_ERR_METRIC (asymmetric, or a broken triangle), TEM_ERR_RANGE (negative, not
  * finite, 65535 or more), or as tem_model_build does. */
 TEM_API tem_status tem_model_build_function(const char *const *words, uint32_t count,
@@ -281,8 +282,8 @@ TEM_API tem_status tem_model_build_function(const char *const *words, uint32_t c
                                             uint32_t neighbours, const tem_run *run,
                                             tem_model **model, tem_error *error);
 
-/* The same from a full matrix, distances[a * count + b]. The diagonal must be 0, else the
- * call fails with TEM_ERR_METRIC. */
+/* Builds a model in the same way from a full matrix, distances[a * count + b]. The diagonal must be
+ * 0, else the call fails with TEM_ERR_METRIC. */
 TEM_API tem_status tem_model_build_matrix(const char *const *words, uint32_t count,
                                           const double *distances, uint32_t neighbours,
                                           const tem_run *run, tem_model **model, tem_error *error);
@@ -298,18 +299,18 @@ TEM_API tem_status tem_model_save(const tem_model *model, const char *path, tem_
                                   const tem_run *run, tem_error *error);
 
 /* Maps a model file for reading. tem does not trust the file: this call checks its header and
- * section table, and the first use of a list checks that list. So no file can make the library
- * read outside it. This call does NOT check the hashes: tem_model_check does. The caller can look
- * at the model, but tem_mechanism_create and tem_accountant_create refuse it until it is trusted
- * (tem_model_trust). Nobody may change the file in place while it is open; replacing it, as
+ * section table, and the first use of a list checks that list. So no file can make the library read
+ * memory outside that file. This call does NOT check the hashes: tem_model_check does. The caller
+ * can look at the model, but tem_mechanism_create and tem_accountant_create refuse it until it is
+ * trusted (tem_model_trust). Nobody may change the file in place while it is open; replacing it, as
  * tem_model_save does, is safe.
  * Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_FORMAT (not a model), TEM_ERR_VERSION,
  * TEM_ERR_DAMAGED. Cost: milliseconds, whatever the size. */
 TEM_API tem_status tem_model_open(const char *path, tem_model **model, tem_error *error);
 
-/* Finds the file to open when the user names no model. That is the file that $TEM_MODEL names,
- * whether it exists or not. If $TEM_MODEL is unset or empty, it is the first existing file of
- * default.tem and ../share/tem/default.tem in each of `folders`.
+/* Finds the file to open when the user names no model. $TEM_MODEL names this file, whether the file
+ * exists or not. If $TEM_MODEL is unset or empty, the call looks in each of `folders` for
+ * default.tem and then for ../share/tem/default.tem, and takes the first that exists.
  *   folders            `count` directories, such as that of the program
  *   path, path_bytes   receives the name, NUL-terminated
  *   is_own             receives 1 if the file was found in one of the directories: nobody named it,
@@ -320,7 +321,7 @@ TEM_API tem_status tem_model_open(const char *path, tem_model **model, tem_error
 TEM_API tem_status tem_model_find_default(const char *const *folders, size_t count, char *path,
                                           size_t path_bytes, int *is_own, tem_error *error);
 
-/* Checks an open model for damage: compares every section with its hash and the space between the
+/* Checks an open model for damage: compares every section with its hash and the bytes between the
  * sections with zero, and checks that every word is UTF-8 without NUL, tab or line end. A model
  * that was built in this process passes. Fails with TEM_ERR_DAMAGED, naming the section;
  * TEM_ERR_CANCELLED. Cost: reads the whole file, about 1 GB/s per CPU. */
@@ -328,8 +329,8 @@ TEM_API tem_status tem_model_check(const tem_model *model, const tem_run *run, t
 
 /* Verifies a model: does tem_model_check, and then recomputes everything that the file's vectors or
  * matrix determine: the word table, every distance of every list, and every list and bound against
- * all pairs of words. It cannot verify `deviation`, which says how far these vectors are from those
- * that the model was built from: that is the builder's claim, and the file cannot prove it.
+ * all pairs of words. It cannot verify `deviation`, which compares these vectors with the original
+ * ones: the file does not have the original vectors, so `deviation` is only the builder's claim.
  * A model that passes is trusted in this process from then on; a model that fails is not.
  * tem_trust_verify does the same for the user, permanently.
  * Fails with TEM_ERR_DAMAGED, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: as tem_model_build. */
@@ -364,20 +365,21 @@ TEM_API tem_status tem_model_trust(tem_model *model, const char *hash, const tem
  * certificates beside the model came with the program, too. */
 TEM_API void tem_model_trust_own(tem_model *model);
 
-/* The whole rule, for a program that has opened a model for its user:
+/* Decides whether to trust a model that a program has opened for its user:
  *  - if the user names a hash, tem trusts the model with this hash and no other (tem_model_trust);
  *  - else, if the model came with the program, tem compares it with its hashes and trusts it
  *    (tem_model_check, tem_model_trust_own);
  *  - else the user must have built or verified it (tem_model_trust).
  *   hash     as in tem_model_trust; NULL: the user names none
  *   is_own   what tem_model_find_default says; 0 if the user names the file
- * Fails as tem_model_trust does. If nobody vouches for the model, that is TEM_ERR_UNTRUSTED with
- * the file of the model; the program should then say how to verify it. */
+ * Fails as tem_model_trust does. If nobody vouches for the model, the call fails with
+ * TEM_ERR_UNTRUSTED and the file of the model; the program should then say how to verify it. */
 TEM_API tem_status tem_model_accept(tem_model *model, const char *hash, int is_own,
                                     const tem_run *run, tem_error *error);
 
 /* The hash of a model, computed from all its content in memory: the hash of its file, or of the
- * file that tem_model_save would write. Whoever has built the model gives it to tem_trust_add.
+ * file that tem_model_save would write. Whoever has built the model gives this hash to
+ * tem_trust_add.
  *   hash     receives 64 digits and a NUL
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_CANCELLED, TEM_ERR_RANGE (too large for a file). Cost:
  * about 1 GB/s per CPU. */
@@ -399,8 +401,8 @@ typedef struct tem_model_info {
     int triangles_exhaustive; /* TEM_MATRIX: 1 if these are all triples. It proves nothing: a
                                * tem_accountant checks again */
     uint64_t file_bytes;      /* 0 for a model that was not opened from a file */
-    char hash[65];            /* of all the file holds, in hex, as the file says; "" if not from a
-                               * file */
+    char hash[65];            /* of all content of the file, in hex, as the file says; "" if the
+                               * model is not from a file */
     uint64_t reserved[8];     /* 0 */
 } tem_model_info;
 
@@ -411,7 +413,8 @@ TEM_API void tem_model_get_info(const tem_model *model, tem_model_info *info);
  * for an even number of words it is the lower median. Words at the same point, such as duplicates,
  * do not count as neighbours of each other. There is one exception, in a model that was built in
  * this process: if rounding has put a word on the point of another word, and the original vectors
- * are more than 2^-17 apart, the word counts with distance 0. A model from a file cannot tell.
+ * are more than 2^-17 apart, the word counts with distance 0. A model from a file does not have the
+ * original vectors, so the exception does not apply.
  *   median    receives the median; 0 if all words are at one point
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY or TEM_ERR_DAMAGED. Any thread. Cost: one look at
  * each list. */
@@ -481,7 +484,8 @@ typedef struct tem_rng tem_rng;
 TEM_API tem_status tem_rng_create(tem_rng **rng, tem_error *error);
 
 /* Makes a source that gives the same bits for the same (seed, stream), every time. For tests and
- * experiments only: what is drawn from it is NOT private. Fails as tem_rng_create does. */
+ * experiments only: words that are drawn from this source are NOT private. Fails as tem_rng_create
+ * does. */
 TEM_API tem_status tem_rng_create_insecure(uint64_t seed, uint64_t stream, tem_rng **rng,
                                            tem_error *error);
 
@@ -501,12 +505,12 @@ typedef enum tem_guarantee {
     TEM_GUARANTEE_NONE = 0,  /* nothing */
     TEM_GUARANTEE_IDEAL = 1, /* what its paper proves for ideal real numbers. The mechanism draws in
                               * floating point, outside the proof, so no budget can pay for it */
-    TEM_GUARANTEE_EXACT = 2  /* metric differential privacy in the model's metric, for the
-                              * integers that are drawn, unknown words included */
+    TEM_GUARANTEE_EXACT = 2  /* metric differential privacy in the model's metric, for the draws
+                              * as tem computes them in integers, unknown words included */
 } tem_guarantee;
 
-/* A number that a mechanism takes, and its range. No value outside the range is accepted; the model
- * and the other numbers may narrow it. */
+/* A number that a mechanism takes, and its range. tem refuses every value outside the range; the
+ * model and the other numbers may narrow the range. */
 typedef struct tem_parameter {
     const char *name;    /* the field of tem_mechanism_options, such as "epsilon" */
     const char *meaning; /* one line for help texts */
@@ -515,7 +519,7 @@ typedef struct tem_parameter {
     uint64_t reserved[4]; /* 0 */
 } tem_parameter;
 
-/* What a mechanism is, before it is created. Static strings. */
+/* Properties of a mechanism that do not depend on a model or on parameters. Static strings. */
 typedef struct tem_mechanism_properties {
     const char *name;    /* as users write it, such as "tem" */
     const char *summary; /* one line for help texts */
@@ -560,7 +564,7 @@ typedef struct tem_mechanism_options {
  * TEM and EM: let s = (floor(2^19 epsilon) - 1) / 2^20 (or the s of the certificate), gamma be
  * rounded up to steps of 2^-16, d be the model's distance, a the weights and A their sum. Then
  *     P(y | w) = a_y exp(-s min(d(w,y), gamma)) / Z(w)
- * up to a relative 2^-99, which s has room for, so that for all words w, w', y
+ * up to a relative error of 2^-99. This s leaves room for the error, so that for all words w, w', y
  *     P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w').
  * An unknown word counts as a word at distance gamma from every word: P(y) = a_y / A.
  * Fails with
@@ -580,7 +584,8 @@ TEM_API tem_status tem_mechanism_create(const tem_model *model,
                                         tem_mechanism **mechanism, tem_error *error);
 TEM_API void tem_mechanism_free(tem_mechanism *mechanism);
 
-/* How likely each word is as an output, before the input word counts. */
+/* Kinds of output weights: how likely each word is as an output, apart from its distance to the
+ * input word. */
 typedef enum tem_weights_kind {
     TEM_WEIGHTS_EQUAL = 1,    /* all 1: the paper's mechanism */
     TEM_WEIGHTS_BALANCED = 2, /* of a certificate: they make Z the same for all words, so that s is
@@ -590,7 +595,7 @@ typedef enum tem_weights_kind {
 } tem_weights_kind;
 
 /* The name of a kind: "equal", "balanced", "tuned" or "own"; "unknown" for an invalid value. And
- * the kind of a name, for the first three, which a user can choose: TEM_ERR_ARGUMENT for other
+ * the kind with a name: one of the first three, which a user can choose; TEM_ERR_ARGUMENT for other
  * names. */
 TEM_API const char *tem_weights_name(tem_weights_kind kind);
 TEM_API tem_status tem_weights_parse(const char *name, tem_weights_kind *kind, tem_error *error);
@@ -603,8 +608,8 @@ typedef struct tem_mechanism_info {
     double s;             /* the same as a number */
     tem_dist gamma_steps; /* gamma in steps of 2^-16; 0 for Madlib */
     double gamma;
-    double epsilon_gamma; /* the most that one word can cost: local differential privacy.
-                            * Infinity for Madlib */
+    double epsilon_gamma; /* the most that one word can cost: the epsilon of local differential
+                           * privacy. Infinity for Madlib */
     double moved_mass;    /* EM: no probability differs from that of the untruncated mechanism by
                             * more than this; else 0 */
     tem_weights_kind weights;
@@ -627,22 +632,23 @@ TEM_API const uint32_t *tem_mechanism_weights(const tem_mechanism *mechanism);
 TEM_API tem_status tem_mechanism_draw(const tem_mechanism *mechanism, tem_rng *rng, uint32_t word,
                                       uint32_t *out, tem_error *error);
 
-/* The same for `count` words at once. On failure `out` holds unspecified ids; the caller must
- * release none of them. words and out may be the same array. */
+/* Draws the outputs for `count` words at once. On failure `out` holds unspecified ids; the caller
+ * must release none of them. words and out may be the same array. */
 TEM_API tem_status tem_mechanism_draw_many(const tem_mechanism *mechanism, tem_rng *rng,
                                            const uint32_t *words, uint32_t *out, size_t count,
                                            tem_error *error);
 
 /* ----------------------------------------------------------------- text -- */
 
-/* A text is UTF-8. tem takes it to NFC, folds its case, cuts it at Unicode's word boundaries
- * (UAX #29), and replaces every word: by a draw of the mechanism, or by a policy that the caller
- * asked for by name. The output has the words in one line, separated by single spaces. Case,
- * spacing, line ends and, unless asked for, punctuation do not come back.
+/* A text is UTF-8. tem converts the text to NFC, folds its case, cuts it at Unicode's word
+ * boundaries (UAX #29), and replaces every word: by a draw of the mechanism, or by a policy that
+ * the caller asked for by name. The output has the words in one line, separated by single spaces.
+ * Case, spacing, line ends and, unless asked for, punctuation do not come back.
  *
  * The rule: the output for a text or a field depends on the draws, on the options and on the number
- * of pieces of the text. It depends on nothing else of the text but the pieces that an option
- * releases. The number of pieces is public. src/text/pieces.h says how tem finds pieces. */
+ * of pieces of the text. Apart from the pieces that an option releases, the output depends on
+ * nothing else of the text. The number of pieces is public. src/text/pieces.h says how tem finds
+ * pieces. */
 
 /* What tem does with an unknown word. */
 typedef enum tem_oov {
@@ -689,7 +695,7 @@ typedef struct tem_counts {
 /* Privatises one document.
  *   options   NULL: all defaults
  *   text      `bytes` bytes; need not end in NUL
- *   run       its callback is asked whether to continue; NULL: nobody is asked
+ *   run       the call asks its callback whether to continue; NULL: no callback
  *   out       receives the private text, NUL-terminated; free with tem_text_free
  *   out_bytes receives its length
  *   counts    the call adds to these counts and does not reset them; may be NULL
@@ -788,10 +794,11 @@ typedef struct tem_job {
 /* Why no bound holds for what a run of this job tells about its text: one sentence without its
  * final period, with the remedy; a static string. NULL if a bound holds: `spent`, words * epsilon,
  * per unit of distance. Reports, ledgers and budgets call a run private exactly when this is NULL.
- * It is NULL for a mechanism that states a bound (TEM, EM; not Madlib), TEM_OOV_UNIFORM,
- * TEM_PUNCTUATION_DROP or TEM_PUNCTUATION_WORD, no insecure_seeded, and reserved fields of 0. The
- * text does not matter: a policy that may release a piece has no bound, even if this text has no
- * such piece. A dry run is judged as the run that it stands for. Any thread. */
+ * It is NULL if all of this holds: the mechanism states a bound (TEM, EM; not Madlib); `oov` is
+ * TEM_OOV_UNIFORM or 0; `punctuation` is TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD or 0; `missing`
+ * is a policy of this header or 0; insecure_seeded and the reserved fields are 0. The text does not
+ * matter: a policy that may release a piece has no bound, even if this text has no such piece. A
+ * dry run is judged as the run that it stands for. Any thread. */
 TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
 /* Privatises files or a stream of any length. Memory is bounded by the largest document: at most 6
@@ -805,9 +812,9 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * in LF, whatever end it had. tem leaves out a byte order mark at the start of an input. Blank
  * lines of TSV, CSV and JSONL are no records, and tem leaves them out; a blank line of text is a
  * document of no words and comes out as a blank line. Several inputs come out one after the other;
- * those of TSV or CSV must have the same header, which tem writes once. tem refuses what other
- * readers might split into other fields: a carriage return alone, a quote that stays open in a
- * field of TSV, a JSON key that occurs twice.
+ * those of TSV or CSV must have the same header, which tem writes once. tem refuses records that
+ * other readers might split into other fields: a carriage return alone, a quote that stays open in
+ * a field of TSV, a JSON key that occurs twice.
  *
  * Ledger. The cost of the words (epsilon each, in exact decimals of 12 places) is in the ledger on
  * the disk before tem writes the first of them anywhere. Any number of runs may share a ledger. If
@@ -816,7 +823,8 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * comes, and stops before the document that would exceed the budget. A run that fails or is killed
  * after a charge has spent that charge, whatever it released.
  * A budget needs a private run (tem_job_why_not_private), a model that was opened from a file, and
- * a ledger whose charges are all private and for this model: epsilon is per unit of its distance.
+ * a ledger whose charges are all private and for this model: epsilon is per unit of the model's
+ * distance.
  * With `by` each record must name a person, by a string that is not empty, in JSON also by a whole
  * number. Two names are one person if they are the same bytes. The ledger stores a hash of the
  * name, under a salt of its own. A charge that names nobody, or names people by another field,
@@ -831,7 +839,7 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * TEM_ERR_RANGE, TEM_ERR_DAMAGED (the model or the ledger), TEM_ERR_BUDGET, TEM_ERR_MEMORY,
  * TEM_ERR_CANCELLED. After a failure a file `output` does not exist, or is as it was before. (It is
  * whole if only flushing its directory failed; the message says so.) Standard output then has the
- * first documents, each whole, unless it is the writing that failed or was interrupted. */
+ * first documents, each whole, unless writing itself failed or was interrupted. */
 TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
                                        const tem_run *run, tem_counts *counts, tem_balance *balance,
                                        tem_error *error);
@@ -846,12 +854,13 @@ typedef struct tem_text_input {
     uint64_t reserved[4]; /* must be 0 */
 } tem_text_input;
 
-/* Many private texts. It does not change once it is made: any thread may use it. */
+/* Many private texts. The object does not change once it is made: any thread may use it. */
 typedef struct tem_texts tem_texts;
 
-/* Privatises many texts in memory, over threads: what tem_privatize_files does for the records of a
- * file, where text i has the number i. With insecure_seeded the output equals, bit for bit, that of
- * a file with the same documents, for any number of threads.
+/* Privatises many texts in memory, on several threads. It does for the texts what
+ * tem_privatize_files does for the records of a file; text i has the number i. With insecure_seeded
+ * the output equals, bit for bit, that of a file with the same documents, for any number of
+ * threads.
  *   job       NULL: all defaults. The call uses `text`, `missing`, `dry_run`, `insecure_seeded`,
  *             `insecure_seed`, `ledger`, `budget` and `by`; `by` needs no `field`. The fields that
  *             are about files must be 0 or NULL
@@ -864,7 +873,8 @@ typedef struct tem_texts tem_texts;
  *   balance   as in tem_privatize_files
  * All or nothing: if one text fails, or the charge fails, the call returns no text. With a ledger
  * it charges all texts at once, after it has drawn them and before it returns them; the charge is
- * on the disk when the call returns TEM_OK. A dry run charges nothing and says whether a run could.
+ * on the disk when the call returns TEM_OK. A dry run charges nothing and says whether a run could
+ * be charged.
  * Fails as tem_privatize_text and tem_job_charge do. If one text is the reason, the error's `line`
  * is its number, from 1, `byte` a byte of it, and `file` is ""; if several texts are wrong, it
  * names any one of them. Any thread. Memory: about twice the result, and some megabytes per
@@ -875,8 +885,8 @@ TEM_API tem_status tem_privatize_texts(const tem_mechanism *mechanism, const tem
                                        tem_balance *balance, tem_error *error);
 
 /* The private form of text i, from 0: UTF-8, NUL-terminated; it lives until tem_texts_free. Unless
- * bytes is NULL, *bytes receives its length. NULL if there was no text and TEM_MISSING_KEEP lets
- * that show, if there is no text i, or if texts is NULL. */
+ * bytes is NULL, *bytes receives its length. NULL if there was no text and the policy is
+ * TEM_MISSING_KEEP, if there is no text i, or if texts is NULL. */
 TEM_API const char *tem_texts_at(const tem_texts *texts, size_t i, size_t *bytes);
 TEM_API void tem_texts_free(tem_texts *texts);
 
@@ -888,12 +898,12 @@ typedef struct tem_document {
     uint64_t reserved[4]; /* must be 0 */
 } tem_document;
 
-/* Charges the ledger of a job for texts that are in no file, with the same promise as
- * tem_privatize_files: for texts that tem_privatize_text has drawn and nobody has seen yet. Release
- * them only after this call has returned TEM_OK, and not after a dry run, which charges nothing and
- * says whether a run could. The call charges all documents at once, and the charge is on the disk
- * when it returns; or it charges none. With no document it opens the ledger, starts it if need be,
- * and fills `balance`.
+/* Charges the ledger of a job for texts that are in no file: tem_privatize_text has privatised
+ * them, and nobody has seen the outputs yet. The promise is that of tem_privatize_files. Release
+ * the outputs only after this call has returned TEM_OK, and not after a dry run: a dry run charges
+ * nothing and says whether a run could be charged. The call charges all documents at once, and the
+ * charge is on the disk when it returns; or it charges none. With no document it opens the ledger,
+ * starts it if need be, and fills `balance`.
  *   job         the call uses `text`, `missing`, `dry_run`, `insecure_seeded`, `ledger`, `budget`
  *               and `by`. The first four must be as they were for the draws; `by` needs no `field`
  *   documents   `count` documents
@@ -948,9 +958,9 @@ TEM_API tem_status tem_report_json(const tem_mechanism *mechanism, const tem_job
 
 /* --------------------------------------------------------- certificates -- */
 
-/* A larger exponent than epsilon/2, with the proof that on this vocabulary it keeps the promise of
- * epsilon. A certificate holds for its own s, gamma and weights and for no others, not even for a
- * smaller s. tem_account.h makes, finds and verifies certificates. */
+/* An exponent larger than epsilon/2 for which tem has proved, on one vocabulary, that the loss is
+ * at most epsilon. A certificate holds for its own s, gamma and weights and for no others, not even
+ * for a smaller s. tem_account.h makes, finds and verifies certificates. */
 typedef struct tem_certificate tem_certificate;
 
 /* Effects of a mechanism on words under a prior, as in tem_summary. All 0: not computed. */
@@ -1062,9 +1072,9 @@ typedef struct tem_verification {
  *    content has, and all its certificates;
  *  - it removes a certificate that does not hold. A certificate for another model is a failure, but
  *    stays in the list if it is there.
- * The call removes nothing that it could not read or for which it was cancelled. If only the list
- * could not be changed, it returns TEM_OK and `unnoted` says why; the model is then trusted in this
- * process.
+ * If the call could not read a model or certificate, or was cancelled before its result, it does
+ * not remove that hash. If only the list could not be changed, the call returns TEM_OK and
+ * `unnoted` says why; the model is then trusted in this process.
  *   how       NULL: all defaults
  *   unnoted   receives why the list could not be changed, or the status TEM_OK; may be NULL
  * Fails as tem_model_verify, tem_accountant_create, tem_certificate_load and tem_certificate_verify

@@ -41,8 +41,8 @@ TEM_API double tem_law_probability(const tem_law *law, uint32_t y);
 TEM_API tem_status tem_law_decimal(const tem_law *law, uint32_t y, unsigned digits, char *buffer,
                                    size_t buffer_bytes, tem_error *error);
 
-/* In the same way: the probability of all words except these, together; and the effective
- * support. */
+/* The same for two other numbers: the probability of all words except `ids` together, and the
+ * effective support S_w. */
 TEM_API tem_status tem_law_outside_decimal(const tem_law *law, const uint32_t *ids, size_t count,
                                            unsigned digits, char *buffer, size_t buffer_bytes,
                                            tem_error *error);
@@ -66,9 +66,9 @@ TEM_API double tem_law_support(const tem_law *law);
 
 /* ----------------------------------------------------------- accounting -- */
 
-/* What an epsilon really protects, and costs, on the vocabulary at hand. Z(w) is the sum by which
- * the law of w is divided (tem_mechanism_create). The loss of a pair of words per unit of distance
- * is at most
+/* These calls compute how much an epsilon really protects, and costs, on one vocabulary. Z(w) is
+ * the sum by which the law of w is divided (tem_mechanism_create). The loss of a pair of words per
+ * unit of distance is at most
  *     s + |ln Z(w) - ln Z(w')| / min(d(w,w'), gamma)  <=  2s,
  * and its maximum over all pairs, the realised loss, depends on public numbers only
  * (docs/PRIVACY.md). */
@@ -142,7 +142,7 @@ TEM_API tem_status tem_prior_load(const tem_model *model, const char *path, cons
                                   tem_prior **prior, tem_error *error);
 TEM_API void tem_prior_free(tem_prior *prior);
 
-/* What a prior was made from. */
+/* The source of a prior. */
 typedef struct tem_prior_info {
     int is_counts;        /* 1: a file of counts, 0: a text, or no file */
     double counted;       /* words of the file that the model has, or the sum of their counts */
@@ -243,7 +243,7 @@ TEM_API tem_status tem_certificate_verify(const tem_certificate *certificate,
  * or gamma and weights. It also replaces all certificates for other models, which are of no use in
  * that file any more. tem makes the file if need be, and replaces it as a whole. Others who add to
  * it at the same time wait.
- *   run       its callback is asked while this call waits; NULL: nobody is asked
+ *   run       this call asks its callback while it waits; NULL: no callback
  * Fails with TEM_ERR_FILE, TEM_ERR_FORMAT, TEM_ERR_VERSION, TEM_ERR_DAMAGED, TEM_ERR_MEMORY,
  * TEM_ERR_RANGE (the file has 4096 certificates already), TEM_ERR_CANCELLED. */
 TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, const char *path,
@@ -268,7 +268,8 @@ TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model
 TEM_API double tem_round_up(double x, int digits);
 TEM_API double tem_round_down(double x, int digits);
 
-/* The effect by which to judge an epsilon: nobody knows what an epsilon of 3 means. */
+/* The effect by which to choose an epsilon. The number alone, such as 3, does not tell a user how
+ * much it protects. */
 typedef enum tem_target {
     TEM_TARGET_SELF = 1,    /* self_median is at most this: a probability */
     TEM_TARGET_SUPPORT = 2, /* support_median is at least this: a number above 1 */
@@ -286,8 +287,8 @@ typedef struct tem_wish {
     double beta;   /* as in tem_mechanism_options: at most one of these */
     double gamma;
     const tem_prior *prior; /* of this model */
-    int calibrated;         /* 1: epsilon is the loss that is proved, with equal weights; 0: the
-                             * epsilon that the paper asks for */
+    int calibrated;         /* 1: epsilon is the loss that is proved, with equal weights; 0:
+                             * epsilon is that of the paper */
     uint64_t reserved[4];   /* must be 0 */
 } tem_wish;
 
@@ -298,8 +299,9 @@ TEM_API int tem_wish_is_kept(const tem_wish *wish, const tem_summary *summary);
 
 /* Effects of one epsilon. */
 typedef struct tem_point {
-    double epsilon;       /* calibrated: proved for this s, in four digits, rounded up */
-    double epsilon_paper; /* the epsilon that the paper asks for the same s */
+    double epsilon;       /* with `calibrated`: the loss that is proved for this s, rounded up to
+                           * four digits */
+    double epsilon_paper; /* the epsilon that the paper needs for the same s */
     double s, gamma;
     tem_summary summary;
     uint64_t reserved[4]; /* 0 */
@@ -317,9 +319,9 @@ typedef struct tem_point {
 TEM_API tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
                                          const tem_run *run, tem_point *answer, tem_error *error);
 
-/* Computes the effects of other epsilons, with the answer in its place, in ascending order. These
- * are the epsilons that people use with embeddings or, if distances have another scale, some around
- * the answer.
+/* Computes the effects of several epsilons, in ascending order; the answer is one of them. The
+ * others are the epsilons that people use with embeddings or, if distances have another scale, some
+ * around the answer.
  *   points    receives *count points
  * Fails as tem_accountant_choose does. */
 #define TEM_CURVE_MAX 16u

@@ -19,7 +19,7 @@ uint32_t tem_version_number(void) {
 }
 
 int tem_version_is_compatible(uint32_t header) {
-    /* Versions in the same block of this size keep the interface. */
+    /* Versions keep the interface if their numbers, divided by this and rounded down, are equal. */
     const uint32_t promise = TEM_VERSION_MAJOR > 0 ? 1000000 : 1000;
     return header <= TEM_VERSION_NUMBER && header / promise == TEM_VERSION_NUMBER / promise;
 }

@@ -1,5 +1,5 @@
-/* api_privatize.c - privatising texts, files and streams: tem_privatize_* of tem.h, and the words
- * of a text. */
+/* api_privatize.c - tem_privatize_* of tem.h, which privatise texts, files and streams; and
+ * tem_model_pieces and tem_model_count_unreachable, which are about the words of texts. */
 #include "core/memory.h"
 #include "core/reserved.h"
 #include "core/status.h"

@@ -21,7 +21,8 @@ enum {
     WEIGHTS_MAX = 1 << 26 /* per file: few bytes may unpack to many weights */
 };
 
-/* 64 bytes. The format fixes all of them except the count, which must fit the size of the file. */
+/* 64 bytes. The format fixes all of them except the count and further_bytes, which must both fit
+ * the size of the file. */
 typedef struct certificate_header {
     char magic[8];
     uint32_t version;
@@ -31,7 +32,8 @@ typedef struct certificate_header {
 } certificate_header;
 
 /* 64 bytes before each further section, whose bytes are filled up with zeros to a multiple of
- * ALIGNMENT. Their kinds rise, without the bit SECTION_OPTIONAL (model_layout.h). */
+ * ALIGNMENT. The kinds of the sections, without the bit SECTION_OPTIONAL (model_layout.h), rise
+ * from each to the next. */
 typedef struct further_section {
     uint32_t kind;
     uint32_t zero;
@@ -270,7 +272,7 @@ static tem_status drop_further(file_view *view, const certificate_header *h, con
     return TEM_OK;
 }
 
-/* Checks the header, and leaves in the view what comes before the further sections. */
+/* Checks the header and the further sections, and cuts the further sections off the view. */
 static tem_status check_header(file_view *view, const char *path, certificate_header *h,
                                tem_error *error) {
     static const certificate_header empty;

@@ -2,8 +2,8 @@
  *
  * A certificate says: on the words, vectors and metric with the hash `space`, the exponent s and
  * the truncation gamma, with these weights, lose at most `realised` per unit of distance, which is
- * below epsilon. This code keeps certificates undamaged. It does not make them true:
- * tem_certificate_trust decides whether to trust one. */
+ * below epsilon. This code finds damage. It does not find out whether a certificate is true:
+ * tem_certificate_trust decides whether to trust it. */
 #ifndef CERTIFICATE_CERTIFICATE_H
 #define CERTIFICATE_CERTIFICATE_H
 
@@ -81,7 +81,7 @@ const char *certificate_fault(const tem_certificate *c);
 void certificate_hash(const tem_certificate *c, unsigned char hash[CORE_HASH_BYTES]);
 void certificate_write_hash(const tem_certificate *c, char hash[65]); /* in hex */
 
-/* Whether both are for the same epsilon, beta or gamma, and kind of weights. */
+/* Whether both certificates are for the same epsilon, beta or gamma, and kind of weights. */
 bool certificate_same_terms(const tem_certificate *a, const tem_certificate *b);
 
 /* Reads all certificates of a file. The code does not trust the file. Fails with TEM_ERR_FORMAT,
@@ -102,8 +102,8 @@ tem_status certificate_load_one(const char *path, uint32_t i, tem_certificate *o
                                 tem_error *error);
 
 /* As tem_certificate_save: adds a certificate to the file, in place of one with the same terms and
- * of those for other models; makes the file if it does not exist. Others who do this at the same
- * time wait, and meanwhile ask the callback of their run. */
+ * of those for other models; makes the file if it does not exist. Other calls that change the same
+ * file at the same time wait, and meanwhile ask the callback of their run. */
 tem_status certificate_add(const tem_certificate *c, const char *path, const tem_run *run,
                            tem_error *error);
 

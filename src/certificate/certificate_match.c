@@ -1,4 +1,5 @@
-/* certificate_match.c - making certificates, and which model and request a certificate is for. */
+/* certificate_match.c - makes certificates, and decides which model and request a certificate is
+ * for. */
 #include "certificate/certificate.h"
 
 #include "core/memory.h"

@@ -1,8 +1,8 @@
 /* fault.h - lets tests make memory and the system fail.
  *
  * Every allocation, system read, system write and mapping asks core_fault first. In a release build
- * that is the constant false. A test build (TEM_FAULTS) counts the calls and lets the nth one fail,
- * for all n: tests/unit/test_faults.c. */
+ * core_fault is the constant false. A test build (TEM_FAULTS) counts the calls and lets the nth one
+ * fail, for all n: tests/unit/test_faults.c. */
 #ifndef CORE_FAULT_H
 #define CORE_FAULT_H
 

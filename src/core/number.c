@@ -258,6 +258,7 @@ double number_round_up(double x, int digits) {
 
 double number_round_down(double x, int digits) {
     const double near = nearest(x, digits);
-    /* Below a power of ten the unit is smaller: 0.99996 rounds to 1, and down to 0.9999. */
+    /* With four digits, 0.99996 is nearest to 1, and goes down to 0.9999, not to 0.999: below a
+     * power of ten the unit is smaller. */
     return near <= x ? near : nearest(near - unit_of(x, digits), digits);
 }

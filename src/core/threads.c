@@ -1,8 +1,8 @@
 /* threads.c - loops that run on several threads.
  *
  * Threads live for one loop. The loops of the library take at least milliseconds; starting a thread
- * takes tens of microseconds, which does not matter. And nothing stays behind that a fork() could
- * break. The evaluation has thousands of shorter loops, so it keeps a team. */
+ * takes tens of microseconds, which does not matter. Between two loops nothing is left that a
+ * fork() could break. The evaluation has thousands of shorter loops, so it keeps a team. */
 #include "core/threads.h"
 
 #include "core/memory.h"

@@ -41,9 +41,9 @@ unsigned core_team_threads(const core_team *team);
 tem_status core_team_parallel(core_team *team, const tem_run *run, const char *stage,
                               uint64_t count, core_task *task, void *context, tem_error *error);
 
-/* A task that takes long asks this: whether to stop in the middle of its item, because the callback
- * asked to stop. The loop then fails, and the item need not be right. Cheap enough to be called
- * some hundred times a second. */
+/* Whether to stop in the middle of an item, because the callback asked to stop. A task that takes
+ * long calls this. If the result is true, the loop fails, and the item need not be right. Cheap
+ * enough to be called some hundred times a second. */
 bool core_task_stopped(void);
 
 /* Calls the run's callback, if there is one. Fails with TEM_ERR_CANCELLED if it asks to stop. For

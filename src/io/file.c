@@ -192,9 +192,9 @@ static tem_status examine(int fd, const char *path, struct stat *info, tem_error
     return S_ISDIR(info->st_mode) ? core_fail_os(error, path, "read", EISDIR) : TEM_OK;
 }
 
-/* Maps a regular file and reads everything else. It also reads a regular file of 0
- * bytes, because files under /proc have content, and standard input of which another
- * program has already read a part. */
+/* Maps a regular file and reads everything else. There are two exceptions, which it reads: a
+ * regular file of 0 bytes, because files under /proc have content; and standard input, if another
+ * program has already read a part of it. */
 static tem_status view_descriptor(int fd, const char *path, const tem_run *run, file_view *view,
                                   tem_error *error) {
     struct stat info;
@@ -528,8 +528,8 @@ tem_status file_writer_put_at(file_writer *writer, const void *bytes, size_t cou
 }
 
 /* Flushes the directory, so that the new name survives a crash. If tem may write but
- * not read the directory, or the file system cannot flush one (EINVAL), tem leaves
- * that to the system. */
+ * not read the directory, or the file system cannot flush one (EINVAL), tem leaves the flushing to
+ * the system. */
 static tem_status flush_folder(const char *path, tem_error *error) {
     const char *slash = strrchr(path, '/');
     size_t length = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);

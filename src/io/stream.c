@@ -125,8 +125,8 @@ tem_status stream_output_open(stream_output *out, const char *path, tem_overwrit
 }
 
 /* Waits until standard output, such as a pipe, has room. The pipe then takes PIPE_BUF bytes at
- * once. Writing more could block for ever, and a signal that arrived just before would not end
- * that. */
+ * once. Writing more could block for ever, and a signal that arrived just before would not end the
+ * blocked call. */
 static tem_status await_room(const tem_run *run, tem_error *error) {
     struct pollfd poller = {.fd = STDOUT_FILENO, .events = POLLOUT};
     tem_status status = TEM_OK;

@@ -10,7 +10,7 @@
 typedef struct stream_input {
     const char *path; /* "-": standard input */
     int descriptor;
-    const tem_run *run; /* its callback says, while reading waits, whether to go on */
+    const tem_run *run; /* while reading waits, tem asks its callback whether to go on */
     bool at_end;
     core_buffer data; /* bytes read and not yet dropped */
 } stream_input;

@@ -18,8 +18,8 @@ void record_input_end(record_input *i) {
 }
 
 /* Takes the header of an input, without its line end. Writes the header of the first input. All
- * other inputs must have the same header, since one table is to hold them all; theirs is not
- * written again. */
+ * other inputs must have the same header, since the output is one table. Their headers are not
+ * written. */
 static tem_status take_header(record_input *i, const char *header, size_t size, tem_error *error) {
     if (i->header_known)
         return size == i->header.size && memcmp(header, i->header.data, size) == 0
@@ -64,8 +64,8 @@ static size_t mark_length(const char *data, size_t size) {
     return size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Refuses what is certainly no UTF-8 by its first bytes. Without this the error would be about the
- * first record, and would not say what is wrong with the file. */
+/* Refuses an input whose first bytes show that it is not UTF-8. Without this check the error would
+ * be about the first record, and would not say what is wrong with the file. */
 static tem_status check_start(const record_input *i, tem_error *error) {
     const char *data = i->in.data.data, *what = NULL;
     if (i->whole >= 2 && memcmp(data, "\x1f\x8b", 2) == 0)

@@ -1,7 +1,8 @@
 /* record_input.h - reads the inputs of a run as one stream of batches of whole records.
  *
  * The batches have no byte order marks and no headers. record_input_next leaves out the marks. It
- * writes the header of the first TSV or CSV file to the output; all others must have the same. */
+ * writes the header of the first TSV or CSV file to the output; all other files must have the same
+ * header. */
 #ifndef JOB_RECORD_INPUT_H
 #define JOB_RECORD_INPUT_H
 

@@ -1,5 +1,5 @@
-/* record_run.h - how records pass through a run. A batch of records is cut into chunks, and one
- * thread replaces each chunk. */
+/* record_run.h - how records pass through a run. tem cuts a batch of records into chunks, and one
+ * thread replaces the records of each chunk. */
 #ifndef JOB_RECORD_RUN_H
 #define JOB_RECORD_RUN_H
 

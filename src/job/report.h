@@ -1,7 +1,8 @@
 /* report.h - the report of a run: what it did, with which settings, and what it cost.
  *
  * report_fill is the only place that decides what a report says. The command and the Python package
- * get it as JSON (tem_report_json); a ledger writes the same values as a charge (run_fields.h). */
+ * get the report as JSON (tem_report_json); a ledger writes the same values as a charge
+ * (run_fields.h). */
 #ifndef JOB_REPORT_H
 #define JOB_REPORT_H
 

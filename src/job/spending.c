@@ -1,4 +1,4 @@
-/* spending.c - what a run costs, and whether the budget allows it. */
+/* spending.c - the cost of a run, and whether the budget allows it. */
 #include "job/spending.h"
 
 #include "core/number.h"
@@ -240,8 +240,8 @@ static tem_status charge(spending *s, tem_error *error) {
     return ledger_add(&s->ledger, &written, error);
 }
 
-/* Charges for what is due, if anything is. The accounts keep their words if `keep`, so that
- * spending_take can spend them; otherwise they forget them. */
+/* Charges for what is due, if anything is. If `keep`, the accounts keep the number of words due, so
+ * that spending_take can spend these words; otherwise that number becomes 0. */
 static tem_status charge_due(spending *s, bool keep, tem_error *error) {
     const bool is_due = s->counts.documents > 0 || s->counts.words > 0;
     tem_status status = is_due ? charge(s, error) : TEM_OK;

@@ -1,4 +1,4 @@
-/* spending.h - what a run costs, and whether the budget allows it.
+/* spending.h - the cost of a run, and whether the budget allows it.
  *
  * PRIVACY: with a ledger, every document passes spending_take before it is written. Nothing is
  * written between spending_begin and spending_end. spending_end puts the charge on the disk, unless
@@ -30,7 +30,7 @@ typedef struct spending {
 
 /* A document that was replaced or counted, and is to be paid for. */
 typedef struct spending_document {
-    size_t out_end;                     /* where its output ends in that of its chunk */
+    size_t out_end;                     /* where its output ends in the output of its chunk */
     tem_counts counts;                  /* `documents` is 0 for a null that is kept */
     unsigned char person[PERSON_BYTES]; /* zeros without `by` */
 } spending_document;
@@ -38,8 +38,8 @@ typedef struct spending_document {
 /* Implements tem_job_why_not_private. */
 const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
-/* Checks what a job asks of its ledger, and its policy for missing texts. TEM_ERR_ARGUMENT or
- * TEM_ERR_RANGE if the job cannot have it. */
+/* Checks the options of a job that are about its ledger, and its policy for missing texts.
+ * TEM_ERR_ARGUMENT or TEM_ERR_RANGE if one of them is not valid for this job. */
 tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, tem_error *error);
 
 /* Opens the ledger of the job, if it has one. Fails as ledger_open does. Close with

@@ -1,6 +1,6 @@
 /* text_batch.h - privatises a batch of texts in memory.
  *
- * The texts are cut into groups; each thread replaces one group after another. tem hands out
+ * tem cuts the texts into groups; each thread replaces one group after another. tem hands out
  * nothing before all texts are drawn and, with a ledger, the charge for all of them is on the
  * disk. */
 #ifndef JOB_TEXT_BATCH_H

@@ -1,7 +1,8 @@
 /* workers.h - the workers of a run: the state of each thread, and how all threads learn that they
  * are to stop.
  *
- * The caller's thread, number 0, asks the run's callback and sets `stop`; the others look at it. */
+ * The caller's thread, number 0, asks the run's callback and sets `stop`; the other threads read
+ * `stop`. */
 #ifndef JOB_WORKERS_H
 #define JOB_WORKERS_H
 

@@ -1,10 +1,11 @@
 /* model.h - builds, opens, checks and writes models.
  *
- * docs/FORMAT.md specifies the file for readers in other languages; model_layout.h
- * declares it in C. A file is a header, a table of sections, a hash of both, and the
- * sections in the order of the table, each at the next multiple of 64 bytes. There
- * is exactly one way to lay out a given model, so every byte is either hashed or
- * known to be zero. */
+ * docs/FORMAT.md specifies the file for readers in other languages; model_layout.h declares it in
+ * C. A file is a header, a table of sections, a seal with the hash of both, and the sections in the
+ * order of the table, each at the next multiple of 64 bytes. The required sections come first, and
+ * there is exactly one way to lay them out. Further sections may follow (model_layout.h). Every
+ * byte of the file is in the header or the table, in the seal, in a section with its own hash, or
+ * must be zero. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
@@ -32,7 +33,8 @@ struct tem_model {
     model_section *table;   /* as it was checked when the file was opened, or NULL */
     uint32_t section_count; /* of table */
     char *path;             /* for messages; NULL if not opened from a file */
-    unsigned char hash[CORE_HASH_BYTES]; /* what the file says of itself; its front agrees */
+    unsigned char hash[CORE_HASH_BYTES]; /* from the seal of the file; check_seal has compared it
+                                          * with header and table */
 
     /* PRIVACY: whether mechanisms may draw by the lists and bounds. A built model is trusted. A
      * model from a file is trusted only after tem_model_trust, tem_model_trust_own or
@@ -84,7 +86,7 @@ tem_status model_hash(const tem_model *model, const tem_run *run,
 void model_space_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);
 
 /* Fails with TEM_ERR_RANGE if the model's deviation is above `percent` per cent of the median
- * distance to the nearest word; the message ends in what to do, and `more`. Also fails with
+ * distance to the nearest word; the message ends with the remedy, and then `more`. Also fails with
  * TEM_ERR_MEMORY. */
 tem_status grid_check(const tem_model *m, const nearest_distance *nearest, uint32_t percent,
                       const char *more, tem_error *error);

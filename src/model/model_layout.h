@@ -22,8 +22,8 @@ enum model_section_kind {
 };
 
 /* Sections of other kinds may follow, so that the format can grow. A reader skips a kind that it
- * does not know if the kind has the bit SECTION_OPTIONAL. It refuses all others: the model would
- * not mean what its maker meant. */
+ * does not know if the kind has the bit SECTION_OPTIONAL. It refuses a model with any other kind
+ * that it does not know: that section may change what is drawn. */
 enum {
     SECTIONS_REQUIRED = SECTION_KINDS - 1, /* vectors or a matrix, never both */
     SECTIONS_MAX = 32
@@ -67,11 +67,10 @@ _Static_assert(sizeof(model_header) == 64 && sizeof(model_section) == 64 &&
                    sizeof(model_seal) == 64,
                "the file's records are 64 bytes");
 
-/* Fills in the records of the required sections that the header's numbers demand, hashes left
- * zero: kinds, offsets, sizes. word_bytes and list_entries are the only sizes that the other
- * numbers do not settle; header->sections settles where the first section begins. Returns the
- * number of records and sets *end to where the last section ends, with its padding; returns 0 if
- * a size overflows. */
+/* Computes the records of the required sections from the header's numbers: kinds, offsets and
+ * sizes. The hashes stay zero. The header determines all sizes but word_bytes and list_entries.
+ * header->sections determines where the first section begins. Returns the number of records and
+ * sets *end to where the last section ends, with its padding; returns 0 if a size overflows. */
 uint32_t model_layout(const model_header *header, uint64_t word_bytes, uint64_t list_entries,
                       model_section table[SECTIONS_REQUIRED], uint64_t *end);
 
@@ -85,8 +84,9 @@ const void *model_section_data(const tem_model *model, const model_section *sect
 void model_front_hash(const model_header *header, const model_section *table,
                       unsigned char hash[CORE_HASH_BYTES]);
 
-/* The header of this model's file with its sizes, and the section table, with the sections of the
- * file from which the model was opened. The caller fills in the hashes.
+/* Returns the header of this model's file with its sizes, and the section table. If the model was
+ * opened from a file, the table also has the further sections of that file. The caller fills in the
+ * hashes.
  * TEM_ERR_RANGE: too large for a file. */
 tem_status model_front(const tem_model *model, model_header *header,
                        model_section table[SECTIONS_MAX], tem_error *error);

@@ -1,10 +1,13 @@
 /* model_open.c - opens a model file that may be damaged or hostile.
  *
- * Opening checks the header and the section table in full: there is only one way to
- * lay out a model, so the table must equal the one that model_layout computes. After
- * that every array has the length that its users rely on. The code that uses an
- * array checks its content: space/vocab.c checks word starts, index/neighbours.c
- * checks lists. Vectors may hold any numbers (space/kernels/kernels.h). */
+ * Opening checks the header and the section table in full. There is only one way to lay out the
+ * required sections, so their records must equal those that model_layout computes. Further sections
+ * may follow, which this version does not know: tem skips those that are optional, and refuses the
+ * model if one is not (check_unknown). All sections together must fill the file.
+ *
+ * After these checks every array has the length that its users rely on. The code that uses an array
+ * checks its content: space/vocab.c checks word starts, index/neighbours.c checks lists. Vectors
+ * may hold any numbers (space/kernels/kernels.h). */
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/status.h"
@@ -63,8 +66,8 @@ static tem_status check_header(const file_view *view, const char *path, model_he
     return check_numbers(h, path, error);
 }
 
-/* Compares the records of the required sections with the only right ones. *end receives where these
- * sections end. */
+/* Compares the records of the required sections with those that model_layout computes: no others
+ * are valid. *end receives where these sections end. */
 static tem_status check_required(const char *path, const model_header *h,
                                  const model_section *table, uint64_t *end, tem_error *error) {
     uint64_t word_bytes = 0, list_entries = 0;
@@ -86,8 +89,8 @@ static tem_status check_required(const char *path, const model_header *h,
     return TEM_OK;
 }
 
-/* Checks the records of the sections that this version does not know. They come after the others,
- * in the order of their kinds, and each begins where the one before it ends.
+/* Checks the records of the sections that this version does not know. These sections come after the
+ * required ones, in the order of their kinds, and each begins where the one before it ends.
  * PRIVACY: a section that is not optional may change what is drawn, so the model is refused. */
 static tem_status check_unknown(const char *path, const model_header *h, const model_section *table,
                                 uint64_t *end, tem_error *error) {

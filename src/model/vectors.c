@@ -78,9 +78,9 @@ static bool may_be_text(const char *start, const char *end, uint64_t dimension) 
     return bad == NULL || (const uint8_t *)start + left - bad < 4;
 }
 
-/* Decides between the formats that may follow a first line of two integers. A second
- * line that ends in two numbers or more is not GloVe text of dimension 1. tem then
- * reports a first row that is too short as exactly that. */
+/* Decides between the formats that may follow a first line of two integers. A second line that ends
+ * in two numbers or more is not GloVe text of dimension 1, so the first line is a header. If the
+ * second line is too short for that header, tem reports a row that is too short. */
 static reader *after_header(vectors_source *source, const vectors_header *header) {
     const char *start = source->data + header->bytes, *end = source->data + source->size;
     vectors_line line = vectors_text_line(start, end, header->dimension);
@@ -211,8 +211,8 @@ static tem_status assemble(const char *path, vectors_raw *raw, tem_vectors **out
 }
 
 /* Called after a reader has refused a row. A word before that row may be wrong too,
- * and tem reports the first fault of a file. Fails with TEM_ERR_FORMAT if all earlier
- * words are good, and leaves the reader's error as it is. */
+ * and tem reports the first fault of a file. If an earlier word is wrong, fails with that fault. If
+ * all earlier words are good, fails with TEM_ERR_FORMAT and leaves the reader's error as it is. */
 static tem_status check_earlier_words(const char *path, const vectors_raw *raw, tem_error *error) {
     vocab words;
     if (raw->count == 0)

@@ -49,7 +49,7 @@ typedef struct vectors_header {
     size_t bytes; /* length of the line with its line end; 0: the file has no header */
 } vectors_header;
 
-/* The bytes of a file, uncompressed, with the name for messages. */
+/* The uncompressed bytes of a file, and the file's name for messages. */
 typedef struct vectors_source {
     const char *path;
     const char *data;

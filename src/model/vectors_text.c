@@ -129,7 +129,7 @@ static row_problem read_odd_row(const char *start, const char *end, uint32_t dim
 }
 
 /* Reads one line. Nearly all words are one column, so the function tries that first,
- * in one forward pass. It reads a line that does not fit again, from its end. */
+ * in one forward pass. If the line does not fit, the function reads it again, from its end. */
 static row_problem read_row(const char *start, const char *end, uint32_t dimension, word_span *word,
                             float *values, uint64_t *found) {
     end = content_end(start, end);

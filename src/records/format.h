@@ -1,8 +1,9 @@
 /* format.h - one interface for all record formats.
  *
  * A format is one file, format_NAME.c, and one line in formats.c. The rest of tem looks at the
- * fields below and never compares formats. So tem handles a format that a caller does not know
- * through its functions, or refuses it. It never takes such a format for lines of text. */
+ * fields below and never compares formats. So code that does not know a format handles it through
+ * the functions of the format, or refuses it. Such code never takes the format for lines of
+ * text. */
 #ifndef RECORDS_FORMAT_H
 #define RECORDS_FORMAT_H
 
@@ -47,7 +48,7 @@ tem_status format_find_column(const record_reader *r, const char *record, size_t
                               record_span *span, tem_error *error);
 
 /* Returns the offset just after the quote that closes the quote at `at`, or size + 1 if no quote
- * closes it. A doubled quote does not close it. */
+ * closes it. A doubled quote does not close the quote at `at`. */
 size_t format_quoted_end(const char *record, size_t size, size_t at);
 
 /* Returns TEM_ERR_FORMAT with the message `what`. byte: the offset in the record, from 0. */

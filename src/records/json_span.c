@@ -1,9 +1,9 @@
 /* json_span.c - finds one field of a JSON object, as a span of bytes.
  *
- * This is a recursive-descent scanner without recursion: a stack of flags says which brackets are
- * open, and whether each is an array or an object. jansson, with which the tests compare it, would
- * parse the record into a tree and write another text with the same meaning. Here every byte
- * outside the span must stay. */
+ * The scanner uses a stack of flags instead of recursion: one flag for each open bracket, which
+ * says whether the bracket is an array or an object. jansson, with which the tests compare the
+ * scanner, would parse the record into a tree and write another text with the same meaning. Here
+ * every byte outside the span must stay. */
 #include "records/json_span.h"
 
 #include "core/status.h"
@@ -302,7 +302,7 @@ static uint32_t hex4(const char *digits) {
 }
 
 /* Returns the character of the escape "uXXXX" at string[*at], together with a second escape if the
- * character needs two, and moves *at past. Returns 0xFFFFFFFF for half a character. */
+ * character needs two, and moves *at past it. Returns 0xFFFFFFFF for half a character. */
 static uint32_t unescape_u(const char *string, size_t size, size_t *at) {
     uint32_t c = hex4(string + *at + 1);
     *at += 5;

@@ -35,7 +35,8 @@ typedef struct record_reader {
     const char *field; /* its name; NULL for text */
     bool person;       /* the field is not the private one; it names a person */
 
-    /* TSV, CSV, from the header: the number of fields, and which of them it is, from 0. */
+    /* TSV, CSV, from the header: the number of fields, and the place of this field among them, from
+     * 0. */
     uint32_t columns, column;
 } record_reader;
 

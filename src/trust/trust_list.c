@@ -1,8 +1,8 @@
 /* trust_list.c - the hashes of models and certificates that a user trusts.
  *
- * tem opens the directory once and checks it. It then opens the list in that directory, even if
- * somebody renames things meanwhile. To change the list, tem takes its lock, writes a new list and
- * renames it, so a reader finds the old list or the new one. */
+ * tem opens the directory once and checks it. It then opens the list in that same directory, even
+ * if somebody renames the directory or its parents meanwhile. To change the list, tem takes its
+ * lock, writes a new list and renames it, so a reader finds the old list or the new one. */
 #include "trust/trust_list.h"
 
 #include "core/buffer.h"

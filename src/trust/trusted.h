@@ -4,8 +4,8 @@
 
 #include "model/model.h"
 
-/* Fails with TEM_ERR_UNTRUSTED unless the model is trusted. Code that draws or proves calls it
- * first. */
+/* Fails with TEM_ERR_UNTRUSTED unless the model is trusted. Code that draws or proves calls this
+ * function first. */
 tem_status trusted_or_refused(const tem_model *model, tem_error *error);
 
 /* Records whether the model is trusted, as tem_model_verify found. If the model could not be read,
