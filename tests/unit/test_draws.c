@@ -722,6 +722,12 @@ static void test_refusals(void **state) {
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         check_refused(model, &refused[i]);
+    /* The range of the parameter would catch these too: the exponent refuses them by itself. */
+    uint64_t steps = 7;
+    assert_int_equal(exponent_s(0x1p-18 - 0x1p-40, &steps, NULL), TEM_ERR_RANGE);
+    assert_int_equal(exponent_s(0x1p30, &steps, NULL), TEM_ERR_RANGE);
+    assert_int_equal(exponent_s(NAN, &steps, NULL), TEM_ERR_RANGE);
+    assert_int_equal(steps, 7);
     tem_model_free(model);
 }
 
