@@ -45,7 +45,7 @@ static void *draw_words(void *argument) {
     return NULL;
 }
 
-/* Runs all work for about `seconds`; returns words a second of all together. */
+/* Runs all work for about `seconds`; returns the words per second of all threads together. */
 static double draw_all(thread_work *work, unsigned threads, double seconds) {
     double rate = 0;
     for (unsigned i = 0; i < threads; i++) {

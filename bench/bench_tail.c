@@ -2,11 +2,11 @@
  *
  *   bench_tail MODEL IDS SAMPLE EPSILON...
  *
- * A round of the envelope (docs/PRIVACY.md) proposes a word of a part of the vocabulary with
- * probability T/(S+T) and ends the draw with probability Z/(S+T), so a draw examines T/Z of
- * them on average: T = sum of (words of the part) exp(-s min(bound, gamma)) over the parts
- * (docs/FORMAT.md), Z the sum over all words. Equal weights. The mean over SAMPLE words of IDS,
- * known ones, evenly spaced. */
+ * A round of the envelope (docs/PRIVACY.md) proposes a word of a range of the vocabulary with
+ * probability T/(S+T) and ends the draw with probability Z/(S+T), so a draw examines T/Z such words
+ * on average: T = sum of (words of the range) exp(-s min(bound, gamma)) over the ranges
+ * (docs/FORMAT.md), Z the sum over all words. All weights are equal. The result is the mean over
+ * SAMPLE known words of IDS, evenly spaced. */
 #include "bench_common.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static double weight(const tem_mechanism_info *m, tem_dist d) {
     return exp(-m->s * (d < m->gamma_steps ? d : m->gamma_steps) / TEM_DIST_ONE);
 }
 
-/* Finds, for each part, the smallest distance of a word that is not in the list. */
+/* Finds, for each range, the smallest distance of a word that is not in the list. */
 static void find_bounds(const tem_neighbours *list, const tem_dist *distances, uint32_t n,
                         unsigned char *listed, tem_dist bounds[PARTS]) {
     memset(listed, 0, n);

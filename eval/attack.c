@@ -194,7 +194,7 @@ tem_status auc_of_scores(const float *in, uint32_t in_count, const float *out, u
     for (uint64_t i = 0; i < count; i++)
         all[i] = i < in_count ? (scored){in[i], true} : (scored){out[i - in_count], false};
     qsort(all, count, sizeof *all, compare_scored);
-    double wins = 0, below = 0; /* pairs won so far; others with a lower score */
+    double wins = 0, below = 0; /* pairs won so far; non-members with a lower score */
     for (uint64_t i = 0, next; i < count; i = next) {
         uint64_t members = 0;
         for (next = i; next < count && !(all[next].score > all[i].score); next++)

@@ -3,7 +3,7 @@
 #include "failure.h"
 #include "imdb.h"
 
-/* Keeps half of one half of each class. */
+/* Keeps a random quarter of each class: a half of one half. */
 static tem_status keep_quarter(corpus *c, uint64_t seed, tem_error *error) {
     for (int i = 0; i < 2; i++) {
         corpus halves[2];

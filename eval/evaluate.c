@@ -266,7 +266,7 @@ static tem_status check_certificates(const evaluation *e, tem_error *error) {
         if (known == NULL || known->make == NULL || row->certificate[0] == '\0' ||
             known->make(known, e->task->model, row->epsilon, &e->certificates, &mechanism, &why) !=
                 TEM_OK)
-            continue; /* without a certificate this run adds no row beside it */
+            continue; /* without a certificate this run adds no row with another one */
         name_certificate(mechanism, &now);
         tem_mechanism_free(mechanism);
         if (strcmp(row->certificate, now.certificate) != 0)

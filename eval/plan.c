@@ -40,7 +40,7 @@ static tem_status no_certificate(const tem_error *why, const tem_calibration *wa
         (int)(strlen(certificates->path) - strlen(".cert")), certificates->path);
 }
 
-/* As tem_certificate_trust; says what to do. */
+/* As tem_certificate_trust; the error also says what to do. */
 static tem_status check_trust(const tem_certificate *certificate, const tem_model *model,
                               const plan_certificates *certificates, tem_error *error) {
     tem_certificate_info info;

@@ -16,7 +16,7 @@ static void handle_range(void *context, uint64_t item, unsigned thread) {
         d->task(d->context, first, last);
 }
 
-/* The loop counts ranges; the user is told of the whole. */
+/* The loop counts ranges; the callback receives the progress of the whole training or drawing. */
 static int ask(void *context, const char *stage, uint64_t done, uint64_t total) {
     const workers *w = context;
     (void)stage, (void)done, (void)total;

@@ -12,7 +12,7 @@
  * drawing to which the loop belongs. */
 typedef struct workers {
     core_team *team;    /* NULL: the caller does it all */
-    const tem_run *run; /* or NULL: nobody is told */
+    const tem_run *run; /* or NULL: no progress reports */
     const char *stage;
     uint64_t done, total;
 } workers;
@@ -20,8 +20,9 @@ typedef struct workers {
 /* Handles the items first to last - 1, on one thread. */
 typedef void ranges_task(void *context, uint64_t first, uint64_t last);
 
-/* Has the items 0 to count - 1 handled. What a task makes of an item must not depend on the range:
- * then the number of threads changes no result. TEM_ERR_CANCELLED: some items were not handled. */
+/* Calls the task for the items 0 to count - 1. The result of the task for an item must not depend
+ * on the range: then the number of threads changes no result. TEM_ERR_CANCELLED: some items were
+ * not handled. */
 tem_status ranges_run(const workers *w, uint64_t count, ranges_task *task, void *context,
                       tem_error *error);
 

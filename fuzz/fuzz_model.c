@@ -1,9 +1,10 @@
 /* fuzz_model.c - any bytes as a model file.
  *
- * Each input is opened twice: as it is, and with its hashes made right, since otherwise nearly
- * every change would end at a hash. Whatever opens is looked at, refused to those who would draw,
- * trusted only if its hashes fit, drawn from all the same and, if it is small, verified; and what
- * passes as verified must answer as a model does. */
+ * The target opens each input twice: unchanged, and with its hashes corrected, since otherwise tem
+ * would refuse nearly every change because of a hash. If the input opens, the target reads its
+ * content. Calls that draw must refuse it while nobody trusts it. It may become trusted only if its
+ * hashes match. Then the target draws from it all the same and, if it is small, verifies it. A
+ * model that passes verification must keep the promises of a verified model. */
 #include "model/model_layout.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* fuzz_pieces.c - any bytes as a text to split into pieces.
  *
- * What is not UTF-8 is refused; of everything else every letter and digit is in exactly one piece
- * that is a word, no piece has white space in it, pieces are in order and apart from each other,
- * and the shortcuts for ASCII and for words that repeat come to the same pieces as libunistring and
- * the vocabulary. */
+ * tem must refuse a text that is not UTF-8. In any other text, every letter and digit is in exactly
+ * one piece that is a word, no piece has white space in it, and pieces are in order and do not
+ * overlap. The shortcuts for ASCII and for words that repeat must give the same pieces as
+ * libunistring and the vocabulary. */
 #include "text/pieces.h"
 #include "text/tags.h"
 

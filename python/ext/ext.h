@@ -127,14 +127,15 @@ typedef struct ext_ledger {
 bool ext_ledger_read(PyObject *given, ext_ledger *ledger);
 void ext_ledger_free(ext_ledger *ledger);
 
-/* Whose text each is, if people are named. False with an exception. */
+/* Sets the person of each text, if people are named. False with an exception. */
 bool ext_ledger_name_people(const ext_state *state, const ext_ledger *ledger, tem_text_input *texts,
                             Py_ssize_t count);
 
-/* What a job is charged to, and how its texts are drawn. Lives as long as both. */
+/* Returns the job for tem.h: how to draw texts, and the ledger to charge. It is valid as long as
+ * both arguments. */
 tem_job ext_ledger_terms(const ext_job *job, const ext_ledger *ledger);
 
-/* What the ledger says, as a dict; None without a ledger. NULL with an exception. */
+/* Returns the balance of the ledger as a dict; None without a ledger. NULL with an exception. */
 PyObject *ext_ledger_balance(const tem_job *terms, const tem_balance *balance);
 
 /* PRIVACY: charges for documents that were drawn elsewhere and that nobody has seen yet. The

@@ -91,7 +91,7 @@ static bool is_missing(PyObject *item) {
     return item == Py_None || (PyFloat_Check(item) && isnan(PyFloat_AsDouble(item))) || is_na(item);
 }
 
-/* What is given for each item; NULL with an exception. The items keep it alive. */
+/* Returns the input for each item; NULL with an exception. The items keep its texts alive. */
 static tem_text_input *read_texts(const ext_state *state, PyObject *items) {
     const Py_ssize_t count = PyTuple_Size(items);
     tem_text_input *texts = calloc((size_t)count + 1, sizeof *texts);
@@ -116,7 +116,8 @@ static tem_text_input *read_texts(const ext_state *state, PyObject *items) {
     return texts;
 }
 
-/* Where a text is missing and that may show, what was there stays. */
+/* Makes the list of results. Where the library returns no text, because the input was missing and
+ * may stay missing, the original item stays. */
 static PyObject *make_list(const tem_texts *private, PyObject *items) {
     const Py_ssize_t count = PyTuple_Size(items);
     PyObject *list = PyList_New(count);
@@ -133,7 +134,7 @@ static PyObject *make_list(const tem_texts *private, PyObject *items) {
     return list;
 }
 
-/* Raises what went wrong. The library counts texts from 1, Python from 0. */
+/* Raises the error. The library counts texts from 1, Python from 0. */
 static PyObject *fail_text(const ext_state *state, const tem_error *error) {
     tem_error named = *error;
     if (error->line == 0 || error->file[0] != '\0')
@@ -157,7 +158,7 @@ static PyObject *make_result(const tem_texts *private, PyObject *items, const te
                          (unsigned long long)counts->punctuation, balance);
 }
 
-/* Privatises what was read. The library has charged for it when it comes back. */
+/* Privatises the texts that were read. The library has charged for them when the call returns. */
 static PyObject *run_texts(const ext_job *job, const tem_job *terms, PyObject *items,
                            const tem_text_input *texts, unsigned threads, PyObject *progress) {
     const ext_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)job));

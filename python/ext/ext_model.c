@@ -205,8 +205,8 @@ static PyObject *build_rows(PyObject *module, PyObject *args) {
     return made;
 }
 
-/* find_default(folders) returns (path, whether nobody named it); an exception if there is
- * none */
+/* find_default(folders) returns (path, true if nobody named it); an exception if there is no
+ * default model */
 static PyObject *find_default(PyObject *module, PyObject *args) {
     enum { FOLDERS_MAX = 8 };
     const char *folders[FOLDERS_MAX];

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The balance as ext_ledger_charge has told it. False with an exception. */
+/* Reads a balance that ext_ledger_charge has returned. False with an exception. */
 static bool read_balance(PyObject *given, tem_balance *balance) {
     PyObject *before = PyDict_GetItemString(given, "spent_before");
     PyObject *left = PyDict_GetItemString(given, "left");

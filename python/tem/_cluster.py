@@ -99,14 +99,14 @@ class Bill:
         return self.job.charge(counts, None, self.charged)
 
     def settle(self, written: Report, again: Report | None) -> Report:
-        """Charges for what was written and for what was drawn again (None: nothing was). The report
-        of what was written."""
+        """Charges for the written texts and for those that were drawn again (None: there were
+        none). Returns the report of the written texts."""
         balance = self._charge(_counts(written if again is None else written + again))
         return _report(self.job, False, _counts(written), self.charged, balance)
 
 
 def _counts(report: Report) -> Counts:
-    """What the library has counted, as far as a report tells."""
+    """The counts of the library, as far as a report has them."""
     kept = report.unknown if report.oov == "keep-unsafe" else 0
     return report.documents, report.words, report.unknown, report.released_unseen - kept
 
@@ -156,7 +156,7 @@ def _receive(sent: Vouched, model: Model) -> _tem.Certificate:
 
 @functools.lru_cache(maxsize=4)
 def _open(path: str, expected: str, certificate: Vouched | None) -> Model:
-    """Maps a model once a process. PRIVACY: a worker has verified nothing. It trusts what the
+    """Maps a model once per process. PRIVACY: a worker has verified nothing. It trusts what the
     driver trusts, by the hash that it computes from its own bytes."""
     try:
         model = Model.open(path, model_hash=expected, threads=1)

@@ -25,7 +25,7 @@ class Found(NamedTuple):
 
 
 def _folders() -> tuple[bytes, ...]:
-    """Folders that may have the default model: this package's, and the command's."""
+    """Directories that may have the default model: this package's, and the command's."""
     command = shutil.which("tem")
     places = [os.path.dirname(__file__)]
     places += [os.path.dirname(os.path.realpath(command))] if command else []
@@ -72,8 +72,8 @@ def _vectors() -> pathlib.Path:
 
 def make_again(found: Found, why: Error, threads: int,
                progress: Callable[[str, int, int], object] | None) -> _tem.Model:
-    """In place of a model in the cache that cannot be used, and opened. Nothing is lost: it was
-    made from the vectors that come with the package."""
+    """Builds and opens a new model in place of one in the cache that cannot be used. Nothing is
+    lost: the old model was made from the vectors that come with the package."""
     warnings.warn(f"the model in your cache cannot be used, and is made again: {why}", stacklevel=3)
     _make(_vectors(), pathlib.Path(found.path), threads, progress)
     try:

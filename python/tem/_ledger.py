@@ -1,5 +1,5 @@
-"""What a call is charged to: the file and the rules of `tem privatize --ledger`, by the same
-code."""
+"""The ledger that a call is charged to. The file, the rules and the code are those of `tem
+privatize --ledger`."""
 import math
 import operator
 import os

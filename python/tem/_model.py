@@ -168,7 +168,7 @@ def _advise(refused: UntrustedError, path: str, model_hash: str | None) -> Excep
     """The error, with advice for Python users."""
     if model_hash is not None:
         return refused
-    if refused.file and refused.file != path:  # the list is at fault, and says so
+    if refused.file and refused.file != path:  # the list of trusted models is at fault
         return refused
     return make("untrusted", f"{refused.detail}; tem.Model.verify({path!r}) checks it, or name the "
                 "hash that it had where it was verified: model_hash=", path)
@@ -192,8 +192,8 @@ class Model:
     _is_own: bool
     _info: dict[str, Any]
     _mechanisms: dict[tuple[Any, ...], _tem.Mechanism]
-    _jobs: dict[tuple[Any, ...], _tem.Job]  # by what law_and_text has of their options
-    _quick: dict[tuple[Any, ...], _tem.Job]  # by options as given, if they are all of that
+    _jobs: dict[tuple[Any, ...], _tem.Job]  # by law_and_text(options)
+    _quick: dict[tuple[Any, ...], _tem.Job]  # by options as given, if law_and_text uses all of them
     _judged: set[_tem.Mechanism]
     _warns: bool
     _certificates: dict[tuple[float, float, float], _tem.Certificate]
@@ -229,9 +229,9 @@ class Model:
         path: the file; None for the default model, which is the one $TEM_MODEL names, or came with
         tem, or is made in your cache on first use (a few seconds, 111 MB).
         model_hash: the hash of the model you mean, from whoever has built or verified it, where you
-        have done neither; then it is that model or none. The hash of the whole file is computed,
-        about 1 GB/s a processor. `UntrustedError` says what to do. A damaged model in your cache is
-        made again, with a warning.
+        have done neither; then `open` refuses any other model. The hash of the whole file is
+        computed, at about 1 GB/s per CPU. `UntrustedError` says what to do. A damaged model in your
+        cache is made again, with a warning.
         """
         workers = _threads(threads)
         found = _find(path, workers, progress)
@@ -250,9 +250,10 @@ class Model:
                progress: Progress | None = None) -> Self:
         """Opens another person's model file, and recomputes every distance, list and bound.
 
-        Takes as long as building it. Certificates beside it are computed anew, too. You trust what
-        holds from then on, as after `tem verify`: `Model.open` opens it. What does not hold you
-        trust no longer, and `DamagedError` or `CertificateError` says what it is.
+        Takes as long as building it. Certificates beside it are computed anew, too. From then on
+        you trust a model or certificate that holds, as after `tem verify`: `Model.open` opens it.
+        You no longer trust one that does not hold, and `DamagedError` or `CertificateError` says
+        which it is.
         """
         workers = _threads(threads)
         found = _find(path, workers, progress)
@@ -453,7 +454,7 @@ class Model:
         self._judged.clear()
 
     def _make_job(self, how: tuple[Any, ...]) -> _tem.Job:
-        """how: as `law_and_text` has it."""
+        """how: the result of `law_and_text`."""
         epsilon, beta, gamma, mechanism, calibrated, *text = how
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
         job = _tem.Job(drawn, *text)
@@ -580,7 +581,7 @@ class Model:
 
     def _account(self, threads: int, progress: Progress | None,
                  drawn: _tem.Mechanism | None = None) -> _tem.Accountant:
-        """Looks at all pairs of words; keeps 4 kB a word, but not for weights that are not
+        """Looks at all pairs of words. Keeps the result, 4 kB per word, if the weights are
         equal."""
         if drawn is not None and drawn.info()["weights"] != "equal":
             return _tem.make_accountant(self._handle, drawn, threads, progress)
@@ -684,8 +685,8 @@ def _opened_once(path: str | None, signature: tuple[int, ...]) -> Model:
 
 
 def as_model(model: Model | Path | None) -> Model:
-    """A Model; or the one a path, or nothing, names, opened once as long as the file is the
-    same."""
+    """Returns a Model as it is; for a path, or for None (the default model), opens the model, only
+    once as long as the file is the same."""
     if isinstance(model, Model):
         return model
     found = None if model is None else os.stat(model)
@@ -697,8 +698,9 @@ _opened: weakref.WeakValueDictionary[tuple[str, str], Model] = weakref.WeakValue
 
 
 def _reopen(path: str, expected: str, is_own: bool) -> Model:
-    """A pickled model: the one that is open already, or the file, which must be the same. It is
-    trusted because it was where it was pickled, by the hash of what is mapped here."""
+    """Returns a pickled model: the one that is open already, or one from the file, which must be
+    the same. tem trusts the model because the process that pickled it did; the hash, computed from
+    the bytes mapped here, must be equal."""
     known = _opened.get((path, expected))
     if known is not None:
         return known

@@ -1,7 +1,7 @@
 """The keywords of `Model.privatize`, in one place: their types, defaults and meanings.
 
 The TypedDicts are what type checkers see. Everything else that lists keywords is made from them:
-defaults, signatures, the help, and the check that refuses a name that is none.
+defaults, signatures, the help, and the check that refuses an unknown name.
 """
 import difflib
 import inspect
@@ -27,7 +27,7 @@ class Option(NamedTuple):
 
 
 class Policies(TypedDict, total=False):
-    """What decides about the law and the words: the same wherever a text is privatised."""
+    """Keywords that decide about the law and the words: the same wherever a text is privatised."""
 
     beta: Annotated[float | None, Option(
         None, "where distances are cut off: all but so much of the probability is within; None for "
@@ -53,7 +53,7 @@ class Policies(TypedDict, total=False):
 
 
 class Settings(Policies, total=False):
-    """All keywords that have a default and a plain value: what a configuration can hold."""
+    """All keywords that have a default and a plain value: those that a configuration can hold."""
 
     ledger: Annotated[Path | None, Option(
         None, "a file in which what is spent is written down, before you get the texts: that of "
@@ -94,12 +94,12 @@ DEFAULTS: dict[str, Any] = {name: ALL[name][1].default for name in ALL if name !
 
 
 def law_and_text(given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What decides about the words: epsilon and the policies, in their order."""
+    """The values that decide about the words: epsilon and the policies, in their order."""
     return (given["epsilon"], *[given.get(name, DEFAULTS[name]) for name in POLICIES])
 
 
 def check(call: str, given: Mapping[str, Any], names: Collection[str] = tuple(ALL)) -> None:
-    """Refuses a name that is none, as Python does for a plain signature; and no epsilon."""
+    """Refuses an unknown name, as Python does for a plain signature, and a missing epsilon."""
     for name in given:
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)
@@ -127,8 +127,8 @@ def parameters(names: Collection[str]) -> list[inspect.Parameter]:
 
 
 def explained(*names: str) -> Callable[[F], F]:
-    """Has a function that takes `**options` show these in its signature, in the place of `**`, and
-    in its help, in the place of "{options}"."""
+    """Makes a function that takes `**options` show these keywords in its signature, in the place of
+    `**`, and in its help, in the place of "{options}"."""
     def explain(function: F) -> F:
         plain = inspect.signature(function)
         own = [each for each in plain.parameters.values()

@@ -95,9 +95,9 @@ class Report(Result):
     `private` says that a bound holds for what the output tells about the text, whatever the text
     is; `why_not_private` says why none does, and what to change. `spent` is words * epsilon, per
     unit of distance; `spent_worst` is words * epsilon * gamma, None where no bound holds. With a
-    ledger, `spent_before` is what it said before, and `left` what is left of the `budget`; with
-    `by`, of the person who has the least left of the `people` who were charged. docs/FORMAT.md has
-    all fields.
+    ledger, `spent_before` is the sum of its earlier charges, and `left` is the rest of the
+    `budget`; with `by`, both are those of the person who has the least left of the `people` who
+    were charged. docs/FORMAT.md has all fields.
     """
 
     report: str

@@ -3,8 +3,9 @@
     report = tem.dask.privatize_to(frame, "text", 3, "private")   # draws once, and writes Parquet
     private = tem.dask.privatize(frame, "text", 3)                # lazy, like all of Dask
 
-Every `compute` draws anew, and so does a worker for what another lost: docs/CLUSTERS.md. tem must
-be installed where the workers run, and the model's file be there under the same path.
+Every `compute` draws again, and so does a worker that repeats the lost work of another:
+docs/CLUSTERS.md. tem must be installed where the workers run, and the model's file be there under
+the same path.
 """
 import functools
 import operator

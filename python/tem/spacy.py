@@ -44,7 +44,7 @@ class Privatizer:
                 yield doc
 
 
-# What a configuration can hold; a Doc always has a text.
+# The options that a configuration can hold; a Doc always has a text.
 CONFIGURED = (*[name for name in POLICIES if name != "missing"], "ledger", "budget")
 
 

@@ -31,7 +31,8 @@ typedef struct guess_search {
     const summary_source *source;
     guess_gain *by_id;     /* in the order of ids */
     guess_gain *by_gain;   /* each range in descending order of g */
-    double *probabilities; /* per output y: that y is the output and the best guess is right */
+    double *probabilities; /* per output y: the probability that y is the output and the best guess
+                            * is right */
 } guess_search;
 
 static int compare_gains(const void *a, const void *b) {

@@ -32,7 +32,7 @@ static inline lanes distances(const pair_row *row, uint32_t group) {
 }
 
 /* 2^x for x from -126 to 0, with an error of 2e-7. The nearest integer to x goes into the exponent
- * of the float; a polynomial computes the rest, which is within a half. */
+ * of the float; a polynomial gives the power of the rest, which is between -1/2 and 1/2. */
 static inline lanes power_of_two(lanes x) {
     const float rounder = 12582912; /* 1.5 * 2^23: adding it rounds x to an integer */
     const lanes n = (x + rounder) - rounder, r = x - n;

@@ -316,8 +316,8 @@ typedef struct near_pair {
 
 typedef void near_task(void *context, const near_pair *pair);
 
-/* Calls `task` for all pairs in the lists at a distance above 0. It takes a second for millions of
- * words. */
+/* Calls `task` for all pairs in the lists at a distance above 0. The loop takes a second for
+ * millions of words. */
 static tem_status near_pairs(const pair_call *call, const float *u, near_task *task, void *context,
                              tem_error *error) {
     const pair_matrix *t = call->matrix;

@@ -9,8 +9,8 @@
  *     v_k = the lesser of that and exp(-s gamma)    at the last point up to gamma,
  *     v_k = exp(-s gamma)                           beyond gamma, where f is flat.
  *
- * The factor follows from Hoeffding's lemma, (1-u) e^(ux) + u e^(-(1-u)x) <= e^(x^2/8), for a
- * variable with two values, the mean 0 and the range x.
+ * The factor exp(-x^2/8) follows from Hoeffding's lemma, (1-u) e^(ux) + u e^(-(1-u)x) <= e^(x^2/8),
+ * for a variable with two values, the mean 0 and the range x.
  *
  * Both bounds count the word itself with exactly a_w. slack() covers every rounding.
  *

@@ -19,7 +19,8 @@ enum {
 _Static_assert(BLOCK % RANGE == 0 && RANGE % TILE_ROWS == 0 && RANGE % TILE_COLUMNS == 0,
                "whole strips and tiles");
 
-/* Cover three roundings: a difference, its quotient, and the product with this factor. */
+/* Each factor covers three roundings: a difference, its quotient, and the product with the
+ * factor. */
 #define ROUNDED_UP (1 + 0x1p-50)
 #define ROUNDED_DOWN (1 - 0x1p-50)
 

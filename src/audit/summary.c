@@ -22,8 +22,9 @@
 #include <stdlib.h>
 
 enum {
-    FEW_WORDS = 2048, /* up to so many words all are computed exactly: 4 million pairs are quick */
-    SAMPLE = 64,      /* words for which the result is compared with the exact one, at most */
+    FEW_WORDS = 2048, /* at most this many words are all computed exactly: 4 million pairs are
+                       * quick */
+    SAMPLE = 64,      /* at most this many words are compared with their exact results */
     TILE = 256        /* distances computed at a time */
 };
 

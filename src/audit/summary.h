@@ -17,7 +17,7 @@
  * pass over all pairs in floating point, with distances of 16 bits (pair_matrix.h).
  *
  * In both cases summary.c computes a sample of words exactly, one output at a time, and compares.
- * If they do not agree, it computes all words like that. */
+ * If the results do not agree, it computes all words exactly. */
 #ifndef AUDIT_SUMMARY_H
 #define AUDIT_SUMMARY_H
 

@@ -79,7 +79,7 @@ tem_status verify_certificate(const tem_certificate *c, const tem_accountant *a,
 
 /* ---- model, certificates and the user's list ---- */
 
-/* A running verification. An error with the status TEM_OK means that there is none. */
+/* A running verification. In both error fields the status TEM_OK means no error. */
 typedef struct verification {
     const tem_verification *how;
     const tem_run *run;
@@ -92,7 +92,8 @@ static void keep_first(tem_error *first, const tem_error *error) {
         *first = *error;
 }
 
-/* Whether an error means that something is wrong, rather than that it could not be examined. */
+/* Whether an error means that the model or the certificate does not hold. Other errors mean that
+ * tem could not examine it. */
 static bool is_verdict(tem_status status) {
     return status == TEM_ERR_DAMAGED || status == TEM_ERR_CERTIFICATE || status == TEM_ERR_METRIC ||
            status == TEM_ERR_UNSUPPORTED;

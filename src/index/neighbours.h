@@ -83,8 +83,8 @@ tem_status neighbours_verify(const neighbour_index *index, const space *s, uint3
 /* How far away the nearest words are. tem compares the error of rounding to the grid with this. */
 typedef struct nearest_distance {
     uint32_t words; /* words that have a nearest word at another point */
-    /* Over these words; of an even number the lower one of the two in the middle; 0 if there are
-     * none. */
+    /* The median over these words; for an even number, the lower of the two in the middle; 0 if
+     * there are none. */
     tem_dist median;
 } nearest_distance;
 

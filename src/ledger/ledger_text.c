@@ -84,7 +84,7 @@ static const char header_begins[] = "{\"ledger\":\"tem 1\",\"salt\":\"",
 enum {
     HEADER_BEGINS = sizeof header_begins - 1,
     HEADER_MIDDLE = sizeof header_middle - 1,
-    BYTES_DIGITS = 20, /* of 2^64; padded with blanks, so that all headers have one length */
+    BYTES_DIGITS = 20, /* enough for 2^64; padded with blanks: all headers have one length */
     SALT_DIGITS = 2 * LEDGER_SALT_BYTES,
     HEADER_CONTENT = HEADER_BEGINS + SALT_DIGITS + HEADER_MIDDLE + BYTES_DIGITS
 };

@@ -8,9 +8,10 @@
  * after these (ledger.h). A shorter file has lost something. Each other line is a charge: one JSON
  * object that describes a run, with the keys in the order of run_fields.h and without blanks.
  *
- * `check` is a hash of the line and of the check of the line before it; for the first charge the
- * salt stands for the latter. It reveals a line that was changed, lost, moved or taken from another
- * ledger. It protects against accidents only: whoever can write the file can compute the hash.
+ * `check` is a hash of the line and of the check of the line before it. The first charge uses the
+ * salt as the check before it. A check reveals a line that was changed, lost, moved or taken from
+ * another ledger. Checks protect against accidents only: whoever can write the file can compute the
+ * hash.
  *
  * The reader accepts only lines that the writer can have written, and refuses anything else. */
 #ifndef LEDGER_LEDGER_TEXT_H
@@ -38,7 +39,7 @@ void ledger_write_header(const ledger_header *header, char text[LEDGER_HEADER_BY
 /* Reads the header line from the first bytes of a file. Returns false if they are no header. */
 bool ledger_read_header(const char *text, size_t size, ledger_header *header);
 
-/* Writes the check that the first charge takes as that of the line before it: the salt. */
+/* Writes the salt as a check: the first charge uses it as the check of the line before it. */
 void ledger_first_check(const ledger_header *header, char check[LEDGER_CHECK_DIGITS]);
 
 /* Computes the bytes that identify a person in a ledger: a hash of the person's name, under the
@@ -48,7 +49,7 @@ void ledger_person(const unsigned char salt[LEDGER_SALT_BYTES], const char *name
 
 /* A charge to be written. Texts in `run` must not need an escape in JSON. */
 typedef struct ledger_charge {
-    const run_value *run;  /* RUN_FIELDS values; those of a charge are filled in, but spent and
+    const run_value *run;  /* RUN_FIELDS values; those of a charge are filled in, except spent and
                             * spent_worst, which ledger_write_charge computes */
     const core_buffer *by; /* a JSON string; empty: the charge names no people */
     const accounts *people;

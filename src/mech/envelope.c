@@ -154,7 +154,7 @@ static uint32_t component_exactly(const word_envelope *s, const u256 *total, uin
 /* -------------------------------------------- select by the first bits -- */
 
 enum { THRESHOLD_MARGIN = 2 };
-static const uint32_t UNDECIDED = UINT32_MAX; /* does not fit an enum */
+static const uint32_t UNDECIDED = UINT32_MAX; /* no enum constant, since it does not fit an int */
 
 /* The threshold x = 2^32 sum / total as an integer c (step 2): a t below c is below x - 1, and a t
  * above c + THRESHOLD_MARGIN is above x.

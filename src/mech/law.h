@@ -1,7 +1,7 @@
 /* law.h - the probabilities of sampler.h's law, to any number of digits.
  *
- * They serve explanations and tests; no draw depends on them. The computation looks at every word
- * and does not use the index, so tests compare the sampler with it. */
+ * The probabilities serve explanations and tests; no draw depends on them. The computation looks at
+ * every word and does not use the index, so tests compare the sampler with it. */
 #ifndef MECH_LAW_H
 #define MECH_LAW_H
 

@@ -50,8 +50,9 @@ typedef struct mechanism_ops {
     const sampler *(*exponential)(const void *state);
 } mechanism_ops;
 
-/* Returns what contradicts itself or is missing in a mechanism, or NULL. tem uses no mechanism that
- * has a fault. PRIVACY: a claim needs what it rests on. */
+/* Returns a text that says what is missing in a mechanism or contradicts itself, or NULL. tem uses
+ * no mechanism that has a fault. PRIVACY: a mechanism that claims a guarantee must have the
+ * properties on which the claim rests. */
 const char *mechanism_fault(const mechanism_ops *ops);
 
 extern const mechanism_ops mechanism_tem, mechanism_em, mechanism_madlib;

@@ -31,7 +31,8 @@
 
 #include "core/status.h"
 
-/* First bits that differ from those of a ratio by more than this are surely on one side of it. */
+/* First bits that differ by more than this from the first bits of a ratio decide alone on which
+ * side of the ratio the number is. */
 enum { FIRST_BITS_MARGIN = 2 };
 
 bool sampler_bernoulli_exp(uint64_t fraction, tem_rng *rng) {

@@ -125,7 +125,7 @@ static uint64_t tape_word(tem_rng *rng) {
     if (rng->tape_used < rng->tape_words)
         return rng->tape[rng->tape_used++];
     rng->tape_end(rng->tape_context);
-    abort(); /* an invented word would give an invented law */
+    abort(); /* the tape is used up, and any other word would change the law */
 }
 
 uint64_t rng_next_word(tem_rng *rng) {

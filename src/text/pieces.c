@@ -13,7 +13,7 @@
  *    across it. The rules that look further than the next character want a letter or a digit there,
  *    or a character in the middle of two of these (WB6, WB7, WB11, WB12). A space is none of them.
  *
- * The code for everything after the boundaries is the same for both.
+ * The code for everything after the boundaries is the same for ASCII and for other text.
  *
  * A large text is divided a third time, into windows. tem folds the text up to a character that
  * composes with nothing before it (text_folds_apart). It then cuts the folded text up to a boundary
@@ -253,8 +253,8 @@ static uint32_t find(const text_pieces *p, size_t start, size_t end) {
 }
 
 /* For functions that are rarely called. They stay out of the functions that handle every word.
- * Inlined, grow_pieces and add_parts made those save all registers for nothing, which was an eighth
- * of all instructions. */
+ * Inlined, grow_pieces and add_parts made their callers save all registers for nothing, which was
+ * an eighth of all instructions. */
 #define RARE __attribute__((noinline)) static
 
 RARE bool grow_pieces(text_pieces *p) {
@@ -423,8 +423,8 @@ static bool is_continuation(char c) {
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Whether the rest may be divided at `at`. It may at a character that is not UTF-8: fold_next will
- * refuse that one. */
+/* Whether the rest may be divided at `at`. It may also be divided at a character that is not UTF-8:
+ * fold_next will refuse that character. */
 static bool rest_folds_apart(const text_pieces *p, size_t at) {
     ucs4_t c = 0;
     if ((unsigned char)p->rest[at] < 0x80)

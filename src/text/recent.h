@@ -1,9 +1,9 @@
 /* recent.h - a cache of the words that were looked up last, with their ids.
  *
  * The words of a text repeat: the cache finds seven in eight pieces of 25,000 film reviews. For
- * each of them it saves a cryptographic hash and the three places in memory that a search of the
- * vocabulary visits. A hash that only has to be fast gives each word one place in the cache. A new
- * word replaces the one that had its place.
+ * each of these pieces, tem computes no cryptographic hash and does not visit the three places in
+ * memory that a search of the vocabulary visits. A hash that only has to be fast gives each word
+ * one place in the cache. A new word replaces the one that had its place.
  *
  * For one thread. The cache holds words of the private text: recent_free erases it. */
 #ifndef TEXT_RECENT_H

@@ -39,9 +39,9 @@ typedef struct finding {
 
 /* ----------------------------------------------------------------- proving -- */
 
-/* ln a is rounded to multiples of 1 / this number, so that weights compress well: coarsely in a
- * large vocabulary. Balanced weights get finer steps: the coarse rounding would make up most of
- * their remaining slopes. */
+/* Returns n: tem rounds ln a to multiples of 1/n, so that weights compress well. A large vocabulary
+ * gets coarser steps. Its balanced weights get finer steps than its other weights, since coarse
+ * rounding would cause most of their remaining slopes. */
 static double steps_of_log(const finding *f, bool balanced) {
     return f->matrix.count <= 8192 ? 65536 : balanced ? 4096 : 256;
 }
@@ -236,7 +236,8 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
         realised_calibrate(f->equal, f->request->epsilon, f->request->beta, f->request->gamma,
                            f->run, &plain.exponent, &plain.proof, error);
     const double s_equal = exponent_s_value(plain.exponent.s);
-    f->goal.s_least = s_equal; /* a smaller s gains only by outputs that say less: docs/TUNING.md */
+    f->goal.s_least = s_equal; /* a smaller s gains only by outputs that say less about the input:
+                                * docs/TUNING.md */
     f->goal.s_most = fmin(0.9995 * f->request->epsilon, largest_s(f));
     double s = 0;
     if (status == TEM_OK)
@@ -244,7 +245,7 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
     if (status == TEM_OK)
         status = try_balance(f, a, &s, error);
     if (status != TEM_OK || s > 0)
-        return status; /* another optimiser found none better: docs/TUNING.md */
+        return status; /* another optimiser found no better weights: docs/TUNING.md */
     status = try_flattening(f, s_equal, a, &s, error);
     return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED && !f->watch.enough
                ? try_tuning(f, s_equal, a, s, error)

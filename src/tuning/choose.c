@@ -58,8 +58,8 @@ static bool is_gamma_too_small(const epsilon_search *c, const tem_mechanism *mec
 /* Finds the effects of one epsilon.
  *   whole    true: everything that users see; false: only what the target needs
  *   *beyond  receives whether the integers cannot represent this epsilon, or only with a gamma
- *            below GAMMA_LEAST. That is no error during a search; the point then has its epsilons
- *            alone. */
+ *            below GAMMA_LEAST. That is no error during a search; then only the epsilons of the
+ *            point are set. */
 static tem_status evaluate(const epsilon_search *c, double epsilon, bool whole, tem_point *point,
                            bool *beyond, tem_error *error) {
     const tem_mechanism_options options = {
@@ -219,9 +219,9 @@ static tem_status evaluate_certificate(const epsilon_search *c, double epsilon, 
     return status;
 }
 
-/* Starts from an epsilon, the realised loss at the s that was found. The certificate for this
- * epsilon may have a larger s, since the loss need not grow with s. The effects of the certificate
- * count, so epsilon is lowered until a certificate keeps the target. */
+/* The first epsilon is the realised loss at the s that was found. The certificate for this epsilon
+ * may have a larger s, since the loss need not grow with s. The effects of the certificate count,
+ * so epsilon is lowered until a certificate keeps the target. */
 static tem_status find_calibrated_answer(const epsilon_search *c, tem_point *answer,
                                          tem_error *error) {
     double epsilon = answer->epsilon;

@@ -413,7 +413,7 @@ static void test_texts(void **state) {
     REFUSED(tem_job_charge(mechanism, &none, NULL, 0, NULL, NULL, error));
     REFUSED(tem_job_charge(mechanism, &ledger, NULL, 1, NULL, NULL, error));
     assert_true(out == NULL && bytes == 7 && count == 7 && unreachable == 7 && texts == NULL);
-    /* What need not be there. */
+    /* Arguments that may be NULL. */
     assert_int_equal(
         tem_privatize_text(mechanism, NULL, rng, NULL, 0, NULL, &out, &bytes, NULL, NULL), TEM_OK);
     assert_true(out != NULL && bytes == 0 && out[0] == '\0');
@@ -526,7 +526,7 @@ static void test_nothing_given(void **state) {
     assert_true(isnan(tem_wish_value(NULL, &summary)) && isnan(tem_wish_value(&wish, NULL)));
     assert_false(tem_wish_is_kept(NULL, &summary) || tem_wish_is_kept(&wish, NULL));
     assert_true(tem_wish_is_kept(&wish, &summary));
-    /* Nothing that is private by default. */
+    /* Without a mechanism or a job nothing counts as private. */
     assert_non_null(tem_job_why_not_private(NULL, &(tem_job){0}));
     assert_non_null(tem_job_why_not_private(mechanism, NULL));
     assert_null(tem_job_why_not_private(mechanism, &(tem_job){0}));
@@ -536,7 +536,8 @@ static void test_nothing_given(void **state) {
     assert_true(tem_texts_at(NULL, 0, &length) == NULL && length == 0);
 }
 
-/* Infos of nothing are 0, also where there was something before; of an object, what is reserved. */
+/* An info about NULL is all 0, whatever the struct held before. An info about an object has
+ * reserved fields of 0. */
 static void test_infos_of_nothing(void **state) {
     (void)state;
     tem_model_info about_model;

@@ -369,8 +369,8 @@ static void test_further_sections(void **state) {
     assert_int_equal(load_status(), TEM_ERR_VERSION);
 }
 
-/* One of several is read by itself: damage of others does not hide it, only what makes it
- * impossible to say where it begins or what follows. */
+/* tem reads one certificate of several by itself. Damage in the others does not hide it, unless the
+ * damage makes it impossible to say where it begins or what follows. */
 static void test_one_of_several(void **state) {
     (void)state;
     enum { RECORD = 320, COUNT_OF_WEIGHTS_AT = 40, BYTES_AT = 176 };

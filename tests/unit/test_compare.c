@@ -1,7 +1,8 @@
 /* test_compare.c - two blocks of words are compared: which pairs are offered to which word.
  *
- * Here lists_offer only takes note, so that cutoffs stay as they are. Then the offers are known:
- * every word within the cutoff of another, once, with its distance, and no other. */
+ * Here lists_offer only records the offers, so that cutoffs do not change. Then the expected offers
+ * are known: every word within the cutoff of another word, once, with its distance, and no other
+ * word. */
 #include "core/memory.h"
 #include "index/compare.h"
 #include "pseudo.h"
@@ -64,7 +65,7 @@ static tem_dist some_distance(const scene *s, uint32_t id) {
     return space_distance(&s->space, id, (uint32_t)random_below(s->space.count));
 }
 
-/* Cutoffs that many words are within, few, one, or all. */
+/* Cutoffs with many words within them, few, one, or all. */
 static void fill_cutoffs(scene *s) {
     for (uint32_t id = 0; id < s->space.count; id++) {
         tem_dist farthest = some_distance(s, id), bounds[NEIGHBOUR_RANGES];

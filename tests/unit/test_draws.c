@@ -5,12 +5,11 @@
  * whole file with probability at most FALSE_ALARM (Bonferroni: each comparison has an equal share
  * of it). tests/check-planted shows that wrong programs do fail.
  *
- * Chi-square: 10^6 draws a case, in batches of all sizes that matter: one word, as many as
- * are under way at once, one less, one more, very many. The bins come from the law, never from what
+ * Chi-square: 10^6 draws per case, in batches of all sizes that matter: one word, as many as are
+ * pending at once, one less, one more, very many. The bins come from the law, never from what
  * appeared: a word that is expected BIN_LEAST times or more has a bin of its own, all others of
- * positive probability share one; if that one is expected fewer times, it joins the least
- * likely of the others. Degrees of freedom: bins less one. A word of probability 0 must not
- * appear at all.
+ * positive probability share one; if that one is expected fewer times, it joins the least likely of
+ * the others. Degrees of freedom: bins less one. A word of probability 0 must not appear at all.
  *
  * Kolmogorov-Smirnov: P(D > t) <= 2 exp(-2 N t^2) for every N (Dvoretzky, Kiefer, Wolfowitz;
  * Massart's constant). */
@@ -777,7 +776,7 @@ static tem_status draw_until_it_fails(const sampler *m, uint32_t word) {
     return status;
 }
 
-/* A word outside the list is nearer than the bound of its part, for each part: no draw may
+/* A word outside the list is nearer than the bound of its range, for each range: no draw may
  * return. */
 static void test_broken_bound(void **state) {
     (void)state;
@@ -799,11 +798,11 @@ static void test_broken_bound(void **state) {
         assert_int_equal(draw_until_it_fails(&m, word + 3), TEM_OK);
         sampler_free(&m);
     }
-    assert_int_equal(broken, 10); /* of 12: words 10 to 13, two parts, are in the list */
+    assert_int_equal(broken, 10); /* of 12: words 10 to 13, two ranges, are in the list */
     tem_model_free(model);
 }
 
-/* A part has words outside the list but no bound: these words would never come out. */
+/* A range has words outside the list but no bound: these words would never come out. */
 static void test_missing_bound(void **state) {
     (void)state;
     static const uint32_t word = 12;
@@ -823,8 +822,8 @@ static void test_missing_bound(void **state) {
     tem_model_free(model);
 }
 
-/* A list that names a word twice weighs more than its part. Without a check the total may overflow,
- * and the word may come out more often than it should. */
+/* A list that names a word twice weighs more than its range. Without a check the total may
+ * overflow, and the word may come out more often than it should. */
 static void check_doubled_list(const tem_model *model, uint32_t doubled) {
     tem_neighbour entries[LINE_WORDS];
     uint64_t starts[LINE_WORDS + 1] = {0};
@@ -847,7 +846,7 @@ static void check_doubled_list(const tem_model *model, uint32_t doubled) {
     sampler m = make_line_sampler(model, &index, values);
     assert_int_equal(draw_until_it_fails(&m, 0), TEM_ERR_DAMAGED);
     sampler_free(&m);
-    for (uint32_t i = 0; i < LINE_WORDS; i++) /* others outweigh it, in other parts */
+    for (uint32_t i = 0; i < LINE_WORDS; i++) /* others outweigh it, in other ranges */
         values[i] = i == doubled ? 2 : i / 2 == doubled / 2 ? 1 : 1000;
     m = make_line_sampler(model, &index, values);
     assert_int_equal(draw_until_it_fails(&m, 0), TEM_ERR_DAMAGED);
@@ -862,7 +861,7 @@ static void test_doubled_list(void **state) {
     tem_model_free(model);
 }
 
-/* Overlapping lists: the ends of one would overwrite those of another. */
+/* Overlapping lists: the thresholds of one would overwrite those of another. */
 static void test_overlapping_lists(void **state) {
     (void)state;
     tem_model *model = make_model(LINE, 4);

@@ -1,9 +1,9 @@
 /* test_faults.c - every outside operation fails once, at every place where it can.
  *
  * The whole way from an embedding file to a verified model runs again and again; in run n the nth
- * allocation, read, write or mapping fails (core/fault.h), until a run is left alone. The call that
- * met the fault must say so and hand out nothing; the file to be written must be the old one, or
- * none, or the whole new one; no temporary file may stay. Leaks are the sanitizer's to find. */
+ * allocation, read, write or mapping fails (core/fault.h), until a run meets no fault. The call
+ * that met the fault must say so and hand out nothing; the file to be written must be the old one,
+ * or none, or the whole new one; no temporary file may stay. The sanitizer finds leaks. */
 #include "certificate/certificate.h"
 #include "core/fault.h"
 #include "tem_account.h"

@@ -830,8 +830,8 @@ static double number_in_ledger(const char *name) {
     return number;
 }
 
-/* A charge tells what the mechanism samples with, rounded up: whoever works out the loss from it
- * must not find too little. */
+/* A charge has the numbers that the mechanism draws with, rounded up: whoever computes the loss
+ * from the charge must not get too little. */
 static void test_charge_tells_the_mechanism(void **state) {
     (void)state;
     static const double epsilons[] = {0.1, 1.0 / 3, 2};
@@ -950,7 +950,7 @@ static void test_by_person(void **state) {
     }
 }
 
-/* The record that is told is the first that costs something. */
+/* The reported record is the first that costs something. */
 static void test_first_record_that_costs(void **state) {
     (void)state;
     tem_error error;

@@ -13,7 +13,7 @@
 
 enum { WORDS_MAX = 300 };
 
-/* What all words together must come to: for each, the keys of all words in order. */
+/* The expected result for each word: the keys of all words, in order. */
 static uint64_t sorted[WORDS_MAX][WORDS_MAX];
 
 static int compare_keys(const void *a, const void *b) {
@@ -59,8 +59,8 @@ static void offer_all(lists *l, uint32_t id, bool within_cutoff) {
     }
 }
 
-/* What may be known before: the distance of a word at or behind the last of the list, and of words
- * outside it. */
+/* Sets bounds that may be known before: the distance of a word at or after the last of the list,
+ * and of words outside it. */
 static void expect_something(lists *l, uint32_t id) {
     const uint32_t length = lists_length(l, id);
     const uint64_t last = sorted[id][length - 1 + random_below(l->words - length + 1)];
@@ -102,7 +102,7 @@ static void check_lists(uint32_t words, uint32_t length, offers how) {
         offer_all(&l, id, how != ALL);
         lists_finish(&l, id);
         right_bounds(&l, id, listed, bounds);
-        /* Cutoffs have come down to what the list and its bounds say. */
+        /* Cutoffs have fallen to the values that the list and its bounds give. */
         const tem_dist last = distance_of(sorted[id][listed - 1]);
         for (uint32_t range = 0; range < NEIGHBOUR_RANGES; range++)
             assert_int_equal(lists_cutoff(&l, id, range),

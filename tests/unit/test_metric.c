@@ -250,7 +250,7 @@ static void angle_oracle(mpfr_t angle, uint64_t aa, uint64_t bb, int64_t ab) {
     mpz_clears(radius2, cos2, NULL);
 }
 
-/* Within 2^-40, as angle.h promises. */
+/* Within 2^-40, as integer_math.h promises. */
 static void check_products(uint64_t aa, uint64_t bb, int64_t ab) {
     mpfr_t angle, error;
     mpfr_inits2(BITS, angle, error, (mpfr_ptr)0);
@@ -335,7 +335,7 @@ static void test_angle_tiny_and_largest(void **state) {
     }
 }
 
-/* Products up to 2^62, which angle.h allows, beyond those of int16 rows. */
+/* Products up to 2^62, which integer_math.h allows, beyond those of int16 rows. */
 static void test_angle_any_products(void **state) {
     (void)state;
     for (int i = 0; i < 20000; i++) {

@@ -538,8 +538,8 @@ static bool inside(size_t byte, uint64_t offset, uint64_t count) {
 enum { FRONT = sizeof(model_header) + (SECTION_KINDS - 1) * sizeof(model_section) };
 
 /* Whether a byte may change and leave a model that could have been built: another
- * vector or distance, a header field that nothing in the file depends on, a hash,
- * which is made right again. */
+ * vector or distance, a header field that nothing in the file depends on, a hash, which the test
+ * corrects afterwards. */
 static bool may_differ(bytes file, size_t byte) {
     static const size_t free_fields[] = {
         offsetof(model_header, dimension), offsetof(model_header, step_log2),
@@ -642,8 +642,8 @@ static void test_every_byte_mapped(void **state) {
     free(file.data);
 }
 
-/* The checks behind the hashes. The sanitizer sees a bit of every byte, and every bit of what says
- * where everything is. */
+/* The checks behind the hashes. With the sanitizer the test flips at least one bit of every byte,
+ * and every bit of the header and the table of the sections. */
 static void test_every_bit_resealed(void **state) {
     (void)state;
     static const kind kinds[] = {EUCLIDEAN, ANGULAR, LINF, MATRIX};
@@ -661,8 +661,8 @@ static void test_every_bit_resealed(void **state) {
     }
 }
 
-/* Every aligned 32 and 64 bits of the file set to what breaks careless arithmetic; in the sanitizer
- * to a third of that by turns, behind the table of the sections. */
+/* Sets every aligned 32 and 64 bits of the file to numbers that break careless arithmetic. With the
+ * sanitizer, after the table of the sections, it uses a third of these numbers by turns. */
 static void test_extreme_numbers(void **state) {
     (void)state;
     static const uint64_t extremes[] = {0,

@@ -343,7 +343,7 @@ static void test_accepted_models(void **state) {
         assert_int_equal(tem_model_accept(model, NULL, is_own, NULL, &error),
                          is_own ? TEM_OK : TEM_ERR_UNTRUSTED);
         assert_int_equal(tem_model_is_trusted(model), is_own);
-        if (!is_own) /* what is the case, and no command */
+        if (!is_own) /* the message states the fact, and names no command */
             assert_string_equal(error.message, "you have neither built nor verified this model");
         tem_model_free(model);
         model = open_model();

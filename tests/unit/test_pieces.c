@@ -349,8 +349,8 @@ static uint32_t find_and_count(const void *vocabulary, const char *word, size_t 
     return find_a_third(vocabulary, word, length);
 }
 
-/* Of all lengths around those that are kept, with zeros in them, and with bytes behind them that
- * are none of theirs. */
+/* Of all lengths around those that are kept, with zeros in them, and with bytes after them that do
+ * not belong to them. */
 static void test_recent(void **state) {
     (void)state;
     enum { WORDS = 1000000 };

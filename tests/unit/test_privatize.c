@@ -946,7 +946,7 @@ static void test_output_file(void **state) {
     job.output = in;
     assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_OK);
     assert_file_holds(in, "the\n", 4);
-    /* After a failure the old file is there, or none. */
+    /* After a failure the old file still exists, or no file does. */
     write_text(in, "the\nzyx\xff\n");
     job.output = out;
     assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_ERR_FORMAT);
@@ -1050,7 +1050,7 @@ static void test_job_refusals(void **state) {
     assert_int_equal(tem_privatize_files(still, NULL, NULL, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
 }
 
-/* Every format that there is has a name of its own, and can be found by it; no other can. */
+/* Every format has its own name and can be found by it; no other name finds a format. */
 static void test_formats(void **state) {
     (void)state;
     static const char *const known[] = {"text", "tsv", "csv", "jsonl", NULL};

@@ -1,7 +1,8 @@
 /* test_spending.c - which documents may be released, against whole numbers that are added up here.
  *
- * Epsilon is a tenth and a budget some tenths, which binary fractions do not have: the last tenth
- * can be spent, and no more. Several runs share a ledger; each knows only what the file says. */
+ * Epsilon is a tenth and a budget some tenths, which no binary fraction represents exactly: the
+ * last tenth can be spent, and no more. Several runs share a ledger; each knows only the content of
+ * the file. */
 #include "core/status.h"
 #include "job/spending.h"
 #include "pseudo.h"

@@ -1,9 +1,10 @@
 /* test_stopping.c - every wait, and every long piece of work, asks the run's callback whether to go
  * on.
  *
- * Times are no measure on a busy machine. So what waits is given something that never comes (a pipe
- * without a writer, a lock that is held, a reader that does not read) and must end because its
- * callback says so; an alarm ends the test if it does not. For work the questions are counted. */
+ * Times are no measure on a busy machine. So the test lets a call wait for an event that never
+ * comes (a pipe without a writer, a lock that is held, a reader that does not read). The call must
+ * end because its callback says so; otherwise an alarm ends the test. For work, the test counts the
+ * questions. */
 #include "certificate/certificate.h"
 #include "core/threads.h"
 #include "io/file.h"
@@ -275,8 +276,8 @@ static void meet(void *context, uint64_t item, unsigned thread) {
     atomic_store(&m->seen, true);
 }
 
-/* The thread that has nothing to do but wait for another asks meanwhile, and the other learns of
- * it; and so does a task of its own. */
+/* A thread that only waits for another asks the callback meanwhile, and the other thread learns the
+ * answer. The same holds for a task of the asking thread. */
 static void test_a_task_is_stopped(void **state) {
     (void)state;
     for (int caller_waits = 0; caller_waits < 2; caller_waits++) {
@@ -313,8 +314,8 @@ static void test_stopping_holds(void **state) {
 
 /* ---- teams ---- */
 
-/* The same of threads that stay: the one that waits asks, and the loop is stopped; then the team
- * works on. */
+/* The same for threads that stay: the thread that waits asks, and the loop stops. The team can work
+ * on after that. */
 static void test_a_team_is_stopped(void **state) {
     (void)state;
     core_team *team = NULL;

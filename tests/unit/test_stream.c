@@ -98,7 +98,7 @@ static void test_file_in_pieces(void **state) {
     stream_input_close(&in);
 }
 
-/* A pipe is served as it comes: with what is there, though more is wanted. */
+/* A read from a pipe returns the existing bytes, even if they are fewer than requested. */
 static void test_pipe_as_it_comes(void **state) {
     (void)state;
     int ends[2];
@@ -159,7 +159,8 @@ static void test_total_bytes(void **state) {
     assert_int_equal(stream_total_bytes(missing, 2), 0);
 }
 
-/* Standard input that is a file may have been read in part already: that is where it goes back. */
+/* Another program may have read a part of a standard input that is a file: the second reading
+ * starts after that part. */
 static void test_reading_twice(void **state) {
     (void)state;
     const char *const files[] = {large, small}, *const mixed[] = {large, "-"};
@@ -211,7 +212,7 @@ static void test_pipe_is_read_once(void **state) {
 
 /* ---- writing ---- */
 
-/* A file appears when it is whole, and not before, and not at all if it is not kept. */
+/* A file appears when it is complete, not before, and never if it is not kept. */
 static void test_file_appears_whole(void **state) {
     (void)state;
     for (int keep = 0; keep < 2; keep++) {

@@ -2,13 +2,13 @@
  *
  * The words that one round of the sampler may draw are cut into strata: each draw into the
  * intervals between the values where, by sampler.h, something changes. A stratum is run
- * at its lowest and highest corner and at a point inside; the sampler itself says what
- * becomes of it, by the word it releases and by how much tape it used. The sizes of the
- * strata are exact rationals, and so is the law they add up to. All that stays open is
- * the mass of the strata in which exp(-r) is undecided after DEPTH steps, below 2^-36.
- * These surveys are made with no thresholds kept, so that the remainder of the number that chooses
- * a component is always drawn; that the first bits alone decides the same way has tests that
- * go around every threshold. Then tapes for single branches, and the alias tables. */
+ * at its lowest and highest corner and at a point inside; the result is the word that the sampler
+ * releases and the length of tape that it uses. The sizes of the strata are exact rationals, and so
+ * is the law they add up to. All that stays open is the mass of the strata in which exp(-r) is
+ * undecided after DEPTH steps, below 2^-36. These surveys are made with no thresholds kept, so that
+ * the remainder of the number that chooses a component is always drawn. Other tests, around every
+ * threshold, show that the first bits alone decide the same way. Then come tapes for single
+ * branches, and the alias tables. */
 #include "below.h"
 #include "mech/law.h"
 #include "pseudo.h"
@@ -284,7 +284,7 @@ typedef struct tiny {
     tem_dist bounds[WORDS_MAX * NEIGHBOUR_RANGES]; /* as built; a test may change them */
     neighbour_index index;                         /* as built, with these bounds */
     sampler sampler;
-    _Atomic(uint8_t) *states; /* the sampler's, set aside while it keeps no ends */
+    _Atomic(uint8_t) *states; /* the sampler's, set aside while it keeps no thresholds */
 } tiny;
 
 static void tiny_make(tiny *t, const vocabulary *v, tem_metric metric, uint32_t length) {
@@ -482,8 +482,9 @@ static void each_column(survey *v, const path *from, unsigned range, visit_word 
     }
 }
 
-/* A number uniform below 2^64 E_(bound level) is compared with 2^64 E_level. Its first bits, alone,
- * is clearly below the ratio, or with the remainder below, not below, or clearly not below. */
+/* A number uniform below 2^64 E_(bound level) is compared with 2^64 E_level. Four outcomes: the
+ * first bits alone are clearly below the ratio; the remainder decides that the number is below, or
+ * that it is not; the first bits alone are clearly not below. */
 typedef enum keeping { SURELY_KEPT, KEPT, LOST, SURELY_LOST, KEEPINGS } keeping;
 
 enum { FIRST_BITS_MARGIN = 2 }; /* as sampler.c has it */
@@ -953,11 +954,12 @@ static double list_excess(const survey *v) {
     return with / without;
 }
 
-/* The shortcuts that look right all change the odds of the list against the words of a
- * range: by the range of its words that are outside the list, if the range's total is taken
- * over these and the word drawn from all, or over all and drawn from these; by list_excess
- * if a rejected entry is drawn again within the list; by its inverse if the real total
- * stands in the split. None of these lies within what was measured. */
+/* The shortcuts that look right all change the odds of the list against the words of a range. The
+ * factor is the inverse of the share of the range's words that are outside the list if the total of
+ * the range is that of these words while the word is drawn from all. The factor is this share if
+ * the total is that of all words while the word is drawn from these. The factor is list_excess if a
+ * rejected entry is drawn again within the list, and the inverse of list_excess if the real total
+ * is used to choose between list and range. The measured law excludes all of these. */
 typedef enum shortcut { NONE, TOTAL_OF_OUTSIDE, TOTAL_OF_ALL, RETRY, REAL_SPLIT } shortcut;
 
 static void set_factors(const survey *v, shortcut taken, double *factors) {
@@ -1009,7 +1011,8 @@ static void test_planted_splits(void **state) {
 
 enum { THRESHOLD_MARGIN = 2, TAPE_WORDS = 5 }; /* the first bits and four limbs */
 
-/* What first bits and a remainder give: the component, and the words it took. */
+/* The result of first bits and a remainder: the component, and how many words of the tape the draw
+ * used. */
 typedef struct drawn {
     uint32_t component;
     uint64_t words;
@@ -1023,8 +1026,9 @@ static drawn draw_share(const envelopes *e, uint32_t word, const uint64_t *tape)
     return d;
 }
 
-/* A word's envelope with its thresholds kept, with another thread at work on them, and with none:
- * and numbers with these first bits fall on the same component. */
+/* A number falls on the same component of a word's envelope whether the thresholds of the word are
+ * kept, another thread is computing them, or none are kept. The test takes several numbers with the
+ * same first bits. */
 typedef struct comparison {
     tiny *tiny;
     survey survey;
@@ -1082,7 +1086,7 @@ static void compare_word(tiny *t, uint32_t word) {
     comparison c = {.tiny = t,
                     .thresholds = e->thresholds + e->index->starts[word] + (size_t)word * 16};
     survey_start(&c.survey, &t->sampler, word);
-    draw_share(e, word, (uint64_t[TAPE_WORDS]){(uint64_t)1 << 63}); /* has them worked out */
+    draw_share(e, word, (uint64_t[TAPE_WORDS]){(uint64_t)1 << 63}); /* sets the thresholds */
     assert_int_equal(e->states[word], THRESHOLDS_READY);
     for (uint32_t i = 0; i < component_count(&c.survey); i++)
         for (uint64_t off = 0; off <= 10; off++) /* a threshold is up to 2 below the right one */
@@ -1122,7 +1126,7 @@ static void compare_model(const vocabulary *v, tem_metric metric, uint32_t lengt
     tiny_free(&t);
 }
 
-/* The first bits decides as the whole number does, and leaves no random word behind. */
+/* The first bits decide as the whole number does, and leave no random word behind. */
 static void test_first_bits(void **state) {
     (void)state;
     size_t turn = 0;
@@ -1135,7 +1139,7 @@ static void test_first_bits(void **state) {
         }
 }
 
-/* One thread computes the ends while another draws: the same words come out. */
+/* One thread computes the thresholds while another draws: the same words come out. */
 static void test_ends_of_other_threads(void **state) {
     (void)state;
     enum { DRAWS = 1000 };
@@ -1224,8 +1228,8 @@ static bool pair_keeps(pair *p, uint64_t first_bits, mpz_srcptr remainder) {
     return out == 1;
 }
 
-/* Numbers with these first bits, against the border: the two at the ends, those at the
- * border, and one between, if the remainder is asked for; else all of them at once. */
+/* Compares numbers with these first bits with the border. If the remainder is needed: the first and
+ * the last number, those at the border, and one between. Otherwise all of them at once. */
 static void check_first_bits(pair *p, uint64_t first_bits) {
     const uint64_t ratio = ratio_of(p->level - p->bound_level);
     const bool unsure =
@@ -1310,7 +1314,8 @@ static void test_gaps(void **state) {
     pair_free(&p);
 }
 
-/* The starts of the levels, in the numbers that space_raw gives: one below, and at, each. */
+/* Checks where each level starts, in the numbers that space_raw gives: one number below the start,
+ * and the start. */
 static void check_nearer(const sampler *m) {
     const exponent *e = &m->envelopes.exponent;
     const unsigned highest = exponent_level(exponent_at(e, UINT32_MAX));

@@ -163,7 +163,7 @@ static void test_same_as_a_file(void **state) {
     }
 }
 
-/* Without a seed no two runs are the same; and a batch of none is one. */
+/* Without a seed no two runs are the same. A batch without texts is allowed. */
 static void test_secure(void **state) {
     (void)state;
     static tem_text_input texts[TEXTS];

@@ -52,7 +52,8 @@ static int tear_down(void **state) {
     char command[96];
     snprintf(command, sizeof command, "rm -r '%s'", folder);
     const int removed = system(command);
-    /* Nothing was left open: a list, its folder, or its lock, for which others would wait. */
+    /* Nothing was left open: no list, no directory of a list, and no lock, for which others would
+     * wait. */
     return open_files() == open_before ? removed : -1;
 }
 
