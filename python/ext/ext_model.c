@@ -240,7 +240,7 @@ static PyObject *parse_metric(PyObject *module, PyObject *args) {
 PyMethodDef ext_model_functions[] = {
     {"open_model", open_model, METH_VARARGS, "open_model(path, hash, is_own, threads, progress)"},
     {"verify_model", verify_model, METH_VARARGS,
-     "verify_model(path, certificates, threads, progress)"},
+     "verify_model(path, certificates, is_own, threads, progress)"},
     {"build_file", build_file, METH_VARARGS,
      "build_file(path, limit, metric, neighbours, allow_coarse, threads, progress)"},
     {"build_rows", build_rows, METH_VARARGS,
