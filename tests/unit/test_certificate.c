@@ -914,8 +914,8 @@ static void test_mechanism_refusals(void **state) {
         tem_status expected;
     } refused[] = {{{.epsilon = nextafter(2, 3)}, TEM_ERR_CERTIFICATE},
                    {{.epsilon = nextafter(2, 0)}, TEM_ERR_CERTIFICATE},
-                   {{.epsilon = 0}, TEM_ERR_CERTIFICATE},
-                   {{.epsilon = NAN}, TEM_ERR_CERTIFICATE},
+                   {{.epsilon = 0}, TEM_ERR_RANGE},
+                   {{.epsilon = NAN}, TEM_ERR_RANGE},
                    {{.epsilon = 2, .beta = 0.01}, TEM_ERR_CERTIFICATE},
                    {{.epsilon = 2, .beta = NAN}, TEM_ERR_CERTIFICATE},
                    {{.epsilon = 2, .gamma = 4}, TEM_ERR_CERTIFICATE},
