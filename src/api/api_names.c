@@ -72,24 +72,8 @@ const char *tem_metric_at(unsigned i, tem_metric *metric, const char **meaning) 
     return found->name;
 }
 
-/* Writes the names of the metrics that a user can choose, as "a, b, c or d". */
-static void list_metrics(char *text, size_t bytes) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (unsigned i = 0; metric_at(i) != NULL; i++) {
-        if (!metric_at(i)->has_vectors)
-            continue;
-        const bool is_last = metric_at(i + 1) == NULL || !metric_at(i + 1)->has_vectors;
-        const char *comma = used == 0 ? "" : is_last ? " or " : ", ";
-        const int length = snprintf(text + used, bytes - used, "%s%s", comma, metric_at(i)->name);
-        if (length < 0 || (size_t)length >= bytes - used)
-            return;
-        used += (size_t)length;
-    }
-}
-
 tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *error) {
-    char names[128];
+    char names[128] = "";
     if (name == NULL || metric == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a name and a place for the metric are needed");
     if (strcmp(name, "cosine") == 0)
@@ -101,7 +85,10 @@ tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *err
             *metric = metric_at(i)->id;
             return TEM_OK;
         }
-    list_metrics(names, sizeof names);
+    for (unsigned i = 0; metric_at(i) != NULL; i++)
+        if (metric_at(i)->has_vectors)
+            core_add_choice(names, sizeof names, metric_at(i)->name,
+                            metric_at(i + 1) == NULL || !metric_at(i + 1)->has_vectors);
     return core_fail(error, TEM_ERR_ARGUMENT, "the metric is %s", names);
 }
 

@@ -46,3 +46,10 @@ tem_status core_fail_os(tem_error *error, const char *file, const char *action, 
 tem_status core_fail_memory(tem_error *error) {
     return core_fail(error, TEM_ERR_MEMORY, "out of memory");
 }
+
+void core_add_choice(char *list, size_t bytes, const char *name, bool is_last) {
+    const size_t used = strlen(list);
+    const char *comma = used == 0 ? "" : is_last ? " or " : ", ";
+    if (strlen(comma) + strlen(name) < bytes - used)
+        snprintf(list + used, bytes - used, "%s%s", comma, name);
+}

@@ -4,6 +4,8 @@
 
 #include "tem.h"
 
+#include <stdbool.h>
+
 /* Each of these functions fills *error, unless error is NULL, and returns the status. So a function
  * that fails ends with `return core_fail(...)`. Never pass a word of a text or of a vocabulary to
  * the format. */
@@ -21,5 +23,9 @@ __attribute__((format(printf, 6, 7))) tem_status core_fail_at(tem_error *error, 
 tem_status core_fail_os(tem_error *error, const char *file, const char *action, int os_error);
 
 tem_status core_fail_memory(tem_error *error);
+
+/* Appends a name to a list of choices for a message: "a", "a, b", and with the last one "a, b or
+ * c". `list` is a string in an array of `bytes`. A name that does not fit is left out. */
+void core_add_choice(char *list, size_t bytes, const char *name, bool is_last);
 
 #endif

@@ -151,6 +151,12 @@ tem_status core_parallel(const tem_run *run, const char *stage, uint64_t count, 
     return finish(&l, error);
 }
 
+void core_atomic_least(atomic_uint_fast64_t *least, uint64_t value) {
+    uint_fast64_t now = atomic_load(least);
+    while (value < now && !atomic_compare_exchange_weak(least, &now, value)) {
+    }
+}
+
 /* ---- teams ---- */
 
 typedef struct member {

@@ -4,6 +4,7 @@
 
 #include "tem.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 enum { CORE_THREADS_MAX = 1024 };
@@ -50,5 +51,9 @@ bool core_task_stopped(void);
  * loops that have no use for threads. */
 tem_status core_progress(const tem_run *run, const char *stage, uint64_t done, uint64_t total,
                          tem_error *error);
+
+/* Sets *least to value if value is smaller. Threads that find several faults keep the first one
+ * with it, in whatever order they find them. */
+void core_atomic_least(atomic_uint_fast64_t *least, uint64_t value);
 
 #endif

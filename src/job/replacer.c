@@ -102,7 +102,7 @@ static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, s
     tem_status status = TEM_OK;
     for (size_t done = 0; done < count && status == TEM_OK; done += most) {
         const size_t some = count - done < most ? count - done : most;
-        status = m->ops->draw(m->state, words + done, some, rng, words + done, error);
+        status = mechanism_draw(m, rng, words + done, words + done, some, error);
         if (status == TEM_OK && done + most < count)
             status = core_progress(r->run, "privatizing", 0, 0, error);
     }

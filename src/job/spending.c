@@ -32,13 +32,17 @@ static const char *why_policies(tem_oov oov, tem_punctuation punctuation) {
     return NULL;
 }
 
+static bool is_missing_policy(tem_missing missing) {
+    return missing == 0 || missing == TEM_MISSING_EMPTY || missing == TEM_MISSING_KEEP;
+}
+
 const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_job *job) {
     /* PRIVACY: an unknown option may be one that releases more. */
     if (job_is_for_newer(job, NULL))
         return "the job has options that this version of tem does not know; use a newer version";
     if (job->insecure_seeded)
         return "whoever knows the seed can repeat the draws; leave the seed out";
-    if (job->missing != 0 && job->missing != TEM_MISSING_EMPTY && job->missing != TEM_MISSING_KEEP)
+    if (!is_missing_policy(job->missing))
         return "the policy for missing texts is unknown; use one that tem.h names";
     const char *why = why_policies(job->text.oov, job->text.punctuation);
     return why != NULL ? why : mechanism_why_unbounded(mechanism);
@@ -57,7 +61,7 @@ static tem_status check_model(const tem_mechanism *mechanism, tem_error *error) 
 
 tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, tem_error *error) {
     amount ignored = 0;
-    if (job->missing != 0 && job->missing != TEM_MISSING_EMPTY && job->missing != TEM_MISSING_KEEP)
+    if (!is_missing_policy(job->missing))
         return core_fail(error, TEM_ERR_ARGUMENT, "no such policy for missing texts");
     if (job->ledger == NULL && (is_given(job->budget) || job->by != NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "a budget or people need a ledger");

@@ -57,6 +57,10 @@ static const sampler *exponential(const void *state) {
     return state;
 }
 
+static const char exact_claim[] =
+    "P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w') for all words, unknown ones included; "
+    "exact integers";
+
 #define EPSILON                                                                                    \
     .name = "epsilon", .meaning = "the loss per unit of distance", .least = 0x1p-18, .most = 0x1p23
 
@@ -77,8 +81,7 @@ const mechanism_ops mechanism_tem = {
     .properties = {.name = "tem",
                    .summary = "the Truncated Exponential Mechanism",
                    .guarantee = TEM_GUARANTEE_EXACT,
-                   .claim = "P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w') for all words, "
-                            "unknown ones included; exact integers",
+                   .claim = exact_claim,
                    .has_law = 1,
                    .takes_gamma = 1,
                    .takes_weights = 1,
@@ -94,8 +97,7 @@ const mechanism_ops mechanism_em = {
     .properties = {.name = "em",
                    .summary = "the exponential mechanism: TEM with gamma = 64/s",
                    .guarantee = TEM_GUARANTEE_EXACT,
-                   .claim = "P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w') for all words, "
-                            "unknown ones included; exact integers",
+                   .claim = exact_claim,
                    .has_law = 1,
                    .takes_weights = 1,
                    .parameters = em_parameters},

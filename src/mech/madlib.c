@@ -13,9 +13,6 @@
 enum { NOISE_MAX = 37 };
 
 tem_status madlib_init(madlib *m, const space *s, double epsilon, tem_error *error) {
-    if (!s->metric->is_euclidean)
-        return core_fail(error, TEM_ERR_UNSUPPORTED,
-                         "Madlib adds noise to vectors and needs a model of the euclidean metric");
     const double least = NOISE_MAX * s->dimension * ldexp(1, (int)s->step_log2 - POINT_SEARCH_BITS);
     if (!isfinite(epsilon) || epsilon < least)
         return core_fail(error, TEM_ERR_RANGE,

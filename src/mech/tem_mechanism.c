@@ -18,12 +18,9 @@ _Static_assert(CERTIFICATE_EXPONENT_MAX == (uint64_t)EXPONENT_MAX_UNITS << EXPON
 
 static tem_status unknown_mechanism(tem_error *error) {
     char names[128] = "";
-    size_t used = 0;
-    for (unsigned i = 0; mechanism_at(i) != NULL && used < sizeof names; i++) {
-        const char *comma = i == 0 ? "" : mechanism_at(i + 1) == NULL ? " or " : ", ";
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", comma,
-                                 mechanism_at(i)->properties.name);
-    }
+    for (unsigned i = 0; mechanism_at(i) != NULL; i++)
+        core_add_choice(names, sizeof names, mechanism_at(i)->properties.name,
+                        mechanism_at(i + 1) == NULL);
     return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is %s", names);
 }
 
@@ -106,15 +103,20 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
 
 tem_status mechanism_create(const tem_model *model, const tem_mechanism_options *options,
                             tem_mechanism **mechanism, tem_error *error) {
+    const mechanism_ops *ops =
+        mechanism_find(options->mechanism == NULL ? "tem" : options->mechanism);
+    return ops == NULL ? unknown_mechanism(error)
+                       : mechanism_make(model, ops, options, mechanism, error);
+}
+
+tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
+                          const tem_mechanism_options *options, tem_mechanism **mechanism,
+                          tem_error *error) {
     /* PRIVACY: tem draws only from a trusted model. The proof needs the lists and bounds that
      * tem_model_verify computes. */
     tem_status status = trusted_or_refused(model, error);
     if (status != TEM_OK)
         return status;
-    const mechanism_ops *ops =
-        mechanism_find(options->mechanism == NULL ? "tem" : options->mechanism);
-    if (ops == NULL)
-        return unknown_mechanism(error);
     status = check_options(options, ops, error);
     if (status != TEM_OK)
         return status;

@@ -21,6 +21,12 @@ struct tem_mechanism {
 tem_status mechanism_create(const tem_model *model, const tem_mechanism_options *options,
                             tem_mechanism **mechanism, tem_error *error);
 void mechanism_free(tem_mechanism *mechanism);
+
+/* mechanism_create for a mechanism that need not be in the table. Refuses a mechanism with a fault
+ * (mechanism_fault), and one that does not keep to its properties or to its certificate. */
+tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
+                          const tem_mechanism_options *options, tem_mechanism **mechanism,
+                          tem_error *error);
 void mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *info);
 const uint32_t *mechanism_weights(const tem_mechanism *mechanism);
 tem_status mechanism_self(const tem_mechanism *mechanism, uint32_t word, double *self,

@@ -76,12 +76,6 @@ static uint32_t load_u32(const unsigned char *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static void note_bad_value(binary_job *job, uint64_t place) {
-    uint_fast64_t least = atomic_load(&job->bad_value);
-    while (place < least && !atomic_compare_exchange_weak(&job->bad_value, &least, place)) {
-    }
-}
-
 static void copy_block(void *context, uint64_t item, unsigned thread) {
     binary_job *job = context;
     const vectors_raw *raw = job->raw;
@@ -95,7 +89,7 @@ static void copy_block(void *context, uint64_t item, unsigned thread) {
             uint32_t bits = load_u32((const unsigned char *)numbers + (size_t)4 * i);
             memcpy(&values[i], &bits, sizeof bits);
             if ((bits & 0x7f800000u) == 0x7f800000u) {
-                note_bad_value(job, row * raw->dimension + i);
+                core_atomic_least(&job->bad_value, row * raw->dimension + i);
                 return;
             }
         }

@@ -140,12 +140,6 @@ static tem_status split_words(const vectors_source *source, const grid_header *h
                         (unsigned long long)h->count, (unsigned long long)found);
 }
 
-static void note_bad_row(grid_job *job, uint64_t row) {
-    uint_fast64_t least = atomic_load(&job->bad_row);
-    while (row < least && !atomic_compare_exchange_weak(&job->bad_row, &least, row)) {
-    }
-}
-
 /* Transposes a block of 64 rows, column by column. It reads 64 bytes of a column at a
  * time, one cache line, and the 64 rows that it writes stay in the cache. */
 static void transpose_block(void *context, uint64_t item, unsigned thread) {
@@ -160,7 +154,7 @@ static void transpose_block(void *context, uint64_t item, unsigned thread) {
         for (uint64_t row = first; row < end; row++) {
             int value = (high[row] << 8 | low[row]) - (high[row] >= 128 ? 65536 : 0);
             if (value > VALUE_MOST || value < -VALUE_MOST)
-                note_bad_row(job, row);
+                core_atomic_least(&job->bad_row, row);
             raw->grid[row * raw->dimension + column] = (int16_t)value;
         }
     }

@@ -178,9 +178,9 @@ typedef struct text_job {
     uint64_t chunk_count;
     uint64_t *chunk_rows; /* rows in each chunk; after count_rows: rows before each chunk */
     row_fault *faults;    /* the first fault of each chunk */
-    atomic_uint_fast64_t failed_chunk;
-    uint64_t rows; /* rows to read */
-    uint64_t room; /* rows that have memory */
+    atomic_uint_fast64_t failed_chunk; /* the first with a fault; threads skip later ones */
+    uint64_t rows;                     /* rows to read */
+    uint64_t room;                     /* rows that have memory */
     vectors_raw *raw;
 } text_job;
 
@@ -267,14 +267,6 @@ static void count_chunk(void *context, uint64_t item, unsigned thread) {
     job->chunk_rows[item] = rows;
 }
 
-/* Records a fault in a chunk. Threads then skip the later chunks: only the first
- * fault of the file is reported. */
-static void note_failed_chunk(text_job *job, uint64_t item) {
-    uint_fast64_t least = atomic_load(&job->failed_chunk);
-    while (item < least && !atomic_compare_exchange_weak(&job->failed_chunk, &least, item)) {
-    }
-}
-
 static void read_chunk(void *context, uint64_t item, unsigned thread) {
     text_job *job = context;
     const vectors_raw *raw = job->raw;
@@ -293,7 +285,7 @@ static void read_chunk(void *context, uint64_t item, unsigned thread) {
                              : read_row(p, stop, raw->dimension, &raw->words[row],
                                         raw->values + row * raw->dimension, &fault->found);
         if (fault->problem != ROW_FINE) {
-            note_failed_chunk(job, item);
+            core_atomic_least(&job->failed_chunk, item);
             return;
         }
         p = stop + (stop < end);

@@ -25,11 +25,8 @@ const record_format *format_find(tem_format id) {
 
 tem_status format_refuse_unknown(tem_error *error) {
     char names[128] = "";
-    for (unsigned i = 0; format_at(i) != NULL; i++) {
-        const size_t used = strlen(names);
-        const char *comma = i == 0 ? "" : format_at(i + 1) == NULL ? " or " : ", ";
-        snprintf(names + used, sizeof names - used, "%s%s", comma, formats[i]->name);
-    }
+    for (unsigned i = 0; format_at(i) != NULL; i++)
+        core_add_choice(names, sizeof names, formats[i]->name, format_at(i + 1) == NULL);
     return core_fail(error, TEM_ERR_ARGUMENT, "the format is %s", names);
 }
 

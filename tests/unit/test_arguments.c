@@ -2,7 +2,7 @@
  * not get, one at a time, with TEM_ERR_ARGUMENT, and touches nothing; and every call that takes
  * options refuses those that it does not know. tests/check-abi makes sure that no call is left out
  * here. */
-#include "mech/mechanism.h"
+#include "mech/tem_mechanism.h"
 #include "tem_account.h"
 
 #include <math.h>
@@ -318,6 +318,73 @@ static void test_faulty_mechanisms(void **state) {
     ops = mechanism_madlib;
     ops.properties.guarantee = (tem_guarantee)9;
     assert_faulty(ops);
+}
+
+static tem_status draw_nothing(const void *made, const uint32_t *inputs, size_t count,
+                               tem_rng *random, uint32_t *out, tem_error *error) {
+    (void)made, (void)inputs, (void)random, (void)error;
+    for (size_t i = 0; i < count; i++)
+        out[i] = COUNT;
+    return TEM_OK;
+}
+
+static tem_status init_without_certificate(void *made, const mechanism_setup *setup, double *beta,
+                                           tem_error *error) {
+    mechanism_setup other = *setup;
+    other.certified = NULL;
+    return mechanism_tem.init(made, &other, beta, error);
+}
+
+static tem_status make_from(const tem_model *from, const mechanism_ops *ops,
+                            const tem_certificate *certified, tem_mechanism **made) {
+    tem_certificate_info info;
+    tem_certificate_get_info(certified, &info);
+    const tem_mechanism_options options = {.epsilon = certified == NULL ? 1 : info.epsilon,
+                                           .certificate = certified};
+    return mechanism_make(from, ops, &options, made, NULL);
+}
+
+/* A mechanism that does not keep to what it says is refused: when it is made, or when it draws. */
+static void test_lying_mechanisms(void **state) {
+    (void)state;
+    const tem_build_options l1 = {.metric = TEM_L1};
+    static const tem_parameter from_two[] = {{.name = "epsilon", .least = 2, .most = 3},
+                                             {.name = NULL}};
+    mechanism_ops ops = mechanism_tem;
+    tem_mechanism *made = NULL;
+    tem_model *other_metric = NULL;
+    tem_error error;
+    char *text = NULL;
+    size_t bytes = 0;
+    uint32_t drawn = 0;
+    ops.draw = draw_nothing;
+    assert_int_equal(make_from(model, &ops, NULL, &made), TEM_OK);
+    assert_int_equal(tem_mechanism_draw(made, rng, 0, &drawn, NULL), TEM_ERR_DAMAGED);
+    assert_int_equal(
+        tem_privatize_text(made, NULL, rng, "a b", 3, NULL, &text, &bytes, NULL, &error),
+        TEM_ERR_DAMAGED);
+    assert_string_equal(error.message, "the mechanism tem drew a word that is not there");
+    assert_null(text);
+    tem_mechanism_free(made);
+    made = NULL;
+    assert_int_equal(make_from(model, &mechanism_tem, certificate, &made), TEM_OK);
+    tem_mechanism_free(made);
+    made = NULL;
+    ops = mechanism_tem;
+    ops.init = init_without_certificate;
+    assert_int_equal(make_from(model, &ops, certificate, &made), TEM_ERR_CERTIFICATE);
+    ops = mechanism_tem;
+    ops.properties.parameters = from_two;
+    assert_int_equal(make_from(model, &ops, NULL, &made), TEM_ERR_RANGE);
+    ops = mechanism_tem;
+    ops.properties.claim = NULL;
+    assert_int_equal(make_from(model, &ops, NULL, &made), TEM_ERR_UNSUPPORTED);
+    ops = mechanism_tem;
+    ops.properties.needs_vectors = 1;
+    assert_int_equal(tem_model_build(vectors, &l1, NULL, &other_metric, NULL), TEM_OK);
+    assert_int_equal(make_from(other_metric, &ops, NULL, &made), TEM_ERR_UNSUPPORTED);
+    assert_null(made);
+    tem_model_free(other_metric);
 }
 
 static void test_mechanisms(void **state) {
@@ -790,6 +857,7 @@ int main(void) {
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_options_not_taken),
         cmocka_unit_test(test_faulty_mechanisms),
+        cmocka_unit_test(test_lying_mechanisms),
         cmocka_unit_test(test_mechanisms),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_accounts),
