@@ -22,7 +22,7 @@ typedef struct request {
     const char *data, *train, *test, *format, *text, *label, *out;
     const char *mechanisms, *epsilons, *only, *export_to;
     uint64_t trials, seed, epochs;
-    bool quick, random_init;
+    bool quick, random_init, paper;
 } request;
 
 /* "1 h 05 min" or "40 s". */
@@ -120,6 +120,8 @@ static const char *complaint(const request *r) {
         return "which evaluation? tem eval imdb, or tem eval classify";
     if (imdb && (r->data == NULL || some))
         return "tem eval imdb takes --data DIR, the unpacked aclImdb directory, and no other files";
+    if (r->paper && (classify || r->common.model != NULL))
+        return "--paper is for tem eval imdb, and it names the model: leave out -m";
     if (classify && (!all || r->data != NULL))
         return "tem eval classify takes --train, --test, --format, --text and --label";
     if (classify && strcmp(r->format, "tsv") != 0 && strcmp(r->format, "jsonl") != 0)
@@ -161,6 +163,8 @@ int command_eval(int argc, char *const *argv) {
         {"epsilons", 0, OPTION_TEXT, &r.epsilons, "LIST",
          "such as 1,2,3 (default: 0.5 to 10, madlib to 24)", 0, 0},
         {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},
+        {"paper", 0, OPTION_FLAG, &r.paper, NULL,
+         "imdb: use the raw model, which 'make raw' builds, as docs/EVALUATION.md does", 0, 0},
         {"quick", 0, OPTION_FLAG, &r.quick, NULL,
          "one trial, at epsilon 1, 2 and 3; imdb: on a quarter of the reviews", 0, 0},
         {"only", 0, OPTION_TEXT, &r.only, "ROW",
@@ -186,6 +190,8 @@ int command_eval(int argc, char *const *argv) {
     }
     if (complaint(&r) != NULL)
         return talk_usage("eval", "%s", complaint(&r));
+    if (r.paper && (r.common.model = default_model_raw()) == NULL)
+        return EXIT_FAILED;
     const tem_run how = talk_run((unsigned)r.common.threads, r.common.quiet);
     tem_model *model = trust_open_model(r.common.model, r.common.model_hash, &how);
     if (model == NULL)

@@ -85,6 +85,21 @@ tem_model *default_model_open(const char *named) {
     return model;
 }
 
+const char *default_model_raw(void) {
+    static char raw[PATH_MAX + sizeof "/raw.tem"];
+    char directory[PATH_MAX];
+    if (!program_directory(directory)) {
+        fputs("tem: the system does not say where this program is; name the raw model with -m\n",
+              stderr);
+        return NULL;
+    }
+    snprintf(raw, sizeof raw, "%s/raw.tem", directory);
+    if (access(raw, F_OK) == 0)
+        return raw;
+    fprintf(stderr, "tem: %s: %s\nRun: make raw\n", raw, strerror(errno));
+    return NULL;
+}
+
 const char *default_model_path(void) {
     return path;
 }

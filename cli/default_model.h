@@ -12,6 +12,11 @@
  * failure, after printing why. */
 tem_model *default_model_open(const char *named);
 
+/* The path of raw.tem beside the program, the model of the paper's experiment, which 'make raw'
+ * builds. It is a model like any other: whoever runs 'make raw' trusts it from then on. Returns
+ * NULL if there is none, after printing so. */
+const char *default_model_raw(void);
+
 /* The path that default_model_open opened last. */
 const char *default_model_path(void);
 
