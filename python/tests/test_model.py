@@ -184,7 +184,7 @@ def test_files_that_are_refused(small_path, tmp_path, built):
 
 
 def test_default_model(default, monkeypatch, tmp_path, small_path):
-    assert len(default) == 33860 and default.dimension == 300
+    assert len(default) > 30000 and "movie" in default
     monkeypatch.setenv("TEM_MODEL", str(small_path))
     assert len(tem.Model.open()) == len(WORDS)
     monkeypatch.setenv("TEM_MODEL", str(tmp_path / "none"))
