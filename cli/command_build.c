@@ -6,19 +6,24 @@
 #include "talk.h"
 #include "trust.h"
 
+#include <string.h>
+
 typedef struct build_request {
     const char *vectors, *output, *metric_name;
     tem_metric metric;
-    uint64_t limit, neighbours;
-    bool force, allow_coarse;
+    const char *space_name;
+    tem_space space;
+    uint64_t limit, neighbours, dimensions, remove;
+    bool force, allow_coarse, drop_degenerate;
     common_options common;
 } build_request;
 
 static void print_help(const option_spec *table) {
     puts("usage: tem build VECTORS -o MODEL [OPTIONS]\n"
          "\n"
-         "Makes a model: rounds the vectors to an exact grid and finds every word's nearest\n"
-         "words. VECTORS is GloVe text, word2vec text or binary, fastText .vec, or tem's own\n"
+         "Makes a model: prepares the vectors (--space), rounds them to an exact grid and finds\n"
+         "every word's nearest words. VECTORS is GloVe text, word2vec text or binary, fastText "
+         ".vec, or tem's own\n"
          ".temv, plain or gzip, recognised by content; '-' is standard input.\n");
     options_print_help(stdout, table);
     puts("\n"
@@ -37,6 +42,8 @@ static int check_request(build_request *r, size_t operands) {
         return talk_usage("build", "which file to write? -o MODEL");
     if (tem_metric_parse(r->metric_name, &r->metric, &error) != TEM_OK)
         return talk_usage("build", "--metric: %s", error.message);
+    if (r->space_name != NULL && tem_space_parse(r->space_name, &r->space, &error) != TEM_OK)
+        return talk_usage("build", "--space: %s", error.message);
     if (outputs_are_same(r->vectors, r->output))
         return talk_usage("build",
                           "VECTORS and MODEL are the same file, which tem would overwrite");
@@ -58,6 +65,29 @@ static void tell_rounding(const tem_model *model, const tem_model_info *info,
         talk_note(r->common.quiet, "tem: warning: %s.", error.message);
 }
 
+/* Says which space tem took, and why. */
+static void tell_space(const tem_model *model, const tem_vectors *vectors, const build_request *r) {
+    tem_recipe recipe;
+    tem_model_get_recipe(model, &recipe);
+    const bool prepared = recipe.given_columns > 0;
+    const bool asked = r->space != TEM_SPACE_DEFAULT || r->dimensions > 0 || r->remove > 0;
+    const bool given = strcmp(tem_vectors_format(vectors), "tem vectors") == 0;
+    const char *why = asked                        ? "as asked for"
+                      : given                      ? "as the file has them"
+                      : prepared                   ? "the default from 1,000 words x 50 on"
+                      : r->metric == TEM_EUCLIDEAN ? "the default below 1,000 words x 50"
+                                                   : "the default for this metric";
+    if (!prepared) {
+        talk_note(r->common.quiet, "space raw: the vectors as they are (%s)", why);
+        return;
+    }
+    talk_note(r->common.quiet,
+              "space sphere: %u of %u dimensions, %u removed, %.1f %% of the variance (%s)",
+              recipe.dimensions, recipe.given_columns, recipe.removed, 100 * recipe.kept, why);
+    talk_note(r->common.quiet || recipe.dropped == 0, "left out %s degenerate words",
+              talk_count(recipe.dropped));
+}
+
 static tem_status build(const build_request *r, const tem_run *run, tem_vectors **vectors,
                         tem_model **model, tem_error *error) {
     const double start = talk_clock();
@@ -71,7 +101,11 @@ static tem_status build(const build_request *r, const tem_run *run, tem_vectors 
     const double built = talk_clock();
     const tem_build_options options = {.metric = r->metric,
                                        .neighbours = (uint32_t)r->neighbours,
-                                       .allow_coarse = r->allow_coarse};
+                                       .allow_coarse = r->allow_coarse,
+                                       .space = r->space,
+                                       .dimensions = (uint32_t)r->dimensions,
+                                       .remove = (uint32_t)r->remove,
+                                       .drop_degenerate = r->drop_degenerate};
     status = tem_model_build(*vectors, &options, run, model, error);
     if (status != TEM_OK)
         return status;
@@ -80,6 +114,7 @@ static tem_status build(const build_request *r, const tem_run *run, tem_vectors 
     talk_note(r->common.quiet, "found the %u nearest words of each in %.1f s (%s, %s)",
               info.neighbours, talk_clock() - built, tem_metric_name(info.metric),
               tem_kernel_name());
+    tell_space(*model, *vectors, r);
     tell_rounding(*model, &info, r);
     return tem_model_save(*model, r->output, r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING, run,
                           error);
@@ -97,6 +132,19 @@ int command_build(int argc, char *const *argv) {
          "a longer list makes draws faster and takes 8 K bytes per word; no\n"
          "guarantee depends on it",
          1, TEM_WORDS_MAX},
+        {"space", 0, OPTION_TEXT, &r.space_name, "S",
+         "sphere: every word at the same distance from the middle, so that all are\n"
+         "protected alike (default from 1,000 words with 50 numbers on);\n"
+         "raw: the vectors as they are",
+         0, 0},
+        {"dimensions", 0, OPTION_COUNT, &r.dimensions, "K",
+         "sphere: keep K principal components (default 50)", 1, TEM_DIMENSION_MAX},
+        {"remove", 0, OPTION_COUNT, &r.remove, "R",
+         "sphere: remove the first R components (default 0)", 0, TEM_DIMENSION_MAX},
+        {"drop-degenerate", 0, OPTION_FLAG, &r.drop_degenerate, NULL,
+         "sphere: leave out words whose vector has no direction, instead of\n"
+         "refusing the file",
+         0, 0},
         {"allow-coarse", 0, OPTION_FLAG, &r.allow_coarse, NULL,
          "build although rounding may change distances by more than half of the\n"
          "median distance to the nearest word",

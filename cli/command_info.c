@@ -15,18 +15,33 @@
 typedef struct looked_at {
     tem_model *model;
     tem_model_info info;
+    tem_recipe recipe;
     bool trusted;
     tem_error untrusted; /* why it is not trusted */
     uint32_t unreachable;
 } looked_at;
 
-static void print_metric(const tem_model *model, const tem_model_info *info) {
+static void print_space(const tem_recipe *r) {
+    if (r->given_columns == 0) {
+        puts("space       raw: the vectors as they were given");
+        return;
+    }
+    printf("space       sphere of radius %.4g: %u of %u dimensions, %u removed, %.1f %% of the "
+           "variance\n",
+           r->scale, r->dimensions, r->given_columns, r->removed, 100 * r->kept);
+    printf("prepared    from %s words", talk_count(r->given_words));
+    if (r->dropped > 0)
+        printf(", %s of them left out", talk_count(r->dropped));
+    printf("; root mean square distance %.4g, before and after\n", r->rms_distance);
+}
+
+static void print_metric(const tem_model *model, const tem_model_info *info, bool prepared) {
     double median = 0;
     if (info->metric != TEM_MATRIX) {
         printf("metric      %s, exact on a grid of step 2^-%u\n", tem_metric_name(info->metric),
                info->step_log2);
-        printf("deviation   at most %s from the distances of the vectors given\n",
-               talk_distance_up(info->deviation));
+        printf("deviation   at most %s from the distances of the %s\n",
+               talk_distance_up(info->deviation), prepared ? "prepared vectors" : "vectors given");
         const double percent = rounding_percent(model, &median);
         if (percent > 0)
             printf("nearest     %.4g to the nearest word (median); the deviation is %s %% of it\n",
@@ -77,11 +92,24 @@ static void print_text(const looked_at *l) {
            talk_count(l->unreachable));
     if (info->dimension > 0)
         printf("dimension   %u\n", info->dimension);
-    print_metric(l->model, info);
+    if (info->metric != TEM_MATRIX)
+        print_space(&l->recipe);
+    print_metric(l->model, info, l->recipe.given_columns > 0);
     print_neighbours(l);
     printf("hash        %s\n", info->hash);
     print_trust(l);
     print_kernels();
+}
+
+/* The recipe as an object; null for a raw space. */
+static json_t *describe_recipe(const tem_recipe *r) {
+    if (r->given_columns == 0)
+        return json_null();
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "given_words",
+                     (json_int_t)r->given_words, "given_columns", (json_int_t)r->given_columns,
+                     "dimensions", (json_int_t)r->dimensions, "removed", (json_int_t)r->removed,
+                     "dropped", (json_int_t)r->dropped, "kept", r->kept, "rms_distance",
+                     r->rms_distance, "scale", r->scale);
 }
 
 static int print_json(const looked_at *l, json_t *certificates) {
@@ -91,10 +119,13 @@ static int print_json(const looked_at *l, json_t *certificates) {
     if (tem_model_nearest_median(l->model, &nearest, &error) != TEM_OK)
         return talk_error(&error);
     json_t *root = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, s:b, s:s, s:s, s:O}",
+        "{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, s:b, s:s, "
+        "s:s, s:O}",
         "model", default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
         (json_int_t)info->words, "unreachable", (json_int_t)l->unreachable, "dimension",
-        (json_int_t)info->dimension, "metric", tem_metric_name(info->metric), "step_log2",
+        (json_int_t)info->dimension, "space",
+        info->metric == TEM_MATRIX ? "matrix" : tem_space_name(l->recipe.space), "recipe",
+        describe_recipe(&l->recipe), "metric", tem_metric_name(info->metric), "step_log2",
         (json_int_t)info->step_log2, "neighbours", (json_int_t)info->neighbours, "deviation",
         (double)info->deviation / TEM_DIST_ONE, "nearest_median", (double)nearest / TEM_DIST_ONE,
         "triangles", (json_int_t)info->triangles, "triangles_exhaustive",
@@ -169,6 +200,7 @@ static int look(looked_at *l, unsigned threads, bool json) {
     const tem_run run = {.threads = threads};
     tem_error error;
     tem_model_get_info(l->model, &l->info);
+    tem_model_get_recipe(l->model, &l->recipe);
     l->trusted = trust_model(l->model, NULL, &run, &l->untrusted) == TEM_OK;
     if (tem_model_count_unreachable(l->model, &l->unreachable, &error) != TEM_OK)
         return talk_error(&error);

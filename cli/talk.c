@@ -39,6 +39,7 @@ static const char *remedy_for(const tem_error *error) {
         {"remove the file and make new ones", " with 'tem calibrate'"},
         {"the certificate is for", "; 'tem calibrate' makes one for this model and epsilon"},
         {"build with allow_coarse", " (--allow-coarse)"},
+        {"build with drop_degenerate", " (--drop-degenerate)"},
     };
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strstr(error->message, remedies[i].message) != NULL)

@@ -233,6 +233,33 @@ typedef struct tem_model tem_model;
 #define TEM_MATRIX_WORDS_MAX 32768u
 #define TEM_NO_WORD UINT32_MAX
 
+/* What tem does with vectors before it rounds them to the grid. The metric that is protected is that
+ * of the prepared vectors on the grid. */
+typedef enum tem_space {
+    TEM_SPACE_DEFAULT = 0, /* sphere for TEM_EUCLIDEAN, from 1,000 words and 50 columns on, or
+                            * if `dimensions` or `remove` is given; else raw. Vectors on the grid
+                            * (.temv) are taken as they are */
+    TEM_SPACE_RAW = 1,     /* takes the vectors as they are */
+    TEM_SPACE_SPHERE = 2   /* TEM_EUCLIDEAN only, in this order:
+                            *  - scales each vector to length 1 and subtracts the mean;
+                            *  - finds the components: the eigenvectors of the mean of x x', largest
+                            *    variance first, the largest number of each made positive;
+                            *  - leaves out the first `remove` of them, keeps the next `dimensions`;
+                            *  - scales each vector to length 1;
+                            *  - multiplies all by one number, so that the root mean square distance
+                            *    of two words is that of the vectors given.
+                            * So no word is far from all others, and an epsilon keeps its order of
+                            * size. Words may coincide: their distance is 0 */
+} tem_space;
+
+/* "raw", "sphere", and "default" for TEM_SPACE_DEFAULT; "unknown" for other numbers. */
+TEM_API const char *tem_space_name(tem_space kind);
+
+/* The space with this name: "raw" or "sphere". Fails with TEM_ERR_ARGUMENT. */
+TEM_API tem_status tem_space_parse(const char *name, tem_space *kind, tem_error *error);
+
+#define TEM_SPHERE_DIMENSIONS_DEFAULT 50u
+
 /* What to build. NULL, or a field of 0, means the default. */
 typedef struct tem_build_options {
     tem_metric metric;    /* default TEM_EUCLIDEAN; TEM_MATRIX has its own call */
@@ -242,20 +269,33 @@ typedef struct tem_build_options {
                           * these are the frequent words */
     int allow_coarse;     /* 1: build even if rounding changes distances by more than
                           * TEM_GRID_REFUSED_PERCENT (tem_model_check_grid) */
-    uint64_t reserved[4]; /* must be 0 */
+    tem_space space;      /* default TEM_SPACE_DEFAULT */
+    uint32_t dimensions;  /* sphere: components kept; 0: TEM_SPHERE_DIMENSIONS_DEFAULT, or all that
+                          * the vectors have, if these are fewer */
+    uint32_t remove;      /* sphere: components left out first; default 0 */
+    int drop_degenerate;  /* sphere, 1: leave out words whose vector is zero, or is shorter after
+                          * the projection than 1e-6 of the median. 0: refuse them */
+    uint64_t reserved[2]; /* must be 0 */
 } tem_build_options;
 
-/* Builds a model: rounds the vectors to the grid and finds every word's nearest words exactly,
- * ordered by (distance, id), ties included. The result does not depend on the machine or on the
- * number of threads.
+/* Builds a model: prepares the vectors (tem_space), rounds them to the grid and finds every word's nearest words exactly,
+ * ordered by (distance, id), ties included. The result does not depend on the number of threads. A
+ * raw space does not depend on the machine either. The components of a sphere come from OpenBLAS,
+ * which may give other last bits on other machines: who ships a model with certificates should ship
+ * it, or its prepared vectors (.temv).
  * The grid: int16 within +-16383 in steps of 2^-q, with the largest q from 4 to 30 that fits. For
  * TEM_ANGULAR tem first scales each vector to length 1.
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or TEM_ERR_RANGE for
  *  - values too large for the grid;
  *  - vectors so long that two of them could be 2^16 apart;
  *  - a zero vector under TEM_ANGULAR;
+ *  - a sphere that the vectors do not have: more components than their rank, words that are
+ *    degenerate (unless drop_degenerate; `file` and `line` name the first one if it comes from a
+ *    text file), fewer than two words left;
  *  - a grid too coarse for the distances of the words (tem_model_check_grid), unless allow_coarse.
- * Cost: n^2/2 distances; memory about n * (row + 15 * neighbours) bytes. */
+ * TEM_ERR_UNSUPPORTED: a sphere needs OpenBLAS, libopenblas.so.0, and the machine has none.
+ * Cost: n^2/2 distances; memory about n * (row + 15 * neighbours) bytes. A sphere takes n * d^2
+ * operations, and n * (4 * dimensions + 16) bytes, for vectors of d numbers. */
 TEM_API tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                                    const tem_run *run, tem_model **model, tem_error *error);
 
@@ -395,7 +435,7 @@ typedef struct tem_model_info {
     uint32_t step_log2;       /* q: vectors are stored in steps of 2^-q */
     uint32_t neighbours;      /* length of the lists, as in tem_build_options */
     tem_dist deviation;       /* no distance differs by more than this from that of the original
-                               * vectors */
+                               * vectors; of the prepared ones, if the space is no raw one */
     uint64_t triangles;       /* TEM_MATRIX: triples that the builder checked, as the file says;
                                * else 0 */
     int triangles_exhaustive; /* TEM_MATRIX: 1 if these are all triples. It proves nothing: a
@@ -408,6 +448,24 @@ typedef struct tem_model_info {
 
 /* Fills *info. Any thread. */
 TEM_API void tem_model_get_info(const tem_model *model, tem_model_info *info);
+
+/* How the vectors of a model were prepared. No guarantee depends on it: the grid has the
+ * distances. For a model from a file it is what the file says. */
+typedef struct tem_recipe {
+    tem_space space;      /* TEM_SPACE_RAW: all other fields are 0 */
+    uint32_t given_words; /* words and columns of the vectors given */
+    uint32_t given_columns;
+    uint32_t dimensions;  /* components kept */
+    uint32_t removed;     /* components left out before them */
+    uint32_t dropped;     /* degenerate words that were left out */
+    double kept;          /* share of the variance in the components kept, 0 to 1 */
+    double rms_distance;  /* of two words, in the vectors given and in the prepared ones */
+    double scale;         /* the factor of the last step: the length of every prepared vector */
+    uint64_t reserved[4]; /* 0 */
+} tem_recipe;
+
+/* Fills *recipe. Any thread. */
+TEM_API void tem_model_get_recipe(const tem_model *model, tem_recipe *recipe);
 
 /* The median, over the words, of the distance to the nearest word at another point. It is exact;
  * for an even number of words it is the lower median. Words at the same point, such as duplicates,

@@ -56,6 +56,14 @@ void tem_model_get_info(const tem_model *model, tem_model_info *info) {
         model_get_info(model, info);
 }
 
+void tem_model_get_recipe(const tem_model *model, tem_recipe *recipe) {
+    if (recipe == NULL)
+        return;
+    *recipe = (tem_recipe){0};
+    if (model != NULL)
+        model_get_recipe(model, recipe);
+}
+
 const char *tem_model_word(const tem_model *model, uint32_t id, size_t *length) {
     size_t bytes = 0;
     const char *word = model == NULL ? NULL : vocab_word(&model->words, id, &bytes);

@@ -92,6 +92,22 @@ tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *err
     return core_fail(error, TEM_ERR_ARGUMENT, "the metric is %s", names);
 }
 
+static const char *const space_names[] = {
+    [TEM_SPACE_DEFAULT] = "default", [TEM_SPACE_RAW] = "raw", [TEM_SPACE_SPHERE] = "sphere"};
+
+const char *tem_space_name(tem_space kind) {
+    return (unsigned)kind <= TEM_SPACE_SPHERE ? space_names[kind] : "unknown";
+}
+
+tem_status tem_space_parse(const char *name, tem_space *kind, tem_error *error) {
+    for (int i = TEM_SPACE_RAW; name != NULL && kind != NULL && i <= TEM_SPACE_SPHERE; i++)
+        if (strcmp(space_names[i], name) == 0) {
+            *kind = (tem_space)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the space is raw or sphere");
+}
+
 const char *tem_weights_name(tem_weights_kind kind) {
     const char *name = certificate_weights_name(kind);
     return name == NULL ? "unknown" : name;

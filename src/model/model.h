@@ -12,6 +12,7 @@
 #include "core/hash.h"
 #include "index/neighbours.h"
 #include "io/file.h"
+#include "model/recipe.h"
 #include "space/space.h"
 #include "space/vocab.h"
 
@@ -28,6 +29,8 @@ struct tem_model {
     nearest_distance nearest; /* set when tem builds from vectors; words 0: compute it from lists */
     uint64_t triangles;
     bool triangles_exhaustive;
+    tem_recipe recipe;                        /* space 0: the vectors were taken as they are */
+    unsigned char recipe_bytes[RECIPE_BYTES]; /* the same, as a built model writes it */
 
     file_view file;         /* the mapping behind the views above; data NULL if they own memory */
     model_section *table;   /* as it was checked when the file was opened, or NULL */
@@ -65,6 +68,7 @@ tem_status model_save(const tem_model *model, const char *path, tem_overwrite ov
 tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error);
 tem_status model_vector(const tem_model *model, uint32_t id, float *out, tem_error *error);
 void model_get_info(const tem_model *model, tem_model_info *info);
+void model_get_recipe(const tem_model *model, tem_recipe *recipe);
 void model_free(tem_model *model);
 
 /* Runs model_check, and checks that tem would have built the same words, distances and lists.

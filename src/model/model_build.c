@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "core/threads.h"
 #include "model/model.h"
+#include "model/prepare.h"
 #include "model/vectors.h"
 #include "space/grid.h"
 
@@ -95,12 +96,10 @@ static tem_status check_grid(const tem_vectors *v, tem_model *m, bool allow_coar
                       error);
 }
 
-tem_status model_build(const tem_vectors *vectors, const tem_build_options *options,
-                       const tem_run *run, tem_model **model, tem_error *error) {
-    const tem_build_options chosen = options == NULL ? (tem_build_options){0} : *options;
-    const metric_ops *metric = metric_find(chosen.metric == 0 ? TEM_EUCLIDEAN : chosen.metric);
-    if (metric == NULL || !metric->has_vectors)
-        return core_fail(error, TEM_ERR_ARGUMENT, "no such metric; tem_metric_at lists them");
+/* Builds a model from vectors that are prepared, or taken as they are. */
+static tem_status build_prepared(const tem_vectors *vectors, const metric_ops *metric,
+                                 const tem_build_options *chosen, const tem_run *run,
+                                 tem_model **model, tem_error *error) {
     tem_model *m = core_alloc_zero(1, sizeof *m);
     if (m == NULL)
         return core_fail_memory(error);
@@ -109,16 +108,33 @@ tem_status model_build(const tem_vectors *vectors, const tem_build_options *opti
     if (status == TEM_OK)
         status = make_rows(vectors, run, m, error);
     if (status == TEM_OK)
-        status = make_index(m, chosen.neighbours, run, error);
+        status = make_index(m, chosen->neighbours, run, error);
     if (status == TEM_OK)
-        status = check_grid(vectors, m, chosen.allow_coarse, error);
+        status = check_grid(vectors, m, chosen->allow_coarse, error);
     if (status != TEM_OK) {
         model_free(m);
         return status;
     }
+    m->recipe = vectors->recipe;
+    recipe_write(&m->recipe, m->recipe_bytes);
     m->trusted = true; /* built in this process; nobody else could change it */
     *model = m;
     return TEM_OK;
+}
+
+tem_status model_build(const tem_vectors *vectors, const tem_build_options *options,
+                       const tem_run *run, tem_model **model, tem_error *error) {
+    const tem_build_options chosen = options == NULL ? (tem_build_options){0} : *options;
+    const metric_ops *metric = metric_find(chosen.metric == 0 ? TEM_EUCLIDEAN : chosen.metric);
+    tem_vectors *prepared = NULL;
+    if (metric == NULL || !metric->has_vectors)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no such metric; tem_metric_at lists them");
+    tem_status status = prepare_vectors(vectors, &chosen, run, &prepared, error);
+    if (status == TEM_OK)
+        status = build_prepared(prepared != NULL ? prepared : vectors, metric, &chosen, run, model,
+                                error);
+    vectors_free(prepared);
+    return status;
 }
 
 /* Checks one of the user's distances, given in both directions, and rounds it up, plus one step if

@@ -22,6 +22,12 @@ void model_get_info(const tem_model *model, tem_model_info *info) {
         sodium_bin2hex(info->hash, sizeof info->hash, model->hash, sizeof model->hash);
 }
 
+void model_get_recipe(const tem_model *model, tem_recipe *recipe) {
+    *recipe = model->recipe;
+    if (recipe->space == TEM_SPACE_DEFAULT)
+        recipe->space = TEM_SPACE_RAW;
+}
+
 tem_status model_vector(const tem_model *model, uint32_t id, float *out, tem_error *error) {
     const space *s = &model->space;
     if (s->rows == NULL)

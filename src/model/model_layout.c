@@ -76,9 +76,24 @@ const void *model_section_data(const tem_model *m, const model_section *section)
         return m->index.starts;
     case SECTION_LISTS:
         return m->index.entries;
+    case SECTION_RECIPE:
+        return m->recipe_bytes;
     default:
         return m->index.bounds;
     }
+}
+
+/* The number of sections of a model that was built here. */
+static uint32_t built_sections(const tem_model *m) {
+    return SECTIONS_REQUIRED + (m->recipe.space == TEM_SPACE_SPHERE);
+}
+
+/* Adds the record of a further section of a built model. *filled is the number of records. */
+static void add_section(model_header *header, model_section *table, uint32_t *filled, uint32_t kind,
+                        uint64_t bytes) {
+    table[(*filled)++] =
+        (model_section){.kind = kind, .offset = header->file_bytes, .bytes = bytes};
+    header->file_bytes = core_round_up(header->file_bytes + bytes, MODEL_ALIGNMENT);
 }
 
 model_header model_header_of(const tem_model *m) {
@@ -91,7 +106,7 @@ model_header model_header_of(const tem_model *m) {
         .neighbours = m->neighbours,
         .deviation = m->deviation,
         .triangles = m->triangles | (uint64_t)m->triangles_exhaustive << 63,
-        .sections = m->table != NULL ? m->section_count : SECTIONS_REQUIRED,
+        .sections = m->table != NULL ? m->section_count : built_sections(m),
     };
     memcpy(h.magic, MODEL_MAGIC, sizeof h.magic);
     return h;
@@ -109,12 +124,15 @@ void model_front_hash(const model_header *header, const model_section *table,
 tem_status model_front(const tem_model *m, model_header *header, model_section table[SECTIONS_MAX],
                        tem_error *error) {
     *header = model_header_of(m);
+    uint32_t filled = SECTIONS_REQUIRED;
     if (m->table != NULL) {
         memcpy(table, m->table, m->section_count * sizeof *table);
         header->file_bytes = m->file.size;
     } else if (model_layout(header, m->words.byte_count, m->index.entry_count, table,
                             &header->file_bytes) == 0) {
         return core_fail(error, TEM_ERR_RANGE, "the model is too large for a file");
+    } else if (m->recipe.space == TEM_SPACE_SPHERE) {
+        add_section(header, table, &filled, SECTION_RECIPE, sizeof m->recipe_bytes);
     }
     header->header_bytes =
         (uint32_t)(sizeof *header + header->sections * sizeof *table + sizeof(model_seal));
@@ -125,5 +143,7 @@ const char *model_section_name(uint32_t kind) {
     static const char *const names[] = {"",        "word starts", "word bytes",  "word table",
                                         "vectors", "matrix",      "list starts", "lists",
                                         "bounds"};
+    if (kind == SECTION_RECIPE)
+        return "numbers of the recipe";
     return kind <= SECTION_KINDS ? names[kind] : "bytes of an unknown section";
 }

@@ -21,6 +21,10 @@ enum model_section_kind {
     SECTION_KINDS = 8
 };
 
+/* Sections that may follow them. */
+enum { SECTION_RECIPE_KIND = 9 };
+#define SECTION_RECIPE (SECTION_RECIPE_KIND | SECTION_OPTIONAL) /* recipe.h; a prepared model */
+
 /* Sections of other kinds may follow, so that the format can grow. A reader skips a kind that it
  * does not know if the kind has the bit SECTION_OPTIONAL. It refuses a model with any other kind
  * that it does not know: that section may change what is drawn. */

@@ -112,6 +112,18 @@ static tem_status check_unknown(const char *path, const model_header *h, const m
     return TEM_OK;
 }
 
+/* Reads how the vectors were prepared, if the model says it. */
+static tem_status read_recipe(const file_view *view, const char *path, const model_header *h,
+                              const model_section *table, tem_recipe *recipe, tem_error *error) {
+    *recipe = (tem_recipe){0};
+    for (uint32_t i = SECTIONS_REQUIRED; i < h->sections; i++)
+        if (table[i].kind == SECTION_RECIPE &&
+            !recipe_read((const unsigned char *)view->data + table[i].offset, table[i].bytes,
+                         h->words, h->dimension, recipe))
+            return damaged(error, path, "no preparation of vectors has its recipe");
+    return TEM_OK;
+}
+
 static tem_status check_table(const file_view *view, const char *path, const model_header *h,
                               model_section table[SECTIONS_MAX], tem_error *error) {
     if (h->sections < SECTIONS_REQUIRED || h->sections > SECTIONS_MAX)
@@ -192,12 +204,15 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
     model_header header;
     model_section table[SECTIONS_MAX] = {0};
     model_seal seal;
+    tem_recipe recipe;
     tem_model *m = NULL;
     tem_status status = check_header(&view, path, &header, error);
     if (status == TEM_OK)
         status = check_table(&view, path, &header, table, error);
     if (status == TEM_OK)
         status = check_seal(&view, path, &header, table, &seal, error);
+    if (status == TEM_OK)
+        status = read_recipe(&view, path, &header, table, &recipe, error);
     if (status == TEM_OK) {
         m = core_alloc_zero(1, sizeof *m);
         if (m == NULL)
@@ -208,6 +223,7 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
         return status;
     }
     m->file = view;
+    m->recipe = recipe;
     memcpy(m->hash, seal.hash, sizeof m->hash);
     attach(m, &header, table);
     m->path = core_alloc(strlen(path) + 1, 1);

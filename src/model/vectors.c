@@ -203,10 +203,24 @@ static tem_status assemble(const char *path, vectors_raw *raw, tem_vectors **out
                              .grid = raw->grid,
                              .step_log2 = raw->step_log2,
                              .deviation = raw->deviation,
-                             .format = raw->format};
+                             .format = raw->format,
+                             .recipe = raw->recipe};
     raw->values = NULL;
     raw->grid = NULL;
     *out = vectors;
+    return TEM_OK;
+}
+
+/* Notes where the vectors come from, if the rows have lines there. */
+static tem_status note_lines(const char *path, const vectors_raw *raw, tem_vectors *vectors,
+                             tem_error *error) {
+    if (raw->first_line == 0 || path[0] == '\0')
+        return TEM_OK;
+    vectors->path = core_alloc(strlen(path) + 1, 1);
+    if (vectors->path == NULL)
+        return core_fail_memory(error);
+    strcpy(vectors->path, path);
+    vectors->first_line = raw->first_line;
     return TEM_OK;
 }
 
@@ -229,11 +243,18 @@ static tem_status check_earlier_words(const char *path, const vectors_raw *raw, 
 static tem_status finish(tem_status read, const char *path, vectors_raw *raw, tem_vectors **out,
                          tem_error *error) {
     tem_status status = read;
+    tem_vectors *made = NULL;
     if (read == TEM_OK)
-        status = assemble(path, raw, out, error);
+        status = assemble(path, raw, &made, error);
     else if (read == TEM_ERR_FORMAT)
         status = check_earlier_words(path, raw, error);
+    if (status == TEM_OK)
+        status = note_lines(path, raw, made, error);
     vectors_raw_free(raw);
+    if (status == TEM_OK)
+        *out = made;
+    else
+        vectors_free(made);
     return status;
 }
 
@@ -314,5 +335,6 @@ void vectors_free(tem_vectors *vectors) {
     vocab_free(&vectors->words);
     core_free(vectors->values);
     core_free(vectors->grid);
+    core_free(vectors->path);
     core_free(vectors);
 }

@@ -14,11 +14,14 @@
 struct tem_vectors {
     vocab words;
     uint32_t dimension;
-    float *values;      /* count * dimension, all finite; NULL if `grid` is set */
-    int16_t *grid;      /* count * dimension, already on the grid, row by row; or NULL */
-    uint32_t step_log2; /* the grid has steps of 2^-step_log2 */
-    tem_dist deviation; /* of `grid` from the original vectors */
-    const char *format; /* static string */
+    float *values;       /* count * dimension, all finite; NULL if `grid` is set */
+    int16_t *grid;       /* count * dimension, already on the grid, row by row; or NULL */
+    uint32_t step_log2;  /* the grid has steps of 2^-step_log2 */
+    tem_dist deviation;  /* of `grid` from the original vectors */
+    const char *format;  /* static string */
+    tem_recipe recipe;   /* space 0: the vectors are not prepared */
+    char *path;          /* for messages; NULL: none */
+    uint64_t first_line; /* the row of id is at line first_line + id of that file; 0: none */
 };
 
 /* The result of a reader. Word spans point into the file's bytes or into
@@ -37,6 +40,7 @@ typedef struct vectors_raw {
     int16_t *grid;
     uint32_t step_log2;
     tem_dist deviation;
+    tem_recipe recipe;
     uint64_t first_line;
     uint64_t *row_bytes;
     char *word_storage;

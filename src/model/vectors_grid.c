@@ -5,9 +5,10 @@
  *          16  u32  dimension
  *          20  u32  q: values are in steps of 2^-q, 4 to 30
  *          24  u32  deviation, a tem_dist
- *          28  u32  0
+ *          28  u32  bytes of the recipe, r: 0 or 64
  *          32  u64  bytes of the words
- *          40  one zstd frame, to the end of the file
+ *          40  r bytes: how the vectors were prepared (recipe.h)
+ *      40 + r  one zstd frame, to the end of the file
  * All numbers are little-endian. The frame holds the words, each with a line feed
  * after it; then the high bytes of all values, column by column; then the low bytes
  * in the same order. The high bytes of a column are alike, so zstd packs them well.
@@ -16,6 +17,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
+#include "model/recipe.h"
 #include "model/vectors.h"
 
 #include <stdatomic.h>
@@ -39,7 +41,7 @@ enum {
 
 typedef struct grid_header {
     uint64_t count;
-    uint32_t dimension, step_log2, deviation, zero;
+    uint32_t dimension, step_log2, deviation, recipe_bytes;
     uint64_t word_bytes;
 } grid_header;
 
@@ -49,6 +51,10 @@ typedef struct grid_job {
     uint64_t column_bytes;           /* n of the file, also when `limit` is smaller */
     atomic_uint_fast64_t bad_row;
 } grid_job;
+
+static size_t frame_start(const grid_header *h) {
+    return HEADER_BYTES + (size_t)h->recipe_bytes;
+}
 
 static uint64_t load_little(const char *bytes, unsigned count) {
     uint64_t value = 0;
@@ -71,7 +77,7 @@ static tem_status read_header(const vectors_source *source, grid_header *out, te
                      .dimension = (uint32_t)load_little(data + 16, 4),
                      .step_log2 = (uint32_t)load_little(data + 20, 4),
                      .deviation = (uint32_t)load_little(data + 24, 4),
-                     .zero = (uint32_t)load_little(data + 28, 4),
+                     .recipe_bytes = (uint32_t)load_little(data + 28, 4),
                      .word_bytes = load_little(data + 32, 8)};
     tem_status status = vectors_check_shape(source, h.count, h.dimension, 0, error);
     if (status != TEM_OK)
@@ -79,22 +85,35 @@ static tem_status read_header(const vectors_source *source, grid_header *out, te
     if (h.step_log2 < STEP_LEAST || h.step_log2 > STEP_MOST)
         return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 20 + 1,
                             "expected a step of 2^-4 to 2^-30, found 2^-%u", h.step_log2);
-    if (h.zero != 0)
-        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 28 + 1, "expected 0, found %u",
-                            h.zero);
+    if (h.recipe_bytes != 0 && h.recipe_bytes != RECIPE_BYTES)
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 28 + 1,
+                            "expected 0 or %d, found %u", RECIPE_BYTES, h.recipe_bytes);
     if (h.word_bytes < 2 * h.count || h.word_bytes > WORD_BYTES_MOST)
         return fail_at(source, 32, "the size of the words does not fit their number", error);
     *out = h;
     return TEM_OK;
 }
 
-/* Unpacks the frame into *content, which the caller frees. */
-static tem_status unpack(const vectors_source *source, uint64_t size, char **content,
+/* Reads the recipe, if the file has one. */
+static tem_status read_recipe(const vectors_source *source, const grid_header *h, vectors_raw *raw,
+                              tem_error *error) {
+    if (h->recipe_bytes == 0)
+        return TEM_OK;
+    if (source->size - HEADER_BYTES < h->recipe_bytes)
+        return fail_at(source, source->size, "the file is cut short", error);
+    const unsigned char *bytes = (const unsigned char *)source->data + HEADER_BYTES;
+    if (!recipe_read(bytes, h->recipe_bytes, (uint32_t)h->count, h->dimension, &raw->recipe))
+        return fail_at(source, HEADER_BYTES, "no preparation of vectors has this recipe", error);
+    return TEM_OK;
+}
+
+/* Unpacks the frame, which begins at byte `start`, into *content, which the caller frees. */
+static tem_status unpack(const vectors_source *source, size_t start, uint64_t size, char **content,
                          tem_error *error) {
-    const char *frame = source->data + HEADER_BYTES;
-    size_t frame_bytes = source->size - HEADER_BYTES;
+    const char *frame = source->data + start;
+    size_t frame_bytes = source->size - start;
     if (ZSTD_getFrameContentSize(frame, frame_bytes) != size)
-        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + 1,
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, start + 1,
                             "expected a zstd frame of %llu bytes unpacked",
                             (unsigned long long)size);
     if (size / GROWTH_MOST > frame_bytes)
@@ -103,7 +122,7 @@ static tem_status unpack(const vectors_source *source, uint64_t size, char **con
     if (ZSTD_isError(used))
         return fail_at(source, source->size, "the zstd frame is damaged or cut short", error);
     if (used != frame_bytes)
-        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + used + 1,
+        return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, start + used + 1,
                             "expected the end of the file, found %zu bytes more",
                             frame_bytes - used);
     char *buffer = core_alloc(size, 1);
@@ -117,7 +136,7 @@ static tem_status unpack(const vectors_source *source, uint64_t size, char **con
     core_free(buffer);
     if (ZSTD_isError(got) && ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
         return core_fail_memory(error);
-    return fail_at(source, HEADER_BYTES, "the zstd frame is damaged", error);
+    return fail_at(source, start, "the zstd frame is damaged", error);
 }
 
 /* Finds the words. Checks all n words, whatever the limit: they must fill word_bytes exactly. */
@@ -128,14 +147,15 @@ static tem_status split_words(const vectors_source *source, const grid_header *h
     for (; p < end; found++) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         if (stop == NULL)
-            return fail_at(source, HEADER_BYTES, "expected a line feed after the last word", error);
+            return fail_at(source, frame_start(h), "expected a line feed after the last word",
+                           error);
         if (found < raw->count)
             raw->words[found] = (word_span){p, (size_t)(stop - p)};
         p = stop + 1;
     }
     if (found == h->count)
         return TEM_OK;
-    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + 1,
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, frame_start(h) + 1,
                         "expected %llu words, as the header says, found %llu",
                         (unsigned long long)h->count, (unsigned long long)found);
 }
@@ -172,7 +192,7 @@ static tem_status transpose(const vectors_source *source, const grid_header *h, 
     if (status != TEM_OK || bad == UINT64_MAX)
         return status;
     raw->count = (uint32_t)bad;
-    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, HEADER_BYTES + 1,
+    return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, frame_start(h) + 1,
                         "word %llu has a value outside -16383 to 16383",
                         (unsigned long long)bad + 1);
 }
@@ -183,7 +203,11 @@ tem_status vectors_read_grid(const vectors_source *source, vectors_raw *raw, tem
     tem_status status = read_header(source, &h, error);
     if (status != TEM_OK)
         return status;
-    status = unpack(source, h.word_bytes + 2 * h.count * h.dimension, &raw->word_storage, error);
+    status = read_recipe(source, &h, raw, error);
+    if (status != TEM_OK)
+        return status;
+    status = unpack(source, frame_start(&h), h.word_bytes + 2 * h.count * h.dimension,
+                    &raw->word_storage, error);
     if (status != TEM_OK)
         return status;
 

@@ -1,0 +1,62 @@
+/* lapack.c - eigenvectors of a symmetric matrix, by LAPACK in OpenBLAS. */
+#include "core/lapack.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+/* LAPACK's DSYEV, as Fortran passes it: pointers, and the lengths of both strings at the end. */
+typedef void lapack_dsyev(const char *job, const char *half, const int *size, double *a,
+                          const int *stride, double *values, double *work, const int *work_count,
+                          int *info, size_t job_length, size_t half_length);
+
+/* Loaded once; NULL if the machine has none. */
+static lapack_dsyev *dsyev;
+static int (*get_threads)(void);
+static void (*set_threads)(int);
+static pthread_once_t loaded = PTHREAD_ONCE_INIT;
+static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER; /* the number of threads is global */
+
+static void load(void) {
+    void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return;
+    /* POSIX allows these conversions, ISO C does not. */
+    *(void **)&get_threads = dlsym(library, "openblas_get_num_threads");
+    *(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
+    if (get_threads != NULL && set_threads != NULL)
+        *(void **)&dsyev = dlsym(library, "dsyev_");
+}
+
+static int run_alone(int size, double *a, double *values, double *work, int work_count) {
+    int info = 0;
+    pthread_mutex_lock(&running);
+    const int threads = get_threads();
+    set_threads(1);
+    /* A symmetric matrix is its own transpose, so the order of rows and columns does not matter;
+     * LAPACK leaves each eigenvector in a column of its order, which is a row of ours. */
+    dsyev("V", "U", &size, a, &size, values, work, &work_count, &info, 1, 1);
+    set_threads(threads);
+    pthread_mutex_unlock(&running);
+    return info;
+}
+
+tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, tem_error *error) {
+    enum { BLOCK = 64 }; /* LAPACK works in blocks of columns if it has room for them */
+    pthread_once(&loaded, load);
+    if (dsyev == NULL)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "the components of a sphere need OpenBLAS, libopenblas.so.0; Debian has "
+                         "it as libopenblas0");
+    const int work_count = (int)size * (BLOCK + 2);
+    double *work = core_alloc((size_t)work_count, sizeof *work);
+    if (work == NULL)
+        return core_fail_memory(error);
+    const int info = run_alone((int)size, a, values, work, work_count);
+    core_free(work);
+    if (info != 0)
+        return core_fail(error, TEM_ERR_RANGE, "LAPACK found no components (code %d)", info);
+    return TEM_OK;
+}
