@@ -157,8 +157,9 @@ static void turn_positive(double *row, uint32_t columns) {
     for (uint32_t i = 1; i < columns; i++)
         if (fabs(row[i]) > fabs(row[largest]))
             largest = i;
-    for (uint32_t i = 0; row[largest] < 0 && i < columns; i++)
-        row[i] = -row[i];
+    const double sign = row[largest] < 0 ? -1 : 1;
+    for (uint32_t i = 0; i < columns; i++)
+        row[i] *= sign;
 }
 
 static void swap(double *a, double *b) {
