@@ -74,9 +74,9 @@ static void tell_space(const tem_model *model, const tem_vectors *vectors, const
     const bool given = strcmp(tem_vectors_format(vectors), "tem vectors") == 0;
     const char *why = asked                        ? "as asked for"
                       : given                      ? "as the file has them"
-                      : prepared                   ? "the default from 1,000 words x 50 on"
-                      : r->metric == TEM_EUCLIDEAN ? "the default below 1,000 words x 50"
-                                                   : "the default for this metric";
+                      : prepared                   ? "default from 1,000 words x 50 on"
+                      : r->metric == TEM_EUCLIDEAN ? "fewer than 1,000 words x 50"
+                                                   : "default for this metric";
     if (!prepared) {
         talk_note(r->common.quiet, "space raw: the vectors as they are (%s)", why);
         return;
@@ -111,10 +111,10 @@ static tem_status build(const build_request *r, const tem_run *run, tem_vectors 
         return status;
     tem_model_info info;
     tem_model_get_info(*model, &info);
+    tell_space(*model, *vectors, r);
     talk_note(r->common.quiet, "found the %u nearest words of each in %.1f s (%s, %s)",
               info.neighbours, talk_clock() - built, tem_metric_name(info.metric),
               tem_kernel_name());
-    tell_space(*model, *vectors, r);
     tell_rounding(*model, &info, r);
     return tem_model_save(*model, r->output, r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING, run,
                           error);

@@ -158,6 +158,7 @@ static const kept_file kept_files[] = {
     {"ok-glove.txt.gz", 0, 0, GLOVE, 3, 3},
     {"ok-grid.temv", 0, 0, GRID, 3, 3},
     {"ok-grid.temv.gz", 0, 0, GRID, 3, 3},
+    {"ok-prepared.temv", 0, 0, GRID, 3, 3},
     {"ok-word2vec-dimension1.txt", 0, 0, TEXT, 2, 1},
     {"ok-word2vec-newline-in-number.bin", 0, 0, BINARY, 2, 3},
     {"ok-word2vec-number-words.txt", 0, 0, TEXT, 3, 2},
@@ -170,6 +171,8 @@ static const kept_file kept_files[] = {
      0},
     {"refused-byte0-count-beyond.bin", 0, 0,
      "expected at most 2147483647 words, found 18446744073709551615", 0, 0},
+    {"refused-byte105-recipe-no-frame.temv", 0, 105, "expected a zstd frame of 29 bytes unpacked",
+     0, 0},
     {"refused-byte0-count1.temv", 0, 0, "needs at least two words, found 1", 0, 0},
     {"refused-byte0-dimension0.temv", 0, 0, "expected words with 1 to 4096 numbers each, found 0",
      0, 0},
@@ -180,7 +183,9 @@ static const kept_file kept_files[] = {
     {"refused-byte22-empty-word.bin", 0, 22, "the word is empty", 0, 0},
     {"refused-byte25-infinite-before-cut.bin", 0, 25, "number 1 of 3 is not finite", 0, 0},
     {"refused-byte29-nan.bin", 0, 29, "number 2 of 3 is not finite", 0, 0},
-    {"refused-byte29-not-zero.temv", 0, 29, "expected 0, found 1", 0, 0},
+    {"refused-byte29-not-zero.temv", 0, 29, "expected 0 or 64, found 1", 0, 0},
+    {"refused-byte29-recipe-63.temv", 0, 29, "expected 0 or 64, found 63", 0, 0},
+    {"refused-byte29-recipe-huge.temv", 0, 29, "expected 0 or 64, found 4294967295", 0, 0},
     {"refused-byte31-count-huge.bin", 0, 31,
      "the file is cut short: expected at least 32772000000000 bytes after the header, found 14", 0,
      0},
@@ -196,6 +201,11 @@ static const kept_file kept_files[] = {
      0, 0},
     {"refused-byte41-last-word-open.temv", 0, 41, "expected a line feed after the last word", 0, 0},
     {"refused-byte41-no-frame.temv", 0, 41, "expected a zstd frame of 29 bytes unpacked", 0, 0},
+    {"refused-byte41-recipe-columns.temv", 0, 41, "no preparation of vectors has this recipe", 0,
+     0},
+    {"refused-byte41-recipe-nan.temv", 0, 41, "no preparation of vectors has this recipe", 0, 0},
+    {"refused-byte41-recipe-raw.temv", 0, 41, "no preparation of vectors has this recipe", 0, 0},
+    {"refused-byte41-recipe-words.temv", 0, 41, "no preparation of vectors has this recipe", 0, 0},
     {"refused-byte41-value-16384.temv", 0, 41, "word 2 has a value outside -16383 to 16383", 0, 0},
     {"refused-byte41-words-missing.temv", 0, 41, "expected 3 words, as the header says, found 2", 0,
      0},
@@ -214,6 +224,7 @@ static const kept_file kept_files[] = {
     {"refused-byte78-cut.temv", 0, 78, "the zstd frame is damaged or cut short", 0, 0},
     {"refused-byte83-surplus.temv", 0, 83, "expected the end of the file, found 1 bytes more", 0,
      0},
+    {"refused-byte91-recipe-cut.temv", 0, 91, "the file is cut short", 0, 0},
     {"refused-checksum.txt.gz", 0, 69, "the gzip data is damaged", 0, 0},
     {"refused-empty.txt", 0, 0, "expected vectors, found an empty file", 0, 0},
     {"refused-empty.txt.gz", 0, 0, "expected vectors, found an empty file", 0, 0},
@@ -330,6 +341,21 @@ static void test_grid(void **state) {
     assert_int_equal(vectors->step_log2, 11);
     assert_int_equal(vectors->deviation, 77);
     assert_word(vectors, 2, "and");
+    assert_int_equal(vectors->recipe.space, 0);
+    vectors_free(vectors);
+}
+
+static void test_recipe(void **state) {
+    static const int16_t expected[9] = {2048, -100, 300, -5, 1, -1, -300, 255, 256};
+    tem_vectors *vectors = NULL;
+    (void)state;
+    assert_int_equal(vectors_load(data_path("ok-prepared.temv"), 0, NULL, &vectors, NULL), TEM_OK);
+    assert_memory_equal(vectors->grid, expected, sizeof expected);
+    assert_int_equal(vectors->recipe.space, TEM_SPACE_SPHERE);
+    assert_int_equal(vectors->recipe.given_words, 5);
+    assert_int_equal(vectors->recipe.given_columns, 8);
+    assert_int_equal(vectors->recipe.removed, 1);
+    assert_true(vectors->recipe.scale == 6.5);
     vectors_free(vectors);
 }
 
@@ -1236,6 +1262,7 @@ int main(void) {
         cmocka_unit_test(test_kept_files),
         cmocka_unit_test(test_three_rows_in_every_format),
         cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_recipe),
         cmocka_unit_test(test_words_with_spaces),
         cmocka_unit_test(test_header_or_not),
         cmocka_unit_test(test_wrong_guess_of_header_is_refused),
