@@ -5,11 +5,13 @@
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
+#include "word_file.h"
 
 #include <string.h>
 
 typedef struct build_request {
-    const char *vectors, *output, *metric_name;
+    const char *vectors, *output, *metric_name, *exclude;
+    word_file excluded;
     tem_metric metric;
     const char *space_name;
     tem_space space;
@@ -29,8 +31,20 @@ static void print_help(const option_spec *table) {
     puts("\n"
          "  tem build glove.6B.100d.txt -o glove.tem\n"
          "  tem build crawl.vec.gz -o crawl.tem --limit 200000 --neighbours 64\n"
+         "  tem build vectors.txt -o clean.tem --exclude exclude-en.txt\n"
          "\n"
          "The model file appears whole or not at all, also if the build is stopped.");
+}
+
+/* Reads the words to exclude. A file without words is refused: the model would exclude nothing. */
+static int read_excluded(build_request *r) {
+    tem_error error;
+    if (word_file_read(r->exclude, &r->excluded, &error) != TEM_OK)
+        return talk_error(&error);
+    if (r->excluded.count > 0)
+        return EXIT_DONE;
+    talk_note(false, "tem: %s: the file has no words to exclude", r->exclude);
+    return EXIT_FAILED;
 }
 
 /* Completes the request. Returns EXIT_DONE, or the exit status with which to end. */
@@ -47,7 +61,9 @@ static int check_request(build_request *r, size_t operands) {
     if (outputs_are_same(r->vectors, r->output))
         return talk_usage("build",
                           "VECTORS and MODEL are the same file, which tem would overwrite");
-    return outputs_check(r->output, r->force) ? EXIT_DONE : EXIT_FAILED;
+    if (!outputs_check(r->output, r->force))
+        return EXIT_FAILED;
+    return r->exclude == NULL ? EXIT_DONE : read_excluded(r);
 }
 
 /* Prints how much the grid has changed distances: epsilon is per unit of distance on the grid. */
@@ -88,6 +104,24 @@ static void tell_space(const tem_model *model, const tem_vectors *vectors, const
               talk_count(recipe.dropped));
 }
 
+/* Prints how many words of the file of excluded words are excluded, and how many words the
+ * vocabulary does not have. */
+static void tell_excluded(const tem_model *model, const build_request *r) {
+    tem_model_info info;
+    uint32_t unknown = 0;
+    if (r->exclude == NULL)
+        return;
+    tem_model_get_info(model, &info);
+    for (uint32_t i = 0; i < r->excluded.count; i++) {
+        const char *word = r->excluded.words[i];
+        unknown += tem_model_find(model, word, strlen(word)) == TEM_NO_WORD;
+    }
+    talk_note(r->common.quiet,
+              "%s: %s words are never outputs; %s more are not in the vocabulary as they are "
+              "written there",
+              r->exclude, talk_count(info.excluded), talk_count(unknown));
+}
+
 static tem_status build(const build_request *r, const tem_run *run, tem_vectors **vectors,
                         tem_model **model, tem_error *error) {
     const double start = talk_clock();
@@ -105,7 +139,9 @@ static tem_status build(const build_request *r, const tem_run *run, tem_vectors 
                                        .space = r->space,
                                        .dimensions = (uint32_t)r->dimensions,
                                        .remove = (uint32_t)r->remove,
-                                       .drop_degenerate = r->drop_degenerate};
+                                       .drop_degenerate = r->drop_degenerate,
+                                       .exclude = (const char *const *)r->excluded.words,
+                                       .exclude_count = r->excluded.count};
     status = tem_model_build(*vectors, &options, run, model, error);
     if (status != TEM_OK)
         return status;
@@ -116,6 +152,7 @@ static tem_status build(const build_request *r, const tem_run *run, tem_vectors 
               info.neighbours, talk_clock() - built, tem_metric_name(info.metric),
               tem_kernel_name());
     tell_rounding(*model, &info, r);
+    tell_excluded(*model, r);
     return tem_model_save(*model, r->output, r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING, run,
                           error);
 }
@@ -149,6 +186,8 @@ int command_build(int argc, char *const *argv) {
          "build although rounding may change distances by more than half of the\n"
          "median distance to the nearest word",
          0, 0},
+        {"exclude", 0, OPTION_TEXT, &r.exclude, "FILE",
+         "words that must never be outputs, one per line; they stay inputs", 0, 0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite MODEL", 0, 0},
         COMMON_OPTIONS(r.common),
     };
@@ -181,5 +220,6 @@ int command_build(int argc, char *const *argv) {
                   unnoted_hash);
     tem_model_free(model);
     tem_vectors_free(vectors);
+    word_file_free(&r.excluded);
     return status;
 }

@@ -72,6 +72,8 @@ static void print_text(const explanation *e) {
                e->info.moved_mass);
     if (e->id == TEM_NO_WORD)
         puts("(not in the vocabulary: all such words have the same law)");
+    else if (tem_model_is_excluded(e->model, e->id))
+        puts("(excluded: the word is never an output)");
     puts("\n distance  probability");
     for (uint32_t i = 0; i < e->top; i++) {
         word = tem_model_word(e->model, e->nearest[i], &length);
@@ -109,8 +111,9 @@ static bool print_json(const explanation *e) {
     fputs("{\"word\": ", stdout);
     bool done = print_json_string(e->word, strlen(e->word));
     printf(", \"mechanism\": \"%s\", \"epsilon\": %.17g, \"s\": %.17g, \"gamma\": %.17g, "
-           "\"n\": %u, \"certificate\": ",
-           e->info.properties->name, e->info.epsilon, e->info.s, e->info.gamma, e->words);
+           "\"n\": %u, \"excluded\": %s, \"certificate\": ",
+           e->info.properties->name, e->info.epsilon, e->info.s, e->info.gamma, e->words,
+           tem_model_is_excluded(e->model, e->id) ? "true" : "false");
     printf(e->info.certificate[0] != '\0' ? "\"%s\",\n \"entries\": [" : "null,\n \"entries\": [",
            e->info.certificate);
     for (uint32_t i = 0; i < e->top && done; i++) {

@@ -90,6 +90,8 @@ static void print_text(const looked_at *l) {
     printf("words       %s\n", talk_count(info->words));
     printf("unreachable %s of them: tem finds them in no text, so they are only outputs\n",
            talk_count(l->unreachable));
+    if (info->excluded > 0)
+        printf("excluded    %s of them are never outputs\n", talk_count(info->excluded));
     if (info->dimension > 0)
         printf("dimension   %u\n", info->dimension);
     if (info->metric != TEM_MATRIX)
@@ -119,11 +121,12 @@ static int print_json(const looked_at *l, json_t *certificates) {
     if (tem_model_nearest_median(l->model, &nearest, &error) != TEM_OK)
         return talk_error(&error);
     json_t *root = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, s:b, s:s, "
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, s:b, "
+        "s:s, "
         "s:s, s:O}",
         "model", default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
-        (json_int_t)info->words, "unreachable", (json_int_t)l->unreachable, "dimension",
-        (json_int_t)info->dimension, "space",
+        (json_int_t)info->words, "unreachable", (json_int_t)l->unreachable, "excluded",
+        (json_int_t)info->excluded, "dimension", (json_int_t)info->dimension, "space",
         info->metric == TEM_MATRIX ? "matrix" : tem_space_name(l->recipe.space), "recipe",
         describe_recipe(&l->recipe), "metric", tem_metric_name(info->metric), "step_log2",
         (json_int_t)info->step_log2, "neighbours", (json_int_t)info->neighbours, "deviation",

@@ -262,30 +262,34 @@ TEM_API tem_status tem_space_parse(const char *name, tem_space *kind, tem_error 
 
 /* What to build. NULL, or a field of 0, means the default. */
 typedef struct tem_build_options {
-    tem_metric metric;    /* default TEM_EUCLIDEAN; TEM_MATRIX has its own call */
-    uint32_t neighbours;  /* length of each word's list, the word itself included; default
+    tem_metric metric;   /* default TEM_EUCLIDEAN; TEM_MATRIX has its own call */
+    uint32_t neighbours; /* length of each word's list, the word itself included; default
                           * TEM_NEIGHBOURS_DEFAULT; more than the number of words: all words. The
                           * first 64th of the words get lists 16 times as long: in most files
                           * these are the frequent words */
-    int allow_coarse;     /* 1: build even if rounding changes distances by more than
+    int allow_coarse;    /* 1: build even if rounding changes distances by more than
                           * TEM_GRID_REFUSED_PERCENT (tem_model_check_grid) */
-    tem_space space;      /* default TEM_SPACE_DEFAULT */
-    uint32_t dimensions;  /* sphere: components kept; 0: TEM_SPHERE_DIMENSIONS_DEFAULT, or all that
+    tem_space space;     /* default TEM_SPACE_DEFAULT */
+    uint32_t dimensions; /* sphere: components kept; 0: TEM_SPHERE_DIMENSIONS_DEFAULT, or all that
                           * the vectors have, if these are fewer */
-    uint32_t remove;      /* sphere: components left out first; default 0 */
-    int drop_degenerate;  /* sphere, 1: leave out words whose vector is zero, or is shorter after
+    uint32_t remove;     /* sphere: components left out first; default 0 */
+    int drop_degenerate; /* sphere, 1: leave out words whose vector is zero, or is shorter after
                           * the projection than 1e-6 of the median. 0: refuse them */
-    uint64_t reserved[2]; /* must be 0 */
+    uint32_t exclude_count;     /* number of words in `exclude`; 0: exclude nothing */
+    const char *const *exclude; /* words that are never outputs, as the vocabulary has them; words
+                                 * that it does not have are ignored (tem_model_is_excluded) */
+    uint64_t reserved[1];       /* must be 0 */
 } tem_build_options;
 
-/* Builds a model: prepares the vectors (tem_space), rounds them to the grid and finds every word's nearest words exactly,
- * ordered by (distance, id), ties included. The result does not depend on the number of threads. A
- * raw space does not depend on the machine either. The components of a sphere come from OpenBLAS,
+/* Builds a model: prepares the vectors (tem_space), rounds them to the grid and finds every word's
+ * nearest words exactly, ordered by (distance, id), ties included. The result does not depend on
+ * the number of threads. A raw space does not depend on the machine either. The components of a sphere come from OpenBLAS,
  * which may give other last bits on other machines: who ships a model with certificates should ship
  * it, or its prepared vectors (.temv).
  * The grid: int16 within +-16383 in steps of 2^-q, with the largest q from 4 to 30 that fits. For
  * TEM_ANGULAR tem first scales each vector to length 1.
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or TEM_ERR_RANGE for
+ * Fails with TEM_ERR_ARGUMENT (also if the vocabulary has none of the words to exclude, or if none
+ * of its words is left), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or TEM_ERR_RANGE for
  *  - values too large for the grid;
  *  - vectors so long that two of them could be 2^16 apart;
  *  - a zero vector under TEM_ANGULAR;
@@ -443,7 +447,8 @@ typedef struct tem_model_info {
     uint64_t file_bytes;      /* 0 for a model that was not opened from a file */
     char hash[65];            /* of all content of the file, in hex, as the file says; "" if the
                                * model is not from a file */
-    uint64_t reserved[8];     /* 0 */
+    uint64_t excluded;        /* number of words that are never outputs */
+    uint64_t reserved[7];     /* 0 */
 } tem_model_info;
 
 /* Fills *info. Any thread. */
@@ -497,6 +502,10 @@ TEM_API const char *tem_model_word(const tem_model *model, uint32_t id, size_t *
 
 /* The id of a word, or TEM_NO_WORD. Any thread. O(1) on average. */
 TEM_API uint32_t tem_model_find(const tem_model *model, const char *word, size_t length);
+
+/* Whether a word is excluded (tem_build_options): 1 or 0. No mechanism ever draws an excluded word.
+ * It can still be an input. 0 if the id is not below the number of words. Any thread. */
+TEM_API int tem_model_is_excluded(const tem_model *model, uint32_t id);
 
 /* The exact distance of two words. UINT32_MAX if an id is not below the number of words. Any
  * thread. O(dimension). */

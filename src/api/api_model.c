@@ -76,6 +76,10 @@ uint32_t tem_model_find(const tem_model *model, const char *word, size_t length)
     return model == NULL || word == NULL ? TEM_NO_WORD : vocab_find(&model->words, word, length);
 }
 
+int tem_model_is_excluded(const tem_model *model, uint32_t id) {
+    return model != NULL && id < model->words.count && model_is_excluded(model, id);
+}
+
 tem_dist tem_model_distance(const tem_model *model, uint32_t a, uint32_t b) {
     if (model == NULL || a >= model->words.count || b >= model->words.count)
         return UINT32_MAX;

@@ -9,18 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-static tem_status copy_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
-    const uint32_t count = a->model->words.count;
+static tem_status take_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
+    const tem_status status = model_output_weights(a->model, values, &a->weights, error);
+    a->is_equal = values == NULL;
     uint32_t positive = 0;
-    for (uint32_t id = 0; id < count; id++)
-        positive += values[id] > 0;
-    if (positive == 0)
-        return core_fail(error, TEM_ERR_RANGE, "at least one weight must be above 0");
-    a->weights = core_alloc(count, sizeof *values);
-    if (a->weights == NULL)
-        return core_fail_memory(error);
-    memcpy(a->weights, values, count * sizeof *values);
-    return TEM_OK;
+    for (uint32_t id = 0; status == TEM_OK && id < a->model->words.count; id++)
+        positive += a->weights == NULL || a->weights[id] > 0;
+    return status != TEM_OK || positive > 0
+               ? status
+               : core_fail(error, TEM_ERR_RANGE, "at least one weight must be above 0");
 }
 
 /* PRIVACY: a model file may claim that all triangles of its matrix were checked. tem does not rely
@@ -43,7 +40,7 @@ tem_status accountant_create(const tem_model *model, const uint32_t *values, con
     if (a == NULL)
         return core_fail_memory(error);
     a->model = model;
-    status = values == NULL ? TEM_OK : copy_weights(a, values, error);
+    status = take_weights(a, values, error);
     if (status == TEM_OK)
         status = check_metric(model, &a->is_metric, error);
     if (status == TEM_OK)
@@ -130,7 +127,7 @@ tem_status accountant_losses(const tem_accountant *a, const tem_mechanism *m, ui
 }
 
 tem_status accountant_check_provable(const tem_accountant *a, tem_error *error) {
-    if (a->weights != NULL)
+    if (!a->is_equal)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "calibration and verification need an accountant with equal weights");
     /* PRIVACY: eps* bounds the loss only if the distances are a metric. */

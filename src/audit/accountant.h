@@ -9,8 +9,10 @@
 
 struct tem_accountant {
     const tem_model *model;
-    uint32_t *weights; /* a copy; NULL: all 1 */
+    uint32_t
+        *weights; /* of the outputs, 0 for excluded words (model_output_weights); NULL: all 1 */
     profile profile;
+    bool is_equal;  /* all words that are not excluded have the weight 1 */
     bool is_metric; /* proved here: the distances are a metric; see check_metric */
 };
 

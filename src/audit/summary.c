@@ -189,7 +189,8 @@ summary_sums summary_sum_by_profile(const summary_source *q, const summary_facto
         if (near.list[i].id == word)
             continue;
         add_output(q, near.list[i].id, d, &sums);
-        nearer += d / step + 1 == first ? d % step : 0;
+        if (d / step + 1 == first)
+            nearer += (double)weights_at(q->weights, near.list[i].id) * (d % step);
     }
     add_profile(q, f, word, first, nearer, &sums);
     return sums;
@@ -349,7 +350,7 @@ static tem_status summarise_words(summary_work *w, const tem_run *run, tem_error
     const uint32_t count = w->source->space->count;
     w->exactly = count <= FEW_WORDS;
     summary_set_factors(w->source, &w->factors);
-    tem_status status = !w->exactly && w->source->weights->values != NULL
+    tem_status status = !w->exactly && !weights_are_equal(w->source->weights)
                             ? summarise_all(w, run, error)
                             : core_parallel(run, "summing", count, summarise_word, w, error);
     if (status != TEM_OK || w->exactly)

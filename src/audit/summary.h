@@ -7,7 +7,7 @@
  *
  *     N_w = a_w / Z,   E[m] = M / Z,   P(d > gamma) = B / Z,   entropy = ln Z + s M / Z - L / Z.
  *
- * If all weights are 1, near words are added one by one, with the exact distances of w's list: they
+ * If all weights are 0 or 1, near words are added one by one, with the exact distances of w's list: they
  * are few, and each of them matters. The words beyond the list come from the profile (profile.h),
  * which needs 512 terms instead of one term per word. A profile tells how many words are in a cell,
  * but not where in the cell. To assume that they are spread evenly is nearly right where there are
@@ -54,7 +54,7 @@ typedef struct summary_factors {
 void summary_set_factors(const summary_source *source, summary_factors *factors);
 
 /* Computes the sums of a word from its list, word by word, and from the profile beyond it. Only for
- * weights that are all 1. */
+ * weights that are all 0 or 1. */
 summary_sums summary_sum_by_profile(const summary_source *source, const summary_factors *factors,
                                     uint32_t word);
 

@@ -91,12 +91,26 @@ bool certificate_is_for(const tem_certificate *c, const tem_model *model) {
 }
 
 static const char other_model[] =
-    "the certificate is for another model: for other words, vectors or another metric";
+    "the certificate is for another model: for other words, vectors, excluded words or another "
+    "metric";
+
+/* PRIVACY: the proof of a certificate is about its weights, and the weight of an excluded word is
+ * 0. */
+static bool gives_excluded_weight(const tem_certificate *c, const tem_model *model) {
+    for (uint32_t i = 0; i < model->excluded_count && c->weights != NULL; i++)
+        if (c->weights[model->excluded[i]] != 0)
+            return true;
+    return false;
+}
 
 tem_status certificate_check_model(const tem_certificate *c, const tem_model *model,
                                    tem_error *error) {
-    return certificate_is_for(c, model) ? TEM_OK
-                                        : core_fail(error, TEM_ERR_CERTIFICATE, "%s", other_model);
+    if (!certificate_is_for(c, model))
+        return core_fail(error, TEM_ERR_CERTIFICATE, "%s", other_model);
+    return gives_excluded_weight(c, model)
+               ? core_fail(error, TEM_ERR_CERTIFICATE,
+                           "the certificate gives a weight to a word that the model excludes")
+               : TEM_OK;
 }
 
 tem_status certificate_check_options(const tem_model *model, const tem_mechanism_options *o,

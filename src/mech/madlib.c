@@ -12,17 +12,20 @@
  * epsilon. Every value of a point must stay below 2^50 units of the grid. */
 enum { NOISE_MAX = 37 };
 
-tem_status madlib_init(madlib *m, const space *s, double epsilon, tem_error *error) {
+tem_status madlib_init(madlib *m, const space *s, const uint32_t *outputs, double epsilon,
+                       tem_error *error) {
     const double least = NOISE_MAX * s->dimension * ldexp(1, (int)s->step_log2 - POINT_SEARCH_BITS);
     if (!isfinite(epsilon) || epsilon < least)
         return core_fail(error, TEM_ERR_RANGE,
                          "epsilon must be a number of at least %.3g for this model", least);
     m->epsilon = epsilon;
-    return point_search_init(&m->search, s, error);
+    const tem_status status = weights_init(&m->outputs, outputs, s->count, error);
+    return status == TEM_OK ? point_search_init(&m->search, s, m->outputs.values, error) : status;
 }
 
 void madlib_free(madlib *m) {
     point_search_free(&m->search);
+    weights_free(&m->outputs);
 }
 
 /* Draws from Gamma(shape, 1) for an integer shape: a sum of `shape` exponentials, each -log of an
@@ -88,8 +91,7 @@ static tem_status draw_some(const madlib *m, const uint32_t *words, size_t count
         return status;
     known = 0;
     for (size_t i = 0; i < count; i++)
-        out[i] = words[i] == TEM_NO_WORD ? (uint32_t)rng_below(rng, m->search.space->count)
-                                         : found[known++];
+        out[i] = words[i] == TEM_NO_WORD ? weights_draw(&m->outputs, rng) : found[known++];
     return TEM_OK;
 }
 
@@ -110,7 +112,7 @@ tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem
 
 static tem_status init(void *state, const mechanism_setup *setup, double *beta, tem_error *error) {
     (void)beta;
-    return madlib_init(state, setup->space, setup->epsilon, error);
+    return madlib_init(state, setup->space, setup->weights, setup->epsilon, error);
 }
 
 static void free_state(void *state) {

@@ -9,17 +9,20 @@
 #define MECH_MADLIB_H
 
 #include "mech/point_search.h"
-#include "rng/rng.h"
+#include "mech/weights.h"
 
 typedef struct madlib {
     double epsilon;
+    weights outputs; /* 1 for every word that may be drawn, 0 for the others */
     point_search search;
 } madlib;
 
-/* Prepares the search for the nearest word. Fails with TEM_ERR_UNSUPPORTED if the metric is not
+/* Prepares the search for the nearest word. outputs: 0 for every word that must not be drawn, 1 for
+ * the others; NULL: all may be drawn. Fails with TEM_ERR_UNSUPPORTED if the metric is not
  * euclidean, TEM_ERR_RANGE if the noise of this epsilon could leave the range of point_search_run,
  * TEM_ERR_MEMORY. Free with madlib_free. */
-tem_status madlib_init(madlib *m, const space *s, double epsilon, tem_error *error);
+tem_status madlib_init(madlib *m, const space *s, const uint32_t *outputs, double epsilon,
+                       tem_error *error);
 void madlib_free(madlib *m);
 
 /* Draws noise of `dimension` numbers: its length is drawn from Gamma(dimension, 1/epsilon), its
@@ -30,8 +33,8 @@ void madlib_noise(double epsilon, uint32_t dimension, tem_rng *rng, double *nois
 enum { MADLIB_POINTS_AT_ONCE = 1536 };
 
 /* Draws an output for each of `count` words; `out` may be `words` itself. An unknown word,
- * TEM_NO_WORD, has no vector to which noise could be added: its output is uniform over all words,
- * and tem states no bound between it and a known word. Fails with TEM_ERR_MEMORY. */
+ * TEM_NO_WORD, has no vector to which noise could be added: its output is uniform over all words
+ * that may be drawn, and tem states no bound between it and a known word. Fails with TEM_ERR_MEMORY. */
 tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem_rng *rng,
                        uint32_t *out, tem_error *error);
 

@@ -18,7 +18,8 @@ typedef struct mechanism_setup {
     const neighbour_index *index;
     double epsilon;
     double beta, gamma;        /* 0: not given; 0 for mechanisms that do not take gamma */
-    const uint32_t *weights;   /* NULL: all equal; NULL for mechanisms that take none */
+    const uint32_t *weights;   /* NULL: all 1. A word with the weight 0 must never be drawn; a
+                                * mechanism that takes no weights looks at nothing else in them */
     const exponent *certified; /* s and gamma of a certificate, or NULL */
 } mechanism_setup;
 

@@ -55,8 +55,9 @@ static searched_word word_of(const codes *c, const space *s, uint32_t id) {
     };
 }
 
-tem_status point_search_init(point_search *n, const space *s, tem_error *error) {
-    *n = (point_search){.space = s};
+tem_status point_search_init(point_search *n, const space *s, const uint32_t *outputs,
+                             tem_error *error) {
+    *n = (point_search){.space = s, .outputs = outputs};
     tem_status status = codes_init(&n->codes, s, core_round_up(s->count, TILE_COLUMNS), error);
     if (status != TEM_OK)
         return status;
@@ -203,6 +204,8 @@ static void prepare(point_batch *b) {
 /* ---------------------------------------------------------- the search -- */
 
 static void consider(point_batch *b, size_t at, uint32_t id) {
+    if (b->of->outputs != NULL && b->of->outputs[id] == 0)
+        return;
     const wide score = score_of(b, at, id);
     if (b->found[at] && score >= b->best[at])
         return; /* the lower id wins a tie, and ids ascend */

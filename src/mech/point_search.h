@@ -29,14 +29,18 @@ typedef struct point_search {
     const space *space; /* euclidean */
     codes codes;        /* slot i holds word i */
     searched_word *words;
+    const uint32_t *outputs; /* 0: the word is left out; NULL: none is; not owned */
 } point_search;
 
-/* Prepares a search among all words of a euclidean space. Fails with TEM_ERR_MEMORY only. Free with
+/* Prepares a search among the words of a euclidean space. outputs: 0 for every word that is left
+ * out, at least one of which is not 0; it must live as long as the search. NULL: no word is left
+ * out. Fails with TEM_ERR_MEMORY only. Free with
  * point_search_free. */
-tem_status point_search_init(point_search *n, const space *s, tem_error *error);
+tem_status point_search_init(point_search *n, const space *s, const uint32_t *outputs,
+                             tem_error *error);
 void point_search_free(point_search *n);
 
-/* Sets words[i] to the nearest word of point i, for `count` points of the space's dimension; the
+/* Sets words[i] to the nearest word of point i that is not left out, for `count` points of the space's dimension; the
  * lower id wins a tie. Fails with TEM_ERR_MEMORY. Any thread. */
 tem_status point_search_run(const point_search *n, const int64_t *points, size_t count,
                             uint32_t *words, tem_error *error);

@@ -85,8 +85,9 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
                              .index = &m->model->index,
                              .epsilon = o->epsilon,
                              .beta = o->beta,
-                             .gamma = o->gamma,
-                             .weights = o->weights};
+                             .gamma = o->gamma};
+    const uint32_t *given = o->weights;
+    m->has_own_weights = given != NULL;
     if (o->certificate != NULL) {
         const tem_status status = certificate_check_options(m->model, o, error);
         if (status != TEM_OK)
@@ -95,9 +96,14 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
         m->beta = o->certificate->beta;
         certificate_get_info(o->certificate, &m->certificate);
         setup.certified = &certified;
-        setup.weights = o->certificate->weights;
+        given = o->certificate->weights;
     }
-    const tem_status status = m->ops->init(m->state, &setup, &m->beta, error);
+    uint32_t *outputs = NULL;
+    tem_status status = model_output_weights(m->model, given, &outputs, error);
+    setup.weights = outputs;
+    if (status == TEM_OK)
+        status = m->ops->init(m->state, &setup, &m->beta, error);
+    core_free(outputs);
     return status == TEM_OK ? check_made(m, o, error) : status;
 }
 
@@ -163,27 +169,41 @@ tem_status mechanism_check_law(const tem_mechanism *m, tem_error *error) {
                      m->ops->properties.name);
 }
 
+/* The largest term of Z(w) that is near at hand: that of w itself or, if w is no output, that of
+ * the likeliest word of its list. */
+static double largest_term(const sampler *form, uint32_t word) {
+    const envelopes *e = &form->envelopes;
+    tem_neighbours near;
+    double largest = weights_at(&e->weights, word);
+    if (largest > 0 || neighbours_get(e->index, word, &near, NULL) != TEM_OK)
+        return largest;
+    for (uint32_t i = 0; i < near.count; i++) {
+        const uint64_t x = exponent_at(&e->exponent, near.list[i].distance);
+        largest = fmax(largest, weights_at(&e->weights, near.list[i].id) *
+                                    exp(-ldexp((double)x, -EXPONENT_BITS)));
+    }
+    return largest;
+}
+
 /* How much truncation at gamma changes the probabilities, for a mechanism whose gamma follows from
  * the integers and not from the user. A word beyond gamma has the weight a_y exp(-s gamma) instead
  * of a smaller one. All these words together gain at most A exp(-s gamma). The result divides this
- * by the least weight of a word, because Z(w) is at least the weight of w itself. */
+ * by a bound below every Z(w): by the least largest_term of a word. */
 static double moved_mass(const tem_mechanism *m, const sampler *form) {
     if (m->ops->properties.takes_gamma)
         return 0;
     const exponent *e = &form->envelopes.exponent;
-    uint32_t least = UINT32_MAX;
-    for (uint32_t id = 0; id < m->count; id++) {
-        const uint32_t weight = weights_at(&form->envelopes.weights, id);
-        least = weight < least ? weight : least;
-    }
+    double least = INFINITY;
+    for (uint32_t id = 0; id < m->count; id++)
+        least = fmin(least, largest_term(form, id));
     const double beyond = exp(-ldexp((double)exponent_at(e, e->gamma), -EXPONENT_BITS));
-    return least == 0 ? INFINITY : (double)form->envelopes.weights.sum * beyond / least;
+    return least > 0 ? (double)form->envelopes.weights.sum * beyond / least : INFINITY;
 }
 
 static tem_weights_kind weights_kind(const tem_mechanism *m) {
     if (m->certificate.hash[0] != '\0')
         return m->certificate.weights;
-    return mechanism_weights(m) == NULL ? TEM_WEIGHTS_EQUAL : TEM_WEIGHTS_OWN;
+    return m->has_own_weights ? TEM_WEIGHTS_OWN : TEM_WEIGHTS_EQUAL;
 }
 
 void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
@@ -216,6 +236,17 @@ bool mechanism_has_word(const tem_mechanism *m, uint32_t word) {
     return word < m->count || word == TEM_NO_WORD;
 }
 
+/* Whether the words exist and none is excluded, whatever the mechanism did. */
+static bool are_outputs(const tem_mechanism *m, const uint32_t *out, size_t count) {
+    uint32_t largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = out[i] > largest ? out[i] : largest;
+    bool excluded = false;
+    for (size_t i = 0; i < count && largest < m->count && m->model->excluded_count > 0; i++)
+        excluded |= model_is_excluded(m->model, out[i]);
+    return count == 0 || (largest < m->count && !excluded);
+}
+
 tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *words,
                           uint32_t *out, size_t count, tem_error *error) {
     for (size_t i = 0; i < count; i++)
@@ -224,12 +255,9 @@ tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *
     const tem_status status = m->ops->draw(m->state, words, count, rng, out, error);
     if (status != TEM_OK)
         return status;
-    uint32_t largest = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = out[i] > largest ? out[i] : largest;
-    return count == 0 || largest < m->count
+    return are_outputs(m, out, count)
                ? TEM_OK
-               : core_fail(error, TEM_ERR_DAMAGED, "the mechanism %s drew a word that is not there",
+               : core_fail(error, TEM_ERR_DAMAGED, "the mechanism %s drew a word that is no output",
                            m->ops->properties.name);
 }
 

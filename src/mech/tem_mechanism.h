@@ -10,7 +10,8 @@ struct tem_mechanism {
     const mechanism_ops *ops;
     void *state; /* state_bytes of ops, set up by ops->init */
     double epsilon, beta;
-    uint32_t count; /* words */
+    uint32_t count;       /* words */
+    bool has_own_weights; /* the caller gave weights */
     /* The source of s, gamma and weights. Its hash is "" if there is no certificate. */
     tem_certificate_info certificate;
 };

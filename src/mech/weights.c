@@ -91,6 +91,13 @@ void weights_free(weights *w) {
     *w = (weights){0};
 }
 
+bool weights_are_equal(const weights *w) {
+    bool equal = true;
+    for (uint32_t i = 0; w->values != NULL && i < w->count; i++)
+        equal &= w->values[i] <= 1;
+    return equal;
+}
+
 uint32_t weights_draw_column(const weights *w, unsigned range, tem_rng *rng) {
     const id_range ids = range_of(w, range);
     const uint32_t column = ids.first + (uint32_t)rng_below(rng, ids.count);

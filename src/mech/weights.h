@@ -35,6 +35,9 @@ static inline uint32_t weights_at(const weights *w, uint32_t id) {
     return w->values == NULL ? 1 : w->values[id];
 }
 
+/* Whether no weight is above 1. O(count). */
+bool weights_are_equal(const weights *w);
+
 /* Draws a word y with probability a_y / A, exactly. O(1). */
 uint32_t weights_draw(const weights *w, tem_rng *rng);
 

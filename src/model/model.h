@@ -26,6 +26,10 @@ struct tem_model {
     neighbour_index index;
     uint32_t neighbours; /* requested length of the lists, at most the number of words */
     tem_dist deviation;
+    const uint32_t *excluded; /* ids of the words that are never outputs, ascending; owned, also if
+                               * the model was opened from a file */
+    uint32_t excluded_count;
+    unsigned char *excluded_bits; /* bit id % 8 of byte id / 8: the word is excluded; NULL: none */
     nearest_distance nearest; /* set when tem builds from vectors; words 0: compute it from lists */
     uint64_t triangles;
     bool triangles_exhaustive;
@@ -71,6 +75,31 @@ void model_get_info(const tem_model *model, tem_model_info *info);
 void model_get_recipe(const tem_model *model, tem_recipe *recipe);
 void model_free(tem_model *model);
 
+/* ---- excluded words (model_exclude.c) ---- */
+
+/* Excludes those of `words` that the vocabulary has; ignores the others. Fails with
+ * TEM_ERR_ARGUMENT if it has none of them, if all words would be excluded, or for a NULL;
+ * TEM_ERR_MEMORY. With count 0 it excludes nothing. */
+tem_status model_exclude(tem_model *model, const char *const *words, uint32_t count,
+                         tem_error *error);
+
+/* Reads the excluded words from their section of the model's file. TEM_ERR_DAMAGED,
+ * TEM_ERR_MEMORY. */
+tem_status model_exclude_read(tem_model *model, const char *path, const model_section *section,
+                              tem_error *error);
+
+/* The id must be below the number of words. */
+static inline bool model_is_excluded(const tem_model *model, uint32_t id) {
+    return model->excluded_bits != NULL && (model->excluded_bits[id / 8] >> id % 8 & 1) != 0;
+}
+
+/* Sets *out to the weights of the output words: `values`, or 1 if values is NULL, and 0 for every
+ * excluded word. *out is NULL if all weights are 1. TEM_ERR_MEMORY. Free with core_free.
+ * PRIVACY: all code that draws or proves takes its weights from here, so that both are about the
+ * same law. */
+tem_status model_output_weights(const tem_model *model, const uint32_t *values, uint32_t **out,
+                                tem_error *error);
+
 /* Runs model_check, and checks that tem would have built the same words, distances and lists.
  * Fails with TEM_ERR_DAMAGED if not, whatever is wrong; also with TEM_ERR_MEMORY or
  * TEM_ERR_CANCELLED. Changes nothing in the model: the caller sets `trusted`. */
@@ -83,7 +112,7 @@ tem_status model_hash(const tem_model *model, const tem_run *run,
                       unsigned char hash[CORE_HASH_BYTES], tem_error *error);
 
 /* Computes the hash of the space that a certificate is about: the words, their order, the vectors
- * or the matrix, and the metric. It leaves out the lists: they decide how long a draw takes, not
+ * or the matrix, the metric, and the excluded words. It leaves out the lists: they decide how long a draw takes, not
  * its law. A built model and its file have the same hash.
  * PRIVACY: for an opened file the hash comes from the section table. It says something about the
  * content only after model_check has compared the content with that table. */

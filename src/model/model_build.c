@@ -106,6 +106,8 @@ static tem_status build_prepared(const tem_vectors *vectors, const metric_ops *m
     m->space.metric = metric;
     tem_status status = copy_words(&vectors->words, &m->words, error);
     if (status == TEM_OK)
+        status = model_exclude(m, chosen->exclude, chosen->exclude_count, error);
+    if (status == TEM_OK)
         status = make_rows(vectors, run, m, error);
     if (status == TEM_OK)
         status = make_index(m, chosen->neighbours, run, error);

@@ -17,6 +17,7 @@ void model_get_info(const tem_model *model, tem_model_info *info) {
         .triangles = model->triangles,
         .triangles_exhaustive = model->triangles_exhaustive,
         .file_bytes = model->file.size,
+        .excluded = model->excluded_count,
     };
     if (model->file.data != NULL)
         sodium_bin2hex(info->hash, sizeof info->hash, model->hash, sizeof model->hash);
@@ -40,7 +41,7 @@ tem_status model_vector(const tem_model *model, uint32_t id, float *out, tem_err
     return TEM_OK;
 }
 
-/* ---- the hash of words, vectors and metric ---- */
+/* ---- the hash of words, vectors, metric and excluded words ---- */
 
 /* The 128 bytes that model_space_hash hashes (docs/FORMAT.md). */
 typedef struct hashed_space {
@@ -51,7 +52,14 @@ typedef struct hashed_space {
     unsigned char points[CORE_HASH_BYTES]; /* vectors or matrix */
 } hashed_space;
 
-_Static_assert(sizeof(hashed_space) == 128, "no padding is hashed");
+/* The 160 bytes that it hashes if words are excluded. */
+typedef struct hashed_space_excluded {
+    hashed_space space;
+    unsigned char excluded[CORE_HASH_BYTES];
+} hashed_space_excluded;
+
+_Static_assert(sizeof(hashed_space) == 128 && sizeof(hashed_space_excluded) == 160,
+               "no padding is hashed");
 
 static unsigned char *place_of(hashed_space *h, uint32_t kind) {
     switch (kind) {
@@ -93,5 +101,14 @@ void model_space_hash(const tem_model *m, unsigned char out[CORE_HASH_BYTES]) {
     }
     for (uint32_t i = 0; i < SECTIONS_REQUIRED; i++)
         hash_section(m, &table[i], &h);
-    core_hash256(&h, sizeof h, out);
+    if (m->excluded_count == 0) {
+        core_hash256(&h, sizeof h, out);
+        return;
+    }
+    /* PRIVACY: a certificate is about the weights, and an excluded word has the weight 0. So models
+     * that exclude other words need other certificates. */
+    hashed_space_excluded more = {.space = h};
+    memcpy(more.space.tag, "tem space 2", sizeof "tem space 2");
+    core_hash256(m->excluded, m->excluded_count * sizeof *m->excluded, more.excluded);
+    core_hash256(&more, sizeof more, out);
 }

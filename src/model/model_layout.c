@@ -78,6 +78,8 @@ const void *model_section_data(const tem_model *m, const model_section *section)
         return m->index.entries;
     case SECTION_RECIPE:
         return m->recipe_bytes;
+    case SECTION_EXCLUDED:
+        return m->excluded;
     default:
         return m->index.bounds;
     }
@@ -85,7 +87,8 @@ const void *model_section_data(const tem_model *m, const model_section *section)
 
 /* The number of sections of a model that was built here. */
 static uint32_t built_sections(const tem_model *m) {
-    return SECTIONS_REQUIRED + (m->recipe.space == TEM_SPACE_SPHERE);
+    const bool has_recipe = m->recipe.space == TEM_SPACE_SPHERE, excludes = m->excluded_count > 0;
+    return SECTIONS_REQUIRED + (uint32_t)has_recipe + (uint32_t)excludes;
 }
 
 /* Adds the record of a further section of a built model. *filled is the number of records. */
@@ -94,6 +97,16 @@ static void add_section(model_header *header, model_section *table, uint32_t *fi
     table[(*filled)++] =
         (model_section){.kind = kind, .offset = header->file_bytes, .bytes = bytes};
     header->file_bytes = core_round_up(header->file_bytes + bytes, MODEL_ALIGNMENT);
+}
+
+/* Adds the further sections of a built model, in the order of their kinds. */
+static void add_further(const tem_model *m, model_header *header, model_section *table) {
+    uint32_t filled = SECTIONS_REQUIRED;
+    if (m->recipe.space == TEM_SPACE_SPHERE)
+        add_section(header, table, &filled, SECTION_RECIPE, sizeof m->recipe_bytes);
+    if (m->excluded_count > 0)
+        add_section(header, table, &filled, SECTION_EXCLUDED,
+                    m->excluded_count * sizeof *m->excluded);
 }
 
 model_header model_header_of(const tem_model *m) {
@@ -124,15 +137,14 @@ void model_front_hash(const model_header *header, const model_section *table,
 tem_status model_front(const tem_model *m, model_header *header, model_section table[SECTIONS_MAX],
                        tem_error *error) {
     *header = model_header_of(m);
-    uint32_t filled = SECTIONS_REQUIRED;
     if (m->table != NULL) {
         memcpy(table, m->table, m->section_count * sizeof *table);
         header->file_bytes = m->file.size;
     } else if (model_layout(header, m->words.byte_count, m->index.entry_count, table,
                             &header->file_bytes) == 0) {
         return core_fail(error, TEM_ERR_RANGE, "the model is too large for a file");
-    } else if (m->recipe.space == TEM_SPACE_SPHERE) {
-        add_section(header, table, &filled, SECTION_RECIPE, sizeof m->recipe_bytes);
+    } else {
+        add_further(m, header, table);
     }
     header->header_bytes =
         (uint32_t)(sizeof *header + header->sections * sizeof *table + sizeof(model_seal));
@@ -145,5 +157,7 @@ const char *model_section_name(uint32_t kind) {
                                         "bounds"};
     if (kind == SECTION_RECIPE)
         return "numbers of the recipe";
+    if (kind == SECTION_EXCLUDED)
+        return "excluded words";
     return kind <= SECTION_KINDS ? names[kind] : "bytes of an unknown section";
 }

@@ -18,7 +18,8 @@ enum model_section_kind {
     SECTION_LIST_STARTS = 6, /* u64[words + 1]: offsets into LISTS, in entries */
     SECTION_LISTS = 7,       /* {u32 id; u32 distance}[] */
     SECTION_BOUNDS = 8,      /* u32[words][NEIGHBOUR_RANGES] */
-    SECTION_KINDS = 8
+    SECTION_KINDS = 8,       /* required: all of these but vectors or matrix */
+    SECTION_EXCLUDED = 10    /* u32[]: ids of excluded words, ascending; only if there are some */
 };
 
 /* Sections that may follow them. */

@@ -2,8 +2,8 @@
  *
  * Opening checks the header and the section table in full. There is only one way to lay out the
  * required sections, so their records must equal those that model_layout computes. Further sections
- * may follow, which this version does not know: tem skips those that are optional, and refuses the
- * model if one is not (check_unknown). All sections together must fill the file.
+ * may follow: that of the excluded words, and sections that this version does not know. Of those
+ * tem skips the optional ones, and refuses the model if one is not optional (check_further). All sections together must fill the file.
  *
  * After these checks every array has the length that its users rely on. The code that uses an array
  * checks its content: space/vocab.c checks word starts, index/neighbours.c checks lists. Vectors
@@ -89,10 +89,11 @@ static tem_status check_required(const char *path, const model_header *h,
     return TEM_OK;
 }
 
-/* Checks the records of the sections that this version does not know. These sections come after the
- * required ones, in the order of their kinds, and each begins where the one before it ends.
- * PRIVACY: a section that is not optional may change what is drawn, so the model is refused. */
-static tem_status check_unknown(const char *path, const model_header *h, const model_section *table,
+/* Checks the records of the sections after the required ones. They come in the order of their
+ * kinds, and each begins where the one before it ends.
+ * PRIVACY: a section that this version does not know and that is not optional may change what is
+ * drawn, so the model is refused. */
+static tem_status check_further(const char *path, const model_header *h, const model_section *table,
                                 uint64_t *end, tem_error *error) {
     uint32_t last_kind = SECTION_KINDS;
     for (uint32_t i = SECTIONS_REQUIRED; i < h->sections; i++) {
@@ -101,7 +102,7 @@ static tem_status check_unknown(const char *path, const model_header *h, const m
         if (kind <= last_kind || s->zero != 0 || s->zero_end != 0 || s->offset != *end ||
             *end > h->file_bytes || s->bytes > h->file_bytes - *end)
             return damaged(error, path, "the section table is wrong");
-        if ((s->kind & SECTION_OPTIONAL) == 0)
+        if (s->kind != SECTION_EXCLUDED && (s->kind & SECTION_OPTIONAL) == 0)
             return core_fail_at(error, TEM_ERR_VERSION, path, 0, 0,
                                 "the model has a section of kind %u, which this tem does not know "
                                 "and may not skip: a newer tem is needed",
@@ -135,7 +136,7 @@ static tem_status check_table(const file_view *view, const char *path, const mod
     uint64_t end = 0;
     tem_status status = check_required(path, h, table, &end, error);
     if (status == TEM_OK)
-        status = check_unknown(path, h, table, &end, error);
+        status = check_further(path, h, table, &end, error);
     if (status == TEM_OK && end != h->file_bytes)
         return damaged(error, path, "the sections do not fill the file");
     return status;
@@ -200,6 +201,19 @@ static void attach(tem_model *m, const model_header *h, const model_section *tab
         attach_section(m, &table[i]);
 }
 
+/* The record of the excluded words, or NULL. */
+static const model_section *excluded_section(const tem_model *m) {
+    for (uint32_t i = SECTIONS_REQUIRED; i < m->section_count; i++)
+        if (m->table[i].kind == SECTION_EXCLUDED)
+            return &m->table[i];
+    return NULL;
+}
+
+static tem_status attach_excluded(tem_model *m, tem_error *error) {
+    const model_section *section = excluded_section(m);
+    return section == NULL ? TEM_OK : model_exclude_read(m, m->path, section, error);
+}
+
 tem_status model_from_view(file_view view, const char *path, tem_model **out, tem_error *error) {
     model_header header;
     model_section table[SECTIONS_MAX] = {0};
@@ -236,6 +250,11 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
     memcpy(m->path, path, strlen(path) + 1);
     memcpy(m->table, table, header.sections * sizeof *table);
     m->section_count = header.sections;
+    status = attach_excluded(m, error);
+    if (status != TEM_OK) {
+        model_free(m);
+        return status;
+    }
     *out = m;
     return TEM_OK;
 }
@@ -260,6 +279,8 @@ void model_free(tem_model *m) {
         core_free((void *)(uintptr_t)m->space.matrix);
         neighbours_free(&m->index);
     }
+    core_free((void *)(uintptr_t)m->excluded);
+    core_free(m->excluded_bits);
     core_free(m);
 }
 
@@ -295,6 +316,17 @@ static void check_section(void *context, uint64_t item, unsigned thread) {
         memcmp(hash, section->hash, sizeof hash) != 0 || !all_zero(data + section->bytes, padding);
 }
 
+/* PRIVACY: the excluded words that tem uses are a copy. The hash that is checked, and that a
+ * certificate names, must be the hash of this copy. */
+static bool excluded_match(const tem_model *m) {
+    unsigned char hash[CORE_HASH_BYTES];
+    const model_section *section = excluded_section(m);
+    if (section == NULL)
+        return true;
+    core_hash256(m->excluded, m->excluded_count * sizeof *m->excluded, hash);
+    return memcmp(hash, section->hash, sizeof hash) == 0;
+}
+
 /* Uses the table that was checked when the file was opened, not the one in the file: another
  * process may have written to the file since. */
 tem_status model_check(const tem_model *model, const tem_run *run, tem_error *error) {
@@ -310,6 +342,9 @@ tem_status model_check(const tem_model *model, const tem_run *run, tem_error *er
                 core_fail_at(error, TEM_ERR_DAMAGED, model->path, 0, model->table[i].offset + 1,
                              "damaged model: the %s do not match their hash",
                              model_section_name(model->table[i].kind));
+    if (status == TEM_OK && !excluded_match(model))
+        status = core_fail_at(error, TEM_ERR_DAMAGED, model->path, 0, 0,
+                              "damaged model: the excluded words changed after it was opened");
     if (status == TEM_OK && vocab_check_words(&model->words, error) != TEM_OK)
         status = TEM_ERR_DAMAGED;
     return status;

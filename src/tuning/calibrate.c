@@ -69,7 +69,10 @@ static tem_status find_effects(const tem_accountant *a, const tem_calibration *w
     const tem_mechanism_options plain = {
         .epsilon = wanted->epsilon, .beta = wanted->beta, .gamma = wanted->gamma};
     const tem_mechanism_options certified = {.epsilon = wanted->epsilon, .certificate = c};
-    const tem_accountant own = {a->model, by->values, by->profile, a->is_metric};
+    const tem_accountant own = {.model = a->model,
+                                .weights = by->values,
+                                .profile = by->profile,
+                                .is_metric = a->is_metric};
     tem_effect found = {0}, of_plain = {0};
     tem_status status =
         find_effect(by->values == NULL ? a : &own, &certified, wanted->prior, run, &found, error);

@@ -46,8 +46,14 @@ static double steps_of_log(const finding *f, bool balanced) {
     return f->matrix.count <= 8192 ? 65536 : balanced ? 4096 : 256;
 }
 
-/* Rounds weights to integers. The largest becomes 2^32 - 1; none becomes 0. NULL: no memory. */
-static uint32_t *round_weights(const float *log_weights, uint32_t count, double steps) {
+static bool is_output(const finding *f, uint32_t id) {
+    return f->equal->weights == NULL || f->equal->weights[id] > 0;
+}
+
+/* Rounds weights to integers. The largest becomes 2^32 - 1. No weight becomes 0 but those of
+ * excluded words, which are 0. NULL: no memory. */
+static uint32_t *round_weights(const finding *f, const float *log_weights, double steps) {
+    const uint32_t count = f->matrix.count;
     uint32_t *values = core_alloc(count, sizeof *values);
     double largest = -INFINITY;
     for (uint32_t i = 0; i < count; i++)
@@ -56,6 +62,8 @@ static uint32_t *round_weights(const float *log_weights, uint32_t count, double 
         const double rounded = round((log_weights[i] - largest) * steps) / steps;
         const double scaled = exp(rounded) * UINT32_MAX;
         values[i] = scaled >= 1 ? (uint32_t)scaled : 1; /* NaN also becomes 1 */
+        if (!is_output(f, i))
+            values[i] = 0;
     }
     return values;
 }
@@ -106,7 +114,7 @@ static tem_status expected_distance(finding *f, const uint32_t *values, double s
     tem_status status = a == NULL || z == NULL || m == NULL ? core_fail_memory(error) : TEM_OK;
     const pair_call call = {&f->matrix, s, tuning_gamma(&f->goal, s), f->run, false};
     for (uint32_t i = 0; i < f->matrix.count && status == TEM_OK; i++)
-        a[i] = values == NULL ? 1 : (float)values[i] * 0x1p-32f;
+        a[i] = values != NULL ? (float)values[i] * 0x1p-32f : is_output(f, i) ? 1 : 0;
     if (status == TEM_OK)
         status = pair_sum(&call, a, z, m, NULL, error);
     *distance = 0;
@@ -138,8 +146,7 @@ static tem_status offer(finding *f, certified_weights *c, tem_error *error) {
 /* Rounds a proposal, proves it, and offers it. *s receives the exponent that was proved, or 0. */
 static tem_status propose(finding *f, const float *log_weights, bool balanced, double least,
                           double most, double *s, tem_error *error) {
-    certified_weights c = {
-        .values = round_weights(log_weights, f->matrix.count, steps_of_log(f, balanced))};
+    certified_weights c = {.values = round_weights(f, log_weights, steps_of_log(f, balanced))};
     bool found = false;
     tem_status status = c.values == NULL ? core_fail_memory(error)
                                          : prove_largest(f, least, most, &c, &found, error);
@@ -157,6 +164,13 @@ static void take_logarithms(float *a, uint32_t count) {
         a[i] = logf(a[i]);
 }
 
+/* Sets equal weights, as ln a: 0, and -INFINITY for excluded words, whose weight stays 0. */
+static void set_equal(const finding *f, float *a) {
+    memset(a, 0, f->matrix.stride * sizeof *a);
+    for (uint32_t i = 0; i < f->matrix.count; i++)
+        a[i] = is_output(f, i) ? 0 : -INFINITY;
+}
+
 /* The largest s for a gamma that the caller gave: beyond it, s gamma is above 64 and no mechanism
  * exists. */
 static double largest_s(const finding *f) {
@@ -169,7 +183,7 @@ static tem_status try_balance(finding *f, float *a, double *s, tem_error *error)
     const double most = fmin(0.9997 * f->request->epsilon, largest_s(f));
     double residual = 0, least = 0;
     for (uint32_t i = 0; i < f->matrix.count; i++)
-        a[i] = 0.5f;
+        a[i] = is_output(f, i) ? 0.5f : 0;
     const tem_status status =
         tuning_balance(&f->matrix, &f->goal, most, BALANCE_STEPS, balance_tolerance, f->run, a,
                        &residual, &least, error);
@@ -191,13 +205,13 @@ static tem_status try_flattening(finding *f, double s_equal, float *a, double *s
     const unsigned steps = f->matrix.kept ? FLATTEN_STEPS : FLATTEN_STEPS_FEW;
     float *flat = pair_vector(&f->matrix);
     tem_status status = flat == NULL ? core_fail_memory(error) : TEM_OK;
-    memset(a, 0, f->matrix.stride * sizeof *a);
+    set_equal(f, a);
     *s = s_equal;
     for (size_t i = 0; i < count && status == TEM_OK && !f->watch.enough; i++) {
         const double way = s_equal + fractions[i] * (f->request->epsilon - s_equal);
         const double at = fmin(way, largest_s(f));
         double proved = 0;
-        memset(flat, 0, f->matrix.stride * sizeof *flat);
+        set_equal(f, flat);
         status = tuning_flatten(&f->matrix, &f->goal, at, steps, f->run, flat, error);
         if (status == TEM_OK)
             status = propose(f, flat, false, s_equal, f->request->epsilon, &proved, error);

@@ -286,7 +286,8 @@ typedef struct balance {
     const pair_call *call;
     double *solution, *residual, *direction;
     float *scratch, *product;
-    double square; /* squared length of the residual */
+    unsigned char *is_output; /* 0: the word keeps the weight 0, and has no equation */
+    double square;            /* squared length of the residual */
 } balance;
 
 static tem_status balance_init(balance *b, pair_matrix *t, tem_error *error) {
@@ -295,8 +296,9 @@ static tem_status balance_init(balance *b, pair_matrix *t, tem_error *error) {
     b->direction = core_alloc_zero(t->count, sizeof *b->direction);
     b->scratch = pair_vector(t);
     b->product = pair_vector(t);
+    b->is_output = core_alloc_zero(t->count, 1);
     return b->solution == NULL || b->residual == NULL || b->direction == NULL ||
-                   b->scratch == NULL || b->product == NULL
+                   b->scratch == NULL || b->product == NULL || b->is_output == NULL
                ? core_fail_memory(error)
                : TEM_OK;
 }
@@ -307,13 +309,17 @@ static void balance_free(balance *b) {
     core_free(b->direction);
     core_free(b->scratch);
     core_free(b->product);
+    core_free(b->is_output);
 }
 
-/* Computes product = K x. */
+/* Computes product = K x for the outputs, and 0 for the other words. */
 static tem_status multiply(balance *b, const double *x, tem_error *error) {
     for (uint32_t i = 0; i < b->call->matrix->count; i++)
         b->scratch[i] = (float)x[i];
-    return pair_sum(b->call, b->scratch, b->product, NULL, NULL, error);
+    const tem_status status = pair_sum(b->call, b->scratch, b->product, NULL, NULL, error);
+    for (uint32_t i = 0; i < b->call->matrix->count; i++)
+        b->product[i] = b->is_output[i] ? b->product[i] : 0;
+    return status;
 }
 
 /* Computes residual = 1 - K a, and starts the conjugate gradients again from it. */
@@ -321,7 +327,7 @@ static tem_status take_rest(balance *b, tem_error *error) {
     const tem_status status = multiply(b, b->solution, error);
     b->square = 0;
     for (uint32_t i = 0; i < b->call->matrix->count; i++) {
-        b->residual[i] = b->direction[i] = 1 - b->product[i];
+        b->residual[i] = b->direction[i] = b->is_output[i] ? 1 - b->product[i] : 0;
         b->square += b->residual[i] * b->residual[i];
     }
     return status;
@@ -377,7 +383,7 @@ tem_status tuning_balance(pair_matrix *t, const tuning_goal *goal, double s, uns
     bool on = !has_enough(goal, NULL);
     tem_status status = balance_init(&b, t, error);
     for (uint32_t i = 0; i < t->count && status == TEM_OK; i++)
-        b.solution[i] = a[i];
+        b.is_output[i] = (b.solution[i] = a[i]) > 0;
     for (unsigned k = 0; k < steps && status == TEM_OK && on; k++) {
         if (k % ANEW == 0)
             status = take_rest(&b, error);
@@ -394,7 +400,7 @@ tem_status tuning_balance(pair_matrix *t, const tuning_goal *goal, double s, uns
     *residual = *least = INFINITY;
     for (uint32_t i = 0; i < t->count && status == TEM_OK; i++) {
         a[i] = (float)b.solution[i];
-        *least = fmin(*least, b.solution[i]);
+        *least = b.is_output[i] ? fmin(*least, b.solution[i]) : *least;
     }
     if (status == TEM_OK && *least > 0)
         status = take_rest(&b, error);

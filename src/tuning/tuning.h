@@ -55,7 +55,7 @@ tem_status tuning_search(pair_matrix *t, const tuning_goal *goal, double s, unsi
                          const tem_run *run, tuning_point *start, tem_error *error);
 
 /* Makes `steps` steps of Richardson and Lucy's iteration towards K a = 1, starting from
- * log_weights: a <- a K(1 / (K a)) / (K 1). A few steps flatten ln Z. TEM_ERR_MEMORY or
+ * log_weights: a <- a K(1 / (K a)) / (K 1). A weight of 0 stays 0. A few steps flatten ln Z. TEM_ERR_MEMORY or
  * TEM_ERR_CANCELLED. */
 tem_status tuning_flatten(pair_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error);
@@ -63,7 +63,8 @@ tem_status tuning_flatten(pair_matrix *t, const tuning_goal *goal, double s, uns
 /* Solves K a = 1, which makes Z the same for all words, by conjugate gradients from the weights in
  * `a`. Ends when the largest residual is at most `tolerance`, or after `steps` steps. K may be
  * singular or, since distances are cut at gamma, indefinite: the search also ends where a direction
- * has no positive curvature.
+ * has no positive curvature. A word with the weight 0 in `a` keeps it, and has no equation: Z is
+ * then the same for all other words.
  *   a          receives the weights of the last step
  *   *least     receives the least of them; if it is not above 0, no such weights were found
  *   *residual  receives the largest residual, or INFINITY if *least is not above 0

@@ -1018,7 +1018,7 @@ static void test_madlib_draws(void **state) {
     const double epsilons[] = {0.5, 1, 4};
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
         madlib m;
-        assert_int_equal(madlib_init(&m, &model->space, epsilons[i], NULL), TEM_OK);
+        assert_int_equal(madlib_init(&m, &model->space, NULL, epsilons[i], NULL), TEM_OK);
         for (uint32_t word = 0; word < 3; word++)
             check_line_draws(&m, word);
         if (i == 0)
@@ -1046,7 +1046,7 @@ static void test_madlib_rounding(void **state) {
     madlib m;
     for (uint32_t word = 0; word < 3; word++)
         rows[word * s.row_elements] = (int16_t)(3 * (int)word - 1);
-    assert_int_equal(madlib_init(&m, &s, 1, NULL), TEM_OK);
+    assert_int_equal(madlib_init(&m, &s, NULL, 1, NULL), TEM_OK);
     for (uint32_t word = 0; word < 3; word++) {
         const double at = 3.0 * word - 1;
         const double low = laplace_cdf(1, borders[0] - at), high = laplace_cdf(1, borders[1] - at);
@@ -1087,7 +1087,7 @@ static void test_madlib_least_epsilon(void **state) {
             while (nextafter(refused, taken) < taken) {
                 const double middle = refused + (taken - refused) / 2;
                 madlib m;
-                const tem_status status = madlib_init(&m, &s, middle, NULL);
+                const tem_status status = madlib_init(&m, &s, NULL, middle, NULL);
                 assert_true(status == TEM_OK || status == TEM_ERR_RANGE);
                 if (status == TEM_OK) {
                     taken = middle;
@@ -1192,7 +1192,7 @@ static void check_nearest_in(uint32_t dimension, uint32_t words, bool outliers, 
     memset(rows, 0, bytes);
     fill_rows(&s, rows, outliers, rng);
     point_search n;
-    assert_int_equal(point_search_init(&n, &s, NULL), TEM_OK);
+    assert_int_equal(point_search_init(&n, &s, NULL, NULL), TEM_OK);
     for (int kind = 0; kind <= 5; kind++)
         check_points(&s, &n, kind, rng);
     point_search_free(&n);

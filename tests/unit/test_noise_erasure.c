@@ -143,7 +143,7 @@ static void test_madlib_leaves_nothing(void **state) {
     void *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(stack != MAP_FAILED);
-    assert_int_equal(madlib_init(&m, &model->space, epsilon, NULL), TEM_OK);
+    assert_int_equal(madlib_init(&m, &model->space, NULL, epsilon, NULL), TEM_OK);
     /* The dynamic linker saves all registers on the stack at the first call of a function. */
     draw_on(stack, &first);
     memset(stack, 0, STACK_BYTES);
