@@ -999,6 +999,20 @@ TEM_API tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, dou
 #define TEM_SELF_MEDIAN_LARGE 0.95
 #define TEM_SELF_MEDIAN_SMALL 0.01
 
+/* How often the exposed words stay themselves: the N_w that the share `quantile` of the words of
+ * the model does not exceed. Rare words stay themselves more often than the words that fill a
+ * text, and they tell more, so a warning should look at this number. The call computes N_w of 40
+ * words, one in the middle of each fortieth of the model, or of all words if there are not so many:
+ * an estimate, but always the same for a model. If one word in 20 stays itself more often than
+ * TEM_SELF_QUANTILE_LARGE, a text has words without privacy.
+ *   quantile   above 0, at most 1
+ * Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: 40 times that of
+ * tem_mechanism_self. */
+TEM_API tem_status tem_mechanism_self_quantile(const tem_mechanism *mechanism, double quantile,
+                                               double *self, tem_error *error);
+#define TEM_SELF_QUANTILE 0.95
+#define TEM_SELF_QUANTILE_LARGE 0.95
+
 /* -------------------------------------------------------------- reports -- */
 
 /* The format of reports and its version: the value of their first key, "report". docs/FORMAT.md has

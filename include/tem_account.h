@@ -162,7 +162,10 @@ typedef struct tem_summary {
     double distance_mean;  /* of min(d(w, output), gamma) */
     double beyond_mean;    /* how often the output is farther away than gamma */
     double bayes;          /* how often the best guess of w from its output is right */
-    uint64_t reserved[4];  /* 0 */
+    double self_exposed;   /* the largest N_w of a word that a text can contain; in a tem_point as
+                            * the wish says; NaN if there is no such word */
+    double support_exposed; /* the same for the least S_w */
+    uint64_t reserved[2];   /* 0 */
 } tem_summary;
 
 /* Computes the effects from the law, not by drawing. Each number is within 0.1 % of the truth
@@ -174,6 +177,38 @@ TEM_API tem_status tem_accountant_summarise(const tem_accountant *accountant,
                                             const tem_mechanism *mechanism, const tem_prior *prior,
                                             int with_bayes, const tem_run *run,
                                             tem_summary *summary, tem_error *error);
+
+/* The effect by which to choose an epsilon. The number alone, such as 3, does not tell a user how
+ * much it protects. */
+typedef enum tem_target {
+    TEM_TARGET_SELF = 1,    /* N_w is at most this: a probability */
+    TEM_TARGET_SUPPORT = 2, /* S_w is at least this: a number above 1 */
+    TEM_TARGET_BAYES = 3    /* bayes is at most this: a probability */
+} tem_target;
+
+/* How exposed one word is. */
+typedef struct tem_exposure {
+    uint32_t word;        /* its id */
+    double self;          /* N_w */
+    double support;       /* S_w */
+    uint64_t reserved[2]; /* 0 */
+} tem_exposure;
+
+/* Finds the words that a mechanism protects least, the most exposed first. The call looks at all
+ * words, and then computes N_w and S_w of those that it returns one output at a time.
+ *   by           TEM_TARGET_SELF: the words with the largest N_w; TEM_TARGET_SUPPORT: those with
+ *                the least S_w
+ *   words        `word_count` ids among which to look; no ids: all words that a text can contain
+ *                (tem_model_count_unreachable counts the others)
+ *   most         receives *count words: `max`, or fewer if there are not so many
+ * Fails with TEM_ERR_ARGUMENT (also: an id out of range, no place for words, another target), or as
+ * tem_accountant_audit does. Cost: that of tem_accountant_summarise without `bayes`, and one
+ * distance per word of the vocabulary for each word of `most`. */
+TEM_API tem_status tem_accountant_exposed(const tem_accountant *accountant,
+                                          const tem_mechanism *mechanism, tem_target by,
+                                          const uint32_t *words, size_t word_count,
+                                          const tem_run *run, tem_exposure *most, uint32_t max,
+                                          uint32_t *count, tem_error *error);
 
 /* --------------------------------------------------- making certificates -- */
 
@@ -268,19 +303,16 @@ TEM_API tem_status tem_certificate_find(const char *path, const tem_model *model
 TEM_API double tem_round_up(double x, int digits);
 TEM_API double tem_round_down(double x, int digits);
 
-/* The effect by which to choose an epsilon. The number alone, such as 3, does not tell a user how
- * much it protects. */
-typedef enum tem_target {
-    TEM_TARGET_SELF = 1,    /* self_median is at most this: a probability */
-    TEM_TARGET_SUPPORT = 2, /* support_median is at least this: a number above 1 */
-    TEM_TARGET_BAYES = 3    /* bayes is at most this: a probability */
-} tem_target;
-
 /* The name of a target: "self", "support" or "bayes"; "unknown" for an invalid value. And the
  * target of a name: TEM_ERR_ARGUMENT for other names. */
 TEM_API const char *tem_target_name(tem_target target);
 TEM_API tem_status tem_target_parse(const char *name, tem_target *target, tem_error *error);
 
+/* Whose N_w or S_w a wish is about:
+ *  - neither `words` nor `quantile`: the median word of a text under the prior;
+ *  - `words`: every one of these words;
+ *  - `quantile`: this share of the words that a text can contain;
+ *  - both: this share of `words`. */
 typedef struct tem_wish {
     tem_target target;
     double wanted; /* see tem_target; probabilities above 0 and below 1 */
@@ -289,7 +321,11 @@ typedef struct tem_wish {
     const tem_prior *prior; /* of this model */
     int calibrated;         /* 1: epsilon is the loss that is proved, with equal weights; 0:
                              * epsilon is that of the paper */
-    uint64_t reserved[4];   /* must be 0 */
+    const uint32_t *words;  /* `word_count` ids. They must be public, as the prior must be */
+    uint64_t word_count;    /* 0: no words */
+    double quantile;        /* above 0, at most 1; 0: not given. Not with TEM_TARGET_BAYES, and no
+                             * words either */
+    uint64_t reserved[1];   /* must be 0 */
 } tem_wish;
 
 /* The value in a summary that a wish is about; and whether it discloses no more than the wish
@@ -306,6 +342,10 @@ typedef struct tem_point {
     tem_summary summary;
     uint64_t reserved[4]; /* 0 */
 } tem_point;
+
+/* Sets *options to those of a mechanism with the s and gamma of a point and with equal weights: the
+ * mechanism whose effects the point has. */
+TEM_API void tem_point_get_options(const tem_point *point, tem_mechanism_options *options);
 
 /* Finds the largest epsilon of four digits, to 0.04 %, that discloses no more than the wish allows.
  * A larger epsilon means that words stay themselves or are guessed more often, and are spread over

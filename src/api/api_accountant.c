@@ -86,7 +86,34 @@ tem_status tem_accountant_summarise(const tem_accountant *accountant,
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "an accountant, a mechanism, a prior and a place for the summary are "
                          "needed");
-    return accountant_summarise(accountant, mechanism, prior, with_bayes != 0, run, summary, error);
+    return accountant_summarise(accountant, mechanism, prior, NULL, with_bayes != 0, run, summary,
+                                error);
+}
+
+static bool are_words(const tem_accountant *accountant, const uint32_t *words, uint64_t count) {
+    if (count > TEM_WORDS_MAX || (words == NULL && count > 0))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (words[i] >= accountant->model->words.count)
+            return false;
+    return true;
+}
+
+tem_status tem_accountant_exposed(const tem_accountant *accountant, const tem_mechanism *mechanism,
+                                  tem_target by, const uint32_t *words, size_t word_count,
+                                  const tem_run *run, tem_exposure *most, uint32_t max,
+                                  uint32_t *count, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (accountant == NULL || mechanism == NULL || most == NULL || max == 0 || count == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "an accountant, a mechanism and a place for the words are needed");
+    if (by != TEM_TARGET_SELF && by != TEM_TARGET_SUPPORT)
+        return core_fail(error, TEM_ERR_ARGUMENT, "words are ordered by self or by support");
+    if (!are_words(accountant, words, word_count))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    return accountant_exposed(accountant, mechanism, by, words, (uint32_t)word_count, run, most,
+                              max, count, error);
 }
 
 tem_status tem_accountant_calibrate(const tem_accountant *accountant, const tem_calibration *wanted,
@@ -108,6 +135,8 @@ static tem_status check_wish(const tem_accountant *accountant, const tem_wish *w
     if (accountant == NULL || wish == NULL || wish->prior == NULL ||
         target_name(wish->target) == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "an accountant, a target and a prior are needed");
+    if (!are_words(accountant, wish->words, wish->word_count))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
     return TEM_OK;
 }
 
@@ -132,6 +161,11 @@ tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish
         return core_fail(error, TEM_ERR_ARGUMENT, "an answer and a place for points are needed");
     return status == TEM_OK ? choose_curve(accountant, wish, answer, run, points, count, error)
                             : status;
+}
+
+void tem_point_get_options(const tem_point *point, tem_mechanism_options *options) {
+    if (options != NULL)
+        *options = point == NULL ? (tem_mechanism_options){0} : point_options(point);
 }
 
 double tem_wish_value(const tem_wish *wish, const tem_summary *summary) {

@@ -66,6 +66,15 @@ tem_status tem_mechanism_self(const tem_mechanism *mechanism, uint32_t word, dou
     return mechanism_self(mechanism, word, self, error);
 }
 
+tem_status tem_mechanism_self_quantile(const tem_mechanism *mechanism, double quantile,
+                                       double *self, tem_error *error) {
+    if (mechanism == NULL || self == NULL || !(quantile > 0 && quantile <= 1))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism, a quantile above 0 and up to 1, and a place for the "
+                         "probability are needed");
+    return mechanism_self_quantile(mechanism, quantile, self, error);
+}
+
 tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, double *median,
                                      tem_error *error) {
     if (mechanism == NULL || median == NULL)

@@ -1,5 +1,6 @@
 /* api_privatize.c - tem_privatize_* of tem.h, which privatise texts, files and streams; and
  * tem_model_pieces and tem_model_count_unreachable, which are about the words of texts. */
+#include "audit/reachable.h"
 #include "core/memory.h"
 #include "core/reserved.h"
 #include "core/status.h"
@@ -18,7 +19,12 @@ tem_status tem_model_pieces(const tem_model *model, const char *text, size_t byt
 tem_status tem_model_count_unreachable(const tem_model *model, uint32_t *count, tem_error *error) {
     if (model == NULL || count == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the count are needed");
-    return model_count_unreachable(model, count, error);
+    uint32_t *reachable = NULL, found = 0;
+    const tem_status status = reachable_find(model, &reachable, &found, error);
+    core_free(reachable);
+    if (status == TEM_OK)
+        *count = model->words.count - found;
+    return status;
 }
 
 tem_status tem_privatize_text(const tem_mechanism *mechanism, const tem_text_options *options,

@@ -1,6 +1,7 @@
 /* accountant.c - the loss of a model's mechanisms, and their effects on words. */
 #include "audit/accountant.h"
 
+#include "audit/reachable.h"
 #include "audit/summary.h"
 #include "core/memory.h"
 #include "core/status.h"
@@ -44,6 +45,8 @@ tem_status accountant_create(const tem_model *model, const uint32_t *values, con
     if (status == TEM_OK)
         status = check_metric(model, &a->is_metric, error);
     if (status == TEM_OK)
+        status = reachable_find(model, &a->reachable, &a->reachable_count, error);
+    if (status == TEM_OK)
         status = profile_make(&model->space, a->weights, run, &a->profile, error);
     if (status != TEM_OK) {
         accountant_free(a);
@@ -57,6 +60,7 @@ void accountant_free(tem_accountant *a) {
     if (a == NULL)
         return;
     profile_free(&a->profile);
+    core_free(a->reachable);
     core_free(a->weights);
     core_free(a);
 }
@@ -138,20 +142,91 @@ tem_status accountant_check_provable(const tem_accountant *a, tem_error *error) 
     return TEM_OK;
 }
 
+/* ---- effects on words ---- */
+
+exposure_group accountant_group(const tem_accountant *a, const uint32_t *words, uint32_t word_count,
+                                double quantile) {
+    const bool given = word_count > 0;
+    return (exposure_group){.words = given ? words : a->reachable,
+                            .count = given ? word_count : a->reachable_count,
+                            .quantile = quantile > 0 ? quantile : 1};
+}
+
+static summary_source source_of(const tem_accountant *a, const tem_mechanism *m,
+                                const tem_prior *prior, const exposure_group *group) {
+    const envelopes *law = &mechanism_exponential(m)->envelopes;
+    return (summary_source){.space = &a->model->space,
+                            .index = &a->model->index,
+                            .exponent = &law->exponent,
+                            .weights = &law->weights,
+                            .profile = &a->profile,
+                            .frequencies = prior->frequencies,
+                            .group = *group};
+}
+
 tem_status accountant_summarise(const tem_accountant *a, const tem_mechanism *m,
-                                const tem_prior *prior, bool with_bayes, const tem_run *run,
-                                tem_summary *summary, tem_error *error) {
+                                const tem_prior *prior, const exposure_group *group,
+                                bool with_bayes, const tem_run *run, tem_summary *summary,
+                                tem_error *error) {
     const tem_status status = accountant_check(a, m, error);
+    const exposure_group all = accountant_group(a, NULL, 0, 1);
     if (status != TEM_OK)
         return status;
     if (prior->model != a->model)
         return core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the accountant's model");
-    const envelopes *law = &mechanism_exponential(m)->envelopes;
-    const summary_source source = {.space = &a->model->space,
-                                   .index = &a->model->index,
-                                   .exponent = &law->exponent,
-                                   .weights = &law->weights,
-                                   .profile = &a->profile,
-                                   .frequencies = prior->frequencies};
+    const summary_source source = source_of(a, m, prior, group != NULL ? group : &all);
     return summary_make(&source, with_bayes, run, summary, error);
+}
+
+/* Finds the `max` most exposed words by the laws of all words, and then computes these words
+ * exactly, since users see them by name. */
+static tem_status take_most(const summary_source *q, tem_target by, const word_law *laws,
+                            tem_exposure *most, uint32_t max, tem_error *error) {
+    word_law *exact = core_alloc(q->space->count, sizeof *exact);
+    uint32_t *words = core_alloc(max, sizeof *words);
+    exposure_rank *ranks = core_alloc(q->group.count, sizeof *ranks);
+    const bool made = exact != NULL && words != NULL && ranks != NULL;
+    if (made)
+        exposure_order(laws, &q->group, by, ranks);
+    for (uint32_t i = 0; i < max && made; i++) {
+        words[i] = ranks[i].word;
+        exact[words[i]] = summary_law_exactly(q, words[i]);
+    }
+    const exposure_group chosen = {words, max, 1};
+    if (made)
+        exposure_order(exact, &chosen, by, ranks);
+    for (uint32_t i = 0; i < max && made; i++)
+        most[i] = (tem_exposure){.word = ranks[i].word,
+                                 .self = exact[ranks[i].word].self,
+                                 .support = exp(exact[ranks[i].word].entropy)};
+    core_free(ranks);
+    core_free(words);
+    core_free(exact);
+    return made ? TEM_OK : core_fail_memory(error);
+}
+
+tem_status accountant_exposed(const tem_accountant *a, const tem_mechanism *m, tem_target by,
+                              const uint32_t *words, uint32_t word_count, const tem_run *run,
+                              tem_exposure *most, uint32_t max, uint32_t *count,
+                              tem_error *error) {
+    const exposure_group group = accountant_group(a, words, word_count, 1);
+    const uint32_t found = max < group.count ? max : group.count;
+    tem_prior *even = NULL;
+    word_law *laws = NULL;
+    tem_status status = accountant_check(a, m, error);
+    if (status == TEM_OK)
+        status = prior_create_zipf(a->model, 0, &even, error);
+    if (status == TEM_OK && (laws = core_alloc(a->model->words.count, sizeof *laws)) == NULL)
+        status = core_fail_memory(error);
+    if (status == TEM_OK) {
+        const summary_source source = source_of(a, m, even, &group);
+        status = summary_laws(&source, run, laws, error);
+        if (status == TEM_OK && found > 0)
+            status = take_most(&source, by, laws, most, found, error);
+    }
+    core_free(laws);
+    prior_free(even);
+    if (status == TEM_OK)
+        *count = found;
+    return status;
 }

@@ -2,6 +2,7 @@
 #ifndef AUDIT_ACCOUNTANT_H
 #define AUDIT_ACCOUNTANT_H
 
+#include "audit/exposure.h"
 #include "audit/prior.h"
 #include "audit/realised.h"
 #include "mech/tem_mechanism.h"
@@ -9,10 +10,11 @@
 
 struct tem_accountant {
     const tem_model *model;
-    uint32_t
-        *weights; /* of the outputs, 0 for excluded words (model_output_weights); NULL: all 1 */
+    uint32_t *weights; /* 0 for excluded words (model_output_weights); NULL: all 1 */
     profile profile;
-    bool is_equal;  /* all words that are not excluded have the weight 1 */
+    bool is_equal;       /* all words that are not excluded have the weight 1 */
+    uint32_t *reachable; /* the words that a text can contain */
+    uint32_t reachable_count;
     bool is_metric; /* proved here: the distances are a metric; see check_metric */
 };
 
@@ -26,9 +28,21 @@ tem_status accountant_audit(const tem_accountant *accountant, const tem_mechanis
                             const tem_run *run, tem_audit *audit, tem_error *error);
 tem_status accountant_losses(const tem_accountant *accountant, const tem_mechanism *mechanism,
                              uint32_t count, const tem_run *run, double *losses, tem_error *error);
+tem_status accountant_exposed(const tem_accountant *accountant, const tem_mechanism *mechanism,
+                              tem_target by, const uint32_t *words, uint32_t word_count,
+                              const tem_run *run, tem_exposure *most, uint32_t max, uint32_t *count,
+                              tem_error *error);
+
+/* The same for tem_accountant_summarise. `group`: whom self_exposed and support_exposed are about;
+ * NULL: all words that a text can contain. */
 tem_status accountant_summarise(const tem_accountant *accountant, const tem_mechanism *mechanism,
-                                const tem_prior *prior, bool with_bayes, const tem_run *run,
-                                tem_summary *summary, tem_error *error);
+                                const tem_prior *prior, const exposure_group *group,
+                                bool with_bayes, const tem_run *run, tem_summary *summary,
+                                tem_error *error);
+
+/* The words with these ids; no ids: all words that a text can contain. quantile 0: 1. */
+exposure_group accountant_group(const tem_accountant *accountant, const uint32_t *words,
+                                uint32_t word_count, double quantile);
 
 /* Converts a loss into the form that tem_accountant_audit reports. */
 tem_audit accountant_audit_of(const tem_accountant *accountant, const realised_loss *loss);

@@ -25,6 +25,8 @@ enum {
     FEW_WORDS = 2048, /* at most this many words are all computed exactly: 4 million pairs are
                        * quick */
     SAMPLE = 64,      /* at most this many words are compared with their exact results */
+    EXPOSED = 2,      /* and these: the words whose N_w and S_w are self_exposed and
+                       * support_exposed */
     TILE = 256        /* distances computed at a time */
 };
 
@@ -32,11 +34,6 @@ enum {
  * of the error that tem_account.h promises. `beyond` is at most beta, 0.001 as a rule, unless the
  * caller gives gamma. */
 static const double tolerance = 2.5e-4, beyond_tolerance = 2.5e-7;
-
-/* The effects on one word. */
-typedef struct word_law {
-    double log_total, self, entropy, distance, beyond;
-} word_law;
 
 typedef struct sortable {
     double value, frequency;
@@ -48,10 +45,12 @@ typedef struct summary_work {
     summary_factors factors;
     bool exactly; /* every word one output at a time, however long it takes */
     word_law *laws;
-    uint32_t sample[SAMPLE];
-    uint32_t quantiles[SAMPLE]; /* how many quantiles of the frequencies the word stands for */
-    word_law sampled[SAMPLE];   /* computed exactly */
+    uint32_t sample[SAMPLE + EXPOSED];
+    uint32_t quantiles[SAMPLE + EXPOSED]; /* how many quantiles of the frequencies the word stands
+                                           * for */
+    word_law sampled[SAMPLE + EXPOSED];   /* computed exactly */
     uint32_t samples;
+    exposure_rank *ranks; /* scratch, one per word of the group */
 } summary_work;
 
 static double units(tem_dist d) {
@@ -208,6 +207,11 @@ static word_law law_of(const summary_source *q, uint32_t word, const summary_sum
                           fmax(0, sums->beyond / sums->total)}; /* rounding may make it negative */
 }
 
+word_law summary_law_exactly(const summary_source *q, uint32_t word) {
+    const summary_sums sums = summary_sum_exactly(q, word);
+    return law_of(q, word, &sums);
+}
+
 /* ------------------------------------------------- in one pass over all pairs -- */
 
 /* Numbers of all words. Masses are in units of 2^32, so that they are below 1. */
@@ -281,8 +285,11 @@ static void summarise_word(void *context, uint64_t item, unsigned thread) {
     summary_work *w = context;
     const uint32_t word = (uint32_t)item;
     (void)thread;
-    const summary_sums sums = w->exactly ? summary_sum_exactly(w->source, word)
-                                         : summary_sum_by_profile(w->source, &w->factors, word);
+    if (w->exactly) {
+        w->laws[word] = summary_law_exactly(w->source, word);
+        return;
+    }
+    const summary_sums sums = summary_sum_by_profile(w->source, &w->factors, word);
     w->laws[word] = law_of(w->source, word, &sums);
 }
 
@@ -301,8 +308,7 @@ static tem_status summarise_all(summary_work *w, const tem_run *run, tem_error *
 static void summarise_sample(void *context, uint64_t item, unsigned thread) {
     summary_work *w = context;
     (void)thread;
-    const summary_sums sums = summary_sum_exactly(w->source, w->sample[item]);
-    w->sampled[item] = law_of(w->source, w->sample[item], &sums);
+    w->sampled[item] = summary_law_exactly(w->source, w->sample[item]);
 }
 
 /* Chooses the words at evenly spaced quantiles of the frequencies. */
@@ -317,6 +323,23 @@ static void choose_sample(summary_work *w) {
             w->sample[w->samples++] = id;
         w->quantiles[w->samples - 1]++;
     }
+}
+
+/* Finds the word of the group whose N_w, and the one whose S_w, the summary reports. */
+static void find_exposed(const summary_work *w, uint32_t exposed[EXPOSED]) {
+    const exposure_group *group = &w->source->group;
+    exposed[0] = exposure_at(w->laws, group, TEM_TARGET_SELF, w->ranks);
+    exposed[1] = exposure_at(w->laws, group, TEM_TARGET_SUPPORT, w->ranks);
+}
+
+/* Adds the words that find_exposed finds to the sample: rare words may be among them, for which the
+ * other words of the sample do not stand. */
+static void add_exposed(summary_work *w) {
+    uint32_t exposed[EXPOSED];
+    find_exposed(w, exposed);
+    for (int i = 0; i < EXPOSED; i++)
+        if (exposed[i] != TEM_NO_WORD)
+            w->sample[w->samples++] = exposed[i];
 }
 
 static bool is_near(double found, double truth, double room) {
@@ -356,6 +379,7 @@ static tem_status summarise_words(summary_work *w, const tem_run *run, tem_error
     if (status != TEM_OK || w->exactly)
         return status;
     choose_sample(w);
+    add_exposed(w);
     status = core_parallel(run, "comparing", w->samples, summarise_sample, w, error);
     if (status != TEM_OK || sample_agrees(w))
         return status;
@@ -383,6 +407,13 @@ static double median(sortable *values, uint32_t count) {
     return values[i].value;
 }
 
+static void report_exposed(const summary_work *w, tem_summary *out) {
+    uint32_t exposed[EXPOSED];
+    find_exposed(w, exposed);
+    out->self_exposed = exposed[0] != TEM_NO_WORD ? w->laws[exposed[0]].self : NAN;
+    out->support_exposed = exposed[1] != TEM_NO_WORD ? exp(w->laws[exposed[1]].entropy) : NAN;
+}
+
 static void average(const summary_work *w, sortable *scratch, tem_summary *out) {
     const uint32_t count = w->source->space->count;
     const double *frequencies = w->source->frequencies;
@@ -399,6 +430,7 @@ static void average(const summary_work *w, sortable *scratch, tem_summary *out) 
     for (uint32_t id = 0; id < count; id++)
         scratch[id] = (sortable){w->laws[id].entropy, frequencies[id]};
     out->support_median = exp(median(scratch, count));
+    report_exposed(w, out);
 }
 
 static tem_status find_bayes(const summary_work *w, const tem_run *run, double *success,
@@ -414,28 +446,52 @@ static tem_status find_bayes(const summary_work *w, const tem_run *run, double *
     return status;
 }
 
+/* Computes the laws of all words into w->laws. */
+static tem_status make_laws(summary_work *w, const tem_run *run, tem_error *error) {
+    const uint32_t grouped = w->source->group.count;
+    w->ranks = core_alloc(grouped > 0 ? grouped : 1, sizeof *w->ranks);
+    const tem_status status =
+        w->ranks == NULL ? core_fail_memory(error) : check_lists(w->source->index, error);
+    return status == TEM_OK ? summarise_words(w, run, error) : status;
+}
+
+static void work_free(summary_work *w) {
+    if (w != NULL)
+        core_free(w->ranks);
+    core_free(w);
+}
+
+tem_status summary_laws(const summary_source *source, const tem_run *run, word_law *laws,
+                        tem_error *error) {
+    summary_work *w = core_alloc_zero(1, sizeof *w);
+    if (w == NULL)
+        return core_fail_memory(error);
+    w->source = source;
+    w->laws = laws;
+    const tem_status status = make_laws(w, run, error);
+    work_free(w);
+    return status;
+}
+
 tem_status summary_make(const summary_source *source, bool with_bayes, const tem_run *run,
                         tem_summary *out, tem_error *error) {
     const uint32_t count = source->space->count;
     tem_summary made = {0};
     sortable *scratch = core_alloc(count, sizeof *scratch);
+    word_law *laws = core_alloc(count, sizeof *laws);
     summary_work *w = core_alloc_zero(1, sizeof *w);
     if (w != NULL)
-        *w = (summary_work){.source = source, .laws = core_alloc(count, sizeof *w->laws)};
-    tem_status status = w == NULL || scratch == NULL || w->laws == NULL
-                            ? core_fail_memory(error)
-                            : check_lists(source->index, error);
-    if (status == TEM_OK)
-        status = summarise_words(w, run, error);
+        *w = (summary_work){.source = source, .laws = laws};
+    tem_status status = w == NULL || scratch == NULL || laws == NULL ? core_fail_memory(error)
+                                                                     : make_laws(w, run, error);
     if (status == TEM_OK)
         average(w, scratch, &made);
     if (status == TEM_OK && with_bayes)
         status = find_bayes(w, run, &made.bayes, error);
     if (status == TEM_OK)
         *out = made;
-    if (w != NULL)
-        core_free(w->laws);
-    core_free(w);
+    work_free(w);
+    core_free(laws);
     core_free(scratch);
     return status;
 }

@@ -21,6 +21,7 @@
 #ifndef AUDIT_SUMMARY_H
 #define AUDIT_SUMMARY_H
 
+#include "audit/exposure.h"
 #include "audit/profile.h"
 #include "index/neighbours.h"
 #include "mech/exponent.h"
@@ -35,6 +36,7 @@ typedef struct summary_source {
     const weights *weights;
     const profile *profile;    /* with the same weights */
     const double *frequencies; /* one per word; they add up to 1 */
+    exposure_group group;      /* the words that self_exposed and support_exposed are about */
 } summary_source;
 
 /* The sums Z, M, L, B of one word. */
@@ -45,6 +47,9 @@ typedef struct summary_sums {
 /* Computes the sums of a word one output at a time, from one distance per word of the
  * vocabulary. */
 summary_sums summary_sum_exactly(const summary_source *source, uint32_t word);
+
+/* Computes the effects on a word from these sums. */
+word_law summary_law_exactly(const summary_source *source, uint32_t word);
 
 /* The factors of the points of a profile, for one mechanism (summary.c). */
 typedef struct summary_factors {
@@ -62,6 +67,11 @@ summary_sums summary_sum_by_profile(const summary_source *source, const summary_
  * those of the word w. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
 tem_status summary_sum_all(const summary_source *source, const summary_factors *factors,
                            const tem_run *run, summary_sums *sums, tem_error *error);
+
+/* Computes the effects on every word into `laws`, one per word. TEM_ERR_MEMORY, TEM_ERR_CANCELLED,
+ * TEM_ERR_DAMAGED. */
+tem_status summary_laws(const summary_source *source, const tem_run *run, word_law *laws,
+                        tem_error *error);
 
 /* Computes the effects of the mechanism into *out; without with_bayes, out->bayes is NaN. The
  * result is the same for any number of threads. TEM_ERR_MEMORY, TEM_ERR_CANCELLED,

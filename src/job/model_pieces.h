@@ -4,9 +4,8 @@
 
 #include "model/model.h"
 
-/* Implement tem_model_pieces and tem_model_count_unreachable. */
+/* Implements tem_model_pieces. */
 tem_status model_pieces(const tem_model *model, const char *text, size_t bytes, uint32_t *ids,
                         size_t max, size_t *count, tem_error *error);
-tem_status model_count_unreachable(const tem_model *model, uint32_t *count, tem_error *error);
 
 #endif

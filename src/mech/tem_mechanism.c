@@ -265,12 +265,17 @@ tem_status mechanism_self(const tem_mechanism *m, uint32_t word, double *self, t
     const tem_status status = mechanism_check_law(m, error);
     if (status != TEM_OK)
         return status;
+    enum { TILE = 256 };
+    _Static_assert(EXPONENT_BITS == 36, "one unit of the exponent is 2^36");
     const sampler *form = mechanism_exponential(m);
+    tem_dist distances[TILE];
     double total = 0;
     for (uint32_t y = 0; y < m->count; y++) {
-        const uint64_t x =
-            exponent_at(&form->envelopes.exponent, space_distance(form->space, word, y));
-        total += weights_at(&form->envelopes.weights, y) * exp(-ldexp((double)x, -EXPONENT_BITS));
+        if (y % TILE == 0)
+            space_distances(form->space, word, y, m->count - y < TILE ? m->count - y : TILE,
+                            distances);
+        const uint64_t x = exponent_at(&form->envelopes.exponent, distances[y % TILE]);
+        total += weights_at(&form->envelopes.weights, y) * exp((double)x * -0x1p-36);
     }
     *self = weights_at(&form->envelopes.weights, word) / total;
     return TEM_OK;
@@ -300,5 +305,22 @@ tem_status mechanism_self_median(const tem_mechanism *m, double *median, tem_err
     }
     qsort(selves, QUANTILES, sizeof *selves, compare_doubles);
     *median = selves[QUANTILES / 2];
+    return TEM_OK;
+}
+
+tem_status mechanism_self_quantile(const tem_mechanism *m, double quantile, double *self,
+                                   tem_error *error) {
+    enum { WORDS = 40 };
+    const uint32_t count = m->count < WORDS ? m->count : WORDS;
+    double selves[WORDS];
+    tem_status status = TEM_OK;
+    for (uint32_t i = 0; i < count && status == TEM_OK; i++)
+        status = mechanism_self(m, (uint32_t)((2 * i + 1) * (uint64_t)m->count / (2 * count)),
+                                &selves[i], error);
+    if (status != TEM_OK)
+        return status;
+    qsort(selves, count, sizeof *selves, compare_doubles);
+    const uint32_t kept = (uint32_t)ceil(quantile * count - 1e-9);
+    *self = selves[kept > 0 ? kept - 1 : 0];
     return TEM_OK;
 }

@@ -33,6 +33,8 @@ const uint32_t *mechanism_weights(const tem_mechanism *mechanism);
 tem_status mechanism_self(const tem_mechanism *mechanism, uint32_t word, double *self,
                           tem_error *error);
 tem_status mechanism_self_median(const tem_mechanism *mechanism, double *median, tem_error *error);
+tem_status mechanism_self_quantile(const tem_mechanism *mechanism, double quantile, double *self,
+                                   tem_error *error);
 
 /* Does what tem_mechanism_draw_many in tem.h does. */
 tem_status mechanism_draw(const tem_mechanism *mechanism, tem_rng *rng, const uint32_t *words,

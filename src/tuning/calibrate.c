@@ -51,7 +51,7 @@ static tem_status find_effect(const tem_accountant *a, const tem_mechanism_optio
     tem_summary summary;
     tem_status status = mechanism_create(a->model, options, &m, error);
     if (status == TEM_OK)
-        status = accountant_summarise(a, m, prior, true, run, &summary, error);
+        status = accountant_summarise(a, m, prior, NULL, true, run, &summary, error);
     if (status == TEM_OK)
         *effect = (tem_effect){.self = summary.self_median,
                                .support = summary.support_median,
@@ -69,10 +69,10 @@ static tem_status find_effects(const tem_accountant *a, const tem_calibration *w
     const tem_mechanism_options plain = {
         .epsilon = wanted->epsilon, .beta = wanted->beta, .gamma = wanted->gamma};
     const tem_mechanism_options certified = {.epsilon = wanted->epsilon, .certificate = c};
-    const tem_accountant own = {.model = a->model,
-                                .weights = by->values,
-                                .profile = by->profile,
-                                .is_metric = a->is_metric};
+    tem_accountant own = *a;
+    own.weights = by->values;
+    own.profile = by->profile;
+    own.is_equal = false;
     tem_effect found = {0}, of_plain = {0};
     tem_status status =
         find_effect(by->values == NULL ? a : &own, &certified, wanted->prior, run, &found, error);

@@ -34,7 +34,9 @@ static tem_status describe(const epsilon_search *c, const tem_mechanism *mechani
     mechanism_get_info(mechanism, &info);
     point->s = info.s;
     point->gamma = info.gamma;
-    return accountant_summarise(c->accountant, mechanism, c->wish->prior,
+    const exposure_group group = accountant_group(
+        c->accountant, c->wish->words, (uint32_t)c->wish->word_count, c->wish->quantile);
+    return accountant_summarise(c->accountant, mechanism, c->wish->prior, &group,
                                 with_bayes || c->wish->target == TEM_TARGET_BAYES, c->run,
                                 &point->summary, error);
 }
@@ -86,7 +88,14 @@ const char *target_name(tem_target target) {
     return target >= TEM_TARGET_SELF && target <= TEM_TARGET_BAYES ? names[target] : NULL;
 }
 
+/* Whether the wish is about words by name or a share of them, and not about the median. */
+static bool is_about_exposed(const tem_wish *wish) {
+    return wish->word_count > 0 || wish->quantile > 0;
+}
+
 double wish_value(const tem_wish *wish, const tem_summary *summary) {
+    if (is_about_exposed(wish))
+        return wish->target == TEM_TARGET_SELF ? summary->self_exposed : summary->support_exposed;
     return wish->target == TEM_TARGET_SELF      ? summary->self_median
            : wish->target == TEM_TARGET_SUPPORT ? summary->support_median
                                                 : summary->bayes;
@@ -101,13 +110,22 @@ static bool keeps_target(const epsilon_search *c, const tem_point *point) {
     return wish_is_kept(c->wish, &point->summary);
 }
 
+/* exponent_s rounds epsilon/2 down and subtracts one step of s: so this epsilon gives back s. */
+tem_mechanism_options point_options(const tem_point *point) {
+    return (tem_mechanism_options){.epsilon = 2 * point->s + ldexp(2, -EXPONENT_S_BITS),
+                                   .gamma = point->gamma};
+}
+
 /* ---- the search ---- */
 
 static tem_status fail_unreachable(const epsilon_search *c, const tem_point *end, const char *which,
                                    tem_error *error) {
-    static const char *const values[] = {[TEM_TARGET_SELF] = "the median of N_w",
-                                         [TEM_TARGET_SUPPORT] = "the median of S_w",
-                                         [TEM_TARGET_BAYES] = "the success of the best guess"};
+    static const char *const medians[] = {[TEM_TARGET_SELF] = "the median of N_w",
+                                          [TEM_TARGET_SUPPORT] = "the median of S_w",
+                                          [TEM_TARGET_BAYES] = "the success of the best guess"};
+    static const char *const exposed[] = {[TEM_TARGET_SELF] = "N_w of the exposed words",
+                                          [TEM_TARGET_SUPPORT] = "S_w of the exposed words"};
+    const char *const *values = is_about_exposed(c->wish) ? exposed : medians;
     return core_fail(error, TEM_ERR_RANGE,
                      "that cannot be reached: at epsilon %.4g, nearly the %s there is here, %s is "
                      "%.6g",
@@ -234,7 +252,24 @@ static tem_status find_calibrated_answer(const epsilon_search *c, tem_point *ans
     return core_fail(error, TEM_ERR_RANGE, "no certificate of this vocabulary keeps that target");
 }
 
-static tem_status check_wish(const tem_wish *wish, tem_error *error) {
+/* Checks whose effect the wish is about. */
+static tem_status check_exposed(const tem_accountant *accountant, const tem_wish *wish,
+                                tem_error *error) {
+    if (!is_about_exposed(wish) && !(wish->quantile < 0) && !isnan(wish->quantile))
+        return TEM_OK;
+    if (wish->target == TEM_TARGET_BAYES)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "bayes is one number for all words: it goes with no words and no "
+                         "quantile");
+    if (!(wish->quantile >= 0 && wish->quantile <= 1))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the quantile must be above 0 and at most 1");
+    if (wish->word_count == 0 && accountant->reachable_count == 0)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no text can contain a word of this model");
+    return TEM_OK;
+}
+
+static tem_status check_wish(const tem_accountant *accountant, const tem_wish *wish,
+                             tem_error *error) {
     if (wish->target == TEM_TARGET_SUPPORT && !(wish->wanted > 1 && wish->wanted < INFINITY))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "support takes a number above 1: a word is spread over at least itself at "
@@ -242,14 +277,14 @@ static tem_status check_wish(const tem_wish *wish, tem_error *error) {
     if (wish->target != TEM_TARGET_SUPPORT && !(wish->wanted > 0 && wish->wanted < 1))
         return core_fail(error, TEM_ERR_ARGUMENT, "%s takes a probability above 0 and below 1",
                          target_name(wish->target));
-    return TEM_OK;
+    return check_exposed(accountant, wish, error);
 }
 
 tem_status choose_epsilon(const tem_accountant *accountant, const tem_wish *wish,
                           const tem_run *run, tem_point *answer, tem_error *error) {
     const epsilon_search c = {accountant, wish, run};
     tem_point found;
-    tem_status status = check_wish(wish, error);
+    tem_status status = check_wish(accountant, wish, error);
     if (status == TEM_OK)
         status = find_answer(&c, &found, error);
     if (status == TEM_OK && wish->calibrated)
@@ -293,7 +328,7 @@ tem_status choose_curve(const tem_accountant *accountant, const tem_wish *wish,
                    "the answer has room, too");
     const epsilon_search c = {accountant, wish, run};
     point_curve found = {.count = 0};
-    tem_status status = check_wish(wish, error);
+    tem_status status = check_wish(accountant, wish, error);
     if (status != TEM_OK)
         return status;
     const double chosen = answer->epsilon_paper;

@@ -18,4 +18,7 @@ double wish_value(const tem_wish *wish, const tem_summary *summary);
 bool wish_is_kept(const tem_wish *wish, const tem_summary *summary);
 const char *target_name(tem_target target);
 
+/* As tem_point_get_options. */
+tem_mechanism_options point_options(const tem_point *point);
+
 #endif

@@ -700,11 +700,12 @@ static void check_curve(const tem_accountant *accountant, const tem_wish *wish,
 
 static void test_choose(void **state) {
     (void)state;
-    static const tem_wish wishes[] = {{TEM_TARGET_SELF, 0.5, 0, 0, NULL, 0, {0}},
-                                      {TEM_TARGET_SUPPORT, 5, 0.01, 0, NULL, 0, {0}},
-                                      {TEM_TARGET_BAYES, 0.3, 0, 1, NULL, 0, {0}},
-                                      {TEM_TARGET_SUPPORT, 149.9, 0, 0, NULL, 0, {0}},
-                                      {TEM_TARGET_SELF, 0.5, 0, 0, NULL, 1, {0}}};
+    static const tem_wish wishes[] = {
+        {.target = TEM_TARGET_SELF, .wanted = 0.5},
+        {.target = TEM_TARGET_SUPPORT, .wanted = 5, .beta = 0.01},
+        {.target = TEM_TARGET_BAYES, .wanted = 0.3, .gamma = 1},
+        {.target = TEM_TARGET_SUPPORT, .wanted = 149.9},
+        {.target = TEM_TARGET_SELF, .wanted = 0.5, .calibrated = 1}};
     tem_model *model = make_model(150, 4, anywhere, TEM_EUCLIDEAN, 16);
     tem_accountant *accountant = accountant_of(model, NULL);
     tem_prior *prior = zipf(model, 1);
