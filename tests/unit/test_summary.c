@@ -730,16 +730,16 @@ static void test_choose_refuses(void **state) {
     const struct {
         tem_wish wish;
         tem_status status;
-    } refused[] = {{{TEM_TARGET_SELF, 0, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SELF, 1, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_BAYES, NAN, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SUPPORT, 1, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SUPPORT, INFINITY, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
-                   {{0, 0.5, 0, 0, prior, 0, {0}}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SELF, 0.5, 0, 0, NULL, 0, {0}}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SELF, 0.5, 0.01, 2, prior, 0, {0}}, TEM_ERR_ARGUMENT},
-                   {{TEM_TARGET_SUPPORT, 21, 0, 0, prior, 0, {0}}, TEM_ERR_RANGE},
-                   {{TEM_TARGET_BAYES, 0.01, 0, 0, prior, 0, {0}}, TEM_ERR_RANGE}};
+    } refused[] = {{{.target = TEM_TARGET_SELF, .wanted = 0, .prior = prior}, TEM_ERR_ARGUMENT},
+                   {{.target = TEM_TARGET_SELF, .wanted = 1, .prior = prior}, TEM_ERR_ARGUMENT},
+                   {{.target = TEM_TARGET_BAYES, .wanted = NAN, .prior = prior}, TEM_ERR_ARGUMENT},
+                   {{.target = TEM_TARGET_SUPPORT, .wanted = 1, .prior = prior}, TEM_ERR_ARGUMENT},
+                   {{.target = TEM_TARGET_SUPPORT, .wanted = INFINITY, .prior = prior}, TEM_ERR_ARGUMENT},
+                   {{.wanted = 0.5, .prior = prior}, TEM_ERR_ARGUMENT},
+                   {{.target = TEM_TARGET_SELF, .wanted = 0.5}, TEM_ERR_ARGUMENT},
+                   {{.target = TEM_TARGET_SELF, .wanted = 0.5, .beta = 0.01, .gamma = 2, .prior = prior}, TEM_ERR_ARGUMENT},
+                   {{.target = TEM_TARGET_SUPPORT, .wanted = 21, .prior = prior}, TEM_ERR_RANGE},
+                   {{.target = TEM_TARGET_BAYES, .wanted = 0.01, .prior = prior}, TEM_ERR_RANGE}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         tem_point answer = {.epsilon = -1};
         assert_int_equal(tem_accountant_choose(accountant, &refused[i].wish, NULL, &answer, NULL),
