@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS = 6, COST_DIGITS = 5, RANGES = 200 };
+enum { DIGITS = 6, COST_DIGITS = 5, RANGES = 200, EXPOSED = 20 };
 
 static const double delta = 1e-6;
 static const unsigned document_words[] = {1, 10, 100, 1000};
@@ -33,6 +33,8 @@ typedef struct audit_result {
     tem_certificate_info certificate; /* if certified */
     tem_audit audit;
     uint32_t words;
+    tem_exposure exposed[EXPOSED]; /* the words that stay themselves most often */
+    uint32_t exposed_count;
 } audit_result;
 
 /* How far each word may move between two documents that count as neighbours. */
@@ -81,6 +83,15 @@ static void print_documents(const audit_result *r) {
         r->info.s * r->info.s / 2, delta);
 }
 
+static void print_exposed(const audit_result *r) {
+    printf("\nwho is protected least: of the words that a text can contain, the %u that stay\n"
+           "themselves most often:\n\n",
+           r->exposed_count);
+    exposed_print(r->model, r->exposed, r->exposed_count);
+    puts("\n"
+         "N_w: how often the word stays itself; S_w: over how many words it is spread in effect.");
+}
+
 static void print_text(const audit_result *r) {
     const tem_mechanism_info *info = &r->info;
     printf("%s%s, epsilon %g: s = %.6f, gamma = %.4f, %s words\n",
@@ -107,6 +118,8 @@ static void print_text(const audit_result *r) {
     printf("pairs       %s examined, %s ruled out by bounds: all of them\n",
            talk_count(r->audit.pairs_examined), talk_count(r->audit.pairs_pruned));
     print_documents(r);
+    if (r->exposed_count > 0)
+        print_exposed(r);
     if (r->certified)
         effects_print(&r->certificate);
 }
@@ -132,7 +145,7 @@ static bool print_json(const audit_result *r) {
     const tem_audit *audit = &r->audit;
     json_t *all = json_pack(
         "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:o, s:b, s:f, s:f, s:o, s:f, s:f, "
-        "s:{s:I, s:I}, s:o, s:o}",
+        "s:{s:I, s:I}, s:o, s:o, s:o}",
         "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)r->words, "weights",
         tem_weights_name(info->weights), "mechanism", info->properties->name, "certificate",
@@ -140,7 +153,8 @@ static bool print_json(const audit_result *r) {
         audit->is_metric, "realised", audit->realised, "realised_least", audit->realised_least,
         "worst", words_worst_as_json(r->model, audit), "epsilon_gamma", info->epsilon_gamma,
         "local", audit->local, "pairs", "examined", (json_int_t)audit->pairs_examined, "pruned",
-        (json_int_t)audit->pairs_pruned, "documents", documents_as_json(r), "effects",
+        (json_int_t)audit->pairs_pruned, "documents", documents_as_json(r), "exposed",
+        exposed_as_json(r->model, r->exposed, r->exposed_count), "effects",
         r->certified ? effects_as_json(&r->certificate) : json_null());
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
@@ -183,6 +197,9 @@ static int audit_with(const audit_request *request, const tem_accountant *accoun
     r->certified = tem_mechanism_get_certificate(mechanism, &r->certificate) != 0;
     r->words = model_info.words;
     tem_status status = tem_accountant_audit(accountant, mechanism, run, &r->audit, &error);
+    if (status == TEM_OK)
+        status = tem_accountant_exposed(accountant, mechanism, TEM_TARGET_SELF, NULL, 0, run,
+                                        r->exposed, EXPOSED, &r->exposed_count, &error);
     if (status == TEM_OK && request->plot_path != NULL)
         status = tem_accountant_losses(accountant, mechanism, RANGES, run, losses, &error);
     talk_end_progress();
@@ -223,7 +240,7 @@ static void print_help(const option_spec *table) {
          "\n"
          "Shows what an epsilon really protects on this vocabulary: the loss per unit of distance\n"
          "that the worst pair of words realises, proved over all pairs; the highest cost of one\n"
-         "word; and the cost of documents.\n");
+         "word; the cost of documents; and the words that are protected least.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem audit --epsilon 3\n"

@@ -8,6 +8,7 @@
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
+#include "words_option.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -17,9 +18,12 @@ typedef struct choose_request {
     common_options common;
     double self, support, bayes; /* 0: not given */
     double beta, gamma;
-    const char *prior_name, *plot_path;
+    double quantile; /* 0: not given */
+    const char *prior_name, *plot_path, *words_path;
     bool calibrated, json, force;
 } choose_request;
+
+enum { EXPOSED = 5 };
 
 typedef struct chooser {
     const choose_request *request;
@@ -29,11 +33,14 @@ typedef struct chooser {
     tem_point curve[TEM_CURVE_MAX];
     uint32_t curve_count;
     double tuned; /* the largest epsilon of a tuned certificate that keeps the target; 0: none */
+    tem_exposure exposed[EXPOSED]; /* at the answer, the most exposed first */
+    uint32_t exposed_count;
 } chooser;
 
-static const char *const value_names[] = {[TEM_TARGET_SELF] = "the median of N_w",
-                                          [TEM_TARGET_SUPPORT] = "the median of S_w",
-                                          [TEM_TARGET_BAYES] = "the success of the best guess"};
+/* Whether the target is about words by name or a share of the vocabulary, not about the median. */
+static bool is_about_exposed(const choose_request *r) {
+    return r->words_path != NULL || r->quantile > 0;
+}
 
 /* ------------------------------------------------------------------ printing -- */
 
@@ -72,6 +79,37 @@ static void print_calibrated(const chooser *c) {
     printf(
         "' makes,\nand --calibrated --weights equal. Without it the same s needs epsilon %.4g.\n",
         c->answer.epsilon_paper);
+}
+
+/* Prints the number that the target is about. */
+static void print_value(const chooser *c) {
+    const choose_request *r = c->request;
+    const bool by_support = c->wish.target == TEM_TARGET_SUPPORT;
+    if (c->wish.target == TEM_TARGET_BAYES)
+        fputs("the success of the best guess", stdout);
+    else if (!is_about_exposed(r))
+        printf("the median of %s", by_support ? "S_w" : "N_w");
+    else if (r->quantile <= 0)
+        printf("the %s of these words", by_support ? "least S_w" : "largest N_w");
+    else
+        printf("the %s of %s %% of %s", by_support ? "least S_w" : "largest N_w",
+               talk_number(100 * r->quantile),
+               r->words_path != NULL ? "these words" : "the vocabulary");
+    printf(" is %.6g, at %s %.6g\n", tem_wish_value(&c->wish, &c->answer.summary),
+           by_support ? "least" : "most", c->wish.wanted);
+}
+
+/* Prints what the other kind of target would be about: the median, and the words at the end. */
+static void print_exposed(const chooser *c) {
+    const tem_summary *s = &c->answer.summary;
+    if (is_about_exposed(c->request))
+        printf("\nThe median word of a text has N_w %.6f and S_w %.2f.\n", s->self_median,
+               s->support_median);
+    if (c->exposed_count == 0)
+        return;
+    printf("\nAt this epsilon the most exposed words %s are\n\n",
+           c->request->words_path != NULL ? "of the file" : "that a text can contain");
+    exposed_print(c->model, c->exposed, c->exposed_count);
 }
 
 /* Calls `each` for every trusted certificate of the model whose effects are under the requested
@@ -155,7 +193,8 @@ static tem_status find_tuned(const chooser *c, const tem_run *run, double *epsil
                              tem_error *error) {
     tuned_answer tuned = {.chooser = c, .below = INFINITY};
     bool keeps = c->request->beta > 0 ||
-                 c->request->gamma > 0; /* tem compares only certificates of the default beta */
+                 c->request->gamma > 0 || /* tem compares only certificates of the default beta */
+                 is_about_exposed(c->request); /* certificates state effects on the median */
     tem_status status = TEM_OK;
     while (status == TEM_OK && !keeps) {
         tuned.epsilon = 0;
@@ -179,7 +218,11 @@ static void print_mechanism(const chooser *c) {
             "at the\n"
             "same epsilon. 'tem choose --calibrated' answers for certificates of equal "
             "weights.\n");
-    if (c->tuned > 0)
+    if (is_about_exposed(c->request))
+        puts("Certificates state their effects on the median word only: 'tem explain --calibrated "
+             "--words\nFILE' shows those on words, and 'tem audit --calibrated' the most exposed "
+             "ones.");
+    else if (c->tuned > 0)
         printf("Among the existing certificates of tuned weights, epsilon %s is the largest that\n"
                "keeps the target: --epsilon %s --calibrated.\n",
                talk_number(c->tuned), talk_number(c->tuned));
@@ -191,26 +234,31 @@ static void print_mechanism(const chooser *c) {
 
 static void print_text(const chooser *c) {
     const tem_point *a = &c->answer;
-    printf("epsilon %.4g%s: %s is %.6g, at %s %.6g\n", a->epsilon,
-           c->request->calibrated ? " (calibrated)" : "", value_names[c->wish.target],
-           tem_wish_value(&c->wish, &a->summary),
-           c->wish.target == TEM_TARGET_SUPPORT ? "least" : "most", c->wish.wanted);
+    printf("epsilon %.4g%s: ", a->epsilon, c->request->calibrated ? " (calibrated)" : "");
+    print_value(c);
     printf("s = %.6f, gamma = %.4f, epsilon * gamma = %.2f; prior %s\n", a->s, a->gamma,
            a->epsilon * a->gamma, c->request->prior_name);
     print_mechanism(c);
+    print_exposed(c);
     print_table(c);
     bool first = true;
     each_certificate(c, print_certificate, &first);
 }
 
+/* JSON has no NaN. */
+static json_t *number_as_json(double number) {
+    return isnan(number) ? json_null() : json_real(number);
+}
+
 static json_t *point_as_json(const tem_point *point) {
     const tem_summary *s = &point->summary;
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "epsilon",
-                     point->epsilon, "epsilon_paper", point->epsilon_paper, "s", point->s, "gamma",
-                     point->gamma, "self_median", s->self_median, "self_mean", s->self_mean,
-                     "support_median", s->support_median, "entropy_mean", s->entropy_mean,
-                     "distance_mean", s->distance_mean, "beyond_mean", s->beyond_mean, "bayes",
-                     s->bayes);
+    return json_pack(
+        "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:f, s:f, s:f}", "epsilon",
+        point->epsilon, "epsilon_paper", point->epsilon_paper, "s", point->s, "gamma", point->gamma,
+        "self_median", s->self_median, "self_mean", s->self_mean, "support_median",
+        s->support_median, "self_exposed", number_as_json(s->self_exposed), "support_exposed",
+        number_as_json(s->support_exposed), "entropy_mean", s->entropy_mean, "distance_mean",
+        s->distance_mean, "beyond_mean", s->beyond_mean, "bayes", s->bayes);
 }
 
 static bool print_json(const chooser *c) {
@@ -219,12 +267,16 @@ static bool print_json(const chooser *c) {
         json_array_append_new(curve, point_as_json(&c->curve[i]));
     json_t *certificates = json_array();
     each_certificate(c, add_certificate, certificates);
-    json_t *all =
-        json_pack("{s:f, s:o, s:b, s:s, s:f, s:s, s:o, s:o, s:o}", "epsilon", c->answer.epsilon,
-                  "epsilon_tuned", c->tuned > 0 ? json_real(c->tuned) : json_null(), "calibrated",
-                  c->request->calibrated, "target", tem_target_name(c->wish.target), "wanted",
-                  c->wish.wanted, "prior", c->request->prior_name, "answer",
-                  point_as_json(&c->answer), "curve", curve, "certificates", certificates);
+    json_t *all = json_pack(
+        "{s:f, s:o, s:b, s:s, s:f, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "epsilon",
+        c->answer.epsilon, "epsilon_tuned", c->tuned > 0 ? json_real(c->tuned) : json_null(),
+        "calibrated", c->request->calibrated, "target", tem_target_name(c->wish.target), "wanted",
+        c->wish.wanted, "words",
+        c->wish.word_count > 0 ? json_integer((json_int_t)c->wish.word_count) : json_null(),
+        "quantile", c->wish.quantile > 0 ? json_real(c->wish.quantile) : json_null(), "prior",
+        c->request->prior_name, "answer", point_as_json(&c->answer), "exposed",
+        exposed_as_json(c->model, c->exposed, c->exposed_count), "curve", curve, "certificates",
+        certificates);
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
     putchar('\n');
@@ -266,12 +318,31 @@ static int draw_curve(const chooser *c) {
 
 /* ------------------------------------------------------------------- command -- */
 
+/* Finds the most exposed words at the answer: by the target's number, or by N_w. */
+static tem_status find_exposed(chooser *c, const tem_accountant *accountant, const tem_run *run,
+                               tem_error *error) {
+    const tem_target by =
+        c->wish.target == TEM_TARGET_SUPPORT ? TEM_TARGET_SUPPORT : TEM_TARGET_SELF;
+    tem_mechanism_options options;
+    tem_mechanism *mechanism = NULL;
+    tem_point_get_options(&c->answer, &options);
+    tem_status status = tem_mechanism_create(c->model, &options, &mechanism, error);
+    if (status == TEM_OK)
+        status =
+            tem_accountant_exposed(accountant, mechanism, by, c->wish.words, c->wish.word_count,
+                                   run, c->exposed, EXPOSED, &c->exposed_count, error);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
 static int choose_with(chooser *c, const tem_accountant *accountant, const tem_run *run) {
     tem_error error;
     tem_status status = tem_accountant_choose(accountant, &c->wish, run, &c->answer, &error);
     if (status == TEM_OK)
         status = tem_accountant_curve(accountant, &c->wish, &c->answer, run, c->curve,
                                       &c->curve_count, &error);
+    if (status == TEM_OK)
+        status = find_exposed(c, accountant, run, &error);
     if (status == TEM_OK)
         status = find_tuned(c, run, &c->tuned, &error);
     talk_end_progress();
@@ -291,6 +362,7 @@ static int choose(const choose_request *r, tem_target target, double wanted) {
     tem_accountant *accountant = NULL;
     tem_model *model = trust_open_model(r->common.model, r->common.model_hash, &run);
     tem_prior *prior = NULL;
+    word_ids words = {0};
     if (model != NULL)
         prior = prior_choose("choose", r->prior_name, model, &run, r->common.quiet, &status);
     chooser c = {.request = r,
@@ -299,15 +371,21 @@ static int choose(const choose_request *r, tem_target target, double wanted) {
                           .beta = r->beta,
                           .gamma = r->gamma,
                           .prior = prior,
-                          .calibrated = r->calibrated},
+                          .calibrated = r->calibrated,
+                          .quantile = r->quantile},
                  .model = model};
-    if (prior != NULL) {
+    if (prior != NULL && r->words_path != NULL)
+        status = words_option_read(r->words_path, model, r->common.quiet, &words);
+    c.wish.words = words.ids;
+    c.wish.word_count = words.count;
+    if (prior != NULL && (r->words_path == NULL || words.count > 0)) {
         if (tem_accountant_create(model, NULL, &run, &accountant, &error) != TEM_OK)
             status = talk_error(&error);
         else
             status = choose_with(&c, accountant, &run);
     }
     tem_accountant_free(accountant);
+    word_ids_free(&words);
     tem_prior_free(prior);
     tem_model_free(model);
     return status;
@@ -319,13 +397,15 @@ static void print_help(const option_spec *table) {
          "Finds the largest epsilon that keeps the target, and shows the effects of other\n"
          "epsilons. tem computes them from the law, not by drawing.\n");
     options_print_help(stdout, table);
-    puts(
-        "\n"
-        "  tem choose --self 0.5\n"
-        "  tem choose --bayes 0.3 --prior zipf:1.1 --plot curve.svg\n"
-        "\n"
-        "The prior must be public. If you counted the text that you want to protect, epsilon,\n"
-        "which everybody may know, would depend on that text, and no noise protects against that.");
+    puts("\n"
+         "  tem choose --self 0.5\n"
+         "  tem choose --self 0.5 --quantile 0.95\n"
+         "  tem choose --self 0.5 --words names-of-illnesses.txt\n"
+         "  tem choose --bayes 0.3 --prior zipf:1.1 --plot curve.svg\n"
+         "\n"
+         "The prior and the words of --words must be public. If you took them from the text that\n"
+         "you want to protect, epsilon, which everybody may know, would depend on that text, and\n"
+         "no noise protects against that.");
 }
 
 static int check_request(const choose_request *r, tem_target *kind, double *wanted) {
@@ -341,6 +421,11 @@ static int check_request(const choose_request *r, tem_target *kind, double *want
                           "--%s takes a probability below 1: at any epsilon a word may "
                           "become another",
                           *kind == TEM_TARGET_SELF ? "self" : "bayes");
+    if (*kind == TEM_TARGET_BAYES && is_about_exposed(r))
+        return talk_usage("choose", "--bayes is one number for all words: --words and --quantile "
+                                    "go with --self or --support");
+    if (r->quantile > 1)
+        return talk_usage("choose", "--quantile takes a share above 0 and at most 1");
     if (r->beta > 0 && r->gamma > 0)
         return talk_usage("choose", "beta or gamma, not both: beta makes a gamma");
     return r->plot_path != NULL ? plot_check("choose", r->plot_path, r->force) : EXIT_DONE;
@@ -357,6 +442,10 @@ int command_choose(int argc, char *const *argv) {
          "the best guess at a word from its output is right with probability at\n"
          "most P",
          0, 0},
+        {"words", 0, OPTION_TEXT, &r.words_path, "FILE",
+         "the target holds for every word of FILE (one per line), not the median", 0, 0},
+        {"quantile", 0, OPTION_POSITIVE, &r.quantile, "Q",
+         "the target holds for the share Q of the vocabulary, or of --words", 0, 0},
         PRIOR_OPTION(r.prior_name),
         {"beta", 0, OPTION_PROBABILITY, &r.beta, "B",
          "truncate at the distance that has all but B of the probability within it\n"

@@ -1,4 +1,4 @@
-/* command_explain.c - tem explain: shows the law of one word. */
+/* command_explain.c - tem explain: shows the law of one word, or a table of several words. */
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -6,6 +6,7 @@
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
+#include "words_option.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 
 enum { DIGITS = 17, DECIMAL_BYTES = DIGITS + 32, BAR_CELLS = 40, TOP_DEFAULT = 10 };
+enum { OTHERS = 3 }; /* outputs in a row of the table */
 
 typedef struct explanation {
     const tem_model *model;
@@ -20,6 +22,7 @@ typedef struct explanation {
     const tem_law *paper; /* the law without the certificate; NULL: there is no certificate */
     tem_mechanism_info info;
     const char *word;
+    size_t length;
     uint32_t id; /* TEM_NO_WORD: unknown */
     uint32_t words;
     uint32_t *nearest; /* ids of the `top` nearest words, nearest first */
@@ -109,7 +112,7 @@ static bool print_json(const explanation *e) {
     char decimal[DECIMAL_BYTES] = "0";
     tem_error error;
     fputs("{\"word\": ", stdout);
-    bool done = print_json_string(e->word, strlen(e->word));
+    bool done = print_json_string(e->word, e->length);
     printf(", \"mechanism\": \"%s\", \"epsilon\": %.17g, \"s\": %.17g, \"gamma\": %.17g, "
            "\"n\": %u, \"excluded\": %s, \"certificate\": ",
            e->info.properties->name, e->info.epsilon, e->info.s, e->info.gamma, e->words,
@@ -139,11 +142,11 @@ static bool print_json(const explanation *e) {
         done && tem_law_support_decimal(e->law, DIGITS, decimal, sizeof decimal, &error) == TEM_OK;
     printf(", \"support\": %s, \"paper\": ", decimal);
     if (e->paper != NULL)
-        printf("{\"self\": %.17g, \"support\": %.17g}}\n",
+        printf("{\"self\": %.17g, \"support\": %.17g}}",
                e->id == TEM_NO_WORD ? 0 : tem_law_probability(e->paper, e->id),
                tem_law_support(e->paper));
     else
-        puts("null}");
+        fputs("null}", stdout);
     return done;
 }
 
@@ -174,46 +177,196 @@ static int tell(explanation *e, bool json) {
     return done ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top, bool json) {
+/* Makes the laws of e->id. The caller frees them, also on failure. */
+static int make_laws(explanation *e, const tem_mechanism *mechanism, tem_law **law,
+                     tem_law **paper) {
     tem_error error;
-    tem_law *law = NULL, *paper = NULL;
-    tem_model_info model_info;
-    tem_model_get_info(e->model, &model_info);
-    tem_mechanism_get_info(mechanism, &e->info);
-    e->words = model_info.words;
-    e->top = top < e->words ? (uint32_t)top : e->words;
+    const bool certified = e->info.certificate[0] != '\0';
+    if (tem_law_create(mechanism, e->id, DIGITS, law, &error) != TEM_OK ||
+        (certified && (*paper = paper_law(e, &error)) == NULL))
+        return talk_error(&error);
+    e->law = *law;
+    e->paper = *paper;
+    return EXIT_DONE;
+}
+
+/* Finds the word that the user typed. */
+static int find_word(explanation *e) {
+    tem_error error;
     size_t pieces = 0;
-    if (tem_model_pieces(e->model, e->word, strlen(e->word), &e->id, 1, &pieces, &error) != TEM_OK)
+    if (tem_model_pieces(e->model, e->word, e->length, &e->id, 1, &pieces, &error) != TEM_OK)
         return talk_error(&error);
     if (pieces == 0) /* punctuation, for which --punctuation word draws */
-        e->id = tem_model_find(e->model, e->word, strlen(e->word));
+        e->id = tem_model_find(e->model, e->word, e->length);
     else if (pieces > 1)
         return talk_usage("explain", "tem cuts this into %zu words; name one word", pieces);
-    const bool certified = e->info.certificate[0] != '\0';
-    int status = EXIT_FAILED;
-    if (tem_law_create(mechanism, e->id, DIGITS, &law, &error) != TEM_OK ||
-        (certified && (paper = paper_law(e, &error)) == NULL)) {
-        talk_error(&error);
-    } else {
-        e->law = law;
-        e->paper = paper;
+    return EXIT_DONE;
+}
+
+static int explain_one(explanation *e, const tem_mechanism *mechanism, bool json) {
+    tem_law *law = NULL, *paper = NULL;
+    int status = make_laws(e, mechanism, &law, &paper);
+    if (status == EXIT_DONE)
         status = tell(e, json);
-    }
     tem_law_free(paper);
     tem_law_free(law);
     return status;
 }
 
+/* ---- several words ---- */
+
+/* Finds the likeliest outputs other than the word itself, the likeliest first; of equally likely
+ * ones the one with the lower id. Returns their number. */
+static uint32_t find_likeliest(const explanation *e, uint32_t ids[OTHERS]) {
+    uint32_t count = 0;
+    for (uint32_t y = 0; y < e->words; y++) {
+        const double p = tem_law_probability(e->law, y);
+        uint32_t at = count;
+        if (y == e->id || p <= 0)
+            continue;
+        while (at > 0 && p > tem_law_probability(e->law, ids[at - 1]))
+            at--;
+        if (at == OTHERS)
+            continue;
+        count += count < OTHERS;
+        for (uint32_t i = count - 1; i > at; i--)
+            ids[i] = ids[i - 1];
+        ids[at] = y;
+    }
+    return count;
+}
+
+static void print_table_row(const explanation *e) {
+    uint32_t ids[OTHERS];
+    const uint32_t count = find_likeliest(e, ids);
+    size_t length = 0;
+    const char *word = e->id == TEM_NO_WORD ? "" : tem_model_word(e->model, e->id, &length);
+    if (e->id == TEM_NO_WORD)
+        fputs("         -", stdout);
+    else
+        printf("  %8.6f", tem_law_probability(e->law, e->id));
+    printf("  %10.2f  ", tem_law_support(e->law));
+    words_print(word, length);
+    fputs(e->id == TEM_NO_WORD ? "an unknown word: " : ": ", stdout);
+    for (uint32_t i = 0; i < count; i++) {
+        word = tem_model_word(e->model, ids[i], &length);
+        fputs(i == 0 ? "" : ", ", stdout);
+        words_print(word, length);
+        printf(" %.2g", tem_law_probability(e->law, ids[i]));
+    }
+    putchar('\n');
+}
+
+static int explain_in_table(explanation *e, const tem_mechanism *mechanism) {
+    tem_error error;
+    tem_law *law = NULL;
+    if (tem_law_create(mechanism, e->id, DIGITS, &law, &error) != TEM_OK)
+        return talk_error(&error);
+    e->law = law;
+    print_table_row(e);
+    tem_law_free(law);
+    return EXIT_DONE;
+}
+
+static void print_table_head(const explanation *e, size_t count) {
+    printf("%s words under %s%s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n\n",
+           talk_count(count), e->info.certificate[0] != '\0' ? "calibrated " : "",
+           e->info.properties->name, e->info.epsilon, e->info.s, e->info.gamma,
+           e->info.epsilon_gamma);
+    printf("       N_w         S_w  word: its likeliest other outputs\n");
+}
+
+/* Words to explain: as the user typed them, or from a file. */
+typedef struct explained_words {
+    const char **typed;
+    size_t typed_count;
+    word_ids listed;
+} explained_words;
+
+static int name_word(explanation *e, const explained_words *words, size_t i) {
+    if (i < words->typed_count) {
+        e->word = words->typed[i];
+        e->length = strlen(e->word);
+        return find_word(e);
+    }
+    e->id = words->listed.ids[i - words->typed_count];
+    e->word = tem_model_word(e->model, e->id, &e->length);
+    return EXIT_DONE;
+}
+
+static int explain_several(explanation *e, const tem_mechanism *mechanism,
+                           const explained_words *words, bool json) {
+    const size_t count = words->typed_count + words->listed.count;
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < words->typed_count && status == EXIT_DONE; i++)
+        status = name_word(e, words, i); /* refuse a word before anything is printed */
+    if (status == EXIT_DONE && !json)
+        print_table_head(e, count);
+    for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
+        status = name_word(e, words, i);
+        if (json)
+            fputs(i == 0 ? "[" : ",\n", stdout);
+        if (status == EXIT_DONE)
+            status = json ? explain_one(e, mechanism, true) : explain_in_table(e, mechanism);
+    }
+    if (json)
+        puts("]");
+    else if (status == EXIT_DONE)
+        puts("\nN_w: how often the word stays itself; S_w: over how many words it is spread in "
+             "effect.");
+    return status;
+}
+
+static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top,
+                   const explained_words *words, bool json) {
+    tem_model_info model_info;
+    tem_model_get_info(e->model, &model_info);
+    tem_mechanism_get_info(mechanism, &e->info);
+    e->words = model_info.words;
+    e->top = top < e->words ? (uint32_t)top : e->words;
+    if (words->typed_count != 1 || words->listed.count > 0)
+        return explain_several(e, mechanism, words, json);
+    int status = name_word(e, words, 0);
+    if (status == EXIT_DONE)
+        status = explain_one(e, mechanism, json);
+    if (json && status == EXIT_DONE)
+        putchar('\n');
+    return status;
+}
+
 static void print_help(const option_spec *table) {
-    puts("usage: tem explain --epsilon E WORD [OPTIONS]\n"
+    puts("usage: tem explain --epsilon E WORD... [OPTIONS]\n"
          "\n"
          "Shows which words replace WORD, and how likely: the nearest words, all the others\n"
          "together, how often the word stays itself (N_w) and over how many words it is spread\n"
-         "in effect (S_w). tem computes these numbers from the exact law, not by drawing.\n");
+         "in effect (S_w). For several words it prints a table: N_w, S_w and the likeliest other\n"
+         "outputs. tem computes these numbers from the exact law, not by drawing.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem explain --epsilon 3 wonderful\n"
-         "  tem explain --epsilon 3 wonderful --top 50 --json");
+         "  tem explain --epsilon 3 wonderful --top 50 --json\n"
+         "  tem explain --epsilon 3 the insulin chicago\n"
+         "  tem explain --epsilon 3 --words names-of-illnesses.txt");
+}
+
+static int open_and_explain(const common_options *common, const mechanism_choice *choice,
+                            explained_words *words, const char *words_path, uint64_t top,
+                            bool json) {
+    const tem_run run = {.threads = (unsigned)common->threads};
+    tem_model *model = trust_open_model(common->model, common->model_hash, &run);
+    if (model == NULL)
+        return EXIT_FAILED;
+    int status = EXIT_FAILED;
+    tem_mechanism *mechanism = mechanism_choose("explain", model, choice, &status);
+    explanation e = {.model = model};
+    if (mechanism != NULL && words_path != NULL)
+        status = words_option_read(words_path, model, common->quiet, &words->listed);
+    if (mechanism != NULL && (words_path == NULL || status == EXIT_DONE))
+        status = explain(&e, mechanism, top, words, json);
+    word_ids_free(&words->listed);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+    return status;
 }
 
 int command_explain(int argc, char *const *argv) {
@@ -221,38 +374,35 @@ int command_explain(int argc, char *const *argv) {
     mechanism_choice choice = {0};
     uint64_t top = TOP_DEFAULT;
     bool json = false;
+    const char *words_path = NULL;
     const option_spec table[] = {
         MECHANISM_OPTIONS(choice),
-        {"top", 0, OPTION_COUNT, &top, "N", "show the N nearest words (default 10)", 1,
-         TEM_WORDS_MAX},
-        {"json", 0, OPTION_FLAG, &json, NULL, "print one JSON object", 0, 0},
+        {"words", 0, OPTION_TEXT, &words_path, "FILE",
+         "also the words of FILE, one per line: a table", 0, 0},
+        {"top", 0, OPTION_COUNT, &top, "N", "show the N nearest words (default 10); not in a table",
+         1, TEM_WORDS_MAX},
+        {"json", 0, OPTION_FLAG, &json, NULL,
+         "print one JSON object; an array of them for several words", 0, 0},
         TRUSTED_MODEL_OPTIONS(common),
         COMMON_OPTIONS(common),
     };
-    explanation e = {.model = NULL};
+    explained_words words = {.typed = calloc((size_t)argc, sizeof *words.typed)};
     char message[OPTION_MESSAGE_BYTES];
-    size_t operands = 0;
-    if (!options_parse(argc, argv, table, &e.word, 1, &operands, message))
-        return talk_usage("explain", "%s", message);
-    if (common.help) {
-        print_help(table);
-        return EXIT_DONE;
-    }
-    if (operands == 0)
-        return talk_usage("explain", "which word? tem explain --epsilon E WORD");
-    if (choice.epsilon <= 0)
-        return mechanism_ask_epsilon("explain", choice.calibrated);
-    const tem_run run = {.threads = (unsigned)common.threads};
-    tem_model *model = trust_open_model(common.model, common.model_hash, &run);
-    if (model == NULL)
+    int status = EXIT_DONE;
+    if (words.typed == NULL) {
+        fputs("tem: out of memory\n", stderr);
         return EXIT_FAILED;
-    int status = EXIT_FAILED;
-    tem_mechanism *mechanism = mechanism_choose("explain", model, &choice, &status);
-    if (mechanism != NULL) {
-        e.model = model;
-        status = explain(&e, mechanism, top, json);
     }
-    tem_mechanism_free(mechanism);
-    tem_model_free(model);
+    if (!options_parse(argc, argv, table, words.typed, (size_t)argc, &words.typed_count, message))
+        status = talk_usage("explain", "%s", message);
+    else if (common.help)
+        print_help(table);
+    else if (words.typed_count == 0 && words_path == NULL)
+        status = talk_usage("explain", "which word? tem explain --epsilon E WORD");
+    else if (choice.epsilon <= 0)
+        status = mechanism_ask_epsilon("explain", choice.calibrated);
+    else
+        status = open_and_explain(&common, &choice, &words, words_path, top, json);
+    free(words.typed);
     return status;
 }

@@ -148,22 +148,27 @@ static int check_request(privatize_request *r) {
     return check_inputs(r);
 }
 
-/* Warns if the epsilon leaves nearly no privacy, or nearly no text. The median takes longer to
- * compute than megabytes of text take to cut, so a quiet run does not compute it. */
+/* Warns if the epsilon leaves some words nearly no privacy, or nearly no text. The first looks at a
+ * high quantile of the vocabulary: the median word of a text is a frequent word, and rare words
+ * stay themselves more often and tell more. These numbers take longer to compute than megabytes of
+ * text take to cut, so a quiet run does not compute them. */
 static void warn_about_epsilon(const tem_mechanism *mechanism, bool quiet) {
-    double median = 0;
-    if (quiet || tem_mechanism_self_median(mechanism, &median, NULL) != TEM_OK)
-        return; /* Madlib has no law, so no median */
+    double exposed = 0, median = 1;
+    if (quiet ||
+        tem_mechanism_self_quantile(mechanism, TEM_SELF_QUANTILE, &exposed, NULL) != TEM_OK)
+        return; /* Madlib has no law */
     tem_certificate_info certificate;
     const bool certified = tem_mechanism_get_certificate(mechanism, &certificate);
-    if (median > TEM_SELF_MEDIAN_LARGE)
+    if (exposed > TEM_SELF_QUANTILE_LARGE)
         talk_note(quiet,
-                  "tem: warning: at this epsilon the median word of a text (words by Zipf's law) "
-                  "stays itself about %s %% of the time: there is nearly no privacy. Use a smaller "
-                  "epsilon%s.",
-                  talk_number(tem_round_down(100 * median, 3)),
-                  certified ? "; 'tem choose' lists the effects of each certificate" : "");
-    else if (median < TEM_SELF_MEDIAN_SMALL)
+                  "tem: warning: at this epsilon one word in 20 of the vocabulary stays itself "
+                  "more than about %s %% of the time: these words have nearly no privacy. Use a "
+                  "smaller epsilon; %s.",
+                  talk_number(tem_round_down(100 * exposed, 3)),
+                  certified ? "'tem choose' lists the effects of each certificate"
+                            : "'tem choose --self 0.5 --quantile 0.95' finds one");
+    else if (tem_mechanism_self_median(mechanism, &median, NULL) == TEM_OK &&
+             median < TEM_SELF_MEDIAN_SMALL)
         talk_note(
             quiet,
             "tem: warning: at this epsilon the median word of a text (words by Zipf's law) "

@@ -61,6 +61,27 @@ json_t *words_worst_as_json(const tem_model *model, const tem_audit *audit) {
                      (double)audit->worst_distance / TEM_DIST_ONE);
 }
 
+void exposed_print(const tem_model *model, const tem_exposure *words, uint32_t count) {
+    puts("       N_w         S_w  word");
+    for (uint32_t i = 0; i < count; i++) {
+        printf("  %8.6f  %10.2f  ", words[i].self, words[i].support);
+        print_word_of(model, words[i].word);
+        putchar('\n');
+    }
+}
+
+json_t *exposed_as_json(const tem_model *model, const tem_exposure *words, uint32_t count) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++)
+        if (json_array_append_new(
+                list, json_pack("{s:o, s:f, s:f}", "word", word_as_json(model, words[i].word),
+                                "self", words[i].self, "support", words[i].support)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
 /* ---- the effects of a certified mechanism ---- */
 
 static void print_row(const char *what, double certified, double paper) {

@@ -21,6 +21,12 @@ void words_print_worst(const tem_model *model, const tem_audit *audit);
  * is short or a word is not UTF-8. */
 json_t *words_worst_as_json(const tem_model *model, const tem_audit *audit);
 
+/* Prints words with N_w and S_w as a table. */
+void exposed_print(const tem_model *model, const tem_exposure *words, uint32_t count);
+
+/* Returns [{"word", "self", "support"}, ...], or NULL if memory is short or a word is not UTF-8. */
+json_t *exposed_as_json(const tem_model *model, const tem_exposure *words, uint32_t count);
+
 /* ---- the effects of a certified mechanism, beside those of the paper's at the same epsilon: a
  * tighter proof also allows less noise, and users should see both effects ---- */
 

@@ -157,12 +157,12 @@ TEM_API void tem_prior_get_info(const tem_prior *prior, tem_prior_info *info);
 typedef struct tem_summary {
     double self_median; /* N_w, how often a word stays itself */
     double self_mean;
-    double support_median; /* S_w = exp(entropy): over how many words the output is spread */
-    double entropy_mean;   /* in nats */
-    double distance_mean;  /* of min(d(w, output), gamma) */
-    double beyond_mean;    /* how often the output is farther away than gamma */
-    double bayes;          /* how often the best guess of w from its output is right */
-    double self_exposed;   /* the largest N_w of a word that a text can contain; in a tem_point as
+    double support_median;  /* S_w = exp(entropy): over how many words the output is spread */
+    double entropy_mean;    /* in nats */
+    double distance_mean;   /* of min(d(w, output), gamma) */
+    double beyond_mean;     /* how often the output is farther away than gamma */
+    double bayes;           /* how often the best guess of w from its output is right */
+    double self_exposed;    /* the largest N_w of a word that a text can contain; in a tem_point as
                             * the wish says; NaN if there is no such word */
     double support_exposed; /* the same for the least S_w */
     uint64_t reserved[2];   /* 0 */

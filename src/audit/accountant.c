@@ -207,8 +207,7 @@ static tem_status take_most(const summary_source *q, tem_target by, const word_l
 
 tem_status accountant_exposed(const tem_accountant *a, const tem_mechanism *m, tem_target by,
                               const uint32_t *words, uint32_t word_count, const tem_run *run,
-                              tem_exposure *most, uint32_t max, uint32_t *count,
-                              tem_error *error) {
+                              tem_exposure *most, uint32_t max, uint32_t *count, tem_error *error) {
     const exposure_group group = accountant_group(a, words, word_count, 1);
     const uint32_t found = max < group.count ? max : group.count;
     tem_prior *even = NULL;

@@ -15,8 +15,8 @@ void exposure_order(const word_law *laws, const exposure_group *group, tem_targe
                     exposure_rank *ranks) {
     for (uint32_t i = 0; i < group->count; i++) {
         const word_law *law = &laws[group->words[i]];
-        ranks[i] = (exposure_rank){by == TEM_TARGET_SUPPORT ? -law->entropy : law->self,
-                                   group->words[i]};
+        ranks[i] =
+            (exposure_rank){by == TEM_TARGET_SUPPORT ? -law->entropy : law->self, group->words[i]};
     }
     qsort(ranks, group->count, sizeof *ranks, compare_ranks);
 }

@@ -34,8 +34,8 @@ static tem_status describe(const epsilon_search *c, const tem_mechanism *mechani
     mechanism_get_info(mechanism, &info);
     point->s = info.s;
     point->gamma = info.gamma;
-    const exposure_group group = accountant_group(
-        c->accountant, c->wish->words, (uint32_t)c->wish->word_count, c->wish->quantile);
+    const exposure_group group = accountant_group(c->accountant, c->wish->words,
+                                                  (uint32_t)c->wish->word_count, c->wish->quantile);
     return accountant_summarise(c->accountant, mechanism, c->wish->prior, &group,
                                 with_bayes || c->wish->target == TEM_TARGET_BAYES, c->run,
                                 &point->summary, error);

@@ -131,8 +131,8 @@ static void check_exposed(const tem_accountant *accountant, const tem_mechanism 
 static void check_model(uint32_t count, const uint32_t *output_weights, double epsilon) {
     tem_model *model = random_model(NULL, count, 6);
     tem_accountant *accountant = accountant_of(model, output_weights);
-    tem_mechanism *mechanism = mechanism_of(
-        model, (tem_mechanism_options){.epsilon = epsilon, .weights = output_weights});
+    tem_mechanism *mechanism =
+        mechanism_of(model, (tem_mechanism_options){.epsilon = epsilon, .weights = output_weights});
     uint32_t *words = malloc(count * sizeof *words);
     assert_non_null(words);
     for (uint32_t id = 0; id < count; id++)
@@ -351,9 +351,9 @@ static void test_self_quantile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantiles),        cmocka_unit_test(test_exposed),
-        cmocka_unit_test(test_unreachable),      cmocka_unit_test(test_choose_for_words),
-        cmocka_unit_test(test_point_options),    cmocka_unit_test(test_refused_wishes),
+        cmocka_unit_test(test_quantiles),     cmocka_unit_test(test_exposed),
+        cmocka_unit_test(test_unreachable),   cmocka_unit_test(test_choose_for_words),
+        cmocka_unit_test(test_point_options), cmocka_unit_test(test_refused_wishes),
         cmocka_unit_test(test_self_quantile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -700,12 +700,11 @@ static void check_curve(const tem_accountant *accountant, const tem_wish *wish,
 
 static void test_choose(void **state) {
     (void)state;
-    static const tem_wish wishes[] = {
-        {.target = TEM_TARGET_SELF, .wanted = 0.5},
-        {.target = TEM_TARGET_SUPPORT, .wanted = 5, .beta = 0.01},
-        {.target = TEM_TARGET_BAYES, .wanted = 0.3, .gamma = 1},
-        {.target = TEM_TARGET_SUPPORT, .wanted = 149.9},
-        {.target = TEM_TARGET_SELF, .wanted = 0.5, .calibrated = 1}};
+    static const tem_wish wishes[] = {{.target = TEM_TARGET_SELF, .wanted = 0.5},
+                                      {.target = TEM_TARGET_SUPPORT, .wanted = 5, .beta = 0.01},
+                                      {.target = TEM_TARGET_BAYES, .wanted = 0.3, .gamma = 1},
+                                      {.target = TEM_TARGET_SUPPORT, .wanted = 149.9},
+                                      {.target = TEM_TARGET_SELF, .wanted = 0.5, .calibrated = 1}};
     tem_model *model = make_model(150, 4, anywhere, TEM_EUCLIDEAN, 16);
     tem_accountant *accountant = accountant_of(model, NULL);
     tem_prior *prior = zipf(model, 1);
@@ -730,16 +729,18 @@ static void test_choose_refuses(void **state) {
     const struct {
         tem_wish wish;
         tem_status status;
-    } refused[] = {{{.target = TEM_TARGET_SELF, .wanted = 0, .prior = prior}, TEM_ERR_ARGUMENT},
-                   {{.target = TEM_TARGET_SELF, .wanted = 1, .prior = prior}, TEM_ERR_ARGUMENT},
-                   {{.target = TEM_TARGET_BAYES, .wanted = NAN, .prior = prior}, TEM_ERR_ARGUMENT},
-                   {{.target = TEM_TARGET_SUPPORT, .wanted = 1, .prior = prior}, TEM_ERR_ARGUMENT},
-                   {{.target = TEM_TARGET_SUPPORT, .wanted = INFINITY, .prior = prior}, TEM_ERR_ARGUMENT},
-                   {{.wanted = 0.5, .prior = prior}, TEM_ERR_ARGUMENT},
-                   {{.target = TEM_TARGET_SELF, .wanted = 0.5}, TEM_ERR_ARGUMENT},
-                   {{.target = TEM_TARGET_SELF, .wanted = 0.5, .beta = 0.01, .gamma = 2, .prior = prior}, TEM_ERR_ARGUMENT},
-                   {{.target = TEM_TARGET_SUPPORT, .wanted = 21, .prior = prior}, TEM_ERR_RANGE},
-                   {{.target = TEM_TARGET_BAYES, .wanted = 0.01, .prior = prior}, TEM_ERR_RANGE}};
+    } refused[] = {
+        {{.target = TEM_TARGET_SELF, .wanted = 0, .prior = prior}, TEM_ERR_ARGUMENT},
+        {{.target = TEM_TARGET_SELF, .wanted = 1, .prior = prior}, TEM_ERR_ARGUMENT},
+        {{.target = TEM_TARGET_BAYES, .wanted = NAN, .prior = prior}, TEM_ERR_ARGUMENT},
+        {{.target = TEM_TARGET_SUPPORT, .wanted = 1, .prior = prior}, TEM_ERR_ARGUMENT},
+        {{.target = TEM_TARGET_SUPPORT, .wanted = INFINITY, .prior = prior}, TEM_ERR_ARGUMENT},
+        {{.wanted = 0.5, .prior = prior}, TEM_ERR_ARGUMENT},
+        {{.target = TEM_TARGET_SELF, .wanted = 0.5}, TEM_ERR_ARGUMENT},
+        {{.target = TEM_TARGET_SELF, .wanted = 0.5, .beta = 0.01, .gamma = 2, .prior = prior},
+         TEM_ERR_ARGUMENT},
+        {{.target = TEM_TARGET_SUPPORT, .wanted = 21, .prior = prior}, TEM_ERR_RANGE},
+        {{.target = TEM_TARGET_BAYES, .wanted = 0.01, .prior = prior}, TEM_ERR_RANGE}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         tem_point answer = {.epsilon = -1};
         assert_int_equal(tem_accountant_choose(accountant, &refused[i].wish, NULL, &answer, NULL),

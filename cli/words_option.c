@@ -1,0 +1,109 @@
+/* words_option.c - the option --words FILE: words that a command is about. */
+#include "words_option.h"
+
+#include "talk.h"
+#include "word_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 8 };
+
+/* The state while the lines of a file are looked up. */
+typedef struct looking_up {
+    const tem_model *model;
+    bool *seen; /* per word of the model */
+    word_ids *found;
+    uint32_t unknown;      /* lines with a word that the model does not have */
+    uint32_t shown[SHOWN]; /* the first of them, counted from 1 */
+} looking_up;
+
+static void take_word(looking_up *l, uint32_t id, bool *unknown) {
+    if (id == TEM_NO_WORD) {
+        *unknown = true;
+    } else if (!l->seen[id]) {
+        l->seen[id] = true;
+        l->found->ids[l->found->count++] = id;
+    }
+}
+
+/* Looks up one line. Punctuation is a word of the model if the model has it as it is. */
+static tem_status look_up(looking_up *l, const char *line, uint32_t number, tem_error *error) {
+    const size_t bytes = strlen(line);
+    size_t count = 0;
+    bool unknown = false;
+    uint32_t *ids = malloc((bytes + 1) * sizeof *ids);
+    if (ids == NULL) {
+        *error = (tem_error){.status = TEM_ERR_MEMORY, .message = "out of memory"};
+        return TEM_ERR_MEMORY;
+    }
+    const tem_status status =
+        tem_model_pieces(l->model, line, bytes, ids, bytes + 1, &count, error);
+    for (size_t i = 0; i < count && status == TEM_OK; i++)
+        take_word(l, ids[i], &unknown);
+    if (count == 0 && status == TEM_OK)
+        take_word(l, tem_model_find(l->model, line, bytes), &unknown);
+    free(ids);
+    if (unknown && l->unknown < SHOWN)
+        l->shown[l->unknown] = number;
+    l->unknown += unknown;
+    return status;
+}
+
+static void tell_unknown(const looking_up *l, const char *path, uint32_t lines, bool quiet) {
+    char numbers[SHOWN * 16] = "";
+    for (uint32_t i = 0; i < l->unknown && i < SHOWN; i++)
+        snprintf(numbers + strlen(numbers), sizeof numbers - strlen(numbers), "%s%u",
+                 i == 0 ? "" : ", ", l->shown[i]);
+    talk_note(quiet || l->unknown == 0,
+              "tem: warning: %s: tem leaves out %u of its %u words, which the vocabulary does not "
+              "have: number %s%s (comments and empty lines are not counted)",
+              path, l->unknown, lines, numbers, l->unknown > SHOWN ? ", ..." : "");
+}
+
+static int look_up_all(const char *path, const word_file *file, looking_up *l, bool quiet) {
+    tem_error error;
+    tem_status status = TEM_OK;
+    for (uint32_t i = 0; i < file->count && status == TEM_OK; i++) {
+        status = look_up(l, file->words[i], i + 1, &error);
+        if (status != TEM_OK)
+            snprintf(error.file, sizeof error.file, "%s", path);
+    }
+    if (status != TEM_OK)
+        return talk_error(&error);
+    if (l->found->count == 0) {
+        fprintf(stderr, "tem: %s: no word of it is in the vocabulary\n", path);
+        return EXIT_FAILED;
+    }
+    tell_unknown(l, path, file->count, quiet);
+    return EXIT_DONE;
+}
+
+int words_option_read(const char *path, const tem_model *model, bool quiet, word_ids *out) {
+    tem_model_info info;
+    tem_error error;
+    word_file file = {0};
+    tem_model_get_info(model, &info);
+    if (word_file_read(path, &file, &error) != TEM_OK)
+        return talk_error(&error);
+    word_ids found = {.ids = malloc(info.words * sizeof *found.ids)};
+    looking_up l = {.model = model, .seen = calloc(info.words, sizeof *l.seen), .found = &found};
+    int status = EXIT_FAILED;
+    if (found.ids == NULL || l.seen == NULL)
+        fputs("tem: out of memory\n", stderr);
+    else
+        status = look_up_all(path, &file, &l, quiet);
+    free(l.seen);
+    word_file_free(&file);
+    if (status == EXIT_DONE)
+        *out = found;
+    else
+        free(found.ids);
+    return status;
+}
+
+void word_ids_free(word_ids *words) {
+    free(words->ids);
+    *words = (word_ids){0};
+}

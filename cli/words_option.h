@@ -1,0 +1,23 @@
+/* words_option.h - the option --words FILE: words that a command is about. */
+#ifndef CLI_WORDS_OPTION_H
+#define CLI_WORDS_OPTION_H
+
+#include "tem.h"
+
+#include <stdbool.h>
+
+/* Ids of words of a model in the order in which they were given, each once. */
+typedef struct word_ids {
+    uint32_t *ids;
+    uint32_t count;
+} word_ids;
+
+/* Finds the words of a file (word_file.h) in the model. A line is cut and folded as text is, so it
+ * may have several words. Words that the model does not have are left out; unless `quiet`, a note
+ * on stderr counts them. No message contains a word: the file tells what the user thinks is
+ * sensitive. Returns an exit status; prints what went wrong, also if no word is left. Free with
+ * word_ids_free. */
+int words_option_read(const char *path, const tem_model *model, bool quiet, word_ids *out);
+void word_ids_free(word_ids *words);
+
+#endif
