@@ -2,6 +2,7 @@
  * table that this compilation defines. */
 #include "audit/pair_loops.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef float lanes __attribute__((vector_size(PAIR_LANES * sizeof(float)), may_alias));
@@ -31,16 +32,17 @@ static inline lanes distances(const pair_row *row, uint32_t group) {
                  far + row->gamma);
 }
 
-/* 2^x for x from -126 to 0, with an error of 2e-7. The nearest integer to x goes into the exponent
- * of the float; a polynomial gives the power of the rest, which is between -1/2 and 1/2. */
+/* 2^x for x from -126 to 0, with an error of 2e-7. A polynomial gives the power of the rest of x,
+ * which is between -1/2 and 1/2. The nearest integer n is added to the exponent of that float: after
+ * adding `rounder`, n is in the last bits of x, and the shift moves it to the exponent and all other
+ * bits out. */
 static inline lanes power_of_two(lanes x) {
     const float rounder = 12582912; /* 1.5 * 2^23: adding it rounds x to an integer */
-    const lanes n = (x + rounder) - rounder, r = x - n;
+    const lanes rounded = x + rounder, r = x - (rounded - rounder);
     const lanes p =
         1 + r * (0.69314718f +
                  r * (0.24022651f + r * (0.05550411f + r * (0.0096181291f + r * 0.0013333558f))));
-    const whole exponent = (__builtin_convertvector(n, whole) + 127) << 23;
-    return p * (lanes)exponent;
+    return (lanes)((whole)p + ((whole)rounded << 23));
 }
 
 static inline float sum(lanes x) {
@@ -50,42 +52,29 @@ static inline float sum(lanes x) {
     return total;
 }
 
-static pair_sums sums(const pair_row *row, const float *a) {
-    lanes z = {0}, first = {0}, second = {0};
-    for (uint32_t group = 0; group < row->groups; group++) {
-        const lanes m = distances(row, group);
-        const lanes mass = power_of_two(m * row->rate) * load(a + (size_t)group * PAIR_LANES);
-        z += mass;
-        first += mass * m;
-        second += mass * m * m;
-    }
-    return (pair_sums){sum(z), sum(first), sum(second)};
-}
-
-static float gradient(const pair_row *row, const float *p, const float *q) {
-    lanes total = {0};
-    for (uint32_t group = 0; group < row->groups; group++) {
-        const size_t at = (size_t)group * PAIR_LANES;
-        const lanes m = distances(row, group);
-        total += power_of_two(m * row->rate) * (m * load(p + at) + load(q + at));
-    }
-    return sum(total);
-}
-
 static inline lanes magnitude(lanes x) {
     return (lanes)((whole)x & 0x7fffffff);
 }
 
-static pair_excess excess(const pair_row *row, float u, const float *others, float limit) {
+static inline void add(float *to, lanes what) {
+    *(lanes *)to += what;
+}
+
+static pair_excess excess(const pair_row *row, float u, const float *others, float limit,
+                          float *others_sums) {
     lanes total = {0}, moment = {0};
     const lanes zero = {0};
     for (uint32_t group = 0; group < row->groups; group++) {
+        const size_t at = (size_t)group * PAIR_LANES;
         const lanes m = distances(row, group);
-        const lanes rise = u - load(others + (size_t)group * PAIR_LANES);
+        const lanes rise = u - load(others + at);
         const lanes over = most(magnitude(rise) - limit * m, zero);
         const lanes v = (lanes)((whole)over & (m > 0)); /* not the padding */
-        total += (lanes)((whole)v | ((whole)rise & INT32_MIN));
+        const lanes signed_v = (lanes)((whole)v | ((whole)rise & INT32_MIN));
+        total += signed_v;
         moment += v * m;
+        if (others_sums != NULL)
+            add(others_sums + at, -signed_v);
     }
     return (pair_excess){sum(total), sum(moment)};
 }
@@ -116,39 +105,109 @@ static void roots(const uint32_t *from, uint32_t groups, float scale, uint16_t *
     }
 }
 
-static inline void add(float *to, lanes what) {
-    *(lanes *)to += what;
+/* The sums of one group of columns, or of the lanes of one row. */
+typedef struct lane_sums {
+    lanes z, m, q, gradient;
+} lane_sums;
+
+/* Adds a pair to the sums of a row and of a column. The callers are compiled once for each choice
+ * of sums, which is constant in them. */
+static inline void meet_group(lanes m, float rate, const pair_numbers *own, const lanes of[3],
+                              bool totals, bool moments, bool gradient, lane_sums *row,
+                              lane_sums *column) {
+    const lanes k = power_of_two(m * rate);
+    if (totals) {
+        const lanes mass = k * of[0], own_mass = k * own->a;
+        row->z += mass;
+        column->z += own_mass;
+        if (moments) {
+            const lanes first = mass * m, own_first = own_mass * m;
+            row->m += first;
+            column->m += own_first;
+            row->q += first * m;
+            column->q += own_first * m;
+        }
+    }
+    if (gradient) {
+        row->gradient += k * (m * of[1] + of[2]);
+        column->gradient += k * (m * own->p + own->h);
+    }
 }
 
-static void meet(const pair_row *row, const pair_numbers *own, float *row_sums,
-                 const pair_side *columns) {
-    lanes *const total = (lanes *)row_sums;
-    lanes z = total[0], first = total[1], second = total[2], gradient = total[3];
-    for (uint32_t group = 0; group < row->groups; group++) {
-        const size_t at = (size_t)group * PAIR_LANES;
-        const lanes m = distances(row, group);
-        const lanes k = power_of_two(m * row->rate), km = k * m, kmm = km * m;
-        const lanes a = load(columns->a + at);
-        z += k * a;
-        first += km * a;
-        second += kmm * a;
-        gradient += km * load(columns->p + at) + k * load(columns->h + at);
-        add(columns->z + at, k * own->a);
-        add(columns->m + at, km * own->a);
-        add(columns->q + at, kmm * own->a);
-        add(columns->gradient + at, km * own->p + k * own->h);
+static inline lane_sums load_columns(const pair_side *columns, size_t at, bool totals, bool moments,
+                                     bool gradient) {
+    lane_sums s = {{0}, {0}, {0}, {0}};
+    if (totals)
+        s.z = load(columns->z + at);
+    if (moments)
+        s.m = load(columns->m + at), s.q = load(columns->q + at);
+    if (gradient)
+        s.gradient = load(columns->gradient + at);
+    return s;
+}
+
+static inline void store_columns(const lane_sums *s, const pair_side *columns, size_t at,
+                                 bool totals, bool moments, bool gradient) {
+    if (totals)
+        *(lanes *)(columns->z + at) = s->z;
+    if (moments) {
+        *(lanes *)(columns->m + at) = s->m;
+        *(lanes *)(columns->q + at) = s->q;
     }
-    total[0] = z;
-    total[1] = first;
-    total[2] = second;
-    total[3] = gradient;
+    if (gradient)
+        *(lanes *)(columns->gradient + at) = s->gradient;
+}
+
+__attribute__((always_inline)) static inline void meet(const pair_row *rows,
+                                                       const pair_numbers *own, float *row_sums,
+                                                       const pair_side *columns, bool totals,
+                                                       bool moments, bool gradient) {
+    lane_sums of_row[PAIR_ROWS];
+    for (int r = 0; r < PAIR_ROWS; r++)
+        of_row[r] = ((lane_sums *)row_sums)[r];
+    for (uint32_t group = 0; group < rows->groups; group++) {
+        const size_t at = (size_t)group * PAIR_LANES;
+        const lanes nothing = {0};
+        const lanes of[3] = {totals ? load(columns->a + at) : nothing,
+                             gradient ? load(columns->p + at) : nothing,
+                             gradient ? load(columns->h + at) : nothing};
+        lane_sums column = load_columns(columns, at, totals, moments, gradient);
+#pragma GCC unroll 4
+        for (uint32_t r = 0; r < PAIR_ROWS; r++)
+            meet_group(distances(rows, r * rows->groups + group), rows->rate, &own[r], of, totals,
+                       moments, gradient, &of_row[r], &column);
+        store_columns(&column, columns, at, totals, moments, gradient);
+    }
+    for (int r = 0; r < PAIR_ROWS; r++)
+        ((lane_sums *)row_sums)[r] = of_row[r];
+}
+
+static void meet_totals(const pair_row *rows, const pair_numbers *own, float *row_sums,
+                        const pair_side *columns) {
+    meet(rows, own, row_sums, columns, true, false, false);
+}
+
+static void meet_moments(const pair_row *rows, const pair_numbers *own, float *row_sums,
+                         const pair_side *columns) {
+    meet(rows, own, row_sums, columns, true, true, false);
+}
+
+static void meet_gradient(const pair_row *rows, const pair_numbers *own, float *row_sums,
+                          const pair_side *columns) {
+    meet(rows, own, row_sums, columns, false, false, true);
+}
+
+static void meet_all(const pair_row *rows, const pair_numbers *own, float *row_sums,
+                     const pair_side *columns) {
+    meet(rows, own, row_sums, columns, true, true, true);
 }
 
 const pair_loops PAIR_LOOPS = {
     .roots = roots,
-    .sums = sums,
-    .gradient = gradient,
     .excess = excess,
     .slope = slope,
-    .meet = meet,
+    .meet = {[PAIR_TOTALS] = meet_totals,
+             [PAIR_MOMENTS] = meet_moments,
+             [PAIR_GRADIENT] = meet_gradient,
+             [PAIR_ALL] = meet_all},
 };

@@ -1,5 +1,5 @@
-/* pair_loops.h - the inner loops of pair_matrix.h: one row of distances against all words, sixteen
- * words at a time.
+/* pair_loops.h - the inner loops of pair_matrix.h: rows of distances against a block of words,
+ * sixteen words at a time.
  *
  * The build compiles the one source, pair_loops.c, once per register width. Every operation works
  * on each element separately, so all versions return the same bits. */
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { PAIR_LANES = 16 };
+enum { PAIR_LANES = 16, PAIR_ROWS = 4 };
 
 /* One row of distances. All vectors are padded to whole groups of PAIR_LANES elements. The padding
  * of vectors that are factors is 0. */
@@ -19,10 +19,6 @@ typedef struct pair_row {
     float gamma; /* larger distances count as gamma */
     float rate;  /* -s / ln 2: exp(-s m) = 2^(rate m) */
 } pair_row;
-
-typedef struct pair_sums {
-    float z, m, q; /* sums of a k, a k m, a k m^2; k = exp(-s m) */
-} pair_sums;
 
 /* By how much the pairs of a word exceed a limit on the slope: v = max(|u - u_y| - limit m, 0). */
 typedef struct pair_excess {
@@ -41,18 +37,28 @@ typedef struct pair_side {
     float *z, *m, *q, *gradient;
 } pair_side;
 
+/* Which sums a pass computes: z; z, m and q; gradient; all four. */
+typedef enum pair_kind { PAIR_TOTALS, PAIR_MOMENTS, PAIR_GRADIENT, PAIR_ALL, PAIR_KINDS } pair_kind;
+
+/* Adds the words of the columns to the sums of PAIR_ROWS rows, and these rows to the sums of the
+ * columns. With k = exp(-s m), a word with the factors a, p, h adds k a to z, k m a to m, k m^2 a
+ * to q, and k (m p + h) to gradient. Only sums of the kind, and only factors that they need, are
+ * used.
+ *   rows      the first row; the others follow it, without a gap
+ *   own       the factors of the rows
+ *   row_sums  per row four groups of lanes: z, m, q and gradient */
+typedef void pair_meet(const pair_row *rows, const pair_numbers own[PAIR_ROWS], float *row_sums,
+                       const pair_side *columns);
+
 typedef struct pair_loops {
     /* Computes distances from their squares: the root times `scale`, rounded, at most 65535. */
     void (*roots)(const uint32_t *squares, uint32_t groups, float scale, uint16_t *steps);
-    pair_sums (*sums)(const pair_row *row, const float *a);
-    float (*gradient)(const pair_row *row, const float *p, const float *q); /* sum of k (m p + q) */
-    pair_excess (*excess)(const pair_row *row, float u, const float *others, float limit);
-    float (*slope)(const pair_row *row, float u, const float *others); /* largest |u - u_y| / m */
 
-    /* Adds the words of the columns to the sums of the row, and the row to the sums of the columns.
-     * `row_sums` has four groups of lanes: z, m, q and gradient of the row. */
-    void (*meet)(const pair_row *row, const pair_numbers *row_numbers, float *row_sums,
-                 const pair_side *columns);
+    /* others_sums: the signed sums of the other words, to which each v is added; or NULL. */
+    pair_excess (*excess)(const pair_row *row, float u, const float *others, float limit,
+                          float *others_sums);
+    float (*slope)(const pair_row *row, float u, const float *others); /* largest |u - u_y| / m */
+    pair_meet *meet[PAIR_KINDS];
 } pair_loops;
 
 extern const pair_loops pair_loops_plain;

@@ -13,9 +13,11 @@ enum {
     STEPS_MAX = 65535,
     BLOCK = SQUARES_BLOCK,
     SUMS = 4,    /* z, m, q, gradient */
-    GROUPS = 64, /* groups of streamed rows; the same for any number of threads */
-    ROW_SUMS = SUMS * PAIR_LANES
+    GROUPS = 64, /* groups of rows; the same for any number of threads */
+    ROW_SUMS = SUMS * PAIR_LANES,
+    TILE = BLOCK * BLOCK
 };
+_Static_assert(BLOCK % PAIR_ROWS == 0 && BLOCK % PAIR_LANES == 0, "whole groups");
 
 static const pair_loops *loops(void) {
 #if defined(__x86_64__)
@@ -33,46 +35,69 @@ static float unit_for(double most) {
     return (float)(most / STEPS_MAX * 1.00001 + 1e-30);
 }
 
-/* Computes a tile of distances, with rows `stride` apart. Places without a word hold unspecified
+/* Computes a tile of distances. Places without a word keep what they had, or get unspecified
  * numbers. */
 static void fill_tile(pair_matrix *t, unsigned thread, uint32_t rows, uint32_t columns,
-                      uint16_t *steps, size_t stride) {
+                      uint16_t *steps) {
     const squares *q = &t->squares;
     if (squares_have_products(q)) {
         const uint32_t *tile = squares_meet_squares(q, &t->room, thread, rows, columns);
         const float scale = ldexpf(1 / t->unit, -(int)q->space->step_log2);
         for (uint32_t r = 0; r < squares_block_size(q, rows); r++)
-            t->loops->roots(tile + r * BLOCK, BLOCK / PAIR_LANES, scale, steps + r * stride);
+            t->loops->roots(tile + r * BLOCK, BLOCK / PAIR_LANES, scale, steps + r * BLOCK);
         return;
     }
     const tem_dist *tile = squares_meet(q, &t->room, thread, rows, columns);
     const float scale = 1 / (t->unit * TEM_DIST_ONE);
     for (uint32_t r = 0; r < squares_block_size(q, rows); r++)
         for (uint32_t c = 0; c < squares_block_size(q, columns); c++)
-            steps[r * stride + c] =
+            steps[r * BLOCK + c] =
                 (uint16_t)fminf((float)tile[r * BLOCK + c] * scale + 0.5f, STEPS_MAX);
 }
 
-/* Computes all rows of a block, with 0 where there is no word. */
+/* The place of a kept tile. Only tiles with rows <= columns are kept: each pair once. */
+static size_t tile_place(const pair_matrix *t, uint32_t rows, uint32_t columns) {
+    return (size_t)rows * t->squares.blocks - (size_t)rows * (rows + 1) / 2 + columns;
+}
+
+/* The least distance above 0 in a row of a tile. */
+static uint16_t nearest_of(const uint16_t *steps) {
+    uint16_t least = STEPS_MAX;
+    for (uint32_t c = 0; c < BLOCK; c++)
+        if (steps[c] > 0 && steps[c] < least)
+            least = steps[c];
+    return least;
+}
+
+/* Computes the tiles of a block of rows, with 0 where there is no word. */
 static void keep_block(void *context, uint64_t block, unsigned thread) {
     pair_matrix *t = context;
-    uint16_t *steps = t->steps + block * BLOCK * t->stride;
-    squares_set_rows(&t->squares, &t->room, thread, (uint32_t)block);
-    for (uint32_t columns = 0; columns < t->squares.blocks; columns++)
-        fill_tile(t, thread, (uint32_t)block, columns, steps + (size_t)columns * BLOCK, t->stride);
-    for (uint32_t r = 0; r < squares_block_size(&t->squares, (uint32_t)block); r++)
-        for (uint32_t c = t->count; c < t->stride; c++)
-            steps[(size_t)r * t->stride + c] = 0;
+    const uint32_t rows = (uint32_t)block, row_count = squares_block_size(&t->squares, rows);
+    squares_set_rows(&t->squares, &t->room, thread, rows);
+    for (uint32_t columns = rows; columns < t->squares.blocks; columns++) {
+        const size_t place = tile_place(t, rows, columns);
+        const uint32_t column_count = squares_block_size(&t->squares, columns);
+        uint16_t *steps = t->steps + place * TILE;
+        fill_tile(t, thread, rows, columns, steps);
+        for (uint32_t r = 0; r < row_count; r++) {
+            for (uint32_t c = column_count; c < BLOCK; c++)
+                steps[r * BLOCK + c] = 0;
+            t->nearest[place * BLOCK + r] = nearest_of(steps + r * BLOCK);
+        }
+    }
 }
 
 /* Allocates memory for all distances, or for one tile per thread. */
 static tem_status make_room(pair_matrix *t, size_t most, tem_error *error) {
-    t->kept = (double)t->count * t->stride * sizeof *t->steps <= (double)most;
-    t->steps =
-        core_alloc_zero(t->kept ? (size_t)t->count * t->stride : (size_t)t->threads * BLOCK * BLOCK,
-                        sizeof *t->steps);
+    const size_t tiles = tile_place(t, t->squares.blocks - 1, t->squares.blocks - 1) + 1;
+    t->kept = (double)tiles * TILE * sizeof *t->steps <= (double)most;
+    t->steps = core_alloc_zero((t->kept ? tiles : t->threads) * TILE, sizeof *t->steps);
+    t->nearest = core_alloc_zero(t->kept ? tiles * BLOCK : 1, sizeof *t->nearest);
     t->row_sums = core_alloc((size_t)t->threads * BLOCK * ROW_SUMS, sizeof *t->row_sums);
-    return t->steps == NULL || t->row_sums == NULL ? core_fail_memory(error) : TEM_OK;
+    t->partials = core_alloc((size_t)GROUPS * SUMS * t->stride, sizeof *t->partials);
+    return t->steps == NULL || t->nearest == NULL || t->row_sums == NULL || t->partials == NULL
+               ? core_fail_memory(error)
+               : TEM_OK;
 }
 
 tem_status pair_matrix_make(const space *s, const neighbour_index *index, tem_dist reach,
@@ -100,7 +125,9 @@ tem_status pair_matrix_make(const space *s, const neighbour_index *index, tem_di
 
 void pair_matrix_free(pair_matrix *t) {
     core_free(t->steps);
+    core_free(t->nearest);
     core_free(t->row_sums);
+    core_free(t->partials);
     squares_room_free(&t->room);
     squares_free(&t->squares);
     *t = (pair_matrix){0};
@@ -111,135 +138,50 @@ float *pair_vector(const pair_matrix *t) {
 }
 
 static pair_row row_of(const pair_call *call) {
-    return (pair_row){.unit = call->matrix->unit,
+    return (pair_row){.groups = BLOCK / PAIR_LANES,
+                      .unit = call->matrix->unit,
                       .gamma = (float)call->gamma,
                       .rate = (float)(-call->s * 1.4426950408889634)};
 }
 
-static void put(float *out, uint32_t id, float value) {
-    if (out != NULL)
-        out[id] = value;
-}
+/* ---------------------------------------------------- one pass over all pairs -- */
 
-/* ----------------------------------------------------------- kept distances -- */
-
-/* The inputs and outputs of one sum over all rows. Each kind of sum uses only some of them. */
-typedef struct summing summing;
-struct summing {
+/* One pass over all pairs, each pair once, for the sums of both words. The rows are cut into GROUPS
+ * groups, and each group has partial sums of its own. So the order of all additions is the same for
+ * any number of threads. */
+typedef struct pass pass;
+struct pass {
     const pair_call *call;
-    const float *a, *p, *h, *u;
+    void (*tile)(pass *p, unsigned thread, uint64_t group, uint32_t rows, uint32_t columns);
+    uint32_t first_sum, end_sum; /* the partial sums that are used */
+
+    const pair_side *words; /* factors; all are there, though a kind may not use them */
+    pair_kind kind;
+
+    const float *u; /* of pair_find_excess and pair_find_slope */
     float limit;
-    float *out[3];
-    double *row_numbers; /* moments or slopes, one per word */
-    void (*row)(const summing *s, uint32_t id, const pair_row *row);
+    float *least, *most;    /* per block of words, bounds on u */
+    double numbers[GROUPS]; /* moments or slopes */
 };
 
-static void sum_row(const summing *s, uint32_t id, const pair_row *row) {
-    const pair_sums found = s->call->matrix->loops->sums(row, s->a);
-    put(s->out[0], id, found.z);
-    put(s->out[1], id, found.m);
-    put(s->out[2], id, found.q);
+static float *partial_of(const pass *p, uint64_t group, uint32_t sum) {
+    return p->call->matrix->partials + (group * SUMS + sum) * p->call->matrix->stride;
 }
 
-static void gradient_row(const summing *s, uint32_t id, const pair_row *row) {
-    s->out[0][id] = s->call->matrix->loops->gradient(row, s->p, s->h);
+static uint32_t first_block(const pass *p, uint64_t group) {
+    return (uint32_t)(group * p->call->matrix->squares.blocks / GROUPS);
 }
 
-static void excess_row(const summing *s, uint32_t id, const pair_row *row) {
-    const pair_excess found = s->call->matrix->loops->excess(row, s->u[id], s->u, s->limit);
-    s->out[0][id] = found.signed_sum;
-    s->row_numbers[id] = found.moment;
-}
-
-static void slope_row(const summing *s, uint32_t id, const pair_row *row) {
-    s->row_numbers[id] = s->call->matrix->loops->slope(row, s->u[id], s->u);
-}
-
-static void do_block(void *context, uint64_t block, unsigned thread) {
-    (void)thread;
-    const summing *s = context;
-    const pair_matrix *t = s->call->matrix;
-    pair_row row = row_of(s->call);
-    row.groups = t->stride / PAIR_LANES;
-    const uint32_t first = (uint32_t)block * BLOCK;
-    for (uint32_t r = 0; r < squares_block_size(&t->squares, (uint32_t)block); r++) {
-        row.steps = t->steps + (size_t)(first + r) * t->stride;
-        s->row(s, first + r, &row);
-    }
-}
-
-/* Computes the sums of all rows. One call is quick and reports no progress: a search makes hundreds
- * of these calls and reports its own. */
-static tem_status all_rows(summing *s, tem_error *error) {
-    const pair_matrix *t = s->call->matrix;
-    const tem_run quiet = {.threads = t->threads};
-    return core_parallel(&quiet, NULL, t->squares.blocks, do_block, s, error);
-}
-
-static tem_status with_row_numbers(summing *s, tem_error *error) {
-    s->row_numbers = core_alloc(s->call->matrix->count, sizeof *s->row_numbers);
-    return s->row_numbers == NULL ? core_fail_memory(error) : all_rows(s, error);
-}
-
-static tem_status excess_of_all(const pair_call *call, const float *u, double limit, float *out,
-                                double *moment, tem_error *error) {
-    summing s = {.call = call, .u = u, .limit = (float)limit, .out = {out}, .row = excess_row};
-    const tem_status status = with_row_numbers(&s, error);
-    for (uint32_t id = 0; id < call->matrix->count && status == TEM_OK; id++)
-        *moment += s.row_numbers[id];
-    core_free(s.row_numbers);
-    return status;
-}
-
-static tem_status slope_of_all(const pair_call *call, const float *u, double *slope,
-                               tem_error *error) {
-    summing s = {.call = call, .u = u, .row = slope_row};
-    const tem_status status = with_row_numbers(&s, error);
-    for (uint32_t id = 0; id < call->matrix->count && status == TEM_OK; id++)
-        *slope = fmax(*slope, s.row_numbers[id]);
-    core_free(s.row_numbers);
-    return status;
-}
-
-tem_status pair_gradient(const pair_call *call, const float *p, const float *h, float *out,
-                         tem_error *error) {
-    summing s = {.call = call, .p = p, .h = h, .out = {out}, .row = gradient_row};
-    return all_rows(&s, error);
-}
-
-/* ------------------------------------------------------- streamed distances -- */
-
-/* One pass over all pairs. It computes each distance once, for the sums of both words. The rows are
- * cut into GROUPS groups, and each group has partial sums of its own. So the order of all additions
- * is the same for any number of threads. */
-typedef struct stream {
-    const pair_call *call;
-    const pair_side *words; /* its outputs may be NULL */
-    float *partials;        /* GROUPS * SUMS * stride */
-} stream;
-
-static float *partial_of(const stream *s, uint64_t group, uint32_t sum) {
-    return s->partials + (group * SUMS + sum) * s->call->matrix->stride;
-}
-
-/* Adds a block of rows and a block of columns to each other's sums. */
-static void stream_tile(const stream *s, unsigned thread, uint32_t rows, uint32_t columns,
-                        float *row_sums, const pair_side *side) {
-    pair_matrix *t = s->call->matrix;
-    uint16_t *steps = t->steps + (size_t)thread * BLOCK * BLOCK;
-    pair_row row = row_of(s->call);
-    row.groups = BLOCK / PAIR_LANES;
-    fill_tile(t, thread, rows, columns, steps, BLOCK);
-    for (uint32_t i = 0; i < BLOCK && rows == columns && s->call->others; i++)
+/* Returns the distances of a tile: kept, or computed now. */
+static const uint16_t *tile_of(const pass *p, unsigned thread, uint32_t rows, uint32_t columns) {
+    pair_matrix *t = p->call->matrix;
+    if (t->kept)
+        return t->steps + tile_place(t, rows, columns) * TILE;
+    uint16_t *steps = t->steps + (size_t)thread * TILE;
+    fill_tile(t, thread, rows, columns, steps);
+    for (uint32_t i = 0; i < BLOCK && rows == columns && p->call->others; i++)
         steps[i * BLOCK + i] = STEPS_MAX;
-    for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++) {
-        const uint32_t id = rows * BLOCK + r;
-        pair_numbers own = {s->words->a[id], s->words->p[id], s->words->h[id]};
-        if (rows == columns) /* such a tile has each pair twice, so its rows alone get sums */
-            own = (pair_numbers){0};
-        row.steps = steps + r * BLOCK;
-        t->loops->meet(&row, &own, row_sums + (size_t)r * ROW_SUMS, side);
-    }
+    return steps;
 }
 
 static float sum_of_lanes(const float *lanes) {
@@ -249,64 +191,218 @@ static float sum_of_lanes(const float *lanes) {
     return sum;
 }
 
-/* Streams a block of rows against itself and all later blocks. */
-static void stream_block(const stream *s, unsigned thread, uint64_t group, uint32_t rows) {
-    pair_matrix *t = s->call->matrix;
-    const pair_side *w = s->words;
+static void do_block(pass *p, unsigned thread, uint64_t group, uint32_t rows) {
+    pair_matrix *t = p->call->matrix;
     float *row_sums = t->row_sums + (size_t)thread * BLOCK * ROW_SUMS;
     memset(row_sums, 0, BLOCK * ROW_SUMS * sizeof *row_sums);
-    squares_set_rows(&t->squares, &t->room, thread, rows);
-    for (uint32_t columns = rows; columns < t->squares.blocks; columns++) {
-        const size_t at = (size_t)columns * BLOCK;
-        const pair_side side = {w->a + at,
-                                w->p + at,
-                                w->h + at,
-                                partial_of(s, group, 0) + at,
-                                partial_of(s, group, 1) + at,
-                                partial_of(s, group, 2) + at,
-                                partial_of(s, group, 3) + at};
-        stream_tile(s, thread, rows, columns, row_sums, &side);
-    }
+    if (!t->kept)
+        squares_set_rows(&t->squares, &t->room, thread, rows);
+    for (uint32_t columns = rows; columns < t->squares.blocks; columns++)
+        p->tile(p, thread, group, rows, columns);
     for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++)
-        for (uint32_t k = 0; k < SUMS; k++)
-            partial_of(s, group, k)[rows * BLOCK + r] +=
+        for (uint32_t k = p->first_sum; k < p->end_sum; k++)
+            partial_of(p, group, k)[rows * BLOCK + r] +=
                 sum_of_lanes(row_sums + (size_t)r * ROW_SUMS + k * PAIR_LANES);
 }
 
-static void stream_group(void *context, uint64_t group, unsigned thread) {
-    const stream *s = context;
-    const uint64_t blocks = s->call->matrix->squares.blocks;
-    for (uint64_t rows = group * blocks / GROUPS; rows < (group + 1) * blocks / GROUPS; rows++)
-        if (!core_task_stopped())
-            stream_block(s, thread, group, (uint32_t)rows);
+static void do_group(void *context, uint64_t group, unsigned thread) {
+    pass *p = context;
+    const uint32_t first = first_block(p, group), end = first_block(p, group + 1);
+    for (uint32_t k = p->first_sum; k < p->end_sum; k++)
+        memset(partial_of(p, group, k) + (size_t)first * BLOCK, 0,
+               (p->call->matrix->stride - (size_t)first * BLOCK) * sizeof(float));
+    for (uint32_t rows = first; rows < end && !core_task_stopped(); rows++)
+        do_block(p, thread, group, rows);
 }
 
-static void add_partials(const stream *s, uint32_t sum, float *out) {
-    const pair_matrix *t = s->call->matrix;
+/* A pass over kept distances is quick and reports no progress: a search makes hundreds of these and
+ * reports its own. */
+static tem_status do_pass(pass *p, tem_error *error) {
+    const pair_matrix *t = p->call->matrix;
+    tem_run run = t->kept || p->call->run == NULL ? (tem_run){0} : *p->call->run;
+    run.threads = t->threads;
+    return core_parallel(&run, t->kept ? NULL : "summing over all pairs", GROUPS, do_group, p,
+                         error);
+}
+
+/* A group has nothing for the words before its first row. */
+static void add_partials(const pass *p, uint32_t sum, float *out) {
+    const pair_matrix *t = p->call->matrix;
     if (out == NULL)
         return;
     memset(out, 0, t->count * sizeof *out);
     for (uint64_t group = 0; group < GROUPS; group++)
-        for (uint32_t id = 0; id < t->count; id++)
-            out[id] += partial_of(s, group, sum)[id];
+        for (uint32_t id = first_block(p, group) * BLOCK; id < t->count; id++)
+            out[id] += partial_of(p, group, sum)[id];
+}
+
+/* ------------------------------------------------------------------ sums -- */
+
+/* Adds a block of rows and a block of columns to each other's sums. */
+static void sum_tile(pass *p, unsigned thread, uint64_t group, uint32_t rows, uint32_t columns) {
+    const pair_matrix *t = p->call->matrix;
+    const pair_side *w = p->words;
+    const size_t at = (size_t)columns * BLOCK;
+    const pair_side side = {w->a + at,
+                            w->p + at,
+                            w->h + at,
+                            partial_of(p, group, 0) + at,
+                            partial_of(p, group, 1) + at,
+                            partial_of(p, group, 2) + at,
+                            partial_of(p, group, 3) + at};
+    const uint16_t *steps = tile_of(p, thread, rows, columns);
+    float *row_sums = t->row_sums + (size_t)thread * BLOCK * ROW_SUMS;
+    pair_row row = row_of(p->call);
+    for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r += PAIR_ROWS) {
+        pair_numbers own[PAIR_ROWS] = {{0}};
+        for (uint32_t i = 0; i < PAIR_ROWS; i++) {
+            const uint32_t id = rows * BLOCK + r + i;
+            if (rows != columns) /* a tile with rows == columns has each pair twice, so its rows
+                                  * alone get sums */
+                own[i] = (pair_numbers){w->a[id], w->p[id], w->h[id]};
+        }
+        row.steps = steps + (size_t)r * BLOCK;
+        t->loops->meet[p->kind](&row, own, row_sums + (size_t)r * ROW_SUMS, &side);
+    }
+}
+
+static tem_status sum_pairs(const pair_call *call, const pair_side *words, pair_kind kind,
+                            tem_error *error) {
+    pair_matrix *t = call->matrix;
+    if (!t->kept) /* distances beyond gamma all count as gamma */
+        t->unit = unit_for(fmin(t->reach, call->gamma));
+    static const uint32_t sums[PAIR_KINDS][2] = {[PAIR_TOTALS] = {0, 1},
+                                                 [PAIR_MOMENTS] = {0, 3},
+                                                 [PAIR_GRADIENT] = {3, 4},
+                                                 [PAIR_ALL] = {0, 4}};
+    pass p = {.call = call,
+              .tile = sum_tile,
+              .first_sum = sums[kind][0],
+              .end_sum = sums[kind][1],
+              .words = words,
+              .kind = kind};
+    const tem_status status = do_pass(&p, error);
+    float *const out[SUMS] = {words->z, words->m, words->q, words->gradient};
+    for (uint32_t k = p.first_sum; k < p.end_sum && status == TEM_OK; k++)
+        add_partials(&p, k, out[k]);
+    return status;
 }
 
 tem_status pair_stream(const pair_call *call, const pair_side *words, tem_error *error) {
-    pair_matrix *t = call->matrix;
-    t->unit = unit_for(fmin(t->reach, call->gamma)); /* distances beyond gamma all count as gamma */
-    stream s = {call, words,
-                core_alloc_zero((size_t)GROUPS * SUMS * t->stride, sizeof *s.partials)};
-    tem_run run = call->run == NULL ? (tem_run){0} : *call->run;
-    run.threads = t->threads;
-    const tem_status status = s.partials == NULL ? core_fail_memory(error)
-                                                 : core_parallel(&run, "summing over all pairs",
-                                                                 GROUPS, stream_group, &s, error);
-    float *const out[SUMS] = {words->z, words->m, words->q, words->gradient};
-    for (uint32_t k = 0; k < SUMS && status == TEM_OK; k++)
-        add_partials(&s, k, out[k]);
-    core_free(s.partials);
+    return sum_pairs(call, words, PAIR_ALL, error);
+}
+
+tem_status pair_sum(const pair_call *call, const float *a, float *z, float *m, float *q,
+                    tem_error *error) {
+    const pair_side words = {a, a, a, z, m, q, NULL};
+    return sum_pairs(call, &words, m == NULL && q == NULL ? PAIR_TOTALS : PAIR_MOMENTS, error);
+}
+
+tem_status pair_gradient(const pair_call *call, const float *p, const float *h, float *out,
+                         tem_error *error) {
+    const pair_side words = {p, p, h, NULL, NULL, NULL, out};
+    return sum_pairs(call, &words, PAIR_GRADIENT, error);
+}
+
+/* ------------------------------------------------- slopes of kept distances -- */
+
+static tem_status bound_blocks(pass *p, tem_error *error) {
+    const pair_matrix *t = p->call->matrix;
+    p->least = core_alloc(t->squares.blocks, sizeof *p->least);
+    p->most = core_alloc(t->squares.blocks, sizeof *p->most);
+    if (p->least == NULL || p->most == NULL)
+        return core_fail_memory(error);
+    for (uint32_t block = 0; block < t->squares.blocks; block++) {
+        const float *u = p->u + (size_t)block * BLOCK;
+        p->least[block] = p->most[block] = u[0];
+        for (uint32_t i = 1; i < squares_block_size(&t->squares, block); i++) {
+            p->least[block] = fminf(p->least[block], u[i]);
+            p->most[block] = fmaxf(p->most[block], u[i]);
+        }
+    }
+    return TEM_OK;
+}
+
+/* The largest rise and the least distance above 0 between a word and the words of a block. Rounding
+ * is monotone, so the numbers of every pair are within these, as computed. */
+typedef struct row_bounds {
+    float rise, m;
+} row_bounds;
+
+static row_bounds bounds_of(const pass *p, const pair_row *row, size_t place, uint32_t r, float u,
+                            uint32_t columns) {
+    const pair_matrix *t = p->call->matrix;
+    return (row_bounds){
+        fmaxf(fabsf(u - p->least[columns]), fabsf(u - p->most[columns])),
+        fminf((float)t->nearest[place * BLOCK + r] * row->unit, row->gamma),
+    };
+}
+
+static void excess_tile(pass *p, unsigned thread, uint64_t group, uint32_t rows, uint32_t columns) {
+    (void)thread;
+    const pair_matrix *t = p->call->matrix;
+    const size_t place = tile_place(t, rows, columns);
+    float *sums = partial_of(p, group, 0);
+    pair_row row = row_of(p->call);
+    for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++) {
+        const uint32_t id = rows * BLOCK + r;
+        const row_bounds b = bounds_of(p, &row, place, r, p->u[id], columns);
+        if (b.rise <= p->limit * b.m)
+            continue; /* every v is 0 */
+        row.steps = t->steps + place * TILE + (size_t)r * BLOCK;
+        const pair_excess found =
+            t->loops->excess(&row, p->u[id], p->u + (size_t)columns * BLOCK, p->limit,
+                             rows == columns ? NULL : sums + (size_t)columns * BLOCK);
+        sums[id] += found.signed_sum;
+        p->numbers[group] += (rows == columns ? 1 : 2) * (double)found.moment;
+    }
+}
+
+static void slope_tile(pass *p, unsigned thread, uint64_t group, uint32_t rows, uint32_t columns) {
+    (void)thread;
+    const pair_matrix *t = p->call->matrix;
+    const size_t place = tile_place(t, rows, columns);
+    double *steepest = &p->numbers[group];
+    pair_row row = row_of(p->call);
+    for (uint32_t r = 0; r < squares_block_size(&t->squares, rows); r++) {
+        const float u = p->u[rows * BLOCK + r];
+        const row_bounds b = bounds_of(p, &row, place, r, u, columns);
+        if (b.rise / b.m <= *steepest)
+            continue;
+        row.steps = t->steps + place * TILE + (size_t)r * BLOCK;
+        *steepest = fmax(*steepest, t->loops->slope(&row, u, p->u + (size_t)columns * BLOCK));
+    }
+}
+
+static tem_status excess_of_all(const pair_call *call, const float *u, double limit, float *out,
+                                double *moment, tem_error *error) {
+    pass p = {.call = call, .tile = excess_tile, .end_sum = 1, .u = u, .limit = (float)limit};
+    tem_status status = bound_blocks(&p, error);
+    if (status == TEM_OK)
+        status = do_pass(&p, error);
+    if (status == TEM_OK)
+        add_partials(&p, 0, out);
+    for (uint32_t group = 0; group < GROUPS; group++)
+        *moment += p.numbers[group];
+    core_free(p.least);
+    core_free(p.most);
     return status;
 }
+
+static tem_status slope_of_all(const pair_call *call, const float *u, double *slope,
+                               tem_error *error) {
+    pass p = {.call = call, .tile = slope_tile, .u = u};
+    tem_status status = bound_blocks(&p, error);
+    if (status == TEM_OK)
+        status = do_pass(&p, error);
+    for (uint32_t group = 0; group < GROUPS; group++)
+        *slope = fmax(*slope, p.numbers[group]);
+    core_free(p.least);
+    core_free(p.most);
+    return status;
+}
+
+/* ------------------------------------------- slopes of the pairs in the lists -- */
 
 /* A word, another word of its list, rise = u[id] - u[other], and m, their distance cut at gamma. */
 typedef struct near_pair {
@@ -357,20 +453,6 @@ static void take_slope(void *context, const near_pair *p) {
 }
 
 /* -------------------------------------------------------- kept or streamed -- */
-
-tem_status pair_sum(const pair_call *call, const float *a, float *z, float *m, float *q,
-                    tem_error *error) {
-    if (call->matrix->kept) {
-        summing s = {.call = call, .a = a, .out = {z, m, q}, .row = sum_row};
-        return all_rows(&s, error);
-    }
-    float *nothing = pair_vector(call->matrix);
-    const pair_side words = {a, nothing, nothing, z, m, q, NULL};
-    const tem_status status =
-        nothing == NULL ? core_fail_memory(error) : pair_stream(call, &words, error);
-    core_free(nothing);
-    return status;
-}
 
 tem_status pair_find_excess(const pair_call *call, const float *u, double limit, float *out,
                             double *moment, tem_error *error) {

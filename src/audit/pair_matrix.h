@@ -19,8 +19,10 @@ typedef struct pair_matrix {
     double reach;    /* no distance is larger */
     float unit;      /* size of a step; if streamed, of the current pass */
     bool kept;       /* all distances are in memory; else streamed: computed again for every sum */
-    uint16_t *steps; /* kept: rows, `stride` apart; streamed: one tile per thread */
-    float *row_sums; /* streamed: the sums of one block of rows, per thread */
+    uint16_t *steps; /* kept: tiles, each pair once; streamed: one tile per thread */
+    uint16_t *nearest; /* kept: per row of each tile the least distance above 0 */
+    float *row_sums;   /* the sums of one block of rows, per thread */
+    float *partials;   /* the sums of each group of rows */
     const pair_loops *loops;
     const neighbour_index *index;
     squares squares;
@@ -28,8 +30,7 @@ typedef struct pair_matrix {
 } pair_matrix;
 
 /* Prepares the distances of a space with an index. No distance may exceed `reach`. The distances
- * are kept in memory if they take at most `most` bytes: 2 bytes per pair, each pair stored twice.
- * Otherwise they are streamed. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with pair_matrix_free. */
+ * are kept in memory if they take at most `most` bytes: 2 bytes per pair. Otherwise they are streamed. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with pair_matrix_free. */
 tem_status pair_matrix_make(const space *s, const neighbour_index *index, tem_dist reach,
                             size_t most, const tem_run *run, pair_matrix *out, tem_error *error);
 void pair_matrix_free(pair_matrix *t);

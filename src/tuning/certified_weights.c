@@ -15,7 +15,7 @@ enum { FLATTEN_STEPS = 5, FLATTEN_STEPS_FEW = 3, BALANCE_STEPS = 100 };
  * streamed instead of kept, and a step takes more than a hundred times as long. */
 enum { TUNING_STEPS = 100, TUNING_STEPS_FEW = 24 };
 
-static const size_t usual_matrix_bytes = (size_t)6 << 30;
+static const size_t usual_matrix_bytes = (size_t)3 << 30;
 
 static const double balance_tolerance = 1e-5; /* largest residual of K a = 1 */
 

@@ -92,7 +92,7 @@ static void forget(known *k) {
 enum { GROUPS = 5, NUMBERS = GROUPS * PAIR_LANES };
 
 typedef struct example {
-    uint16_t steps[NUMBERS];
+    uint16_t steps[PAIR_ROWS * NUMBERS];
     _Alignas(64) float a[NUMBERS];
     _Alignas(64) float p[NUMBERS];
     _Alignas(64) float u[NUMBERS];
@@ -100,8 +100,9 @@ typedef struct example {
 } example;
 
 static void make_example(example *x, unsigned kind) {
-    for (unsigned i = 0; i < NUMBERS; i++) {
+    for (unsigned i = 0; i < PAIR_ROWS * NUMBERS; i++)
         x->steps[i] = kind == 0 ? (uint16_t)random64() : (uint16_t)(random64() % 3 * 30000);
+    for (unsigned i = 0; i < NUMBERS; i++) {
         x->a[i] = i < NUMBERS - 3 ? (float)(random64() % 1000) / 300 : 0;
         x->p[i] = i < NUMBERS - 3 ? (float)(random64() % 1000) / 500 - 1 : 0;
         x->u[i] = (float)(random64() % 1000) / 200;
@@ -122,64 +123,96 @@ static void assert_near(double found, double truth, double scale) {
         fail_msg("found %.9g, expected %.9g", found, truth);
 }
 
-static void check_loops(const pair_loops *loops, example *x) {
-    double z = 0, m = 0, q = 0, gradient = 0, scale = 0, excess = 0, moment = 0, steepest = 0;
+/* The excess of a row with and without the sums of its columns, and its slope. */
+static void check_loops(const pair_loops *loops, const example *x) {
+    static _Alignas(64) float others[NUMBERS], plain[NUMBERS];
+    double excess = 0, moment = 0, steepest = 0;
     const float u = 2.5f, limit = 0.4f;
+    for (unsigned i = 0; i < NUMBERS; i++)
+        others[i] = plain[i] = (float)i;
+    const pair_excess found = loops->excess(&x->row, u, x->u, limit, others),
+                      alone = loops->excess(&x->row, u, x->u, limit, NULL),
+                      same = pair_loops_plain.excess(&x->row, u, x->u, limit, plain);
     for (unsigned i = 0; i < NUMBERS; i++) {
-        const double d = cut(x, i), k = exp2(x->row.rate * d), rise = (double)u - x->u[i];
+        const double d = cut(x, i), rise = (double)u - x->u[i];
         const double v = d > 0 ? fmax(fabs(rise) - limit * d, 0) : 0;
-        z += x->a[i] * k;
-        m += x->a[i] * k * d;
-        q += x->a[i] * k * d * d;
-        gradient += k * (d * x->p[i] + x->a[i]);
-        scale += k * (d * fabs(x->p[i]) + fabs(x->a[i]));
         excess += copysign(v, rise);
         moment += v * d;
         steepest = d > 0 ? fmax(steepest, fabs(rise) / d) : steepest;
+        assert_near(others[i], i - copysign(v, rise), i + v + 1);
     }
-    const pair_sums sums = loops->sums(&x->row, x->a);
-    const pair_excess found = loops->excess(&x->row, u, x->u, limit);
-    assert_near(sums.z, z, z);
-    assert_near(sums.m, m, m);
-    assert_near(sums.q, q, q);
-    assert_near(loops->gradient(&x->row, x->p, x->a), gradient, scale);
     assert_near(found.signed_sum, excess, moment + fabs(excess) + 1);
     assert_near(found.moment, moment, moment + 1);
+    assert_memory_equal(&found, &alone, sizeof found);
+    assert_memory_equal(&found, &same, sizeof found);
+    assert_memory_equal(others, plain, sizeof others);
     assert_near(loops->slope(&x->row, u, x->u), steepest, steepest);
+    assert_true(loops->slope(&x->row, u, x->u) == pair_loops_plain.slope(&x->row, u, x->u));
 }
 
+enum { SUMS = 4 }; /* z, m, q, gradient */
+
 typedef struct meeting {
-    _Alignas(64) float row_sums[4 * PAIR_LANES];
-    _Alignas(64) float out[4][NUMBERS];
+    _Alignas(64) float row_sums[PAIR_ROWS][SUMS][PAIR_LANES];
+    _Alignas(64) float out[SUMS][NUMBERS];
 } meeting;
 
-static void meet(const pair_loops *loops, const example *x, meeting *found) {
-    const pair_numbers own = {2.5f, 0.7f, 0.2f};
+static const pair_numbers row_factors[PAIR_ROWS] = {
+    {2.5f, 0.7f, 0.2f}, {0, 0, 0}, {0.1f, -3, 2}, {1, 0.5f, -1}};
+
+static void meet(const pair_loops *loops, pair_kind kind, const example *x, meeting *found) {
     const pair_side columns = {x->a,          x->p,          x->u,         found->out[0],
                                found->out[1], found->out[2], found->out[3]};
     memset(found, 0, sizeof *found);
-    loops->meet(&x->row, &own, found->row_sums, &columns);
+    loops->meet[kind](&x->row, row_factors, &found->row_sums[0][0][0], &columns);
 }
 
-/* Both sides of a row and its columns; the plain loops give the same bits. */
-static void check_meeting(const pair_loops *loops, const example *x) {
-    static meeting met, plain;
-    meet(loops, x, &met);
-    meet(&pair_loops_plain, x, &plain);
-    assert_memory_equal(&met, &plain, sizeof met);
-    const pair_sums whole = loops->sums(&x->row, x->a);
-    const float found[] = {whole.z, whole.m, whole.q, loops->gradient(&x->row, x->p, x->u)};
-    for (unsigned i = 0; i < 4; i++) {
-        double sum = 0;
+/* What a word with these factors adds to the four sums of a word at the distance d. */
+static double part(unsigned sum, double a, double p, double h, double d, double rate) {
+    const double k = exp2(rate * d);
+    const double parts[SUMS] = {k * a, k * d * a, k * d * d * a, k * (d * p + h)};
+    return parts[sum];
+}
+
+static bool has_sum(pair_kind kind, unsigned sum) {
+    return kind == PAIR_ALL || (kind == PAIR_GRADIENT) == (sum == 3) ? kind != PAIR_TOTALS || !sum
+                                                                     : false;
+}
+
+static void check_sum(const meeting *met, const example *x, unsigned sum) {
+    double columns[NUMBERS] = {0}, scales[NUMBERS] = {0};
+    for (unsigned r = 0; r < PAIR_ROWS; r++) {
+        const pair_numbers *own = &row_factors[r];
+        double truth = 0, scale = 0, found = 0;
+        for (unsigned i = 0; i < NUMBERS; i++) {
+            const double d = cut(x, r * NUMBERS + i), rate = x->row.rate;
+            truth += part(sum, x->a[i], x->p[i], x->u[i], d, rate);
+            scale += part(sum, x->a[i], fabsf(x->p[i]), x->u[i], d, rate);
+            columns[i] += part(sum, own->a, own->p, own->h, d, rate);
+            scales[i] += part(sum, own->a, fabsf(own->p), fabsf(own->h), d, rate);
+        }
         for (unsigned lane = 0; lane < PAIR_LANES; lane++)
-            sum += met.row_sums[i * PAIR_LANES + lane];
-        assert_near(sum, found[i], fabsf(found[i]) + 1);
+            found += met->row_sums[r][sum][lane];
+        assert_near(found, truth, scale);
     }
-    for (unsigned i = 0; i < NUMBERS; i++) {
-        const double d = cut(x, i), k = exp2(x->row.rate * d);
-        const double truth[] = {k * 2.5, k * d * 2.5, k * d * d * 2.5, k * (d * 0.7 + 0.2)};
-        for (unsigned j = 0; j < 4; j++)
-            assert_near(met.out[j][i], truth[j], truth[j] + 1);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        assert_near(met->out[sum][i], columns[i], scales[i]);
+}
+
+/* Both sides of four rows and their columns, for each kind of sums. Sums of another kind stay 0, and
+ * the plain loops give the same bits. */
+static void check_meeting(const pair_loops *loops, const example *x) {
+    static const meeting nothing;
+    static meeting met, plain;
+    for (pair_kind kind = PAIR_TOTALS; kind < PAIR_KINDS; kind++) {
+        meet(loops, kind, x, &met);
+        meet(&pair_loops_plain, kind, x, &plain);
+        assert_memory_equal(&met, &plain, sizeof met);
+        for (unsigned sum = 0; sum < SUMS; sum++)
+            if (has_sum(kind, sum))
+                check_sum(&met, x, sum);
+            else
+                assert_memory_equal(met.out[sum], nothing.out[sum], sizeof met.out[sum]);
     }
 }
 
@@ -211,20 +244,11 @@ static void test_loops(void **state) {
         const core_cpu cpu = core_cpu_detect();
         const pair_loops *const wide[] = {cpu.avx2 ? &pair_loops_avx2 : NULL,
                                           cpu.avx512 ? &pair_loops_avx512 : NULL};
-        for (unsigned i = 0; i < 2; i++) {
-            if (wide[i] == NULL)
-                continue;
-            check_new_distances(wide[i], &x);
-            const pair_sums one = pair_loops_plain.sums(&x.row, x.a),
-                            other = wide[i]->sums(&x.row, x.a);
-            assert_memory_equal(&one, &other, sizeof one);
-            assert_true(pair_loops_plain.gradient(&x.row, x.p, x.a) ==
-                        wide[i]->gradient(&x.row, x.p, x.a));
-            assert_true(pair_loops_plain.slope(&x.row, 2, x.u) == wide[i]->slope(&x.row, 2, x.u));
-            const pair_excess a = pair_loops_plain.excess(&x.row, 2, x.u, 0.3f),
-                              b = wide[i]->excess(&x.row, 2, x.u, 0.3f);
-            assert_memory_equal(&a, &b, sizeof a);
-        }
+        for (unsigned i = 0; i < 2; i++)
+            if (wide[i] != NULL) {
+                check_loops(wide[i], &x);
+                check_new_distances(wide[i], &x);
+            }
 #endif
     }
 }
@@ -241,8 +265,14 @@ static void check_matrix(tem_metric metric) {
         assert_true(t.kept);
         for (uint32_t a = 0; a < 130; a++)
             for (uint32_t b = 0; b < 130; b++) {
+                const uint32_t block = SQUARES_BLOCK, rows = a / block, columns = b / block;
+                if (rows > columns) /* each pair once: the tiles are 0 0, 0 1, 1 1 */
+                    continue;
+                const size_t row = (rows + columns) * block + a % block;
                 const double d = space_distance(&k->model->space, a, b) / 65536.0;
-                assert_true(fabs(t.steps[a * t.stride + b] * (double)t.unit - d) <= t.unit);
+                const uint16_t found = t.steps[row * block + b % block];
+                assert_true(fabs(found * (double)t.unit - d) <= t.unit);
+                assert_true(found == 0 || t.nearest[row] <= found);
             }
         pair_matrix_free(&t);
     }
@@ -298,6 +328,21 @@ static void stream_free(streamed *s) {
     pair_matrix_free(&s->matrix);
 }
 
+/* Kept distances against a sum over all pairs, for some words. */
+static void check_one_by_one(const known *k, const streamed *s) {
+    for (uint32_t w = 0; w < s->matrix.count; w += 1 + s->matrix.count / 300) {
+        double truth[STREAMED_SUMS] = {0};
+        for (uint32_t y = 0; y < s->matrix.count; y++) {
+            const double m = fmin(space_distance(&k->model->space, w, y) / 65536.0, 6);
+            for (unsigned sum = 0; sum < STREAMED_SUMS; sum++)
+                truth[sum] += part(sum, s->a[y], s->p[y], s->h[y], m, -1.5 / log(2));
+        }
+        for (unsigned sum = 0; sum < STREAMED_SUMS; sum++)
+            if (!(fabs(s->out[sum][w] - truth[sum]) <= 1e-3 * truth[sum]))
+                fail_msg("sum %u of word %u: %g, not %g", sum, w, s->out[sum][w], truth[sum]);
+    }
+}
+
 static void check_streams(tem_model *model) {
     known *k = know(model);
     const uint32_t count = model->space.count;
@@ -305,17 +350,20 @@ static void check_streams(tem_model *model) {
     stream_all(k, SIZE_MAX, 1, &kept);
     stream_all(k, 1000, 1, &first);
     assert_true(kept.matrix.kept && !first.matrix.kept);
+    check_one_by_one(k, &kept);
     for (int i = 0; i < STREAMED_SUMS; i++)
         for (uint32_t w = 0; w < count; w++)
             if (!(fabs(first.out[i][w] - kept.out[i][w]) <= 1e-3 * kept.out[i][w]))
                 fail_msg("sum %d of word %u: %g, not %g", i, w, first.out[i][w], kept.out[i][w]);
-    for (unsigned threads = 2; threads <= 3; threads++) {
-        streamed other = {0};
-        stream_all(k, 1000, threads, &other);
-        for (int i = 0; i < STREAMED_SUMS; i++)
-            assert_memory_equal(other.out[i], first.out[i], count * sizeof(float));
-        stream_free(&other);
-    }
+    for (unsigned threads = 2; threads <= 3; threads++)
+        for (int is_kept = 0; is_kept < 2; is_kept++) {
+            streamed other = {0};
+            const streamed *same = is_kept ? &kept : &first;
+            stream_all(k, is_kept ? SIZE_MAX : 1000, threads, &other);
+            for (int i = 0; i < STREAMED_SUMS; i++)
+                assert_memory_equal(other.out[i], same->out[i], count * sizeof(float));
+            stream_free(&other);
+        }
     stream_free(&kept);
     stream_free(&first);
     forget(k);
@@ -327,6 +375,55 @@ static void test_streams(void **state) {
     check_streams(build_words_with(STREAMED, TEM_L1, 4));
     if (!SLOW) /* more than one block of rows per group */
         check_streams(build_words(STREAMED_MANY));
+}
+
+/* Kept distances, each pair once, against a sum over all pairs; the same bits for any number of
+ * threads. The u are flat enough that whole rows of tiles are left out. */
+static void check_slopes(const known *k, const float *u, double limit, unsigned threads) {
+    enum { TILED = 330 };
+    const tem_run run = {.threads = threads};
+    pair_matrix t = {0};
+    assert_int_equal(pair_matrix_make(&k->model->space, &k->model->index, k->profile.reach,
+                                      SIZE_MAX, &run, &t, NULL),
+                     TEM_OK);
+    assert_int_equal(t.count, TILED);
+    float *all = pair_vector(&t), *found = pair_vector(&t);
+    double steepest = 0, sum = 0, moment = 0, rises = 0, truth[TILED] = {0};
+    memcpy(all, u, TILED * sizeof *all);
+    for (uint32_t w = 0; w < TILED; w++)
+        for (uint32_t y = 0; y < TILED; y++) {
+            const double d = space_distance(&k->model->space, w, y) / 65536.0;
+            const double m = fmin(round(d / t.unit) * t.unit, 6);
+            const double rise = (double)u[w] - u[y], over = fmax(fabs(rise) - limit * m, 0);
+            if (m > 0) {
+                truth[w] += copysign(over, rise);
+                sum += over * m;
+                steepest = fmax(steepest, fabs(rise) / m);
+            }
+        }
+    const pair_call call = {&t, 1.5, 6, NULL, false};
+    assert_int_equal(pair_find_excess(&call, all, limit, found, &moment, NULL), TEM_OK);
+    assert_int_equal(pair_find_slope(&call, all, &rises, NULL), TEM_OK);
+    assert_true(fabs(moment - sum) <= 1e-3 * (sum + 1));
+    assert_true(fabs(rises - steepest) <= 1e-3 * steepest);
+    for (uint32_t w = 0; w < TILED; w++)
+        assert_true(fabs(found[w] - truth[w]) <= 1e-3 * (fabs(truth[w]) + 1));
+    core_free(all);
+    core_free(found);
+    pair_matrix_free(&t);
+}
+
+static void test_slopes_of_tiles(void **state) {
+    (void)state;
+    known *k = know(build_words(330));
+    float u[330];
+    for (unsigned round = 0; round < 4; round++)
+        for (unsigned threads = 1; threads <= 3; threads++) {
+            for (uint32_t w = 0; w < 330; w++) /* in the last round a few words stand out */
+                u[w] = round < 3 || w % 70 == 3 ? (float)(w * 37 % 101) / 50 : 1;
+            check_slopes(k, u, 0.1 + 0.3 * round, threads);
+        }
+    forget(k);
 }
 
 /* With streamed distances the pairs are those of the lists. */
@@ -625,13 +722,13 @@ static void test_enough(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops),           cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_streams),         cmocka_unit_test(test_near_pairs),
-        cmocka_unit_test(test_balance),         cmocka_unit_test(test_promise),
-        cmocka_unit_test(test_promise_of_many), cmocka_unit_test(test_large_gamma),
-        cmocka_unit_test(test_never_worse),     cmocka_unit_test(test_two_words),
-        cmocka_unit_test(test_three_words),     cmocka_unit_test(test_enough),
-        cmocka_unit_test(test_streamed_search),
+        cmocka_unit_test(test_loops),       cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_streams),     cmocka_unit_test(test_slopes_of_tiles),
+        cmocka_unit_test(test_near_pairs),  cmocka_unit_test(test_balance),
+        cmocka_unit_test(test_promise),     cmocka_unit_test(test_promise_of_many),
+        cmocka_unit_test(test_large_gamma), cmocka_unit_test(test_never_worse),
+        cmocka_unit_test(test_two_words),   cmocka_unit_test(test_three_words),
+        cmocka_unit_test(test_enough),      cmocka_unit_test(test_streamed_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
