@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws of all words at once, for plain TEM: P(y|w) in proportion to exp(-s min(d(w,y), gamma)).
+
+One pass computes the n x n probabilities in blocks of rows, in float32, and keeps sums of them.
+"""
+import dataclasses
+
+import numpy
+
+BETA = 0.001
+ROWS = 128       # of a block: 128 x 33,845 floats are 17 MB
+NEAR = (10, 100)  # how many nearest words count as near
+
+
+def reach(count):
+    """s gamma, as tem computes gamma from beta."""
+    return float(numpy.log1p(-BETA) + numpy.log(count - 1) - numpy.log(BETA))
+
+
+class Space:
+    def __init__(self, vectors):
+        x = numpy.asarray(vectors, numpy.float64)
+        self.x = x - x.mean(0)  # smaller numbers, smaller rounding errors; the distances stay
+        self.count = len(x)
+
+    def blocks(self, s, rows=ROWS):
+        """Yields (first, last, s d) for all blocks of rows; the array is used again."""
+        x = self.x * s
+        squares = (x * x).sum(1, keepdims=True)
+        ones = numpy.ones_like(squares)
+        left = numpy.hstack((-2 * x, squares, ones)).astype(numpy.float32)
+        right = numpy.ascontiguousarray(numpy.hstack((x, ones, squares)).T.astype(numpy.float32))
+        block = numpy.empty((rows, self.count), numpy.float32)
+        for first in range(0, self.count, rows):
+            last = min(first + rows, self.count)
+            d = block[:last - first]
+            numpy.matmul(left[first:last], right, out=d)
+            numpy.maximum(d, 0, out=d)
+            d[numpy.arange(last - first), numpy.arange(first, last)] = 0
+            yield first, last, numpy.sqrt(d, out=d)
+
+
+def nearest(vectors, count):
+    """The `count` nearest words of each word, itself left out, nearest first."""
+    space = Space(vectors)
+    found = numpy.empty((space.count, count), numpy.int32)
+    for first, last, d in space.blocks(1.0):
+        d[numpy.arange(last - first), numpy.arange(first, last)] = numpy.inf
+        near = numpy.argpartition(d, count - 1, axis=1)[:, :count]
+        order = numpy.argsort(numpy.take_along_axis(d, near, 1), axis=1, kind="stable")
+        found[first:last] = numpy.take_along_axis(near, order, 1)
+    return found
+
+
+class Draws:
+    """Draws an output for each of many words, in the order of the words given."""
+
+    def __init__(self, words, count, seed):
+        self.order = numpy.argsort(words, kind="stable")
+        self.ends = numpy.cumsum(numpy.bincount(words, minlength=count))
+        self.outputs = numpy.empty(len(words), numpy.int32)
+        self.random = numpy.random.default_rng(seed)
+        self.sums = numpy.empty((ROWS, count))
+
+    def add(self, first, probabilities):
+        sums = numpy.cumsum(probabilities, axis=1, dtype=numpy.float64,
+                            out=self.sums[:len(probabilities)])
+        for row, word in enumerate(range(first, first + len(probabilities))):
+            begin, end = self.ends[word - 1] if word else 0, self.ends[word]
+            if begin < end:
+                at = self.random.random(end - begin) * sums[row, -1]
+                drawn = numpy.searchsorted(sums[row], at, side="right")
+                self.outputs[self.order[begin:end]] = numpy.minimum(drawn, sums.shape[1] - 1)
+
+
+class BestGuess:
+    """For each output the word that an attacker names: the one with the largest prior(w) P(y|w)."""
+
+    def __init__(self, prior):
+        self.prior = (prior / prior.sum()).astype(numpy.float32)
+        self.best = numpy.full(len(prior), -1, numpy.float32)
+        self.word = numpy.zeros(len(prior), numpy.int64)
+
+    def add(self, first, probabilities, scratch):
+        joint = numpy.multiply(probabilities, self.prior[first:first + len(probabilities), None],
+                               out=scratch)
+        top = joint.max(0)
+        better = numpy.flatnonzero(top > self.best)
+        self.word[better] = first + joint[:, better].argmax(0)
+        self.best[better] = top[better]
+
+    def success(self, frequencies):
+        probability = self.best.astype(float) / self.prior[self.word]
+        return float((frequencies[self.word] * probability).sum())
+
+
+@dataclasses.dataclass
+class Laws:
+    stays: numpy.ndarray      # N_w
+    support: numpy.ndarray    # S_w
+    guess_vocabulary: float
+    guess_text: float
+    near: numpy.ndarray       # n x 2: the probability of an output among the nearest, less itself
+
+
+def measure(space, s, prior, frequencies, near=None, draws=None):
+    """One pass over all laws at the exponent s. `near` has the nearest words of each word;
+    `draws` gets the laws as well."""
+    count, limit = space.count, reach(space.count)
+    stays, support = numpy.empty(count), numpy.empty(count)
+    shares = numpy.zeros((count, len(NEAR)))
+    top = numpy.zeros(count, numpy.float32)
+    guess = BestGuess(prior)
+    buffer = numpy.empty((ROWS, count), numpy.float32)
+    for first, last, d in space.blocks(s):
+        numpy.minimum(d, limit, out=d)
+        p = numpy.negative(d, out=buffer[:last - first])
+        numpy.exp(p, out=p)
+        z = p.sum(1)
+        stays[first:last] = 1 / z
+        support[first:last] = numpy.exp(numpy.log(z) + numpy.einsum("ij,ij->i", p, d) / z)
+        p *= (1 / z)[:, None]
+        numpy.maximum(top, p.max(0), out=top)
+        guess.add(first, p, d)
+        if near is not None:
+            chosen = numpy.take_along_axis(p, near[first:last], 1)
+            shares[first:last] = numpy.stack([chosen[:, :k].sum(1) for k in NEAR], 1)
+        if draws is not None:
+            draws.add(first, p)
+    return Laws(stays, support, float(top.mean(dtype=float)), guess.success(frequencies), shares)
+
+
+def logit(share):
+    return numpy.log(share / (1 - share))
+
+
+def next_exponent(points, target):
+    """The next s to try, from points (s, guess) in any order: the secant through the two nearest to
+    the target, in log s and logit; a step outside of what was tried is at most a quarter."""
+    points = sorted(points)
+    lower = [point for point in points if point[1] < target]
+    upper = [point for point in points if point[1] >= target]
+    if not lower or not upper:
+        edge, step = (points[-1], 1.25) if lower else (points[0], 0.8)
+        inner = (points[-2:] if lower else points[:2])
+        if len(points) < 2:
+            return edge[0] * step
+        (a, u), (b, v) = inner
+        slope = (logit(v) - logit(u)) / (numpy.log(b) - numpy.log(a))
+        if slope <= 0:
+            return edge[0] * step
+        factor = float(numpy.exp((logit(target) - logit(edge[1])) / slope))
+        return edge[0] * min(max(factor, 0.8), 1.25)
+    (a, u), (b, v) = lower[-1], upper[0]
+    share = (logit(target) - logit(u)) / (logit(v) - logit(u))
+    return float(a * (b / a) ** min(max(share, 0.02), 0.98))
+
+
+def find_exponent(evaluate, target, points, start=1.0, tolerance=0.001, tries=20):
+    """The s at which the guess is the target, to within the tolerance. evaluate(s) returns the
+    guess; points are those known already, and get the new ones."""
+    for _ in range(tries):
+        near = min(points, key=lambda point: abs(point[1] - target), default=None)
+        if near is not None and abs(near[1] - target) <= tolerance:
+            return near[0]
+        s = next_exponent(points, target) if points else start
+        points.append((s, evaluate(s)))
+    raise ValueError(f"no exponent found for guess {target}")
+
+
+def quantiles(values, weights, shares):
+    """Weighted quantiles: the smallest value with at least this share of the weight at or below."""
+    order = numpy.argsort(values, kind="stable")
+    sums = numpy.cumsum(weights[order])
+    at = numpy.searchsorted(sums, numpy.asarray(shares) * sums[-1] * (1 - 1e-12), side="left")
+    return values[order][numpy.minimum(at, len(values) - 1)]

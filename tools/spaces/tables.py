@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables in Markdown from the results of tools/measure-spaces."""
+import csv
+import zlib
+
+import numpy
+
+# The factor of Student's t for a 95 % interval of the mean of 2, 3, ... values.
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+
+
+def number_of(name):
+    """A number for the seed of a recipe, the same everywhere."""
+    return zlib.crc32(name.encode())
+
+
+def read(path):
+    if not path.exists():
+        return []
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def percent(text, digits=1):
+    return f"{100 * float(text):.{digits}f}"
+
+
+def interval(values):
+    """Mean and half the width of the 95 % interval, in percent; the mean alone for one value."""
+    values = 100 * numpy.array(values)
+    if len(values) < 2:
+        return f"{values.mean():.1f}"
+    factor = STUDENT[min(len(values) - 2, len(STUDENT) - 1)]
+    return f"{values.mean():.1f} ± {factor * values.std(ddof=1) / len(values) ** .5:.1f}"
+
+
+def print_table(title, head, rows):
+    print(f"\n{title}\n")
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+def laws_row(row, other):
+    stays = " ".join(f"{float(row[f'stays_vocabulary_{q}']):.3f}" for q in (5, 50, 95, 100))
+    in_text = " ".join(f"{float(row[f'stays_text_{q}']):.3f}" for q in (5, 50, 95))
+    support = " ".join(f"{float(row[f'support_vocabulary_{q}']):.0f}" for q in (5, 50, 95))
+    wordnet = row["wordnet_vocabulary"] or "–"
+    return [row["recipe"], f"{float(row['s']):.3f}", percent(row[f"guess_{other}"]), stays, in_text,
+            row["stays_ratio"], f"{float(row['support_least']):.1f}", support,
+            percent(row["near10_vocabulary"]), percent(row["near100_vocabulary"]),
+            percent(row["near100_text"]), row["cosine_vocabulary"], wordnet[:5]]
+
+
+def show_laws(rows):
+    for average, other in (("vocabulary", "text"), ("text", "vocabulary")):
+        for guess in sorted({float(row["guess"]) for row in rows}):
+            chosen = [row for row in rows
+                      if row["average"] == average and float(row["guess"]) == guess]
+            head = ["recipe", "s", f"guess over the {other}, %",
+                    "stays, vocabulary: 5, 50, 95, 100 %", "stays, text: 5, 50, 95 %",
+                    "most exposed / median", "least S_w", "S_w, vocabulary: 5, 50, 95 %",
+                    "near 10, %", "near 100, %", "near 100, text, %", "cosine", "WordNet"]
+            if chosen:
+                print_table(f"Guess {guess:g} % over the {average}", head,
+                            [laws_row(row, other) for row in chosen])
+
+
+def show_accuracy(rows):
+    tasks = sorted({row["task"] for row in rows})
+    keys = list(dict.fromkeys((row["average"], float(row["guess"]), row["recipe"])
+                              for row in rows))
+    lines = []
+    for average, guess, recipe in sorted(keys, key=lambda key: key[:2]):
+        line = [average, f"{guess:g}", recipe]
+        for task in tasks:
+            values = [float(row["accuracy"]) for row in rows
+                      if (row["average"], float(row["guess"]), row["recipe"], row["task"])
+                      == (average, guess, recipe, task)]
+            line.append(f"{interval(values)} ({len(values)})" if values else "")
+        lines.append(line)
+    print_table("Accuracy of the linear classifier, % (number of draws)",
+                ["average", "guess, %", "recipe", *tasks], lines)
+
+
+def show(results):
+    show_laws(read(results / "laws.csv"))
+    rows = read(results / "accuracy.csv")
+    if rows:
+        show_accuracy(rows)
