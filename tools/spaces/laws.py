@@ -8,8 +8,9 @@ import dataclasses
 import numpy
 
 BETA = 0.001
-ROWS = 128       # of a block: 128 x 33,845 floats are 17 MB
-NEAR = (10, 100)  # how many nearest words count as near
+ROWS = 128           # of a block: 128 x 33,845 floats are 17 MB
+TYPICAL_SLOPE = 7.5  # of logit(guess) over log(s), for the first step
+NEAR = (10, 100)     # how many nearest words count as near
 
 
 def reach(count):
@@ -134,26 +135,26 @@ def logit(share):
     return numpy.log(share / (1 - share))
 
 
+def slope_of(points):
+    """How fast the logit of the guess grows with log s, from two points."""
+    (a, u), (b, v) = points
+    return max((logit(v) - logit(u)) / (numpy.log(b) - numpy.log(a)), 1.0)
+
+
 def next_exponent(points, target):
     """The next s to try, from points (s, guess) in any order: the secant through the two nearest to
     the target, in log s and logit; a step outside of what was tried is at most a quarter."""
     points = sorted(points)
     lower = [point for point in points if point[1] < target]
     upper = [point for point in points if point[1] >= target]
-    if not lower or not upper:
-        edge, step = (points[-1], 1.25) if lower else (points[0], 0.8)
-        inner = (points[-2:] if lower else points[:2])
-        if len(points) < 2:
-            return edge[0] * step
-        (a, u), (b, v) = inner
-        slope = (logit(v) - logit(u)) / (numpy.log(b) - numpy.log(a))
-        if slope <= 0:
-            return edge[0] * step
-        factor = float(numpy.exp((logit(target) - logit(edge[1])) / slope))
-        return edge[0] * min(max(factor, 0.8), 1.25)
-    (a, u), (b, v) = lower[-1], upper[0]
-    share = (logit(target) - logit(u)) / (logit(v) - logit(u))
-    return float(a * (b / a) ** min(max(share, 0.02), 0.98))
+    if lower and upper:
+        (a, u), (b, v) = lower[-1], upper[0]
+        share = (logit(target) - logit(u)) / (logit(v) - logit(u))
+        return float(a * (b / a) ** min(max(share, 0.02), 0.98))
+    edge = points[-1] if lower else points[0]
+    slope = TYPICAL_SLOPE if len(points) < 2 else slope_of(points[-2:] if lower else points[:2])
+    factor = float(numpy.exp((logit(target) - logit(edge[1])) / slope))
+    return edge[0] * min(max(factor, 0.8), 1.25)
 
 
 def find_exponent(evaluate, target, points, start=1.0, tolerance=0.001, tries=20):
