@@ -42,15 +42,27 @@ def print_table(title, head, rows):
         print("| " + " | ".join(row) + " |")
 
 
-def laws_row(row, other):
-    stays = " ".join(f"{float(row[f'stays_vocabulary_{q}']):.3f}" for q in (5, 50, 95, 100))
-    in_text = " ".join(f"{float(row[f'stays_text_{q}']):.3f}" for q in (5, 50, 95))
-    support = " ".join(f"{float(row[f'support_vocabulary_{q}']):.0f}" for q in (5, 50, 95))
-    wordnet = row["wordnet_vocabulary"] or "–"
-    return [row["recipe"], f"{float(row['s']):.3f}", percent(row[f"guess_{other}"]), stays, in_text,
-            row["stays_ratio"], f"{float(row['support_least']):.1f}", support,
-            percent(row["near10_vocabulary"]), percent(row["near100_vocabulary"]),
-            percent(row["near100_text"]), row["cosine_vocabulary"], wordnet[:5]]
+def several(row, name, shares, digits):
+    return " ".join(f"{float(row[f'{name}_{share}']):.{digits}f}" for share in shares)
+
+
+def protection(row, other):
+    """Who is protected: one line."""
+    return [row["recipe"], f"{float(row['s']):.3f}", percent(row[f"guess_{other}"]),
+            several(row, "stays_vocabulary", (5, 50, 95, 100), 3),
+            several(row, "stays_text", (5, 50, 95), 3), f"{float(row['stays_ratio']):.2f}",
+            f"{float(row['support_least']):.{1 if float(row['support_least']) < 100 else 0}f}",
+            several(row, "support_vocabulary", (5, 50), 0)]
+
+
+def landing(row):
+    """Where changed words land: one line."""
+    return [row["recipe"], *(percent(row[f"near{k}_{average}"])
+                             for average in ("vocabulary", "text") for k in (10, 100)),
+            f"{float(row['cosine_vocabulary']):.3f}", f"{float(row['cosine_text']):.3f}",
+            *(f"{float(row[f'wordnet_{average}']):.4f} ± "
+              f"{float(row[f'wordnet_interval_{average}']):.4f}" if row[f"wordnet_{average}"]
+              else "" for average in ("vocabulary", "text"))]
 
 
 def show_laws(rows):
@@ -58,13 +70,15 @@ def show_laws(rows):
         for guess in sorted({float(row["guess"]) for row in rows}):
             chosen = [row for row in rows
                       if row["average"] == average and float(row["guess"]) == guess]
-            head = ["recipe", "s", f"guess over the {other}, %",
-                    "stays, vocabulary: 5, 50, 95, 100 %", "stays, text: 5, 50, 95 %",
-                    "most exposed / median", "least S_w", "S_w, vocabulary: 5, 50, 95 %",
-                    "near 10, %", "near 100, %", "near 100, text, %", "cosine", "WordNet"]
-            if chosen:
-                print_table(f"Guess {guess:g} % over the {average}", head,
-                            [laws_row(row, other) for row in chosen])
+            if not chosen:
+                continue
+            print_table(f"Guess {guess:g} % over the {average}: who is protected",
+                        ["recipe", "s", f"{other}", "stays 5, 50, 95, 100 %", "in the text",
+                         "ratio", "least S_w", "S_w 5, 50 %"],
+                        [protection(row, other) for row in chosen])
+            print_table(f"Guess {guess:g} % over the {average}: where changed words land",
+                        ["recipe", "10", "100", "10, text", "100, text", "cosine", "text",
+                         "WordNet", "text"], [landing(row) for row in chosen])
 
 
 def show_accuracy(rows):
