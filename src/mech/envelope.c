@@ -13,8 +13,14 @@ typedef struct word_envelope {
     uint32_t count;
 } word_envelope;
 
+/* The block of a word in envelopes.thresholds: its pivots, the thresholds of its ranges, those of
+ * its list. */
+static uint32_t *pivots_of(const envelopes *e, uint32_t word) {
+    return e->thresholds + e->index->starts[word] + (size_t)word * ENVELOPE_HEAD;
+}
+
 static uint32_t *thresholds_of(const envelopes *e, uint32_t word) {
-    return e->thresholds + e->index->starts[word] + (size_t)word * NEIGHBOUR_RANGES;
+    return pivots_of(e, word) + ENVELOPE_PIVOTS;
 }
 
 /* Whether the lists do not overlap, so that every word has its own place for thresholds. */
@@ -34,7 +40,7 @@ tem_status envelopes_init(envelopes *e, const neighbour_index *index, exponent x
     tem_status status = weights_init(&e->weights, values, index->count, error);
     if (status != TEM_OK)
         return status;
-    const uint64_t thresholds = index->entry_count + (uint64_t)index->count * NEIGHBOUR_RANGES;
+    const uint64_t thresholds = index->entry_count + (uint64_t)index->count * ENVELOPE_HEAD;
     e->states = core_alloc_zero(index->count, sizeof *e->states);
     /* Not zeroed: the system provides memory only where tem writes. */
     e->thresholds = core_alloc(thresholds, sizeof *e->thresholds);
@@ -48,8 +54,8 @@ static void erase_thresholds(envelopes *e) {
     for (uint32_t word = 0; word < e->index->count; word++)
         if (atomic_load_explicit(&e->states[word], memory_order_relaxed) != THRESHOLDS_NONE) {
             const uint64_t *starts = &e->index->starts[word];
-            explicit_bzero(thresholds_of(e, word),
-                           (starts[1] - starts[0] + NEIGHBOUR_RANGES) * sizeof *e->thresholds);
+            explicit_bzero(pivots_of(e, word),
+                           (starts[1] - starts[0] + ENVELOPE_HEAD) * sizeof *e->thresholds);
         }
     explicit_bzero((void *)(uintptr_t)e->states, e->index->count * sizeof *e->states);
 }
@@ -154,6 +160,7 @@ static uint32_t component_exactly(const word_envelope *s, const u256 *total, uin
 /* -------------------------------------------- select by the first bits -- */
 
 enum { THRESHOLD_MARGIN = 2 };
+
 static const uint32_t UNDECIDED = UINT32_MAX; /* no enum constant, since it does not fit an int */
 
 /* The threshold x = 2^32 sum / total as an integer c (step 2): a t below c is below x - 1, and a t
@@ -171,6 +178,13 @@ static uint32_t threshold_of(const u256 *sum, const u256 *total) {
     return q == 0 ? 0 : q - 1 < highest ? (uint32_t)(q - 1) : (uint32_t)highest;
 }
 
+/* The entry of a list of `count` whose threshold is pivot i: the first entry, which is selected most
+ * often, and then every step-th, where 15 steps are enough for the list. */
+static uint32_t pivot_entry(uint32_t count, uint32_t i) {
+    const uint32_t step = (count + ENVELOPE_PIVOTS - 3) / (ENVELOPE_PIVOTS - 1);
+    return i * step < count ? i * step : count - 1;
+}
+
 static tem_status make_thresholds(const envelopes *e, uint32_t word, tem_error *error) {
     word_envelope s;
     u256 total, sum = {{0, 0, 0, 0}};
@@ -182,6 +196,9 @@ static tem_status make_thresholds(const envelopes *e, uint32_t word, tem_error *
         add_component(&s, component, &sum);
         thresholds[component] = threshold_of(&sum, &total);
     }
+    uint32_t *pivots = pivots_of(e, word);
+    for (uint32_t i = 0; i < ENVELOPE_PIVOTS; i++)
+        pivots[i] = thresholds[NEIGHBOUR_RANGES + pivot_entry(s.near.count, i)];
     return TEM_OK;
 }
 
@@ -206,36 +223,38 @@ static tem_status ready_thresholds(const envelopes *e, uint32_t word, bool *read
     return TEM_OK;
 }
 
-/* The index of the first of `count` thresholds that is above t, or of the last one if none is. */
-static uint32_t first_above(const uint32_t *thresholds, uint32_t count, uint32_t t) {
-    uint32_t first = 0;
-    while (count > 1) {
-        const uint32_t half = count / 2;
-        first += thresholds[first + half - 1] <= t ? half : 0;
-        count -= half;
-    }
-    return first;
+/* How many of the thresholds are at or below t. They ascend, so this is where the first one above t
+ * is. To count is faster than to search: no branch depends on t, and no load on another. */
+static inline uint32_t at_or_below(const uint32_t *thresholds, uint32_t count, uint32_t t) {
+    uint32_t passed = 0;
+    for (uint32_t i = 0; i < count; i++)
+        passed += thresholds[i] <= t;
+    return passed;
+}
+
+/* The first entry of a list of `count` whose threshold is above t, or the last one if none is. */
+static uint32_t first_above(const uint32_t *pivots, const uint32_t *list, uint32_t count,
+                            uint32_t t) {
+    const uint32_t passed = at_or_below(pivots, ENVELOPE_PIVOTS, t);
+    if (passed == 0 || passed == ENVELOPE_PIVOTS)
+        return passed == 0 ? 0 : count - 1;
+    const uint32_t first = pivot_entry(count, passed - 1) + 1, end = pivot_entry(count, passed);
+    return first + at_or_below(list + first, end - first, t);
 }
 
 /* Returns the component that is selected if t is the upper half of first_bits, or UNDECIDED.
- * PRIVACY: t decides only if it is clearly on one side of every threshold. */
+ * PRIVACY: t decides only if it is clearly on one side of every threshold. The thresholds ascend,
+ * so those next to the component are enough. */
 static uint32_t component_quickly(const envelopes *e, uint32_t word, uint32_t t) {
     const uint32_t *thresholds = thresholds_of(e, word);
-    uint32_t beyond = 0, perhaps = 0;
-    for (unsigned range = 0; range < NEIGHBOUR_RANGES; range++) {
-        beyond += thresholds[range] + THRESHOLD_MARGIN < t;
-        perhaps += thresholds[range] <= t;
+    uint32_t component = at_or_below(thresholds, NEIGHBOUR_RANGES, t);
+    if (component == NEIGHBOUR_RANGES) {
+        const uint64_t *starts = &e->index->starts[word];
+        component += first_above(pivots_of(e, word), thresholds + NEIGHBOUR_RANGES,
+                                 (uint32_t)(starts[1] - starts[0]), t);
     }
-    if (beyond != perhaps)
-        return UNDECIDED;
-    if (beyond < NEIGHBOUR_RANGES)
-        return beyond;
-    const uint64_t *starts = &e->index->starts[word];
-    const uint32_t component = NEIGHBOUR_RANGES + first_above(thresholds + NEIGHBOUR_RANGES,
-                                                              (uint32_t)(starts[1] - starts[0]), t);
-    return t < thresholds[component] && thresholds[component - 1] + THRESHOLD_MARGIN < t
-               ? component
-               : UNDECIDED;
+    const bool above_last = component == 0 || thresholds[component - 1] + THRESHOLD_MARGIN < t;
+    return above_last && t < thresholds[component] ? component : UNDECIDED;
 }
 
 /* The same without kept thresholds. The function is UNDECIDED for exactly the same t as
@@ -279,11 +298,15 @@ tem_neighbour envelopes_entry(const envelopes *e, uint32_t word, uint32_t compon
     return e->index->entries[e->index->starts[word] + component - NEIGHBOUR_RANGES];
 }
 
-void envelopes_prefetch(const envelopes *e, uint32_t word) {
-    const uint32_t *thresholds = thresholds_of(e, word);
+void envelopes_prefetch_early(const envelopes *e, uint32_t word) {
+    __builtin_prefetch(&e->index->starts[word]);
     if (e->states != NULL)
         __builtin_prefetch(&e->states[word]);
-    __builtin_prefetch(thresholds);
-    __builtin_prefetch(thresholds + NEIGHBOUR_RANGES);
+}
+
+void envelopes_prefetch(const envelopes *e, uint32_t word) {
+    __builtin_prefetch(pivots_of(e, word));
+    __builtin_prefetch(thresholds_of(e, word));
+    __builtin_prefetch(neighbours_bounds(e->index, word));
     __builtin_prefetch(e->index->entries + e->index->starts[word]);
 }

@@ -44,10 +44,13 @@ typedef struct envelopes {
     /* The thresholds_state of each word. NULL, for tests: no thresholds are kept, and every draw
      * draws the remainder. */
     _Atomic(uint8_t) *states;
-    /* One threshold per component. Those of word w start at index->starts[w] + w *
-     * NEIGHBOUR_RANGES. */
+    /* A block per word, which begins at index->starts[w] + w * ENVELOPE_HEAD: some thresholds of
+     * the list once more, as pivots of a search; then one threshold per component. */
     uint32_t *thresholds;
 } envelopes;
+
+/* The pivots of a word fill one cache line, and so do the thresholds of its ranges. */
+enum { ENVELOPE_PIVOTS = 16, ENVELOPE_HEAD = ENVELOPE_PIVOTS + NEIGHBOUR_RANGES };
 
 typedef enum thresholds_state {
     THRESHOLDS_NONE = 0,
@@ -71,7 +74,9 @@ tem_status envelopes_draw(const envelopes *e, uint32_t word, tem_rng *rng, uint3
 /* The list entry for a component that envelopes_draw returned, NEIGHBOUR_RANGES or above. */
 tem_neighbour envelopes_entry(const envelopes *e, uint32_t word, uint32_t component);
 
-/* Prefetches the memory that a draw for `word` needs. */
+/* Prefetch the memory that a draw for `word` needs: first what tells where the rest is, and some
+ * draws later the rest. */
+void envelopes_prefetch_early(const envelopes *e, uint32_t word);
 void envelopes_prefetch(const envelopes *e, uint32_t word);
 
 #endif

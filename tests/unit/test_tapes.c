@@ -1084,7 +1084,8 @@ static void compare_upper_half(comparison *c, uint64_t t) {
 static void compare_word(tiny *t, uint32_t word) {
     const envelopes *e = &t->sampler.envelopes;
     comparison c = {.tiny = t,
-                    .thresholds = e->thresholds + e->index->starts[word] + (size_t)word * 16};
+                    .thresholds = e->thresholds + e->index->starts[word] +
+                                  (size_t)word * ENVELOPE_HEAD + ENVELOPE_PIVOTS};
     survey_start(&c.survey, &t->sampler, word);
     draw_share(e, word, (uint64_t[TAPE_WORDS]){(uint64_t)1 << 63}); /* sets the thresholds */
     assert_int_equal(e->states[word], THRESHOLDS_READY);
