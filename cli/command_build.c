@@ -21,12 +21,12 @@ typedef struct build_request {
 } build_request;
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem build VECTORS -o MODEL [OPTIONS]\n"
-         "\n"
-         "Makes a model: prepares the vectors (--space), rounds them to an exact grid and finds\n"
-         "every word's nearest words. VECTORS is GloVe text, word2vec text or binary, fastText "
-         ".vec, or tem's own\n"
-         ".temv, plain or gzip, recognised by content; '-' is standard input.\n");
+    puts(
+        "usage: tem build VECTORS -o MODEL [OPTIONS]\n"
+        "\n"
+        "Makes a model: prepares the vectors (--space), rounds them to an exact grid and finds\n"
+        "every word's nearest words. VECTORS is GloVe text, word2vec text or binary, fastText\n"
+        ".vec, or tem's own .temv, plain or gzip, recognised by content; '-' is standard input.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem build glove.6B.100d.txt -o glove.tem\n"
@@ -100,8 +100,8 @@ static void tell_space(const tem_model *model, const tem_vectors *vectors, const
     talk_note(r->common.quiet,
               "space sphere: %u of %u dimensions, %u removed, %.1f %% of the variance (%s)",
               recipe.dimensions, recipe.given_columns, recipe.removed, 100 * recipe.kept, why);
-    talk_note(r->common.quiet || recipe.dropped == 0, "left out %s degenerate words",
-              talk_count(recipe.dropped));
+    talk_note(r->common.quiet || recipe.dropped == 0, "left out %s degenerate word%s",
+              talk_count(recipe.dropped), recipe.dropped == 1 ? "" : "s");
 }
 
 /* Prints how many words of the file of excluded words are excluded, and how many words the
@@ -170,9 +170,9 @@ int command_build(int argc, char *const *argv) {
          "guarantee depends on it",
          1, TEM_WORDS_MAX},
         {"space", 0, OPTION_TEXT, &r.space_name, "S",
-         "sphere: every word at the same distance from the middle, so that all are\n"
-         "protected alike (default from 1,000 words with 50 numbers on);\n"
-         "raw: the vectors as they are",
+         "sphere: put all words at one distance from the middle, so that they are\n"
+         "protected more alike (default from 1,000 words x 50 on); raw: take the\n"
+         "vectors as they are (default below)",
          0, 0},
         {"dimensions", 0, OPTION_COUNT, &r.dimensions, "K",
          "sphere: keep K principal components (default 50)", 1, TEM_DIMENSION_MAX},

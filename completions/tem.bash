@@ -10,6 +10,7 @@ _tem() {
         case $previous in
         --metric) words="euclidean angular l1 linf" ;;
         --mechanism) words="tem em madlib" ;;
+        --space) words="sphere raw" ;;
         --oov) words="uniform drop mask keep-unsafe" ;;
         --punctuation) words="drop keep word" ;;
         --missing) words="empty keep" ;;
@@ -17,7 +18,7 @@ _tem() {
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original madlib tem equal balanced tuned" ;;
         --weights) words="tuned balanced equal" ;;
-        --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --field | --by | --budget | --limit | --neighbours | --threads | --top | \
+        --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --field | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
             --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --insecure-seed) return ;;
         *)
             case $current in

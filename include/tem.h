@@ -233,8 +233,8 @@ typedef struct tem_model tem_model;
 #define TEM_MATRIX_WORDS_MAX 32768u
 #define TEM_NO_WORD UINT32_MAX
 
-/* What tem does with vectors before it rounds them to the grid. The metric that is protected is that
- * of the prepared vectors on the grid. */
+/* What tem does with vectors before it rounds them to the grid. The metric that is protected is
+ * that of the prepared vectors on the grid. */
 typedef enum tem_space {
     TEM_SPACE_DEFAULT = 0, /* sphere for TEM_EUCLIDEAN, from 1,000 words and 50 columns on, or
                             * if `dimensions` or `remove` is given; else raw. Vectors on the grid
@@ -283,9 +283,9 @@ typedef struct tem_build_options {
 
 /* Builds a model: prepares the vectors (tem_space), rounds them to the grid and finds every word's
  * nearest words exactly, ordered by (distance, id), ties included. The result does not depend on
- * the number of threads. A raw space does not depend on the machine either. The components of a sphere come from OpenBLAS,
- * which may give other last bits on other machines: who ships a model with certificates should ship
- * it, or its prepared vectors (.temv).
+ * the number of threads. A raw space does not depend on the machine either. The components of a
+ * sphere come from OpenBLAS, which may give other last bits on other machines: who ships a model
+ * with certificates should ship it, or its prepared vectors (.temv).
  * The grid: int16 within +-16383 in steps of 2^-q, with the largest q from 4 to 30 that fits. For
  * TEM_ANGULAR tem first scales each vector to length 1.
  * Fails with TEM_ERR_ARGUMENT (also if the vocabulary has none of the words to exclude, or if none

@@ -114,21 +114,31 @@ static const char **words_of(const ext_state *state, PyObject *words) {
 typedef struct build_arguments {
     unsigned metric, neighbours;
     int allow_coarse;
+    const char *space; /* or NULL */
+    unsigned dimensions, remove;
+    int drop_degenerate;
     unsigned threads;
     PyObject *progress;
 } build_arguments;
 
 static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, const tem_run *run,
                                 tem_model **model, tem_error *error) {
-    const tem_build_options options = {.metric = (tem_metric)a->metric,
-                                       .neighbours = a->neighbours,
-                                       .allow_coarse = a->allow_coarse};
-    const tem_status status = tem_model_build(vectors, &options, run, model, error);
+    tem_build_options options = {.metric = (tem_metric)a->metric,
+                                 .neighbours = a->neighbours,
+                                 .allow_coarse = a->allow_coarse,
+                                 .dimensions = a->dimensions,
+                                 .remove = a->remove,
+                                 .drop_degenerate = a->drop_degenerate};
+    tem_status status =
+        a->space == NULL ? TEM_OK : tem_space_parse(a->space, &options.space, error);
+    if (status == TEM_OK)
+        status = tem_model_build(vectors, &options, run, model, error);
     tem_vectors_free(vectors);
     return status;
 }
 
-/* build_file(path, limit, metric, neighbours, allow_coarse, threads, progress) */
+/* build_file(path, limit, metric, neighbours, allow_coarse, space, dimensions, remove,
+ * drop_degenerate, threads, progress) */
 static PyObject *build_file(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *path = NULL;
@@ -137,8 +147,9 @@ static PyObject *build_file(PyObject *module, PyObject *args) {
     tem_model *model = NULL;
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "O&KIIpIO", PyUnicode_FSConverter, &path, &limit, &a.metric,
-                          &a.neighbours, &a.allow_coarse, &a.threads, &a.progress))
+    if (!PyArg_ParseTuple(args, "O&KIIpzIIpIO", PyUnicode_FSConverter, &path, &limit, &a.metric,
+                          &a.neighbours, &a.allow_coarse, &a.space, &a.dimensions, &a.remove,
+                          &a.drop_degenerate, &a.threads, &a.progress))
         return NULL;
     const char *name = PyBytes_AsString(path);
     ext_run_begin(&run, a.threads, a.progress);
@@ -187,14 +198,15 @@ static PyObject *build_from(const ext_state *state, const char *const *strings, 
     return take_model(state, status, model, &error);
 }
 
-/* build_rows(words, numbers, metric, neighbours, allow_coarse, threads, progress): float32 rows, or
- * for a matrix of distances float64 */
+/* build_rows(words, numbers, metric, neighbours, allow_coarse, space, dimensions, remove,
+ * drop_degenerate, threads, progress): float32 rows, or for a matrix of distances float64 */
 static PyObject *build_rows(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *words = NULL, *made = NULL;
     Py_buffer values;
-    if (!PyArg_ParseTuple(args, "O!y*IIpIO", &PyTuple_Type, &words, &values, &a.metric,
-                          &a.neighbours, &a.allow_coarse, &a.threads, &a.progress))
+    if (!PyArg_ParseTuple(args, "O!y*IIpzIIpIO", &PyTuple_Type, &words, &values, &a.metric,
+                          &a.neighbours, &a.allow_coarse, &a.space, &a.dimensions, &a.remove,
+                          &a.drop_degenerate, &a.threads, &a.progress))
         return NULL;
     const ext_state *state = ext_state_of(module);
     const char **strings = words_of(state, words);
@@ -242,9 +254,11 @@ PyMethodDef ext_model_functions[] = {
     {"verify_model", verify_model, METH_VARARGS,
      "verify_model(path, certificates, is_own, threads, progress)"},
     {"build_file", build_file, METH_VARARGS,
-     "build_file(path, limit, metric, neighbours, allow_coarse, threads, progress)"},
+     "build_file(path, limit, metric, neighbours, allow_coarse, space, dimensions, remove, "
+     "drop_degenerate, threads, progress)"},
     {"build_rows", build_rows, METH_VARARGS,
-     "build_rows(words, numbers, metric, neighbours, allow_coarse, threads, progress)"},
+     "build_rows(words, numbers, metric, neighbours, allow_coarse, space, dimensions, remove, "
+     "drop_degenerate, threads, progress)"},
     {"find_default", find_default, METH_VARARGS, "find_default(folders)"},
     {"parse_metric", parse_metric, METH_VARARGS, "parse_metric(name)"},
     {NULL, NULL, 0, NULL},
@@ -294,6 +308,20 @@ static PyObject *model_info(PyObject *self, PyObject *unused) {
                          (double)info.deviation / TEM_DIST_ONE, "triangles",
                          (unsigned long long)info.triangles, "file_bytes",
                          (unsigned long long)info.file_bytes, "hash", info.hash);
+}
+
+/* recipe(): how the vectors were prepared, or None for a raw space */
+static PyObject *model_recipe(PyObject *self, PyObject *unused) {
+    tem_recipe recipe;
+    (void)unused;
+    tem_model_get_recipe(((ext_model *)self)->model, &recipe);
+    if (recipe.space != TEM_SPACE_SPHERE)
+        return Py_NewRef(Py_None);
+    return Py_BuildValue("{s:s, s:I, s:I, s:I, s:I, s:I, s:d, s:d, s:d}", "space",
+                         tem_space_name(recipe.space), "given_words", recipe.given_words,
+                         "given_columns", recipe.given_columns, "dimensions", recipe.dimensions,
+                         "removed", recipe.removed, "dropped", recipe.dropped, "kept", recipe.kept,
+                         "rms_distance", recipe.rms_distance, "scale", recipe.scale);
 }
 
 /* nearest_median(): the median distance to the nearest word */
@@ -417,6 +445,7 @@ static PyMethodDef methods[] = {
     {"save", save, METH_VARARGS, "save(path, overwrite, progress)"},
     {"hash", model_hash, METH_O, "hash(progress)"},
     {"info", model_info, METH_NOARGS, "info()"},
+    {"recipe", model_recipe, METH_NOARGS, "recipe()"},
     {"nearest_median", nearest_median, METH_NOARGS, "nearest_median()"},
     {"why_coarse", why_coarse, METH_NOARGS, "why_coarse()"},
     {"word", word_at, METH_O, "word(number)"},

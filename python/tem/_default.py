@@ -56,8 +56,8 @@ def _cached(vectors: pathlib.Path) -> pathlib.Path | None:
 def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
           progress: Callable[[str, int, int], object] | None) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), 0, False, threads,
-                            progress)
+    made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), 0, False, None, 0, 0,
+                            False, threads, progress)
     certificates = vectors.parent / CERTIFICATES
     if certificates.exists():  # before the model, so that a model always has them
         shutil.copyfile(certificates, f"{path}.cert")

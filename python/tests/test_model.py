@@ -151,10 +151,35 @@ def test_vectors_that_are_refused(rows, words):
         tem.Model.build(rows, words)
 
 
+def test_prepared_space(tmp_path):
+    numbers = numpy.random.default_rng(3).normal(size=(1000, 50)).astype("f4") + 0.2
+    words = [f"w{i}" for i in range(1000)]
+    model = tem.Model.build(numbers, words, neighbours=4)
+    assert model.space == "sphere" and model.dimension == 50
+    assert model.recipe["given_columns"] == 50 and model.recipe["kept"] == pytest.approx(1)
+    lengths = [numpy.linalg.norm(model.vector(word)) for word in words[:20]]
+    assert lengths == pytest.approx([model.recipe["scale"]] * 20, abs=0.01)
+    model.save(tmp_path / "sphere.tem")
+    assert tem.Model.open(tmp_path / "sphere.tem").recipe == model.recipe
+    raw = tem.Model.build(numbers, words, neighbours=4, space="raw")
+    assert raw.space == "raw" and raw.recipe is None
+    small = tem.Model.build(numbers, words, neighbours=4, dimensions=8, remove=2)
+    assert small.dimension == 8 and small.recipe["removed"] == 2
+    numbers[5] = 0
+    with pytest.raises(tem.RangeError, match="the vector of word 6 is zero.*drop_degenerate"):
+        tem.Model.build(numbers, words, neighbours=4)
+    fewer = tem.Model.build(numbers, words, neighbours=4, drop_degenerate=True)
+    assert len(fewer) == 999 and fewer.recipe["dropped"] == 1 and "w5" not in fewer
+    with pytest.raises(tem.ArgumentError):
+        tem.Model.build([[0, 1], [1, 0]], ["a", "b"], metric="matrix", space="sphere")
+
+
 def test_arguments_that_are_refused(vectors):
     for wrong in ({"metric": "cosine"}, {"metric": "none"}, {"threads": 0}, {"threads": -1},
                   {"neighbours": 0}, {"neighbours": -1}, {"limit": 0}, {"limit": -5},
-                  {"limit": 2 ** 40}):
+                  {"limit": 2 ** 40}, {"space": "ball"}, {"dimensions": 0}, {"dimensions": 99},
+                  {"remove": -1}, {"space": "raw", "dimensions": 2},
+                  {"space": "sphere", "metric": "l1"}):
         with pytest.raises(tem.Error):
             tem.Model.build(vectors, WORDS, **wrong)
     with pytest.raises(tem.ArgumentError):

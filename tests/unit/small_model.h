@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Builds a model of `count` words with these vectors, as they are, however coarse the grid; names NULL: w0, w1,
- * ... */
+/* Builds a model of `count` words with these vectors, as they are, however coarse the grid; names
+ * NULL: w0, w1, ... */
 static inline tem_model *small_model(const char *const *names, const float *values, uint32_t count,
                                      uint32_t dimension, tem_metric metric, uint32_t neighbours) {
     char(*own)[16] = calloc(count, sizeof *own);

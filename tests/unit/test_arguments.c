@@ -107,6 +107,7 @@ static void test_names(void **state) {
     tem_weights_kind kind_of_weights;
     tem_target target;
     tem_missing missing;
+    tem_space prepared;
     tem_status status;
     REFUSED(tem_status_parse(NULL, &status, error));
     REFUSED(tem_status_parse("format", NULL, error));
@@ -114,6 +115,8 @@ static void test_names(void **state) {
     REFUSED(tem_missing_parse("keep", NULL, error));
     REFUSED(tem_metric_parse(NULL, &metric, error));
     REFUSED(tem_metric_parse("euclidean", NULL, error));
+    REFUSED(tem_space_parse(NULL, &prepared, error));
+    REFUSED(tem_space_parse("raw", NULL, error));
     REFUSED(tem_oov_parse(NULL, &oov, error));
     REFUSED(tem_oov_parse("uniform", NULL, error));
     REFUSED(tem_punctuation_parse(NULL, &punctuation, error));
@@ -616,12 +619,20 @@ static void test_infos_of_nothing(void **state) {
     memset(&about_certificate, 0x55, sizeof about_certificate);
     memset(&about_prior, 0x55, sizeof about_prior);
     tem_model_get_info(model, NULL);
+    tem_model_get_recipe(model, NULL);
     tem_mechanism_get_info(mechanism, NULL);
     tem_certificate_get_info(certificate, NULL);
     tem_prior_get_info(prior, NULL);
     assert_int_equal(tem_mechanism_get_certificate(NULL, &about_certificate), 0);
     assert_int_equal(tem_mechanism_get_certificate(mechanism, NULL), 0);
     assert_int_equal(about_certificate.s_steps, 0x5555555555555555);
+    tem_recipe recipe;
+    memset(&recipe, 0x55, sizeof recipe);
+    tem_model_get_recipe(NULL, &recipe);
+    assert_true(is_zero(&recipe, sizeof recipe));
+    tem_model_get_recipe(model, &recipe);
+    assert_int_equal(recipe.space, TEM_SPACE_RAW);
+    assert_true(recipe.given_columns == 0 && is_zero(recipe.reserved, sizeof recipe.reserved));
     tem_model_get_info(NULL, &about_model);
     tem_mechanism_get_info(NULL, &about_mechanism);
     tem_certificate_get_info(NULL, &about_certificate);
@@ -745,7 +756,7 @@ static void test_newer_accounts(void **state) {
     NEWER(wish, tem_accountant_choose(accountant, &wish, NULL, &point, error));
     NEWER(run, tem_accountant_curve(accountant, &wish, &point, &run, points, &count, error));
     NEWER(wish, tem_accountant_curve(accountant, &wish, &point, NULL, points, &count, error));
-    wish.reserved[3] = 1;
+    wish.reserved[0] = 1;
     assert_true(isnan(tem_wish_value(&wish, &summary)));
     assert_int_equal(tem_wish_is_kept(&wish, &summary), 0);
     assert_true(no_accountant == NULL && no_prior == NULL && no_certificate == NULL && count == 7);
