@@ -47,7 +47,7 @@ bench: all
 	@tools/packages bench
 	@meson setup --reconfigure $(BUILD) -Dbench=true >$(BUILD)/setup.log || \
 		{ cat $(BUILD)/setup.log; exit 1; }
-	@ninja -C $(BUILD) --quiet >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
+	@ninja -C $(BUILD) --quiet all raw >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
 	@bench/make-venv $(BUILD)/bench-venv
 	@bench/run --build $(BUILD) --python $(BUILD)/bench-venv/bin/python3 $(BENCH)
 	@bench/run --build $(BUILD) --write

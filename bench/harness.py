@@ -228,10 +228,10 @@ class Bench:
         return files
 
     def model(self, name):
-        """The model file of a set with the default number of neighbours; "default": the shipped
-        model."""
-        if name == "default" and not self.quick:
-            return str(self.build / "default.tem")
+        """The model file of a set with the default number of neighbours; "default" and "raw": those
+        of the build directory."""
+        if name in ("default", "raw") and not self.quick:
+            return str(self.build / f"{name}.tem")
         path = self.data / f"{'grid' if self.quick else name}.tem"
         if not path.exists() or path.stat().st_mtime < (self.build / "tem").stat().st_mtime:
             self.command("build", "--quiet", "--force", self.vectors(name)["binary"], "-o", path)

@@ -144,7 +144,7 @@ def index_details(shape, r):
 def sampling(section):
     epsilons = sorted({r["epsilon"] for r in section.values() if "epsilon" in r})
     parts = []
-    for model in ("default", "glove-6b-100d"):
+    for model in ("default", "raw", "glove-6b-100d"):
         rows = []
         for epsilon in epsilons:
             r = section.get(f"{model}-{epsilon:g}", {})
@@ -276,7 +276,7 @@ def point(x, fig, scale=1.0):
 
 def plot_sampling(section, folder):
     curves = []
-    for model in ("default", "glove-6b-100d"):
+    for model in ("default", "raw", "glove-6b-100d"):
         some = [r for r in section.values() if r.get("model") == model]
         some.sort(key=lambda r: r["epsilon"])
         for name, key in (("", "words_per_s"), (", unequal weights", "weighted_per_s"),

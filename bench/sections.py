@@ -17,7 +17,9 @@ from harness import GRID_SET, ROOT, Missing, figure
 Step = collections.namedtuple("Step", "key seconds measure")
 
 EPSILONS = ["0.5", "1", "2", "2.5", "3", "3.5", "4", "5", "6", "8", "12"]
-MODELS = {"default": "glove-840b-300d", "glove-6b-100d": "glove-6b-100d"}  # model: its vectors
+# Models whose vectors the other libraries have too: model: its vectors.
+COMPARED = {"raw": "glove-840b-300d", "glove-6b-100d": "glove-6b-100d"}
+MODELS = ("default", *COMPARED)
 
 
 def in_turn(runs, measures):
@@ -73,8 +75,8 @@ def peak(bench):
 
 # case: set, neighbours, queries that FAISS is measured on, approximate total seconds of one run
 INDEX_CASES = {"glove-6b-100d": ("glove-6b-100d", 64, 20480, 90),
-               "default": ("glove-840b-300d", 64, 33860, 20),
-               "default-256": ("glove-840b-300d", 256, 33860, 20),
+               "raw": ("glove-840b-300d", 64, 33860, 20),
+               "raw-256": ("glove-840b-300d", 256, 33860, 20),
                "noisy-400k-300d": ("noisy-300d", 64, 16384, 300)}
 
 
@@ -100,7 +102,7 @@ def index_case(bench, name, k, queries):
         k, queries = 16, rows
     if bench.options.full:
         queries = rows
-    # The default model uses the rotated vectors that come with tem; their distances are the same.
+    # The raw model uses the rotated vectors that come with tem; their distances are the same.
     own = files["binary"]
     if name == "glove-840b-300d" and not bench.quick:
         own = ROOT / "data/glove-840b-33k-300d.temv"
@@ -188,7 +190,7 @@ def sampling_step(bench, model, epsilon):
 
 def numpy_step(bench, model, epsilon):
     ids, count = bench.known_ids(model), 64 if bench.quick else 512
-    files = bench.vectors(MODELS[model])
+    files = bench.vectors(COMPARED[model])
     seen = in_turn(bench.runs(3), {
         "tem": lambda: bench.program("draw", bench.model(model), "tem", epsilon, bench.threads,
                                      bench.seconds(2), ids),
@@ -209,14 +211,14 @@ def sampling(bench):
         for epsilon in EPSILONS[::10] if bench.quick else EPSILONS:
             yield Step(f"{model}-{epsilon}", 80,
                        lambda m=model, e=epsilon: sampling_step(bench, m, e))
-        if bench.has_rival():
+        if bench.has_rival() and model in COMPARED:
             yield Step(f"{model}-numpy", 60, lambda m=model: numpy_step(bench, m, "3"))
 
 
 # -------------------------------------------------------------------- madlib --
 
 def madlib_step(bench, model, epsilon):
-    files, ids = bench.vectors(MODELS[model]), bench.known_ids(model)
+    files, ids = bench.vectors(COMPARED[model]), bench.known_ids(model)
     count = 256 if bench.quick else 8192
     work = files["rows"] * files["columns"]  # multiply-adds of one exact search
     measures = {
@@ -252,7 +254,7 @@ def madlib(bench):
     """The nearest word of a noisy vector."""
     if not bench.quick:
         bench.reviews()
-    for model in MODELS:
+    for model in COMPARED:
         for epsilon in ("2",) if bench.quick else ("2", "10"):
             yield Step(f"{model}-{epsilon}", 120,
                        lambda m=model, e=epsilon: madlib_step(bench, m, e))
@@ -355,7 +357,7 @@ def growth(bench):
 # ----------------------------------------------------------- python-packages --
 
 def package_text(bench):
-    """The default vocabulary for both packages, without a header and without words that contain any
+    """The raw model's vectors for both packages, without a header and without words that contain any
     kind of space (pypantera splits rows at any white space); and {word: its row}."""
     source = bench.vectors("glove-840b-300d")
     path = bench.data / "packages.txt"
@@ -384,7 +386,7 @@ def package_step(bench, package, epsilon, text, words, ids):
     seen = in_turn(bench.runs(3), {
         "package": lambda: rival.ask("package_draw", package=package, epsilon=float(epsilon),
                                      words=words),
-        "tem": lambda: 1 / bench.program("draw", bench.model("default"), "tem", epsilon, 1,
+        "tem": lambda: 1 / bench.program("draw", bench.model("raw"), "tem", epsilon, 1,
                                          bench.seconds(2), ids)["words_per_s"]})
     return {"package_s": figure(seen["package"]), "tem_s": figure(seen["tem"]),
             "ratio": ratios(seen["package"], seen["tem"]),
@@ -419,7 +421,7 @@ def python_packages(bench):
 
 def python_batch(bench, epsilon, threads, lines):
     """Ten thousand reviews in one call from Python, compared with a loop over them in C."""
-    text, model, rival = bench.reviews(), bench.model("default"), bench.rival()
+    text, model, rival = bench.reviews(), bench.model("raw"), bench.rival()
     rival.ask("tem_load", model=model, text=text, lines=lines)
     rival.ask("tem_texts", epsilon=float(epsilon), threads=threads)
     seen = in_turn(bench.runs(5), {
@@ -431,7 +433,7 @@ def python_batch(bench, epsilon, threads, lines):
 
 def python_threads(bench, epsilon, lines):
     """Python threads that share a model: one and two; and the gain of two C threads here."""
-    rival, model, text = bench.rival(), bench.model("default"), bench.reviews()
+    rival, model, text = bench.rival(), bench.model("raw"), bench.reviews()
     rival.ask("tem_load", model=model, text=text, lines=lines)
     rival.ask("tem_texts", epsilon=float(epsilon), threads=1)
     measures = {}
@@ -449,9 +451,9 @@ def python_threads(bench, epsilon, lines):
 def python_call(bench, epsilon):
     """A call for one word: the overhead of Python."""
     rival, calls = bench.rival(), 1000 if bench.quick else 100000
-    rival.ask("tem_load", model=bench.model("default"), text=bench.reviews(), lines=1)
+    rival.ask("tem_load", model=bench.model("raw"), text=bench.reviews(), lines=1)
     seen = in_turn(bench.runs(5), {
-        "c": lambda: bench.program("texts", bench.model("default"), epsilon, 1, 1,
+        "c": lambda: bench.program("texts", bench.model("raw"), epsilon, 1, 1,
                                    bench.reviews())["call_s"],
         "python": lambda: rival.ask("tem_call", epsilon=float(epsilon), calls=calls)})
     return {"c_s": figure(seen["c"]), "python_s": figure(seen["python"]),
@@ -462,7 +464,7 @@ def python_package(bench, package, epsilon, text, words):
     """The same words, one call each, with tem's package and with another one."""
     rival = bench.rival()
     rival.ask("package_load", package=package, text=text)
-    rival.ask("tem_load", model=bench.model("default"), text=bench.reviews(), lines=1)
+    rival.ask("tem_load", model=bench.model("raw"), text=bench.reviews(), lines=1)
     ask = {"package": lambda: rival.ask("package_draw", package=package, epsilon=float(epsilon),
                                         words=words),
            "tem": lambda: rival.ask("tem_words", epsilon=float(epsilon), words=words * 256)}
