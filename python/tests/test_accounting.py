@@ -240,7 +240,7 @@ def test_ctrl_c_needs_no_progress(default):
 
 
 def test_building_can_be_stopped():
-    rows = numpy.random.default_rng(10).normal(size=(60000, 100)).astype("f4")
+    rows = numpy.random.default_rng(10).normal(size=(60000, 48)).astype("f4")
     words = [f"w{i}" for i in range(len(rows))]
     assert interrupt_after(0.5, lambda: tem.Model.build(rows, words, threads=1)) < 10
 
