@@ -693,7 +693,7 @@ static void test_results_clear_reserved(void **state) {
 #define NEWER(options, call)                                                                       \
     do {                                                                                           \
         const size_t fields = sizeof(options).reserved / sizeof *(options).reserved;               \
-        assert_true(fields >= 4);                                                                  \
+        assert_true(fields >= 1);                                                                  \
         for (size_t field = 0; field < fields; field++) {                                          \
             tem_error newer;                                                                       \
             (options).reserved[field] = 1;                                                         \
