@@ -64,8 +64,8 @@ int main(int argc, char **argv) {
     if (argc != 5 && argc != 6 && argc != 8)
         bench_die("usage", "bench_index VECTORS LIMIT NEIGHBOURS THREADS [MODEL [LISTS COUNT]]");
     stages seen = {.count = 0};
-    const tem_build_options options = {.neighbours =
-                                           (uint32_t)bench_number(argv[3], TEM_WORDS_MAX)};
+    const tem_build_options options = {.neighbours = (uint32_t)bench_number(argv[3], TEM_WORDS_MAX),
+                                       .space = TEM_SPACE_RAW}; /* as the other libraries do */
     const tem_run run = {.threads = (unsigned)bench_number(argv[4], BENCH_THREADS_MAX),
                          .progress = watch,
                          .progress_context = &seen};

@@ -284,8 +284,8 @@ typedef struct tem_build_options {
 /* Builds a model: prepares the vectors (tem_space), rounds them to the grid and finds every word's
  * nearest words exactly, ordered by (distance, id), ties included. The result does not depend on
  * the number of threads. A raw space does not depend on the machine either. The components of a
- * sphere come from OpenBLAS, which may give other last bits on other machines: who ships a model
- * with certificates should ship it, or its prepared vectors (.temv).
+ * sphere come from OpenBLAS, which may give other last bits on other machines: who ships
+ * certificates ships their model, or its prepared vectors (.temv).
  * The grid: int16 within +-16383 in steps of 2^-q, with the largest q from 4 to 30 that fits. For
  * TEM_ANGULAR tem first scales each vector to length 1.
  * Fails with TEM_ERR_ARGUMENT (also if the vocabulary has none of the words to exclude, or if none
