@@ -7,11 +7,11 @@
  *
  *     N_w = a_w / Z,   E[m] = M / Z,   P(d > gamma) = B / Z,   entropy = ln Z + s M / Z - L / Z.
  *
- * If all weights are 0 or 1, near words are added one by one, with the exact distances of w's list: they
- * are few, and each of them matters. The words beyond the list come from the profile (profile.h),
- * which needs 512 terms instead of one term per word. A profile tells how many words are in a cell,
- * but not where in the cell. To assume that they are spread evenly is nearly right where there are
- * many.
+ * If all weights are 0 or 1, near words are added one by one, with the exact distances of w's list:
+ * they are few, and each of them matters. The words beyond the list come from the profile
+ * (profile.h), which needs 512 terms instead of one term per word. A profile tells how many words
+ * are in a cell, but not where in the cell. To assume that they are spread evenly is nearly right
+ * where there are many.
  *
  * The profile does not give L. So with other weights all sums but B, which is small, come from one
  * pass over all pairs in floating point, with distances of 16 bits (pair_matrix.h).

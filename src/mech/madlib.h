@@ -34,7 +34,8 @@ enum { MADLIB_POINTS_AT_ONCE = 1536 };
 
 /* Draws an output for each of `count` words; `out` may be `words` itself. An unknown word,
  * TEM_NO_WORD, has no vector to which noise could be added: its output is uniform over all words
- * that may be drawn, and tem states no bound between it and a known word. Fails with TEM_ERR_MEMORY. */
+ * that may be drawn, and tem states no bound between it and a known word. Fails with
+ * TEM_ERR_MEMORY. */
 tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem_rng *rng,
                        uint32_t *out, tem_error *error);
 

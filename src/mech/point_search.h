@@ -40,8 +40,8 @@ tem_status point_search_init(point_search *n, const space *s, const uint32_t *ou
                              tem_error *error);
 void point_search_free(point_search *n);
 
-/* Sets words[i] to the nearest word of point i that is not left out, for `count` points of the space's dimension; the
- * lower id wins a tie. Fails with TEM_ERR_MEMORY. Any thread. */
+/* Sets words[i] to the nearest word of point i that is not left out, for `count` points of the
+ * space's dimension; the lower id wins a tie. Fails with TEM_ERR_MEMORY. Any thread. */
 tem_status point_search_run(const point_search *n, const int64_t *points, size_t count,
                             uint32_t *words, tem_error *error);
 

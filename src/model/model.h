@@ -111,9 +111,9 @@ tem_status model_verify(const tem_model *model, const tem_run *run, tem_error *e
 tem_status model_hash(const tem_model *model, const tem_run *run,
                       unsigned char hash[CORE_HASH_BYTES], tem_error *error);
 
-/* Computes the hash of the space that a certificate is about: the words, their order, the vectors
- * or the matrix, the metric, and the excluded words. It leaves out the lists: they decide how long a draw takes, not
- * its law. A built model and its file have the same hash.
+/* Computes the hash of the space that a certificate is about: the words, their order, the
+ * vectors or the matrix, the metric, and the excluded words. It leaves out the lists: they
+ * decide how long a draw takes, not its law. A built model and its file have the same hash.
  * PRIVACY: for an opened file the hash comes from the section table. It says something about the
  * content only after model_check has compared the content with that table. */
 void model_space_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);

@@ -3,7 +3,8 @@
  * Opening checks the header and the section table in full. There is only one way to lay out the
  * required sections, so their records must equal those that model_layout computes. Further sections
  * may follow: that of the excluded words, and sections that this version does not know. Of those
- * tem skips the optional ones, and refuses the model if one is not optional (check_further). All sections together must fill the file.
+ * tem skips the optional ones, and refuses the model if one is not optional (check_further). All
+ * sections together must fill the file.
  *
  * After these checks every array has the length that its users rely on. The code that uses an array
  * checks its content: space/vocab.c checks word starts, index/neighbours.c checks lists. Vectors

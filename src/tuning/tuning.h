@@ -55,8 +55,8 @@ tem_status tuning_search(pair_matrix *t, const tuning_goal *goal, double s, unsi
                          const tem_run *run, tuning_point *start, tem_error *error);
 
 /* Makes `steps` steps of Richardson and Lucy's iteration towards K a = 1, starting from
- * log_weights: a <- a K(1 / (K a)) / (K 1). A weight of 0 stays 0. A few steps flatten ln Z. TEM_ERR_MEMORY or
- * TEM_ERR_CANCELLED. */
+ * log_weights: a <- a K(1 / (K a)) / (K 1). A weight of 0 stays 0. A few steps flatten ln Z.
+ * TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
 tem_status tuning_flatten(pair_matrix *t, const tuning_goal *goal, double s, unsigned steps,
                           const tem_run *run, float *log_weights, tem_error *error);
 
