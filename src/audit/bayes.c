@@ -42,8 +42,16 @@ static int compare_gains(const void *a, const void *b) {
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static const double unit = 0x1p-36; /* of the steps of an exponent */
+_Static_assert(EXPONENT_BITS == 36, "the unit");
+
+/* As fmax, but inline: these comparisons took a tenth of the time. */
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
 static double value_at(const guess_search *q, double gain, tem_dist distance) {
-    return gain - ldexp((double)exponent_at(q->source->exponent, distance), -EXPONENT_BITS);
+    return gain - (double)exponent_at(q->source->exponent, distance) * unit;
 }
 
 /* Returns the larger of `best` and the best value in a range. Words of the range that are not in
@@ -56,7 +64,7 @@ static double search_range(const guess_search *q, uint32_t y, uint32_t range, te
         const guess_gain *w = &q->by_gain[i];
         if (value_at(q, w->gain, bound) <= best)
             return best;
-        best = fmax(best, value_at(q, w->gain, space_distance(q->source->space, w->id, y)));
+        best = larger(best, value_at(q, w->gain, space_distance(q->source->space, w->id, y)));
     }
     return best;
 }
@@ -71,7 +79,7 @@ static void search_output(void *context, uint64_t item, unsigned thread) {
     /* summary_make has checked that every list can be read. */
     if (neighbours_get(q->source->index, y, &near, NULL) == TEM_OK)
         for (uint32_t i = 0; i < near.count; i++)
-            best = fmax(best, value_at(q, q->by_id[near.list[i].id].gain, near.list[i].distance));
+            best = larger(best, value_at(q, q->by_id[near.list[i].id].gain, near.list[i].distance));
     for (uint32_t range = 0; range < NEIGHBOUR_RANGES; range++)
         if (bounds[range] != UINT32_MAX)
             best = search_range(q, y, range, bounds[range], best);

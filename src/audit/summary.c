@@ -136,7 +136,20 @@ static void mend_cell(summary_factors *f, uint32_t k, double s, double p, double
     }
 }
 
+static void set_thirds(double s, summary_factors *f) {
+    for (int third = 0; third < 3; third++)
+        for (int i = 0; i < 1 << SUMMARY_THIRD_BITS; i++)
+            f->thirds[third][i] = exp(-s * ldexp(i, third * SUMMARY_THIRD_BITS) / TEM_DIST_ONE);
+}
+
+static double decay_by_thirds(const summary_factors *f, tem_dist d) {
+    const uint32_t mask = (1 << SUMMARY_THIRD_BITS) - 1;
+    return f->thirds[0][d & mask] * f->thirds[1][d >> SUMMARY_THIRD_BITS & mask] *
+           f->thirds[2][d >> 2 * SUMMARY_THIRD_BITS];
+}
+
 void summary_set_factors(const summary_source *q, summary_factors *f) {
+    set_thirds(slope(q), f);
     const double s = slope(q), width = units(q->profile->step), y = s * width / 2;
     const double gamma = units(q->exponent->gamma), edge = exp(-s * gamma);
     const double ratio = tanh_ratio(y), ratio_slope = tanh_ratio_slope(y) * width / 2;
@@ -187,9 +200,13 @@ summary_sums summary_sum_by_profile(const summary_source *q, const summary_facto
         const tem_dist d = near.list[i].distance;
         if (near.list[i].id == word)
             continue;
-        add_output(q, near.list[i].id, d, &sums);
-        if (d / step + 1 == first)
-            nearer += (double)weights_at(q->weights, near.list[i].id) * (d % step);
+        const tem_dist cut = d < q->exponent->gamma ? d : q->exponent->gamma;
+        const double weight = weights_at(q->weights, near.list[i].id);
+        const double mass = weight * decay_by_thirds(f, cut);
+        sums.total += mass;
+        sums.moment += mass * units(cut);
+        sums.beyond += d > q->exponent->gamma ? mass : 0;
+        nearer += d / step + 1 == first ? weight * (d % step) : 0;
     }
     add_profile(q, f, word, first, nearer, &sums);
     return sums;

@@ -51,9 +51,12 @@ summary_sums summary_sum_exactly(const summary_source *source, uint32_t word);
 /* Computes the effects on a word from these sums. */
 word_law summary_law_exactly(const summary_source *source, uint32_t word);
 
-/* The factors of the points of a profile, for one mechanism (summary.c). */
+/* What one mechanism needs for all words (summary.c): the factors of the points of a profile; and
+ * exp(-s d) for a distance d as the product of three values, one for each third of its bits. */
+enum { SUMMARY_THIRD_BITS = 11 };
 typedef struct summary_factors {
     double total[PROFILE_POINTS], moment[PROFILE_POINTS], beyond[PROFILE_POINTS];
+    double thirds[3][1 << SUMMARY_THIRD_BITS];
 } summary_factors;
 
 void summary_set_factors(const summary_source *source, summary_factors *factors);

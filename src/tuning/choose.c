@@ -2,8 +2,8 @@
  *
  * A user can judge how often a word stays itself, over how many words its output is spread, or how
  * often an attacker guesses it. With a larger epsilon the first and the last become larger, and the
- * second smaller. So a bisection finds the largest epsilon that discloses no more than the target
- * allows. */
+ * second smaller. So a search from both sides finds the largest epsilon that discloses no more than
+ * the target allows. */
 #include "tuning/choose.h"
 
 #include "core/number.h"
@@ -17,6 +17,8 @@ enum {
     DIGITS = 4,
     GAMMA_LEAST = 1000 /* steps; below, the rounding of gamma would decide the result */
 };
+
+static const double accuracy = 1.0002; /* the search ends where its ends differ by this factor */
 
 typedef struct epsilon_search {
     const tem_accountant *accountant;
@@ -166,35 +168,80 @@ static tem_status bracket(const epsilon_search *c, tem_point *low, tem_point *hi
     return status;
 }
 
+/* How far a point is from the target: negative where the target is kept. On this scale the effects
+ * are about linear in ln epsilon. */
+static double excess_of(const epsilon_search *c, const tem_point *point) {
+    const double value = wish_value(c->wish, &point->summary), wanted = c->wish->wanted;
+    return c->wish->target == TEM_TARGET_SUPPORT
+               ? log(wanted / value)
+               : log(value / wanted) - log((1 - value) / (1 - wanted));
+}
+
+/* The two ends of the search, in ln epsilon, and how far each is from the target. */
+typedef struct secant {
+    double low, high, low_excess, high_excess;
+} secant;
+
+/* Where the line through both ends meets the target, but not nearer to an end than half the width
+ * at which the search ends: the next point then usually closes the search. The middle where an end
+ * has no finite number, as an end has that the integers cannot represent, and after many steps. */
+static double next_point(const secant *x, int step) {
+    enum { STEPS_BY_LINE = 12 };
+    const double width = x->high - x->low, least = log(accuracy) / 2;
+    const double part = x->low_excess / (x->low_excess - x->high_excess);
+    if (!isfinite(x->low_excess) || !isfinite(x->high_excess) || !isfinite(part) ||
+        step > STEPS_BY_LINE)
+        return x->low + width / 2;
+    return fmin(fmax(x->low + part * width, x->low + least), x->high - least);
+}
+
+/* Moves an end to a new point. The Illinois rule: where the same end moves twice in a row, the
+ * number of the other end is halved, so that it moves soon, too. */
+static void move_end(secant *x, double at, double excess, bool is_low, int *same) {
+    *same = is_low ? (*same > 0 ? *same + 1 : 1) : (*same < 0 ? *same - 1 : -1);
+    if (is_low) {
+        x->low = at;
+        x->low_excess = excess;
+        x->high_excess *= *same > 1 ? 0.5 : 1;
+    } else {
+        x->high = at;
+        x->high_excess = excess;
+        x->low_excess *= *same < -1 ? 0.5 : 1;
+    }
+}
+
 /* Finds the largest epsilon that keeps the target, to 0.02 %. */
-static tem_status bisect(const epsilon_search *c, tem_point *low, tem_error *error) {
+static tem_status close_in(const epsilon_search *c, tem_point *low, tem_error *error) {
     tem_point high = {.epsilon = 0};
     bool high_is_end = false;
+    int same = 0;
     tem_status status = bracket(c, low, &high, &high_is_end, error);
-    while (status == TEM_OK && high.epsilon_paper / low->epsilon_paper > 1.0002) {
-        tem_point middle;
+    if (status != TEM_OK)
+        return status;
+    secant x = {log(low->epsilon_paper), log(high.epsilon_paper), excess_of(c, low),
+                high_is_end ? NAN : excess_of(c, &high)};
+    for (int step = 1; status == TEM_OK && x.high - x.low > log(accuracy); step++) {
+        tem_point point;
         bool beyond = false;
-        const double epsilon = sqrt(low->epsilon_paper * high.epsilon_paper);
-        status = evaluate(c, epsilon, false, &middle, &beyond, error);
+        const double at = next_point(&x, step);
+        status = evaluate(c, exp(at), false, &point, &beyond, error);
         if (status != TEM_OK)
             return status;
-        if (!beyond && keeps_target(c, &middle)) {
-            *low = middle;
-        } else {
-            high = middle;
+        const bool keeps = !beyond && keeps_target(c, &point);
+        move_end(&x, at, beyond ? NAN : excess_of(c, &point), keeps, &same);
+        if (keeps)
+            *low = point;
+        else
             high_is_end = beyond;
-        }
     }
-    if (status == TEM_OK && high_is_end)
-        return fail_unreachable(c, low, "largest", error);
-    return status;
+    return high_is_end ? fail_unreachable(c, low, "largest", error) : status;
 }
 
 /* Finds the largest epsilon of four digits that keeps the target. */
 static tem_status find_answer(const epsilon_search *c, tem_point *answer, tem_error *error) {
     tem_point low = {.epsilon = 0};
     bool beyond = false;
-    tem_status status = bisect(c, &low, error);
+    tem_status status = close_in(c, &low, error);
     double epsilon = status == TEM_OK ? number_round_down(low.epsilon_paper, DIGITS) : 0;
     for (int tries = 0; status == TEM_OK && tries < 10; tries++) {
         status = evaluate(c, epsilon, true, answer, &beyond, error);

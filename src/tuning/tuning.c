@@ -373,9 +373,10 @@ tem_status tuning_balance(pair_matrix *t, const tuning_goal *goal, double s, uns
                           double tolerance, const tem_run *run, float *a, double *residual,
                           double *least, tem_error *error) {
     enum {
-        ANEW = 25,        /* steps after which the residual is computed again, not updated */
-        NEGATIVE_MOST = 2 /* streamed: end after so many steps in a row with a negative weight. The
-                           * first step may overshoot although there is a solution */
+        ANEW = 25,         /* steps after which the residual is computed again, not updated */
+        NEGATIVE_MOST = 2, /* streamed: end after so many steps in a row with a negative weight. The
+                            * first step may overshoot although there is a solution */
+        NEGATIVE_KEPT = 20 /* the same where distances are kept and a step is quick */
     };
     unsigned negative = 0;
     const pair_call call = {t, s, tuning_gamma(goal, s), run, false};
@@ -394,7 +395,7 @@ tem_status tuning_balance(pair_matrix *t, const tuning_goal *goal, double s, uns
         if (status == TEM_OK)
             status = core_progress(run, "balancing", k, steps, error);
         negative = is_negative(&b) ? negative + 1 : 0;
-        on &= t->kept || negative < NEGATIVE_MOST;
+        on &= negative < (t->kept ? NEGATIVE_KEPT : NEGATIVE_MOST);
         on &= !has_enough(goal, &(tem_search_state){"balancing", k + 1, steps, s, NAN, NAN, NAN});
     }
     *residual = *least = INFINITY;
