@@ -159,12 +159,12 @@ static int check_request(calibrate_request *r) {
 int command_calibrate(int argc, char *const *argv) {
     calibrate_request r = {.prior_text = PRIOR_DEFAULT,
                            .steps = 0,
-                           .wanted.weights = TEM_WEIGHTS_TUNED,
+                           .wanted.weights = TEM_WEIGHTS_BALANCED,
                            .minutes = minutes_default};
     const option_spec table[] = {
         EXPONENT_OPTIONS(r.wanted),
         {"weights", 0, OPTION_TEXT, &r.weights, "W",
-         "output weights: tuned (default), balanced or equal", 0, 0},
+         "output weights: balanced (default), equal or tuned", 0, 0},
         PRIOR_OPTION(r.prior_text),
         {"steps", 0, OPTION_COUNT, &r.steps, "N",
          "steps of the search for tuned weights (default 100; 24 beyond 56,000\n"

@@ -32,7 +32,8 @@ typedef struct chooser {
     tem_point answer;
     tem_point curve[TEM_CURVE_MAX];
     uint32_t curve_count;
-    double tuned; /* the largest epsilon of a tuned certificate that keeps the target; 0: none */
+    double certified; /* the largest epsilon of a certificate that keeps the target; 0: none */
+    tem_weights_kind certified_weights;
     tem_exposure exposed[EXPOSED]; /* at the answer, the most exposed first */
     uint32_t exposed_count;
 } chooser;
@@ -150,35 +151,38 @@ static void add_certificate(const tem_certificate_info *info, void *context) {
                                              info->s, "effects", effects_as_json(info)));
 }
 
-/* The largest epsilon below a limit for which a certificate with tuned weights keeps the target by
- * the effects that it states; 0: there is none. */
-typedef struct tuned_answer {
+/* The largest epsilon below a limit for which a certificate keeps the target by the effects that it
+ * states; 0: there is none. */
+typedef struct certified_answer {
     const chooser *chooser;
     double below, epsilon;
-} tuned_answer;
+} certified_answer;
 
-static void consider_tuned(const tem_certificate_info *info, void *context) {
-    tuned_answer *best = context;
+static void consider(const tem_certificate_info *info, void *context) {
+    certified_answer *best = context;
     const bool usual_beta = info->beta >= TEM_BETA_DEFAULT && info->beta <= TEM_BETA_DEFAULT;
     const tem_summary said = {.self_median = info->effect.self,
                               .support_median = info->effect.support,
                               .bayes = info->effect.bayes};
-    if (info->weights == TEM_WEIGHTS_TUNED && usual_beta && info->epsilon > best->epsilon &&
-        info->epsilon < best->below && tem_wish_is_kept(&best->chooser->wish, &said))
+    if (usual_beta && info->epsilon > best->epsilon && info->epsilon < best->below &&
+        tem_wish_is_kept(&best->chooser->wish, &said))
         best->epsilon = info->epsilon;
 }
 
-/* Whether the certificate for this epsilon keeps the target, computed anew. */
-static tem_status tuned_keeps_target(const chooser *c, double epsilon, const tem_run *run,
-                                     bool *keeps, tem_error *error) {
+/* Whether the certificate that --calibrated takes at this epsilon keeps the target, computed anew.
+ * *kind receives its weights. */
+static tem_status certificate_keeps_target(const chooser *c, double epsilon, const tem_run *run,
+                                           bool *keeps, tem_weights_kind *kind, tem_error *error) {
     const tem_calibration wanted = {.epsilon = epsilon,
-                                    .weights = TEM_WEIGHTS_TUNED,
                                     .prior_name = prior_name(c->request->prior_name)};
     tem_certificate *certificate = calibration_find(c->model, &wanted);
+    tem_certificate_info info;
     tem_summary s;
     *keeps = false;
     if (certificate == NULL)
         return TEM_OK;
+    tem_certificate_get_info(certificate, &info);
+    *kind = info.weights;
     const tem_status status =
         calibration_summarise(c->model, certificate, c->wish.prior, run, &s, error);
     tem_certificate_free(certificate);
@@ -187,24 +191,23 @@ static tem_status tuned_keeps_target(const chooser *c, double epsilon, const tem
     return status;
 }
 
-/* Finds the largest epsilon of a certificate with tuned weights that keeps the target; 0: there is
- * none. */
-static tem_status find_tuned(const chooser *c, const tem_run *run, double *epsilon,
-                             tem_error *error) {
-    tuned_answer tuned = {.chooser = c, .below = INFINITY};
+/* Finds the largest epsilon at which --calibrated keeps the target; 0: there is none. */
+static tem_status find_certified(chooser *c, const tem_run *run, tem_error *error) {
+    certified_answer found = {.chooser = c, .below = INFINITY};
     bool keeps = c->request->beta > 0 ||
                  c->request->gamma > 0 || /* tem compares only certificates of the default beta */
                  is_about_exposed(c->request); /* certificates state effects on the median */
     tem_status status = TEM_OK;
     while (status == TEM_OK && !keeps) {
-        tuned.epsilon = 0;
-        each_certificate(c, consider_tuned, &tuned);
-        if (tuned.epsilon <= 0)
+        found.epsilon = 0;
+        each_certificate(c, consider, &found);
+        if (found.epsilon <= 0)
             break;
-        status = tuned_keeps_target(c, tuned.epsilon, run, &keeps, error);
-        tuned.below = tuned.epsilon;
+        status =
+            certificate_keeps_target(c, found.epsilon, run, &keeps, &c->certified_weights, error);
+        found.below = found.epsilon;
     }
-    *epsilon = tuned.epsilon;
+    c->certified = found.epsilon;
     return status;
 }
 
@@ -222,14 +225,14 @@ static void print_mechanism(const chooser *c) {
         puts("Certificates state their effects on the median word only: 'tem explain --calibrated "
              "--words\nFILE' shows those on words, and 'tem audit --calibrated' the most exposed "
              "ones.");
-    else if (c->tuned > 0)
-        printf("Among the existing certificates of tuned weights, epsilon %s is the largest that\n"
+    else if (c->certified > 0)
+        printf("Among the existing certificates, epsilon %s with %s weights is the largest that\n"
                "keeps the target: --epsilon %s --calibrated.\n",
-               talk_number(c->tuned), talk_number(c->tuned));
+               talk_number(c->certified), tem_weights_name(c->certified_weights),
+               talk_number(c->certified));
     else
-        puts("No existing certificate of tuned weights keeps the target: 'tem calibrate --curve' "
-             "shows\n"
-             "their effects, 'tem calibrate --epsilon E' makes one.");
+        puts("No existing certificate keeps the target: 'tem calibrate --curve' shows their "
+             "effects,\n'tem calibrate --epsilon E' makes one.");
 }
 
 static void print_text(const chooser *c) {
@@ -269,9 +272,10 @@ static bool print_json(const chooser *c) {
     each_certificate(c, add_certificate, certificates);
     json_t *all = json_pack(
         "{s:f, s:o, s:b, s:s, s:f, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "epsilon",
-        c->answer.epsilon, "epsilon_tuned", c->tuned > 0 ? json_real(c->tuned) : json_null(),
-        "calibrated", c->request->calibrated, "target", tem_target_name(c->wish.target), "wanted",
-        c->wish.wanted, "words",
+        c->answer.epsilon, "epsilon_certified",
+        c->certified > 0 ? json_real(c->certified) : json_null(), "calibrated",
+        c->request->calibrated, "target", tem_target_name(c->wish.target), "wanted", c->wish.wanted,
+        "words",
         c->wish.word_count > 0 ? json_integer((json_int_t)c->wish.word_count) : json_null(),
         "quantile", c->wish.quantile > 0 ? json_real(c->wish.quantile) : json_null(), "prior",
         c->request->prior_name, "answer", point_as_json(&c->answer), "exposed",
@@ -344,7 +348,7 @@ static int choose_with(chooser *c, const tem_accountant *accountant, const tem_r
     if (status == TEM_OK)
         status = find_exposed(c, accountant, run, &error);
     if (status == TEM_OK)
-        status = find_tuned(c, run, &c->tuned, &error);
+        status = find_certified(c, run, &error);
     talk_end_progress();
     if (status != TEM_OK)
         return talk_error(&error);

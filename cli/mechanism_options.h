@@ -9,7 +9,7 @@ typedef struct mechanism_choice {
     double epsilon, beta, gamma; /* 0: not given */
     const char *mechanism;       /* its name; NULL: not given */
     bool calibrated;             /* s, gamma and weights from the certificate beside the model */
-    const char *weights_name;    /* NULL: the first of tuned, balanced and equal that exists */
+    const char *weights_name;    /* NULL: the first of balanced, equal and tuned that exists */
 } mechanism_choice;
 
 /* Rows of an option table: for a struct that has epsilon, beta and gamma, and for a
@@ -50,7 +50,7 @@ typedef struct mechanism_choice {
          0},                                                                                       \
     {                                                                                              \
         "weights", 0, OPTION_TEXT, &(choice).weights_name, "W",                                    \
-            "--calibrated: use tuned, balanced or equal weights (default: the first of\n"          \
+            "--calibrated: use balanced, equal or tuned weights (default: the first of\n"          \
             "these that exists)",                                                                  \
             0, 0                                                                                   \
     }

@@ -17,7 +17,7 @@ _tem() {
         --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original madlib tem equal balanced tuned" ;;
-        --weights) words="tuned balanced equal" ;;
+        --weights) words="balanced equal tuned" ;;
         --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --field | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
             --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --insecure-seed) return ;;
         *)

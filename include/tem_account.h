@@ -230,7 +230,7 @@ typedef struct tem_calibration {
     double epsilon; /* finite, above 0 */
     double beta;    /* as in tem_mechanism_options: at most one of these */
     double gamma;
-    tem_weights_kind weights; /* 0: equal; for tem_certificate_find: the best kind in the file */
+    tem_weights_kind weights; /* 0: equal; for tem_certificate_find: the first that exists */
     const tem_prior *prior;   /* of this model. Tuned weights minimise the expected distance under
                                * it; for others it may be NULL, and then no effects are computed */
     const char *prior_name;   /* for the certificate, 1 to 63 bytes; needed if there is a prior */
@@ -256,7 +256,7 @@ typedef struct tem_calibration {
  * or with the prior of another model), TEM_ERR_UNSUPPORTED (the accountant's weights are not equal;
  * a matrix of more than 400 words), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED.
  * Cost: seconds for 33,860 words, minutes with tuned weights. Memory for weights that are not
- * equal: 2 bytes for each pair of words, both ways, but at most 6 GB. Beyond 6 GB tem computes all
+ * equal: 2 bytes for each pair of words, but at most 3 GB. Beyond 3 GB tem computes all
  * distances anew for every step: minutes per step for 341,479 words, and hours if distances are not
  * euclidean (docs/TUNING.md). */
 TEM_API tem_status tem_accountant_calibrate(const tem_accountant *accountant,
@@ -285,8 +285,8 @@ TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, cons
                                         const tem_run *run, tem_error *error);
 
 /* Finds a certificate in a file.
- *   wanted        epsilon; beta or gamma (both 0: the default beta); the kind of weights (0: tuned,
- *                 else balanced, else equal, the first that the file has)
+ *   wanted        epsilon; beta or gamma (both 0: the default beta); the kind of weights (0: balanced,
+ *                 else equal, else tuned, the first that the file has)
  *   certificate   receives the certificate; free with tem_certificate_free
  * Fails with TEM_ERR_CERTIFICATE if there is no such certificate for this model, or no file; the
  * message says whether there is one for another model. Also fails with TEM_ERR_RANGE (epsilon),

@@ -188,7 +188,7 @@ def test_choose_is_the_commands(small, small_path, command, target):
     for name, value in target.items():
         flags += [f"--{name}"] if value is True else [f"--{name}", str(value)]
     expected = json.loads(command("choose", "-q", "-m", small_path, "--json", *flags))
-    expected.pop("certificates"), expected.pop("epsilon_tuned")
+    expected.pop("certificates"), expected.pop("epsilon_certified")
     found = small.choose(**target, curve=True)
     assert found.to_dict() == expected
 

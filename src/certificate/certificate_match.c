@@ -169,8 +169,14 @@ static bool answers(const tem_certificate *c, const tem_calibration *w) {
     return !differs(c->beta, is_given(w->beta) ? w->beta : TEM_BETA_DEFAULT);
 }
 
-/* The certificate for this model that answers the request; of several, tuned weights before
- * balanced before equal; NULL if there is none. *other receives whether a certificate for another
+/* The place of a kind where the request leaves it open: balanced weights before equal before tuned
+ * ones, because they protect words most alike at the same epsilon (docs/TUNING.md). */
+static int place_of(tem_weights_kind kind) {
+    return kind == TEM_WEIGHTS_BALANCED ? 1 : kind == TEM_WEIGHTS_EQUAL ? 2 : 3;
+}
+
+/* The certificate for this model that answers the request; of several, the kind with the first
+ * place; NULL if there is none. *other receives whether a certificate for another
  * model answers the request. */
 static const tem_certificate *pick(const tem_certificate *list, uint32_t count,
                                    const tem_model *model, const tem_calibration *w, bool *other) {
@@ -181,7 +187,7 @@ static const tem_certificate *pick(const tem_certificate *list, uint32_t count,
             continue;
         if (!certificate_is_for(&list[i], model))
             *other = true;
-        else if (best == NULL || list[i].kind > best->kind)
+        else if (best == NULL || place_of(list[i].kind) < place_of(best->kind))
             best = &list[i];
     }
     return best;
