@@ -50,7 +50,8 @@ typedef struct summary_work {
                                            * for */
     word_law sampled[SAMPLE + EXPOSED];   /* computed exactly */
     uint32_t samples;
-    exposure_rank *ranks; /* scratch, one per word of the group */
+    exposure_rank *ranks;      /* scratch, one per word of the group */
+    uint32_t exposed[EXPOSED]; /* by N_w and by S_w; TEM_NO_WORD: the group has no words */
 } summary_work;
 
 static double units(tem_dist d) {
@@ -343,20 +344,18 @@ static void choose_sample(summary_work *w) {
 }
 
 /* Finds the word of the group whose N_w, and the one whose S_w, the summary reports. */
-static void find_exposed(const summary_work *w, uint32_t exposed[EXPOSED]) {
+static void find_exposed(summary_work *w) {
     const exposure_group *group = &w->source->group;
-    exposed[0] = exposure_at(w->laws, group, TEM_TARGET_SELF, w->ranks);
-    exposed[1] = exposure_at(w->laws, group, TEM_TARGET_SUPPORT, w->ranks);
+    w->exposed[0] = exposure_at(w->laws, group, TEM_TARGET_SELF, w->ranks);
+    w->exposed[1] = exposure_at(w->laws, group, TEM_TARGET_SUPPORT, w->ranks);
 }
 
-/* Adds the words that find_exposed finds to the sample: rare words may be among them, for which the
- * other words of the sample do not stand. */
+/* Adds the words that find_exposed has found to the sample: rare words may be among them, for which
+ * the other words of the sample do not stand. */
 static void add_exposed(summary_work *w) {
-    uint32_t exposed[EXPOSED];
-    find_exposed(w, exposed);
     for (int i = 0; i < EXPOSED; i++)
-        if (exposed[i] != TEM_NO_WORD)
-            w->sample[w->samples++] = exposed[i];
+        if (w->exposed[i] != TEM_NO_WORD)
+            w->sample[w->samples++] = w->exposed[i];
 }
 
 static bool is_near(double found, double truth, double room) {
@@ -393,6 +392,8 @@ static tem_status summarise_words(summary_work *w, const tem_run *run, tem_error
     tem_status status = !w->exactly && !weights_are_equal(w->source->weights)
                             ? summarise_all(w, run, error)
                             : core_parallel(run, "summing", count, summarise_word, w, error);
+    if (status == TEM_OK)
+        find_exposed(w);
     if (status != TEM_OK || w->exactly)
         return status;
     choose_sample(w);
@@ -401,7 +402,10 @@ static tem_status summarise_words(summary_work *w, const tem_run *run, tem_error
     if (status != TEM_OK || sample_agrees(w))
         return status;
     w->exactly = true;
-    return core_parallel(run, "summing one by one", count, summarise_word, w, error);
+    status = core_parallel(run, "summing one by one", count, summarise_word, w, error);
+    if (status == TEM_OK)
+        find_exposed(w);
+    return status;
 }
 
 /* ------------------------------------------------------------ the summary -- */
@@ -425,10 +429,9 @@ static double median(sortable *values, uint32_t count) {
 }
 
 static void report_exposed(const summary_work *w, tem_summary *out) {
-    uint32_t exposed[EXPOSED];
-    find_exposed(w, exposed);
-    out->self_exposed = exposed[0] != TEM_NO_WORD ? w->laws[exposed[0]].self : NAN;
-    out->support_exposed = exposed[1] != TEM_NO_WORD ? exp(w->laws[exposed[1]].entropy) : NAN;
+    const bool any = w->exposed[0] != TEM_NO_WORD;
+    out->self_exposed = any ? w->laws[w->exposed[0]].self : NAN;
+    out->support_exposed = any ? exp(w->laws[w->exposed[1]].entropy) : NAN;
 }
 
 static void average(const summary_work *w, sortable *scratch, tem_summary *out) {
