@@ -30,8 +30,8 @@ typedef struct privatize_request {
 static void print_help(const option_spec *table) {
     puts("usage: tem privatize --epsilon E [OPTIONS] [FILE...]\n"
          "\n"
-         "Replaces every word by one drawn from the words near it. Reads the files, or standard\n"
-         "input ('-', or no FILE), and writes to standard output or to -o OUT.\n");
+         "Replaces every word by a word drawn at random, near words being likelier. Reads the\n"
+         "files, or standard input ('-', or no FILE). Writes to standard output, or to -o OUT.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  echo \"the movie was wonderful\" | tem privatize --epsilon 3\n"

@@ -1,4 +1,4 @@
-"""Private text with a proof: tem replaces every word by a word drawn from those near it.
+"""Private text with a proof: tem draws a word for every word, near words likelier.
 
 >>> import tem
 >>> model = tem.Model.open()                              # English; built on first use

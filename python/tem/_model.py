@@ -513,7 +513,8 @@ class Model:
 
     @explained(*ALL)
     def privatize(self, texts: T, **options: Unpack[Options]) -> T:
-        """Replaces every word of a text, or of many, by one drawn from the words near it.
+        """Replaces every word of a text, or of many, by a word drawn at random, near
+        words being likelier.
 
         texts: a str; or a list, tuple, pandas Series, NumPy or Arrow array of them, which comes
         back as the same kind. What comes back depends on the words that were drawn and on how many
