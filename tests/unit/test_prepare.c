@@ -181,6 +181,117 @@ static void test_coinciding_words(void **state) {
     tem_vectors_free(vectors);
 }
 
+/* ---- the numbers, by other means ---- */
+
+enum { FEW = 40, GIVEN = 6, KEPT = 3, REMOVED = 1 };
+
+static double length(const double *x, uint32_t count) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+static void scale(double *x, uint32_t count, double factor) {
+    for (uint32_t i = 0; i < count; i++)
+        x[i] *= factor;
+}
+
+/* Takes what points along `axis` out of all rows; coordinates[id] receives how much. */
+static void take_out(double (*rows)[GIVEN], const double *axis, double *coordinates) {
+    for (uint32_t id = 0; id < FEW; id++) {
+        coordinates[id] = 0;
+        for (uint32_t i = 0; i < GIVEN; i++)
+            coordinates[id] += rows[id][i] * axis[i];
+        for (uint32_t i = 0; i < GIVEN; i++)
+            rows[id][i] -= coordinates[id] * axis[i];
+    }
+}
+
+/* The direction of largest variance, by power iteration. */
+static void find_axis(double (*rows)[GIVEN], double *axis) {
+    for (uint32_t i = 0; i < GIVEN; i++)
+        axis[i] = 1 + 0.1 * i;
+    for (int round = 0; round < 20000; round++) {
+        double next[GIVEN] = {0};
+        for (uint32_t id = 0; id < FEW; id++) {
+            double along = 0;
+            for (uint32_t i = 0; i < GIVEN; i++)
+                along += rows[id][i] * axis[i];
+            for (uint32_t i = 0; i < GIVEN; i++)
+                next[i] += along * rows[id][i];
+        }
+        scale(next, GIVEN, 1 / length(next, GIVEN));
+        memcpy(axis, next, sizeof next);
+    }
+}
+
+static double distance_of(const double *a, const double *b, uint32_t count) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
+/* The root mean square of the distances of all pairs of rows. */
+static double root_mean_square(const double *rows, uint32_t width) {
+    double sum = 0;
+    for (uint32_t a = 0; a < FEW; a++)
+        for (uint32_t b = 0; b < FEW; b++)
+            sum += pow(distance_of(rows + a * width, rows + b * width, width), 2);
+    return sqrt(sum / (FEW * (FEW - 1)));
+}
+
+/* The recipe of tem.h, without LAPACK. Returns the root mean square distance. */
+static double make_sphere(const float *values, double made[FEW][KEPT]) {
+    double rows[FEW][GIVEN], given[FEW][GIVEN], mean[GIVEN] = {0}, axis[GIVEN], along[FEW];
+    for (uint32_t id = 0; id < FEW; id++) {
+        for (uint32_t i = 0; i < GIVEN; i++)
+            rows[id][i] = given[id][i] = values[id * GIVEN + i];
+        scale(rows[id], GIVEN, 1 / length(rows[id], GIVEN));
+        for (uint32_t i = 0; i < GIVEN; i++)
+            mean[i] += rows[id][i] / FEW;
+    }
+    for (uint32_t id = 0; id < FEW; id++)
+        for (uint32_t i = 0; i < GIVEN; i++)
+            rows[id][i] -= mean[i];
+    for (uint32_t k = 0; k < REMOVED + KEPT; k++) {
+        find_axis(rows, axis);
+        take_out(rows, axis, along);
+        for (uint32_t id = 0; id < FEW && k >= REMOVED; id++)
+            made[id][k - REMOVED] = along[id];
+    }
+    for (uint32_t id = 0; id < FEW; id++)
+        scale(made[id], KEPT, 1 / length(made[id], KEPT));
+    const double wanted = root_mean_square(given[0], GIVEN);
+    scale(made[0], FEW * KEPT, wanted / root_mean_square(made[0], KEPT));
+    return wanted;
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    tem_vectors *given = some_vectors(FEW, GIVEN, UINT32_MAX), *prepared = NULL;
+    const tem_build_options options = {.dimensions = KEPT, .remove = REMOVED};
+    double right[FEW][KEPT];
+    const double wanted = make_sphere(given->values, right);
+    assert_int_equal(prepare_vectors(given, &options, NULL, &prepared, NULL), TEM_OK);
+    assert_int_equal(prepared->words.count, FEW);
+    assert_int_equal(prepared->dimension, KEPT);
+    assert_true(fabs(prepared->recipe.rms_distance - wanted) < 1e-9);
+    for (uint32_t a = 0; a < FEW; a++)
+        for (uint32_t b = 0; b < FEW; b++) {
+            double one[KEPT], other[KEPT];
+            for (uint32_t i = 0; i < KEPT; i++) {
+                one[i] = prepared->values[a * KEPT + i];
+                other[i] = prepared->values[b * KEPT + i];
+            }
+            const double found = distance_of(one, other, KEPT);
+            assert_true(fabs(found - distance_of(right[a], right[b], KEPT)) < 1e-6);
+        }
+    vectors_free(prepared);
+    tem_vectors_free(given);
+}
+
 /* ---- the bytes of a recipe ---- */
 
 static const tem_recipe good = {.space = TEM_SPACE_SPHERE,
@@ -392,9 +503,9 @@ int main(void) {
         cmocka_unit_test(test_default_space),  cmocka_unit_test(test_names),
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_dropped_words),
         cmocka_unit_test(test_raw_keeps_zero), cmocka_unit_test(test_coinciding_words),
-        cmocka_unit_test(test_recipe_bytes),   cmocka_unit_test(test_saved),
-        cmocka_unit_test(test_damaged),        cmocka_unit_test(test_prepared_file),
-        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_numbers),        cmocka_unit_test(test_recipe_bytes),
+        cmocka_unit_test(test_saved),          cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_prepared_file),  cmocka_unit_test(test_stopped),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
