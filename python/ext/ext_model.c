@@ -119,7 +119,18 @@ typedef struct build_arguments {
     int drop_degenerate;
     unsigned threads;
     PyObject *progress;
+    PyObject *exclude;            /* a tuple of strings */
+    const char **exclude_strings; /* into it */
+    uint32_t exclude_count;
 } build_arguments;
+
+/* Completes the words to exclude; sets an exception and returns false on failure. The caller frees
+ * the strings. */
+static bool take_excluded(const ext_state *state, build_arguments *a) {
+    a->exclude_strings = words_of(state, a->exclude);
+    a->exclude_count = (uint32_t)PyTuple_Size(a->exclude);
+    return a->exclude_strings != NULL;
+}
 
 static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, const tem_run *run,
                                 tem_model **model, tem_error *error) {
@@ -128,7 +139,9 @@ static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, 
                                  .allow_coarse = a->allow_coarse,
                                  .dimensions = a->dimensions,
                                  .remove = a->remove,
-                                 .drop_degenerate = a->drop_degenerate};
+                                 .drop_degenerate = a->drop_degenerate,
+                                 .exclude = a->exclude_strings,
+                                 .exclude_count = a->exclude_count};
     tem_status status =
         a->space == NULL ? TEM_OK : tem_space_parse(a->space, &options.space, error);
     if (status == TEM_OK)
@@ -138,7 +151,7 @@ static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, 
 }
 
 /* build_file(path, limit, metric, neighbours, allow_coarse, space, dimensions, remove,
- * drop_degenerate, threads, progress) */
+ * drop_degenerate, threads, progress, exclude) */
 static PyObject *build_file(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *path = NULL;
@@ -147,16 +160,21 @@ static PyObject *build_file(PyObject *module, PyObject *args) {
     tem_model *model = NULL;
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "O&KIIpzIIpIO", PyUnicode_FSConverter, &path, &limit, &a.metric,
+    if (!PyArg_ParseTuple(args, "O&KIIpzIIpIOO!", PyUnicode_FSConverter, &path, &limit, &a.metric,
                           &a.neighbours, &a.allow_coarse, &a.space, &a.dimensions, &a.remove,
-                          &a.drop_degenerate, &a.threads, &a.progress))
+                          &a.drop_degenerate, &a.threads, &a.progress, &PyTuple_Type, &a.exclude))
         return NULL;
+    if (!take_excluded(ext_state_of(module), &a)) {
+        Py_DECREF(path);
+        return NULL;
+    }
     const char *name = PyBytes_AsString(path);
     ext_run_begin(&run, a.threads, a.progress);
     tem_status status = tem_vectors_load(name, limit, &run.run, &vectors, &error);
     if (status == TEM_OK)
         status = build_vectors(vectors, &a, &run.run, &model, &error);
     ext_run_end(&run);
+    PyMem_Free(a.exclude_strings);
     Py_DECREF(path);
     return take_model(ext_state_of(module), status, model, &error);
 }
@@ -199,19 +217,21 @@ static PyObject *build_from(const ext_state *state, const char *const *strings, 
 }
 
 /* build_rows(words, numbers, metric, neighbours, allow_coarse, space, dimensions, remove,
- * drop_degenerate, threads, progress): float32 rows, or for a matrix of distances float64 */
+ * drop_degenerate, threads, progress, exclude): float32 rows, or for a matrix of distances
+ * float64 */
 static PyObject *build_rows(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *words = NULL, *made = NULL;
     Py_buffer values;
-    if (!PyArg_ParseTuple(args, "O!y*IIpzIIpIO", &PyTuple_Type, &words, &values, &a.metric,
+    if (!PyArg_ParseTuple(args, "O!y*IIpzIIpIOO!", &PyTuple_Type, &words, &values, &a.metric,
                           &a.neighbours, &a.allow_coarse, &a.space, &a.dimensions, &a.remove,
-                          &a.drop_degenerate, &a.threads, &a.progress))
+                          &a.drop_degenerate, &a.threads, &a.progress, &PyTuple_Type, &a.exclude))
         return NULL;
     const ext_state *state = ext_state_of(module);
     const char **strings = words_of(state, words);
-    if (strings != NULL)
+    if (strings != NULL && take_excluded(state, &a))
         made = build_from(state, strings, PyTuple_Size(words), &values, &a);
+    PyMem_Free(a.exclude_strings);
     PyMem_Free(strings);
     PyBuffer_Release(&values);
     return made;
@@ -302,9 +322,10 @@ static PyObject *model_info(PyObject *self, PyObject *unused) {
     tem_model_info info;
     (void)unused;
     tem_model_get_info(((ext_model *)self)->model, &info);
-    return Py_BuildValue("{s:I, s:I, s:s, s:I, s:I, s:d, s:K, s:K, s:s}", "words", info.words,
-                         "dimension", info.dimension, "metric", tem_metric_name(info.metric),
-                         "step_log2", info.step_log2, "neighbours", info.neighbours, "deviation",
+    return Py_BuildValue("{s:I, s:K, s:I, s:s, s:I, s:I, s:d, s:K, s:K, s:s}", "words", info.words,
+                         "excluded", (unsigned long long)info.excluded, "dimension", info.dimension,
+                         "metric", tem_metric_name(info.metric), "step_log2", info.step_log2,
+                         "neighbours", info.neighbours, "deviation",
                          (double)info.deviation / TEM_DIST_ONE, "triangles",
                          (unsigned long long)info.triangles, "file_bytes",
                          (unsigned long long)info.file_bytes, "hash", info.hash);

@@ -269,8 +269,8 @@ class Model:
               neighbours: int | None = None, limit: int | None = None,
               allow_coarse: bool = False, space: str | None = None,
               dimensions: int | None = None, remove: int | None = None,
-              drop_degenerate: bool = False, threads: int | None = None,
-              progress: Progress | None = None) -> Self:
+              drop_degenerate: bool = False, exclude: Iterable[str] = (),
+              threads: int | None = None, progress: Progress | None = None) -> Self:
         """Builds a model from vectors.
 
         vectors: an array, or a list of lists, with one row for each of `words`; or gensim's
@@ -289,6 +289,8 @@ class Model:
         dimensions: the principal components that a sphere keeps (50). remove: the number of
         components that it removes before these (0). drop_degenerate: leave out words whose vectors
         have no direction; otherwise RangeError.
+        exclude: words that are never outputs, written as in the vocabulary; they stay inputs. tem
+        ignores words that the vocabulary does not have. Not with the metric "matrix".
         tem case-folds texts before it looks up their words; it does not fold the vocabulary.
 
         >>> small = Model.build([[0.0, 0], [1, 0], [0, 1]], ["good", "great", "bad"])
@@ -298,9 +300,14 @@ class Model:
         number = _tem.MATRIX if metric == "matrix" else _tem.parse_metric(metric)
         if metric == "matrix" and (space is not None or dimensions or remove):
             raise make("argument", "a matrix of distances has no vectors to prepare")
+        if isinstance(exclude, str):
+            raise make("argument", "exclude is a list of words, not one string")
+        excluded = tuple(exclude)
+        if excluded and metric == "matrix":
+            raise make("argument", "a matrix of distances excludes no words")
         rest = (number, _count("neighbours", neighbours), allow_coarse, space,
                 _count("dimensions", dimensions), _count("remove", remove or None),
-                drop_degenerate, _threads(threads), progress)
+                drop_degenerate, _threads(threads), progress, excluded)
         most = _count("limit", limit)
         if isinstance(vectors, (str, os.PathLike)):
             if words is not None or metric == "matrix":
@@ -342,6 +349,11 @@ class Model:
     def words(self) -> Words:
         """The words in the model's order, which is usually the order of frequency."""
         return Words(self._handle)
+
+    @property
+    def excluded(self) -> int:
+        """The number of words that are never outputs."""
+        return int(self._info["excluded"])
 
     @property
     def dimension(self) -> int:
