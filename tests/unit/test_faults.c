@@ -328,14 +328,19 @@ enum {
     PLACES_OF_WEIGHTS = 600
 };
 
-static uint64_t fail_file(const char *name, tem_metric metric) {
+static uint64_t fail_build(const char *name, tem_build_options options) {
     char path[512];
     const char *data = getenv("TEM_TEST_DATA");
     snprintf(path, sizeof path, "%s/vectors/%s", data != NULL ? data : "tests/data", name);
-    const flow f = {.vectors_path = path, .options = {.metric = metric, .neighbours = 2}};
+    options.neighbours = 2;
+    const flow f = {.vectors_path = path, .options = options};
     const uint64_t places = fail_all_ways(f, from_file);
     assert_true(places >= PLACES_OF_FILE);
     return places;
+}
+
+static uint64_t fail_file(const char *name, tem_metric metric) {
+    return fail_build(name, (tem_build_options){.metric = metric});
 }
 
 static void test_text(void **state) {
@@ -360,6 +365,14 @@ static void test_binary(void **state) {
 static void test_grid(void **state) {
     (void)state;
     fail_file("ok-grid.temv", TEM_EUCLIDEAN);
+}
+
+static void test_sphere(void **state) {
+    (void)state;
+    /* Preparing has its own places: lengths, components, values, words. */
+    const tem_build_options sphere = {.space = TEM_SPACE_SPHERE};
+    assert_true(fail_build("ok-glove.txt", sphere) > fail_file("ok-glove.txt", TEM_EUCLIDEAN) + 40);
+    fail_file("ok-prepared.temv", TEM_EUCLIDEAN);
 }
 
 static void test_memory(void **state) {
@@ -619,13 +632,14 @@ static void test_nearest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_gzip),
-        cmocka_unit_test(test_binary),  cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_memory),  cmocka_unit_test(test_function),
-        cmocka_unit_test(test_pipe),    cmocka_unit_test(test_certificate),
-        cmocka_unit_test(test_weights), cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_audit),   cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_nearest), cmocka_unit_test(test_report),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_gzip),
+        cmocka_unit_test(test_binary),      cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_sphere),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_function),    cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_certificate), cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_summary),     cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_choose),      cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
