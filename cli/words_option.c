@@ -67,8 +67,10 @@ static int look_up_all(const char *path, const word_file *file, looking_up *l, b
     tem_status status = TEM_OK;
     for (uint32_t i = 0; i < file->count && status == TEM_OK; i++) {
         status = look_up(l, file->words[i], i + 1, &error);
-        if (status != TEM_OK)
+        if (status != TEM_OK) {
             snprintf(error.file, sizeof error.file, "%s", path);
+            error.byte = 0; /* it counts from the start of the word, not of the file */
+        }
     }
     if (status != TEM_OK)
         return talk_error(&error);

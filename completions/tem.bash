@@ -18,7 +18,7 @@ _tem() {
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original madlib tem equal balanced tuned" ;;
         --weights) words="balanced equal tuned" ;;
-        --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --field | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
+        --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
             --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --insecure-seed) return ;;
         *)
             case $current in

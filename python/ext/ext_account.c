@@ -197,8 +197,10 @@ static PyObject *audit(PyObject *self, PyObject *args) {
 }
 
 static PyObject *describe_summary(const tem_summary *found) {
-    return Py_BuildValue("{s:d, s:d, s:d, s:d, s:d, s:d, s:d}", "self_median", found->self_median,
-                         "self_mean", found->self_mean, "support_median", found->support_median,
+    return Py_BuildValue("{s:d, s:d, s:d, s:d, s:d, s:d, s:d, s:d, s:d}", "self_median",
+                         found->self_median, "self_mean", found->self_mean, "support_median",
+                         found->support_median, "self_exposed", found->self_exposed,
+                         "support_exposed", found->support_exposed,
                          "entropy_mean", found->entropy_mean, "distance_mean", found->distance_mean,
                          "beyond_mean", found->beyond_mean, "bayes", found->bayes);
 }
@@ -243,8 +245,27 @@ static PyObject *describe_curve(const tem_point *points, uint32_t count) {
     return list;
 }
 
-/* choose(target, wanted, beta, gamma, prior, calibrated, with_curve, threads, progress) returns
- * (answer, [point]), where a point is (epsilon, epsilon_paper, s, gamma, summary) */
+/* Copies a list of ids into memory for PyMem_Free; an empty list: one element that is not used.
+ * Returns NULL with an exception set. */
+static uint32_t *copy_ids(PyObject *list) {
+    const Py_ssize_t count = PyList_Size(list);
+    uint32_t *ids = count < 0 ? NULL : PyMem_Calloc((size_t)count + 1, sizeof *ids);
+    if (ids == NULL && count >= 0)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count && ids != NULL; i++) {
+        const unsigned long id = PyLong_AsUnsignedLong(PyList_GetItem(list, i));
+        ids[i] = id < TEM_NO_WORD ? (uint32_t)id : TEM_NO_WORD;
+    }
+    if (ids != NULL && PyErr_Occurred()) {
+        PyMem_Free(ids);
+        return NULL;
+    }
+    return ids;
+}
+
+/* choose(target, wanted, beta, gamma, prior, calibrated, ids, quantile, with_curve, threads,
+ * progress) returns (answer, [point]), where a point is (epsilon, epsilon_paper, s, gamma,
+ * summary). ids: the words that the target is about; [] and quantile 0: the median word */
 static PyObject *choose(PyObject *self, PyObject *args) {
     const ext_state *state = ext_state_of_self(self);
     const tem_accountant *accountant = ((ext_accountant *)self)->accountant;
@@ -258,17 +279,25 @@ static PyObject *choose(PyObject *self, PyObject *args) {
     uint32_t count = 0;
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "sdddO!ppIO", &target, &wish.wanted, &wish.beta, &wish.gamma,
-                          state->prior, &prior, &wish.calibrated, &with_curve, &threads, &progress))
+    PyObject *list = NULL;
+    if (!PyArg_ParseTuple(args, "sdddO!pO!dpIO", &target, &wish.wanted, &wish.beta, &wish.gamma,
+                          state->prior, &prior, &wish.calibrated, &PyList_Type, &list,
+                          &wish.quantile, &with_curve, &threads, &progress))
         return NULL;
     wish.prior = prior->prior;
     if (tem_target_parse(target, &wish.target, &error) != TEM_OK)
         return ext_fail(state, &error);
+    uint32_t *ids = copy_ids(list);
+    if (ids == NULL)
+        return NULL;
+    wish.words = ids;
+    wish.word_count = (uint64_t)PyList_Size(list);
     ext_run_begin(&run, threads, progress);
     tem_status status = tem_accountant_choose(accountant, &wish, &run.run, &answer, &error);
     if (status == TEM_OK && with_curve)
         status = tem_accountant_curve(accountant, &wish, &answer, &run.run, curve, &count, &error);
     ext_run_end(&run);
+    PyMem_Free(ids);
     if (status != TEM_OK || PyErr_Occurred())
         return ext_fail(state, &error);
     return Py_BuildValue("NN", describe_point(&answer), describe_curve(curve, count));
@@ -310,7 +339,8 @@ static PyMethodDef accountant_methods[] = {
     {"summarise", summarise, METH_VARARGS,
      "summarise(mechanism, prior, with_bayes, threads, progress)"},
     {"choose", choose, METH_VARARGS,
-     "choose(target, wanted, beta, gamma, prior, calibrated, with_curve, threads, progress)"},
+     "choose(target, wanted, beta, gamma, prior, calibrated, ids, quantile, with_curve, threads, "
+     "progress)"},
     {"calibrate", calibrate, METH_VARARGS,
      "calibrate(epsilon, beta, gamma, weights, prior, prior_name, threads, progress)"},
     {NULL, NULL, 0, NULL},

@@ -108,6 +108,17 @@ static PyObject *self_median(PyObject *self, PyObject *unused) {
     return status == TEM_OK ? PyFloat_FromDouble(median) : Py_NewRef(Py_None);
 }
 
+/* How often the exposed words stay unchanged, at TEM_SELF_QUANTILE; None if unknown (Madlib). */
+static PyObject *self_quantile(PyObject *self, PyObject *unused) {
+    double exposed = 0;
+    (void)unused;
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status = tem_mechanism_self_quantile(((ext_mechanism *)self)->mechanism,
+                                                          TEM_SELF_QUANTILE, &exposed, NULL);
+    PyEval_RestoreThread(thread);
+    return status == TEM_OK ? PyFloat_FromDouble(exposed) : Py_NewRef(Py_None);
+}
+
 /* ---- the law of a word ---- */
 
 /* [(number, distance, probability)] */
@@ -172,6 +183,7 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
 static PyMethodDef methods[] = {
     {"info", mechanism_info, METH_NOARGS, "info()"},
     {"self_median", self_median, METH_NOARGS, "self_median()"},
+    {"self_quantile", self_quantile, METH_NOARGS, "self_quantile()"},
     {"law", law_of, METH_VARARGS, "law(number, top)"},
     {NULL, NULL, 0, NULL},
 };

@@ -511,12 +511,15 @@ class Model:
         if drawn in self._judged or not self._warns:
             return
         self._judged.add(drawn)
+        exposed = drawn.self_quantile()
+        if exposed is not None and exposed > _tem.SELF_QUANTILE_LARGE:
+            warnings.warn("at this epsilon one word in 20 of the vocabulary stays itself more than "
+                          f"{exposed:.3f} of the time: these words have nearly no privacy. A "
+                          "smaller epsilon changes more; choose(self=0.5, quantile=0.95) finds one",
+                          PrivacyWarning, stacklevel)
+            return
         median = drawn.self_median()
-        if median is not None and median > _tem.SELF_MEDIAN_LARGE:
-            warnings.warn(f"at this epsilon most words stay themselves ({median:.3f} of the time): "
-                          "nearly no privacy. A smaller epsilon changes more", PrivacyWarning,
-                          stacklevel)
-        elif median is not None and median < _tem.SELF_MEDIAN_SMALL:
+        if median is not None and median < _tem.SELF_MEDIAN_SMALL:
             warnings.warn(f"at this epsilon most words become any word (themselves {median:.4f} of "
                           "the time): nearly no text is left. A larger epsilon keeps more",
                           UtilityWarning, stacklevel)
@@ -686,15 +689,36 @@ class Model:
         _tem.trust_ready()
         return file
 
+    def _numbers(self, words: Iterable[str]) -> list[int]:
+        """The numbers of words in the model. No message contains a word: it may be sensitive."""
+        numbers = []
+        for place, word in enumerate(words, 1):
+            pieces, number = self._handle.first_piece(word)
+            if pieces == 0:
+                number = self._handle.find(word)
+            if pieces > 1 or number is None:
+                why = "is several words to tem" if pieces > 1 else "is not in the vocabulary"
+                raise make("argument", f"word {place} of `words` {why}")
+            numbers.append(number)
+        if not numbers:
+            raise make("argument", "`words` is empty")
+        return numbers
+
     def choose(model, /, *, self: float | None = None, support: float | None = None,
-               bayes: float | None = None, beta: float | None = None, gamma: float | None = None,
-               prior: Path | float = "zipf", calibrated: bool = False, curve: bool = False,
-               threads: int | None = None, progress: Progress | None = None) -> Choice:
+               bayes: float | None = None, words: Iterable[str] | None = None,
+               quantile: float | None = None, beta: float | None = None,
+               gamma: float | None = None, prior: Path | float = "zipf", calibrated: bool = False,
+               curve: bool = False, threads: int | None = None,
+               progress: Progress | None = None) -> Choice:
         """The largest epsilon that does not disclose more than the target allows.
 
         Give one target. self: the median word stays unchanged with at most this probability;
         support: the median word is spread over at least this many words; bayes: the best guess at
         a word is right with at most this probability. curve: also report other epsilons.
+
+        words: self or support holds for each of these words, which must be public, instead of the
+        median word; quantile: it holds for this share of `words`, or of the words that a text can
+        contain.
         """
         targets = {"self": self, "support": support, "bayes": bayes}
         given = {name: float(value) for name, value in targets.items() if value is not None}
@@ -704,7 +728,9 @@ class Model:
         expected, workers = model._prior(prior), _threads(threads)
         numbers = wanted, _given("beta", beta), _given("gamma", gamma)
         found, others = model._account(workers, progress).choose(
-            target, *numbers, expected, calibrated, curve, workers, progress)
+            target, *numbers, expected, calibrated,
+            [] if words is None else model._numbers(words), _given("quantile", quantile), curve,
+            workers, progress)
         answer = _point(*found)
         return Choice(answer.epsilon, calibrated, target, wanted, _prior_name(prior), answer,
                       [_point(*other) for other in others])

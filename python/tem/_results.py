@@ -265,6 +265,8 @@ class Summary(Result):
     self_median: float
     self_mean: float
     support_median: float
+    self_exposed: float  # largest N_w of a word that a text can contain, or as `choose` was asked
+    support_exposed: float  # the same for the least S_w
     entropy_mean: float
     distance_mean: float
     beyond_mean: float

@@ -13,7 +13,7 @@ _Ledger = tuple[_Path, float, str | None, tuple[str, ...] | None]
 version: str
 REPORT_FORMAT: str
 MATRIX: int
-SELF_MEDIAN_LARGE: float
+SELF_QUANTILE_LARGE: float
 SELF_MEDIAN_SMALL: float
 
 @final
@@ -35,6 +35,7 @@ class Model:
 class Mechanism:
     def info(self) -> dict[str, Any]: ...
     def self_median(self) -> float | None: ...
+    def self_quantile(self) -> float | None: ...
     def law(self, number: int, top: int, /) -> dict[str, Any]: ...
 
 @final
@@ -56,8 +57,8 @@ class Accountant:
     def summarise(self, mechanism: Mechanism, prior: Prior, with_bayes: bool, threads: int,
                   progress: _Progress, /) -> dict[str, float]: ...
     def choose(self, target: str, wanted: float, beta: float, gamma: float, prior: Prior,
-               calibrated: bool, with_curve: bool, threads: int, progress: _Progress,
-               /) -> tuple[_Point, list[_Point]]: ...
+               calibrated: bool, ids: list[int], quantile: float, with_curve: bool, threads: int,
+               progress: _Progress, /) -> tuple[_Point, list[_Point]]: ...
     def calibrate(self, epsilon: float, beta: float, gamma: float, weights: str,
                   prior: Prior | None, prior_name: str, threads: int, progress: _Progress,
                   /) -> Certificate: ...

@@ -415,6 +415,10 @@ static void test_mechanisms(void **state) {
     REFUSED(tem_mechanism_self(NULL, 0, &number, error));
     REFUSED(tem_mechanism_self(mechanism, 0, NULL, error));
     REFUSED(tem_mechanism_self(mechanism, COUNT, &number, error));
+    REFUSED(tem_mechanism_self_quantile(NULL, 0.5, &number, error));
+    REFUSED(tem_mechanism_self_quantile(mechanism, 0.5, NULL, error));
+    REFUSED(tem_mechanism_self_quantile(mechanism, 0, &number, error));
+    REFUSED(tem_mechanism_self_quantile(mechanism, 1.5, &number, error));
     REFUSED(tem_mechanism_self_median(NULL, &number, error));
     REFUSED(tem_mechanism_self_median(mechanism, NULL, error));
     REFUSED(tem_law_create(NULL, 0, 17, &no_law, error));
@@ -525,6 +529,23 @@ static void test_accounts(void **state) {
     REFUSED(tem_accountant_summarise(accountant, NULL, prior, 0, NULL, &summary, error));
     REFUSED(tem_accountant_summarise(accountant, mechanism, NULL, 0, NULL, &summary, error));
     REFUSED(tem_accountant_summarise(accountant, mechanism, prior, 0, NULL, NULL, error));
+    tem_exposure most;
+    const tem_target by = TEM_TARGET_SELF;
+    const uint32_t beyond = COUNT;
+    REFUSED(tem_accountant_exposed(NULL, mechanism, by, NULL, 0, NULL, &most, 1, &count, error));
+    REFUSED(tem_accountant_exposed(accountant, NULL, by, NULL, 0, NULL, &most, 1, &count, error));
+    REFUSED(
+        tem_accountant_exposed(accountant, mechanism, by, NULL, 0, NULL, NULL, 1, &count, error));
+    REFUSED(
+        tem_accountant_exposed(accountant, mechanism, by, NULL, 0, NULL, &most, 0, &count, error));
+    REFUSED(
+        tem_accountant_exposed(accountant, mechanism, by, NULL, 0, NULL, &most, 1, NULL, error));
+    REFUSED(
+        tem_accountant_exposed(accountant, mechanism, by, NULL, 1, NULL, &most, 1, &count, error));
+    REFUSED(tem_accountant_exposed(accountant, mechanism, by, &beyond, 1, NULL, &most, 1, &count,
+                                   error));
+    REFUSED(tem_accountant_exposed(accountant, mechanism, TEM_TARGET_BAYES, NULL, 0, NULL, &most, 1,
+                                   &count, error));
     REFUSED(tem_accountant_calibrate(NULL, &wanted, NULL, &no_certificate, NULL, error));
     REFUSED(tem_accountant_calibrate(accountant, NULL, NULL, &no_certificate, NULL, error));
     REFUSED(tem_accountant_calibrate(accountant, &wanted, NULL, NULL, NULL, error));
@@ -730,6 +751,7 @@ static void test_newer_runs(void **state) {
 
 static void test_newer_accounts(void **state) {
     (void)state;
+    tem_exposure most;
     tem_run run = {0};
     tem_accountant *no_accountant = NULL;
     tem_prior *no_prior = NULL;
@@ -746,6 +768,8 @@ static void test_newer_accounts(void **state) {
     NEWER(run, tem_accountant_losses(accountant, mechanism, 1, &run, losses, error));
     NEWER(run, tem_prior_load(model, "/dev/null", &run, &no_prior, error));
     NEWER(run, tem_accountant_summarise(accountant, mechanism, prior, 0, &run, &summary, error));
+    NEWER(run, tem_accountant_exposed(accountant, mechanism, TEM_TARGET_SELF, NULL, 0, &run, &most,
+                                      1, &count, error));
     NEWER(run, tem_accountant_calibrate(accountant, &wanted, &run, &no_certificate, NULL, error));
     NEWER(wanted,
           tem_accountant_calibrate(accountant, &wanted, NULL, &no_certificate, NULL, error));
