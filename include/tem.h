@@ -299,7 +299,7 @@ typedef struct tem_build_options {
  *  - a grid too coarse for the distances of the words (tem_model_check_grid), unless allow_coarse.
  * TEM_ERR_UNSUPPORTED: a sphere needs OpenBLAS, libopenblas.so.0, and the machine has none.
  * Cost: n^2/2 distances; memory about n * (row + 15 * neighbours) bytes. A sphere takes n * d^2
- * operations, and n * (4 * dimensions + 16) bytes, for vectors of d numbers. */
+ * operations, and about n * (4 * dimensions + 100) bytes, for vectors of d numbers. */
 TEM_API tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                                    const tem_run *run, tem_model **model, tem_error *error);
 

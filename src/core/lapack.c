@@ -12,14 +12,17 @@ typedef void lapack_dsyev(const char *job, const char *half, const int *size, do
                           const int *stride, double *values, double *work, const int *work_count,
                           int *info, size_t job_length, size_t half_length);
 
-/* Loaded once; NULL if the machine has none. */
+/* One call at a time: the number of OpenBLAS's threads is global. It also guards the pointers. */
+static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
+
+/* NULL until they are loaded. */
 static lapack_dsyev *dsyev;
 static int (*get_threads)(void);
 static void (*set_threads)(int);
-static pthread_once_t loaded = PTHREAD_ONCE_INIT;
-static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER; /* the number of threads is global */
 
 static void load(void) {
+    if (dsyev != NULL)
+        return;
     void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return;
@@ -32,20 +35,18 @@ static void load(void) {
 
 static int run_alone(int size, double *a, double *values, double *work, int work_count) {
     int info = 0;
-    pthread_mutex_lock(&running);
     const int threads = get_threads();
     set_threads(1);
     /* A symmetric matrix is its own transpose, so the order of rows and columns does not matter;
      * LAPACK leaves each eigenvector in a column of its order, which is a row of ours. */
     dsyev("V", "U", &size, a, &size, values, work, &work_count, &info, 1, 1);
     set_threads(threads);
-    pthread_mutex_unlock(&running);
     return info;
 }
 
-tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, tem_error *error) {
+static tem_status find_eigenvectors(uint32_t size, double *a, double *values, tem_error *error) {
     enum { BLOCK = 64 }; /* LAPACK works in blocks of columns if it has room for them */
-    pthread_once(&loaded, load);
+    load();
     if (dsyev == NULL)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "the components of a sphere need OpenBLAS, libopenblas.so.0; Debian has "
@@ -59,4 +60,11 @@ tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, tem_err
     if (info != 0)
         return core_fail(error, TEM_ERR_RANGE, "LAPACK found no components (code %d)", info);
     return TEM_OK;
+}
+
+tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, tem_error *error) {
+    pthread_mutex_lock(&running);
+    const tem_status status = find_eigenvectors(size, a, values, error);
+    pthread_mutex_unlock(&running);
+    return status;
 }

@@ -460,6 +460,27 @@ static void test_prepared_file(void **state) {
     tem_vectors_free(vectors);
 }
 
+/* ---- a machine without OpenBLAS ---- */
+
+static bool no_library;
+
+void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags) {
+    return no_library ? NULL : __real_dlopen(name, flags);
+}
+
+/* The first test: the library stays loaded. */
+static void test_no_openblas(void **state) {
+    (void)state;
+    tem_vectors *vectors = some_vectors(30, 6, UINT32_MAX);
+    no_library = true;
+    assert_refused(vectors, (tem_build_options){.dimensions = 3}, TEM_ERR_UNSUPPORTED,
+                   "need OpenBLAS, libopenblas.so.0; Debian has it as libopenblas0");
+    no_library = false;
+    tem_vectors_free(vectors);
+}
+
 /* ---- a run ---- */
 
 static int stop(void *context, const char *stage, uint64_t done, uint64_t total) {
@@ -500,12 +521,19 @@ static int remove_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default_space),  cmocka_unit_test(test_names),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_dropped_words),
-        cmocka_unit_test(test_raw_keeps_zero), cmocka_unit_test(test_coinciding_words),
-        cmocka_unit_test(test_numbers),        cmocka_unit_test(test_recipe_bytes),
-        cmocka_unit_test(test_saved),          cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_prepared_file),  cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_no_openblas),
+        cmocka_unit_test(test_default_space),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_dropped_words),
+        cmocka_unit_test(test_raw_keeps_zero),
+        cmocka_unit_test(test_coinciding_words),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_recipe_bytes),
+        cmocka_unit_test(test_saved),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_prepared_file),
+        cmocka_unit_test(test_stopped),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
