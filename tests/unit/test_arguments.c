@@ -608,6 +608,7 @@ static void test_nothing_given(void **state) {
     assert_int_equal(tem_model_find(NULL, "a", 1), TEM_NO_WORD);
     assert_int_equal(tem_model_find(model, NULL, 0), TEM_NO_WORD);
     assert_int_equal(tem_model_distance(NULL, 0, 0), UINT32_MAX);
+    assert_int_equal(tem_model_is_excluded(NULL, 0), 0);
     assert_int_equal(tem_rng_is_private(NULL), 0);
     assert_null(tem_mechanism_weights(NULL));
     assert_true(tem_law_probability(NULL, 0) <= 0 && tem_law_distance(NULL, 0) == UINT32_MAX);
@@ -667,7 +668,8 @@ static void test_infos_of_nothing(void **state) {
     assert_true(about_prior.is_counts == 0 && is_zero(about_prior.reserved, 32));
     memset(&about_model, 0x55, sizeof about_model);
     tem_model_get_info(model, &about_model);
-    assert_true(about_model.words == COUNT && is_zero(about_model.reserved, 64));
+    assert_true(about_model.words == COUNT &&
+                is_zero(about_model.reserved, sizeof about_model.reserved));
 }
 
 /* Fills a result with rubbish, makes the call, and requires that the reserved fields are 0. */
