@@ -366,7 +366,7 @@ static void test_lying_mechanisms(void **state) {
     assert_int_equal(
         tem_privatize_text(made, NULL, rng, "a b", 3, NULL, &text, &bytes, NULL, &error),
         TEM_ERR_DAMAGED);
-    assert_string_equal(error.message, "the mechanism tem drew a word that is not there");
+    assert_string_equal(error.message, "the mechanism tem drew a word that is no output");
     assert_null(text);
     tem_mechanism_free(made);
     made = NULL;
