@@ -178,8 +178,8 @@ static uint32_t threshold_of(const u256 *sum, const u256 *total) {
     return q == 0 ? 0 : q - 1 < highest ? (uint32_t)(q - 1) : (uint32_t)highest;
 }
 
-/* The entry of a list of `count` whose threshold is pivot i: the first entry, which is selected most
- * often, and then every step-th, where 15 steps are enough for the list. */
+/* The entry of a list of `count` whose threshold is pivot i: the first entry, which is selected
+ * most often, and then every step-th, where 15 steps are enough for the list. */
 static uint32_t pivot_entry(uint32_t count, uint32_t i) {
     const uint32_t step = (count + ENVELOPE_PIVOTS - 3) / (ENVELOPE_PIVOTS - 1);
     return i * step < count ? i * step : count - 1;

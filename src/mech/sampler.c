@@ -96,19 +96,30 @@ typedef struct pending_draw {
     uint64_t first_bits; /* 64 random bits that decide whether the candidate is kept */
 } pending_draw;
 
+/* The order of a list: by distance, then by id. */
+static uint64_t order_of(const tem_neighbour *y) {
+    return (uint64_t)y->distance << 32 | y->id;
+}
+
+/* Whether y is in the list. Each step looks at up to 15 entries, none of which depends on another:
+ * a search by halves would wait for one entry after the other. */
 static bool list_has(const tem_neighbours *near, const tem_neighbour *y) {
-    uint32_t low = 0, high = near->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const tem_neighbour *entry = &near->list[middle];
-        if (entry->distance == y->distance && entry->id == y->id)
-            return true;
-        if (entry->distance < y->distance || (entry->distance == y->distance && entry->id < y->id))
-            low = middle + 1;
-        else
-            high = middle;
+    enum { PARTS = 16 };
+    const tem_neighbour *list = near->list;
+    const uint64_t order = order_of(y);
+    uint32_t left = near->count;
+    while (left > PARTS) {
+        const uint32_t part = (left + PARTS - 1) / PARTS;
+        uint32_t passed = 0; /* parts that end before y */
+        for (uint32_t end = part; end < left; end += part)
+            passed += order_of(&list[end - 1]) < order;
+        list += passed * part;
+        left = left - passed * part < part ? left - passed * part : part;
     }
-    return false;
+    bool found = false;
+    for (uint32_t i = 0; i < left; i++)
+        found |= order_of(&list[i]) == order;
+    return found;
 }
 
 /* Step 3: returns true with probability E_level / E_b, where b is bound_level <= level. first_bits
