@@ -715,7 +715,7 @@ static void test_kinds(void **state) {
         const tem_calibration wanted = {.epsilon = 2, .weights = (tem_weights_kind)kind};
         tem_certificate *found = NULL;
         assert_int_equal(tem_certificate_find(path, model, &wanted, &found, NULL), TEM_OK);
-        assert_int_equal(found->kind, kind == 0 ? TEM_WEIGHTS_TUNED : kind);
+        assert_int_equal(found->kind, kind == 0 ? TEM_WEIGHTS_BALANCED : kind);
         tem_certificate_free(found);
     }
 }
