@@ -690,13 +690,15 @@ static void test_other_models_go(void **state) {
     tem_model_free(other);
 }
 
-/* Each kind of weights is a different question. A caller that names no kind gets the one that took
- * the longest search, wherever it is. */
+/* Each kind of weights is a different question. A caller that names no kind gets balanced
+ * weights, else equal, else tuned ones. */
 static void test_kinds(void **state) {
     (void)state;
-    static const tem_weights_kind order[] = {TEM_WEIGHTS_BALANCED, TEM_WEIGHTS_TUNED,
-                                             TEM_WEIGHTS_EQUAL};
+    static const tem_weights_kind order[] = {TEM_WEIGHTS_TUNED, TEM_WEIGHTS_EQUAL,
+                                             TEM_WEIGHTS_BALANCED};
     for (uint32_t i = 0; i < 3; i++) {
+        const tem_calibration any = {.epsilon = 2};
+        tem_certificate *first = NULL;
         const tem_certificate said = {
             .epsilon = 2,
             .beta = TEM_BETA_DEFAULT,
@@ -710,6 +712,9 @@ static void test_kinds(void **state) {
         tem_certificate *c = NULL;
         assert_int_equal(certificate_make(model, &said, &c, NULL), TEM_OK);
         save_and_free(c);
+        assert_int_equal(tem_certificate_find(path, model, &any, &first, NULL), TEM_OK);
+        assert_int_equal(first->kind, order[i]);
+        tem_certificate_free(first);
     }
     for (int kind = 0; kind <= TEM_WEIGHTS_TUNED; kind++) {
         const tem_calibration wanted = {.epsilon = 2, .weights = (tem_weights_kind)kind};

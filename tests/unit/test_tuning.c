@@ -199,8 +199,8 @@ static void check_sum(const meeting *met, const example *x, unsigned sum) {
         assert_near(met->out[sum][i], columns[i], scales[i]);
 }
 
-/* Both sides of four rows and their columns, for each kind of sums. Sums of another kind stay 0, and
- * the plain loops give the same bits. */
+/* Both sides of four rows and their columns, for each kind of sums. Sums of another kind stay 0,
+ * and the plain loops give the same bits. */
 static void check_meeting(const pair_loops *loops, const example *x) {
     static const meeting nothing;
     static meeting met, plain;
