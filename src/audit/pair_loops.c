@@ -54,9 +54,9 @@ static inline lanes distances(const pair_row *row, uint32_t group) {
 }
 
 /* 2^x for x from -126 to 0, with an error of 2e-7. A polynomial gives the power of the rest of x,
- * which is between -1/2 and 1/2. The nearest integer n is added to the exponent of that float: after
- * adding `rounder`, n is in the last bits of x, and the shift moves it to the exponent and all other
- * bits out. */
+ * which is between -1/2 and 1/2. The nearest integer n is added to the exponent of that float:
+ * after adding `rounder`, n is in the last bits of x, and the shift moves it to the exponent and
+ * all other bits out. */
 static inline lanes power_of_two(lanes x) {
     const float rounder = 12582912; /* 1.5 * 2^23: adding it rounds x to an integer */
     const lanes rounded = x + rounder, r = x - (rounded - rounder);

@@ -30,7 +30,8 @@ typedef struct pair_matrix {
 } pair_matrix;
 
 /* Prepares the distances of a space with an index. No distance may exceed `reach`. The distances
- * are kept in memory if they take at most `most` bytes: 2 bytes per pair. Otherwise they are streamed. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with pair_matrix_free. */
+ * are kept in memory if they take at most `most` bytes: 2 bytes per pair. Otherwise they are
+ * streamed. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. Free with pair_matrix_free. */
 tem_status pair_matrix_make(const space *s, const neighbour_index *index, tem_dist reach,
                             size_t most, const tem_run *run, pair_matrix *out, tem_error *error);
 void pair_matrix_free(pair_matrix *t);
