@@ -285,8 +285,8 @@ TEM_API tem_status tem_certificate_save(const tem_certificate *certificate, cons
                                         const tem_run *run, tem_error *error);
 
 /* Finds a certificate in a file.
- *   wanted        epsilon; beta or gamma (both 0: the default beta); the kind of weights (0: balanced,
- *                 else equal, else tuned, the first that the file has)
+ *   wanted        epsilon; beta or gamma (both 0: the default beta); the kind of weights (0:
+ *                 balanced, else equal, else tuned, the first that the file has)
  *   certificate   receives the certificate; free with tem_certificate_free
  * Fails with TEM_ERR_CERTIFICATE if there is no such certificate for this model, or no file; the
  * message says whether there is one for another model. Also fails with TEM_ERR_RANGE (epsilon),

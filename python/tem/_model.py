@@ -662,9 +662,9 @@ class Model:
         """Finds an exponent above epsilon/2, and weights, proved to keep the promise of epsilon.
 
         weights: "balanced"; "equal" (seconds); or "tuned" for the smallest expected distance under
-        the prior (minutes), which leaves some words far more exposed. `privatize(..., calibrated=True)` uses the result from now on. save:
-        also write the certificate beside the model, as `tem calibrate` does, for other and later
-        processes.
+        the prior (minutes), which leaves some words far more exposed. `privatize(...,
+        calibrated=True)` uses the result from now on. save: also write the certificate beside the
+        model, as `tem calibrate` does, for other and later processes.
         """
         numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
         self._mechanism(epsilon, beta, gamma)  # refuses values out of range at once
