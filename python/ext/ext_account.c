@@ -200,9 +200,9 @@ static PyObject *describe_summary(const tem_summary *found) {
     return Py_BuildValue("{s:d, s:d, s:d, s:d, s:d, s:d, s:d, s:d, s:d}", "self_median",
                          found->self_median, "self_mean", found->self_mean, "support_median",
                          found->support_median, "self_exposed", found->self_exposed,
-                         "support_exposed", found->support_exposed,
-                         "entropy_mean", found->entropy_mean, "distance_mean", found->distance_mean,
-                         "beyond_mean", found->beyond_mean, "bayes", found->bayes);
+                         "support_exposed", found->support_exposed, "entropy_mean",
+                         found->entropy_mean, "distance_mean", found->distance_mean, "beyond_mean",
+                         found->beyond_mean, "bayes", found->bayes);
 }
 
 /* summarise(mechanism, prior, with_bayes, threads, progress) */

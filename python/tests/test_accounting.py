@@ -188,9 +188,26 @@ def test_choose_is_the_commands(small, small_path, command, target):
     for name, value in target.items():
         flags += [f"--{name}"] if value is True else [f"--{name}", str(value)]
     expected = json.loads(command("choose", "-q", "-m", small_path, "--json", *flags))
-    expected.pop("certificates"), expected.pop("epsilon_certified")
+    for key in ("certificates", "epsilon_certified", "words", "quantile", "exposed"):
+        expected.pop(key)
     found = small.choose(**target, curve=True)
     assert found.to_dict() == expected
+
+
+def test_choose_for_words(small):
+    """The target holds for the most exposed of the words; errors do not name them."""
+    found = small.choose(self=0.3, words=["movie", "GREAT"])
+    selves = [small.explain(word, found.epsilon).self_probability for word in ("movie", "great")]
+    assert max(selves) == pytest.approx(found.answer.self_exposed) and max(selves) <= 0.3
+    assert max(selves) > 0.299
+    assert small.choose(support=3, quantile=1).answer.support_exposed >= 3
+    for wrong in ({"words": ["xyzzy"]}, {"words": ["movie great"]}, {"words": []},
+                  {"quantile": 1.5}, {"quantile": 0}):
+        with pytest.raises(tem.Error) as caught:
+            small.choose(self=0.3, **wrong)
+        assert "xyzzy" not in str(caught.value) and "great" not in str(caught.value)
+    with pytest.raises(tem.ArgumentError, match="bayes"):
+        small.choose(bayes=0.3, quantile=0.5)
 
 
 def test_choose_refuses(small):
