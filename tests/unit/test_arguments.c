@@ -618,6 +618,10 @@ static void test_nothing_given(void **state) {
     assert_true(isnan(tem_wish_value(NULL, &summary)) && isnan(tem_wish_value(&wish, NULL)));
     assert_false(tem_wish_is_kept(NULL, &summary) || tem_wish_is_kept(&wish, NULL));
     assert_true(tem_wish_is_kept(&wish, &summary));
+    tem_mechanism_options of_point = {.epsilon = 77};
+    tem_point_get_options(&(tem_point){.s = 1}, NULL);
+    tem_point_get_options(NULL, &of_point);
+    assert_true(of_point.epsilon <= 0);
     /* Without a mechanism or a job nothing counts as private. */
     assert_non_null(tem_job_why_not_private(NULL, &(tem_job){0}));
     assert_non_null(tem_job_why_not_private(mechanism, NULL));
