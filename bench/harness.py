@@ -234,7 +234,8 @@ class Bench:
             return str(self.build / f"{name}.tem")
         path = self.data / f"{'grid' if self.quick else name}.tem"
         if not path.exists() or path.stat().st_mtime < (self.build / "tem").stat().st_mtime:
-            self.command("build", "--quiet", "--force", self.vectors(name)["binary"], "-o", path)
+            self.command("build", "--quiet", "--force", "--space", "raw",
+                         self.vectors(name)["binary"], "-o", path)
         return str(path)
 
     def model_shape(self, name):

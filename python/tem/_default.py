@@ -4,6 +4,7 @@ $TEM_MODEL; else default.tem in this package, beside the command `tem`, or in it
 else a model built once, in the user's cache, from the vectors that come with the package.
 """
 import contextlib
+import hashlib
 import os
 import pathlib
 import shutil
@@ -15,7 +16,8 @@ from typing import NamedTuple
 from . import _tem
 from ._errors import Error, FileError, make
 
-VECTORS, CERTIFICATES = "glove-840b-33k-300d.temv", "default.tem.cert"
+VECTORS, CERTIFICATES = "glove-840b-33k-sphere64.temv", "default.tem.cert"
+EXCLUDED, NEIGHBOURS = "exclude-en.txt", 128  # as in meson.build, else it is another model
 
 
 class Found(NamedTuple):
@@ -47,17 +49,26 @@ def _cache() -> pathlib.Path | None:
     return pathlib.Path(home, ".cache/tem") if os.path.isabs(home) else None
 
 
+def _excluded(vectors: pathlib.Path) -> tuple[str, ...]:
+    """The words that are never outputs, read as by the command: cli/word_file.c."""
+    lines = (vectors.parent / EXCLUDED).read_text(encoding="utf-8").splitlines()
+    words = [line.strip() for line in lines]
+    return tuple(word for word in words if word and not word.startswith("#"))
+
+
 def _cached(vectors: pathlib.Path) -> pathlib.Path | None:
+    """Where the model is cached: other vectors or other excluded words have another place."""
     folder = _cache()
     size = vectors.stat().st_size
-    return folder and folder / f"default-{_tem.version}-{size}.tem"
+    excluded = hashlib.sha256("\n".join(_excluded(vectors)).encode()).hexdigest()[:16]
+    return folder and folder / f"default-{_tem.version}-{size}-{excluded}.tem"
 
 
 def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
           progress: Callable[[str, int, int], object] | None) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), 0, False, None, 0, 0,
-                            False, threads, progress)
+    made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), NEIGHBOURS, False, None, 0,
+                           0, False, threads, progress, _excluded(vectors))
     certificates = vectors.parent / CERTIFICATES
     if certificates.exists():  # before the model, so that a model always has them
         shutil.copyfile(certificates, f"{path}.cert")
@@ -84,7 +95,7 @@ def make_again(found: Found, why: Error, threads: int,
 
 
 def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Found:
-    """Finds the default model, and builds it if necessary (a few seconds, 111 MB)."""
+    """Finds the default model, and builds it if necessary (about a second, 51 MB)."""
     with contextlib.suppress(FileError):
         name, is_own = _tem.find_default(_folders())
         # As Model.path has it: by its spelling the library knows the certificates beside it.

@@ -235,8 +235,10 @@ def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(_default, "__file__", str(tmp_path / "_default.py"))
     (tmp_path / _default.VECTORS).write_text("a 1 2\nb 2 1\nc 0 0\n")
+    (tmp_path / _default.EXCLUDED).write_text("# never outputs\n\n c \n")
     first = tem.Model.open()
     assert list(first.words) == ["a", "b", "c"] and first.path.startswith(str(tmp_path / "cache"))
+    assert first.excluded == 1
     made = os.stat(first.path)
     assert tem.Model.open().hash == first.hash
     assert os.stat(first.path).st_mtime_ns == made.st_mtime_ns
@@ -257,6 +259,18 @@ def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
     os.symlink(tmp_path / "elsewhere", first.path)
     with pytest.raises(tem.DamagedError, match="link"):
         tem.Model.open()
+    (tmp_path / _default.EXCLUDED).write_text("# none\n")  # another model, so another place
+    assert tem.Model.open().excluded == 0
+
+
+def test_the_package_has_the_model_of_the_command(default, monkeypatch, tmp_path):
+    """Certificates are for this one: the same vectors, excluded words and lists."""
+    monkeypatch.delenv("TEM_MODEL", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    made = tem.Model.open()
+    assert made.path.startswith(str(tmp_path / "cache")) and made.hash == default.hash
+    assert os.stat(made.path).st_size == os.stat(default.path).st_size  # lists of the same length
 
 
 @pytest.fixture
@@ -268,6 +282,7 @@ def cached(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(_default, "__file__", str(tmp_path / "_default.py"))
     (tmp_path / _default.VECTORS).write_text("a 1 2\nb 2 1\nc 0 0\n")
+    (tmp_path / _default.EXCLUDED).write_text("")
     return tem.Model.open()
 
 
