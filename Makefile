@@ -14,6 +14,7 @@ all:
 	@ninja -C $(BUILD) --quiet >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
 
 run: all
+	@ninja -C $(BUILD) --quiet raw.tem >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
 	@tools/show $(BUILD)
 
 # Whoever runs this has built the model and verified its certificates, and so trusts both.
