@@ -357,8 +357,8 @@ def growth(bench):
 # ----------------------------------------------------------- python-packages --
 
 def package_text(bench):
-    """The raw model's vectors for both packages, without a header and without words that contain any
-    kind of space (pypantera splits rows at any white space); and {word: its row}."""
+    """The raw model's vectors for both packages, without a header and without words that contain
+    any kind of space (pypantera splits rows at any white space); and {word: its row}."""
     source = bench.vectors("glove-840b-300d")
     path = bench.data / "packages.txt"
     with open(source["raw"], "rb") as raw, open(source["binary"], "rb") as binary, \

@@ -19,19 +19,19 @@ enum {
 };
 
 /* The data that all threads share. */
-typedef struct pass {
+typedef struct counting_pass {
     const uint32_t *weights;
     profile *out;
     uint64_t inverse; /* 2^64 / step, rounded up (2^64 - 1 for 1), to divide by multiplying */
     squares squares;
     squares_room room;
     atomic_bool damaged;
-} pass;
+} counting_pass;
 
 /* Adds words at these distances to a profile. The quotient is exact for 32-bit distances, since
  * distance * step < 2^64. Only with a step of 1 is it one too small, for distances above 0. Then
  * past = step, and the word adds to the same point all the same. */
-static void add(const pass *p, const tem_dist *distances, uint32_t first, uint32_t count,
+static void add(const counting_pass *p, const tem_dist *distances, uint32_t first, uint32_t count,
                 double *values) {
     const uint32_t step = p->out->step;
     for (uint32_t i = 0; i < count; i++) {
@@ -44,7 +44,7 @@ static void add(const pass *p, const tem_dist *distances, uint32_t first, uint32
 }
 
 /* Whether no distance exceeds the reach. Only vectors that no build makes can exceed it. */
-static bool within_reach(const pass *p, const tem_dist *distances, uint32_t count) {
+static bool within_reach(const counting_pass *p, const tem_dist *distances, uint32_t count) {
     tem_dist largest = 0;
     for (uint32_t i = 0; i < count; i++)
         largest = distances[i] > largest ? distances[i] : largest;
@@ -53,7 +53,7 @@ static bool within_reach(const pass *p, const tem_dist *distances, uint32_t coun
 
 /* Computes the profiles of the words of one block. A word does not add to its own profile. */
 static void profile_block(void *context, uint64_t item, unsigned thread) {
-    pass *p = context;
+    counting_pass *p = context;
     const uint32_t rows = (uint32_t)item, first = rows * BLOCK;
     const squares *q = &p->squares;
     squares_set_rows(q, &p->room, thread, rows);
@@ -111,9 +111,9 @@ tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *
                     .step = step,
                     .reach = (tem_dist)farthest,
                     .values = core_alloc_zero((size_t)s->count * PROFILE_POINTS, sizeof(double))};
-    pass p = {.weights = weights,
-              .out = &made,
-              .inverse = step == 1 ? UINT64_MAX : UINT64_MAX / step + 1};
+    counting_pass p = {.weights = weights,
+                       .out = &made,
+                       .inverse = step == 1 ? UINT64_MAX : UINT64_MAX / step + 1};
     tem_status status = made.values == NULL ? core_fail_memory(error) : TEM_OK;
     if (status == TEM_OK)
         status = squares_init(&p.squares, s, made.reach, error);
