@@ -32,8 +32,8 @@ int mechanism_ask_epsilon(const char *command, bool calibrated) {
     return talk_usage(command,
                       "which epsilon? --epsilon E has no default. On the default model the median "
                       "word stays itself %s; 'tem choose' finds an epsilon for a target",
-                      calibrated ? "4.4 % of the time at 1 and 54 % at 1.5 with --calibrated"
-                                 : "5.7 % of the time at 2 and 65 % at 3");
+                      calibrated ? "4.1 % of the time at 1 and 32 % at 1.5 with --calibrated"
+                                 : "11 % of the time at 2 and 44 % at 2.5");
 }
 
 static void say_how_to_calibrate(const mechanism_choice *choice) {

@@ -509,8 +509,8 @@ def interrupt_after(seconds, call):
 
 
 def test_interrupt_between_slow_texts(default):
-    """Madlib takes milliseconds per word, so a few texts take longer than anyone waits."""
-    texts = ["what a wonderful movie " * 100] * 16
+    """Madlib takes 16 microseconds per word here: these texts take seconds."""
+    texts = ["what a wonderful movie " * 1000] * 64
     assert interrupt_after(0.3, lambda: default.privatize(texts, epsilon=9, threads=1,
                                                           mechanism="madlib")) < 5
 
@@ -520,7 +520,7 @@ def test_interrupt(small):
     assert interrupt_after(0.3, lambda: small.privatize(texts, epsilon=1, threads=2)) < 5
 
 
-HUGE = "what a wonderful movie " * 150000  # a minute of Madlib
+HUGE = "what a wonderful movie " * 150000  # ten seconds of Madlib
 
 
 @pytest.mark.parametrize("texts", [
