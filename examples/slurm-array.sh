@@ -25,7 +25,7 @@
 #SBATCH --job-name=tem
 # threads per task:
 #SBATCH --cpus-per-task=2
-# the mapped model, 0.2 GB for the default one, plus the longest lines being processed:
+# the mapped model, 0.1 GB for the default one, plus the longest lines being processed:
 #SBATCH --mem=1G
 # time limit of a task; millions of words take seconds (README.md):
 #SBATCH --time=01:00:00
