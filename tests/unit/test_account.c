@@ -899,7 +899,7 @@ static void test_calibrate_refusals(void **state) {
  * examines every pair. */
 static void test_unpruned_agrees(void **state) {
     (void)state;
-    const char *path = getenv("TEM_DEFAULT_VECTORS");
+    const char *path = getenv("TEM_RAW_VECTORS");
     if (SLOW || path == NULL)
         skip(); /* half a billion pairs, several times */
     tem_vectors *vectors = NULL;

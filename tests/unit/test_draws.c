@@ -294,7 +294,7 @@ typedef enum source {
 static tem_vectors *load_default(uint32_t limit) {
     tem_vectors *vectors = NULL;
     tem_error error;
-    const char *path = getenv("TEM_DEFAULT_VECTORS");
+    const char *path = getenv("TEM_RAW_VECTORS");
     assert_non_null(path);
     if (tem_vectors_load(path, limit, NULL, &vectors, &error) != TEM_OK)
         fail_msg("%s: %s", path, error.message);

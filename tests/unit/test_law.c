@@ -657,7 +657,7 @@ static double check_inequalities(const space *s) {
 
 static void test_inequalities_default(void **state) {
     (void)state;
-    const char *path = getenv("TEM_DEFAULT_VECTORS");
+    const char *path = getenv("TEM_RAW_VECTORS");
     if (path == NULL)
         skip();
     tem_vectors *vectors = NULL;

@@ -544,7 +544,7 @@ static void test_misleading_profile(void **state) {
 /* Word by word against the exact law, on real vectors. */
 static void test_real_words(void **state) {
     (void)state;
-    const char *path = getenv("TEM_DEFAULT_VECTORS");
+    const char *path = getenv("TEM_RAW_VECTORS");
     tem_vectors *vectors = NULL;
     tem_model *model = NULL;
     if (path == NULL)
