@@ -12,7 +12,7 @@
  * All numbers are little-endian. The frame holds the words, each with a line feed
  * after it; then the high bytes of all values, column by column; then the low bytes
  * in the same order. The high bytes of a column are alike, so zstd packs them well.
- * With whole values row by row, the default vocabulary takes 16 % more (16.9 MB
+ * With whole values row by row, the raw vectors take 16 % more (16.9 MB
  * against 14.6 MB). */
 #include "core/memory.h"
 #include "core/status.h"

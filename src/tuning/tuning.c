@@ -12,7 +12,7 @@
  * except where distances are streamed. */
 enum { LOOK_EVERY = 10, LOOK_EVERY_STREAMED = 5 };
 
-/* These numbers were chosen on the default vocabulary (docs/TUNING.md). */
+/* These numbers were chosen on the raw model (docs/TUNING.md). */
 static const double words_of_choice = 33860;
 static const double rho_first = 0.03, rho_last = 3;
 static const double fade_mean = 0.9, fade_square = 0.99;

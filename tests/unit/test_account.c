@@ -893,7 +893,7 @@ static void test_calibrate_refusals(void **state) {
     forget(&k);
 }
 
-/* --------------------------------------------------- the default vocabulary -- */
+/* ------------------------------------------------------------ the raw model -- */
 
 /* 33,860 words: the search that skips nearly all pairs gives the same result as the search that
  * examines every pair. */

@@ -283,7 +283,7 @@ static void check_draws(const tem_mechanism *mechanism, tem_rng *rng, uint32_t w
 /* -------------------------------------------------------------- models -- */
 
 typedef enum source {
-    FORTY,    /* the first words of the default vectors */
+    FORTY,    /* the first words of the raw vectors */
     HUNDREDS, /* 300 of them */
     LINE,     /* 24 equally spaced words on a line: ties left and right of a word */
     TWINS,    /* 10 points with three words each: words at distance 0 */
