@@ -116,9 +116,8 @@ int command_verify(int argc, char *const *argv) {
              "\n"
              "Checks every hash and every word of a model, and compares every list and bound with\n"
              "all pairs of words, computed anew. This takes about as long as building the model.\n"
-             "Then recomputes the certificates in MODEL.cert, which takes longer: about 2 minutes "
-             "of\n"
-             "CPU time for the eleven of the default model.\n"
+             "Then recomputes the certificates in MODEL.cert: about 3 s of CPU time for each\n"
+             "certificate of the default model.\n"
              "If the model passes, you trust it from then on, and other commands use it; the same\n"
              "holds for each certificate. If a certificate fails, you no longer trust it. If the\n"
              "model fails, you no longer trust the model or any of its certificates.\n");
