@@ -245,7 +245,8 @@ static uint32_t count_kept(const tem_model *model, const tem_mechanism_options *
     return kept;
 }
 
-/* The answer keeps the wish for enough of the words; a slightly larger epsilon does not. */
+/* The answer keeps the wish for enough of the words; a slightly larger epsilon does not. The s of a
+ * certificate comes from a bisection, which may end up to 1 % below the largest s. */
 static void check_wish(const tem_accountant *accountant, tem_wish wish, const uint32_t *words,
                        uint32_t count, uint32_t wanted) {
     tem_point answer;
@@ -256,8 +257,9 @@ static void check_wish(const tem_accountant *accountant, tem_wish wish, const ui
     assert_true(tem_wish_is_kept(&wish, &answer.summary));
     tem_point_get_options(&answer, &options);
     assert_true(count_kept(accountant->model, &options, &wish, words, count) >= wanted);
-    options.epsilon *= 1.003;
-    options.gamma /= 1.003;
+    const double more = wish.calibrated ? 1.01 : 1.003;
+    options.epsilon *= more;
+    options.gamma /= more;
     assert_true(count_kept(accountant->model, &options, &wish, words, count) < wanted);
 }
 
