@@ -289,10 +289,11 @@ class Audit(Result):
     """The real protection of an epsilon on this vocabulary.
 
     `realised`: proved, no two words lose more per unit of distance; `realised_least`: proved, the
-    worst pair loses that; `local`: proved, no two inputs can be told apart by more. Where
-    `is_metric` is False, a matrix of more than 400 words, nothing is proved: it may be no metric.
-    `effects`, of a calibrated mechanism: what its certificate says that it does, and under "paper"
-    what s = epsilon/2 does at the same epsilon.
+    worst pair loses that, unless the model excludes words: then the pair may lose less; `local`:
+    proved, no two inputs can be told apart by more. Where `is_metric` is False, a matrix of more
+    than 400 words, nothing is proved: it may be no metric. `effects`, of a calibrated
+    mechanism: what its certificate says that it does, and under "paper" what s = epsilon/2 does at
+    the same epsilon.
     """
 
     mechanism: str
