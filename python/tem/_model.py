@@ -690,7 +690,10 @@ class Model:
         return file
 
     def _numbers(self, words: Iterable[str]) -> list[int]:
-        """The numbers of words in the model. No message contains a word: it may be sensitive."""
+        """The numbers of words in the model, each once. No message contains a word: it may be
+        sensitive."""
+        if isinstance(words, str):
+            raise make("argument", "`words` is a list of words, not one string")
         numbers = []
         for place, word in enumerate(words, 1):
             pieces, number = self._handle.first_piece(word)
@@ -702,7 +705,7 @@ class Model:
             numbers.append(number)
         if not numbers:
             raise make("argument", "`words` is empty")
-        return numbers
+        return list(dict.fromkeys(numbers))
 
     def choose(model, /, *, self: float | None = None, support: float | None = None,
                bayes: float | None = None, words: Iterable[str] | None = None,

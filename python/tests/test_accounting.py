@@ -201,11 +201,17 @@ def test_choose_for_words(small):
     assert max(selves) == pytest.approx(found.answer.self_exposed) and max(selves) <= 0.3
     assert max(selves) > 0.299
     assert small.choose(support=3, quantile=1).answer.support_exposed >= 3
+    once = small.choose(self=0.3, words=["movie", "great"], quantile=0.5)
+    for repeated in ("movie", "great"):  # a word counts once, as it does for the command
+        again = small.choose(self=0.3, words=["movie", "great", repeated], quantile=0.5)
+        assert again.epsilon == once.epsilon
     for wrong in ({"words": ["xyzzy"]}, {"words": ["movie great"]}, {"words": []},
                   {"quantile": 1.5}, {"quantile": 0}):
         with pytest.raises(tem.Error) as caught:
             small.choose(self=0.3, **wrong)
         assert "xyzzy" not in str(caught.value) and "great" not in str(caught.value)
+    with pytest.raises(tem.ArgumentError, match="not one string"):
+        small.choose(self=0.3, words="movie")
     with pytest.raises(tem.ArgumentError, match="bayes"):
         small.choose(bayes=0.3, quantile=0.5)
 
