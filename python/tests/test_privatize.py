@@ -310,7 +310,7 @@ def test_warnings(small, medium):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", tem.NotPrivateWarning)  # Madlib
-        for epsilon, mechanism in ((50, "tem"), (51, "tem"), (2, "tem"), (50, "madlib")):
+        for epsilon, mechanism in ((50, "tem"), (51, "tem"), (1, "tem"), (50, "madlib")):
             model.privatize("movie", epsilon=epsilon, mechanism=mechanism)
 
 
