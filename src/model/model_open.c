@@ -114,14 +114,16 @@ static tem_status check_further(const char *path, const model_header *h, const m
     return TEM_OK;
 }
 
-/* Reads how the vectors were prepared, if the model says it. */
+/* Reads how the vectors were prepared, if the model says it. Only the euclidean metric has a
+ * sphere. */
 static tem_status read_recipe(const file_view *view, const char *path, const model_header *h,
                               const model_section *table, tem_recipe *recipe, tem_error *error) {
     *recipe = (tem_recipe){0};
     for (uint32_t i = SECTIONS_REQUIRED; i < h->sections; i++)
         if (table[i].kind == SECTION_RECIPE &&
-            !recipe_read((const unsigned char *)view->data + table[i].offset, table[i].bytes,
-                         h->words, h->dimension, recipe))
+            (h->metric != TEM_EUCLIDEAN ||
+             !recipe_read((const unsigned char *)view->data + table[i].offset, table[i].bytes,
+                          h->words, h->dimension, recipe)))
             return damaged(error, path, "no preparation of vectors has its recipe");
     return TEM_OK;
 }

@@ -404,6 +404,18 @@ static void test_saved(void **state) {
     tem_model_free(built);
 }
 
+/* No other metric has a sphere: such a file was not made by tem. */
+static void test_recipe_of_another_metric(void **state) {
+    (void)state;
+    tem_model *model = sphere_model();
+    tem_error error;
+    model->space.metric = metric_find(TEM_L1);
+    assert_int_equal(tem_model_save(model, path_of("a.tem"), TEM_OVERWRITE, NULL, NULL), TEM_OK);
+    tem_model_free(model);
+    assert_int_equal(tem_model_open(path_of("a.tem"), &model, &error), TEM_ERR_DAMAGED);
+    assert_non_null(strstr(error.message, "no preparation of vectors has its recipe"));
+}
+
 /* The recipe is the last section, 64 bytes at the end of the file. */
 static void test_damaged(void **state) {
     (void)state;
@@ -531,6 +543,7 @@ int main(void) {
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_recipe_bytes),
         cmocka_unit_test(test_saved),
+        cmocka_unit_test(test_recipe_of_another_metric),
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_prepared_file),
         cmocka_unit_test(test_stopped),
