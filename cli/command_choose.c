@@ -95,7 +95,7 @@ static void print_value(const chooser *c) {
     else
         printf("the %s of %s %% of %s", by_support ? "least S_w" : "largest N_w",
                talk_number(100 * r->quantile),
-               r->words_path != NULL ? "these words" : "the vocabulary");
+               r->words_path != NULL ? "these words" : "the words that a text can contain");
     printf(" is %.6g, at %s %.6g\n", tem_wish_value(&c->wish, &c->answer.summary),
            by_support ? "least" : "most", c->wish.wanted);
 }
@@ -449,7 +449,9 @@ int command_choose(int argc, char *const *argv) {
         {"words", 0, OPTION_TEXT, &r.words_path, "FILE",
          "the target holds for every word of FILE (one per line), not the median", 0, 0},
         {"quantile", 0, OPTION_POSITIVE, &r.quantile, "Q",
-         "the target holds for the share Q of the vocabulary, or of --words", 0, 0},
+         "the target holds for the share Q of the words that a text can contain, or\n"
+         "of --words",
+         0, 0},
         PRIOR_OPTION(r.prior_name),
         {"beta", 0, OPTION_PROBABILITY, &r.beta, "B",
          "truncate at the distance that has all but B of the probability within it\n"

@@ -57,8 +57,8 @@ static void tell_unknown(const looking_up *l, const char *path, uint32_t lines, 
         snprintf(numbers + strlen(numbers), sizeof numbers - strlen(numbers), "%s%u",
                  i == 0 ? "" : ", ", l->shown[i]);
     talk_note(quiet || l->unknown == 0,
-              "tem: warning: %s: tem leaves out %u of its %u words, which the vocabulary does not "
-              "have: number %s%s (comments and empty lines are not counted)",
+              "tem: warning: %s: tem leaves out words that the vocabulary does not have, in %u of "
+              "%u lines: number %s%s (comments and empty lines are not counted)",
               path, l->unknown, lines, numbers, l->unknown > SHOWN ? ", ..." : "");
 }
 
