@@ -299,6 +299,15 @@ static tem_status find_calibrated_answer(const epsilon_search *c, tem_point *ans
     return core_fail(error, TEM_ERR_RANGE, "no certificate of this vocabulary keeps that target");
 }
 
+/* Whether the wish names words, and all of them are excluded. */
+static bool names_no_output(const tem_accountant *accountant, const tem_wish *wish) {
+    uint64_t excluded = 0;
+    while (excluded < wish->word_count &&
+           model_is_excluded(accountant->model, wish->words[excluded]))
+        excluded++;
+    return wish->word_count > 0 && excluded == wish->word_count;
+}
+
 /* Checks whose effect the wish is about. */
 static tem_status check_exposed(const tem_accountant *accountant, const tem_wish *wish,
                                 tem_error *error) {
@@ -312,6 +321,10 @@ static tem_status check_exposed(const tem_accountant *accountant, const tem_wish
         return core_fail(error, TEM_ERR_ARGUMENT, "the quantile must be above 0 and at most 1");
     if (wish->word_count == 0 && accountant->reachable_count == 0)
         return core_fail(error, TEM_ERR_ARGUMENT, "no text can contain a word of this model");
+    if (wish->target == TEM_TARGET_SELF && names_no_output(accountant, wish))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "excluded words stay themselves at no epsilon: support tells how far they "
+                         "are spread");
     return TEM_OK;
 }
 
