@@ -317,6 +317,28 @@ static void test_law(void **state) {
         }
 }
 
+/* What the words beyond gamma have together, for the input for which it is most. An excluded input
+ * has no term of its own in Z, and Z may be small. */
+static void test_moved_mass(void **state) {
+    (void)state;
+    tem_mechanism *mechanism = NULL;
+    tem_mechanism_info info;
+    long double most = 0;
+    const tem_mechanism_options options = {.mechanism = "em", .epsilon = 40};
+    assert_int_equal(tem_mechanism_create(excluding, &options, &mechanism, NULL), TEM_OK);
+    tem_mechanism_get_info(mechanism, &info);
+    for (uint32_t w = 0; w < WORDS; w++) {
+        long double right[WORDS], beyond = 0;
+        formula(&info, w, NULL, right);
+        for (uint32_t y = 0; y < WORDS; y++)
+            beyond += tem_model_distance(excluding, w, y) > info.gamma_steps ? right[y] : 0;
+        most = fmaxl(most, beyond);
+    }
+    assert_true(most > 0 && most <= info.moved_mass);
+    assert_true(info.moved_mass < 100 * most);
+    tem_mechanism_free(mechanism);
+}
+
 /* Chi-square of the draws for an excluded word, and for one near it, against their laws. */
 static void test_draws_have_the_law(void **state) {
     (void)state;
@@ -558,6 +580,7 @@ int main(void) {
         cmocka_unit_test(test_madlib),
         cmocka_unit_test(test_heedless_mechanism),
         cmocka_unit_test(test_law),
+        cmocka_unit_test(test_moved_mass),
         cmocka_unit_test(test_draws_have_the_law),
         cmocka_unit_test(test_promise),
         cmocka_unit_test(test_audit),
