@@ -107,8 +107,11 @@ static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_
     }
     tem_summary summary;
     tem_accountant *own = NULL; /* used for a mechanism with weights */
-    const uint32_t *weights = tem_mechanism_weights(mechanism);
-    tem_accountant **accountant = weights != NULL ? &own : &e->accountant;
+    tem_mechanism_info info;
+    tem_mechanism_get_info(mechanism, &info);
+    const bool equal = info.weights == TEM_WEIGHTS_EQUAL;
+    const uint32_t *weights = equal ? NULL : tem_mechanism_weights(mechanism);
+    tem_accountant **accountant = equal ? &e->accountant : &own;
     tem_status status = TEM_OK;
     if (*accountant == NULL)
         status = tem_accountant_create(e->task->model, weights, e->options->run, accountant, error);

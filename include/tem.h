@@ -612,7 +612,8 @@ typedef struct tem_mechanism_options {
     const char *mechanism;   /* a name of tem_mechanism_at; NULL: "tem" */
     double epsilon;          /* per unit of distance; finite, above 0 */
     double beta;             /* TEM: tem chooses gamma so that, with equal weights, the output is
-                              * within gamma with probability 1 - beta; default TEM_BETA_DEFAULT */
+                              * within gamma with probability 1 - beta; default TEM_BETA_DEFAULT.
+                              * Not so for an excluded input: its nearest output may be farther */
     double gamma;            /* TEM: gamma itself, instead of beta */
     const uint32_t *weights; /* TEM, EM: how often each word is an output, one number per word,
                               * not all 0; copied; NULL: all equal. They are the same for every
@@ -687,7 +688,8 @@ typedef struct tem_mechanism_info {
 /* Fills *info. Any thread. O(words) for EM, else O(1). */
 TEM_API void tem_mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *info);
 
-/* The output weights, one per word; they live as long as the mechanism. NULL if all are equal. */
+/* The output weights, one per word; they live as long as the mechanism. NULL if all are equal and
+ * the model excludes no words: an excluded word has the weight 0. */
 TEM_API const uint32_t *tem_mechanism_weights(const tem_mechanism *mechanism);
 
 /* Draws the output for a word.
