@@ -117,9 +117,8 @@ static void tell_excluded(const tem_model *model, const build_request *r) {
         unknown += tem_model_find(model, word, strlen(word)) == TEM_NO_WORD;
     }
     talk_note(r->common.quiet,
-              "%s: %s words are never outputs; %s more are not in the vocabulary as they are "
-              "written there",
-              r->exclude, talk_count(info.excluded), talk_count(unknown));
+              "%s: excluded %s of the words; %s not in the vocabulary as written there", r->exclude,
+              talk_count(info.excluded), talk_count(unknown));
 }
 
 static tem_status build(const build_request *r, const tem_run *run, tem_vectors **vectors,

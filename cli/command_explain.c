@@ -309,7 +309,7 @@ static int explain_several(explanation *e, const tem_mechanism *mechanism,
         if (status == EXIT_DONE)
             status = json ? explain_one(e, mechanism, true) : explain_in_table(e, mechanism);
     }
-    if (json)
+    if (json && status == EXIT_DONE)
         puts("]");
     else if (status == EXIT_DONE)
         puts("\nN_w: how often the word stays itself; S_w: over how many words it is spread in "

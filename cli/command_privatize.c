@@ -163,10 +163,10 @@ static void warn_about_epsilon(const tem_mechanism *mechanism, bool quiet) {
         talk_note(quiet,
                   "tem: warning: at this epsilon one word in 20 of the vocabulary stays itself "
                   "more than about %s %% of the time: these words have nearly no privacy. Use a "
-                  "smaller epsilon; %s.",
-                  talk_number(tem_round_down(100 * exposed, 3)),
-                  certified ? "'tem choose' lists the effects of each certificate"
-                            : "'tem choose --self 0.5 --quantile 0.95' finds one");
+                  "smaller epsilon; 'tem choose%s%s.",
+                  talk_number(tem_round_down(100 * exposed, 3)), default_model_naming(),
+                  certified ? "' lists the effects of each certificate"
+                            : " --self 0.5 --quantile 0.95' finds one");
     else if (tem_mechanism_self_median(mechanism, &median, NULL) == TEM_OK &&
              median < TEM_SELF_MEDIAN_SMALL)
         talk_note(

@@ -298,8 +298,9 @@ typedef struct tem_build_options {
  *    text file), fewer than two words left;
  *  - a grid too coarse for the distances of the words (tem_model_check_grid), unless allow_coarse.
  * TEM_ERR_UNSUPPORTED: a sphere needs OpenBLAS, libopenblas.so.0, and the machine has none.
- * Cost: n^2/2 distances; memory about n * (row + 15 * neighbours) bytes. A sphere takes n * d^2
- * operations, and about n * (4 * dimensions + 100) bytes, for vectors of d numbers. */
+ * Cost: n^2/2 distances; memory about n * (row + 15 * neighbours) bytes. A sphere
+ * of vectors of d numbers takes about n * d^2 + 10 * d^3 operations and n * (4 * dimensions + 100)
+ * bytes. The d^3 are one call of LAPACK, which no callback can stop. */
 TEM_API tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                                    const tem_run *run, tem_model **model, tem_error *error);
 

@@ -275,10 +275,10 @@ PyMethodDef ext_model_functions[] = {
      "verify_model(path, certificates, is_own, threads, progress)"},
     {"build_file", build_file, METH_VARARGS,
      "build_file(path, limit, metric, neighbours, allow_coarse, space, dimensions, remove, "
-     "drop_degenerate, threads, progress)"},
+     "drop_degenerate, threads, progress, exclude)"},
     {"build_rows", build_rows, METH_VARARGS,
      "build_rows(words, numbers, metric, neighbours, allow_coarse, space, dimensions, remove, "
-     "drop_degenerate, threads, progress)"},
+     "drop_degenerate, threads, progress, exclude)"},
     {"find_default", find_default, METH_VARARGS, "find_default(folders)"},
     {"parse_metric", parse_metric, METH_VARARGS, "parse_metric(name)"},
     {NULL, NULL, 0, NULL},

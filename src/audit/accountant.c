@@ -12,10 +12,13 @@
 
 static tem_status take_weights(tem_accountant *a, const uint32_t *values, tem_error *error) {
     const tem_status status = model_output_weights(a->model, values, &a->weights, error);
-    a->is_equal = values == NULL;
     uint32_t positive = 0;
-    for (uint32_t id = 0; status == TEM_OK && id < a->model->words.count; id++)
-        positive += a->weights == NULL || a->weights[id] > 0;
+    a->is_equal = true;
+    for (uint32_t id = 0; status == TEM_OK && id < a->model->words.count; id++) {
+        const uint32_t weight = a->weights == NULL ? 1 : a->weights[id];
+        positive += weight > 0;
+        a->is_equal &= weight == 1 || model_is_excluded(a->model, id);
+    }
     return status != TEM_OK || positive > 0
                ? status
                : core_fail(error, TEM_ERR_RANGE, "at least one weight must be above 0");

@@ -405,10 +405,10 @@ static tem_status check_options(const tem_vectors *given, const tem_build_option
     const tem_space kind = space_of(given, o);
     if (kind != TEM_SPACE_RAW && kind != TEM_SPACE_SPHERE)
         return core_fail(error, TEM_ERR_ARGUMENT, "the space is raw or sphere");
-    if (kind == TEM_SPACE_RAW && (o->dimensions > 0 || o->remove > 0))
+    if (kind == TEM_SPACE_RAW && (o->dimensions > 0 || o->remove > 0 || o->drop_degenerate != 0))
         return core_fail(error, TEM_ERR_ARGUMENT,
-                         "a raw space has all dimensions of its vectors: only a sphere leaves some "
-                         "out");
+                         "a raw space has all words and dimensions of its vectors: only a sphere "
+                         "leaves some out");
     if (kind == TEM_SPACE_SPHERE && !is_euclidean(o))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a sphere is for the euclidean metric; other metrics need the raw space");

@@ -111,9 +111,11 @@ static void test_refusals(void **state) {
     assert_refused(vectors, (tem_build_options){.space = (tem_space)3}, TEM_ERR_ARGUMENT,
                    "the space is raw or sphere");
     assert_refused(vectors, (tem_build_options){.space = TEM_SPACE_RAW, .dimensions = 3},
-                   TEM_ERR_ARGUMENT, "a raw space has all dimensions");
+                   TEM_ERR_ARGUMENT, "a raw space has all words and dimensions");
     assert_refused(vectors, (tem_build_options){.space = TEM_SPACE_RAW, .remove = 1},
-                   TEM_ERR_ARGUMENT, "a raw space has all dimensions");
+                   TEM_ERR_ARGUMENT, "a raw space has all words and dimensions");
+    assert_refused(vectors, (tem_build_options){.drop_degenerate = 1}, TEM_ERR_ARGUMENT,
+                   "a raw space has all words and dimensions");
     assert_refused(vectors, (tem_build_options){.space = TEM_SPACE_SPHERE, .metric = TEM_ANGULAR},
                    TEM_ERR_ARGUMENT, "a sphere is for the euclidean metric");
     assert_refused(vectors, (tem_build_options){.dimensions = 7}, TEM_ERR_RANGE,
@@ -154,7 +156,7 @@ static void test_dropped_words(void **state) {
 static void test_raw_keeps_zero(void **state) {
     (void)state;
     tem_vectors *vectors = some_vectors(30, 6, 11);
-    const tem_build_options raw = {.space = TEM_SPACE_RAW, .drop_degenerate = 1};
+    const tem_build_options raw = {.space = TEM_SPACE_RAW};
     tem_model *model = NULL;
     tem_model_info info;
     assert_int_equal(tem_model_build(vectors, &raw, NULL, &model, NULL), TEM_OK);
