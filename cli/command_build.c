@@ -170,8 +170,8 @@ int command_build(int argc, char *const *argv) {
          1, TEM_WORDS_MAX},
         {"space", 0, OPTION_TEXT, &r.space_name, "S",
          "sphere: put all words at one distance from the middle, so that they are\n"
-         "protected more alike (default from 1,000 words x 50 on); raw: take the\n"
-         "vectors as they are (default below)",
+         "protected more alike (default for euclidean, from 1,000 words x 50 on);\n"
+         "raw: take the vectors as they are (default otherwise)",
          0, 0},
         {"dimensions", 0, OPTION_COUNT, &r.dimensions, "K",
          "sphere: keep K principal components (default 50)", 1, TEM_DIMENSION_MAX},

@@ -226,13 +226,14 @@ static void print_mechanism(const chooser *c) {
              "--words\nFILE' shows those on words, and 'tem audit --calibrated' the most exposed "
              "ones.");
     else if (c->certified > 0)
-        printf("Among the existing certificates, epsilon %s with %s weights is the largest that\n"
-               "keeps the target: --epsilon %s --calibrated.\n",
-               talk_number(c->certified), tem_weights_name(c->certified_weights),
-               talk_number(c->certified));
+        printf(
+            "Of the certificates that --calibrated takes, the largest that keeps the target has\n"
+            "epsilon %s and %s weights: --epsilon %s --calibrated.\n",
+            talk_number(c->certified), tem_weights_name(c->certified_weights),
+            talk_number(c->certified));
     else
-        puts("No existing certificate keeps the target: 'tem calibrate --curve' shows their "
-             "effects,\n'tem calibrate --epsilon E' makes one.");
+        puts("No certificate that --calibrated takes keeps the target: 'tem calibrate --curve' "
+             "shows\ntheir effects, 'tem calibrate --epsilon E' makes one.");
 }
 
 static void print_text(const chooser *c) {
@@ -447,10 +448,12 @@ int command_choose(int argc, char *const *argv) {
          "most P",
          0, 0},
         {"words", 0, OPTION_TEXT, &r.words_path, "FILE",
-         "the target holds for every word of FILE (one per line), not the median", 0, 0},
+         "--self, --support: the target holds for every word of FILE (one per line),\n"
+         "not the median",
+         0, 0},
         {"quantile", 0, OPTION_POSITIVE, &r.quantile, "Q",
-         "the target holds for the share Q of the words that a text can contain, or\n"
-         "of --words",
+         "--self, --support: the target holds for the share Q of the words that a\n"
+         "text can contain, or of --words",
          0, 0},
         PRIOR_OPTION(r.prior_name),
         {"beta", 0, OPTION_PROBABILITY, &r.beta, "B",

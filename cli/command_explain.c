@@ -247,7 +247,10 @@ static void print_table_row(const explanation *e) {
         printf("  %8.6f", tem_law_probability(e->law, e->id));
     printf("  %10.2f  ", tem_law_support(e->law));
     words_print(word, length);
-    fputs(e->id == TEM_NO_WORD ? "an unknown word: " : ": ", stdout);
+    fputs(e->id == TEM_NO_WORD                     ? "an unknown word: "
+          : tem_model_is_excluded(e->model, e->id) ? " (excluded): "
+                                                   : ": ",
+          stdout);
     for (uint32_t i = 0; i < count; i++) {
         word = tem_model_word(e->model, ids[i], &length);
         fputs(i == 0 ? "" : ", ", stdout);
