@@ -57,6 +57,26 @@ static tem_status make_columns(weights *w, tem_error *error) {
     return TEM_OK;
 }
 
+/* Whether a uniform draw from a range that is repeated on words of weight 0 is exact and quick: no
+ * weight is above 1, and each range that is drawn from has at least as many ones as zeros. */
+static bool is_repeating_quick(const weights *w) {
+    if (!weights_are_equal(w))
+        return false;
+    for (unsigned range = 0; range < NEIGHBOUR_RANGES; range++)
+        if (w->range_sums[range] > 0 && 2 * w->range_sums[range] < range_of(w, range).count)
+            return false;
+    return true;
+}
+
+static tem_status note_zeros(weights *w, tem_error *error) {
+    w->zeros = core_alloc_zero(w->count / 64 + 1, sizeof *w->zeros);
+    if (w->zeros == NULL)
+        return core_fail_memory(error);
+    for (uint32_t i = 0; i < w->count; i++)
+        w->zeros[i / 64] |= (uint64_t)(w->values[i] == 0) << i % 64;
+    return TEM_OK;
+}
+
 static void add_up(weights *w) {
     for (unsigned range = 0; range < NEIGHBOUR_RANGES; range++) {
         const id_range ids = range_of(w, range);
@@ -77,9 +97,10 @@ tem_status weights_init(weights *w, const uint32_t *values, uint32_t count, tem_
     add_up(w);
     if (values == NULL)
         return TEM_OK;
-    tem_status status = w->sum > 0
-                            ? make_columns(w, error)
-                            : core_fail(error, TEM_ERR_RANGE, "all weights are 0: nothing to draw");
+    tem_status status = w->sum == 0
+                            ? core_fail(error, TEM_ERR_RANGE, "all weights are 0: nothing to draw")
+                        : is_repeating_quick(w) ? note_zeros(w, error)
+                                                : make_columns(w, error);
     if (status != TEM_OK)
         weights_free(w);
     return status;
@@ -88,6 +109,7 @@ tem_status weights_init(weights *w, const uint32_t *values, uint32_t count, tem_
 void weights_free(weights *w) {
     core_free(w->values);
     core_free(w->columns);
+    core_free(w->zeros);
     *w = (weights){0};
 }
 
@@ -100,7 +122,10 @@ bool weights_are_equal(const weights *w) {
 
 uint32_t weights_draw_column(const weights *w, unsigned range, tem_rng *rng) {
     const id_range ids = range_of(w, range);
-    const uint32_t column = ids.first + (uint32_t)rng_below(rng, ids.count);
+    uint32_t column = ids.first + (uint32_t)rng_below(rng, ids.count);
+    /* PRIVACY: the last of these draws is uniform over the words of weight 1. */
+    while (w->zeros != NULL && (w->zeros[column / 64] >> column % 64 & 1) != 0)
+        column = ids.first + (uint32_t)rng_below(rng, ids.count);
     if (w->columns != NULL)
         __builtin_prefetch(&w->columns[column]);
     return column;
@@ -119,7 +144,7 @@ uint32_t weights_draw_from_range(const weights *w, unsigned range, tem_rng *rng)
 
 uint32_t weights_draw(const weights *w, tem_rng *rng) {
     uint64_t unit = rng_below(rng, w->sum);
-    if (w->columns == NULL)
+    if (w->values == NULL)
         return (uint32_t)unit;
     unsigned range = 0;
     while (unit >= w->range_sums[range])

@@ -23,7 +23,9 @@ typedef struct weights {
     uint64_t sum;                          /* A; above 0, below 2^63 */
     uint64_t range_sums[NEIGHBOUR_RANGES]; /* A_p of each range of the index */
     uint32_t *values;                      /* a copy; NULL: all weights are 1 */
-    weight_column *columns;                /* NULL: all weights are 1 */
+    weight_column *columns;                /* NULL: no weight is above 1, and few are 0 */
+    uint64_t *zeros;                       /* a bit per word of weight 0; NULL: there are columns,
+                                            * or all weights are 1 */
 } weights;
 
 /* Copies the weights of `count` words and fills the columns; values NULL: all weights are 1. Fails
@@ -44,7 +46,8 @@ uint32_t weights_draw(const weights *w, tem_rng *rng);
 /* weights_draw_from_range draws a word y of a range with probability a_y / A_p, exactly; A_p must
  * not be 0. The other two do the same in two steps, because the column may be far away in memory:
  * weights_draw_column draws the column and prefetches it, weights_draw_word draws the word by
- * it. */
+ * it. Without columns the first step draws the word itself: it repeats a uniform draw until the
+ * weight is not 0. */
 uint32_t weights_draw_from_range(const weights *w, unsigned range, tem_rng *rng);
 uint32_t weights_draw_column(const weights *w, unsigned range, tem_rng *rng);
 uint32_t weights_draw_word(const weights *w, unsigned range, uint32_t column, tem_rng *rng);

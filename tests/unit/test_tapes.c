@@ -463,7 +463,8 @@ static void each_column(survey *v, const path *from, unsigned range, visit_word 
         path p, q;
         path_copy(&p, from);
         extend64(&p, c - first, c - first + 1, end - first);
-        if (w->values == NULL) {
+        if (w->columns == NULL) {
+            assert_true(w->zeros == NULL); /* test_repeated_draws has these */
             visit(v, &p, range, c);
             path_end(&p);
             continue;
@@ -803,7 +804,7 @@ static const uint32_t weight_sets[][SMALL_WORDS] = {{1, 2, 3, 4, 5},
                                                     {0, 3, 0, 1, 0},
                                                     {7, 0, 0, 0, 0},
                                                     {UINT32_MAX, 1, UINT32_MAX, 1, 0},
-                                                    {0, 1, 0, 0, 0}};
+                                                    {0, 2, 0, 0, 0}};
 enum { WEIGHT_SETS = 1 + sizeof weight_sets / sizeof *weight_sets }; /* equal weights first */
 
 /* Returns NULL for the first set. */
@@ -1826,7 +1827,7 @@ static void test_columns(void **state) {
             if (round % 4 == 3)
                 values[i] = 0;
         }
-        values[random64() % count] = round % 8 == 3 ? 1 : UINT32_MAX;
+        values[random64() % count] = round % 8 == 3 ? 2 : UINT32_MAX;
         check_weights(values, count);
     }
     for (uint32_t i = 0; i < MOST; i++)
@@ -1854,6 +1855,48 @@ static void test_equal_weights(void **state) {
         }
         weights_free(&w);
     }
+}
+
+/* Weights of 0 and 1, no more zeros than ones: a draw of a word of weight 0 is repeated, and no
+ * column is stored. Each range of `size` words has `zeros` of weight 0, the first ones. */
+static void check_repeated_draws(uint32_t count, uint32_t size, uint32_t zeros) {
+    uint32_t values[200];
+    weights w;
+    for (uint32_t id = 0; id < count; id++)
+        values[id] = id % size >= zeros || count - id / size * size < size;
+    assert_int_equal(weights_init(&w, values, count, NULL), TEM_OK);
+    assert_true(w.columns == NULL && w.zeros != NULL);
+    for (uint32_t id = 0; id < count; id++) {
+        const uint32_t range = id / size, left = count - range * size;
+        const uint32_t words = left < size ? left : size;
+        const below_words zero = below_words_of(0, words), own = below_words_of(id % size, words);
+        const uint64_t tape[] = {zero.last, zero.first, own.first};
+        const uint32_t skipped = values[range * size] == 0 ? 0 : 2;
+        tem_rng rng = on_tape(tape + skipped, 3 - skipped);
+        if (values[id] == 0)
+            continue;
+        assert_int_equal(weights_draw_from_range(&w, range, &rng), id);
+        assert_true(rng.tape_used == 3 - skipped);
+    }
+    weights_free(&w);
+}
+
+static void test_repeated_draws(void **state) {
+    (void)state;
+    for (uint32_t count = 1; count <= 200; count++) {
+        const uint32_t size = (count + 15) / 16;
+        for (uint32_t zeros = 0; 2 * zeros <= size; zeros++)
+            check_repeated_draws(count, size, zeros);
+    }
+}
+
+/* One range of more zeros than ones, and tem stores columns. */
+static void test_many_zeros(void **state) {
+    (void)state;
+    uint32_t values[64];
+    for (uint32_t id = 0; id < 64; id++)
+        values[id] = id / 4 != 5 || id % 4 == 3;
+    check_weights(values, 64);
 }
 
 static void test_no_weight_at_all(void **state) {
@@ -1889,6 +1932,8 @@ int main(void) {
         cmocka_unit_test(test_draws_at_once),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_equal_weights),
+        cmocka_unit_test(test_repeated_draws),
+        cmocka_unit_test(test_many_zeros),
         cmocka_unit_test(test_no_weight_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
