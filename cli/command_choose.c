@@ -158,19 +158,24 @@ typedef struct certified_answer {
     double below, epsilon;
 } certified_answer;
 
-static void consider(const tem_certificate_info *info, void *context) {
-    certified_answer *best = context;
-    const bool usual_beta = info->beta >= TEM_BETA_DEFAULT && info->beta <= TEM_BETA_DEFAULT;
+/* Whether a certificate keeps the target by the effects that it states. */
+static bool says_kept(const tem_wish *wish, const tem_certificate_info *info) {
     const tem_summary said = {.self_median = info->effect.self,
                               .support_median = info->effect.support,
                               .bayes = info->effect.bayes};
+    return tem_wish_is_kept(wish, &said) != 0;
+}
+
+static void consider(const tem_certificate_info *info, void *context) {
+    certified_answer *best = context;
+    const bool usual_beta = info->beta >= TEM_BETA_DEFAULT && info->beta <= TEM_BETA_DEFAULT;
     if (usual_beta && info->epsilon > best->epsilon && info->epsilon < best->below &&
-        tem_wish_is_kept(&best->chooser->wish, &said))
+        says_kept(&best->chooser->wish, info))
         best->epsilon = info->epsilon;
 }
 
-/* Whether the certificate that --calibrated takes at this epsilon keeps the target, computed anew.
- * *kind receives its weights. */
+/* Whether the certificate that --calibrated takes at this epsilon keeps the target: by the effects
+ * that it states, and then computed anew, which takes seconds. *kind receives its weights. */
 static tem_status certificate_keeps_target(const chooser *c, double epsilon, const tem_run *run,
                                            bool *keeps, tem_weights_kind *kind, tem_error *error) {
     const tem_calibration wanted = {.epsilon = epsilon,
@@ -178,16 +183,17 @@ static tem_status certificate_keeps_target(const chooser *c, double epsilon, con
     tem_certificate *certificate = calibration_find(c->model, &wanted);
     tem_certificate_info info;
     tem_summary s;
+    tem_status status = TEM_OK;
     *keeps = false;
     if (certificate == NULL)
         return TEM_OK;
     tem_certificate_get_info(certificate, &info);
     *kind = info.weights;
-    const tem_status status =
-        calibration_summarise(c->model, certificate, c->wish.prior, run, &s, error);
+    if (says_kept(&c->wish, &info)) {
+        status = calibration_summarise(c->model, certificate, c->wish.prior, run, &s, error);
+        *keeps = status == TEM_OK && tem_wish_is_kept(&c->wish, &s) != 0;
+    }
     tem_certificate_free(certificate);
-    if (status == TEM_OK)
-        *keeps = tem_wish_is_kept(&c->wish, &s) != 0;
     return status;
 }
 
