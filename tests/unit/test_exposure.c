@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "small_account.h"
 #include "small_model.h"
 
 #include <math.h>
@@ -33,18 +34,6 @@ static tem_model *random_model(const char *const *names, uint32_t count, uint32_
     tem_model *model = small_model(names, values, count, dimension, TEM_EUCLIDEAN, 16);
     free(values);
     return model;
-}
-
-static tem_mechanism *mechanism_of(const tem_model *model, tem_mechanism_options options) {
-    tem_mechanism *mechanism = NULL;
-    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
-    return mechanism;
-}
-
-static tem_accountant *accountant_of(const tem_model *model, const uint32_t *output_weights) {
-    tem_accountant *accountant = NULL;
-    assert_int_equal(tem_accountant_create(model, output_weights, NULL, &accountant, NULL), TEM_OK);
-    return accountant;
 }
 
 /* How exposed a word is by its law: larger is more exposed. */

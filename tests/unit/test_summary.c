@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "small_account.h"
 #include "small_model.h"
 
 #include <math.h>
@@ -81,18 +82,6 @@ static tem_prior *only(const tem_model *model, uint32_t word) {
     assert_non_null(prior);
     prior->frequencies[word] = 1;
     return prior;
-}
-
-static tem_mechanism *mechanism_of(const tem_model *model, tem_mechanism_options options) {
-    tem_mechanism *mechanism = NULL;
-    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
-    return mechanism;
-}
-
-static tem_accountant *accountant_of(const tem_model *model, const uint32_t *output_weights) {
-    tem_accountant *accountant = NULL;
-    assert_int_equal(tem_accountant_create(model, output_weights, NULL, &accountant, NULL), TEM_OK);
-    return accountant;
 }
 
 static tem_summary summarise(const tem_accountant *accountant, const tem_mechanism *mechanism,
