@@ -170,7 +170,8 @@ static bool answers(const tem_certificate *c, const tem_calibration *w) {
 }
 
 /* The place of a kind where the request leaves it open: balanced weights before equal before tuned
- * ones, because they protect words most alike at the same epsilon (docs/TUNING.md). */
+ * ones. At equal success of the best guess equal weights expose single words least, but prove the
+ * larger epsilon; tuned ones expose them most (docs/TUNING.md). */
 static int place_of(tem_weights_kind kind) {
     return kind == TEM_WEIGHTS_BALANCED ? 1 : kind == TEM_WEIGHTS_EQUAL ? 2 : 3;
 }
