@@ -13,10 +13,7 @@
 
 #include <stdatomic.h>
 
-enum {
-    BLOCK = SQUARES_BLOCK,
-    CENTRES = 64 /* words that are tried as the centre of the vocabulary */
-};
+enum { BLOCK = SQUARES_BLOCK };
 
 /* The data that all threads share. */
 typedef struct counting_pass {
@@ -77,39 +74,13 @@ static void profile_block(void *context, uint64_t item, unsigned thread) {
     }
 }
 
-static uint64_t largest_of_matrix(const space *s) {
-    uint32_t largest = 0;
-    for (uint64_t i = 0; i < space_pair_count(s->count); i++)
-        largest = s->matrix[i] > largest ? s->matrix[i] : largest;
-    return largest;
-}
-
-/* A distance that no two words exceed. With vectors it is, by the triangle inequality, twice the
- * distance of some central word from the word farthest from it. A user's matrix may violate the
- * triangle inequality, so there it is the largest entry. */
-static uint64_t reach(const space *s) {
-    if (!s->metric->has_vectors)
-        return largest_of_matrix(s);
-    uint64_t least = UINT32_MAX;
-    const uint32_t stride = s->count / CENTRES + 1;
-    for (uint32_t centre = 0; centre < s->count; centre += stride) {
-        uint64_t farthest = 0;
-        for (uint32_t id = 0; id < s->count && farthest < least; id++) {
-            const tem_dist d = space_distance(s, centre, id);
-            farthest = d > farthest ? d : farthest;
-        }
-        least = farthest < least ? farthest : least;
-    }
-    return 2 * least < UINT32_MAX ? 2 * least : UINT32_MAX;
-}
-
 tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *run, profile *out,
                         tem_error *error) {
-    const uint64_t farthest = reach(s);
-    const uint32_t step = (uint32_t)(farthest / (PROFILE_POINTS - 1) + 1);
+    const tem_dist farthest = space_reach(s);
+    const uint32_t step = farthest / (PROFILE_POINTS - 1) + 1;
     profile made = {.count = s->count,
                     .step = step,
-                    .reach = (tem_dist)farthest,
+                    .reach = farthest,
                     .values = core_alloc_zero((size_t)s->count * PROFILE_POINTS, sizeof(double))};
     counting_pass p = {.weights = weights,
                        .out = &made,

@@ -1,7 +1,7 @@
-/* lapack.h - eigenvectors of a symmetric matrix, by LAPACK in OpenBLAS.
+/* lapack.h - eigenvectors of a symmetric matrix, and products of matrices, by OpenBLAS.
  *
  * The library is loaded when it is first needed, and not linked: OpenBLAS starts one thread per CPU
- * as soon as it is loaded, and a process that builds no sphere does without it. */
+ * as soon as it is loaded, and a process that neither builds a sphere nor learns does without it. */
 #ifndef CORE_LAPACK_H
 #define CORE_LAPACK_H
 
@@ -13,5 +13,17 @@
  * Fails with TEM_ERR_UNSUPPORTED if there is no OpenBLAS, TEM_ERR_MEMORY, or TEM_ERR_RANGE if the
  * iteration does not converge. */
 tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, tem_error *error);
+
+/* Between these two calls any number of threads may call lapack_add_product. OpenBLAS has one
+ * thread in the whole process meanwhile, and other callers of lapack_products_begin and
+ * lapack_eigenvectors wait. Fails with TEM_ERR_UNSUPPORTED if there is no OpenBLAS. */
+tem_status lapack_products_begin(tem_error *error);
+void lapack_products_end(void);
+
+/* c (rows by columns) += a (rows by depth) times b (depth by columns). The rows of each matrix are
+ * so many numbers apart as its stride says. */
+void lapack_add_product(uint32_t rows, uint32_t columns, uint32_t depth, const double *a,
+                        size_t a_stride, const double *b, size_t b_stride, double *c,
+                        size_t c_stride);
 
 #endif

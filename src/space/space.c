@@ -142,3 +142,30 @@ tem_status space_check_matrix(const space *s, uint64_t *checked, bool *exhaustiv
     }
     return check_equal_words(s, error);
 }
+
+static tem_dist largest_of_matrix(const space *s) {
+    uint32_t largest = 0;
+    for (uint64_t i = 0; i < space_pair_count(s->count); i++)
+        largest = s->matrix[i] > largest ? s->matrix[i] : largest;
+    return largest;
+}
+
+/* With vectors it is, by the triangle inequality, twice the distance of some central word from the
+ * word farthest from it. A user's matrix may violate the triangle inequality, so there it is the
+ * largest entry. */
+tem_dist space_reach(const space *s) {
+    enum { CENTRES = 64 }; /* words that are tried as the centre of the vocabulary */
+    if (!s->metric->has_vectors)
+        return largest_of_matrix(s);
+    uint64_t least = UINT32_MAX;
+    const uint32_t stride = s->count / CENTRES + 1;
+    for (uint32_t centre = 0; centre < s->count; centre += stride) {
+        uint64_t farthest = 0;
+        for (uint32_t id = 0; id < s->count && farthest < least; id++) {
+            const tem_dist d = space_distance(s, centre, id);
+            farthest = d > farthest ? d : farthest;
+        }
+        least = farthest < least ? farthest : least;
+    }
+    return 2 * least < UINT32_MAX ? (tem_dist)(2 * least) : UINT32_MAX;
+}

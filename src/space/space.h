@@ -68,6 +68,9 @@ static inline tem_dist space_distance(const space *s, uint32_t a, uint32_t b) {
 /* Computes the distances of word a from the words first to first + count - 1. */
 void space_distances(const space *s, uint32_t a, uint32_t first, uint32_t count, tem_dist *out);
 
+/* A distance that no two words exceed. Cost: some tens of distances per word. */
+tem_dist space_reach(const space *s);
+
 /* Convert between a squared euclidean distance in units of 4^-q and a tem_dist. The
  * first rounds up, to UINT32_MAX at most. The second returns the largest square whose
  * distance is at most d, or UINT64_MAX if the square does not fit. */

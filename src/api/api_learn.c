@@ -1,0 +1,106 @@
+/* api_learn.c - tem_channel of tem_learn.h, and vectors to learn with. */
+#include "core/reserved.h"
+#include "core/status.h"
+#include "learn/posterior.h"
+
+#include <math.h>
+
+/* ---- tem_channel ---- */
+
+tem_status tem_channel_create(const tem_mechanism *mechanism, const tem_run *run,
+                              tem_channel **channel, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (mechanism == NULL || channel == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism and a place for the channel are needed");
+    return channel_create(mechanism, run, channel, error);
+}
+
+void tem_channel_free(tem_channel *channel) {
+    channel_free(channel);
+}
+
+uint32_t tem_channel_inputs(const tem_channel *channel) {
+    return channel == NULL ? 0 : channel->count + 1;
+}
+
+uint32_t tem_channel_outputs(const tem_channel *channel) {
+    return channel == NULL ? 0 : channel->count;
+}
+
+static tem_status check_matrices(const tem_channel *channel, const double *in, uint32_t columns,
+                                 const double *out, tem_error *error) {
+    if (channel == NULL || in == NULL || out == NULL || columns == 0)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a channel, a matrix of one column or more and a place for the result are "
+                         "needed");
+    return TEM_OK;
+}
+
+tem_status tem_channel_forward(const tem_channel *channel, const double *in, uint32_t columns,
+                               const tem_run *run, double *out, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    const tem_status status = check_matrices(channel, in, columns, out, error);
+    return status == TEM_OK ? channel_forward(channel, in, columns, run, out, error) : status;
+}
+
+tem_status tem_channel_backward(const tem_channel *channel, const double *in, uint32_t columns,
+                                const tem_run *run, double *out, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    const tem_status status = check_matrices(channel, in, columns, out, error);
+    return status == TEM_OK ? channel_backward(channel, in, columns, run, out, error) : status;
+}
+
+static tem_status check_expectation(const tem_expectation *expected, tem_error *error) {
+    if (is_for_newer(expected, error))
+        return TEM_ERR_ARGUMENT;
+    if (expected == NULL || expected->prior == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a prior is needed");
+    return TEM_OK;
+}
+
+tem_status tem_channel_expect(const tem_channel *channel, const tem_expectation *expected,
+                              double *shares, tem_error *error) {
+    const tem_status status = check_expectation(expected, error);
+    if (status != TEM_OK)
+        return status;
+    if (channel == NULL || shares == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a channel and a place for the shares are needed");
+    return expect_shares(channel, expected, shares, error);
+}
+
+/* ---- posterior vectors ---- */
+
+static bool all_finite(const double *numbers, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++)
+        if (!isfinite(numbers[i]))
+            return false;
+    return true;
+}
+
+tem_status tem_channel_posterior(const tem_channel *channel, const tem_expectation *expected,
+                                 const double *vectors, uint32_t columns, const tem_run *run,
+                                 double *out, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    tem_status status = check_expectation(expected, error);
+    if (status == TEM_OK)
+        status = check_matrices(channel, vectors, columns, out, error);
+    if (status != TEM_OK)
+        return status;
+    if (columns == UINT32_MAX || !all_finite(vectors, (uint64_t)channel->count * columns))
+        return core_fail(error, TEM_ERR_ARGUMENT, "a number of the vectors is not finite");
+    return posterior_vectors(channel, expected, vectors, columns, run, out, error);
+}
+
+tem_status tem_model_align_vectors(const tem_model *model, const tem_vectors *vectors, double *out,
+                                   uint32_t *missing, tem_error *error) {
+    if (model == NULL || vectors == NULL || out == NULL || missing == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, vectors and places for the results are needed");
+    return align_vectors(model, vectors, out, missing, error);
+}
