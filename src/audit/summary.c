@@ -155,6 +155,7 @@ void summary_set_factors(const summary_source *q, summary_factors *f) {
     const double gamma = units(q->exponent->gamma), edge = exp(-s * gamma);
     const double ratio = tanh_ratio(y), ratio_slope = tanh_ratio_slope(y) * width / 2;
     const uint32_t last = (q->exponent->gamma - 1) / q->profile->step; /* point before gamma */
+    f->edge = last;
     for (uint32_t k = 0; k < PROFILE_POINTS; k++) {
         const double p = k * width, value = exp(-s * p);
         const bool within = k <= last;
@@ -166,22 +167,37 @@ void summary_set_factors(const summary_source *q, summary_factors *f) {
         mend_cell(f, last, s, last * width, gamma, width);
 }
 
+/* The sum of values[k] factors[k] for k from `first` to `end` - 1. LANES sums at a time: the
+ * additions of a single sum would wait for each other. */
+static double sum_products(const double *values, const double *factors, uint32_t first,
+                           uint32_t end) {
+    enum { LANES = 4 };
+    double sums[LANES] = {0}, sum = 0;
+    for (; first + LANES <= end; first += LANES)
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            sums[lane] += values[first + lane] * factors[first + lane];
+    for (; first < end; first++)
+        sum += values[first] * factors[first];
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        sum += sums[lane];
+    return sum;
+}
+
 /* Adds the sums over the profile from the point `first` on. `nearer` is the part of the number at
  * `first` that comes from words before that point, and is left out. */
 static void add_profile(const summary_source *q, const summary_factors *f, uint32_t word,
                         uint32_t first, double nearer, summary_sums *sums) {
     const double *values = profile_of(q->profile, word);
     const double step = q->profile->step;
-    summary_sums far = {0};
-    for (uint32_t k = first; k < PROFILE_POINTS; k++) {
-        const double value = k == first ? values[k] - nearer : values[k];
-        far.total += value * f->total[k];
-        far.moment += value * f->moment[k];
-        far.beyond += value * f->beyond[k];
-    }
-    sums->total += far.total / step;
-    sums->moment += far.moment / step;
-    sums->beyond += far.beyond / step;
+    const uint32_t end = q->profile->used, next = first + 1;
+    if (first >= end)
+        return;
+    const double here = values[first] - nearer;
+    sums->total += (here * f->total[first] + sum_products(values, f->total, next, end)) / step;
+    sums->moment += (here * f->moment[first] + sum_products(values, f->moment, next, end)) / step;
+    sums->beyond += (here * f->beyond[first] +
+                     sum_products(values, f->beyond, next > f->edge ? next : f->edge, end)) /
+                    step;
 }
 
 /* The list has every word that is nearer than its bound, so the words of all cells before the cell

@@ -57,6 +57,7 @@ enum { SUMMARY_THIRD_BITS = 11 };
 typedef struct summary_factors {
     double total[PROFILE_POINTS], moment[PROFILE_POINTS], beyond[PROFILE_POINTS];
     double thirds[3][1 << SUMMARY_THIRD_BITS];
+    uint32_t edge; /* the factors of `beyond` before this point are 0 */
 } summary_factors;
 
 void summary_set_factors(const summary_source *source, summary_factors *factors);
