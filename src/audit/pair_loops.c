@@ -131,73 +131,83 @@ typedef struct lane_sums {
     lanes z, m, q, gradient;
 } lane_sums;
 
+/* Which sums the callers are compiled for. */
+typedef struct chosen_sums {
+    bool totals, moments, gradient, beyond;
+} chosen_sums;
+
+/* k a m^2, or what counts beyond gamma. */
+static inline lanes second(lanes mass, lanes first, lanes m, float gamma, bool beyond) {
+    if (beyond)
+        return (lanes)((whole)mass & (m >= gamma));
+    return first * m;
+}
+
 /* Adds a pair to the sums of a row and of a column. The callers are compiled once for each choice
  * of sums, which is constant in them. */
-static inline void meet_group(lanes m, float rate, const pair_numbers *own, const lanes of[3],
-                              bool totals, bool moments, bool gradient, lane_sums *row,
+static inline void meet_group(lanes m, const pair_row *rows, const pair_numbers *own,
+                              const lanes of[3], chosen_sums sums, lane_sums *row,
                               lane_sums *column) {
-    const lanes k = power_of_two(m * rate);
-    if (totals) {
+    const lanes k = power_of_two(m * rows->rate);
+    if (sums.totals) {
         const lanes mass = k * of[0], own_mass = k * own->a;
         row->z += mass;
         column->z += own_mass;
-        if (moments) {
+        if (sums.moments) {
             const lanes first = mass * m, own_first = own_mass * m;
             row->m += first;
             column->m += own_first;
-            row->q += first * m;
-            column->q += own_first * m;
+            row->q += second(mass, first, m, rows->gamma, sums.beyond);
+            column->q += second(own_mass, own_first, m, rows->gamma, sums.beyond);
         }
     }
-    if (gradient) {
+    if (sums.gradient) {
         row->gradient += k * (m * of[1] + of[2]);
         column->gradient += k * (m * own->p + own->h);
     }
 }
 
-static inline lane_sums load_columns(const pair_side *columns, size_t at, bool totals, bool moments,
-                                     bool gradient) {
+static inline lane_sums load_columns(const pair_side *columns, size_t at, chosen_sums sums) {
     lane_sums s = {{0}, {0}, {0}, {0}};
-    if (totals)
+    if (sums.totals)
         s.z = load(columns->z + at);
-    if (moments)
+    if (sums.moments)
         s.m = load(columns->m + at), s.q = load(columns->q + at);
-    if (gradient)
+    if (sums.gradient)
         s.gradient = load(columns->gradient + at);
     return s;
 }
 
 static inline void store_columns(const lane_sums *s, const pair_side *columns, size_t at,
-                                 bool totals, bool moments, bool gradient) {
-    if (totals)
+                                 chosen_sums sums) {
+    if (sums.totals)
         *(lanes *)(columns->z + at) = s->z;
-    if (moments) {
+    if (sums.moments) {
         *(lanes *)(columns->m + at) = s->m;
         *(lanes *)(columns->q + at) = s->q;
     }
-    if (gradient)
+    if (sums.gradient)
         *(lanes *)(columns->gradient + at) = s->gradient;
 }
 
 __attribute__((always_inline)) static inline void meet(const pair_row *rows,
                                                        const pair_numbers *own, float *row_sums,
-                                                       const pair_side *columns, bool totals,
-                                                       bool moments, bool gradient) {
+                                                       const pair_side *columns, chosen_sums sums) {
     lane_sums of_row[PAIR_ROWS];
     for (int r = 0; r < PAIR_ROWS; r++)
         of_row[r] = ((lane_sums *)row_sums)[r];
     for (uint32_t group = 0; group < rows->groups; group++) {
         const size_t at = (size_t)group * PAIR_LANES;
         const lanes nothing = {0};
-        const lanes of[3] = {totals ? load(columns->a + at) : nothing,
-                             gradient ? load(columns->p + at) : nothing,
-                             gradient ? load(columns->h + at) : nothing};
-        lane_sums column = load_columns(columns, at, totals, moments, gradient);
+        const lanes of[3] = {sums.totals ? load(columns->a + at) : nothing,
+                             sums.gradient ? load(columns->p + at) : nothing,
+                             sums.gradient ? load(columns->h + at) : nothing};
+        lane_sums column = load_columns(columns, at, sums);
 #pragma GCC unroll 4
         for (uint32_t r = 0; r < PAIR_ROWS; r++)
-            meet_group(distances(rows, r * rows->groups + group), rows->rate, &own[r], of, totals,
-                       moments, gradient, &of_row[r], &column);
-        store_columns(&column, columns, at, totals, moments, gradient);
+            meet_group(distances(rows, r * rows->groups + group), rows, &own[r], of, sums,
+                       &of_row[r], &column);
+        store_columns(&column, columns, at, sums);
     }
     for (int r = 0; r < PAIR_ROWS; r++)
         ((lane_sums *)row_sums)[r] = of_row[r];
@@ -205,22 +215,29 @@ __attribute__((always_inline)) static inline void meet(const pair_row *rows,
 
 static void meet_totals(const pair_row *rows, const pair_numbers *own, float *row_sums,
                         const pair_side *columns) {
-    meet(rows, own, row_sums, columns, true, false, false);
+    meet(rows, own, row_sums, columns, (chosen_sums){.totals = true});
 }
 
 static void meet_moments(const pair_row *rows, const pair_numbers *own, float *row_sums,
                          const pair_side *columns) {
-    meet(rows, own, row_sums, columns, true, true, false);
+    meet(rows, own, row_sums, columns, (chosen_sums){.totals = true, .moments = true});
 }
 
 static void meet_gradient(const pair_row *rows, const pair_numbers *own, float *row_sums,
                           const pair_side *columns) {
-    meet(rows, own, row_sums, columns, false, false, true);
+    meet(rows, own, row_sums, columns, (chosen_sums){.gradient = true});
 }
 
 static void meet_all(const pair_row *rows, const pair_numbers *own, float *row_sums,
                      const pair_side *columns) {
-    meet(rows, own, row_sums, columns, true, true, true);
+    meet(rows, own, row_sums, columns,
+         (chosen_sums){.totals = true, .moments = true, .gradient = true});
+}
+
+static void meet_beyond(const pair_row *rows, const pair_numbers *own, float *row_sums,
+                        const pair_side *columns) {
+    meet(rows, own, row_sums, columns,
+         (chosen_sums){.totals = true, .moments = true, .gradient = true, .beyond = true});
 }
 
 const pair_loops PAIR_LOOPS = {
@@ -230,5 +247,6 @@ const pair_loops PAIR_LOOPS = {
     .meet = {[PAIR_TOTALS] = meet_totals,
              [PAIR_MOMENTS] = meet_moments,
              [PAIR_GRADIENT] = meet_gradient,
-             [PAIR_ALL] = meet_all},
+             [PAIR_ALL] = meet_all,
+             [PAIR_BEYOND] = meet_beyond},
 };

@@ -37,8 +37,16 @@ typedef struct pair_side {
     float *z, *m, *q, *gradient;
 } pair_side;
 
-/* Which sums a pass computes: z; z, m and q; gradient; all four. */
-typedef enum pair_kind { PAIR_TOTALS, PAIR_MOMENTS, PAIR_GRADIENT, PAIR_ALL, PAIR_KINDS } pair_kind;
+/* Which sums a pass computes: z; z, m and q; gradient; all four; all four, where the words at
+ * gamma or beyond it add k a to q instead of k m^2 a, and the others nothing. */
+typedef enum pair_kind {
+    PAIR_TOTALS,
+    PAIR_MOMENTS,
+    PAIR_GRADIENT,
+    PAIR_ALL,
+    PAIR_BEYOND,
+    PAIR_KINDS
+} pair_kind;
 
 /* Adds the words of the columns to the sums of PAIR_ROWS rows, and these rows to the sums of the
  * columns. With k = exp(-s m), a word with the factors a, p, h adds k a to z, k m a to m, k m^2 a

@@ -274,7 +274,8 @@ static tem_status sum_pairs(const pair_call *call, const pair_side *words, pair_
     static const uint32_t sums[PAIR_KINDS][2] = {[PAIR_TOTALS] = {0, 1},
                                                  [PAIR_MOMENTS] = {0, 3},
                                                  [PAIR_GRADIENT] = {3, 4},
-                                                 [PAIR_ALL] = {0, 4}};
+                                                 [PAIR_ALL] = {0, 4},
+                                                 [PAIR_BEYOND] = {0, 4}};
     pass p = {.call = call,
               .tile = sum_tile,
               .first_sum = sums[kind][0],
@@ -290,6 +291,10 @@ static tem_status sum_pairs(const pair_call *call, const pair_side *words, pair_
 
 tem_status pair_stream(const pair_call *call, const pair_side *words, tem_error *error) {
     return sum_pairs(call, words, PAIR_ALL, error);
+}
+
+tem_status pair_stream_beyond(const pair_call *call, const pair_side *words, tem_error *error) {
+    return sum_pairs(call, words, PAIR_BEYOND, error);
 }
 
 tem_status pair_sum(const pair_call *call, const float *a, float *z, float *m, float *q,

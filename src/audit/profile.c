@@ -17,6 +17,7 @@
 enum {
     BLOCK = SQUARES_BLOCK,
     CENTRES = 64,  /* words that are tried as the centre of the vocabulary */
+    CHUNK = 256,   /* distances computed at a time */
     PAST_BITS = 40 /* of a counted cell */
 };
 
@@ -165,30 +166,39 @@ static void profile_block(void *context, uint64_t item, unsigned thread) {
     finish_counted(p, thread, rows);
 }
 
-static uint64_t largest_of_matrix(const space *s) {
+static tem_dist largest_of_matrix(const space *s) {
     uint32_t largest = 0;
     for (uint64_t i = 0; i < space_pair_count(s->count); i++)
         largest = s->matrix[i] > largest ? s->matrix[i] : largest;
     return largest;
 }
 
-/* A distance that no two words exceed. With vectors it is, by the triangle inequality, twice the
+/* The distance of the word farthest from a centre; or a distance of at least `enough`, if there is
+ * one. */
+static tem_dist farthest_from(const space *s, uint32_t centre, tem_dist enough) {
+    tem_dist farthest = 0, distances[CHUNK];
+    for (uint32_t first = 0; first < s->count && farthest < enough; first += CHUNK) {
+        const uint32_t count = s->count - first < CHUNK ? s->count - first : CHUNK;
+        space_distances(s, centre, first, count, distances);
+        for (uint32_t i = 0; i < count; i++)
+            farthest = distances[i] > farthest ? distances[i] : farthest;
+    }
+    return farthest;
+}
+
+/* With vectors the reach is, by the triangle inequality, twice the
  * distance of some central word from the word farthest from it. A user's matrix may violate the
- * triangle inequality, so there it is the largest entry. */
-static uint64_t reach(const space *s) {
+ * triangle inequality, so there the reach is the largest entry. */
+tem_dist profile_reach(const space *s) {
     if (!s->metric->has_vectors)
         return largest_of_matrix(s);
-    uint64_t least = UINT32_MAX;
+    tem_dist least = UINT32_MAX;
     const uint32_t stride = s->count / CENTRES + 1;
     for (uint32_t centre = 0; centre < s->count; centre += stride) {
-        uint64_t farthest = 0;
-        for (uint32_t id = 0; id < s->count && farthest < least; id++) {
-            const tem_dist d = space_distance(s, centre, id);
-            farthest = d > farthest ? d : farthest;
-        }
+        const tem_dist farthest = farthest_from(s, centre, least);
         least = farthest < least ? farthest : least;
     }
-    return 2 * least < UINT32_MAX ? 2 * least : UINT32_MAX;
+    return least < UINT32_MAX / 2 ? 2 * least : UINT32_MAX;
 }
 
 /* Returns the number of points up to the last one that is not 0 in every profile. */
@@ -203,11 +213,11 @@ static uint32_t count_used(const profile *p) {
 
 tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *run, profile *out,
                         tem_error *error) {
-    const uint64_t farthest = reach(s);
-    const uint32_t step = (uint32_t)(farthest / (PROFILE_POINTS - 1) + 1);
+    const tem_dist reach = profile_reach(s);
+    const uint32_t step = reach / (PROFILE_POINTS - 1) + 1;
     profile made = {.count = s->count,
                     .step = step,
-                    .reach = (tem_dist)farthest,
+                    .reach = reach,
                     .values = core_alloc_zero((size_t)s->count * PROFILE_POINTS, sizeof(double))};
     counting_pass p = {.weights = weights,
                        .out = &made,

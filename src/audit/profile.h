@@ -30,6 +30,9 @@ typedef struct profile {
     double *values; /* count * PROFILE_POINTS */
 } profile;
 
+/* Returns a distance that no two words exceed. */
+tem_dist profile_reach(const space *s);
+
 /* Computes the profiles from all pairs of words. weights: one per word, or NULL: all 1.
  * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Free with profile_free. */
 tem_status profile_make(const space *s, const uint32_t *weights, const tem_run *run, profile *out,

@@ -168,28 +168,34 @@ static void meet(const pair_loops *loops, pair_kind kind, const example *x, meet
 }
 
 /* What a word with these factors adds to the four sums of a word at the distance d. */
-static double part(unsigned sum, double a, double p, double h, double d, double rate) {
-    const double k = exp2(rate * d);
-    const double parts[SUMS] = {k * a, k * d * a, k * d * d * a, k * (d * p + h)};
+static double part(pair_kind kind, unsigned sum, pair_numbers of, double d, const pair_row *row) {
+    const double k = exp2(row->rate * d);
+    const double second = kind != PAIR_BEYOND ? d * d : d >= row->gamma;
+    const double parts[SUMS] = {k * of.a, k * d * of.a, k * second * of.a, k * (d * of.p + of.h)};
     return parts[sum];
 }
 
 static bool has_sum(pair_kind kind, unsigned sum) {
-    return kind == PAIR_ALL || (kind == PAIR_GRADIENT) == (sum == 3) ? kind != PAIR_TOTALS || !sum
+    return kind >= PAIR_ALL || (kind == PAIR_GRADIENT) == (sum == 3) ? kind != PAIR_TOTALS || !sum
                                                                      : false;
 }
 
-static void check_sum(const meeting *met, const example *x, unsigned sum) {
+static pair_numbers magnitudes(pair_numbers of) {
+    return (pair_numbers){of.a, fabsf(of.p), fabsf(of.h)};
+}
+
+static void check_sum(const meeting *met, const example *x, pair_kind kind, unsigned sum) {
     double columns[NUMBERS] = {0}, scales[NUMBERS] = {0};
     for (unsigned r = 0; r < PAIR_ROWS; r++) {
         const pair_numbers *own = &row_factors[r];
         double truth = 0, scale = 0, found = 0;
         for (unsigned i = 0; i < NUMBERS; i++) {
-            const double d = cut(x, r * NUMBERS + i), rate = x->row.rate;
-            truth += part(sum, x->a[i], x->p[i], x->u[i], d, rate);
-            scale += part(sum, x->a[i], fabsf(x->p[i]), x->u[i], d, rate);
-            columns[i] += part(sum, own->a, own->p, own->h, d, rate);
-            scales[i] += part(sum, own->a, fabsf(own->p), fabsf(own->h), d, rate);
+            const double d = cut(x, r * NUMBERS + i);
+            const pair_numbers of = {x->a[i], x->p[i], x->u[i]};
+            truth += part(kind, sum, of, d, &x->row);
+            scale += part(kind, sum, magnitudes(of), d, &x->row);
+            columns[i] += part(kind, sum, *own, d, &x->row);
+            scales[i] += part(kind, sum, magnitudes(*own), d, &x->row);
         }
         for (unsigned lane = 0; lane < PAIR_LANES; lane++)
             found += met->row_sums[r][sum][lane];
@@ -210,7 +216,7 @@ static void check_meeting(const pair_loops *loops, const example *x) {
         assert_memory_equal(&met, &plain, sizeof met);
         for (unsigned sum = 0; sum < SUMS; sum++)
             if (has_sum(kind, sum))
-                check_sum(&met, x, sum);
+                check_sum(&met, x, kind, sum);
             else
                 assert_memory_equal(met.out[sum], nothing.out[sum], sizeof met.out[sum]);
     }
@@ -335,7 +341,8 @@ static void check_one_by_one(const known *k, const streamed *s) {
         for (uint32_t y = 0; y < s->matrix.count; y++) {
             const double m = fmin(space_distance(&k->model->space, w, y) / 65536.0, 6);
             for (unsigned sum = 0; sum < STREAMED_SUMS; sum++)
-                truth[sum] += part(sum, s->a[y], s->p[y], s->h[y], m, -1.5 / log(2));
+                truth[sum] += part(PAIR_ALL, sum, (pair_numbers){s->a[y], s->p[y], s->h[y]}, m,
+                                   &(pair_row){.rate = (float)(-1.5 / log(2))});
         }
         for (unsigned sum = 0; sum < STREAMED_SUMS; sum++)
             if (!(fabs(s->out[sum][w] - truth[sum]) <= 1e-3 * truth[sum]))
