@@ -2,7 +2,8 @@
  * sixteen words at a time.
  *
  * The build compiles the one source, pair_loops.c, once per register width. Every operation works
- * on each element separately, so all versions return the same bits. */
+ * on each element separately. The versions for AVX2 and AVX-512 return the same bits; they have
+ * multiply-add instructions, which round once. The plain version rounds twice. */
 #ifndef AUDIT_PAIR_LOOPS_H
 #define AUDIT_PAIR_LOOPS_H
 

@@ -22,7 +22,7 @@ _Static_assert(BLOCK % PAIR_ROWS == 0 && BLOCK % PAIR_LANES == 0, "whole groups"
 static const pair_loops *loops(void) {
 #if defined(__x86_64__)
     const core_cpu cpu = core_cpu_detect();
-    return cpu.avx512 ? &pair_loops_avx512 : cpu.avx2 ? &pair_loops_avx2 : &pair_loops_plain;
+    return cpu.avx512 ? &pair_loops_avx512 : cpu.avx2fma ? &pair_loops_avx2 : &pair_loops_plain;
 #else
     return &pair_loops_plain;
 #endif
