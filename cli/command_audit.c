@@ -256,8 +256,8 @@ static void print_help(const option_spec *table) {
          "word; the cost of documents; and the words that are protected least.\n");
     options_print_help(stdout, table);
     puts("\n"
-         "  tem audit --epsilon 3\n"
-         "  tem audit --epsilon 3 --json --plot losses.svg");
+         "  tem audit --epsilon 2\n"
+         "  tem audit --epsilon 2 --json --plot losses.svg");
 }
 
 int command_audit(int argc, char *const *argv) {

@@ -346,10 +346,10 @@ static void print_help(const option_spec *table) {
          "outputs. tem computes these numbers from the exact law, not by drawing.\n");
     options_print_help(stdout, table);
     puts("\n"
-         "  tem explain --epsilon 3 wonderful\n"
-         "  tem explain --epsilon 3 wonderful --top 50 --json\n"
-         "  tem explain --epsilon 3 the insulin chicago\n"
-         "  tem explain --epsilon 3 --words names-of-illnesses.txt");
+         "  tem explain --epsilon 2 wonderful\n"
+         "  tem explain --epsilon 2 wonderful --top 50 --json\n"
+         "  tem explain --epsilon 2 the insulin chicago\n"
+         "  tem explain --epsilon 2 --words names-of-illnesses.txt");
 }
 
 static int open_and_explain(const common_options *common, const mechanism_choice *choice,
