@@ -328,6 +328,15 @@ static tem_status bound_blocks(pass *p, tem_error *error) {
     return TEM_OK;
 }
 
+/* As fminf and fmaxf, but inline. */
+static float smaller(float a, float b) {
+    return a < b ? a : b;
+}
+
+static float larger(float a, float b) {
+    return a > b ? a : b;
+}
+
 /* The largest rise and the least distance above 0 between a word and the words of a block. Rounding
  * is monotone, so the numbers of every pair are within these, as computed. */
 typedef struct row_bounds {
@@ -338,8 +347,8 @@ static row_bounds bounds_of(const pass *p, const pair_row *row, size_t place, ui
                             uint32_t columns) {
     const pair_matrix *t = p->call->matrix;
     return (row_bounds){
-        fmaxf(fabsf(u - p->least[columns]), fabsf(u - p->most[columns])),
-        fminf((float)t->nearest[place * BLOCK + r] * row->unit, row->gamma),
+        larger(fabsf(u - p->least[columns]), fabsf(u - p->most[columns])),
+        smaller((float)t->nearest[place * BLOCK + r] * row->unit, row->gamma),
     };
 }
 
