@@ -35,8 +35,8 @@ static void print_help(void) {
          "the version.\n"
          "Without -m MODEL a command uses $TEM_MODEL, else the default model.\n"
          "\n"
-         "  echo \"the movie was wonderful\" | tem privatize --epsilon 3\n"
-         "  tem explain --epsilon 3 wonderful    which words replace it, and how likely\n"
+         "  echo \"the movie was wonderful\" | tem privatize --epsilon 2\n"
+         "  tem explain --epsilon 2 wonderful    which words replace it, and how likely\n"
          "\n"
          "Exit status: 0 done, 1 failed, 2 wrong usage.");
 }

@@ -5,7 +5,7 @@
 #ifndef TEM_COMMAND_H
 #define TEM_COMMAND_H
 
-#include "tem.h"
+#include "tem_account.h"
 
 /* Removes the temporary files of all calls that are writing a file. A program calls it from the
  * handler of a signal that is about to end it: it is safe in a signal handler, at any time,
@@ -29,5 +29,12 @@ tem_status tem_file_write(const char *path, const void *bytes, size_t count,
  * nearest existing directory above it, can be written. Unlike tem_trust_ready it makes nothing, and
  * does not look at the list itself. Returns 0 or 1. Any thread. */
 int tem_trust_has_place(void);
+
+/* As tem_accountant_summarise, with the success of the best guess, for a caller who has no
+ * accountant with the weights of the mechanism and needs only one summary. If a weight is above 1,
+ * the call takes a third of the time of tem_accountant_create: it needs no profile. Fails as
+ * tem_accountant_create and tem_accountant_summarise do. Any thread. */
+tem_status tem_summarise_once(const tem_mechanism *mechanism, const tem_prior *prior,
+                              const tem_run *run, tem_summary *summary, tem_error *error);
 
 #endif

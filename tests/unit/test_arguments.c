@@ -2,6 +2,7 @@
  * not get, one at a time, with TEM_ERR_ARGUMENT, and touches nothing; and every call that takes
  * options refuses those that it does not know. tests/check-abi makes sure that no call is left out
  * here. */
+#include "command/tem_command.h"
 #include "mech/tem_mechanism.h"
 #include "tem_account.h"
 
@@ -529,6 +530,9 @@ static void test_accounts(void **state) {
     REFUSED(tem_accountant_summarise(accountant, NULL, prior, 0, NULL, &summary, error));
     REFUSED(tem_accountant_summarise(accountant, mechanism, NULL, 0, NULL, &summary, error));
     REFUSED(tem_accountant_summarise(accountant, mechanism, prior, 0, NULL, NULL, error));
+    REFUSED(tem_summarise_once(NULL, prior, NULL, &summary, error));
+    REFUSED(tem_summarise_once(mechanism, NULL, NULL, &summary, error));
+    REFUSED(tem_summarise_once(mechanism, prior, NULL, NULL, error));
     tem_exposure most;
     const tem_target by = TEM_TARGET_SELF;
     const uint32_t beyond = COUNT;
@@ -774,6 +778,7 @@ static void test_newer_accounts(void **state) {
     NEWER(run, tem_accountant_losses(accountant, mechanism, 1, &run, losses, error));
     NEWER(run, tem_prior_load(model, "/dev/null", &run, &no_prior, error));
     NEWER(run, tem_accountant_summarise(accountant, mechanism, prior, 0, &run, &summary, error));
+    NEWER(run, tem_summarise_once(mechanism, prior, &run, &summary, error));
     NEWER(run, tem_accountant_exposed(accountant, mechanism, TEM_TARGET_SELF, NULL, 0, &run, &most,
                                       1, &count, error));
     NEWER(run, tem_accountant_calibrate(accountant, &wanted, &run, &no_certificate, NULL, error));
