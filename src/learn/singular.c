@@ -288,18 +288,20 @@ static void step_right(iteration *it, double node) {
     }
 }
 
-/* A fixed sequence between -1 and 1 (Knuth's MMIX). It says nothing about the text. */
-static void fill_start(const iteration *it) {
+/* Begins with X transposed times a fixed sequence between -1 and 1 (Knuth's MMIX), which says nothing
+ * about the text. So columns of X without an entry have exactly 0 in all vectors. */
+static tem_status find_start(iteration *it, tem_error *error) {
     uint64_t state = 1;
-    for (size_t i = 0; i < (size_t)it->x->columns * it->columns; i++) {
+    for (size_t i = 0; i < (size_t)it->x->rows * it->columns; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        it->right[i] = ldexp((double)(state >> 11), -52) - 1;
+        it->left[i] = ldexp((double)(state >> 11), -52) - 1;
     }
+    const tem_status status = multiply(it, multiply_panel_transposed, it->left, it->right, error);
+    return status == TEM_OK ? make_orthonormal(it, it->right, it->x->columns, error) : status;
 }
 
 static tem_status iterate(iteration *it, tem_error *error) {
-    fill_start(it);
-    tem_status status = make_orthonormal(it, it->right, it->x->columns, error);
+    tem_status status = find_start(it, error);
     for (uint32_t step = 1; status == TEM_OK; step++) {
         status = find_left(it, error);
         if (status == TEM_OK)
