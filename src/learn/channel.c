@@ -104,41 +104,56 @@ static double *weights_as_doubles(const tem_channel *c) {
     return a;
 }
 
+/* out = K in, in memory of its own: a call that fails leaves the caller's as it was. The caller frees
+ * *out. */
+static tem_status multiply_apart(const tem_channel *c, const double *in, uint32_t columns,
+                                 const tem_run *run, double **out, tem_error *error) {
+    double *sums = core_alloc((size_t)c->count * columns, sizeof *sums);
+    if (sums == NULL)
+        return core_fail_memory(error);
+    const tem_status status = channel_multiply(c, "multiplying", in, columns, run, sums, error);
+    if (status == TEM_OK)
+        *out = sums;
+    else
+        core_free(sums);
+    return status;
+}
+
 tem_status channel_forward(const tem_channel *channel, const double *in, uint32_t columns,
                            const tem_run *run, double *out, tem_error *error) {
-    double *scaled = scaled_copy(in, channel->count, columns, channel->z, true);
+    double *scaled = scaled_copy(in, channel->count, columns, channel->z, true), *sums = NULL;
     if (scaled == NULL)
         return core_fail_memory(error);
-    const tem_status status =
-        channel_multiply(channel, "multiplying", scaled, columns, run, out, error);
-    core_free(scaled);
-    if (status != TEM_OK)
-        return status;
+    const tem_status status = multiply_apart(channel, scaled, columns, run, &sums, error);
     const double *unknown = in + (size_t)channel->count * columns;
-    for (uint32_t y = 0; y < channel->count; y++)
+    for (uint32_t y = 0; status == TEM_OK && y < channel->count; y++)
         for (uint32_t i = 0; i < columns; i++) {
-            double *to = &out[(size_t)y * columns + i];
-            *to =
-                weights_at(channel->weights, y) * (*to + unknown[i] / channel_weight_sum(channel));
+            const size_t at = (size_t)y * columns + i;
+            out[at] = weights_at(channel->weights, y) *
+                      (sums[at] + unknown[i] / channel_weight_sum(channel));
         }
-    return TEM_OK;
+    core_free(sums);
+    core_free(scaled);
+    return status;
 }
 
 tem_status channel_backward(const tem_channel *channel, const double *in, uint32_t columns,
                             const tem_run *run, double *out, tem_error *error) {
-    double *a = weights_as_doubles(channel);
+    double *a = weights_as_doubles(channel), *sums = NULL;
     double *scaled = a == NULL ? NULL : scaled_copy(in, channel->count, columns, a, false);
-    tem_status status =
-        scaled == NULL ? core_fail_memory(error)
-                       : channel_multiply(channel, "multiplying", scaled, columns, run, out, error);
+    const tem_status status = scaled == NULL
+                                  ? core_fail_memory(error)
+                                  : multiply_apart(channel, scaled, columns, run, &sums, error);
     double *unknown = out + (size_t)channel->count * columns;
     if (status == TEM_OK)
         memset(unknown, 0, columns * sizeof *unknown);
     for (uint32_t w = 0; status == TEM_OK && w < channel->count; w++)
         for (uint32_t i = 0; i < columns; i++) {
-            out[(size_t)w * columns + i] /= channel->z[w];
-            unknown[i] += scaled[(size_t)w * columns + i] / channel_weight_sum(channel);
+            const size_t at = (size_t)w * columns + i;
+            out[at] = sums[at] / channel->z[w];
+            unknown[i] += scaled[at] / channel_weight_sum(channel);
         }
+    core_free(sums);
     core_free(scaled);
     core_free(a);
     return status;
