@@ -3,17 +3,19 @@
  *
  *   estimate-coverage [--broken] MODEL SEED EPSILON...
  *
- * Makes 200 texts for each epsilon, 50 each of 10^3, 10^4, 10^5 and 10^6 words, releases them word by
- * word, estimates the shares of eight sets of words, and compares with the shares in the texts.
+ * Makes 200 texts for each epsilon, 50 each of 10^3, 10^4, 10^5 and 10^6 words, releases them word
+ * by word, estimates the shares of eight sets of words, and compares with the shares in the texts.
  *
  * The expected shares pi are Zipf's law. Each text draws its words from its own shares q: pi times
- * exp(sigma * normal), sigma 0.3 to 1.5, but never above 4 pi. The texts are of three kinds in turn:
+ * exp(sigma * normal), sigma 0.3 to 1.5, but never above 4 pi. The texts are of three kinds in
+ * turn:
  *   words    no more than that
  *   topic    the words of one of the eight sets are up to 4 times as frequent as expected
  *   rest     the words of one of the sets are 2 to 50 times less frequent
- * With --broken all texts are of a fourth kind, to show what happens if the assumption is wrong: the
- * words of one of the sets are 12 times as frequent. Then only this set counts.
- * Four sets are random words; four are the nearest words of a random word. Sizes: 20, 50, 100, 200. */
+ * With --broken all texts are of a fourth kind, to show what happens if the assumption is wrong:
+ * the words of one of the sets are 12 times as frequent. Then only this set counts.
+ * Four sets are random words; four are the nearest words of a random word. Sizes: 20, 50, 100,
+ * 200. */
 #include "tem_learn.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  *
  *   estimate-texts MODEL EPSILON PUBLIC SETS RELEASED ORIGINAL [RELEASED ORIGINAL...]
  *
- * PUBLIC is a public text, for the expected shares. A line of SETS has the name of a set, a tab, and
- * words with spaces between them. RELEASED is ORIGINAL after `tem privatize --epsilon EPSILON`.
+ * PUBLIC is a public text, for the expected shares. A line of SETS has the name of a set, a tab,
+ * and words with spaces between them. RELEASED is ORIGINAL after `tem privatize --epsilon EPSILON`.
  * For each text tem also prints which share of its words lies beyond the ratio: the sum over all
  * words of share - 4 * expected share, where that is positive. */
 #include "audit/prior.h"

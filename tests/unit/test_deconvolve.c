@@ -150,10 +150,10 @@ static double mean_error(const small_channel *s, tem_rng *rng, const double *tru
     return errors;
 }
 
-/* 16 times as many words make the error 4 times as small. With 200 other seeds the quotient was 4.00
- * on average, with a standard deviation of 0.33 and 3.15 to 5.13 at the ends; the larger sample's
- * error was at most 0.018. So with a new seed the test fails by chance once in some 100,000 runs.
- * With this seed every run is the same. */
+/* 16 times as many words make the error 4 times as small. With 200 other seeds the quotient was
+ * 4.00 on average, with a standard deviation of 0.33 and 3.15 to 5.13 at the ends; the larger
+ * sample's error was at most 0.018. So with a new seed the test fails by chance once in some
+ * 100,000 runs. With this seed every run is the same. */
 static void test_planted_shares_are_found(void **state) {
     (void)state;
     enum { FEW = 10, TEXTS = 40, SHORT = 1000 };
@@ -170,8 +170,8 @@ static void test_planted_shares_are_found(void **state) {
     small_channel_free(&s);
 }
 
-/* Almost no noise: the shares of the inputs are those of the outputs. Almost nothing but noise: they
- * stay as expected. */
+/* Almost no noise: the shares of the inputs are those of the outputs. Almost nothing but noise:
+ * they stay as expected. */
 static void test_extreme_epsilons(void **state) {
     (void)state;
     enum { FEW = 12 };

@@ -132,8 +132,8 @@ static void rest_by_law(const double *expected, const double *h, uint32_t i, dou
         rest[w] -= mean;
 }
 
-/* After each step `rest` is what it says, and smaller; h is larger; means are 0. The gradient at the
- * end says that no h is better. */
+/* After each step `rest` is what it says, and smaller; h is larger; means are 0. The gradient at
+ * the end says that no h is better. */
 static void test_conjugate_gradients(void **state) {
     (void)state;
     double expected[INPUTS], rest[INPUTS], rests[SETS], sizes[SETS] = {0};
@@ -357,11 +357,11 @@ static uint32_t count_misses(tem_rng *rng, const double *q, uint32_t texts, uint
     return misses;
 }
 
-/* The worst case: the words of a text come from the allowed shares for which the bias is as large as
- * the interval says, at some step. Then the interval misses by the noise to one side, at most 2.5 %.
- * Of 1000 texts at most 50 may miss. If 2.5 % miss on average, more than 50 do with probability
- * 2.4 * 10^-6 (binomial), and in any of the 30 cases with 7 * 10^-5. With this seed every run is the
- * same. */
+/* The worst case: the words of a text come from the allowed shares for which the bias is as large
+ * as the interval says, at some step. Then the interval misses by the noise to one side, at most
+ * 2.5 %. Of 1000 texts at most 50 may miss. If 2.5 % miss on average, more than 50 do with
+ * probability 2.4 * 10^-6 (binomial), and in any of the 30 cases with 7 * 10^-5. With this seed
+ * every run is the same. */
 static void test_intervals_hold_the_truth(void **state) {
     (void)state;
     enum { TEXTS = 1000 };
