@@ -18,11 +18,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static bool ends_in(const char *path, const char *ending) {
-    const size_t length = strlen(path), end = strlen(ending);
-    return length > end && strcmp(path + length - end, ending) == 0;
-}
-
 /* Whether gnuplot runs, tried with an empty script. */
 static bool has_gnuplot(void) {
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -33,7 +28,7 @@ static bool has_gnuplot(void) {
 }
 
 int plot_check(const char *command, const char *path, bool force) {
-    if (!ends_in(path, ".svg") && !ends_in(path, ".png"))
+    if (!outputs_ends_in(path, ".svg") && !outputs_ends_in(path, ".png"))
         return talk_usage(command, "--plot takes a file that ends in .svg or .png");
     if (!outputs_check(path, force))
         return EXIT_FAILED;
@@ -198,7 +193,7 @@ static int complain(const char *path, const char *what) {
 
 static int draw(const char *path, const plot *p, FILE *script, FILE *picture) {
     tem_error error;
-    if (!put_script(script, p, ends_in(path, ".svg")) ||
+    if (!put_script(script, p, outputs_ends_in(path, ".svg")) ||
         !gnuplot_run("-", NULL, (const int[]){fileno(script), fileno(picture), -1}))
         return complain(path, "gnuplot could not draw it");
     return gnuplot_keep(fileno(picture), path, &error) == TEM_OK ? EXIT_DONE : talk_error(&error);
