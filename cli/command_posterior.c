@@ -59,8 +59,8 @@ static double *align(const posterior_request *r, const law *l, const tem_vectors
         return NULL;
     }
     talk_note(r->common.quiet || missing == 0,
-              "%s: has no vector for %s word%s of the model; tem takes the mean of the others", path,
-              talk_count(missing), missing == 1 ? "" : "s");
+              "%s: has no vector for %s word%s of the model; tem takes the mean of the others",
+              path, talk_count(missing), missing == 1 ? "" : "s");
     return rows;
 }
 
@@ -133,13 +133,14 @@ static int posterior(const posterior_request *r) {
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem posterior --epsilon E [OPTIONS] -o FILE.vec|FILE.npy\n"
-         "\n"
-         "Makes vectors for learning from released text, the output of 'tem privatize'. The vector\n"
-         "of an output word is the mean of the vectors of the words that may be behind it, by the\n"
-         "law of the mechanism and the prior. Use these vectors for released texts, and the\n"
-         "vectors of --vectors for original ones. tem computes them from public data alone: they\n"
-         "cost no privacy. --vectors and --prior must be public.\n");
+    puts(
+        "usage: tem posterior --epsilon E [OPTIONS] -o FILE.vec|FILE.npy\n"
+        "\n"
+        "Makes vectors for learning from released text, the output of 'tem privatize'. The vector\n"
+        "of an output word is the mean of the vectors of the words that may be behind it, by the\n"
+        "law of the mechanism and the prior. Use these vectors for released texts, and the\n"
+        "vectors of --vectors for original ones. tem computes them from public data alone: they\n"
+        "cost no privacy. --vectors and --prior must be public.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem posterior --epsilon 2 -o posterior.vec\n"
@@ -170,8 +171,8 @@ int command_posterior(int argc, char *const *argv) {
          "PUBLIC word vectors to take the mean of, in a format that 'tem build' reads\n"
          "(default: MODEL.temv beside MODEL.tem)",
          0, 0},
-        {"output", 'o', OPTION_TEXT, &r.output, "FILE",
-         "the file to write: FILE.vec or FILE.npy", 0, 0},
+        {"output", 'o', OPTION_TEXT, &r.output, "FILE", "the file to write: FILE.vec or FILE.npy",
+         0, 0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the output", 0, 0},
         TRUSTED_MODEL_OPTIONS(r.common),
         COMMON_OPTIONS(r.common),

@@ -62,12 +62,13 @@ static void print_help(const option_spec *table) {
          "The text must be PUBLIC: the vectors tell which words it has, and which of them occur\n"
          "together. Never use a text that you want to protect.\n");
     options_print_help(stdout, table);
-    puts("\n"
-         "  tem vectors public.txt -o public.vec\n"
-         "  tem posterior --epsilon 2 --prior public.txt --vectors public.vec -o posterior.vec\n"
-         "\n"
-         "A word that does not occur gets the vector 0. FILE.npy is a float32 matrix of NumPy with\n"
-         "a row for each word of the model; FILE.words gets the words, one per line.");
+    puts(
+        "\n"
+        "  tem vectors public.txt -o public.vec\n"
+        "  tem posterior --epsilon 2 --prior public.txt --vectors public.vec -o posterior.vec\n"
+        "\n"
+        "A word that does not occur gets the vector 0. FILE.npy is a float32 matrix of NumPy with\n"
+        "a row for each word of the model; FILE.words gets the words, one per line.");
 }
 
 int command_vectors(int argc, char *const *argv) {
@@ -75,8 +76,8 @@ int command_vectors(int argc, char *const *argv) {
     const option_spec table[] = {
         {"dimensions", 0, OPTION_COUNT, &r.columns, "K", "numbers per word (default 50)", 1,
          COLUMNS_MAX},
-        {"output", 'o', OPTION_TEXT, &r.output, "FILE",
-         "the file to write: FILE.vec or FILE.npy", 0, 0},
+        {"output", 'o', OPTION_TEXT, &r.output, "FILE", "the file to write: FILE.vec or FILE.npy",
+         0, 0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the output", 0, 0},
         TRUSTED_MODEL_OPTIONS(r.common),
         COMMON_OPTIONS(r.common),

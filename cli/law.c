@@ -24,8 +24,7 @@ static int read_prior(const char *command, const common_options *common, const l
     int status = EXIT_DONE;
     l->prior = prior_choose(command, choice->prior_text, l->model, run, common->quiet, &status);
     const bool has_none = choice->unknown < 0 && !l->report.draws_unknown;
-    l->expected =
-        (tem_expectation){.prior = l->prior, .unknown = has_none ? 0 : choice->unknown};
+    l->expected = (tem_expectation){.prior = l->prior, .unknown = has_none ? 0 : choice->unknown};
     return status;
 }
 

@@ -33,7 +33,7 @@ int vector_file_check(const char *command, const char *path, bool force) {
     if (!outputs_check(path, force))
         return EXIT_FAILED;
     return outputs_ends_in(path, ".vec") || outputs_check(words_path(path), force) ? EXIT_DONE
-                                                                                    : EXIT_FAILED;
+                                                                                   : EXIT_FAILED;
 }
 
 /* What is written, and why the writing stopped. */
@@ -160,8 +160,8 @@ static int write_file(const char *path, bool force, void (*put)(writing *), cons
     return done ? EXIT_DONE : talk_error(&error);
 }
 
-int vector_file_write(const char *path, bool force, const word_vectors *vectors,
-                      const tem_run *run, bool quiet) {
+int vector_file_write(const char *path, bool force, const word_vectors *vectors, const tem_run *run,
+                      bool quiet) {
     int status = EXIT_DONE;
     if (outputs_ends_in(path, ".vec")) {
         status = write_file(path, force, put_text, vectors, run);

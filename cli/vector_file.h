@@ -26,7 +26,7 @@ int vector_file_check(const char *command, const char *path, bool force);
  *   FILE.npy    a matrix of NumPy, float32, a row per word of the model in its order; the words
  *               themselves go to FILE.words, one per line
  * Returns an exit status; prints what went wrong. */
-int vector_file_write(const char *path, bool force, const word_vectors *vectors,
-                      const tem_run *run, bool quiet);
+int vector_file_write(const char *path, bool force, const word_vectors *vectors, const tem_run *run,
+                      bool quiet);
 
 #endif
