@@ -74,11 +74,10 @@ static json_t *group_as_json(const estimates *e, uint32_t group) {
         json_decref(list);
         return NULL;
     }
-    return json_pack("{s:o, s:I, s:I, s:o}", "group",
-                     e->request->records.by != NULL ? json_stringn(g->name, g->name_bytes)
-                                                    : json_null(),
-                     "documents", (json_int_t)g->documents, "words", (json_int_t)g->words,
-                     "estimates", list);
+    return json_pack(
+        "{s:o, s:I, s:I, s:o}", "group",
+        e->request->records.by != NULL ? json_stringn(g->name, g->name_bytes) : json_null(),
+        "documents", (json_int_t)g->documents, "words", (json_int_t)g->words, "estimates", list);
 }
 
 static bool print_json(const estimates *e) {
@@ -87,14 +86,13 @@ static bool print_json(const estimates *e) {
     bool done = groups != NULL;
     for (uint32_t g = 0; g < e->released->count && done; g++)
         done = json_array_append_new(groups, group_as_json(e, g)) == 0;
-    json_t *all =
-        json_pack("{s:s, s:f, s:f, s:f, s:o, s:s, s:I, s:I, s:I, s:o}", "mechanism",
-                  info->properties->name, "epsilon", info->epsilon, "s", info->s, "gamma",
-                  info->gamma, "certificate",
-                  info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(),
-                  "prior", prior_name(e->request->choice.prior_text), "words",
-                  (json_int_t)e->released->words, "never_outputs", (json_int_t)e->released->foreign,
-                  "skipped", (json_int_t)e->released->skipped, "groups", groups);
+    json_t *all = json_pack(
+        "{s:s, s:f, s:f, s:f, s:o, s:s, s:I, s:I, s:I, s:o}", "mechanism", info->properties->name,
+        "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "certificate",
+        info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(), "prior",
+        prior_name(e->request->choice.prior_text), "words", (json_int_t)e->released->words,
+        "never_outputs", (json_int_t)e->released->foreign, "skipped",
+        (json_int_t)e->released->skipped, "groups", groups);
     done = done && all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
     putchar('\n');
@@ -178,10 +176,11 @@ static void say_what_was_done(const estimates *e, bool chosen, double seconds) {
     const released *r = e->released;
     talk_note(quiet || r->empty == 0, "left out %u group%s without words", r->empty,
               r->empty == 1 ? "" : "s");
-    talk_note(quiet || r->foreign == 0,
-              "left out %s word%s that this mechanism never outputs: was the text changed after its "
-              "release?",
-              talk_count(r->foreign), r->foreign == 1 ? "" : "s");
+    talk_note(
+        quiet || r->foreign == 0,
+        "left out %s word%s that this mechanism never outputs: was the text changed after its "
+        "release?",
+        talk_count(r->foreign), r->foreign == 1 ? "" : "s");
     say_what_tells_nothing(e, quiet);
     talk_note(quiet || !chosen,
               "tem chose the words by this text, so their intervals are optimistic: look at other "
@@ -279,14 +278,15 @@ static int estimate(const estimate_request *r) {
 /* ---- options ---- */
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem estimate --epsilon E --prior PUBLIC [OPTIONS] [FILE]\n"
-         "\n"
-         "Estimates how often words were in the original of a released text. FILE is the output of\n"
-         "'tem privatize'; '-', or no FILE, is standard input. Prints a table: for each group of\n"
-         "records and each set of words the share of the words of the original texts, and an\n"
-         "interval that holds the true share with a probability of about 95 % or more, if no word\n"
-         "is more than R times as frequent as the prior expects (--ratio). This reads no private\n"
-         "text and spends nothing.\n");
+    puts(
+        "usage: tem estimate --epsilon E --prior PUBLIC [OPTIONS] [FILE]\n"
+        "\n"
+        "Estimates how often words were in the original of a released text. FILE is the output of\n"
+        "'tem privatize'; '-', or no FILE, is standard input. Prints a table: for each group of\n"
+        "records and each set of words the share of the words of the original texts, and an\n"
+        "interval that holds the true share with a probability of about 95 % or more, if no word\n"
+        "is more than R times as frequent as the prior expects (--ratio). This reads no private\n"
+        "text and spends nothing.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem privatize --epsilon 2 --format csv --field text in.csv -o private.csv\n"

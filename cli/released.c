@@ -138,6 +138,7 @@ static void leave_out_empty(released *r) {
 }
 
 static int check_words(const char *path, const released *r) {
+    path = strcmp(path, "-") == 0 ? "standard input" : path;
     const double all = (double)(r->words + r->foreign);
     if (all > 0 && (double)r->foreign > FOREIGN_MAX * all) {
         fprintf(stderr,

@@ -3,6 +3,7 @@
 
 #include "talk.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,10 +72,10 @@ int run_report_read(const char *path, const tem_model *model, const tem_mechanis
                     run_report *out) {
     json_error_t fault;
     json_t *report = json_load_file(path, JSON_REJECT_DUPLICATES, &fault);
-    if (report == NULL) {
-        fprintf(stderr, "tem: %s\n", fault.line < 0 ? fault.text : path);
-        return fault.line < 0 ? EXIT_FAILED : refuse(path, "not a report: expected JSON");
-    }
+    if (report == NULL)
+        return json_error_code(&fault) == json_error_cannot_open_file
+                   ? refuse(path, strerror(errno))
+                   : refuse(path, "not a report of 'tem privatize --report': not valid JSON");
     int status = EXIT_DONE;
     if (!says(report, "report", TEM_REPORT_FORMAT))
         status = refuse(path, "not a report of 'tem privatize --report'");

@@ -123,10 +123,11 @@ static int take_line(lexicon *x, const char *line, uint32_t number) {
     const char *tab = strchr(line, '\t');
     uint32_t set = 0;
     if (tab == NULL || tab == line || tab[1] == '\0') {
-        fprintf(stderr,
-                "tem: %s: entry %u: expected a category, a tab and a word (comments and empty lines "
-                "are not counted)\n",
-                x->path, number);
+        fprintf(
+            stderr,
+            "tem: %s: entry %u: expected a category, a tab and a word (comments and empty lines "
+            "are not counted)\n",
+            x->path, number);
         return EXIT_FAILED;
     }
     const int status = find_category(x, line, (size_t)(tab - line), &set);

@@ -11,6 +11,7 @@
 /* The state of one reading. */
 typedef struct walk {
     const tem_records *records;
+    const char *path; /* for errors */
     tem_record_fn *take;
     void *context;
     const tem_run *run;
@@ -77,20 +78,25 @@ static tem_status take_all(walk *w, const char *data, size_t size, tem_error *er
             status = w->header_due ? take_header(w, record, content, error)
                                    : take_record(w, record, content, error);
         if (status == TEM_ERR_FORMAT && error != NULL)
-            record_set_place(error, w->records->path, w->line);
+            record_set_place(error, w->path, w->line);
         if (status == TEM_OK)
             status = core_progress(w->run, "reading", at, size, error);
         w->line += record_count_lines(record, length);
     }
     if (status == TEM_OK && w->header_due)
-        return core_fail_at(error, TEM_ERR_FORMAT, w->records->path, 1, 0,
+        return core_fail_at(error, TEM_ERR_FORMAT, w->path, 1, 0,
                             "expected a header, found an empty file");
     return status;
 }
 
 tem_status record_walk(const tem_records *records, tem_record_fn *take, void *context,
                        const tem_run *run, tem_error *error) {
-    walk w = {.records = records, .take = take, .context = context, .run = run, .line = 1};
+    walk w = {.records = records,
+              .path = strcmp(records->path, "-") == 0 ? "standard input" : records->path,
+              .take = take,
+              .context = context,
+              .run = run,
+              .line = 1};
     file_view file = {0};
     tem_status status = check_fields(&w, error);
     if (status == TEM_OK)
