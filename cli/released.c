@@ -86,8 +86,11 @@ static tem_status count_word(counting *c, const char *word, size_t length, tem_e
     bool punctuation = false;
     if (!is_output || l->report.keeps_punctuation) {
         const tem_status status = is_punctuation(l->model, word, length, &punctuation, error);
+        if (status == TEM_ERR_FORMAT || status == TEM_ERR_RANGE)
+            return fail(error, TEM_ERR_FORMAT,
+                        "the text is not valid UTF-8, or a word is too long");
         if (status != TEM_OK)
-            return fail(error, status, "the text is not valid UTF-8, or a word is too long");
+            return status;
     }
     const bool masked = length == 5 && memcmp(word, "<unk>", 5) == 0;
     const bool kept = id == TEM_NO_WORD && l->report.keeps_unknown;

@@ -34,8 +34,8 @@ static tem_status take(void *context, const char *text, size_t bytes, const char
 
 static void write_file(const char *content, size_t bytes) {
     tem_error error;
-    assert_int_equal(
-        tem_file_write(path, content, bytes, TEM_OVERWRITE, TEM_READERS_USUAL, &error), TEM_OK);
+    assert_int_equal(tem_file_write(path, content, bytes, TEM_OVERWRITE, TEM_READERS_USUAL, &error),
+                     TEM_OK);
 }
 
 static tem_status read_file(tem_format format, const char *field, const char *by,
@@ -56,10 +56,15 @@ static void check(tem_format format, const char *field, const char *by, const ch
 static void test_formats(void **state) {
     (void)state;
     check(0, NULL, NULL, "a b\r\n\nc", ":a b;:;:c;");
-    check(TEM_FORMAT_TEXT, NULL, NULL, "\xef\xbb\xbf" "a\n", ":a;");
+    check(TEM_FORMAT_TEXT, NULL, NULL,
+          "\xef\xbb\xbf"
+          "a\n",
+          ":a;");
     check(TEM_FORMAT_TSV, "t", NULL, "t\tg\na\t1\n\nb\t2\n", ":a;:b;");
     check(TEM_FORMAT_TSV, "t", "g", "t\tg\na\t1\nb\t2\n", "1:a;2:b;");
-    check(TEM_FORMAT_CSV, "t", "g", "\xef\xbb\xbf" "g,t\r\n\"x,\"\"y\",\"a\nb\"\r\n,\n",
+    check(TEM_FORMAT_CSV, "t", "g",
+          "\xef\xbb\xbf"
+          "g,t\r\n\"x,\"\"y\",\"a\nb\"\r\n,\n",
           "x,\"y:a\nb;:;");
     check(TEM_FORMAT_JSONL, "t", "g", "{\"t\": \"a\\u0062\", \"g\": 7}\n{\"g\": \"\", \"t\": null}",
           "7:ab;:;");
@@ -67,8 +72,8 @@ static void test_formats(void **state) {
     check(TEM_FORMAT_TEXT, NULL, NULL, "", "");
 }
 
-static void check_refused(tem_format format, const char *field, const char *by,
-                          const char *content, tem_status status, uint64_t line) {
+static void check_refused(tem_format format, const char *field, const char *by, const char *content,
+                          tem_status status, uint64_t line) {
     taken t = {.count = 0};
     tem_error error = {.line = 0};
     assert_int_equal(read_file(format, field, by, content, &t, &error), status);
