@@ -1,8 +1,8 @@
 /* deconvolve.c - expectation maximisation for the shares of input words.
  *
  * A group has released words with the shares c. Let q be a guess at the shares of its input words.
- * The word behind a released y is w with probability q(w) P(y | w) / pred(y), pred = transpose(P) q.
- * The mean of this over the released words is the next guess:
+ * The word behind a released y is w with probability q(w) P(y | w) / pred(y), pred = transpose(P)
+ * q. The mean of this over the released words is the next guess:
  *
  *     q(w) <- q(w) sum over y of P(y | w) c(y) / pred(y)
  *

@@ -7,8 +7,8 @@
  *
  * Assume that the input words of the group are N independent draws from shares q that nobody knows,
  * of which only q <= ratio * pi is known. Let r = P h - g, less its mean under pi. For one word,
- * estimate less truth is h(Y) - g(W) + constant. Its mean is sum of q r. Its variance is, by the law
- * of total variance, E Var(h(Y) | W) + Var r(W), and E Var(h(Y) | W) <= Var h(Y). So
+ * estimate less truth is h(Y) - g(W) + constant. Its mean is sum of q r. Its variance is, by the
+ * law of total variance, E Var(h(Y) | W) + Var r(W), and E Var(h(Y) | W) <= Var h(Y). So
  *
  *     bias:       at most the largest |sum of q r| over all such q (worst_case.h)
  *     deviation:  at most sqrt((Var h(Y) + the largest sum of q r^2) / N)
@@ -22,8 +22,8 @@
  *
  * Each step of least_squares.h lowers r and raises h. tem takes, for each group and set, the step
  * with the least half-width, bias + 1.96 deviation, where the variance is the one under p. So the
- * choice depends on public numbers and on N alone. It is the same for all draws, and the interval of
- * the chosen step is as good as if the step had been fixed before. */
+ * choice depends on public numbers and on N alone. It is the same for all draws, and the interval
+ * of the chosen step is as good as if the step had been fixed before. */
 #include "learn/estimate.h"
 
 #include "core/memory.h"

@@ -2,9 +2,9 @@
  *
  * The shares q of the input words of a text are unknown. Allowed are all q >= 0 that add up to 1
  * and have q(w) <= ratio * pi(w) for the expected shares pi. The mean of a function r under q is
- * largest if q has as much as it may of the words with the largest r: sort r, and give ratio * pi to
- * each word in turn until 1 is given away. (In finance this mean is the conditional value at risk
- * at the level 1 - 1/ratio.) */
+ * largest if q has as much as it may of the words with the largest r: sort r, and give ratio * pi
+ * to each word in turn until 1 is given away. (In finance this mean is the conditional value at
+ * risk at the level 1 - 1/ratio.) */
 #ifndef LEARN_WORST_CASE_H
 #define LEARN_WORST_CASE_H
 

@@ -3,7 +3,7 @@
  * options refuses those that it does not know. tests/check-abi makes sure that no call is left out
  * here. */
 #include "mech/tem_mechanism.h"
-#include "tem_account.h"
+#include "tem_learn.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -128,6 +128,35 @@ static void test_names(void **state) {
     REFUSED(tem_target_parse(NULL, &target, error));
     REFUSED(tem_target_parse("self", NULL, error));
     REFUSED(tem_kernel_force(NULL, error));
+}
+
+static void test_statistics_of_released_text(void **state) {
+    (void)state;
+    static const double counts[COUNT] = {1, 2, 3, 4}, members[COUNT + 1] = {1};
+    const tem_expectation expected = {.prior = prior}, nothing = {0};
+    const tem_estimate_options options = {.expected = expected}, no_prior = {.ratio = 2};
+    double shares[COUNT + 1] = {7};
+    tem_deconvolution how = {.steps = 1};
+    tem_estimate out = {.share = 7};
+    tem_channel *c = NULL;
+    assert_int_equal(tem_channel_create(mechanism, NULL, &c, NULL), TEM_OK);
+    REFUSED(tem_channel_deconvolve(NULL, &expected, counts, NULL, 1, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, NULL, counts, NULL, 1, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &nothing, counts, NULL, 1, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &expected, NULL, NULL, 1, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &expected, counts, NULL, 0, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &expected, counts, NULL, 1, NULL, NULL, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &expected, counts, NULL, 1, NULL, &how, NULL, error));
+    REFUSED(tem_channel_estimate(NULL, &options, counts, 1, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, NULL, counts, 1, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &no_prior, counts, 1, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, NULL, 1, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, counts, 0, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, counts, 1, NULL, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, counts, 1, members, 0, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, counts, 1, members, 1, NULL, NULL, error));
+    assert_true(shares[0] == 7 && how.steps == 1 && out.share == 7);
+    tem_channel_free(c);
 }
 
 static double one(void *context, uint32_t a, uint32_t b) {
@@ -732,6 +761,28 @@ static void test_results_clear_reserved(void **state) {
         }                                                                                          \
     } while (0)
 
+static void test_newer_statistics(void **state) {
+    (void)state;
+    static const double counts[COUNT] = {1, 2, 3, 4}, members[COUNT + 1] = {1};
+    double shares[COUNT + 1];
+    tem_run run = {0};
+    tem_expectation expected = {.prior = prior};
+    tem_estimate_options options = {.expected = expected};
+    tem_deconvolution how = {.steps = 1};
+    tem_estimate out;
+    tem_channel *c = NULL;
+    assert_int_equal(tem_channel_create(mechanism, NULL, &c, NULL), TEM_OK);
+    NEWER(run, tem_channel_deconvolve(c, &expected, counts, NULL, 1, &run, &how, shares, error));
+    NEWER(how, tem_channel_deconvolve(c, &expected, counts, NULL, 1, NULL, &how, shares, error));
+    NEWER(expected,
+          tem_channel_deconvolve(c, &expected, counts, NULL, 1, NULL, &how, shares, error));
+    NEWER(run, tem_channel_estimate(c, &options, counts, 1, members, 1, &run, &out, error));
+    NEWER(options, tem_channel_estimate(c, &options, counts, 1, members, 1, NULL, &out, error));
+    NEWER(options.expected,
+          tem_channel_estimate(c, &options, counts, 1, members, 1, NULL, &out, error));
+    tem_channel_free(c);
+}
+
 static void test_newer_runs(void **state) {
     (void)state;
     tem_run run = {0};
@@ -894,6 +945,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_free_nothing),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_statistics_of_released_text),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_options_not_taken),
@@ -905,6 +957,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_given),
         cmocka_unit_test(test_infos_of_nothing),
         cmocka_unit_test(test_newer_runs),
+        cmocka_unit_test(test_newer_statistics),
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
         cmocka_unit_test(test_versions),
