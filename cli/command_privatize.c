@@ -84,11 +84,9 @@ static int check_inputs(const privatize_request *r) {
                       stderr);
             return EXIT_FAILED;
         }
-        if (r->job.format == 0 && format_is_ending(path))
-            return talk_usage("privatize",
-                              "%s looks like a table: name its --format and --field, or say "
-                              "--format text",
-                              path);
+        const int status = format_check_path("privatize", path, r->job.format);
+        if (status != EXIT_DONE)
+            return status;
     }
     return EXIT_DONE;
 }
