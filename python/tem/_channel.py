@@ -1,27 +1,23 @@
-"""tem.Channel: the laws of all words as a matrix, and what it tells about released text.
+"""tem.learn.Channel: the laws of all words as a matrix, and what they tell about released text.
 
-Only public numbers go in, and released text: nothing here spends privacy. docs/LEARNING.md has the
+Only public numbers and released text go in: nothing here spends privacy. docs/LEARNING.md has the
 formulas.
 """
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
+
+import numpy
 
 from . import _public, _tem
 from ._errors import make
-from ._options import Path, Progress
-
-if TYPE_CHECKING:
-    from ._model import Model
-
-Prior = Path | float | Sequence[str]
+from ._model import Model, _count, _threads
+from ._options import Progress
 
 
 class Deconvolution(NamedTuple):
     """The shares of the input words, a row per input; the number of steps made; and the mean
-    ln(probability) of a released word, a held-out one if there are any."""
+    ln(probability) of a released word, of a held-out one if there are any."""
 
     shares: Any
     steps: int
@@ -44,22 +40,13 @@ class Estimate(NamedTuple):
     tells: bool
 
 
-def unknown_share(unknown: float | None) -> float:
-    """The number that tem_learn.h takes: below 0 for the prior's own share."""
-    if unknown is None:
-        return -1.0
-    if not 0 <= unknown < 1:
-        raise make("argument", "unknown is a share from 0 to below 1, or None")
-    return float(unknown)
-
-
 class Channel:
     """The laws of all words of a model at once: the matrix P with P[w, y] = P(y | w).
 
     Made by `Model.channel`. P has a row per input: the words of the model in their order and, as
     the last row, all unknown words, which share one law. It has a column per word of the model.
     tem does not store P: each product computes it anew, in seconds for the default model. Matrices
-    are NumPy arrays; one with a single column may have one axis only.
+    are NumPy arrays; a matrix of one column may have one axis.
 
     The prior must be public: "zipf", "zipf:POWER", the path of a file of counts or of text, or a
     list of texts. unknown: the share of unknown words among the words that were drawn for; None
@@ -74,7 +61,7 @@ class Channel:
         raise TypeError("a Channel is made by Model.channel")
 
     @classmethod
-    def _wrap(cls, model: Model, handle: _tem.Channel) -> Channel:
+    def _wrap(cls, model: Model, handle: _tem.Channel) -> Self:
         channel = cls.__new__(cls)
         channel._model, channel._handle = model, handle
         return channel
@@ -93,40 +80,39 @@ class Channel:
                 progress: Progress | None = None) -> Any:
         """transpose(P) shares: from the shares of input words to the expected shares of released
         words."""
-        given, make_like = _matrix(shares, self.inputs)
-        out = make_like(self.outputs)
-        self._handle.forward(given, given.shape[1], out, _public.threads(threads), progress)
-        return out.reshape((-1, *shares_axes(shares)))
+        given = _matrix(shares, self.inputs)
+        out = numpy.empty((self.outputs, given.shape[1]))
+        self._handle.forward(given, given.shape[1], out, _threads(threads), progress)
+        return _as_given(out, shares)
 
     def backward(self, values: Any, *, threads: int | None = None,
                  progress: Progress | None = None) -> Any:
         """P values: the mean of a function of the released word, for each input word."""
-        given, make_like = _matrix(values, self.outputs)
-        out = make_like(self.inputs)
-        self._handle.backward(given, given.shape[1], out, _public.threads(threads), progress)
-        return out.reshape((-1, *shares_axes(values)))
+        given = _matrix(values, self.outputs)
+        out = numpy.empty((self.inputs, given.shape[1]))
+        self._handle.backward(given, given.shape[1], out, _threads(threads), progress)
+        return _as_given(out, values)
 
-    def expect(self, *, prior: Prior = "zipf", unknown: float | None = None) -> Any:
+    def expect(self, *, prior: _public.Prior = "zipf", unknown: float | None = None) -> Any:
         """The shares of all inputs that the prior expects. They add up to 1."""
-        import numpy
-
         shares = numpy.empty(self.inputs)
-        self._handle.expect(_public.prior(self._model, prior), unknown_share(unknown), shares)
+        self._handle.expect(_public.prior(self._model, prior), _public.unknown(unknown), shares)
         return shares
 
-    def posterior(self, vectors: Any, *, prior: Prior = "zipf", unknown: float | None = None,
-                  threads: int | None = None, progress: Progress | None = None) -> Any:
+    def posterior(self, vectors: Any, *, prior: _public.Prior = "zipf",
+                  unknown: float | None = None, threads: int | None = None,
+                  progress: Progress | None = None) -> Any:
         """For each output word, the mean of the vectors of the words that may be behind it.
 
         vectors: a row per word of the model."""
-        given, make_like = _matrix(vectors, self.outputs)
-        out = make_like(self.outputs)
-        self._handle.posterior(_public.prior(self._model, prior), unknown_share(unknown), given,
-                               given.shape[1], out, _public.threads(threads), progress)
-        return out.reshape((-1, *shares_axes(vectors)))
+        given = _matrix(vectors, self.outputs)
+        out = numpy.empty_like(given)
+        self._handle.posterior(_public.prior(self._model, prior), _public.unknown(unknown), given,
+                               given.shape[1], out, _threads(threads), progress)
+        return _as_given(out, vectors)
 
     def deconvolve(self, counts: Any, *, held_out: Any = None, steps: int | None = None,
-                   prior: Prior = "zipf", unknown: float | None = None,
+                   prior: _public.Prior = "zipf", unknown: float | None = None,
                    threads: int | None = None, progress: Progress | None = None) -> Deconvolution:
         """Estimates the shares of the input words of groups of texts from the counts of their
         released words.
@@ -134,17 +120,17 @@ class Channel:
         counts: a row per word of the model, a column per group. held_out: counts of other texts of
         the same groups; tem stops at the step after which their likelihood is largest. None: tem
         makes exactly `steps` steps. steps: at most this many (100)."""
-        given, make_like = _matrix(counts, self.outputs)
-        others = None if held_out is None else _matrix(held_out, self.outputs)[0]
+        given = _matrix(counts, self.outputs)
+        others = None if held_out is None else _matrix(held_out, self.outputs)
         if others is not None and others.shape != given.shape:
             raise make("argument", "counts and held_out have different groups")
-        out = make_like(self.inputs)
+        out = numpy.empty((self.inputs, given.shape[1]))
         made, likelihood = self._handle.deconvolve(
-            _public.prior(self._model, prior), unknown_share(unknown), given, others,
-            given.shape[1], _public.count("steps", steps), out, _public.threads(threads), progress)
-        return Deconvolution(out.reshape((-1, *shares_axes(counts))), made, likelihood)
+            _public.prior(self._model, prior), _public.unknown(unknown), given, others,
+            given.shape[1], _count("steps", steps), out, _threads(threads), progress)
+        return Deconvolution(_as_given(out, counts), made, likelihood)
 
-    def estimate(self, counts: Any, members: Any, *, prior: Prior = "zipf",
+    def estimate(self, counts: Any, members: Any, *, prior: _public.Prior = "zipf",
                  unknown: float | None = None, ratio: float | None = None,
                  steps: int | None = None, threads: int | None = None,
                  progress: Progress | None = None) -> list[list[Estimate]]:
@@ -154,33 +140,27 @@ class Channel:
         counts: as in `deconvolve`. members: a row per input, a column per set; 1 if the word
         belongs to the set, else 0. ratio: no input word is more than this many times as frequent in
         a group as expected (4). steps: at most this many (30)."""
-        given, wanted = _matrix(counts, self.outputs)[0], _matrix(members, self.inputs)[0]
+        given, wanted = _matrix(counts, self.outputs), _matrix(members, self.inputs)
         sets = wanted.shape[1]
         found = self._handle.estimate(
-            _public.prior(self._model, prior), unknown_share(unknown), ratio or 0.0,
-            _public.count("steps", steps), given, given.shape[1], wanted, sets,
-            _public.threads(threads), progress)
+            _public.prior(self._model, prior), _public.unknown(unknown), _public.ratio(ratio),
+            _count("steps", steps), given, given.shape[1], wanted, sets,
+            _threads(threads), progress)
         each = [Estimate(*one) for one in found]
         return [each[at:at + sets] for at in range(0, len(each), sets)]
 
     def __repr__(self) -> str:
-        return f"<tem.Channel: {self.inputs:,} inputs, {self.outputs:,} outputs>"
+        return f"<tem.learn.Channel: {self.inputs:,} inputs, {self.outputs:,} outputs>"
 
 
-def shares_axes(given: Any) -> tuple[int, ...]:
-    """The axes of a matrix after the first: none for a single column."""
-    import numpy
-
-    return tuple(numpy.shape(given)[1:])
-
-
-def _matrix(given: Any, rows: int) -> tuple[Any, Any]:
-    """The matrix in the form that C takes, and a function that makes an empty one with as many
-    columns."""
-    import numpy
-
+def _matrix(given: Any, rows: int) -> Any:
+    """The matrix in the form that C takes."""
     numbers = numpy.ascontiguousarray(given, dtype=numpy.float64)
-    if numbers.ndim not in (1, 2) or len(numbers) != rows or numbers.size == 0:
+    if numpy.ndim(given) not in (1, 2) or len(numbers) != rows or numbers.size == 0:
         raise make("argument", f"expected {rows:,} rows of numbers")
-    matrix = numbers.reshape(rows, -1)
-    return matrix, lambda count: numpy.empty((count, matrix.shape[1]))
+    return numbers.reshape(rows, -1)
+
+
+def _as_given(out: Any, given: Any) -> Any:
+    """The result, with one axis if the given matrix had one."""
+    return out if numpy.ndim(given) == 2 else out[:, 0]
