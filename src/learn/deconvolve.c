@@ -49,7 +49,7 @@ static void deconvolution_free(deconvolution *s) {
 }
 
 static tem_status deconvolution_init(deconvolution *s, const double *counts, const double *held_out,
-                             tem_error *error) {
+                                     tem_error *error) {
     tem_status status = group_counts_init(&s->counts, s->channel, counts, s->groups, error);
     if (status == TEM_OK && held_out != NULL)
         status = group_counts_init(&s->held_out, s->channel, held_out, s->groups, error);

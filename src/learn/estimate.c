@@ -98,9 +98,9 @@ static void describe_sets(estimation *s, const double *members) {
     }
 }
 
-static tem_status estimation_init(estimation *s, const tem_estimate_options *options, const double *counts,
-                             uint32_t groups, const double *members, const tem_run *run,
-                             tem_error *error) {
+static tem_status estimation_init(estimation *s, const tem_estimate_options *options,
+                                  const double *counts, uint32_t groups, const double *members,
+                                  const tem_run *run, tem_error *error) {
     const uint32_t inputs = s->channel->count + 1;
     const double ratio = options->ratio == 0 ? RATIO_DEFAULT : options->ratio;
     tem_status status = group_counts_init(&s->counts, s->channel, counts, groups, error);
@@ -117,21 +117,11 @@ static tem_status estimation_init(estimation *s, const tem_estimate_options *opt
     if (status == TEM_OK)
         status = worst_case_init(&s->worst, s->expected, inputs, ratio, error);
     if (status == TEM_OK)
-        status = least_squares_init(&s->solver, s->channel, s->expected, members, s->set_count,
-                                    run, error);
+        status = least_squares_init(&s->solver, s->channel, s->expected, members, s->set_count, run,
+                                    error);
     if (status == TEM_OK)
         describe_sets(s, members);
     return status;
-}
-
-/* The variance of h of set i under p, whose mean is 0. */
-static double predicted_variance(const estimation *s, uint32_t i) {
-    double sum = 0;
-    for (uint32_t y = 0; y < s->channel->count; y++) {
-        const double h = s->solver.h[(size_t)y * s->set_count + i];
-        sum += s->solver.predicted[y] * h * h;
-    }
-    return sum;
 }
 
 static double clip(double x, const set_state *set) {
@@ -183,7 +173,7 @@ static bool consider_all(estimation *s, bool is_first) {
     for (uint32_t i = 0; i < s->set_count; i++) {
         set_state *set = &s->sets[i];
         worst_case_find(&s->worst, s->solver.rest + i, s->set_count, &set->bias, &set->square);
-        set->noise = predicted_variance(s, i);
+        set->noise = least_squares_variance(&s->solver, i);
         for (uint32_t group = 0; group < s->counts.groups; group++)
             can_be_better |= consider(s, group, i, is_first);
     }
@@ -201,8 +191,7 @@ static void hand_out(const estimation *s, tem_estimate *out) {
 
 tem_status estimate_shares(const tem_channel *channel, const tem_estimate_options *options,
                            const double *counts, uint32_t groups, const double *members,
-                           uint32_t sets, const tem_run *run, tem_estimate *out,
-                           tem_error *error) {
+                           uint32_t sets, const tem_run *run, tem_estimate *out, tem_error *error) {
     const uint32_t steps = options->steps == 0 ? STEPS_DEFAULT : options->steps;
     estimation s = {.channel = channel, .set_count = sets};
     tem_status status = estimation_init(&s, options, counts, groups, members, run, error);

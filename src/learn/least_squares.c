@@ -6,20 +6,20 @@
 
 #include <string.h>
 
-/* The sum over the rows of weights * x^2 in one column. */
-static double square_of(const double *weights, const double *x, uint32_t rows, uint32_t columns,
+/* The mean of x^2 under these shares, in one column. */
+static double square_of(const double *shares, const double *x, uint32_t rows, uint32_t columns,
                         uint32_t column) {
     double sum = 0;
     for (uint32_t k = 0; k < rows; k++) {
         const double value = x[(size_t)k * columns + column];
-        sum += weights[k] * value * value;
+        sum += shares[k] * value * value;
     }
     return sum;
 }
 
 /* x += factor y in one column. */
-static void add_multiple(double *x, double factor, const double *y, uint32_t rows,
-                         uint32_t columns, uint32_t column) {
+static void add_multiple(double *x, double factor, const double *y, uint32_t rows, uint32_t columns,
+                         uint32_t column) {
     for (size_t k = column; k < (size_t)rows * columns; k += columns)
         x[k] += factor * y[k];
 }
@@ -31,8 +31,7 @@ static tem_status make_gradient(least_squares *l, const tem_run *run, tem_error 
         for (uint32_t i = 0; i < l->columns; i++)
             l->image[(size_t)w * l->columns + i] =
                 l->expected[w] * l->rest[(size_t)w * l->columns + i];
-    const tem_status status =
-        channel_forward(c, l->image, l->columns, run, l->gradient, error);
+    const tem_status status = channel_forward(c, l->image, l->columns, run, l->gradient, error);
     for (uint32_t y = 0; status == TEM_OK && y < c->count; y++)
         for (uint32_t i = 0; i < l->columns; i++) {
             double *to = &l->gradient[(size_t)y * l->columns + i];
@@ -125,4 +124,8 @@ tem_status least_squares_step(least_squares *l, const tem_run *run, tem_error *e
     if (status == TEM_OK)
         turn(l);
     return status;
+}
+
+double least_squares_variance(const least_squares *l, uint32_t column) {
+    return square_of(l->predicted, l->h, l->channel->count, l->columns, column);
 }

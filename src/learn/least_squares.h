@@ -39,4 +39,7 @@ void least_squares_free(least_squares *l);
 /* One step in each column. Cost: two products. After a failure *l can only be freed. */
 tem_status least_squares_step(least_squares *l, const tem_run *run, tem_error *error);
 
+/* The variance of h of a column under p, where its mean is 0. */
+double least_squares_variance(const least_squares *l, uint32_t column);
+
 #endif

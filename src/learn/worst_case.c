@@ -62,8 +62,7 @@ static double largest_square(const worst_case *w) {
 void worst_case_find(worst_case *w, const double *r, uint32_t stride, double *size,
                      double *square) {
     for (uint32_t k = 0; k < w->inputs; k++)
-        w->entries[k] =
-            (worst_case_entry){.value = r[(size_t)k * stride], .share = w->expected[k]};
+        w->entries[k] = (worst_case_entry){.value = r[(size_t)k * stride], .share = w->expected[k]};
     qsort(w->entries, w->inputs, sizeof *w->entries, by_value);
     *size = fmax(largest_mean(w), -least_mean(w));
     *square = largest_square(w);

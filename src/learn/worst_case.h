@@ -28,7 +28,6 @@ void worst_case_free(worst_case *w);
 
 /* *size receives the largest absolute value of the mean of r under an allowed q, and *square the
  * largest mean of r^2. The value of input w is r[w * stride]. */
-void worst_case_find(worst_case *w, const double *r, uint32_t stride, double *size,
-                     double *square);
+void worst_case_find(worst_case *w, const double *r, uint32_t stride, double *size, double *square);
 
 #endif
