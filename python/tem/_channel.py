@@ -81,7 +81,7 @@ class Channel:
         """transpose(P) shares: from the shares of input words to the expected shares of released
         words."""
         given = _matrix(shares, self.inputs)
-        out = numpy.empty((self.outputs, given.shape[1]))
+        out = _empty(self.outputs, given.shape[1])
         self._handle.forward(given, given.shape[1], out, _threads(threads), progress)
         return _as_given(out, shares)
 
@@ -89,13 +89,13 @@ class Channel:
                  progress: Progress | None = None) -> Any:
         """P values: the mean of a function of the released word, for each input word."""
         given = _matrix(values, self.outputs)
-        out = numpy.empty((self.inputs, given.shape[1]))
+        out = _empty(self.inputs, given.shape[1])
         self._handle.backward(given, given.shape[1], out, _threads(threads), progress)
         return _as_given(out, values)
 
     def expect(self, *, prior: _public.Prior = "zipf", unknown: float | None = None) -> Any:
         """The shares of all inputs that the prior expects. They add up to 1."""
-        shares = numpy.empty(self.inputs)
+        shares = _empty(self.inputs)
         self._handle.expect(_public.prior(self._model, prior), _public.unknown(unknown), shares)
         return shares
 
@@ -124,7 +124,7 @@ class Channel:
         others = None if held_out is None else _matrix(held_out, self.outputs)
         if others is not None and others.shape != given.shape:
             raise make("argument", "counts and held_out have different groups")
-        out = numpy.empty((self.inputs, given.shape[1]))
+        out = _empty(self.inputs, given.shape[1])
         made, likelihood = self._handle.deconvolve(
             _public.prior(self._model, prior), _public.unknown(unknown), given, others,
             given.shape[1], _count("steps", steps), out, _threads(threads), progress)
@@ -151,6 +151,10 @@ class Channel:
 
     def __repr__(self) -> str:
         return f"<tem.learn.Channel: {self.inputs:,} inputs, {self.outputs:,} outputs>"
+
+
+def _empty(*shape: int) -> Any:
+    return numpy.empty(shape)
 
 
 def _matrix(given: Any, rows: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _public
 from ._errors import make
@@ -12,6 +12,7 @@ from ._model import Model, _numpy, as_model
 from ._options import Path, Progress
 
 if TYPE_CHECKING:
+    from ._channel import Estimate
     from ._released import AnyReport
 
 Sets = Mapping[str, Iterable[str]] | Path
@@ -40,7 +41,7 @@ def _members(model: Model, sets: Mapping[str, Iterable[str]]) -> Any:
     from ._released import NO_WORD, words_of
 
     members = numpy.zeros((len(model) + 1, len(sets)))
-    for column, (name, words) in enumerate(sets.items()):
+    for column, words in enumerate(sets.values()):
         if isinstance(words, str):
             raise make("argument", "a set is a list of words, not one string")
         found = words_of(model, list(words), False)
@@ -51,6 +52,45 @@ def _members(model: Model, sets: Mapping[str, Iterable[str]]) -> Any:
             raise make("argument", f"set {column + 1}: the model has none of its words")
         members[ids, column] = 1
     return members
+
+
+class _Groups(NamedTuple):
+    """The groups of texts: their names, their numbers of texts, and the counts of their words."""
+
+    names: list[Any]
+    documents: list[int]
+    counts: Any
+
+
+def _count_groups(model: Model, texts: Any, groups: Any) -> _Groups:
+    import numpy
+    import pandas
+
+    from ._released import check_released, counts_of, words_of
+
+    words = words_of(model, texts, True)
+    check_released(words)
+    given = pandas.Series("all", index=texts.index) if groups is None else groups
+    if given.isna().any():
+        raise make("argument", "a text has no group")
+    codes, names = pandas.factorize(given, sort=True)
+    counts = counts_of(words, codes, len(names), len(model))
+    if len(names) == 0 or (counts.sum(0) == 0).any():
+        raise make("argument", "a group has no released word")
+    return _Groups(list(names), numpy.bincount(codes).tolist(), counts)
+
+
+def _as_frame(groups: _Groups, sets: list[str], estimates: list[list[Estimate]]) -> Any:
+    """A row per group and set."""
+    import pandas
+
+    rows = [(name, one_set, documents, int(words), one.share, one.low, one.high, one.expected,
+             one.tells)
+            for name, documents, words, each in zip(groups.names, groups.documents,
+                                                    groups.counts.sum(0), estimates)
+            for one_set, one in zip(sets, each)]
+    return pandas.DataFrame(rows, columns=["group", "set", "documents", "words", "share", "low",
+                                           "high", "expected", "tells"])
 
 
 def estimate(frame: Any, *, sets: Sets, epsilon: float, text: str = "text", by: str | None = None,
@@ -78,36 +118,20 @@ def estimate(frame: Any, *, sets: Sets, epsilon: float, text: str = "text", by: 
     more if `ratio` is right. tells: False if the released text says hardly anything about it. The
     estimate spends no privacy: whoever has the released text can compute it.
     """
-    numpy = _numpy("an estimate")
-    import pandas
-
-    from ._released import check_released, check_report, counts_of, words_of
+    _numpy("an estimate")
+    from ._released import check_report
 
     found = as_model(model)
-    how = {"epsilon": epsilon, "beta": beta, "gamma": gamma, "mechanism": mechanism,
-           "calibrated": calibrated}
+    how: dict[str, Any] = {"epsilon": epsilon, "beta": beta, "gamma": gamma,
+                           "mechanism": mechanism, "calibrated": calibrated}
     implied = check_report(report, found, how)
     wanted = sets if isinstance(sets, Mapping) else _read_lexicon(sets)
     if not wanted:
         raise make("argument", "`sets` is empty")
     members = _members(found, wanted)
-    words = words_of(found, frame[text], True)
-    check_released(words)
-    groups = pandas.Series(0, index=frame.index) if by is None else frame[by]
-    if groups.isna().any():
-        raise make("argument", "a text has no group")
-    codes, names = pandas.factorize(groups, sort=True)
-    counts = counts_of(words, codes, len(names), len(found))
-    if len(names) == 0 or (counts.sum(0) == 0).any():
-        raise make("argument", "a group has no released word")
+    groups = _count_groups(found, frame[text], None if by is None else frame[by])
     channel = found.channel(**how, threads=threads, progress=progress)
-    estimates = channel.estimate(counts, members, prior=prior, ratio=ratio, threads=threads,
+    estimates = channel.estimate(groups.counts, members, prior=prior, ratio=ratio, threads=threads,
                                  unknown=implied if unknown is None else unknown,
                                  progress=progress)
-    documents = numpy.bincount(codes, minlength=len(names))
-    rows = [("all" if by is None else name, set_name, int(documents[group]),
-             int(counts[:, group].sum()), one.share, one.low, one.high, one.expected, one.tells)
-            for group, name in enumerate(names)
-            for set_name, one in zip(wanted, estimates[group])]
-    return pandas.DataFrame(rows, columns=["group", "set", "documents", "words", "share", "low",
-                                           "high", "expected", "tells"])
+    return _as_frame(groups, list(wanted), estimates)

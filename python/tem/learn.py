@@ -43,6 +43,7 @@ __all__ = ["Channel", "DeconvolvedNB", "Deconvolution", "Estimate", "PosteriorCl
 Vectors = int | Path | Any
 BATCH_LEAST = 100  # texts; the moments of fewer say too little
 MISSING_MOST = 0.05  # a warning beyond this share of words without a vector
+CONSTANT = 1e-6  # a deviation that is a smaller part of the mean is rounding
 TABLES_KEPT = 2
 
 
@@ -96,7 +97,9 @@ class _Moments:
     deviation: Any
 
     def standardise(self, features: Any) -> Any:
-        return (features - self.mean) / numpy.where(self.deviation > 0, self.deviation, 1)
+        """A column that is constant up to rounding keeps its scale."""
+        varies = self.deviation > CONSTANT * numpy.abs(self.mean)
+        return (features - self.mean) / numpy.where(varies, self.deviation, 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,7 +165,7 @@ def _vectors(model: Model, vectors: Vectors, public: Any, threads: int | None) -
         if not _public.is_text(public):
             raise make("argument", "vectors of a number of columns are made from public texts: "
                        "name them as the prior")
-        made = numpy.empty((len(model), _count("vectors", vectors)))
+        made: Any = numpy.empty((len(model), _count("vectors", vectors)))
         with _public.as_file(public) as path:
             _tem.text_vectors(model._handle, path, vectors, made, _threads(threads), None)
         return made
@@ -174,21 +177,31 @@ def _vectors(model: Model, vectors: Vectors, public: Any, threads: int | None) -
     return given
 
 
-def _identity(given: Any) -> Any:
-    """A value that tells public inputs apart: of a file, which one it is; of others, a hash."""
-    if given is None or isinstance(given, (int, float)):
-        return given
-    if isinstance(given, (str, os.PathLike)):
-        name = os.path.abspath(given)
-        found = os.stat(name) if os.path.exists(name) else None
-        return name, found and (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+def _file_identity(path: Path) -> tuple[Any, ...]:
+    name = os.path.abspath(path)
+    found = os.stat(name) if os.path.exists(name) else None
+    return name, found and (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _prior_identity(prior: Any) -> Any:
+    """A value that tells priors apart: of a file, which one it is; of texts, a hash."""
+    if prior is None or isinstance(prior, (int, float)):
+        return prior
+    if isinstance(prior, (str, os.PathLike)):
+        return _file_identity(prior)
     digest = hashlib.sha256()
-    if hasattr(given, "dtype") and given.dtype.kind in "fiu":
-        digest.update(repr(given.shape).encode() + numpy.ascontiguousarray(given).tobytes())
-    else:
-        for part in _public.documents(given) if _public.is_text(given) else [repr(given)]:
-            digest.update(part.encode(errors="surrogatepass") + b"\n")
+    for text in _public.documents(prior):
+        digest.update(text.encode(errors="surrogatepass") + b"\0")
     return digest.hexdigest()
+
+
+def _vectors_identity(vectors: Vectors) -> Any:
+    if vectors is None or isinstance(vectors, int):
+        return vectors
+    if isinstance(vectors, (str, os.PathLike)):
+        return _file_identity(vectors)
+    numbers = numpy.ascontiguousarray(vectors, dtype=numpy.float64)
+    return numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest()
 
 
 # Folds of a cross validation and steps of a grid search share a table: it depends on the settings
@@ -212,8 +225,8 @@ def _make_table(vectorizer: PosteriorVectorizer, model: Model, unknown: float | 
 
 
 def _table(vectorizer: PosteriorVectorizer, model: Model, unknown: float | None) -> _Table:
-    key = (model, tuple(_law(vectorizer).items()), _identity(vectorizer.prior),
-           _identity(vectorizer.vectors), unknown, vectorizer.match == "public")
+    key = (model, tuple(_law(vectorizer).items()), _prior_identity(vectorizer.prior),
+           _vectors_identity(vectorizer.vectors), unknown, vectorizer.match == "public")
     if key not in _tables:
         _tables[key] = _make_table(vectorizer, model, unknown)
         while len(_tables) > TABLES_KEPT:
@@ -357,17 +370,20 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The class of each text."""
-        return self.classifier_.predict(self._features(X))
+        features = self._features(X)
+        return self.classifier_.predict(features)
 
     @available_if(_delegated("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, a row per text."""
-        return self.classifier_.predict_proba(self._features(X))
+        features = self._features(X)
+        return self.classifier_.predict_proba(features)
 
     @available_if(_delegated("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """The scores of the classifier."""
-        return self.classifier_.decision_function(self._features(X))
+        features = self._features(X)
+        return self.classifier_.decision_function(features)
 
 
 def classifier(*, epsilon: float, public: Path | Sequence[str], columns: int = 50,
@@ -476,7 +492,8 @@ class DeconvolvedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The likeliest class of each text."""
-        return self.classes_[self._joint(X).argmax(1)]
+        joint = self._joint(X)
+        return self.classes_[joint.argmax(1)]
 
     def predict_log_proba(self, X: Any) -> Any:
         """ln(probability) of each class, a row per text."""

@@ -22,6 +22,8 @@ from tem import _released
 PUBLIC = ["the movie was great", "a good film of paris", "the film was bad", "an awful movie zzz",
           "to london do", "it's rome", "x café naïve"] * 3
 
+OPINIONS = ["great good film", "good great movie", "bad awful film", "awful bad movie"] * 10
+
 
 def law_matrix(model, **how):
     """P by `explain`: a row per input."""
@@ -256,8 +258,7 @@ def test_vectors(small, vectors3, tmp_path):
 
 
 def test_vectors_from_public_texts(small):
-    texts = ["great good film", "good great movie", "bad awful film", "awful bad movie"] * 10
-    made = make_vectorizer(small, 2, prior=texts).fit().table_.vectors["original"]
+    made = make_vectorizer(small, 2, prior=OPINIONS).fit().table_.vectors["original"]
     great, good, bad, awful = (made[WORDS.index(w)] for w in ("great", "good", "bad", "awful"))
     assert numpy.linalg.norm(great - good) < 0.1 * numpy.linalg.norm(great - bad)
     assert numpy.linalg.norm(bad - awful) < 0.1 * numpy.linalg.norm(great - bad)
@@ -335,7 +336,7 @@ def test_pipelines(small, small_path, vectors3):
 
 
 def test_recommended_learner(small):
-    learner = tem.learn.classifier(**SURE, model=small, public=TEXTS, columns=2)
+    learner = tem.learn.classifier(**SURE, model=small, public=OPINIONS, columns=2)
     assert learner.vectorizer.match == "public" and learner.vectorizer.vectors == 2
     assert learner.fit(TEXTS, LABELS).score(["a Great movie", "BAD of to"], [1, 0]) == 1
 
@@ -350,6 +351,7 @@ def two_topics(texts, seed):
             for label in labels], labels
 
 
+@pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
 def test_naive_bayes_knows_the_law(small):
     """500 texts released at an epsilon at which most words change. The classes are far enough
     apart that naive Bayes on the true shares is right in about 98 % of the cases; below 85 % is
@@ -403,58 +405,58 @@ def test_classifiers_refuse(small, vectors3):
 
 # ---- scikit-learn's own checks ----
 
-NUMBERS = "gives the estimator numbers, which are not texts"
+# Why a check of scikit-learn cannot pass. Most give the estimator tables of numbers, and it refuses
+# these with a TypeError; NOT_APPLICABLE has the others.
 LEARNS = "expects fit to read its input; fit looks at the settings alone"
+INSIDE = "gives the estimator numbers, and hides its TypeError"
 NOT_APPLICABLE = {
-    "check_fit_score_takes_y": NUMBERS, "check_estimators_dtypes": NUMBERS,
-    "check_dtype_object": NUMBERS, "check_estimators_pickle": NUMBERS,
-    "check_f_contiguous_array_estimator": NUMBERS, "check_transformer_data_not_an_array": NUMBERS,
-    "check_transformer_general": NUMBERS, "check_transformer_preserve_dtypes": NUMBERS,
-    "check_dict_unchanged": NUMBERS, "check_fit_idempotent": NUMBERS,
-    "check_fit2d_predict1d": NUMBERS, "check_fit2d_1feature": NUMBERS,
-    "check_fit2d_1sample": NUMBERS, "check_methods_subset_invariance": NUMBERS,
-    "check_methods_sample_order_invariance": NUMBERS, "check_n_features_in": NUMBERS,
-    "check_dont_overwrite_attributes": NUMBERS, "check_pipeline_consistency": NUMBERS,
-    "check_positive_only_tag_during_fit": NUMBERS, "check_estimators_overwrite_params": NUMBERS,
-    "check_estimator_sparse_array": NUMBERS, "check_estimator_sparse_matrix": NUMBERS,
-    "check_estimator_sparse_tag": NUMBERS, "check_readonly_memmap_input": NUMBERS,
-    "check_classifier_data_not_an_array": NUMBERS, "check_classifiers_classes": NUMBERS,
-    "check_classifiers_one_label": NUMBERS, "check_classifiers_train": NUMBERS,
-    "check_classifiers_one_label_sample_weights": NUMBERS, "check_complex_data": NUMBERS,
-    "check_classifiers_regression_target": NUMBERS, "check_supervised_y_2d": NUMBERS,
-    "check_supervised_y_no_nan": NUMBERS, "check_class_weight_classifiers": NUMBERS,
-    "check_estimators_nan_inf": NUMBERS, "check_estimators_unfitted": NUMBERS,
-    "check_n_features_in_after_fitting": NUMBERS, "check_fit_check_is_fitted": NUMBERS,
-    "check_estimators_fit_returns_self": NUMBERS, "check_fit1d": LEARNS,
-    "check_estimators_empty_data_messages": LEARNS, "check_requires_y_none": NUMBERS}
+    "check_n_features_in_after_fitting": LEARNS, "check_complex_data": LEARNS,
+    "check_estimators_empty_data_messages": LEARNS, "check_estimator_sparse_tag": LEARNS,
+    "check_n_features_in": LEARNS, "check_fit1d": LEARNS,
+    "check_positive_only_tag_during_fit": INSIDE, "check_classifiers_one_label": INSIDE}
 ALWAYS = {"check_estimator_cloneable", "check_no_attributes_set_in_init", "check_set_params",
           "check_get_params_invariance", "check_parameters_default_constructible",
-          "check_estimator_repr", "check_estimator_tags_renamed"}
+          "check_estimator_repr", "check_estimator_tags_renamed", "check_estimators_unfitted"}
 
 
-def tabular(kind):
-    """The same estimator, which claims to accept tables: scikit-learn checks almost nothing of an
-    estimator that accepts only texts."""
-    class Tabular(kind):
-        def __sklearn_tags__(self):
-            tags = super().__sklearn_tags__()
-            tags.input_tags.two_d_array = True
-            return tags
-    return Tabular
+class Tabular:
+    """Claims to accept tables: scikit-learn checks almost nothing of an estimator that accepts only
+    texts."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+class TabularVectorizer(Tabular, tem.learn.PosteriorVectorizer):
+    pass
+
+
+class TabularClassifier(Tabular, tem.learn.PosteriorClassifier):
+    pass
+
+
+class TabularNB(Tabular, tem.learn.DeconvolvedNB):
+    pass
+
+
+def refuses_numbers(result):
+    return isinstance(result["exception"], TypeError) and "expected a" in str(result["exception"])
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["PosteriorVectorizer", "PosteriorClassifier", "DeconvolvedNB"])
-def test_check_estimator(small, vectors3, name):
-    vectorizer = make_vectorizer(small, vectors3)
-    given = {"PosteriorVectorizer": lambda kind: kind(epsilon=2, model=small, vectors=vectors3),
-             "PosteriorClassifier": lambda kind: kind(vectorizer),
-             "DeconvolvedNB": lambda kind: kind(epsilon=2, model=small)}[name]
-    results = check_estimator(given(tabular(getattr(tem.learn, name))), on_fail=None, on_skip=None)
-    by_status = {status: {r["check_name"] for r in results if r["status"] == status}
-                 for status in ("passed", "failed")}
-    assert by_status["failed"] <= set(NOT_APPLICABLE)
-    assert ALWAYS <= by_status["passed"]
+@pytest.mark.parametrize("kind", [TabularVectorizer, TabularClassifier, TabularNB])
+def test_check_estimator(small, vectors3, kind):
+    estimator = (kind(make_vectorizer(small, vectors3)) if kind is TabularClassifier
+                 else kind(epsilon=2, model=small))
+    if kind is TabularVectorizer:
+        estimator.set_params(vectors=vectors3)
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = {r["check_name"] for r in results
+              if r["status"] == "failed" and not refuses_numbers(r)}
+    assert failed <= set(NOT_APPLICABLE)
+    assert ALWAYS <= {r["check_name"] for r in results if r["status"] == "passed"}
 
 
 # ---- tem.estimate ----
