@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,13 +35,13 @@ def _read_lexicon(path: Path) -> dict[str, list[str]]:
 
 
 def _members(model: Model, sets: Mapping[str, Iterable[str]]) -> Any:
-    """A row per input, a column per set: 1 if the word belongs to it. tem leaves out words that
-    the model does not have."""
+    """A row per input, a column per set: 1 if the word belongs to it. Leaves out words that the
+    model does not have, with a warning: no estimate is about them."""
     import numpy
 
     from ._released import NO_WORD, words_of
 
-    members = numpy.zeros((len(model) + 1, len(sets)))
+    members, unknown, given = numpy.zeros((len(model) + 1, len(sets))), 0, 0
     for column, words in enumerate(sets.values()):
         if isinstance(words, str):
             raise make("argument", "a set is a list of words, not one string")
@@ -51,6 +52,10 @@ def _members(model: Model, sets: Mapping[str, Iterable[str]]) -> Any:
         if len(ids) == 0:
             raise make("argument", f"set {column + 1}: the model has none of its words")
         members[ids, column] = 1
+        given, unknown = given + len(found.ids), unknown + len(found.ids) - len(ids)
+    if unknown > 0:
+        warnings.warn(f"the model does not have {unknown:,} of the {given:,} words of the sets: "
+                      "the estimates are about the others", stacklevel=3)
     return members
 
 

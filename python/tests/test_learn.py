@@ -142,7 +142,7 @@ def test_channel_refuses(small):
         channel._handle.forward(good, 1, good, 0, None)
 
 
-def test_a_channel_can_be_stopped(medium, default):
+def test_a_channel_can_be_stopped(medium):
     channel, seen = medium.channel(2), []
     channel.backward(numpy.ones(len(medium)), progress=lambda *told: seen.append(told))
     assert seen
@@ -151,8 +151,8 @@ def test_a_channel_can_be_stopped(medium, default):
         raise KeyError("enough")
     with pytest.raises(KeyError):
         channel.posterior(numpy.ones((len(medium), 30)), progress=stop)
-    large, values = default.channel(2), numpy.ones((len(default), 200))
-    assert interrupt_after(0.3, lambda: large.backward(values, threads=1)) < 5
+    values = numpy.ones((len(medium), 2000))
+    assert interrupt_after(0.2, lambda: channel.backward(values, threads=1)) < 5
 
 
 # ---- words of texts ----
@@ -464,7 +464,8 @@ def test_check_estimator(small, vectors3, kind):
 def test_estimate(small, tmp_path):
     frame = pandas.DataFrame({"text": TEXTS, "label": ["b" if one else "a" for one in LABELS]})
     sets = {"praise": ["Good", "great", "zzz"], "film": ["movie", "film"]}
-    found = tem.estimate(frame, by="label", sets=sets, **SURE, model=small, unknown=0, ratio=9)
+    with pytest.warns(UserWarning, match="1 of the 5 words"):
+        found = tem.estimate(frame, by="label", sets=sets, **SURE, model=small, unknown=0, ratio=9)
     assert list(found.columns) == ["group", "set", "documents", "words", "share", "low", "high",
                                    "expected", "tells"]
     assert list(found["group"]) == ["a", "a", "b", "b"]
@@ -476,7 +477,7 @@ def test_estimate(small, tmp_path):
     lexicon.write_text("# film words\npraise\tgood\npraise\tgreat\n\nfilm\tmovie\nfilm\tfilm\n")
     again = tem.estimate(frame, by="label", sets=lexicon, **SURE, model=small, unknown=0, ratio=9)
     pandas.testing.assert_frame_equal(found, again)
-    whole = tem.estimate(frame, sets=sets, **SURE, model=small)
+    whole = tem.estimate(frame, sets=lexicon, **SURE, model=small)
     assert list(whole["group"]) == ["all", "all"] and list(whole["words"]) == [100, 100]
 
 
