@@ -133,8 +133,8 @@ static PyObject *posterior(PyObject *self, PyObject *args) {
     expected.prior = prior->prior;
     if (is_matrix(&in, words, columns) && is_matrix(&out, words, columns)) {
         ext_run_begin(&run, threads, progress);
-        const tem_status status = tem_channel_posterior(channel, &expected, in.buf, columns,
-                                                        &run.run, out.buf, &error);
+        const tem_status status =
+            tem_channel_posterior(channel, &expected, in.buf, columns, &run.run, out.buf, &error);
         ext_run_end(&run);
         result = finish(state, status, &error);
     }
@@ -183,9 +183,9 @@ static PyObject *deconvolve(PyObject *self, PyObject *args) {
     if (is_matrix(&counts, words, groups) && is_matrix(&out, words + 1, groups) &&
         (!held.is_given || is_matrix(&held.buffer, words, groups))) {
         ext_run_begin(&run, threads, progress);
-        const tem_status status = tem_channel_deconvolve(
-            channel, &expected, counts.buf, held.is_given ? held.buffer.buf : NULL, groups,
-            &run.run, &how, out.buf, &error);
+        const tem_status status = tem_channel_deconvolve(channel, &expected, counts.buf,
+                                                         held.is_given ? held.buffer.buf : NULL,
+                                                         groups, &run.run, &how, out.buf, &error);
         ext_run_end(&run);
         PyObject *done = finish(state, status, &error);
         result = done == NULL ? NULL : Py_BuildValue("Id", how.steps, how.likelihood);
@@ -405,10 +405,10 @@ static PyObject *word_ids(PyObject *module, PyObject *args) {
         status = tem_model_pieces(model->model, utf8, (size_t)bytes, ids, max, &count, &error);
     PyEval_RestoreThread(thread);
     PyObject *result =
-        status != TEM_OK ? ext_fail(state, &error)
-                         : PyBytes_FromStringAndSize(
-                               (const char *)ids,
-                               (Py_ssize_t)((count < max ? count : max) * sizeof *ids));
+        status != TEM_OK
+            ? ext_fail(state, &error)
+            : PyBytes_FromStringAndSize((const char *)ids,
+                                        (Py_ssize_t)((count < max ? count : max) * sizeof *ids));
     PyMem_Free(ids);
     return result;
 }

@@ -35,7 +35,8 @@ class Words(NamedTuple):
 
 
 def _is_missing(text: Any) -> bool:
-    return text is None or text != text
+    """None, NaN or pandas.NA, which is known by its type: pandas need not be there."""
+    return text is None or type(text).__name__ == "NAType" or bool(text != text)
 
 
 def words_of(model: Model, texts: Any, is_released: bool) -> Words:
@@ -44,9 +45,10 @@ def words_of(model: Model, texts: Any, is_released: bool) -> Words:
         raise TypeError("expected many texts, not one str")
     parts, starts = [], [0]
     for place, text in enumerate(unpack(texts)[0]):
-        if not isinstance(text, str) and not _is_missing(text):
+        known_text = text if isinstance(text, str) else "" if _is_missing(text) else None
+        if known_text is None:
             raise TypeError(f"text {place}: expected a str or None, not {type(text)}")
-        found = _tem.word_ids(model._handle, text if isinstance(text, str) else "", is_released)
+        found = _tem.word_ids(model._handle, known_text, is_released)
         parts.append(found)
         starts.append(starts[-1] + len(found) // 4)
     return Words(numpy.frombuffer(b"".join(parts), dtype=numpy.uint32),

@@ -15,6 +15,7 @@ import copy
 import dataclasses
 import hashlib
 import os
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Self
@@ -207,6 +208,7 @@ def _vectors_identity(vectors: Vectors) -> Any:
 # Folds of a cross validation and steps of a grid search share a table: it depends on the settings
 # alone, never on the texts that are passed to `fit`.
 _tables: collections.OrderedDict[Any, _Table] = collections.OrderedDict()
+_tables_lock = threading.Lock()
 
 
 def _make_table(vectorizer: PosteriorVectorizer, model: Model, unknown: float | None) -> _Table:
@@ -227,12 +229,13 @@ def _make_table(vectorizer: PosteriorVectorizer, model: Model, unknown: float | 
 def _table(vectorizer: PosteriorVectorizer, model: Model, unknown: float | None) -> _Table:
     key = (model, tuple(_law(vectorizer).items()), _prior_identity(vectorizer.prior),
            _vectors_identity(vectorizer.vectors), unknown, vectorizer.match == "public")
-    if key not in _tables:
-        _tables[key] = _make_table(vectorizer, model, unknown)
-        while len(_tables) > TABLES_KEPT:
-            _tables.popitem(last=False)
-    _tables.move_to_end(key)
-    return _tables[key]
+    with _tables_lock:
+        if key not in _tables:
+            _tables[key] = _make_table(vectorizer, model, unknown)
+            while len(_tables) > TABLES_KEPT:
+                _tables.popitem(last=False)
+        _tables.move_to_end(key)
+        return _tables[key]
 
 
 class PosteriorVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -262,6 +265,7 @@ class PosteriorVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc
     released side are computed from the law, and nothing is drawn. "batch": each call of `transform`
     by the mean and deviation of its own texts, at least 100; this assumes that classes are equally
     common on both sides. None: not at all.
+    threads: at most this many; None for one per CPU.
     """
 
     def __init__(self, *, epsilon: float, model: Model | Path | None = None,
@@ -410,7 +414,7 @@ class DeconvolvedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     explain them, by expectation maximisation from the prior. Many steps fit the noise. So it holds
     out some texts of each class and stops where their released words are likeliest.
 
-    epsilon, beta, gamma, mechanism, calibrated, model, report, prior, unknown: as for
+    epsilon, beta, gamma, mechanism, calibrated, model, report, prior, unknown, threads: as for
     `PosteriorVectorizer`. kind: the texts that `predict` gets: "original", or "released", which it
     compares with the expected released shares of each class.
     steps: at most this many (100). held_out: the share of the texts that are held out; None: make

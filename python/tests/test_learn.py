@@ -72,7 +72,8 @@ def test_expected_shares(small, tmp_path):
     expected = numpy.full(len(WORDS), 0.5)
     expected[[WORDS.index("the"), WORDS.index("movie")]] += 1, 2
     expected = numpy.append(expected / expected.sum() * 0.75, 0.25)
-    for prior in (path, ["The movie,\tmovie\nzzz"], pandas.Series(["the movie movie", None, "zzz"])):
+    series = pandas.Series(["the movie movie", None, "zzz"])
+    for prior in (path, ["The movie,\tmovie\nzzz"], series):
         assert channel.expect(prior=prior) == pytest.approx(expected, rel=1e-12)
     assert channel.expect(prior=path, unknown=0)[-1] == 0
     assert channel.expect()[0] / channel.expect()[1] == pytest.approx(2)
@@ -167,8 +168,11 @@ def test_words_of_released_text(small):
     assert list(_released.known(words).starts) == [0, 2, 2, 3, 3]
     counts = _released.counts_of(words, [1, 1, 0, 0], 2, len(WORDS))
     assert counts[WORDS.index("bad"), 0] == 1 and counts[0, 1] == 1 and counts.sum() == 3
-    with pytest.raises(TypeError):
-        _released.words_of(small, "the movie", True)
+    missing = pandas.Series([None, numpy.nan, pandas.NA], dtype=object)
+    assert list(_released.words_of(small, missing, True).starts) == [0] * 4
+    for wrong in ("the movie", ["the", 3], ["the", b"movie"]):
+        with pytest.raises(TypeError):
+            _released.words_of(small, wrong, True)
     with pytest.raises(tem.FormatError) as why:
         _released.words_of(small, ["\ud800"], True)
     assert "\ud800" not in str(why.value)
