@@ -24,9 +24,25 @@ static void add_multiple(double *x, double factor, const double *y, uint32_t row
         x[k] += factor * y[k];
 }
 
-/* Computes the gradient from `rest`. Overwrites `image`, which no one needs any more. */
+/* Takes the mean under the expected shares off `rest`. After each step the mean is 0 but for
+ * rounding. But P has the singular value 1 there and small ones elsewhere, and later steps are as
+ * long as the small ones need: they would multiply this error by thousands. */
+static void take_means_off(least_squares *l) {
+    const size_t numbers = ((size_t)l->channel->count + 1) * l->columns;
+    for (uint32_t i = 0; i < l->columns; i++) {
+        double mean = 0;
+        for (size_t k = i; k < numbers; k += l->columns)
+            mean += l->expected[k / l->columns] * l->rest[k];
+        for (size_t k = i; k < numbers; k += l->columns)
+            l->rest[k] -= mean;
+    }
+}
+
+/* Computes the gradient from `rest`, less its mean. Overwrites `image`, which no one needs any
+ * more. */
 static tem_status make_gradient(least_squares *l, const tem_run *run, tem_error *error) {
     const tem_channel *c = l->channel;
+    take_means_off(l);
     for (uint32_t w = 0; w <= c->count; w++)
         for (uint32_t i = 0; i < l->columns; i++)
             l->image[(size_t)w * l->columns + i] =
@@ -38,17 +54,6 @@ static tem_status make_gradient(least_squares *l, const tem_run *run, tem_error 
             *to = l->predicted[y] > 0 ? *to / l->predicted[y] : 0;
         }
     return status;
-}
-
-/* rest = g less its mean under the expected shares. */
-static void take_means_off(least_squares *l, const double *g) {
-    for (uint32_t i = 0; i < l->columns; i++) {
-        double mean = 0;
-        for (uint32_t w = 0; w <= l->channel->count; w++)
-            mean += l->expected[w] * g[(size_t)w * l->columns + i];
-        for (uint32_t w = 0; w <= l->channel->count; w++)
-            l->rest[(size_t)w * l->columns + i] = g[(size_t)w * l->columns + i] - mean;
-    }
 }
 
 tem_status least_squares_init(least_squares *l, const tem_channel *channel, const double *expected,
@@ -68,7 +73,7 @@ tem_status least_squares_init(least_squares *l, const tem_channel *channel, cons
     if (l->predicted == NULL || l->rest == NULL || l->image == NULL || l->h == NULL ||
         l->direction == NULL || l->gradient == NULL || l->slopes == NULL)
         return core_fail_memory(error);
-    take_means_off(l, g);
+    memcpy(l->rest, g, inputs * row);
     tem_status status = channel_forward(channel, expected, 1, run, l->predicted, error);
     if (status == TEM_OK)
         status = make_gradient(l, run, error);
