@@ -337,10 +337,8 @@ static PyObject *text_vectors(PyObject *module, PyObject *args) {
     tem_error error;
     ext_run run;
     if (!PyArg_ParseTuple(args, "O!O&Iw*IO", state->model, &model, PyUnicode_FSConverter, &path,
-                          &columns, &out, &threads, &progress)) {
-        Py_XDECREF(path);
+                          &columns, &out, &threads, &progress))
         return NULL;
-    }
     tem_model_get_info(model->model, &info);
     if (is_matrix(&out, info.words, columns)) {
         const char *name = PyBytes_AsString(path);
