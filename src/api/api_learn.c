@@ -4,6 +4,8 @@
 #include "learn/deconvolve.h"
 #include "learn/estimate.h"
 #include "learn/posterior.h"
+#include "learn/text_vectors.h"
+#include "model/model.h"
 
 #include <math.h>
 
@@ -105,6 +107,21 @@ tem_status tem_model_align_vectors(const tem_model *model, const tem_vectors *ve
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model, vectors and places for the results are needed");
     return align_vectors(model, vectors, out, missing, error);
+}
+
+tem_status tem_text_vectors(const tem_model *model, const char *path, uint32_t columns,
+                            const tem_run *run, double *out, tem_error *error) {
+    enum { COLUMNS_MOST = 1024 };
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (model == NULL || path == NULL || out == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, the path of a text and a place for the vectors are needed");
+    if (columns == 0 || columns > COLUMNS_MOST || columns > model->words.count)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the number of columns must be 1 to %d, and at most the number of words",
+                         COLUMNS_MOST);
+    return text_vectors(model, path, columns, run, out, error);
 }
 
 /* ---- statistics ---- */
