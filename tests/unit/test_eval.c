@@ -369,7 +369,7 @@ static void assert_protocol(bool random_init) {
     assert_half(&t.shadowed, &k.test, &t.judge);
     const uint64_t judge = corpus_digest(&t.judge);
     reference_create(&t, mechanism, &r);
-    assert_int_equal(trial_row(&t, mechanism, &row, NULL), TEM_OK);
+    assert_int_equal(trial_row(&t, &learner_paper, mechanism, &row, NULL), TEM_OK);
     assert_true(corpus_digest(&t.judge) == judge); /* the test text is unchanged */
     free(answers_of(&r.target, &t.judge, &accuracy));
     assert_true(row.accuracy == accuracy);
@@ -401,7 +401,7 @@ static void membership_is_of_the_text_that_was_seen(void **state) {
     make_task(&k, 300, 20, 0, false);
     k.epochs = 1500;
     assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
-    assert_int_equal(trial_row(&t, mechanism, &row, NULL), TEM_OK);
+    assert_int_equal(trial_row(&t, &learner_paper, mechanism, &row, NULL), TEM_OK);
     reference_create(&t, mechanism, &r);
     assert_true(fabs(row.mia_auc - 0.5) < 0.1);
     assert_true(row.mia_auc_private > 0.67);
@@ -423,7 +423,7 @@ static void an_untrained_model_gives_nothing_away(void **state) {
     assert_int_equal(k.epochs, 0);
     assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
     assert_int_equal(t.learn.count, 2000);
-    assert_int_equal(trial_row(&t, NULL, &row, NULL), TEM_OK);
+    assert_int_equal(trial_row(&t, &learner_paper, NULL, &row, NULL), TEM_OK);
     assert_true(fabs(row.mia_auc - 0.5) < 0.03);
     trial_close(&t);
     task_free(&k);
@@ -440,7 +440,7 @@ static void permuted_labels_are_not_found(void **state) {
         make_task(&k, 2000, 12, 0.8, permuted != 0);
         k.epochs = 10;
         assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
-        assert_int_equal(trial_row(&t, NULL, &row, NULL), TEM_OK);
+        assert_int_equal(trial_row(&t, &learner_paper, NULL, &row, NULL), TEM_OK);
         if (permuted) /* nor, so early, by heart: 1000 on each side, standard deviation 0.013 */
             assert_true(fabs(row.accuracy - 0.5) < 0.05 && fabs(row.mia_auc - 0.5) < 0.03);
         else
@@ -952,15 +952,18 @@ static void students_distribution(void **state) {
     assert_true(fabs(student_quantile(4) - 2.776) < 1e-3);
     assert_true(fabs(student_quantile(21) - 2.0796) < 1e-3);
     assert_true(fabs(student_quantile(100) - 1.9840) < 1e-4);
-    eval_row rows[3] = {{.mechanism = "tem", .epsilon = 2, .trial = 1, .accuracy = 1},
-                        {.mechanism = "tem", .epsilon = 2, .trial = 2, .accuracy = 2},
-                        {.mechanism = "tem", .epsilon = 2, .trial = 3, .accuracy = 6}};
-    results r = {.rows = rows, .count = 3};
-    const results_mean m = results_over_trials(&r, "tem", 2, RESULTS_ACCURACY);
+    const results_kind kind = {"tem", "linear", 2};
+    eval_row rows[4] = {
+        {.mechanism = "tem", .learner = "linear", .epsilon = 2, .trial = 1, .accuracy = 1},
+        {.mechanism = "tem", .learner = "linear", .epsilon = 2, .trial = 2, .accuracy = 2},
+        {.mechanism = "tem", .learner = "linear", .epsilon = 2, .trial = 3, .accuracy = 6},
+        {.mechanism = "tem", .learner = "paper", .epsilon = 2, .trial = 4, .accuracy = 9}};
+    results r = {.rows = rows, .count = 4};
+    const results_mean m = results_over_trials(&r, kind, RESULTS_ACCURACY);
     assert_true(m.trials == 3 && m.mean == 3);
     assert_true(fabs(m.half - 4.303 * sqrt(7.0 / 3)) < 1e-9);
     r.count = 1;
-    assert_true(isnan(results_over_trials(&r, "tem", 2, RESULTS_ACCURACY).half));
+    assert_true(isnan(results_over_trials(&r, kind, RESULTS_ACCURACY).half));
 }
 
 /* Three classes: the accuracy of the only row of `mechanism`. */
