@@ -13,9 +13,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Every HELD_OUT-th text decides when the deconvolution stops, after at most STEPS steps. Shares
- * below LEAST count as LEAST. */
-enum { HELD_OUT = 5, STEPS = 40 };
+/* Every HELD_OUT-th text of a class decides when the deconvolution stops, after at most STEPS steps;
+ * with too few texts for that it makes STEPS_BLIND. Shares below LEAST count as LEAST. */
+enum { HELD_OUT = 5, STEPS = 40, STEPS_BLIND = 8 };
 static const double LEAST = 1e-12;
 
 typedef struct trained {
@@ -30,30 +30,78 @@ static void release(void *context) {
     free(t);
 }
 
-/* Counts the words of each class: in all texts, in those to learn from, and in those held out. */
-static void count_words(const corpus *c, uint32_t classes, double *all, double *some,
-                        double *held_out) {
-    for (uint32_t i = 0; i < c->count; i++)
+/* Counts of the released words of each class, `classes` numbers per word: in all texts, in those to
+ * learn from, and in those held out. */
+typedef struct counted {
+    double *all, *some, *held_out;
+    bool is_whole;    /* each class has a word */
+    bool is_held_out; /* each class has a word to learn from, and one that is held out */
+} counted;
+
+static void count_words(const corpus *c, uint32_t classes, uint32_t *texts, counted *out) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        const uint32_t label = c->labels[i];
+        double *part = ++texts[label] % HELD_OUT == 0 ? out->held_out : out->some;
         for (uint64_t at = c->starts[i]; at < c->starts[i + 1]; at++) {
-            const size_t place = (size_t)c->words[at] * classes + c->labels[i];
-            all[place]++;
-            (i % HELD_OUT == HELD_OUT - 1 ? held_out : some)[place]++;
+            out->all[(size_t)c->words[at] * classes + label]++;
+            part[(size_t)c->words[at] * classes + label]++;
         }
+    }
 }
 
-/* Finds the best number of steps on the held-out texts, and makes as many with all texts. */
-static tem_status deconvolve(const lesson *l, const tem_channel *channel, const double *counts,
+static bool has_every_class(const double *counts, uint32_t words, uint32_t classes) {
+    for (uint32_t k = 0; k < classes; k++) {
+        uint32_t w = 0;
+        while (w < words && counts[(size_t)w * classes + k] <= 0)
+            w++;
+        if (w == words)
+            return false;
+    }
+    return true;
+}
+
+static void counted_free(counted *c) {
+    free(c->all);
+}
+
+static tem_status counted_create(const lesson *l, uint32_t words, counted *out, tem_error *error) {
+    const size_t size = (size_t)words * l->classes;
+    uint32_t *texts = calloc(l->classes, sizeof *texts); /* seen so far, per class */
+    counted made = {.all = calloc(3 * size + 1, sizeof *made.all)};
+    const bool fits = texts != NULL && made.all != NULL;
+    if (fits) {
+        made.some = made.all + size;
+        made.held_out = made.some + size;
+        count_words(l->text, l->classes, texts, &made);
+        made.is_whole = has_every_class(made.all, words, l->classes);
+        made.is_held_out = has_every_class(made.some, words, l->classes) &&
+                           has_every_class(made.held_out, words, l->classes);
+        *out = made;
+    } else {
+        counted_free(&made);
+    }
+    free(texts);
+    return fits ? TEM_OK : eval_out_of_memory(error);
+}
+
+/* Finds the best number of steps on the held-out texts, and makes as many with all texts; one at
+ * least, because without a step all classes have the expected shares. */
+static tem_status deconvolve(const lesson *l, const tem_channel *channel, const counted *c,
                              double *shares, tem_error *error) {
-    const size_t size = (size_t)tem_channel_outputs(channel) * l->classes;
     const tem_expectation expected = {.prior = l->known->prior, .unknown = 0};
     tem_deconvolution how = {.steps = STEPS};
-    tem_status status = tem_channel_deconvolve(channel, &expected, counts + size, counts + 2 * size,
-                                               l->classes, l->run, &how, shares, error);
-    if (status != TEM_OK || how.steps == 0)
+    tem_status status = TEM_OK;
+    if (!c->is_whole)
+        return eval_fail(error, TEM_ERR_FORMAT,
+                         "the texts of a label have no word that the model knows");
+    if (c->is_held_out)
+        status = tem_channel_deconvolve(channel, &expected, c->some, c->held_out, l->classes,
+                                        l->run, &how, shares, error);
+    if (status != TEM_OK)
         return status;
-    const uint32_t steps = how.steps;
+    const uint32_t steps = !c->is_held_out ? STEPS_BLIND : how.steps > 0 ? how.steps : 1;
     how = (tem_deconvolution){.steps = steps};
-    return tem_channel_deconvolve(channel, &expected, counts, NULL, l->classes, l->run, &how,
+    return tem_channel_deconvolve(channel, &expected, c->all, NULL, l->classes, l->run, &how,
                                   shares, error);
 }
 
@@ -72,19 +120,17 @@ static void take_logs(const double *shares, uint32_t words, trained *t) {
 static tem_status learn(const lesson *l, const tem_channel *channel, trained *t, tem_error *error) {
     const uint32_t words = tem_channel_outputs(channel);
     const size_t size = (size_t)words * l->classes;
-    double *counts = calloc(3 * size + 1, sizeof *counts);
+    counted counts = {0};
     double *shares = calloc(size + l->classes, sizeof *shares); /* one more row: unknown words */
     t->logs = calloc(size + 1, sizeof *t->logs);
-    tem_status status = TEM_OK;
-    if (counts == NULL || shares == NULL || t->logs == NULL)
-        status = eval_out_of_memory(error);
-    if (status == TEM_OK) {
-        count_words(l->text, l->classes, counts, counts + size, counts + 2 * size);
-        status = deconvolve(l, channel, counts, shares, error);
-    }
+    tem_status status = shares == NULL || t->logs == NULL
+                            ? eval_out_of_memory(error)
+                            : counted_create(l, words, &counts, error);
+    if (status == TEM_OK)
+        status = deconvolve(l, channel, &counts, shares, error);
     if (status == TEM_OK)
         take_logs(shares, words, t);
-    free(counts);
+    counted_free(&counts);
     free(shares);
     return status;
 }

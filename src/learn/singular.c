@@ -291,8 +291,7 @@ static tem_status iterate(iteration *it, tem_error *error) {
     for (uint32_t step = 1; status == TEM_OK; step++) {
         status = find_left(it, error);
         if (status == TEM_OK)
-            status =
-                multiply(it->transposed, it->left, it->columns, it->run, it->next, error);
+            status = multiply(it->transposed, it->left, it->columns, it->run, it->next, error);
         if (status != TEM_OK || step == STEPS_MOST ||
             (step >= STEPS_LEAST && distance_to_go(it) <= stable))
             break;
