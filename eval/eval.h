@@ -2,10 +2,9 @@
  * attacker still learns. This is all that the command needs of eval/; docs/EVALUATION.md has the
  * protocol.
  *
- * An evaluation is a plan of rows, one per (mechanism, epsilon, learner, trial). A finished row is a
- * line of DIR/results.jsonl, on disk before the next row begins. An existing row is not computed
- * again.
- * results.csv, results.md and the figures are made from these lines. */
+ * An evaluation is a plan of rows, one per (mechanism, epsilon, learner, trial). A finished row is
+ * a line of DIR/results.jsonl, on disk before the next row begins. An existing row is not computed
+ * again. results.csv, results.md and the figures are made from these lines. */
 #ifndef EVAL_EVAL_H
 #define EVAL_EVAL_H
 

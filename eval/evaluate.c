@@ -42,8 +42,8 @@ static uint32_t epochs_of(const eval_options *options) {
     return options->epochs > 0 ? options->epochs : EPOCHS;
 }
 
-/* Estimated seconds for a row of this mechanism and learner, from their finished rows; from all rows
- * if they have none. */
+/* Estimated seconds for a row of this mechanism and learner, from their finished rows; from all
+ * rows if they have none. */
 static double expected_seconds(const results *r, const plan_item *item) {
     double sums[2] = {0, 0};
     uint32_t counts[2] = {0, 0};
@@ -83,8 +83,8 @@ static bool done_now(const evaluation *e, const eval_row *row) {
     return false;
 }
 
-/* Finds a row of another trial or learner with the same self and bayes, computed by the same program. If rows
- * are computed again, it must be a row of this run. NULL if there is none. */
+/* Finds a row of another trial or learner with the same self and bayes, computed by the same
+ * program. If rows are computed again, it must be a row of this run. NULL if there is none. */
 static const eval_row *same_law(const evaluation *e, const eval_row *row) {
     for (uint32_t i = 0; i < e->results.count; i++) {
         const eval_row *other = &e->results.rows[i];

@@ -1,5 +1,5 @@
-/* learner_deconvolved.c - naive Bayes on the shares of words in each class, estimated from the counts
- * of released words (tem_channel_deconvolve).
+/* learner_deconvolved.c - naive Bayes on the shares of words in each class, estimated from the
+ * counts of released words (tem_channel_deconvolve).
  *
  * The score of a class is the mean of ln(share of the word in the class) over the words of a text,
  * less the mean over all classes. Like the features of the other learners, the scores of all texts
@@ -13,8 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Every HELD_OUT-th text of a class decides when the deconvolution stops, after at most STEPS steps;
- * with too few texts for that it makes STEPS_BLIND. Shares below LEAST count as LEAST. */
+/* Every HELD_OUT-th text of a class decides when the deconvolution stops, after at most STEPS
+ * steps; with too few texts for that it makes STEPS_BLIND. Shares below LEAST count as LEAST. */
 enum { HELD_OUT = 5, STEPS = 40, STEPS_BLIND = 8 };
 static const double LEAST = 1e-12;
 

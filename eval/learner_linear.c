@@ -1,8 +1,9 @@
 /* learner_linear.c - logistic regression on the mean vectors of texts.
  *
- * Both learners apply the weights to the mean of the vectors x_w of an original text. They differ in
- * the vectors of released words: "linear" takes x_y, the vector of the released word; "posterior"
- * takes m(y), the mean of the vectors of the words that may be behind it (tem_channel_posterior).
+ * Both learners apply the weights to the mean of the vectors x_w of an original text. They differ
+ * in the vectors of released words: "linear" takes x_y, the vector of the released word;
+ * "posterior" takes m(y), the mean of the vectors of the words that may be behind it
+ * (tem_channel_posterior).
  *
  * Released and original texts are each standardised by their own mean and deviation, which needs no
  * label. Means of released text lie nearer to the mean of all; with one scaling for both kinds, the

@@ -1,7 +1,7 @@
 /* linear.c - multinomial logistic regression by L-BFGS.
  *
- * Loss and gradient are sums over chunks of CHUNK examples. Chunks are spread over threads and added
- * up in their order, so that the number of threads changes no bit. */
+ * Loss and gradient are sums over chunks of CHUNK examples. Chunks are spread over threads and
+ * added up in their order, so that the number of threads changes no bit. */
 #include "linear.h"
 
 #include "adam.h"

@@ -1,7 +1,7 @@
 /* linear.h - multinomial logistic regression: the weights that minimise
  *     mean cross entropy + penalty * half the sum of squared weights,
- * where the weights of the bias are not counted. The loss is convex; L-BFGS (Nocedal 1980) finds its
- * minimum. */
+ * where the weights of the bias are not counted. The loss is convex; L-BFGS (Nocedal 1980) finds
+ * its minimum. */
 #ifndef EVAL_LINEAR_H
 #define EVAL_LINEAR_H
 

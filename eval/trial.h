@@ -51,8 +51,8 @@ typedef struct trial {
 tem_status trial_open(const task *t, uint32_t number, trial *out, tem_error *error);
 void trial_close(trial *t);
 
-/* Computes one row: draws, trains, tests, attacks. mechanism NULL means the original text; else it is
- * the one that the row names. Fills accuracy, the AUCs and the counts of the draws. */
+/* Computes one row: draws, trains, tests, attacks. mechanism NULL means the original text; else it
+ * is the one that the row names. Fills accuracy, the AUCs and the counts of the draws. */
 tem_status trial_row(trial *t, const learner *by, const tem_mechanism *mechanism, eval_row *row,
                      tem_error *error);
 

@@ -1353,9 +1353,10 @@ static void the_law_helps_where_it_should(void **state) {
     tem_model_free(planted);
 }
 
-/* Random labels, a column per word, fewer texts than words, and nearly no penalty: the weights learn
- * the texts by heart, and the attack finds them. Two columns are too few for that. 300 texts on each
- * side: the standard deviation of the AUC is 0.41/sqrt(300) = 0.024, so 0.1 is four of them. */
+/* Random labels, a column per word, fewer texts than words, and nearly no penalty: the weights
+ * learn the texts by heart, and the attack finds them. Two columns are too few for that. 300 texts
+ * on each side: the standard deviation of the AUC is 0.41/sqrt(300) = 0.024, so 0.1 is four of
+ * them. */
 static void a_linear_learner_can_give_its_members_away(void **state) {
     (void)state;
     static const struct {

@@ -367,9 +367,9 @@ static void the_attack_finds_what_is_there(void **state) {
 
 /* ----------------------------------------------------------- regression -- */
 
-/* Examples with one number and the bias. With equal classes at -1 and 1, of which a share of 3/4 has
- * the label of its side, the best weights are (-v, v) for the number and equal ones for the bias,
- * and v solves 1 / (1 + exp(-2 v)) - 3/4 + penalty * v = 0. */
+/* Examples with one number and the bias. With equal classes at -1 and 1, of which a share of 3/4
+ * has the label of its side, the best weights are (-v, v) for the number and equal ones for the
+ * bias, and v solves 1 / (1 + exp(-2 v)) - 3/4 + penalty * v = 0. */
 static double known_weight(double penalty) {
     double low = 0, high = 1;
     for (int i = 0; i < 100; i++) {
