@@ -25,6 +25,8 @@ typedef struct figure {
     int values;
     const char *about[VALUES_MAX]; /* label of each of the mechanism's curves */
     bool needs_membership;
+    const char *tics;    /* of x; NULL: gnuplot's */
+    bool names_prior;    /* x depends on it */
     bool needs_learners; /* drawn if there are rows of other learners than "paper" */
 } figure;
 
@@ -63,13 +65,15 @@ static const figure figures[] = {
      .about = {""},
      .needs_membership = true},
     {.name = "learners",
-     .x_label = "success of the best guess at a word, by the law and the prior",
+     .x_label = "success of the best guess at a word",
      .y_label = "accuracy on the original test text",
      .is_log = true,
      .x = RESULTS_BAYES,
      .y = {RESULTS_ACCURACY},
      .values = 1,
      .about = {""},
+     .tics = "0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1",
+     .names_prior = true,
      .needs_learners = true},
 };
 
@@ -139,9 +143,16 @@ static void print_data(script *s, curve c) {
     fputs("EOD\n", s->out);
 }
 
+static const char *prior_text(const script *s) {
+    const bool zipf = s->r->count > 0 && strcmp(s->r->rows[0].prior, "zipf") == 0;
+    return !s->f->names_prior ? "" : zipf ? ", prior: law of Zipf" : ", prior: public text";
+}
+
 static void print_axes(const script *s) {
-    fprintf(s->out, "set xlabel '%s'\nset ylabel '%s'\nset key below\nset grid\n", s->f->x_label,
-            s->f->y_label);
+    fprintf(s->out, "set xlabel '%s%s'\nset ylabel '%s'\nset key below\nset grid\n", s->f->x_label,
+            prior_text(s), s->f->y_label);
+    if (s->f->tics != NULL)
+        fprintf(s->out, "set xtics (%s)\n", s->f->tics);
     if (s->f->is_log && s->low <= s->high)
         fprintf(s->out, "set logscale x 2\nset xrange [%.6g:%.6g]\n", s->low / 1.2, s->high * 1.2);
 }

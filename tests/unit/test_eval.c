@@ -1421,6 +1421,7 @@ static void learners_have_rows(void **state) {
     read_text(in_folder("taught-out/learners.gp"), text, sizeof text);
     assert_non_null(strstr(text, "title 'tem, posterior'"));
     assert_non_null(strstr(text, "title 'original text, linear'"));
+    assert_non_null(strstr(text, "best guess at a word, prior: public text'"));
     /* other public text, vectors or penalty, or none: other results */
     options.folder = in_folder("taught-out");
     options.penalty = 0.5;
