@@ -339,6 +339,21 @@ def test_pipelines(small, small_path, vectors3):
         tem.learn.PosteriorClassifier(vectorizer, kind="both").fit(TEXTS, LABELS)
 
 
+def test_trains_on_released_and_predicts_original(small, vectors3):
+    """At an epsilon at which the two sides have different vectors."""
+    vectorizer = make_vectorizer(small, vectors3).fit()
+    plain = LogisticRegression(C=1 / (0.01 * len(TEXTS)), max_iter=1000)
+    plain.fit(vectorizer.transform(TEXTS), LABELS)
+    learner = tem.learn.PosteriorClassifier(make_vectorizer(small, vectors3)).fit(TEXTS, LABELS)
+    assert learner.classifier_.coef_ == pytest.approx(plain.coef_)
+    scores = {kind: plain.decision_function(vectorizer._twin(kind).transform(TEXTS))
+              for kind in ("original", "released")}
+    assert abs(scores["original"] - scores["released"]).max() > 1e-3
+    for kind, expected in scores.items():
+        found = learner.set_params(kind=kind).decision_function(TEXTS)
+        assert found == pytest.approx(expected, abs=1e-6)
+
+
 def test_recommended_learner(small):
     learner = tem.learn.classifier(**SURE, model=small, public=OPINIONS, columns=2)
     assert learner.vectorizer.match == "public" and learner.vectorizer.vectors == 2
