@@ -193,8 +193,8 @@ static void check_mechanisms(const tem_model *model) {
     check_products(model, (tem_mechanism_options){.epsilon = 3, .weights = unequal});
     check_products(model, (tem_mechanism_options){.epsilon = 5, .gamma = 0.75});
     check_products(model, (tem_mechanism_options){.epsilon = 2, .mechanism = "em"});
-    check_products(
-        model, (tem_mechanism_options){.epsilon = 20, .mechanism = "em", .weights = unequal});
+    check_products(model,
+                   (tem_mechanism_options){.epsilon = 20, .mechanism = "em", .weights = unequal});
     free(unequal);
 }
 
@@ -363,7 +363,8 @@ static void test_extremes(void **state) {
         x[i] = random_share();
     const tem_expectation expected = {.prior = prior};
     tem_mechanism *sure = mechanism_of(model, (tem_mechanism_options){.epsilon = 120, .gamma = 1});
-    tem_mechanism *blind = mechanism_of(model, (tem_mechanism_options){.epsilon = 1e-5, .gamma = 1});
+    tem_mechanism *blind =
+        mechanism_of(model, (tem_mechanism_options){.epsilon = 1e-5, .gamma = 1});
     tem_channel *first = channel_of(sure), *second = channel_of(blind);
     assert_int_equal(tem_channel_posterior(first, &expected, x, 1, NULL, m, NULL), TEM_OK);
     for (int i = 0; i < COUNT; i++)
@@ -404,9 +405,9 @@ static void test_counted_prior(void **state) {
     double shares[5];
     write_text("w0 w0 w0 w1\nnobody w0 w0\n");
     assert_int_equal(tem_prior_load(model, path, NULL, &prior, NULL), TEM_OK);
-    assert_int_equal(
-        tem_channel_expect(channel, &(tem_expectation){.prior = prior, .unknown = -1}, shares, NULL),
-        TEM_OK);
+    assert_int_equal(tem_channel_expect(channel, &(tem_expectation){.prior = prior, .unknown = -1},
+                                        shares, NULL),
+                     TEM_OK);
     static const double counts[] = {5.5, 1.5, 0.5, 0.5};
     for (int i = 0; i < 4; i++)
         check_near(shares[i], counts[i] / 8.0L * 6 / 7, 1, "a share");
@@ -489,8 +490,8 @@ static void fill_text(char *text, size_t bytes, double (*counts)[WORDS]) {
     for (int d = 0; d < DOCUMENTS; d++) {
         const size_t length = 1 + random_below(30), group = random_below(6);
         for (size_t i = 0; i < length; i++) {
-            const size_t word = random_below(3) == 0 ? random_below(KNOWN)
-                                                     : (group * 9 + random_below(10)) % KNOWN;
+            const size_t word =
+                random_below(3) == 0 ? random_below(KNOWN) : (group * 9 + random_below(10)) % KNOWN;
             counts[d][word]++;
             at += (size_t)snprintf(text + at, bytes - at, i % 7 == 3 ? "W%zu, unknown " : "w%zu ",
                                    word);
@@ -612,12 +613,9 @@ static void test_text_refused(void **state) {
         uint32_t columns;
         tem_status status;
         uint64_t line;
-    } cases[] = {{"", 1, TEM_ERR_FORMAT, 0},
-                 {"nobody\n", 1, TEM_ERR_FORMAT, 0},
-                 {"w0 w1\n\n", 2, TEM_ERR_FORMAT, 0},
-                 {"w0\nw1\nw\xff\n", 1, TEM_ERR_FORMAT, 3},
-                 {"w0\n", 0, TEM_ERR_ARGUMENT, 0},
-                 {"w0\n", 6, TEM_ERR_ARGUMENT, 0},
+    } cases[] = {{"", 1, TEM_ERR_FORMAT, 0},          {"nobody\n", 1, TEM_ERR_FORMAT, 0},
+                 {"w0 w1\n\n", 2, TEM_ERR_FORMAT, 0}, {"w0\nw1\nw\xff\n", 1, TEM_ERR_FORMAT, 3},
+                 {"w0\n", 0, TEM_ERR_ARGUMENT, 0},    {"w0\n", 6, TEM_ERR_ARGUMENT, 0},
                  {"w0\n", 1025, TEM_ERR_ARGUMENT, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_text(cases[i].text);
@@ -763,9 +761,9 @@ static void test_refusals(void **state) {
                          TEM_ERR_ARGUMENT);
     }
     x[2] = INFINITY;
-    assert_int_equal(tem_channel_posterior(channel, &(tem_expectation){.prior = prior}, x, 1, NULL,
-                                           out, NULL),
-                     TEM_ERR_ARGUMENT);
+    assert_int_equal(
+        tem_channel_posterior(channel, &(tem_expectation){.prior = prior}, x, 1, NULL, out, NULL),
+        TEM_ERR_ARGUMENT);
     for (int i = 0; i < 4; i++)
         assert_true(out[i] == 7);
     tem_prior_free(foreign);
