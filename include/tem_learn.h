@@ -44,7 +44,7 @@ TEM_API uint32_t tem_channel_outputs(const tem_channel *channel);
  * Each number of P is within a relative 10^-13 of the law; the sums are those of OpenBLAS, the same
  * for every number of threads on one machine.
  * Fail with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: words^2 * (columns + some
- * ten) operations; memory: three matrices of this size and some megabytes per thread. One product
+ * ten) operations; memory: two more matrices of this size and some megabytes per thread. One product
  * runs at a time in a process; others wait. */
 TEM_API tem_status tem_channel_forward(const tem_channel *channel, const double *in,
                                        uint32_t columns, const tem_run *run, double *out,
@@ -96,16 +96,20 @@ TEM_API tem_status tem_model_align_vectors(const tem_model *model, const tem_vec
  * documents get similar vectors. Such vectors know the subject of the text, which vectors made from
  * the whole web do not (docs/LEARNING.md).
  *   path      a text, one document per line; "-" is standard input. tem cuts it into words as
- *             tem_privatize_text does, and leaves out words that the model does not have
+ *             tem_privatize_text does, and leaves out words that the model does not have. A line
+ *             without a word of the model is no document
  *   columns   1 to 1024, and at most the number of documents and of words
  *   out       receives `columns` numbers per word of the model; 0 for a word that does not occur
  * The score of a word in a document is sqrt(its share of the document) * ln(documents / (documents
  * with the word + 1)), at least 0.1; the vector of a word is that logarithm times its row in the
- * first `columns` right singular vectors of the matrix of all scores. The signs of the columns
- * are fixed: the entry of largest size is positive. The result is the same for every number of
+ * first `columns` right singular vectors of the matrix of all scores, found by an iteration that
+ * stops within a relative 10^-4. A vector whose singular value is below 10^-6 of the largest one is
+ * 0. The signs of the columns are fixed: the entry of largest size is positive. The result is the same for every number of
  * threads.
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_FORMAT (no known word; fewer documents than
- * columns), TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
+ * columns), TEM_ERR_RANGE (more than 2^30 pairs of a document and a word in it),
+ * TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost, for 50,000 reviews of
+ * 230 words and 50 columns: about 20 s of CPU time, 200 MB. */
 TEM_API tem_status tem_text_vectors(const tem_model *model, const char *path, uint32_t columns,
                                     const tem_run *run, double *out, tem_error *error);
 

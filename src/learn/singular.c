@@ -9,9 +9,11 @@
 #include <math.h>
 
 enum {
-    MORE_COLUMNS = 10, /* of the block than wanted: the last ones converge slowly */
-    STEPS_LEAST = 8,
-    STEPS_MOST = 12,
+    MORE_COLUMNS = 10, /* of the block than wanted, plus 1/MORE_SHARE of these */
+    MORE_SHARE = 8,
+    PANEL = 8, /* columns that a thread multiplies as one item; doubles of a cache line */
+    STEPS_MOST = 100,
+    NODES = 6,           /* steps of one Chebyshev polynomial */
     ROWS_TOGETHER = 128, /* of a dense matrix that a thread handles as one item */
     PARTS = 16           /* sums over all rows are made in so many parts, then added in order */
 };
@@ -21,6 +23,7 @@ static const char stage[] = "finding the components";
 /* Squares of singular values below this share of the largest one are rounding errors. */
 static const double noise = 1e-12;
 
+/* The iteration ends when distance_to_go is at most this. */
 static const double stable = 1e-4;
 
 /* ---------------------------------------------------------------- sparse -- */
@@ -31,43 +34,11 @@ void sparse_free(sparse *m) {
     core_free(m->values);
 }
 
-/* Puts each entry of m at the next free place of its column. Since m is read row by row, the rows
- * ascend in each column. `next` has the first free place of each column. */
-static void scatter(const sparse *m, uint64_t *next, sparse *to) {
-    for (uint32_t r = 0; r < m->rows; r++)
-        for (uint64_t i = m->starts[r]; i < m->starts[r + 1]; i++) {
-            const uint64_t place = next[m->ids[i]]++;
-            to->ids[place] = r;
-            to->values[place] = m->values[i];
-        }
-}
-
-tem_status sparse_transpose(const sparse *m, sparse *out, tem_error *error) {
-    const uint64_t entries = m->starts[m->rows];
-    sparse to = {.rows = m->columns,
-                 .columns = m->rows,
-                 .starts = core_alloc_zero((size_t)m->columns + 1, sizeof *to.starts),
-                 .ids = core_alloc(entries, sizeof *to.ids),
-                 .values = core_alloc(entries, sizeof *to.values)};
-    uint64_t *next = core_alloc(m->columns, sizeof *next);
-    if (to.starts == NULL || to.ids == NULL || to.values == NULL || next == NULL) {
-        sparse_free(&to);
-        core_free(next);
-        return core_fail_memory(error);
-    }
-    for (uint64_t i = 0; i < entries; i++)
-        to.starts[m->ids[i] + 1]++;
-    for (uint32_t r = 0; r < to.rows; r++) {
-        next[r] = to.starts[r];
-        to.starts[r + 1] += to.starts[r];
-    }
-    scatter(m, next, &to);
-    core_free(next);
-    *out = to;
-    return TEM_OK;
-}
-
-/* out = m times in; both dense matrices have `columns` numbers to a row. */
+/* A product of a sparse matrix or its transpose with a dense one, `columns` numbers to a row. A
+ * thread handles PANEL columns, one cache line of each row: if documents are rows and frequent words
+ * are the first columns, nearly all accesses meet the lines of frequent words, which stay in its
+ * cache. Whole rows of 60 numbers took almost twice the time. One
+ * thread adds all of a column, so the order of sums is fixed. */
 typedef struct sparse_product {
     const sparse *m;
     const double *in;
@@ -75,38 +46,50 @@ typedef struct sparse_product {
     double *out;
 } sparse_product;
 
-static void multiply_row(const sparse_product *p, uint32_t row) {
-    double *restrict out = p->out + (size_t)row * p->columns;
-    memset(out, 0, p->columns * sizeof *out);
-    for (uint64_t i = p->m->starts[row]; i < p->m->starts[row + 1]; i++) {
-        const double *restrict in = p->in + (size_t)p->m->ids[i] * p->columns;
-        const double value = p->m->values[i];
-        for (uint32_t c = 0; c < p->columns; c++)
-            out[c] += value * in[c];
+/* Whether the run is to stop; asked now and then. */
+static bool stopped_at(uint32_t row) {
+    enum { ROWS_PER_QUESTION = 1024 };
+    return row % ROWS_PER_QUESTION == 0 && core_task_stopped();
+}
+
+static inline void add_scaled(double factor, const double *restrict in, double *restrict out) {
+    for (uint32_t c = 0; c < PANEL; c++)
+        out[c] += factor * in[c];
+}
+
+static void multiply_panel(void *context, uint64_t item, unsigned thread) {
+    const sparse_product *p = context;
+    const sparse *m = p->m;
+    const double *in = p->in + item * PANEL;
+    (void)thread;
+    for (uint32_t r = 0; r < m->rows && !stopped_at(r); r++) {
+        double sums[PANEL] = {0};
+        for (uint64_t i = m->starts[r]; i < m->starts[r + 1]; i++)
+            add_scaled(m->values[i], in + (size_t)m->ids[i] * p->columns, sums);
+        memcpy(p->out + (size_t)r * p->columns + item * PANEL, sums, sizeof sums);
     }
 }
 
-static void multiply_rows_of_item(void *context, uint64_t item, unsigned thread) {
+static void multiply_panel_transposed(void *context, uint64_t item, unsigned thread) {
     const sparse_product *p = context;
+    const sparse *m = p->m;
+    double *out = p->out + item * PANEL;
     (void)thread;
-    for (uint64_t r = item * ROWS_TOGETHER; r < (item + 1) * ROWS_TOGETHER && r < p->m->rows; r++) {
-        if (core_task_stopped())
-            return;
-        multiply_row(p, (uint32_t)r);
+    for (size_t r = 0; r < m->columns; r++)
+        memset(out + r * p->columns, 0, PANEL * sizeof *out);
+    for (uint32_t r = 0; r < m->rows && !stopped_at(r); r++) {
+        double in[PANEL];
+        memcpy(in, p->in + (size_t)r * p->columns + item * PANEL, sizeof in);
+        for (uint64_t i = m->starts[r]; i < m->starts[r + 1]; i++)
+            add_scaled(m->values[i], in, out + (size_t)m->ids[i] * p->columns);
     }
 }
+
+/* ----------------------------------------------------------------- dense -- */
 
 static uint64_t items_of(uint32_t rows) {
     return ((uint64_t)rows + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
 }
-
-static tem_status multiply(const sparse *m, const double *in, uint32_t columns, const tem_run *run,
-                           double *out, tem_error *error) {
-    sparse_product p = {.m = m, .in = in, .columns = columns, .out = out};
-    return core_parallel(run, stage, items_of(m->rows), multiply_rows_of_item, &p, error);
-}
-
-/* ----------------------------------------------------------------- dense -- */
 
 /* A dense matrix with many rows, and what the threads need to turn it. */
 typedef struct dense_job {
@@ -158,7 +141,7 @@ static void turn_item(void *context, uint64_t item, unsigned thread) {
 
 /* The state of an iteration. X has a row per document and a column per word. */
 typedef struct iteration {
-    const sparse *x, *transposed;
+    const sparse *x;
     const tem_run *run;
     uint32_t wanted, columns;
     double *right; /* a row per column of X, `columns` numbers to a row */
@@ -237,10 +220,16 @@ static void make_lengths_one(iteration *it) {
     }
 }
 
+static tem_status multiply(const iteration *it, core_task *task, const double *in, double *out,
+                           tem_error *error) {
+    sparse_product p = {.m = it->x, .in = in, .columns = it->columns, .out = out};
+    return core_parallel(it->run, stage, it->columns / PANEL, task, &p, error);
+}
+
 /* Turns the columns of it->right so that those of X it->right are orthogonal: the Rayleigh-Ritz
  * step. it->left receives these, with length 1. */
 static tem_status find_left(iteration *it, tem_error *error) {
-    tem_status status = multiply(it->x, it->right, it->columns, it->run, it->left, error);
+    tem_status status = multiply(it, multiply_panel, it->right, it->left, error);
     if (status == TEM_OK)
         status = find_turn(it, it->left, it->x->rows, error);
     if (status == TEM_OK)
@@ -276,29 +265,50 @@ static tem_status make_orthonormal(iteration *it, double *rows, uint32_t count, 
     return turn_columns(it, rows, count, error);
 }
 
-/* A fixed sequence between -1 and 1 (Knuth's MMIX). It says nothing about the text. */
-static void fill_start(const iteration *it) {
-    uint64_t state = 1;
-    for (size_t i = 0; i < (size_t)it->x->columns * it->columns; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        it->right[i] = ldexp((double)(state >> 11), -52) - 1;
+/* The number that this step subtracts from A = X transposed X: NODES steps in a row have the zeros
+ * of the Chebyshev polynomial on [0, top]. Together they multiply singular vectors whose squared
+ * value is below `top` by the least possible factor, compared with those above. The squared values
+ * of texts fall so slowly that 40 steps without it came only to a distance of 0.007, for 50 columns
+ * of 50,000 film reviews; with it 25 steps come to 0.00002. */
+static double node_of(uint32_t step, double top) {
+    const double pi = 3.14159265358979323846;
+    return top / 2 * (1 + cos((step % NODES + 0.5) / NODES * pi));
+}
+
+/* it->right becomes (A - node) right, and each column is divided by the factor by which this
+ * stretches its singular vector. So near the end all columns keep length 1. */
+static void step_right(iteration *it, double node) {
+    for (uint32_t i = 0; i < it->columns; i++) {
+        const double value = sqrt(fmax(it->squares[i], 0));
+        const double scale = is_noise(it, i) ? 0 : 1 / (it->squares[i] - node);
+        for (size_t r = 0; r < it->x->columns; r++) {
+            double *to = &it->right[r * it->columns + i];
+            *to = scale * (value * it->next[r * it->columns + i] - node * *to);
+        }
     }
 }
 
+/* Begins with X transposed times a fixed sequence between -1 and 1 (Knuth's MMIX), which says nothing
+ * about the text. So columns of X without an entry have exactly 0 in all vectors. */
+static tem_status find_start(iteration *it, tem_error *error) {
+    uint64_t state = 1;
+    for (size_t i = 0; i < (size_t)it->x->rows * it->columns; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        it->left[i] = ldexp((double)(state >> 11), -52) - 1;
+    }
+    const tem_status status = multiply(it, multiply_panel_transposed, it->left, it->right, error);
+    return status == TEM_OK ? make_orthonormal(it, it->right, it->x->columns, error) : status;
+}
+
 static tem_status iterate(iteration *it, tem_error *error) {
-    fill_start(it);
-    tem_status status = make_orthonormal(it, it->right, it->x->columns, error);
+    tem_status status = find_start(it, error);
     for (uint32_t step = 1; status == TEM_OK; step++) {
         status = find_left(it, error);
         if (status == TEM_OK)
-            status =
-                multiply(it->transposed, it->left, it->columns, it->run, it->next, error);
-        if (status != TEM_OK || step == STEPS_MOST ||
-            (step >= STEPS_LEAST && distance_to_go(it) <= stable))
+            status = multiply(it, multiply_panel_transposed, it->left, it->next, error);
+        if (status != TEM_OK || step == STEPS_MOST || distance_to_go(it) <= stable)
             break;
-        double *swapped = it->right;
-        it->right = it->next;
-        it->next = swapped;
+        step_right(it, node_of(step, fmax(it->squares[it->columns - 1], 0)));
         status = make_orthonormal(it, it->right, it->x->columns, error);
     }
     return status;
@@ -327,21 +337,14 @@ static bool alloc_iteration(iteration *it) {
            it->scratch != NULL && it->turn != NULL && it->squares != NULL;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
-tem_status singular_vectors(const sparse *m, const sparse *transposed, uint32_t wanted,
-                            const tem_run *run, double *out, tem_error *error) {
-    iteration it = {.x = m,
-                    .transposed = transposed,
-                    .run = run,
-                    .wanted = wanted,
-                    .columns = least(wanted + MORE_COLUMNS, least(m->rows, m->columns))};
+tem_status singular_vectors(const sparse *m, uint32_t wanted, const tem_run *run, double *out,
+                            tem_error *error) {
+    const size_t columns = core_round_up(wanted + MORE_COLUMNS + wanted / MORE_SHARE, PANEL);
+    iteration it = {.x = m, .run = run, .wanted = wanted, .columns = (uint32_t)columns};
     tem_status status = alloc_iteration(&it) ? iterate(&it, error) : core_fail_memory(error);
     for (size_t r = 0; status == TEM_OK && r < m->columns; r++)
         for (uint32_t i = 0; i < wanted; i++)
-            out[r * wanted + i] = is_noise(&it, i) ? 0 : it.right[r * it.columns + i];
+            out[r * wanted + i] = is_noise(&it, i) ? 0 : it.right[r * columns + i];
     free_iteration(&it);
     return status;
 }

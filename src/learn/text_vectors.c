@@ -10,8 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The most pairs of a document and a word in it. With both orders of the matrix they take 24 bytes
- * each, 24 GiB in all. 50,000 film reviews have 7 million. */
+/* The most pairs of a document and a word in it. They take 12 bytes each, 12 GiB in all. 50,000 film reviews have 7 million. */
 #define ENTRIES_MOST ((uint64_t)1 << 30)
 
 /* While the text is read, an entry's value is the number of times that its word occurs in its
@@ -135,18 +134,14 @@ static tem_status make_vectors(reading *r, uint32_t columns, const tem_run *run,
                                tem_error *error) {
     const uint32_t words = r->scores.columns;
     double *rarities = core_alloc(words, sizeof *rarities);
-    sparse transposed = {0};
     if (rarities == NULL)
         return core_fail_memory(error);
     for (uint32_t w = 0; w < words; w++)
         rarities[w] = rarity(r, w);
     score(r, rarities);
-    tem_status status = sparse_transpose(&r->scores, &transposed, error);
-    if (status == TEM_OK)
-        status = singular_vectors(&r->scores, &transposed, columns, run, out, error);
+    const tem_status status = singular_vectors(&r->scores, columns, run, out, error);
     if (status == TEM_OK)
         finish(out, words, columns, rarities);
-    sparse_free(&transposed);
     core_free(rarities);
     return status;
 }

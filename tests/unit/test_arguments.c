@@ -3,7 +3,7 @@
  * options refuses those that it does not know. tests/check-abi makes sure that no call is left out
  * here. */
 #include "mech/tem_mechanism.h"
-#include "tem_account.h"
+#include "tem_learn.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -53,6 +53,7 @@ static tem_prior *prior;
 static tem_rng *rng;
 static tem_law *law;
 static tem_certificate *certificate;
+static tem_channel *channel;
 
 static int make_all(void **state) {
     (void)state;
@@ -66,12 +67,14 @@ static int make_all(void **state) {
            tem_prior_create_zipf(model, 1, &prior, NULL) != TEM_OK ||
            tem_rng_create(&rng, NULL) != TEM_OK ||
            tem_law_create(mechanism, 0, 17, &law, NULL) != TEM_OK ||
+           tem_channel_create(mechanism, NULL, &channel, NULL) != TEM_OK ||
            tem_accountant_calibrate(accountant, &(tem_calibration){.epsilon = 1}, NULL,
                                     &certificate, NULL, NULL) != TEM_OK;
 }
 
 static int free_all(void **state) {
     (void)state;
+    tem_channel_free(channel);
     tem_certificate_free(certificate);
     tem_law_free(law);
     tem_rng_free(rng);
@@ -86,6 +89,7 @@ static int free_all(void **state) {
 
 static void test_free_nothing(void **state) {
     (void)state;
+    tem_channel_free(NULL);
     tem_law_free(NULL);
     tem_rng_free(NULL);
     tem_prior_free(NULL);
@@ -732,6 +736,44 @@ static void test_results_clear_reserved(void **state) {
         }                                                                                          \
     } while (0)
 
+static void test_learning(void **state) {
+    (void)state;
+    const tem_expectation expected = {.prior = prior}, no_prior = {0};
+    tem_channel *no_channel = NULL;
+    double in[2 * COUNT] = {0}, out[2 * COUNT] = {0};
+    uint32_t missing = 7;
+    REFUSED(tem_channel_create(NULL, NULL, &no_channel, error));
+    REFUSED(tem_channel_create(mechanism, NULL, NULL, error));
+    REFUSED(tem_channel_forward(NULL, in, 1, NULL, out, error));
+    REFUSED(tem_channel_forward(channel, NULL, 1, NULL, out, error));
+    REFUSED(tem_channel_forward(channel, in, 0, NULL, out, error));
+    REFUSED(tem_channel_forward(channel, in, 1, NULL, NULL, error));
+    REFUSED(tem_channel_backward(NULL, in, 1, NULL, out, error));
+    REFUSED(tem_channel_backward(channel, NULL, 1, NULL, out, error));
+    REFUSED(tem_channel_backward(channel, in, 0, NULL, out, error));
+    REFUSED(tem_channel_backward(channel, in, 1, NULL, NULL, error));
+    REFUSED(tem_channel_expect(NULL, &expected, out, error));
+    REFUSED(tem_channel_expect(channel, NULL, out, error));
+    REFUSED(tem_channel_expect(channel, &no_prior, out, error));
+    REFUSED(tem_channel_expect(channel, &expected, NULL, error));
+    REFUSED(tem_channel_posterior(NULL, &expected, in, 1, NULL, out, error));
+    REFUSED(tem_channel_posterior(channel, NULL, in, 1, NULL, out, error));
+    REFUSED(tem_channel_posterior(channel, &no_prior, in, 1, NULL, out, error));
+    REFUSED(tem_channel_posterior(channel, &expected, NULL, 1, NULL, out, error));
+    REFUSED(tem_channel_posterior(channel, &expected, in, 0, NULL, out, error));
+    REFUSED(tem_channel_posterior(channel, &expected, in, 1, NULL, NULL, error));
+    REFUSED(tem_model_align_vectors(NULL, vectors, out, &missing, error));
+    REFUSED(tem_model_align_vectors(model, NULL, out, &missing, error));
+    REFUSED(tem_model_align_vectors(model, vectors, NULL, &missing, error));
+    REFUSED(tem_model_align_vectors(model, vectors, out, NULL, error));
+    REFUSED(tem_text_vectors(NULL, "/dev/null", 1, NULL, out, error));
+    REFUSED(tem_text_vectors(model, NULL, 1, NULL, out, error));
+    REFUSED(tem_text_vectors(model, "/dev/null", 0, NULL, out, error));
+    REFUSED(tem_text_vectors(model, "/dev/null", 1, NULL, NULL, error));
+    assert_true(tem_channel_inputs(NULL) == 0 && tem_channel_outputs(NULL) == 0);
+    assert_true(no_channel == NULL && is_zero(out, sizeof out) && missing == 7);
+}
+
 static void test_newer_runs(void **state) {
     (void)state;
     tem_run run = {0};
@@ -753,6 +795,22 @@ static void test_newer_runs(void **state) {
     NEWER(run, tem_trust_verify(model, NULL, &run, NULL, error));
     assert_true(no_vectors == NULL && no_model == NULL && hash[0] == '\0');
     assert_int_not_equal(access(never, F_OK), 0);
+}
+
+static void test_newer_learning(void **state) {
+    (void)state;
+    tem_run run = {0};
+    tem_expectation expected = {.prior = prior};
+    tem_channel *no_channel = NULL;
+    double in[2 * COUNT] = {0}, out[2 * COUNT] = {0};
+    NEWER(run, tem_channel_create(mechanism, &run, &no_channel, error));
+    NEWER(run, tem_channel_forward(channel, in, 1, &run, out, error));
+    NEWER(run, tem_channel_backward(channel, in, 1, &run, out, error));
+    NEWER(run, tem_channel_posterior(channel, &expected, in, 1, &run, out, error));
+    NEWER(run, tem_text_vectors(model, "/dev/null", 1, &run, out, error));
+    NEWER(expected, tem_channel_expect(channel, &expected, out, error));
+    NEWER(expected, tem_channel_posterior(channel, &expected, in, 1, NULL, out, error));
+    assert_true(no_channel == NULL && is_zero(out, sizeof out));
 }
 
 static void test_newer_accounts(void **state) {
@@ -905,6 +963,8 @@ int main(void) {
         cmocka_unit_test(test_nothing_given),
         cmocka_unit_test(test_infos_of_nothing),
         cmocka_unit_test(test_newer_runs),
+        cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_newer_learning),
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
         cmocka_unit_test(test_versions),

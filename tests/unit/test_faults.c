@@ -6,7 +6,7 @@
  * or none, or the whole new one; no temporary file may stay. The sanitizer finds leaks. */
 #include "certificate/certificate.h"
 #include "core/fault.h"
-#include "tem_account.h"
+#include "tem_learn.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -514,6 +514,82 @@ static void test_summary(void **state) {
     finish(&f);
 }
 
+/* A channel, its products, posterior vectors and vectors from a text. */
+static tem_status learn(const tem_model *model, const tem_vectors *vectors, const char *text,
+                        const tem_run *run) {
+    enum { WORDS = 3 };
+    const tem_mechanism_options options = {.epsilon = 2};
+    tem_mechanism *mechanism = NULL;
+    tem_channel *channel = NULL;
+    tem_prior *prior = NULL;
+    double in[WORDS + 1] = {1, 2, 3, 4}, out[WORDS + 1] = {0}, vector[2 * WORDS];
+    uint32_t missing = 7;
+    tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
+    if (status == TEM_OK) {
+        status = tem_channel_create(mechanism, run, &channel, NULL);
+        assert_true((channel != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK)
+        status = tem_prior_create_zipf(model, 1, &prior, NULL);
+    const tem_expectation expected = {.prior = prior};
+    if (status == TEM_OK)
+        status = tem_channel_forward(channel, in, 1, run, out, NULL);
+    assert_true((out[0] > 0) == (status == TEM_OK));
+    out[0] = 0;
+    if (status == TEM_OK)
+        status = tem_channel_backward(channel, in, 1, run, out, NULL);
+    assert_true((out[0] > 0) == (status == TEM_OK));
+    out[0] = 0;
+    if (status == TEM_OK)
+        status = tem_channel_posterior(channel, &expected, in, 1, run, out, NULL);
+    assert_true((out[0] > 0) == (status == TEM_OK));
+    out[0] = 0;
+    if (status == TEM_OK)
+        status = tem_text_vectors(model, text, 1, run, out, NULL);
+    assert_true((out[0] > 0) == (status == TEM_OK));
+    if (status == TEM_OK)
+        status = tem_model_align_vectors(model, vectors, vector, &missing, NULL);
+    assert_true((missing == 0) == (status == TEM_OK));
+    tem_prior_free(prior);
+    tem_channel_free(channel);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+static void test_learning(void **state) {
+    (void)state;
+    static const char *const words[] = {"a", "b", "c"};
+    static const float values[] = {0, 0, 1, 1, 2, 3};
+    const tem_run run = {.threads = 2};
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    char path[96];
+    snprintf(path, sizeof path, "%s/public.txt", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs("a b c\na\n", file) > 0);
+    fclose(file);
+    assert_int_equal(tem_vectors_create(words, values, 3, 2, &vectors, NULL), TEM_OK);
+    assert_int_equal(
+        tem_model_build(vectors, &(tem_build_options){.space = TEM_SPACE_RAW}, NULL, &model, NULL),
+        TEM_OK);
+    for (uint64_t n = 1;; n++) {
+        core_fault_arm(n);
+        const tem_status status = learn(model, vectors, path, &run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 40);
+            break;
+        }
+        assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE);
+    }
+    unlink(path);
+    tem_model_free(model);
+    tem_vectors_free(vectors);
+}
+
 /* Audit, losses and calibration of a model. */
 static tem_status audit_model(const tem_model *model, const tem_run *run) {
     const tem_mechanism_options options = {.epsilon = 2};
@@ -637,9 +713,9 @@ int main(void) {
         cmocka_unit_test(test_sphere),      cmocka_unit_test(test_memory),
         cmocka_unit_test(test_function),    cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_certificate), cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_summary),     cmocka_unit_test(test_audit),
-        cmocka_unit_test(test_choose),      cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_summary),     cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_audit),       cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_nearest),     cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
