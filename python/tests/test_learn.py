@@ -229,7 +229,7 @@ def test_public_moments_are_exact(small, vectors3):
     assert original.deviation == pytest.approx(rows.std(0))
 
 
-def test_matching(small, vectors3):
+def test_matching(small, vectors3, tmp_path):
     texts = [f"{a} {b}" for a in WORDS for b in WORDS][:150]
     batch = make_vectorizer(small, vectors3, match="batch").fit()
     for each in (batch, batch.original()):
@@ -240,7 +240,9 @@ def test_matching(small, vectors3):
             each.transform(texts[:99])
     public = make_vectorizer(small, vectors3, match="public", kind="original").fit()
     assert public.transform(PUBLIC).std(0) == pytest.approx(1)
-    for prior in ("zipf", 0.5):
+    counts = tmp_path / "counts.tsv"
+    counts.write_text("the\t3\nbad\t1\n")
+    for prior in ("zipf", 0.5, counts):
         with pytest.raises(tem.ArgumentError, match="public"):
             make_vectorizer(small, vectors3, match="public", prior=prior).fit()
 
@@ -337,6 +339,21 @@ def test_pipelines(small, small_path, vectors3):
     assert search.fit(TEXTS, LABELS).best_params_["penalty"] == 1e-4
     with pytest.raises(tem.ArgumentError):
         tem.learn.PosteriorClassifier(vectorizer, kind="both").fit(TEXTS, LABELS)
+
+
+def test_trains_on_released_and_predicts_original(small, vectors3):
+    """At an epsilon at which the two sides have different vectors."""
+    vectorizer = make_vectorizer(small, vectors3).fit()
+    plain = LogisticRegression(C=1 / (0.01 * len(TEXTS)), max_iter=1000)
+    plain.fit(vectorizer.transform(TEXTS), LABELS)
+    learner = tem.learn.PosteriorClassifier(make_vectorizer(small, vectors3)).fit(TEXTS, LABELS)
+    assert learner.classifier_.coef_ == pytest.approx(plain.coef_)
+    scores = {kind: plain.decision_function(vectorizer._twin(kind).transform(TEXTS))
+              for kind in ("original", "released")}
+    assert abs(scores["original"] - scores["released"]).max() > 1e-3
+    for kind, expected in scores.items():
+        found = learner.set_params(kind=kind).decision_function(TEXTS)
+        assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_recommended_learner(small):
@@ -487,6 +504,19 @@ def test_estimate(small, tmp_path):
     pandas.testing.assert_frame_equal(found, again)
     whole = tem.estimate(frame, sets=lexicon, **SURE, model=small)
     assert list(whole["group"]) == ["all", "all"] and list(whole["words"]) == [100, 100]
+
+
+@pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
+def test_estimate_of_a_run_without_unknown_words(small):
+    """The report says that the run dropped them, and the keyword says more than the report."""
+    frame = pandas.DataFrame({"text": TEXTS})
+    how = {"sets": {"a": ["the"]}, "epsilon": 2, "model": small, "prior": PUBLIC}
+    report = small.privatize_report(TEXTS, epsilon=2, unknown="drop")[1]
+    none, some = (tem.estimate(frame, unknown=share, **how) for share in (0, 0.5))
+    assert none["expected"][0] > some["expected"][0]
+    pandas.testing.assert_frame_equal(tem.estimate(frame, report=report, **how), none)
+    pandas.testing.assert_frame_equal(tem.estimate(frame, report=report, unknown=0.5, **how), some)
+    assert tem.estimate(frame, **how)["expected"][0] < none["expected"][0]
 
 
 def test_estimate_refuses(small, tmp_path):

@@ -103,3 +103,10 @@ void lapack_add_product(uint32_t rows, uint32_t columns, uint32_t depth, const d
     dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)columns, (int)depth, 1, a,
           (int)a_stride, b, (int)b_stride, 1, c, (int)c_stride);
 }
+
+void lapack_add_transposed_product(uint32_t rows, uint32_t columns, uint32_t depth, const double *a,
+                                   size_t a_stride, const double *b, size_t b_stride, double *c,
+                                   size_t c_stride) {
+    dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)rows, (int)columns, (int)depth, 1, a,
+          (int)a_stride, b, (int)b_stride, 1, c, (int)c_stride);
+}

@@ -14,7 +14,8 @@
  * iteration does not converge. */
 tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, tem_error *error);
 
-/* Between these two calls any number of threads may call lapack_add_product. OpenBLAS has one
+/* Between these two calls any number of threads may call lapack_add_product and
+ * lapack_add_transposed_product. OpenBLAS has one
  * thread in the whole process meanwhile, and other callers of lapack_products_begin and
  * lapack_eigenvectors wait. Fails with TEM_ERR_UNSUPPORTED if there is no OpenBLAS. */
 tem_status lapack_products_begin(tem_error *error);
@@ -25,5 +26,10 @@ void lapack_products_end(void);
 void lapack_add_product(uint32_t rows, uint32_t columns, uint32_t depth, const double *a,
                         size_t a_stride, const double *b, size_t b_stride, double *c,
                         size_t c_stride);
+
+/* The same with the transpose of a (depth by rows). */
+void lapack_add_transposed_product(uint32_t rows, uint32_t columns, uint32_t depth, const double *a,
+                                   size_t a_stride, const double *b, size_t b_stride, double *c,
+                                   size_t c_stride);
 
 #endif

@@ -9,9 +9,13 @@
 
 #include <string.h>
 
-/* A thread computes K for the rows of one block of words (SQUARES_BLOCK) and TILE_BLOCKS blocks of
- * columns: 96 x 1536 doubles, 1.2 MB, which stay in the cache of its core. */
-enum { TILE_BLOCKS = 16, TILE_COLUMNS_MAX = TILE_BLOCKS * SQUARES_BLOCK };
+/* K is symmetric, so each tile of K serves two sums: rows times the `in` of its columns, and columns
+ * times the `in` of its rows. The words are cut into GROUPS groups, and the products run in rounds. In
+ * a round each group meets one other group, so no two threads write to the same row, and each round
+ * begins after the one before has ended. So the order of sums does not depend on the number of
+ * threads. A tile has the rows of one block of words (SQUARES_BLOCK) and the columns of up to
+ * TILE_BLOCKS blocks: 96 x 1536 doubles, 1.2 MB, which stay in the cache of its core. */
+enum { GROUPS = 64, TILE_BLOCKS = 16, TILE_COLUMNS_MAX = TILE_BLOCKS * SQUARES_BLOCK };
 
 typedef struct product {
     const tem_channel *channel;
@@ -20,62 +24,139 @@ typedef struct product {
     uint32_t columns;
     squares_room room;
     double *tiles; /* SQUARES_BLOCK * TILE_COLUMNS_MAX numbers per thread */
+    uint32_t groups;
+    uint32_t round;
+    const tem_run *run;      /* the caller's */
+    uint64_t done, meetings; /* of groups: before this round, and in all */
 } product;
 
-/* Writes K of the rows of a block and the `width` words of one block of columns to `out`, whose
- * rows are `stride` numbers apart. */
-static void weigh_block(const tem_channel *c, const tem_dist *distances, uint32_t rows,
-                        uint32_t width, double *out, size_t stride) {
-    for (uint32_t r = 0; r < rows; r++)
-        c->weigh(&c->weighing, distances + (size_t)r * SQUARES_BLOCK, width, out + r * stride);
+/* The blocks `first` to `end` - 1. */
+typedef struct block_range {
+    uint32_t first, end;
+} block_range;
+
+static block_range blocks_of_group(const product *p, uint32_t group) {
+    const uint64_t blocks = p->channel->squares.blocks;
+    return (block_range){(uint32_t)(blocks * group / p->groups),
+                         (uint32_t)(blocks * (group + 1) / p->groups)};
 }
 
-/* Adds the part of the product of one tile: the rows of block `rows`, and the columns of TILE_BLOCKS
- * blocks from block `first` on. */
-static void add_tile(product *p, unsigned thread, uint32_t rows, uint32_t first) {
+/* Fills the tile of a thread with K of the rows of block `rows` and the columns of these blocks.
+ * Returns the number of columns. */
+static uint32_t fill_tile(product *p, unsigned thread, uint32_t rows, block_range columns,
+                          double *tile) {
     const tem_channel *c = p->channel;
-    double *tile = p->tiles + (size_t)thread * SQUARES_BLOCK * TILE_COLUMNS_MAX;
     const uint32_t row_count = squares_block_size(&c->squares, rows);
     uint32_t width = 0;
-    for (uint32_t block = first; block < c->squares.blocks && block < first + TILE_BLOCKS;
-         block++) {
+    for (uint32_t block = columns.first; block < columns.end; block++) {
         const uint32_t words = squares_block_size(&c->squares, block);
-        weigh_block(c, squares_meet(&c->squares, &p->room, thread, rows, block), row_count, words,
-                    tile + width, TILE_COLUMNS_MAX);
+        const tem_dist *distances = squares_meet(&c->squares, &p->room, thread, rows, block);
+        for (uint32_t r = 0; r < row_count; r++)
+            c->weigh(&c->weighing, distances + (size_t)r * SQUARES_BLOCK, words,
+                     tile + (size_t)r * TILE_COLUMNS_MAX + width);
         width += words;
     }
-    lapack_add_product(row_count, p->columns, width, tile, TILE_COLUMNS_MAX,
-                       p->in + (size_t)first * SQUARES_BLOCK * p->columns, p->columns,
-                       p->out + (size_t)rows * SQUARES_BLOCK * p->columns, p->columns);
+    return width;
 }
 
-static void multiply_rows(void *context, uint64_t item, unsigned thread) {
-    product *p = context;
-    const tem_channel *c = p->channel;
-    const uint32_t rows = (uint32_t)item;
-    memset(p->out + (size_t)rows * SQUARES_BLOCK * p->columns, 0,
-           (size_t)squares_block_size(&c->squares, rows) * p->columns * sizeof *p->out);
-    squares_set_rows(&c->squares, &p->room, thread, rows);
-    for (uint32_t first = 0; first < c->squares.blocks; first += TILE_BLOCKS) {
-        if (core_task_stopped())
-            return;
-        add_tile(p, thread, rows, first);
+/* Adds what block `rows` and at most TILE_BLOCKS others give to each other; or, if the others are
+ * `rows` alone, to itself. */
+static void add_tile(product *p, unsigned thread, uint32_t rows, block_range columns) {
+    double *tile = p->tiles + (size_t)thread * SQUARES_BLOCK * TILE_COLUMNS_MAX;
+    const uint32_t row_count = squares_block_size(&p->channel->squares, rows);
+    const uint32_t width = fill_tile(p, thread, rows, columns, tile);
+    const size_t row = (size_t)rows * SQUARES_BLOCK * p->columns,
+                 column = (size_t)columns.first * SQUARES_BLOCK * p->columns;
+    lapack_add_product(row_count, p->columns, width, tile, TILE_COLUMNS_MAX, p->in + column,
+                       p->columns, p->out + row, p->columns);
+    if (columns.first != rows)
+        lapack_add_transposed_product(width, p->columns, row_count, tile, TILE_COLUMNS_MAX,
+                                      p->in + row, p->columns, p->out + column, p->columns);
+}
+
+/* Adds what block `rows` and the blocks of a range give to each other. */
+static void add_row(product *p, unsigned thread, uint32_t rows, block_range columns) {
+    for (uint32_t first = columns.first; first < columns.end && !core_task_stopped();
+         first += TILE_BLOCKS) {
+        const uint32_t end = first + TILE_BLOCKS < columns.end ? first + TILE_BLOCKS : columns.end;
+        add_tile(p, thread, rows, (block_range){first, end});
     }
+}
+
+/* One item of a round: two groups meet. This is the usual schedule of a tournament of an even number
+ * of players: the last one stays where it is, the others move on by one in each round. If the number
+ * of groups is odd, nobody is the last player. */
+static void meet_other(void *context, uint64_t item, unsigned thread) {
+    product *p = context;
+    const uint32_t moving = p->groups - 1 + p->groups % 2, i = (uint32_t)item;
+    const uint32_t one = (p->round + i) % moving;
+    const uint32_t other = i == 0 ? moving : (p->round + moving - i) % moving;
+    if (other >= p->groups)
+        return;
+    const block_range rows = blocks_of_group(p, one), columns = blocks_of_group(p, other);
+    for (uint32_t block = rows.first; block < rows.end; block++) {
+        squares_set_rows(&p->channel->squares, &p->room, thread, block);
+        add_row(p, thread, block, columns);
+    }
+}
+
+/* One item of the first round: the blocks of a group meet each other. */
+static void meet_itself(void *context, uint64_t item, unsigned thread) {
+    product *p = context;
+    const block_range blocks = blocks_of_group(p, (uint32_t)item);
+    for (uint32_t block = blocks.first; block < blocks.end; block++) {
+        squares_set_rows(&p->channel->squares, &p->room, thread, block);
+        add_tile(p, thread, block, (block_range){block, block + 1});
+        add_row(p, thread, block, (block_range){block + 1, blocks.end});
+    }
+}
+
+/* The progress of all rounds. */
+static int tell_rounds(void *context, const char *stage, uint64_t done, uint64_t total) {
+    const product *p = context;
+    (void)total;
+    return p->run->progress(p->run->progress_context, stage, p->done + done, p->meetings);
+}
+
+static tem_status run_rounds(product *p, core_team *team, const char *stage, tem_error *error) {
+    const uint32_t players = p->groups + p->groups % 2;
+    const tem_run own = {.progress =
+                             p->run != NULL && p->run->progress != NULL ? tell_rounds : NULL,
+                         .progress_context = p};
+    p->meetings = p->groups + (uint64_t)(players - 1) * (players / 2);
+    tem_status status = core_team_parallel(team, &own, stage, p->groups, meet_itself, p, error);
+    p->done = p->groups;
+    for (p->round = 0; status == TEM_OK && p->round + 1 < players && p->groups > 1; p->round++) {
+        status = core_team_parallel(team, &own, stage, players / 2, meet_other, p, error);
+        p->done += players / 2;
+    }
+    return status;
 }
 
 tem_status channel_multiply(const tem_channel *channel, const char *stage, const double *in,
                             uint32_t columns, const tem_run *run, double *out, tem_error *error) {
     const unsigned threads = core_thread_count(run);
-    product p = {.channel = channel, .in = in, .out = out, .columns = columns};
+    const uint32_t blocks = channel->squares.blocks;
+    product p = {.channel = channel,
+                 .in = in,
+                 .out = out,
+                 .columns = columns,
+                 .groups = blocks < GROUPS ? blocks : GROUPS,
+                 .run = run};
+    core_team *team = NULL;
     tem_status status = lapack_products_begin(error);
     if (status != TEM_OK)
         return status;
+    memset(out, 0, (size_t)channel->count * columns * sizeof *out);
     status = squares_room_init(&p.room, &channel->squares, threads, error);
     p.tiles = core_alloc(threads, SQUARES_BLOCK * TILE_COLUMNS_MAX * sizeof *p.tiles);
     if (status == TEM_OK && p.tiles == NULL)
         status = core_fail_memory(error);
     if (status == TEM_OK)
-        status = core_parallel(run, stage, channel->squares.blocks, multiply_rows, &p, error);
+        status = core_team_create(run, &team, error);
+    if (status == TEM_OK)
+        status = run_rounds(&p, team, stage, error);
+    core_team_free(team);
     core_free(p.tiles);
     squares_room_free(&p.room);
     lapack_products_end();
