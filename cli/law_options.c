@@ -1,4 +1,4 @@
-/* law_options.c - the mechanism that released a text, and what is publicly expected of the original. */
+/* law_options.c - the mechanism that released a text, and what is expected of the original. */
 #include "law_options.h"
 
 #include "prior_option.h"

@@ -1,5 +1,5 @@
-/* law_options.h - the mechanism that released a text, and what is publicly expected of the original: the
- * options of the commands that learn from released text. */
+/* law_options.h - the mechanism that released a text, and what is publicly expected of the
+ * original: the options of the commands that learn from released text. */
 #ifndef CLI_LAW_OPTIONS_H
 #define CLI_LAW_OPTIONS_H
 
