@@ -1,7 +1,7 @@
 /* command_estimate.c - tem estimate: how often words were in the original of a released text. */
 #include "commands.h"
 #include "format_names.h"
-#include "law.h"
+#include "law_options.h"
 #include "plot.h"
 #include "prior_option.h"
 #include "released.h"

@@ -1,7 +1,7 @@
 /* command_posterior.c - tem posterior: vectors for learning from released text. */
 #include "commands.h"
 #include "default_model.h"
-#include "law.h"
+#include "law_options.h"
 #include "outputs.h"
 #include "prior_option.h"
 #include "talk.h"

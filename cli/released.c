@@ -10,11 +10,11 @@ enum { GROUPS_MAX = 1000 };
 
 static const double FOREIGN_MAX = 0.01; /* share of words that the mechanism never outputs */
 
-typedef struct counting {
+typedef struct word_counting {
     const law *l;
     released *r;
     uint32_t last; /* the group of the record before: records often come in order */
-} counting;
+} word_counting;
 
 static tem_status fail(tem_error *error, tem_status status, const char *message) {
     *error = (tem_error){.status = status};
@@ -28,7 +28,7 @@ static bool is_named(const released_group *g, const char *name, size_t bytes) {
     return g->name_bytes == bytes && (bytes == 0 || memcmp(g->name, name, bytes) == 0);
 }
 
-static tem_status add_group(counting *c, const char *name, size_t bytes, tem_error *error) {
+static tem_status add_group(word_counting *c, const char *name, size_t bytes, tem_error *error) {
     released *r = c->r;
     if (r->count == GROUPS_MAX)
         return fail(error, TEM_ERR_FORMAT,
@@ -53,7 +53,7 @@ static tem_status add_group(counting *c, const char *name, size_t bytes, tem_err
 }
 
 /* Sets c->last to the group with this name. */
-static tem_status find_group(counting *c, const char *name, size_t bytes, tem_error *error) {
+static tem_status find_group(word_counting *c, const char *name, size_t bytes, tem_error *error) {
     if (c->last < c->r->count && is_named(&c->r->groups[c->last], name, bytes))
         return TEM_OK;
     for (uint32_t i = 0; i < c->r->count; i++)
@@ -79,7 +79,7 @@ static tem_status is_punctuation(const tem_model *model, const char *word, size_
     return status;
 }
 
-static tem_status count_word(counting *c, const char *word, size_t length, tem_error *error) {
+static tem_status count_word(word_counting *c, const char *word, size_t length, tem_error *error) {
     const law *l = c->l;
     const uint32_t id = tem_model_find(l->model, word, length);
     const bool is_output = id != TEM_NO_WORD && law_outputs(l, id);
@@ -109,7 +109,7 @@ static tem_status count_word(counting *c, const char *word, size_t length, tem_e
 
 static tem_status take_record(void *context, const char *text, size_t bytes, const char *group,
                               size_t group_bytes, tem_error *error) {
-    counting *c = context;
+    word_counting *c = context;
     tem_status status = find_group(c, group, group_bytes, error);
     if (status == TEM_OK)
         c->r->groups[c->last].documents++;
@@ -159,7 +159,7 @@ static int check_words(const char *path, const released *r) {
 
 int released_read(const tem_records *records, const law *l, const tem_run *run, released *out) {
     released r = {.groups = NULL};
-    counting c = {.l = l, .r = &r};
+    word_counting c = {.l = l, .r = &r};
     tem_error error;
     const tem_status read = tem_records_read(records, take_record, &c, run, &error);
     talk_end_progress();

@@ -2,7 +2,7 @@
 #ifndef CLI_RELEASED_H
 #define CLI_RELEASED_H
 
-#include "law.h"
+#include "law_options.h"
 #include "tem_command.h"
 
 /* The records with the same value of a field. */

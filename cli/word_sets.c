@@ -18,15 +18,15 @@ static int complain(const char *path, const char *what) {
 
 /* ---- making sets ---- */
 
-typedef struct member {
+typedef struct set_member {
     uint32_t set, word;
-} member;
+} set_member;
 
 /* Sets while they grow. */
 typedef struct making {
     char **names;
     uint32_t count;
-    member *members;
+    set_member *members;
     size_t member_count, member_room;
 } making;
 
@@ -50,13 +50,13 @@ static bool add_set(making *m, const char *name, size_t bytes) {
 static bool add_member(making *m, uint32_t set, uint32_t word) {
     if (m->member_count == m->member_room) {
         const size_t room = 2 * m->member_room + 64;
-        member *more = realloc(m->members, room * sizeof *more);
+        set_member *more = realloc(m->members, room * sizeof *more);
         if (more == NULL)
             return false;
         m->members = more;
         m->member_room = room;
     }
-    m->members[m->member_count++] = (member){set, word};
+    m->members[m->member_count++] = (set_member){set, word};
     return true;
 }
 

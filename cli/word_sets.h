@@ -13,9 +13,9 @@ typedef struct word_sets {
 /* Each makes sets, and returns an exit status after printing what went wrong. Free with
  * word_sets_free.
  *
- * A lexicon has lines of a category, a tab and a word; a set is a category. --words has one word per
- * line; a set is a word. Both files are read as word_file.h says. tem cuts and folds the words as it
- * does text, and leaves out those that the model does not have: a note counts them. */
+ * A lexicon has lines of a category, a tab and a word; a set is a category. --words has one word
+ * per line; a set is a word. Both files are read as word_file.h says. tem cuts and folds the words
+ * as it does text, and leaves out those that the model does not have: a note counts them. */
 int word_sets_read_lexicon(const char *path, const tem_model *model, bool quiet, word_sets *out);
 int word_sets_read_words(const char *path, const tem_model *model, bool quiet, word_sets *out);
 

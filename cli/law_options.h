@@ -1,7 +1,7 @@
-/* law.h - the mechanism that released a text, and what is publicly expected of the original: the
- * options of the commands that learn from released text. */
-#ifndef CLI_LAW_H
-#define CLI_LAW_H
+/* law_options.h - the mechanism that released a text, and what is publicly expected of the
+ * original: the options of the commands that learn from released text. */
+#ifndef CLI_LAW_OPTIONS_H
+#define CLI_LAW_OPTIONS_H
 
 #include "common_options.h"
 #include "mechanism_options.h"

@@ -1,5 +1,5 @@
-/* law.c - the mechanism that released a text, and what is publicly expected of the original. */
-#include "law.h"
+/* law_options.c - the mechanism that released a text, and what is expected of the original. */
+#include "law_options.h"
 
 #include "prior_option.h"
 #include "talk.h"
