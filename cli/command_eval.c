@@ -147,7 +147,12 @@ static void print_help(const option_spec *table) {
          "classify: does the same without the attack on your own labelled texts.\n"
          "tem writes each result as a line of DIR/results.jsonl as soon as it has it; a run that\n"
          "was stopped continues where it was. At the end it makes results.csv, results.md and\n"
-         "figures. The draws are seeded: this is an experiment, and its texts are not private.\n");
+         "figures. The draws are seeded: this is an experiment, and its texts are not private.\n"
+         "\n"
+         "Learners: paper is the paper's classifier; linear has fixed vectors; posterior and\n"
+         "deconvolved use the law of the mechanism. Public text gives the prior and the vectors.\n"
+         "It must be public; imdb takes the unlabelled reviews, train/unsup. Without public text\n"
+         "the prior is Zipf's law, and the vectors are the file MODEL.temv beside MODEL.tem.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem eval imdb --data aclImdb --out results --quick\n"
@@ -173,13 +178,10 @@ int command_eval(int argc, char *const *argv) {
         {"learners", 0, OPTION_TEXT, &r.learners, "LIST",
          "some of paper,linear,posterior,deconvolved (default: paper)", 0, 0},
         {"public", 0, OPTION_TEXT, &r.public_text, "PATH",
-         "PUBLIC text, one document per line or a directory of .txt files: the prior, and vectors "
-         "(imdb: unlabelled reviews, for learners other than paper)",
-         0, 0},
+         "PUBLIC text: a file with one document per line, or a directory of .txt files", 0, 0},
         {"vectors", 0, OPTION_TEXT, &r.vectors, "V",
-         "of linear and posterior: a file, or text:K, K numbers per word from the public text "
-         "(default: text:50; without public text MODEL.temv)",
-         0, 0},
+         "of linear and posterior: a file, or text:K, from the public text (default text:50)", 0,
+         0},
         {"penalty", 0, OPTION_POSITIVE, &r.penalty, "X",
          "of linear and posterior (default: 0.01 with text:K, else 0.1)", 0, 0},
         {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},
