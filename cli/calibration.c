@@ -4,6 +4,7 @@
 #include "default_model.h"
 #include "outputs.h"
 #include "talk.h"
+#include "tem_command.h"
 #include "trust.h"
 
 #include <errno.h>
@@ -69,18 +70,17 @@ tem_certificate *calibration_find(const tem_model *model, const tem_calibration 
     return NULL;
 }
 
-tem_status calibration_summarise(const tem_model *model, const tem_certificate *certificate,
-                                 const tem_prior *prior, const tem_run *run, tem_summary *summary,
-                                 tem_error *error) {
+tem_status calibration_summarise(const tem_model *model, const tem_accountant *equal,
+                                 const tem_certificate *certificate, const tem_prior *prior,
+                                 const tem_run *run, tem_summary *summary, tem_error *error) {
     tem_mechanism *mechanism = NULL;
-    tem_accountant *accountant = NULL;
+    tem_certificate_info info;
+    tem_certificate_get_info(certificate, &info);
     tem_status status = calibration_mechanism(certificate, model, &mechanism, error);
     if (status == TEM_OK)
-        status =
-            tem_accountant_create(model, tem_mechanism_weights(mechanism), run, &accountant, error);
-    if (status == TEM_OK)
-        status = tem_accountant_summarise(accountant, mechanism, prior, 1, run, summary, error);
-    tem_accountant_free(accountant);
+        status = info.weights == TEM_WEIGHTS_EQUAL
+                     ? tem_accountant_summarise(equal, mechanism, prior, 1, run, summary, error)
+                     : tem_summarise_once(mechanism, prior, run, summary, error);
     tem_mechanism_free(mechanism);
     return status;
 }
@@ -112,9 +112,10 @@ static int told(void *context, const tem_search_state *state) {
 
 /* A search that was ended early must not replace the result of a complete one. *better receives the
  * existing certificate if it is as good or better, after printing so; else NULL. */
-static tem_status find_better(const tem_model *model, const tem_calibration *wanted,
-                              const tem_certificate *found, const tem_run *run, bool quiet,
-                              tem_certificate **better, tem_error *error) {
+static tem_status find_better(const tem_model *model, const tem_accountant *accountant,
+                              const tem_calibration *wanted, const tem_certificate *found,
+                              const tem_run *run, bool quiet, tem_certificate **better,
+                              tem_error *error) {
     tem_certificate *known = calibration_find(model, wanted);
     tem_certificate_info info;
     tem_summary before;
@@ -123,7 +124,7 @@ static tem_status find_better(const tem_model *model, const tem_calibration *wan
         return TEM_OK;
     tem_certificate_get_info(found, &info);
     const tem_status status =
-        calibration_summarise(model, known, wanted->prior, run, &before, error);
+        calibration_summarise(model, accountant, known, wanted->prior, run, &before, error);
     talk_end_progress();
     if (status == TEM_OK && before.distance_mean <= info.effect.distance) {
         talk_note(quiet,
@@ -181,7 +182,7 @@ tem_certificate *calibration_make(const tem_model *model, const tem_accountant *
         tem_accountant_calibrate(accountant, &search, run, &certificate, audit, &error);
     talk_end_progress();
     if (status == TEM_OK && w.said)
-        status = find_better(model, wanted, certificate, run, quiet, &better, &error);
+        status = find_better(model, accountant, wanted, certificate, run, quiet, &better, &error);
     if (better != NULL && audit != NULL)
         status = audit_again(model, accountant, better, run, audit, &error);
     talk_end_progress();

@@ -16,11 +16,12 @@ bool calibration_ready(void);
 tem_certificate *calibration_find(const tem_model *model, const tem_calibration *wanted);
 
 /* Computes the effects of a certified mechanism under a prior. The effects that the certificate
- * states are not proved, and their prior may have been another file of the same name. Fails as
- * tem_accountant_summarise does. */
-tem_status calibration_summarise(const tem_model *model, const tem_certificate *certificate,
-                                 const tem_prior *prior, const tem_run *run, tem_summary *summary,
-                                 tem_error *error);
+ * states are not proved, and their prior may have been another file of the same name.
+ *   equal   the model's accountant with equal weights
+ * Fails as tem_accountant_summarise does. */
+tem_status calibration_summarise(const tem_model *model, const tem_accountant *equal,
+                                 const tem_certificate *certificate, const tem_prior *prior,
+                                 const tem_run *run, tem_summary *summary, tem_error *error);
 
 /* Makes a certificate, writes it beside the model and trusts it from now on. If the search was
  * ended early, and calibration_find finds a certificate whose expected distance, computed anew, is

@@ -156,15 +156,16 @@ static bool print_json(const audit_result *r) {
     const tem_mechanism_info *info = &r->info;
     const tem_audit *audit = &r->audit;
     json_t *all = json_pack(
-        "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:o, s:b, s:f, s:f, s:o, s:f, s:f, "
+        "{s:f, s:f, s:f, s:o, s:I, s:s, s:s, s:o, s:b, s:f, s:f, s:b, s:o, s:f, s:f, "
         "s:{s:I, s:I}, s:o, s:o, s:o}",
         "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)r->words, "weights",
         tem_weights_name(info->weights), "mechanism", info->properties->name, "certificate",
         info->certificate[0] != '\0' ? json_string(info->certificate) : json_null(), "metric",
         audit->is_metric, "realised", audit->realised, "realised_least", audit->realised_least,
-        "worst", words_worst_as_json(r->model, audit), "epsilon_gamma", info->epsilon_gamma,
-        "local", audit->local, "pairs", "examined", (json_int_t)audit->pairs_examined, "pruned",
+        "realised_least_proved", audit->is_metric && !r->excludes, "worst",
+        words_worst_as_json(r->model, audit), "epsilon_gamma", info->epsilon_gamma, "local",
+        audit->local, "pairs", "examined", (json_int_t)audit->pairs_examined, "pruned",
         (json_int_t)audit->pairs_pruned, "documents", documents_as_json(r), "exposed",
         exposed_as_json(r->model, r->exposed, r->exposed_count), "effects",
         r->certified ? effects_as_json(&r->certificate) : json_null());
@@ -256,8 +257,8 @@ static void print_help(const option_spec *table) {
          "word; the cost of documents; and the words that are protected least.\n");
     options_print_help(stdout, table);
     puts("\n"
-         "  tem audit --epsilon 3\n"
-         "  tem audit --epsilon 3 --json --plot losses.svg");
+         "  tem audit --epsilon 2\n"
+         "  tem audit --epsilon 2 --json --plot losses.svg");
 }
 
 int command_audit(int argc, char *const *argv) {

@@ -47,6 +47,31 @@ static int read_excluded(build_request *r) {
     return EXIT_FAILED;
 }
 
+/* The first option that only a sphere has, or NULL. */
+static const char *sphere_option(const build_request *r) {
+    return r->dimensions > 0    ? "--dimensions"
+           : r->remove > 0      ? "--remove"
+           : r->drop_degenerate ? "--drop-degenerate"
+                                : NULL;
+}
+
+/* Checks that the options about the space go together. */
+static int check_space(const build_request *r) {
+    const char *option = sphere_option(r);
+    if (r->space == TEM_SPACE_RAW && option != NULL)
+        return talk_usage("build",
+                          "%s does not go with --space raw, which takes the vectors as they are: "
+                          "leave out %s, or use --space sphere",
+                          option, option);
+    const char *sphere = r->space == TEM_SPACE_SPHERE ? "--space sphere" : option;
+    if (sphere != NULL && r->metric != TEM_EUCLIDEAN)
+        return talk_usage("build",
+                          "%s does not go with --metric %s: a sphere needs the euclidean metric. "
+                          "Leave out %s or --metric",
+                          sphere, r->metric_name, sphere);
+    return EXIT_DONE;
+}
+
 /* Completes the request. Returns EXIT_DONE, or the exit status with which to end. */
 static int check_request(build_request *r, size_t operands) {
     tem_error error;
@@ -58,6 +83,8 @@ static int check_request(build_request *r, size_t operands) {
         return talk_usage("build", "--metric: %s", error.message);
     if (r->space_name != NULL && tem_space_parse(r->space_name, &r->space, &error) != TEM_OK)
         return talk_usage("build", "--space: %s", error.message);
+    if (check_space(r) != EXIT_DONE)
+        return EXIT_USAGE;
     if (outputs_are_same(r->vectors, r->output))
         return talk_usage("build",
                           "VECTORS and MODEL are the same file, which tem would overwrite");

@@ -53,14 +53,14 @@ static void print_text(const calibrated *c) {
 static bool print_json(const calibrated *c) {
     const tem_certificate_info *info = &c->info;
     json_t *root = json_pack(
-        "{s:f, s:f, s:f, s:o, s:I, s:s, s:f, s:f, s:o, s:{s:I, s:I}, s:o, s:s, s:s}", "epsilon",
-        info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
+        "{s:f, s:f, s:f, s:o, s:I, s:s, s:f, s:f, s:b, s:o, s:{s:I, s:I}, s:o, s:s, s:s}",
+        "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "beta",
         info->beta > 0 ? json_real(info->beta) : json_null(), "n", (json_int_t)c->model_info.words,
         "weights", tem_weights_name(info->weights), "realised", info->realised, "realised_least",
-        c->audit.realised_least, "worst", words_worst_as_json(c->model, &c->audit), "pairs",
-        "examined", (json_int_t)c->audit.pairs_examined, "pruned",
-        (json_int_t)c->audit.pairs_pruned, "effects", effects_as_json(info), "hash", info->hash,
-        "file", default_model_certificates());
+        c->audit.realised_least, "realised_least_proved", c->model_info.excluded == 0, "worst",
+        words_worst_as_json(c->model, &c->audit), "pairs", "examined",
+        (json_int_t)c->audit.pairs_examined, "pruned", (json_int_t)c->audit.pairs_pruned, "effects",
+        effects_as_json(info), "hash", info->hash, "file", default_model_certificates());
     const bool done = root != NULL && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
     json_decref(root);
     putchar('\n');

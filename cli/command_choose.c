@@ -176,8 +176,9 @@ static void consider(const tem_certificate_info *info, void *context) {
 
 /* Whether the certificate that --calibrated takes at this epsilon keeps the target: by the effects
  * that it states, and then computed anew, which takes seconds. *kind receives its weights. */
-static tem_status certificate_keeps_target(const chooser *c, double epsilon, const tem_run *run,
-                                           bool *keeps, tem_weights_kind *kind, tem_error *error) {
+static tem_status certificate_keeps_target(const chooser *c, const tem_accountant *accountant,
+                                           double epsilon, const tem_run *run, bool *keeps,
+                                           tem_weights_kind *kind, tem_error *error) {
     const tem_calibration wanted = {.epsilon = epsilon,
                                     .prior_name = prior_name(c->request->prior_name)};
     tem_certificate *certificate = calibration_find(c->model, &wanted);
@@ -190,7 +191,8 @@ static tem_status certificate_keeps_target(const chooser *c, double epsilon, con
     tem_certificate_get_info(certificate, &info);
     *kind = info.weights;
     if (says_kept(&c->wish, &info)) {
-        status = calibration_summarise(c->model, certificate, c->wish.prior, run, &s, error);
+        status =
+            calibration_summarise(c->model, accountant, certificate, c->wish.prior, run, &s, error);
         *keeps = status == TEM_OK && tem_wish_is_kept(&c->wish, &s) != 0;
     }
     tem_certificate_free(certificate);
@@ -198,7 +200,8 @@ static tem_status certificate_keeps_target(const chooser *c, double epsilon, con
 }
 
 /* Finds the largest epsilon at which --calibrated keeps the target; 0: there is none. */
-static tem_status find_certified(chooser *c, const tem_run *run, tem_error *error) {
+static tem_status find_certified(chooser *c, const tem_accountant *accountant, const tem_run *run,
+                                 tem_error *error) {
     certified_answer found = {.chooser = c, .below = INFINITY};
     bool keeps = c->request->beta > 0 ||
                  c->request->gamma > 0 || /* tem compares only certificates of the default beta */
@@ -209,8 +212,8 @@ static tem_status find_certified(chooser *c, const tem_run *run, tem_error *erro
         each_certificate(c, consider, &found);
         if (found.epsilon <= 0)
             break;
-        status =
-            certificate_keeps_target(c, found.epsilon, run, &keeps, &c->certified_weights, error);
+        status = certificate_keeps_target(c, accountant, found.epsilon, run, &keeps,
+                                          &c->certified_weights, error);
         found.below = found.epsilon;
     }
     c->certified = found.epsilon;
@@ -355,7 +358,7 @@ static int choose_with(chooser *c, const tem_accountant *accountant, const tem_r
     if (status == TEM_OK)
         status = find_exposed(c, accountant, run, &error);
     if (status == TEM_OK)
-        status = find_certified(c, run, &error);
+        status = find_certified(c, accountant, run, &error);
     talk_end_progress();
     if (status != TEM_OK)
         return talk_error(&error);

@@ -21,6 +21,8 @@ typedef struct request {
     const char *what; /* "imdb" or "classify" */
     const char *data, *train, *test, *format, *text, *label, *out;
     const char *mechanisms, *epsilons, *only, *export_to;
+    const char *learners, *public_text, *vectors;
+    double penalty;
     uint64_t trials, seed, epochs;
     bool quick, random_init, paper;
 } request;
@@ -40,14 +42,16 @@ static const char *time_text(double seconds, char text[32]) {
 static void tell_row(void *context, const eval_row *row, uint32_t done, uint32_t total,
                      double seconds_left) {
     const request *r = context;
-    char epsilon[32] = "", attack[64] = "", took[32], left[32];
+    char epsilon[32] = "", learner[48] = "", attack[64] = "", took[32], left[32];
     talk_end_progress();
     if (row->epsilon > 0)
         snprintf(epsilon, sizeof epsilon, ", epsilon %g", row->epsilon);
     if (isfinite(row->mia_auc))
         snprintf(attack, sizeof attack, ", membership AUC %.3f", row->mia_auc);
-    talk_note(r->common.quiet, "%u/%u %s%s, trial %u: accuracy %.2f %%%s (%s; %s left)", done,
-              total, row->mechanism, epsilon, row->trial, 100 * row->accuracy, attack,
+    if (strcmp(row->learner, "paper") != 0)
+        snprintf(learner, sizeof learner, ", learner %s", row->learner);
+    talk_note(r->common.quiet, "%u/%u %s%s%s, trial %u: accuracy %.2f %%%s (%s; %s left)", done,
+              total, row->mechanism, epsilon, learner, row->trial, 100 * row->accuracy, attack,
               time_text(row->seconds, took), time_text(seconds_left, left));
 }
 
@@ -95,6 +99,10 @@ static int run(request *r, const tem_model *model, const tem_run *how) {
         .random_init = r->random_init,
         .mechanisms = r->mechanisms,
         .epsilons = r->epsilons == NULL && r->quick ? quick_epsilons : r->epsilons,
+        .learners = r->learners,
+        .public_text = r->public_text,
+        .vectors = r->vectors,
+        .penalty = r->penalty,
         .only = r->only,
         .epochs = (uint32_t)r->epochs,
         .export_to = r->export_to,
@@ -139,7 +147,12 @@ static void print_help(const option_spec *table) {
          "classify: does the same without the attack on your own labelled texts.\n"
          "tem writes each result as a line of DIR/results.jsonl as soon as it has it; a run that\n"
          "was stopped continues where it was. At the end it makes results.csv, results.md and\n"
-         "figures. The draws are seeded: this is an experiment, and its texts are not private.\n");
+         "figures. The draws are seeded: this is an experiment, and its texts are not private.\n"
+         "\n"
+         "Learners: paper is the paper's classifier; linear has fixed vectors; posterior and\n"
+         "deconvolved use the law of the mechanism. Public text gives the prior and the vectors.\n"
+         "It must be public; imdb takes the unlabelled reviews, train/unsup. Without public text\n"
+         "the prior is Zipf's law, and the vectors are the file MODEL.temv beside MODEL.tem.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem eval imdb --data aclImdb --out results --quick\n"
@@ -162,6 +175,15 @@ int command_eval(int argc, char *const *argv) {
          "some of original,madlib,tem,equal,balanced,tuned (default: all)", 0, 0},
         {"epsilons", 0, OPTION_TEXT, &r.epsilons, "LIST",
          "such as 1,2,3 (default: 0.5 to 10, madlib to 24)", 0, 0},
+        {"learners", 0, OPTION_TEXT, &r.learners, "LIST",
+         "some of paper,linear,posterior,deconvolved (default: paper)", 0, 0},
+        {"public", 0, OPTION_TEXT, &r.public_text, "PATH",
+         "PUBLIC text: a file with one document per line, or a directory of .txt files", 0, 0},
+        {"vectors", 0, OPTION_TEXT, &r.vectors, "V",
+         "of linear and posterior: a file, or text:K, from the public text (default text:50)", 0,
+         0},
+        {"penalty", 0, OPTION_POSITIVE, &r.penalty, "X",
+         "of linear and posterior (default: 0.01 with text:K, else 0.1)", 0, 0},
         {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},
         {"paper", 0, OPTION_FLAG, &r.paper, NULL,
          "imdb: use the raw model, which 'make raw' builds, as docs/EVALUATION.md does", 0, 0},

@@ -24,10 +24,15 @@ typedef struct explanation {
     const char *word;
     size_t length;
     uint32_t id; /* TEM_NO_WORD: unknown */
-    uint32_t words;
-    uint32_t *nearest; /* ids of the `top` nearest words, nearest first */
+    uint32_t words, excluded;
+    uint32_t *nearest; /* ids of the `top` nearest outputs, nearest first */
     uint32_t top;
 } explanation;
+
+/* The number of words that can be outputs. */
+static uint32_t outputs_of(const explanation *e) {
+    return e->words - e->excluded;
+}
 
 static double distance_of(const explanation *e, uint32_t id) {
     return (double)tem_law_distance(e->law, id) / TEM_DIST_ONE;
@@ -76,7 +81,7 @@ static void print_text(const explanation *e) {
     if (e->id == TEM_NO_WORD)
         puts("(not in the vocabulary: all such words have the same law)");
     else if (tem_model_is_excluded(e->model, e->id))
-        puts("(excluded: the word is never an output)");
+        puts("(excluded: the word is never an output, so tem always replaces it)");
     puts("\n distance  probability");
     for (uint32_t i = 0; i < e->top; i++) {
         word = tem_model_word(e->model, e->nearest[i], &length);
@@ -84,9 +89,10 @@ static void print_text(const explanation *e) {
         snprintf(text, sizeof text, "%.3f", distance_of(e, e->nearest[i]));
         print_row(text, probability, word, length);
     }
-    if (e->top < e->words && tem_law_outside_decimal(e->law, e->nearest, e->top, DIGITS, others,
-                                                     sizeof others, &error) == TEM_OK) {
-        snprintf(text, sizeof text, "all %s others", talk_count(e->words - e->top));
+    if (e->top < outputs_of(e) &&
+        tem_law_outside_decimal(e->law, e->nearest, e->top, DIGITS, others, sizeof others,
+                                &error) == TEM_OK) {
+        snprintf(text, sizeof text, "all %s others", talk_count(outputs_of(e) - e->top));
         print_row("", strtod(others, NULL), text, strlen(text));
     }
     if (e->id != TEM_NO_WORD)
@@ -131,7 +137,8 @@ static bool print_json(const explanation *e) {
     }
     done = done && tem_law_outside_decimal(e->law, e->nearest, e->top, DIGITS, decimal,
                                            sizeof decimal, &error) == TEM_OK;
-    printf("],\n \"tail\": {\"words\": %u, \"probability\": %s},\n", e->words - e->top, decimal);
+    printf("],\n \"tail\": {\"words\": %u, \"probability\": %s},\n", outputs_of(e) - e->top,
+           decimal);
     if (e->id == TEM_NO_WORD)
         strcpy(decimal, "0");
     else
@@ -164,9 +171,22 @@ static tem_law *paper_law(const explanation *e, tem_error *error) {
     return law;
 }
 
+/* Finds the nearest outputs: of the nearest words, those that are not excluded. Returns false if
+ * there is no memory. */
+static bool find_nearest(explanation *e) {
+    const uint32_t count = e->top + e->excluded;
+    e->nearest = malloc(count * sizeof *e->nearest);
+    if (e->nearest == NULL || tem_law_nearest(e->law, e->nearest, count, NULL) != TEM_OK)
+        return false;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count && found < e->top; i++)
+        if (!tem_model_is_excluded(e->model, e->nearest[i]))
+            e->nearest[found++] = e->nearest[i];
+    return true;
+}
+
 static int tell(explanation *e, bool json) {
-    e->nearest = malloc(e->top * sizeof *e->nearest);
-    bool done = e->nearest != NULL && tem_law_nearest(e->law, e->nearest, e->top, NULL) == TEM_OK;
+    bool done = find_nearest(e);
     if (done && json)
         done = print_json(e);
     else if (done)
@@ -326,7 +346,8 @@ static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top,
     tem_model_get_info(e->model, &model_info);
     tem_mechanism_get_info(mechanism, &e->info);
     e->words = model_info.words;
-    e->top = top < e->words ? (uint32_t)top : e->words;
+    e->excluded = (uint32_t)model_info.excluded;
+    e->top = top < outputs_of(e) ? (uint32_t)top : outputs_of(e);
     if (words->typed_count != 1 || words->listed.count > 0)
         return explain_several(e, mechanism, words, json);
     int status = name_word(e, words, 0);
@@ -340,16 +361,16 @@ static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top,
 static void print_help(const option_spec *table) {
     puts("usage: tem explain --epsilon E WORD... [OPTIONS]\n"
          "\n"
-         "Shows which words replace WORD, and how likely: the nearest words, all the others\n"
+         "Shows which words replace WORD, and how likely: the nearest outputs, all the others\n"
          "together, how often the word stays itself (N_w) and over how many words it is spread\n"
          "in effect (S_w). For several words it prints a table: N_w, S_w and the likeliest other\n"
          "outputs. tem computes these numbers from the exact law, not by drawing.\n");
     options_print_help(stdout, table);
     puts("\n"
-         "  tem explain --epsilon 3 wonderful\n"
-         "  tem explain --epsilon 3 wonderful --top 50 --json\n"
-         "  tem explain --epsilon 3 the insulin chicago\n"
-         "  tem explain --epsilon 3 --words names-of-illnesses.txt");
+         "  tem explain --epsilon 2 wonderful\n"
+         "  tem explain --epsilon 2 wonderful --top 50 --json\n"
+         "  tem explain --epsilon 2 the insulin chicago\n"
+         "  tem explain --epsilon 2 --words names-of-illnesses.txt");
 }
 
 static int open_and_explain(const common_options *common, const mechanism_choice *choice,
@@ -382,8 +403,8 @@ int command_explain(int argc, char *const *argv) {
         MECHANISM_OPTIONS(choice),
         {"words", 0, OPTION_TEXT, &words_path, "FILE",
          "also the words of FILE, one per line: a table", 0, 0},
-        {"top", 0, OPTION_COUNT, &top, "N", "show the N nearest words (default 10); not in a table",
-         1, TEM_WORDS_MAX},
+        {"top", 0, OPTION_COUNT, &top, "N",
+         "show the N nearest outputs (default 10); not in a table", 1, TEM_WORDS_MAX},
         {"json", 0, OPTION_FLAG, &json, NULL,
          "print one JSON object; an array of them for several words", 0, 0},
         TRUSTED_MODEL_OPTIONS(common),

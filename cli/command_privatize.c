@@ -34,11 +34,11 @@ static void print_help(const option_spec *table) {
          "files, or standard input ('-', or no FILE). Writes to standard output, or to -o OUT.\n");
     options_print_help(stdout, table);
     puts("\n"
-         "  echo \"the movie was wonderful\" | tem privatize --epsilon 3\n"
-         "  tem privatize --epsilon 3 reviews.txt -o private.txt --report report.json\n"
-         "  tem privatize --epsilon 3 --format csv --field text in.csv -o out.csv\n"
-         "  tem privatize --epsilon 3 --format jsonl --field body < in.jsonl > out.jsonl\n"
-         "  tem privatize --epsilon 3 --ledger spent.jsonl --budget 1000 in.txt -o out.txt\n"
+         "  echo \"the movie was wonderful\" | tem privatize --epsilon 2\n"
+         "  tem privatize --epsilon 2 reviews.txt -o private.txt --report report.json\n"
+         "  tem privatize --epsilon 2 --format csv --field text in.csv -o out.csv\n"
+         "  tem privatize --epsilon 2 --format jsonl --field body < in.jsonl > out.jsonl\n"
+         "  tem privatize --epsilon 2 --ledger spent.jsonl --budget 1000 in.txt -o out.txt\n"
          "\n"
          "epsilon is the privacy loss per unit of distance between words: for two words at\n"
          "distance d, the probabilities of an output differ by a factor of at most exp(E d).\n"
@@ -84,11 +84,9 @@ static int check_inputs(const privatize_request *r) {
                       stderr);
             return EXIT_FAILED;
         }
-        if (r->job.format == 0 && format_is_ending(path))
-            return talk_usage("privatize",
-                              "%s looks like a table: name its --format and --field, or say "
-                              "--format text",
-                              path);
+        const int status = format_check_path("privatize", path, r->job.format);
+        if (status != EXIT_DONE)
+            return status;
     }
     return EXIT_DONE;
 }

@@ -110,6 +110,13 @@ const char *default_model_certificates(void) {
     return certificates;
 }
 
+const char *default_model_vectors(void) {
+    static char vectors[PATH_MAX + sizeof ".temv"];
+    const size_t ending = outputs_ends_in(path, ".tem") ? sizeof ".tem" - 1 : 0;
+    snprintf(vectors, sizeof vectors, "%.*s.temv", (int)(strlen(path) - ending), path);
+    return vectors;
+}
+
 bool default_model_is_own(void) {
     return is_own;
 }

@@ -23,6 +23,9 @@ const char *default_model_path(void);
 /* The path of that model's certificates: the model's path with ".cert" added. */
 const char *default_model_certificates(void);
 
+/* The path of that model's vectors to learn with: the model's path with .temv instead of .tem. */
+const char *default_model_vectors(void);
+
 /* Whether that model was found beside the program or as the installed one, and was named neither by
  * the user nor by $TEM_MODEL. */
 bool default_model_is_own(void);

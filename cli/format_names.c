@@ -1,6 +1,8 @@
 /* format_names.c - the record formats, for help and messages. */
 #include "format_names.h"
 
+#include "talk.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -60,11 +62,19 @@ bool format_has_fields(tem_format format) {
     return false;
 }
 
-bool format_is_ending(const char *path) {
+static bool is_ending(const char *path) {
     const char *ending = strrchr(path, '.'), *name = NULL;
     int has_fields = 0;
     for (unsigned i = 0; (name = tem_format_at(i, NULL, &has_fields, NULL)) != NULL; i++)
         if (has_fields && ending != NULL && ending != path && strcmp(ending + 1, name) == 0)
             return true;
     return false;
+}
+
+int format_check_path(const char *command, const char *path, tem_format format) {
+    if (format != 0 || !is_ending(path))
+        return EXIT_DONE;
+    return talk_usage(command,
+                      "%s looks like a table: name its --format and --field, or say --format text",
+                      path);
 }

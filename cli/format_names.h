@@ -16,7 +16,8 @@ const char *format_names_listed(void);
 /* Whether records of the format have fields; false for 0, the default. */
 bool format_has_fields(tem_format format);
 
-/* Whether the name of a file ends in the name of a format with fields: .csv, .tsv, ... */
-bool format_is_ending(const char *path);
+/* Refuses a file whose name ends in the name of a format with fields, .csv, .tsv, ..., if the user
+ * has named no format (0). Returns an exit status; prints what to type. */
+int format_check_path(const char *command, const char *path, tem_format format);
 
 #endif

@@ -18,6 +18,9 @@ static const struct {
     {"audit", command_audit, "show what an epsilon really protects on a vocabulary"},
     {"calibrate", command_calibrate, "prove a larger exponent for an epsilon, and keep the proof"},
     {"eval", command_eval, "measure what a mechanism costs, and what an attacker finds"},
+    {"posterior", command_posterior, "make vectors for learning from released text"},
+    {"vectors", command_vectors, "make word vectors from a public text"},
+    {"estimate", command_estimate, "estimate how often words were in the original of a text"},
     {"info", command_info, "show what a model holds"},
     {"verify", command_verify, "recompute a model and its certificates, and trust them"},
 };
@@ -35,8 +38,8 @@ static void print_help(void) {
          "the version.\n"
          "Without -m MODEL a command uses $TEM_MODEL, else the default model.\n"
          "\n"
-         "  echo \"the movie was wonderful\" | tem privatize --epsilon 3\n"
-         "  tem explain --epsilon 3 wonderful    which words replace it, and how likely\n"
+         "  echo \"the movie was wonderful\" | tem privatize --epsilon 2\n"
+         "  tem explain --epsilon 2 wonderful    which words replace it, and how likely\n"
          "\n"
          "Exit status: 0 done, 1 failed, 2 wrong usage.");
 }

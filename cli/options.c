@@ -60,6 +60,14 @@ static bool set_value(const option_spec *option, const char *value, char *messag
                  option->kind == OPTION_PROBABILITY ? "between 0 and 1, such as 0.5"
                                                     : "above 0, such as 3 or 0.5");
         return false;
+    case OPTION_SHARE:
+        if (options_decimal(value, &decimal) && decimal >= 0 && decimal < 1) {
+            *(double *)option->target = decimal;
+            return true;
+        }
+        snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number from 0 to below 1, such as 0",
+                 option->name);
+        return false;
     case OPTION_COUNT:
         if (options_number(value, &number) && number >= option->minimum &&
             number <= option->maximum) {

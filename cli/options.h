@@ -13,6 +13,7 @@ typedef enum option_kind {
     OPTION_COUNT,       /* sets a uint64_t, within minimum to maximum */
     OPTION_POSITIVE,    /* sets a double: finite, above 0 */
     OPTION_PROBABILITY, /* as OPTION_POSITIVE; the message says that it must be below 1 */
+    OPTION_SHARE,       /* sets a double: 0 or more, below 1 */
     OPTION_HASH,        /* sets a const char *: 64 hexadecimal digits */
 } option_kind;
 

@@ -63,6 +63,11 @@ bool outputs_check_directory(const char *path) {
     return false;
 }
 
+bool outputs_ends_in(const char *path, const char *ending) {
+    const size_t length = strlen(path), end = strlen(ending);
+    return length > end && strcmp(path + length - end, ending) == 0;
+}
+
 static bool are_one(const char *a, const char *b) {
     struct stat first, second;
     return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&

@@ -14,6 +14,9 @@ bool outputs_check_directory(const char *path);
 /* Whether this is a file that outputs_check was called for, perhaps under another name. */
 bool outputs_include(const char *path);
 
+/* Whether the name of a file ends in `ending`, such as ".svg", and has more before it. */
+bool outputs_ends_in(const char *path, const char *ending);
+
 /* Whether both names are of the same file, which need not exist. Returns false if one is NULL. */
 bool outputs_are_same(const char *a, const char *b);
 

@@ -1,4 +1,4 @@
-/* plot.c - plots of curves, drawn by gnuplot.
+/* plot.c - plots of curves and bars, drawn by gnuplot.
  *
  * gnuplot runs as a process of its own. It reads its script, which contains the data, from a file
  * in memory, and writes the picture to its standard output, which is another file in memory. So
@@ -18,11 +18,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static bool ends_in(const char *path, const char *ending) {
-    const size_t length = strlen(path), end = strlen(ending);
-    return length > end && strcmp(path + length - end, ending) == 0;
-}
-
 /* Whether gnuplot runs, tried with an empty script. */
 static bool has_gnuplot(void) {
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -33,7 +28,7 @@ static bool has_gnuplot(void) {
 }
 
 int plot_check(const char *command, const char *path, bool force) {
-    if (!ends_in(path, ".svg") && !ends_in(path, ".png"))
+    if (!outputs_ends_in(path, ".svg") && !outputs_ends_in(path, ".png"))
         return talk_usage(command, "--plot takes a file that ends in .svg or .png");
     if (!outputs_check(path, force))
         return EXIT_FAILED;
@@ -155,9 +150,10 @@ static void put_axes(FILE *script, const plot *p) {
         fputs("set logscale y2\nset format y2 '%g'\n", script);
 }
 
+static const char *const colours[] = {"#0060a8", "#c84000", "#208040", "#803090"};
+enum { COLOURS = sizeof colours / sizeof *colours };
+
 static void put_curves(FILE *script, const plot *p) {
-    static const char *const colours[] = {"#0060a8", "#c84000", "#208040", "#803090"};
-    enum { COLOURS = sizeof colours / sizeof *colours };
     for (size_t i = 0; i < p->curve_count; i++) {
         const plot_curve *c = &p->curves[i];
         fprintf(script,
@@ -173,16 +169,88 @@ static void put_curves(FILE *script, const plot *p) {
     fputc('\n', script);
 }
 
-static bool put_script(FILE *script, const plot *p, bool svg) {
+static void put_plot(FILE *script, const void *what) {
+    const plot *p = what;
+    put_data(script, p);
+    put_axes(script, p);
+    put_marks(script, p);
+    put_curves(script, p);
+}
+
+/* The bars of a name share 0.8 of the distance between two names. */
+static double bar_place(const plot_bars *p, size_t series, size_t name) {
+    const double width = 0.8 / (double)p->series_count;
+    return (double)name + ((double)series + 0.5) * width - 0.4;
+}
+
+static void put_bar_data(FILE *script, const plot_bars *p) {
+    for (size_t i = 0; i < p->series_count; i++) {
+        const plot_series *s = &p->series[i];
+        fprintf(script, "$series%zu << END\n", i);
+        for (size_t k = 0; k < p->name_count; k++)
+            fprintf(script, "%.17g %.17g %.17g %.17g\n", bar_place(p, i, k), s->value[k], s->low[k],
+                    s->high[k]);
+        fputs("END\n", script);
+    }
+    fputs("$expected << END\n", script);
+    for (size_t k = 0; k < p->name_count; k++)
+        fprintf(script, "%zu %.17g\n", k, p->expected[k]);
+    fputs("END\n", script);
+}
+
+static void put_bar_axes(FILE *script, const plot_bars *p) {
+    put_setting(script, "title", p->title);
+    put_setting(script, "ylabel", p->y_label);
+    fprintf(script,
+            "set border 3 linecolor rgb '#404040'\n"
+            "set grid ytics linetype 1 linecolor rgb '#e4e4e4' linewidth 1\n"
+            "set tics nomirror\n"
+            "set key outside right top\n"
+            "set boxwidth %.17g\n"
+            "set style fill solid 0.6 noborder\n"
+            "set xrange [-0.6:%.17g]\n"
+            "set yrange [0:*]\n"
+            "set xtics rotate by -40 (",
+            0.8 / (double)p->series_count, (double)p->name_count - 0.4);
+    for (size_t k = 0; k < p->name_count; k++) {
+        fputs(k == 0 ? "" : ", ", script);
+        put_quoted(script, p->names[k]);
+        fprintf(script, " %zu", k);
+    }
+    fputs(")\n", script);
+}
+
+static void put_bars(FILE *script, const void *what) {
+    const plot_bars *p = what;
+    put_bar_data(script, p);
+    put_bar_axes(script, p);
+    for (size_t i = 0; i < p->series_count; i++) {
+        fprintf(script, "%s $series%zu using 1:2 with boxes linecolor rgb '%s' title ",
+                i == 0 ? "plot" : ",", i, colours[i % COLOURS]);
+        put_quoted(script, p->series[i].label);
+        fprintf(
+            script,
+            ", $series%zu using 1:2:3:4 with yerrorbars pointtype 0 linewidth 1.5 linecolor rgb "
+            "'#404040' notitle",
+            i);
+    }
+    fputs(", $expected using 1:2:(0.8) with boxes fill empty border rgb '#808080' linecolor rgb "
+          "'#808080' title ",
+          script);
+    put_quoted(script, p->expected_label);
+    fputc('\n', script);
+}
+
+/* Writes the script of a plot, without its terminal. */
+typedef void put_script(FILE *script, const void *what);
+
+static bool put_all(FILE *script, put_script *put, const void *what, bool svg) {
     fputs("set encoding utf8\n", script);
     fputs(svg ? "set terminal svg size 900,560 font 'Helvetica,15'"
               : "set terminal pngcairo size 1800,1120 font 'Sans,24' linewidth 2",
           script);
     fputs(" noenhanced background rgb 'white'\n", script);
-    put_data(script, p);
-    put_axes(script, p);
-    put_marks(script, p);
-    put_curves(script, p);
+    put(script, what);
     return fflush(script) == 0 && !ferror(script) && fseek(script, 0, SEEK_SET) == 0;
 }
 
@@ -196,22 +264,30 @@ static int complain(const char *path, const char *what) {
     return EXIT_FAILED;
 }
 
-static int draw(const char *path, const plot *p, FILE *script, FILE *picture) {
+static int draw(const char *path, put_script *put, const void *what, FILE *script, FILE *picture) {
     tem_error error;
-    if (!put_script(script, p, ends_in(path, ".svg")) ||
+    if (!put_all(script, put, what, outputs_ends_in(path, ".svg")) ||
         !gnuplot_run("-", NULL, (const int[]){fileno(script), fileno(picture), -1}))
         return complain(path, "gnuplot could not draw it");
     return gnuplot_keep(fileno(picture), path, &error) == TEM_OK ? EXIT_DONE : talk_error(&error);
 }
 
-int plot_write(const char *path, const plot *p) {
+static int write_with(const char *path, put_script *put, const void *what) {
     FILE *script = open_in_memory();
     FILE *picture = script == NULL ? NULL : open_in_memory();
     const int status =
-        picture != NULL ? draw(path, p, script, picture) : complain(path, strerror(errno));
+        picture != NULL ? draw(path, put, what, script, picture) : complain(path, strerror(errno));
     if (picture != NULL)
         fclose(picture);
     if (script != NULL)
         fclose(script);
     return status;
+}
+
+int plot_write(const char *path, const plot *p) {
+    return write_with(path, put_plot, p);
+}
+
+int plot_write_bars(const char *path, const plot_bars *p) {
+    return write_with(path, put_bars, p);
 }

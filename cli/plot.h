@@ -1,4 +1,4 @@
-/* plot.h - plots of curves, drawn by gnuplot. */
+/* plot.h - plots of curves and bars, drawn by gnuplot. */
 #ifndef CLI_PLOT_H
 #define CLI_PLOT_H
 
@@ -31,6 +31,22 @@ typedef struct plot {
     size_t mark_count;
 } plot;
 
+/* One bar with its interval per name, in one colour. */
+typedef struct plot_series {
+    const char *label; /* in the legend */
+    const double *value, *low, *high;
+} plot_series;
+
+/* A bar chart: at each name a bar of every series, and a mark for the value expected there. */
+typedef struct plot_bars {
+    const char *title, *y_label, *expected_label;
+    const char *const *names;
+    const double *expected;
+    size_t name_count;
+    const plot_series *series;
+    size_t series_count;
+} plot_bars;
+
 /* Checks, before the work, that a plot can be written to `path`: the name ends in .svg or .png,
  * outputs_check agrees, and gnuplot is installed. Returns an exit status; prints why not. */
 int plot_check(const char *command, const char *path, bool force);
@@ -38,5 +54,6 @@ int plot_check(const char *command, const char *path, bool force);
 /* Draws the plot and writes it to `path`, which appears when it is complete. Returns an exit
  * status; prints what went wrong. */
 int plot_write(const char *path, const plot *p);
+int plot_write_bars(const char *path, const plot_bars *p);
 
 #endif

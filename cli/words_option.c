@@ -28,23 +28,35 @@ static void take_word(looking_up *l, uint32_t id, bool *unknown) {
     }
 }
 
-/* Looks up one line. Punctuation is a word of the model if the model has it as it is. */
-static tem_status look_up(looking_up *l, const char *line, uint32_t number, tem_error *error) {
+tem_status words_of_line(const tem_model *model, const char *line, word_ids *out,
+                         tem_error *error) {
     const size_t bytes = strlen(line);
     size_t count = 0;
-    bool unknown = false;
-    uint32_t *ids = malloc((bytes + 1) * sizeof *ids);
-    if (ids == NULL) {
+    word_ids words = {.ids = malloc((bytes + 1) * sizeof *words.ids)};
+    if (words.ids == NULL) {
         *error = (tem_error){.status = TEM_ERR_MEMORY, .message = "out of memory"};
         return TEM_ERR_MEMORY;
     }
     const tem_status status =
-        tem_model_pieces(l->model, line, bytes, ids, bytes + 1, &count, error);
-    for (size_t i = 0; i < count && status == TEM_OK; i++)
-        take_word(l, ids[i], &unknown);
-    if (count == 0 && status == TEM_OK)
-        take_word(l, tem_model_find(l->model, line, bytes), &unknown);
-    free(ids);
+        tem_model_pieces(model, line, bytes, words.ids, bytes + 1, &count, error);
+    if (status != TEM_OK) {
+        free(words.ids);
+        return status;
+    }
+    if (count == 0)
+        words.ids[count++] = tem_model_find(model, line, bytes);
+    words.count = (uint32_t)count;
+    *out = words;
+    return TEM_OK;
+}
+
+static tem_status look_up(looking_up *l, const char *line, uint32_t number, tem_error *error) {
+    bool unknown = false;
+    word_ids words = {0};
+    const tem_status status = words_of_line(l->model, line, &words, error);
+    for (uint32_t i = 0; i < words.count; i++)
+        take_word(l, words.ids[i], &unknown);
+    word_ids_free(&words);
     if (unknown && l->unknown < SHOWN)
         l->shown[l->unknown] = number;
     l->unknown += unknown;

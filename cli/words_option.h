@@ -12,6 +12,11 @@ typedef struct word_ids {
     uint32_t count;
 } word_ids;
 
+/* Cuts a line and folds it as text is. *out receives the ids of its words, TEM_NO_WORD for those
+ * that the model does not have. A line without words, such as punctuation, is one word, as it is.
+ * Fails with TEM_ERR_FORMAT (not UTF-8), TEM_ERR_RANGE, TEM_ERR_MEMORY. Free with word_ids_free. */
+tem_status words_of_line(const tem_model *model, const char *line, word_ids *out, tem_error *error);
+
 /* Finds the words of a file (word_file.h) in the model. A line is cut and folded as text is, so it
  * may have several words. Words that the model does not have are left out; unless `quiet`, a note
  * on stderr counts them. No message contains a word: the file tells what the user thinks is

@@ -17,9 +17,10 @@ _tem() {
         --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original madlib tem equal balanced tuned" ;;
+        --learners) words="paper linear posterior deconvolved" ;;
         --weights) words="balanced equal tuned" ;;
         --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
-            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --insecure-seed) return ;;
+            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --unknown | --ratio | --insecure-seed) return ;;
         *)
             case $current in
             -*) words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |

@@ -49,8 +49,7 @@ static size_t line_break(const char *text, size_t bytes) {
     return 0;
 }
 
-/* A copy without HTML line breaks; never longer than the text. */
-static char *without_breaks(const char *text, size_t bytes, size_t *length) {
+char *corpus_without_breaks(const char *text, size_t bytes, size_t *length) {
     char *copy = malloc(bytes + 1);
     *length = 0;
     for (size_t i = 0; copy != NULL && i < bytes;) {
@@ -86,7 +85,7 @@ static tem_status add_words(corpus *c, const tem_model *model, const char *text,
 tem_status corpus_add(corpus *c, const tem_model *model, const char *text, size_t bytes,
                       uint32_t label, tem_error *error) {
     size_t length = 0;
-    char *copy = without_breaks(text, bytes, &length);
+    char *copy = corpus_without_breaks(text, bytes, &length);
     tem_status status = TEM_ERR_MEMORY;
     if (copy == NULL || !reserve_document(c))
         eval_out_of_memory(error);

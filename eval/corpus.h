@@ -20,6 +20,10 @@ typedef struct corpus {
 tem_status corpus_add(corpus *c, const tem_model *model, const char *text, size_t bytes,
                       uint32_t label, tem_error *error);
 
+/* A copy of a text in which each HTML line break is a blank; never longer than the text. NULL if
+ * there is no memory; free with free(). */
+char *corpus_without_breaks(const char *text, size_t bytes, size_t *length);
+
 /* Copies the documents `chosen` into a corpus of their own. */
 tem_status corpus_choose(const corpus *c, const uint32_t *chosen, uint32_t count, corpus *out,
                          tem_error *error);

@@ -2,9 +2,9 @@
  * attacker still learns. This is all that the command needs of eval/; docs/EVALUATION.md has the
  * protocol.
  *
- * An evaluation is a plan of rows, one per (mechanism, epsilon, trial). A finished row is a line of
- * DIR/results.jsonl, on disk before the next row begins. An existing row is not computed again.
- * results.csv, results.md and the figures are made from these lines. */
+ * An evaluation is a plan of rows, one per (mechanism, epsilon, learner, trial). A finished row is
+ * a line of DIR/results.jsonl, on disk before the next row begins. An existing row is not computed
+ * again. results.csv, results.md and the figures are made from these lines. */
 #ifndef EVAL_EVAL_H
 #define EVAL_EVAL_H
 
@@ -17,12 +17,13 @@ enum { EVAL_NAME_BYTES = 24, EVAL_EPSILONS_MAX = 64, EVAL_TRIALS_MAX = 1000 };
 /* One result. An unknown number is NaN. */
 typedef struct eval_row {
     char mechanism[EVAL_NAME_BYTES];
-    double epsilon; /* 0 for "original" */
-    uint32_t trial; /* from 1 */
+    char learner[EVAL_NAME_BYTES]; /* "paper" in rows of earlier versions, which do not have it */
+    double epsilon;                /* 0 for "original" */
+    uint32_t trial;                /* from 1 */
     double accuracy;
     double mia_auc;         /* membership attack on answers about the original text */
     double mia_auc_private; /* membership attack on answers about the privatised text */
-    double self, bayes;     /* tem_summary's self_mean and bayes, with Zipf word frequencies */
+    double self, bayes;     /* tem_summary's self_mean and bayes, under `prior` */
     double self_drawn;      /* share of the training text's words that stayed unchanged */
     double bayes_drawn;     /* share of words guessed by an attacker who learned from other draws */
     double seconds;
@@ -31,7 +32,8 @@ typedef struct eval_row {
     char model[65];       /* hash of the model file */
     char data[33];        /* digests of train and test */
     char certificate[65]; /* hash of the mechanism's certificate, or "" */
-    char setting[64];     /* everything else that all rows of a directory share */
+    char prior[16];       /* "zipf", also in rows of earlier versions; or "public": public text */
+    char setting[192];    /* everything else that all rows of a directory share */
 } eval_row;
 
 /* Progress callback: the row that was just finished, and the estimated seconds for the remaining
@@ -48,13 +50,21 @@ typedef struct eval_options {
     const char *folder;     /* where the results go; made if need be */
     uint32_t trials;        /* 1 to EVAL_TRIALS_MAX */
     uint64_t seed;
-    bool quarter;           /* a random quarter of the reviews: four times as fast (eval_imdb) */
-    bool random_init;       /* vectors start at random instead of with the model's */
-    const char *mechanisms; /* names separated by commas; NULL: all */
-    const char *epsilons;   /* numbers separated by commas; NULL: each mechanism's own */
-    const char *only;       /* MECHANISM[:EPSILON[:TRIAL]]: compute these rows again; NULL: none */
-    uint32_t epochs;        /* 0: 20 */
-    const char *export_to;  /* directory for the texts and vectors of each row, or NULL */
+    bool quarter;            /* a random quarter of the reviews: four times as fast (eval_imdb) */
+    bool random_init;        /* vectors start at random instead of with the model's */
+    const char *mechanisms;  /* names separated by commas; NULL: all */
+    const char *epsilons;    /* numbers separated by commas; NULL: each mechanism's own */
+    const char *learners;    /* names separated by commas; NULL: paper */
+    const char *public_text; /* PUBLIC text: a file with one document per line, or a directory of
+                              * .txt files. Prior of `bayes` and of the learners; NULL: Zipf's law.
+                              * eval_imdb with learners other than paper: NULL is train/unsup */
+    const char *vectors;     /* of the learners other than paper: a file, or "text:K": K numbers per
+                              * word from the public text (tem_text_vectors). NULL: text:50 with a
+                              * public text; else the file named as the model, with .temv */
+    double penalty;          /* of the linear learners; 0: 0.01 with text:K, else 0.1 */
+    const char *only;        /* MECHANISM[:EPSILON[:TRIAL]]: compute these rows again; NULL: none */
+    uint32_t epochs;         /* 0: 20 */
+    const char *export_to;   /* directory for the texts and vectors of each row, or NULL */
     const tem_run *run;
     eval_told_fn *told;
     eval_note_fn *note;

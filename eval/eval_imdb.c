@@ -3,6 +3,9 @@
 #include "failure.h"
 #include "imdb.h"
 
+#include <stdio.h>
+#include <sys/stat.h>
+
 /* Keeps a random quarter of each class: a half of one half. */
 static tem_status keep_quarter(corpus *c, uint64_t seed, tem_error *error) {
     for (int i = 0; i < 2; i++) {
@@ -19,9 +22,22 @@ static tem_status keep_quarter(corpus *c, uint64_t seed, tem_error *error) {
     return TEM_OK;
 }
 
+/* The public text of IMDB, unless the user names another: the unlabelled reviews, if the data set
+ * has them and a learner needs public knowledge. */
+static const char *public_text_of(const char *data, const eval_options *options, char path[4096]) {
+    struct stat info;
+    if (options->public_text != NULL || !plan_is_informed(options) ||
+        (size_t)snprintf(path, 4096, "%s/train/unsup", data) >= 4096)
+        return options->public_text;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? path : NULL;
+}
+
 tem_status eval_imdb(const tem_model *model, const char *data, const eval_options *options,
                      tem_error *error) {
     task t = {.model = model, .classes = IMDB_CLASSES, .membership = true};
+    char path[4096];
+    eval_options informed = *options;
+    informed.public_text = public_text_of(data, options, path);
     tem_status status = imdb_read(data, "train", model, options->run, &t.train, error);
     if (status == TEM_OK)
         status = imdb_read(data, "test", model, options->run, &t.test, error);
@@ -30,7 +46,7 @@ tem_status eval_imdb(const tem_model *model, const char *data, const eval_option
     if (status == TEM_OK && options->quarter)
         status = keep_quarter(&t.test, options->seed, error);
     if (status == TEM_OK)
-        status = evaluate(&t, options, error);
+        status = evaluate(&t, &informed, error);
     task_free(&t);
     return status;
 }

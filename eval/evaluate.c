@@ -28,9 +28,8 @@ typedef struct evaluation {
     results results;
     trial trial;
     tem_accountant *accountant; /* created on first use */
-    tem_prior *prior;
-    plan plan;     /* the rows of this run */
-    uint32_t done; /* number of finished rows of the plan */
+    plan plan;                  /* the rows of this run */
+    uint32_t done;              /* number of finished rows of the plan */
 } evaluation;
 
 static double seconds_now(void) {
@@ -43,13 +42,14 @@ static uint32_t epochs_of(const eval_options *options) {
     return options->epochs > 0 ? options->epochs : EPOCHS;
 }
 
-/* Estimated seconds for a row of this mechanism, from its finished rows; from all rows if it has
- * none. */
-static double expected_seconds(const results *r, const char *mechanism) {
+/* Estimated seconds for a row of this mechanism and learner, from their finished rows; from all
+ * rows if they have none. */
+static double expected_seconds(const results *r, const plan_item *item) {
     double sums[2] = {0, 0};
     uint32_t counts[2] = {0, 0};
     for (uint32_t i = 0; i < r->count; i++) {
-        const int same = strcmp(r->rows[i].mechanism, mechanism) == 0;
+        const int same = strcmp(r->rows[i].mechanism, item->mechanism->name) == 0 &&
+                         strcmp(r->rows[i].learner, item->learner->name) == 0;
         sums[same] += r->rows[i].seconds;
         counts[same]++;
     }
@@ -61,7 +61,7 @@ static double expected_seconds(const results *r, const char *mechanism) {
 static void tell(const evaluation *e, const eval_row *row) {
     double left = 0;
     for (uint32_t i = e->done; i < e->plan.count; i++)
-        left += expected_seconds(&e->results, e->plan.items[i].mechanism->name);
+        left += expected_seconds(&e->results, &e->plan.items[i]);
     if (e->options->told != NULL)
         e->options->told(e->options->context, row, e->done, e->plan.count, left);
 }
@@ -76,14 +76,15 @@ static bool done_now(const evaluation *e, const eval_row *row) {
     for (uint32_t i = 0; i < e->done; i++) {
         const plan_item *item = &e->plan.items[i];
         if (item->trial == row->trial && item->epsilon == row->epsilon &&
+            strcmp(item->learner->name, row->learner) == 0 &&
             strcmp(item->mechanism->name, row->mechanism) == 0)
             return true;
     }
     return false;
 }
 
-/* Finds a row of another trial with the same self and bayes, computed by the same program. If rows
- * are computed again, it must be a row of this run. NULL if there is none. */
+/* Finds a row of another trial or learner with the same self and bayes, computed by the same
+ * program. If rows are computed again, it must be a row of this run. NULL if there is none. */
 static const eval_row *same_law(const evaluation *e, const eval_row *row) {
     for (uint32_t i = 0; i < e->results.count; i++) {
         const eval_row *other = &e->results.rows[i];
@@ -96,7 +97,8 @@ static const eval_row *same_law(const evaluation *e, const eval_row *row) {
     return NULL;
 }
 
-/* Fills self and bayes. They are the same in every trial, so another row may already have them. */
+/* Fills self and bayes. They are the same in every trial and for every learner, so another row may
+ * already have them. */
 static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_row *row,
                             tem_error *error) {
     const eval_row *earlier = same_law(e, row);
@@ -115,11 +117,9 @@ static tem_status summarise(evaluation *e, const tem_mechanism *mechanism, eval_
     tem_status status = TEM_OK;
     if (*accountant == NULL)
         status = tem_accountant_create(e->task->model, weights, e->options->run, accountant, error);
-    if (status == TEM_OK && e->prior == NULL)
-        status = tem_prior_create_zipf(e->task->model, 1, &e->prior, error);
     if (status == TEM_OK)
-        status = tem_accountant_summarise(*accountant, mechanism, e->prior, 1, e->options->run,
-                                          &summary, error);
+        status = tem_accountant_summarise(*accountant, mechanism, e->task->known.prior, 1,
+                                          e->options->run, &summary, error);
     tem_accountant_free(own);
     if (status == TEM_OK) {
         row->self = summary.self_mean;
@@ -141,15 +141,18 @@ static eval_row common_row(const evaluation *e) {
     snprintf(row.model, sizeof row.model, "%s", e->info.hash);
     snprintf(row.data, sizeof row.data, "%016" PRIx64 "%016" PRIx64, corpus_digest(&e->task->train),
              corpus_digest(&e->task->test));
-    snprintf(row.setting, sizeof row.setting, "%s%s, %u epochs, %s vectors",
+    snprintf(row.prior, sizeof row.prior, "%s", e->task->known.prior_name);
+    snprintf(row.setting, sizeof row.setting, "%s%s, %u epochs, %s vectors%s",
              e->task->membership ? "imdb" : "classify", e->options->quarter ? " quarter" : "",
-             epochs_of(e->options), e->options->random_init ? "random" : "model");
+             epochs_of(e->options), e->options->random_init ? "random" : "model",
+             e->task->known.about);
     return row;
 }
 
 static eval_row begin_row(const evaluation *e, const plan_item *item) {
     eval_row row = e->common;
     snprintf(row.mechanism, sizeof row.mechanism, "%s", item->mechanism->name);
+    snprintf(row.learner, sizeof row.learner, "%s", item->learner->name);
     row.epsilon = item->epsilon;
     row.trial = item->trial;
     row.self = row.bayes = item->mechanism->make == NULL ? 1 : NAN;
@@ -177,8 +180,8 @@ static tem_status keep_row(evaluation *e, const eval_row *row, tem_error *error)
 /* Refuses more epsilons per mechanism than tables and figures have room for. */
 static tem_status refuse_too_many(const evaluation *e, const plan_item *item, tem_error *error) {
     double epsilons[EVAL_EPSILONS_MAX];
-    const uint32_t count =
-        results_epsilons(&e->results, item->mechanism->name, epsilons, EVAL_EPSILONS_MAX);
+    const uint32_t count = results_epsilons(&e->results, item->mechanism->name, item->learner->name,
+                                            epsilons, EVAL_EPSILONS_MAX);
     for (uint32_t i = 0; i < count; i++)
         if (epsilons[i] == item->epsilon)
             return TEM_OK;
@@ -187,6 +190,12 @@ static tem_status refuse_too_many(const evaluation *e, const plan_item *item, te
                : eval_fail_at(error, TEM_ERR_RANGE, e->results.path, 0,
                               "it already has %d epsilons of this mechanism; use another directory",
                               EVAL_EPSILONS_MAX);
+}
+
+/* `tem eval classify` computes self and bayes only for a user who has named public knowledge: they
+ * may take longer than the rest. */
+static bool wants_summary(const evaluation *e) {
+    return e->task->membership || e->task->known.about[0] != '\0';
 }
 
 static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error) {
@@ -201,10 +210,10 @@ static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error)
         name_certificate(mechanism, &row);
     if (status == TEM_OK)
         status = open_trial(e, item->trial, error);
-    if (status == TEM_OK && item->mechanism->has_law && e->task->membership)
+    if (status == TEM_OK && item->mechanism->has_law && wants_summary(e))
         status = summarise(e, mechanism, &row, error);
     if (status == TEM_OK)
-        status = trial_row(&e->trial, mechanism, &row, error);
+        status = trial_row(&e->trial, item->learner, mechanism, &row, error);
     tem_mechanism_free(mechanism);
     if (status != TEM_OK)
         return status;
@@ -212,9 +221,15 @@ static tem_status do_row(evaluation *e, const plan_item *item, tem_error *error)
     return keep_row(e, &row, error);
 }
 
-/* Whether this model allows the mechanism: TEM_OK, or the reason why not. */
+/* Whether this model allows the mechanism and the mechanism allows the learner: TEM_OK, or the
+ * reason why not. */
 static tem_status try_item(const evaluation *e, const plan_item *item, tem_error *error) {
     tem_mechanism *mechanism = NULL;
+    if (item->learner->needs_law && !item->mechanism->has_law)
+        return eval_fail(error, TEM_ERR_UNSUPPORTED,
+                         "the learner %s needs the mechanism's probabilities, which cannot be "
+                         "computed for %s",
+                         item->learner->name, item->mechanism->name);
     if (item->mechanism->make == NULL)
         return TEM_OK;
     const tem_status status = item->mechanism->make(item->mechanism, e->task->model, item->epsilon,
@@ -240,7 +255,9 @@ static tem_status trim(evaluation *e, plan *p, tem_error *error) {
         const plan_item *item = &p->items[i];
         tem_error why;
         if (e->options->only == NULL &&
-            results_find(&e->results, item->mechanism->name, item->epsilon, item->trial) != NULL)
+            results_find(&e->results,
+                         (results_kind){item->mechanism->name, item->learner->name, item->epsilon},
+                         item->trial) != NULL)
             continue;
         const tem_status status = try_item(e, item, &why);
         if (e->options->only == NULL && (status == TEM_ERR_CERTIFICATE || status == TEM_ERR_RANGE ||
@@ -339,10 +356,13 @@ tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
     tem_model_get_info(t->model, &e.info);
     snprintf(e.certificates.path, sizeof e.certificates.path, "%s.cert",
              options->model_path != NULL ? options->model_path : "model");
-    e.common = common_row(&e);
     tem_status status = blas_open(error); /* before any thread starts */
     if (status == TEM_OK)
-        status = results_open(options->folder, &e.common, &e.results, error);
+        status = knowledge_create(t->model, options, plan_is_informed(options), &t->known, error);
+    if (status != TEM_OK)
+        return status;
+    e.common = common_row(&e);
+    status = results_open(options->folder, &e.common, &e.results, error);
     if (status == TEM_OK)
         status = prepare(t, options, error);
     if (status == TEM_OK)
@@ -353,7 +373,6 @@ tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
         note(&e, "no figures: gnuplot is missing or failed; you can draw them later from the .gp "
                  "files in the directory");
     trial_close(&e.trial);
-    tem_prior_free(e.prior);
     tem_accountant_free(e.accountant);
     results_free(&e.results);
     return status;

@@ -19,11 +19,15 @@ enum { VALUES_MAX = 2 };
 typedef struct figure {
     const char *name, *x_label, *y_label;
     bool against_epsilon;
+    bool is_log;                 /* the scale of x is logarithmic */
     results_value x;             /* ignored if against_epsilon */
     results_value y[VALUES_MAX]; /* each mechanism has one curve per value */
     int values;
     const char *about[VALUES_MAX]; /* label of each of the mechanism's curves */
     bool needs_membership;
+    const char *tics;    /* of x; NULL: gnuplot's */
+    bool names_prior;    /* x depends on it */
+    bool needs_learners; /* drawn if there are rows of other learners than "paper" */
 } figure;
 
 static const figure figures[] = {
@@ -31,6 +35,7 @@ static const figure figures[] = {
      .x_label = "epsilon",
      .y_label = "accuracy on the original test text",
      .against_epsilon = true,
+     .is_log = true,
      .y = {RESULTS_ACCURACY},
      .values = 1,
      .about = {""}},
@@ -38,6 +43,7 @@ static const figure figures[] = {
      .x_label = "epsilon",
      .y_label = "AUC of the membership attack",
      .against_epsilon = true,
+     .is_log = true,
      .y = {RESULTS_MIA, RESULTS_MIA_PRIVATE},
      .values = 2,
      .about = {": of the original text", ": of the released text"},
@@ -58,6 +64,17 @@ static const figure figures[] = {
      .values = 1,
      .about = {""},
      .needs_membership = true},
+    {.name = "learners",
+     .x_label = "success of the best guess at a word",
+     .y_label = "accuracy on the original test text",
+     .is_log = true,
+     .x = RESULTS_BAYES,
+     .y = {RESULTS_ACCURACY},
+     .values = 1,
+     .about = {""},
+     .tics = "0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1",
+     .names_prior = true,
+     .needs_learners = true},
 };
 
 /* A gnuplot script being written. */
@@ -65,21 +82,42 @@ typedef struct script {
     const results *r;
     const figure *f;
     FILE *out;
-    unsigned present; /* one bit per mechanism and value: set if it has a curve */
-    bool bars;        /* some points have intervals */
+    bool present[PLAN_MECHANISMS_MAX][LEARNERS_MAX][VALUES_MAX]; /* which have a curve */
+    bool bars;                                                   /* some points have intervals */
+    bool only_paper;  /* there is one learner, and no need to name it */
     double low, high; /* range of x */
+    int curves;       /* printed so far */
 } script;
 
-static unsigned curve_bit(size_t mechanism, int value) {
-    return 1u << (mechanism * VALUES_MAX + (size_t)value);
+/* A curve: mechanism, learner and value, by their numbers. */
+typedef struct curve {
+    size_t mechanism, learner;
+    int value;
+} curve;
+
+static const char *mechanism_name(curve c) {
+    return plan_mechanism_at(c.mechanism)->name;
+}
+
+static const char *learner_name(curve c) {
+    return learner_at(c.learner)->name;
+}
+
+typedef void curve_fn(script *s, curve c);
+
+/* Calls the function for each curve that the figure may have. */
+static void for_each_curve(script *s, curve_fn *function) {
+    for (size_t m = 0; plan_mechanism_at(m) != NULL; m++)
+        for (size_t l = 0; learner_at(l) != NULL; l++)
+            for (int v = 0; v < s->f->values; v++)
+                function(s, (curve){m, l, v});
 }
 
 /* Prints x, y and their half intervals (0 where there is none); false if there is no such point. */
-static bool print_point(script *s, const char *mechanism, double epsilon, results_value value) {
-    const results_mean y = results_over_trials(s->r, mechanism, epsilon, value);
-    const results_mean x = s->f->against_epsilon
-                               ? (results_mean){1, epsilon, NAN}
-                               : results_over_trials(s->r, mechanism, epsilon, s->f->x);
+static bool print_point(script *s, results_kind kind, results_value value) {
+    const results_mean y = results_over_trials(s->r, kind, value);
+    const results_mean x = s->f->against_epsilon ? (results_mean){1, kind.epsilon, NAN}
+                                                 : results_over_trials(s->r, kind, s->f->x);
     if (x.trials == 0 || y.trials == 0)
         return false;
     fprintf(s->out, "%.6g %.6g %.6g %.6g\n", x.mean, y.mean, isfinite(x.half) ? x.half : 0,
@@ -90,67 +128,85 @@ static bool print_point(script *s, const char *mechanism, double epsilon, result
     return true;
 }
 
-/* Prints one block of data per curve. */
-static void print_data(script *s) {
-    const plan_mechanism *m;
-    for (size_t i = 0; (m = plan_mechanism_at(i)) != NULL; i++) {
-        double epsilons[EVAL_EPSILONS_MAX];
-        const uint32_t count = results_epsilons(s->r, m->name, epsilons, EVAL_EPSILONS_MAX);
-        if (count == 0 || (m->make == NULL && s->f->against_epsilon))
-            continue;
-        for (int v = 0; v < s->f->values; v++) {
-            fprintf(s->out, "$%s%d << EOD\n", m->name, v);
-            for (uint32_t k = 0; k < count; k++)
-                if (print_point(s, m->name, epsilons[k], s->f->y[v]))
-                    s->present |= curve_bit(i, v);
-            fputs("EOD\n", s->out);
-        }
-    }
+/* Prints one block of data per curve. Where x is logarithmic, the original text is a line. */
+static void print_data(script *s, curve c) {
+    double epsilons[EVAL_EPSILONS_MAX];
+    const uint32_t count =
+        results_epsilons(s->r, mechanism_name(c), learner_name(c), epsilons, EVAL_EPSILONS_MAX);
+    if (count == 0 || (plan_mechanism_at(c.mechanism)->make == NULL && s->f->is_log))
+        return;
+    fprintf(s->out, "$%s_%s%d << EOD\n", mechanism_name(c), learner_name(c), c.value);
+    for (uint32_t i = 0; i < count; i++)
+        if (print_point(s, (results_kind){mechanism_name(c), learner_name(c), epsilons[i]},
+                        s->f->y[c.value]))
+            s->present[c.mechanism][c.learner][c.value] = true;
+    fputs("EOD\n", s->out);
+}
+
+static const char *prior_text(const script *s) {
+    const bool zipf = s->r->count > 0 && strcmp(s->r->rows[0].prior, "zipf") == 0;
+    return !s->f->names_prior ? "" : zipf ? ", prior: law of Zipf" : ", prior: public text";
 }
 
 static void print_axes(const script *s) {
-    fprintf(s->out, "set xlabel '%s'\nset ylabel '%s'\nset key below\nset grid\n", s->f->x_label,
-            s->f->y_label);
-    if (s->f->against_epsilon && s->present != 0)
+    fprintf(s->out, "set xlabel '%s%s'\nset ylabel '%s'\nset key below\nset grid\n", s->f->x_label,
+            prior_text(s), s->f->y_label);
+    if (s->f->tics != NULL)
+        fprintf(s->out, "set xtics (%s)\n", s->f->tics);
+    if (s->f->is_log && s->low <= s->high)
         fprintf(s->out, "set logscale x 2\nset xrange [%.6g:%.6g]\n", s->low / 1.2, s->high * 1.2);
 }
 
-/* gnuplot's colour number for a mechanism; skips 5, a yellow that is hard to see on white. */
-static size_t colour(size_t mechanism) {
-    return mechanism < 4 ? mechanism + 1 : mechanism + 2;
+/* gnuplot's colour number; skips 5, a yellow that is hard to see on white. With one learner,
+ * mechanisms differ in colour; with several, learners do, and mechanisms differ in their points. */
+static size_t colour(const script *s, curve c) {
+    const size_t number = s->only_paper ? c.mechanism : c.learner;
+    return number < 4 ? number + 1 : number + 2;
 }
 
-static void print_curve(const script *s, size_t i, int v, const char *mechanism) {
-    const size_t points = i + 4 + 3 * (size_t)v;
+static void print_separator(script *s) {
+    fputs(s->curves++ > 0 ? ", " : "", s->out);
+}
+
+static void print_curve(script *s, curve c) {
+    if (!s->present[c.mechanism][c.learner][c.value])
+        return;
+    const size_t points = c.mechanism + 4 + 3 * (size_t)c.value;
+    char name[2 * EVAL_NAME_BYTES + 8];
+    snprintf(name, sizeof name, "%s_%s%d", mechanism_name(c), learner_name(c), c.value);
+    print_separator(s);
     fprintf(s->out,
-            "$%s%d using 1:2 with lines lc %zu dt %d notitle, $%s%d using %s lc %zu pt %zu "
-            "title '%s%s'",
-            mechanism, v, colour(i), v + 1, mechanism, v,
-            s->bars ? "1:2:3:4 with xyerrorbars" : "1:2 with points", colour(i), points, mechanism,
-            s->f->about[v]);
+            "$%s using 1:2 with lines lc %zu dt %d notitle, $%s using %s lc %zu pt %zu title "
+            "'%s%s%s%s'",
+            name, colour(s, c), c.value + 1, name,
+            s->bars ? "1:2:3:4 with xyerrorbars" : "1:2 with points", colour(s, c), points,
+            mechanism_name(c), s->only_paper ? "" : ", ", s->only_paper ? "" : learner_name(c),
+            s->f->about[c.value]);
 }
 
-static void print_plot(const script *s) {
-    const plan_mechanism *m;
-    const results_mean original = results_over_trials(s->r, "original", 0, s->f->y[0]);
-    int curves = 0;
+/* Prints the original text as a line, for a learner that has it. */
+static void print_original(script *s, curve c) {
+    const results_mean y =
+        results_over_trials(s->r, (results_kind){"original", learner_name(c), 0}, s->f->y[0]);
+    if (c.mechanism > 0 || c.value > 0 || !s->f->is_log || y.trials == 0)
+        return;
+    print_separator(s);
+    fprintf(s->out, "%.6g with lines dt 2 lc %zu title 'original text%s%s'", y.mean, colour(s, c),
+            s->only_paper ? "" : ", ", s->only_paper ? "" : learner_name(c));
+}
+
+static void print_plot(script *s) {
+    s->curves = 0;
     fputs("plot ", s->out);
-    for (size_t i = 0; (m = plan_mechanism_at(i)) != NULL; i++)
-        for (int v = 0; v < s->f->values; v++)
-            if (s->present & curve_bit(i, v)) {
-                fputs(curves++ > 0 ? ", " : "", s->out);
-                print_curve(s, i, v, m->name);
-            }
-    if (s->f->against_epsilon && original.trials > 0)
-        fprintf(s->out, "%s%.6g with lines dt 2 lc 1 title 'original text'",
-                curves++ > 0 ? ", " : "", original.mean);
-    fputs(curves > 0 ? "\n" : "NaN notitle\n", s->out);
+    for_each_curve(s, print_curve);
+    for_each_curve(s, print_original);
+    fputs(s->curves > 0 ? "\n" : "NaN notitle\n", s->out);
 }
 
 static void print_script(FILE *out, const void *context) {
     script s = *(const script *)context;
     s.out = out;
-    print_data(&s);
+    for_each_curve(&s, print_data);
     print_axes(&s);
     fprintf(out, "set terminal svg size 900,600 background 'white'\nset output '%s.svg'\n",
             s.f->name);
@@ -188,7 +244,8 @@ static bool take_picture(const char *folder, const char *inside, const char *nam
 
 static bool draw(const results *r, const figure *f, const char *folder) {
     char path[4096], inside[4096];
-    const script s = {.r = r, .f = f, .low = INFINITY, .high = -INFINITY};
+    const script s = {
+        .r = r, .f = f, .only_paper = results_only_paper(r), .low = INFINITY, .high = -INFINITY};
     if ((size_t)snprintf(path, sizeof path, "%s/%s.gp", folder, f->name) >= sizeof path ||
         (size_t)snprintf(inside, sizeof inside, "%s/figures.part", folder) >= sizeof inside ||
         whole_file_print(path, print_script, &s, NULL) != TEM_OK ||
@@ -204,7 +261,8 @@ static bool draw(const results *r, const figure *f, const char *folder) {
 bool figure_write_all(const results *r, const char *folder, bool membership) {
     bool done = true;
     for (size_t i = 0; i < sizeof figures / sizeof *figures && r->count > 0; i++)
-        if (membership || !figures[i].needs_membership)
+        if ((membership || !figures[i].needs_membership) &&
+            (!figures[i].needs_learners || !results_only_paper(r)))
             done = draw(r, &figures[i], folder) && done;
     return done;
 }

@@ -82,7 +82,7 @@ static const plan_mechanism defaults[] = {
     {"balanced", make_certified, true, {0, 0}}, {"tuned", make_certified, true, {0, 0}},
 };
 
-enum { DEFAULTS = sizeof defaults / sizeof *defaults, MECHANISMS = 32 };
+enum { DEFAULTS = sizeof defaults / sizeof *defaults };
 
 static bool is_default(const char *name) {
     for (size_t i = 0; i < DEFAULTS; i++)
@@ -93,12 +93,12 @@ static bool is_default(const char *name) {
 
 /* All mechanisms: the defaults, then the others of the library. Built once; always the same. */
 static const plan_mechanism *list_mechanisms(size_t *count) {
-    static plan_mechanism all[MECHANISMS];
+    static plan_mechanism all[PLAN_MECHANISMS_MAX];
     static size_t known;
     if (known == 0) {
         memcpy(all, defaults, sizeof defaults);
         known = DEFAULTS;
-        for (unsigned i = 0; tem_mechanism_at(i) != NULL && known < MECHANISMS; i++) {
+        for (unsigned i = 0; tem_mechanism_at(i) != NULL && known < PLAN_MECHANISMS_MAX; i++) {
             const tem_mechanism_properties *p = tem_mechanism_at(i);
             for (size_t k = 0; k < DEFAULTS; k++)
                 if (all[k].make == make_plain && strcmp(all[k].name, p->name) == 0)
@@ -173,22 +173,26 @@ static tem_status parse_epsilons(const char *list, double *epsilons, uint32_t *c
     return TEM_OK;
 }
 
+/* What stands before the i-th name of a list. */
+static const char *list_joint(size_t i, bool last) {
+    return i == 0 ? "" : last ? " and " : ", ";
+}
+
 static tem_status unknown_mechanism(tem_error *error) {
     char names[192] = "";
     size_t used = 0;
     for (size_t i = 0; plan_mechanism_at(i) != NULL && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                                 i == 0                             ? ""
-                                 : plan_mechanism_at(i + 1) == NULL ? " and "
-                                                                    : ", ",
+                                 list_joint(i, plan_mechanism_at(i + 1) == NULL),
                                  plan_mechanism_at(i)->name);
     return eval_fail(error, TEM_ERR_ARGUMENT, "mechanisms are %s; separate them with commas",
                      names);
 }
 
-static tem_status parse_mechanisms(const char *list, bool wanted[MECHANISMS], tem_error *error) {
+static tem_status parse_mechanisms(const char *list, bool wanted[PLAN_MECHANISMS_MAX],
+                                   tem_error *error) {
     char part[EVAL_NAME_BYTES];
-    for (size_t i = 0; i < MECHANISMS; i++)
+    for (size_t i = 0; i < PLAN_MECHANISMS_MAX; i++)
         wanted[i] = list == NULL && i < DEFAULTS;
     while (list != NULL) {
         const plan_mechanism *found =
@@ -198,6 +202,38 @@ static tem_status parse_mechanisms(const char *list, bool wanted[MECHANISMS], te
         wanted[found - plan_mechanism_at(0)] = true;
     }
     return TEM_OK;
+}
+
+static tem_status unknown_learner(tem_error *error) {
+    char names[192] = "";
+    size_t used = 0;
+    for (size_t i = 0; learner_at(i) != NULL && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 list_joint(i, learner_at(i + 1) == NULL), learner_at(i)->name);
+    return eval_fail(error, TEM_ERR_ARGUMENT, "learners are %s; separate them with commas", names);
+}
+
+static tem_status parse_learners(const char *list, bool wanted[LEARNERS_MAX], tem_error *error) {
+    char part[EVAL_NAME_BYTES];
+    for (size_t i = 0; i < LEARNERS_MAX; i++)
+        wanted[i] = list == NULL && i == 0;
+    while (list != NULL) {
+        const size_t place =
+            next_part(&list, ',', part, sizeof part) ? learner_place(part) : LEARNERS_MAX;
+        if (place == LEARNERS_MAX)
+            return unknown_learner(error);
+        wanted[place] = true;
+    }
+    return TEM_OK;
+}
+
+bool plan_is_informed(const eval_options *options) {
+    bool wanted[LEARNERS_MAX], informed = false;
+    if (parse_learners(options->learners, wanted, NULL) != TEM_OK)
+        return false;
+    for (size_t i = 1; i < LEARNERS_MAX; i++)
+        informed = informed || wanted[i];
+    return informed;
 }
 
 /* The rows that --only names. */
@@ -232,11 +268,20 @@ static tem_status parse_only(const char *text, filter *f, tem_error *error) {
     return TEM_OK;
 }
 
-static void add(plan *p, const filter *f, const plan_mechanism *mechanism, double epsilon,
-                uint32_t trial) {
-    if ((f->mechanism == NULL || f->mechanism == mechanism) &&
-        (f->epsilon == 0 || f->epsilon == epsilon) && (f->trial == 0 || f->trial == trial))
-        p->items[p->count++] = (plan_item){mechanism, epsilon, trial};
+/* The lists of mechanisms and learners that the options ask for. */
+typedef struct wishes {
+    bool mechanisms[PLAN_MECHANISMS_MAX], learners[LEARNERS_MAX];
+} wishes;
+
+/* Adds a row per learner, if the filter lets them pass. */
+static void add(plan *p, const filter *f, const wishes *w, const plan_mechanism *mechanism,
+                double epsilon, uint32_t trial) {
+    if ((f->mechanism != NULL && f->mechanism != mechanism) ||
+        (f->epsilon != 0 && f->epsilon != epsilon) || (f->trial != 0 && f->trial != trial))
+        return;
+    for (size_t i = 0; learner_at(i) != NULL; i++)
+        if (w->learners[i] && !(mechanism->make == NULL && learner_at(i)->needs_law))
+            p->items[p->count++] = (plan_item){mechanism, epsilon, learner_at(i), trial};
 }
 
 /* Lists the epsilons of a mechanism; returns their number. */
@@ -259,18 +304,22 @@ static uint32_t epsilons_of(const plan_mechanism *mechanism, const filter *f, co
     return count;
 }
 
-static tem_status fill(plan *p, const eval_options *options, const filter *f,
-                       const bool wanted[MECHANISMS], const double *given, uint32_t given_count) {
+static uint32_t last_trial(const eval_options *options, const filter *f) {
+    return f->trial > options->trials ? f->trial : options->trials;
+}
+
+static tem_status fill(plan *p, const eval_options *options, const filter *f, const wishes *w,
+                       const double *given, uint32_t given_count) {
     double epsilons[EVAL_EPSILONS_MAX];
-    const uint32_t last = f->trial > options->trials ? f->trial : options->trials;
+    const uint32_t last = last_trial(options, f);
     for (uint32_t trial = 1; trial <= last; trial++)
         for (size_t i = 0; plan_mechanism_at(i) != NULL; i++) {
             const plan_mechanism *mechanism = plan_mechanism_at(i);
-            const uint32_t count = wanted[i] || f->mechanism == mechanism
+            const uint32_t count = w->mechanisms[i] || f->mechanism == mechanism
                                        ? epsilons_of(mechanism, f, given, given_count, epsilons)
                                        : 0;
             for (uint32_t k = 0; k < count; k++)
-                add(p, f, mechanism, epsilons[k], trial);
+                add(p, f, w, mechanism, epsilons[k], trial);
         }
     return TEM_OK;
 }
@@ -281,26 +330,30 @@ void plan_free(plan *p) {
 }
 
 tem_status plan_create(const eval_options *options, plan *p, tem_error *error) {
-    bool wanted[MECHANISMS];
+    wishes w;
     double given[EVAL_EPSILONS_MAX];
     uint32_t given_count = 0;
     filter f;
-    tem_status status = parse_mechanisms(options->mechanisms, wanted, error);
+    tem_status status = parse_mechanisms(options->mechanisms, w.mechanisms, error);
+    if (status == TEM_OK)
+        status = parse_learners(options->learners, w.learners, error);
     if (status == TEM_OK)
         status = parse_epsilons(options->epsilons, given, &given_count, error);
     if (status == TEM_OK)
         status = parse_only(options->only, &f, error);
     if (status != TEM_OK)
         return status;
-    const size_t most = (size_t)EVAL_TRIALS_MAX * MECHANISMS * EVAL_EPSILONS_MAX;
+    const size_t most =
+        (size_t)last_trial(options, &f) * PLAN_MECHANISMS_MAX * EVAL_EPSILONS_MAX * LEARNERS_MAX;
     plan made = {malloc(most * sizeof *made.items), 0};
     if (made.items == NULL)
         return eval_out_of_memory(error);
-    fill(&made, options, &f, wanted, given, given_count);
+    fill(&made, options, &f, &w, given, given_count);
     if (made.count == 0) {
         plan_free(&made);
         return eval_fail(error, TEM_ERR_ARGUMENT,
-                         "no row has that name; 'original' has no epsilon: use original::1");
+                         "no row has that name; 'original' has no epsilon: use original::1; and no "
+                         "row of a learner that needs a law");
     }
     *p = made;
     return TEM_OK;

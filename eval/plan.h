@@ -1,8 +1,10 @@
-/* plan.h - the rows of an evaluation, and the mechanisms it knows by name. */
+/* plan.h - the rows of an evaluation, and the mechanisms it knows by name. learner.h has the
+ * learners. */
 #ifndef EVAL_PLAN_H
 #define EVAL_PLAN_H
 
 #include "eval.h"
+#include "learner.h"
 
 /* Where certificates are. */
 typedef struct plan_certificates {
@@ -29,9 +31,12 @@ const plan_mechanism *plan_find(const char *name);
 /* The i-th mechanism, from 0, in the order of tables and figures; NULL after the last. */
 const plan_mechanism *plan_mechanism_at(size_t i);
 
+enum { PLAN_MECHANISMS_MAX = 32 };
+
 typedef struct plan_item {
     const plan_mechanism *mechanism;
     double epsilon;
+    const learner *learner;
     uint32_t trial;
 } plan_item;
 
@@ -40,8 +45,14 @@ typedef struct plan {
     uint32_t count;
 } plan;
 
-/* Makes the list of requested rows, trial by trial. Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY. */
+/* Makes the list of requested rows, trial by trial; the rows of one private text are neighbours.
+ * The original text has no rows of learners that need a law. Fails with TEM_ERR_ARGUMENT,
+ * TEM_ERR_MEMORY. */
 tem_status plan_create(const eval_options *options, plan *p, tem_error *error);
 void plan_free(plan *p);
+
+/* Whether the options ask for a learner other than "paper". False also for a list that plan_create
+ * refuses. */
+bool plan_is_informed(const eval_options *options);
 
 #endif

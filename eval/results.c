@@ -45,6 +45,14 @@ static bool take_string(const json_t *object, const char *name, char *out, size_
     return text != NULL && (size_t)snprintf(out, bytes, "%s", text) < bytes;
 }
 
+/* The same for a string that rows of earlier versions do not have. */
+static bool take_string_or(const json_t *object, const char *name, const char *otherwise, char *out,
+                           size_t bytes) {
+    if (json_object_get(object, name) != NULL)
+        return take_string(object, name, out, bytes);
+    return (size_t)snprintf(out, bytes, "%s", otherwise) < bytes;
+}
+
 /* The seed is stored as text, because JSON integers end at 2^63. */
 static bool take_seed(const json_t *object, uint64_t *seed) {
     char text[24], *end = NULL;
@@ -78,6 +86,10 @@ static bool row_of_json(const json_t *object, eval_row *row) {
         (!take_string(object, "data", row->data, sizeof row->data) ||
          !take_string(object, "certificate", row->certificate, sizeof row->certificate)))
         return false;
+    /* rows of earlier versions have neither of these two: there was one learner and one prior */
+    if (!take_string_or(object, "learner", "paper", row->learner, sizeof row->learner) ||
+        !take_string_or(object, "prior", "zipf", row->prior, sizeof row->prior))
+        return false;
     row->epsilon = json_number_value(epsilon);
     row->seconds = json_number_value(seconds);
     for (size_t i = 0; i < VALUES; i++) {
@@ -97,9 +109,9 @@ static json_t *number_or_null(double number) {
 static char *json_of_row(const eval_row *row) {
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, row->seed);
-    json_t *object = json_pack("{ss so si}", "mechanism", row->mechanism, "epsilon",
-                               row->epsilon > 0 ? json_real(row->epsilon) : json_null(), "trial",
-                               (int)row->trial);
+    json_t *object = json_pack("{ss so ss si}", "mechanism", row->mechanism, "epsilon",
+                               row->epsilon > 0 ? json_real(row->epsilon) : json_null(), "learner",
+                               row->learner, "trial", (int)row->trial);
     for (size_t i = 0; i < VALUES; i++)
         json_object_set_new(object, values[i].name,
                             number_or_null(value_of(row, (results_value)i)));
@@ -109,6 +121,7 @@ static char *json_of_row(const eval_row *row) {
     json_object_set_new(object, "model", json_string(row->model));
     json_object_set_new(object, "data", json_string(row->data));
     json_object_set_new(object, "certificate", json_string(row->certificate));
+    json_object_set_new(object, "prior", json_string(row->prior));
     json_object_set_new(object, "setting", json_string(row->setting));
     /* 17 digits, so that reading returns the same number */
     char *text = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
@@ -116,21 +129,32 @@ static char *json_of_row(const eval_row *row) {
     return text;
 }
 
-static eval_row *find(const results *r, const char *mechanism, double epsilon, uint32_t trial) {
+static bool is_of_kind(const eval_row *row, results_kind kind) {
+    return row->epsilon == kind.epsilon && strcmp(row->mechanism, kind.mechanism) == 0 &&
+           strcmp(row->learner, kind.learner) == 0;
+}
+
+static eval_row *find(const results *r, results_kind kind, uint32_t trial) {
     for (uint32_t i = 0; i < r->count; i++)
-        if (r->rows[i].epsilon == epsilon && r->rows[i].trial == trial &&
-            strcmp(r->rows[i].mechanism, mechanism) == 0)
+        if (r->rows[i].trial == trial && is_of_kind(&r->rows[i], kind))
             return &r->rows[i];
     return NULL;
 }
 
-const eval_row *results_find(const results *r, const char *mechanism, double epsilon,
-                             uint32_t trial) {
-    return find(r, mechanism, epsilon, trial);
+const eval_row *results_find(const results *r, results_kind kind, uint32_t trial) {
+    return find(r, kind, trial);
+}
+
+bool results_only_paper(const results *r) {
+    for (uint32_t i = 0; i < r->count; i++)
+        if (strcmp(r->rows[i].learner, learner_paper.name) != 0)
+            return false;
+    return true;
 }
 
 static tem_status remember(results *r, const eval_row *row, tem_error *error) {
-    eval_row *place = find(r, row->mechanism, row->epsilon, row->trial);
+    const results_kind kind = {row->mechanism, row->learner, row->epsilon};
+    eval_row *place = find(r, kind, row->trial);
     if (place == NULL && r->count == r->capacity) {
         const uint32_t capacity = 2 * r->capacity + 64;
         eval_row *rows = realloc(r->rows, capacity * sizeof *rows);
@@ -247,16 +271,14 @@ double student_quantile(uint32_t freedom) {
     return z + (z * z * z + z) / (4 * n) + (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
 }
 
-results_mean results_over_trials(const results *r, const char *mechanism, double epsilon,
-                                 results_value value) {
+results_mean results_over_trials(const results *r, results_kind kind, results_value value) {
     double sum = 0, squares = 0;
     results_mean m = {0, NAN, NAN};
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < r->count; i++) {
             const eval_row *row = &r->rows[i];
             const double number = value_of(row, value);
-            if (row->epsilon != epsilon || strcmp(row->mechanism, mechanism) != 0 ||
-                !isfinite(number))
+            if (!is_of_kind(row, kind) || !isfinite(number))
                 continue;
             m.trials += pass == 0;
             sum += pass == 0 ? number : 0;
@@ -274,14 +296,15 @@ static int compare_doubles(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-uint32_t results_epsilons(const results *r, const char *mechanism, double *epsilons,
+uint32_t results_epsilons(const results *r, const char *mechanism, const char *by, double *epsilons,
                           uint32_t most) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->count; i++) {
         uint32_t known = 0;
         while (known < count && epsilons[known] != r->rows[i].epsilon)
             known++;
-        if (known == count && count < most && strcmp(r->rows[i].mechanism, mechanism) == 0)
+        if (known == count && count < most && strcmp(r->rows[i].mechanism, mechanism) == 0 &&
+            strcmp(r->rows[i].learner, by) == 0)
             epsilons[count++] = r->rows[i].epsilon;
     }
     qsort(epsilons, count, sizeof *epsilons, compare_doubles);
@@ -299,7 +322,7 @@ static void print_csv_number(FILE *out, double number) {
 static void print_csv(FILE *out, const void *context) {
     const results *r = context;
     fputs("mechanism,epsilon,trial,accuracy,mia_auc,mia_auc_private,self,bayes,"
-          "self_drawn,bayes_drawn,commit,seed,model,data,certificate\n",
+          "self_drawn,bayes_drawn,commit,seed,model,data,certificate,learner,prior\n",
           out);
     char epsilon[NUMBER_TEXT_BYTES];
     for (uint32_t i = 0; i < r->count; i++) {
@@ -308,8 +331,8 @@ static void print_csv(FILE *out, const void *context) {
                 row->epsilon > 0 ? number_text(row->epsilon, epsilon) : "", row->trial);
         for (size_t k = 0; k < VALUES; k++)
             print_csv_number(out, value_of(row, (results_value)k));
-        fprintf(out, "%s,%" PRIu64 ",%s,%s,%s\n", row->commit, row->seed, row->model, row->data,
-                row->certificate);
+        fprintf(out, "%s,%" PRIu64 ",%s,%s,%s,%s,%s\n", row->commit, row->seed, row->model,
+                row->data, row->certificate, row->learner, row->prior);
     }
 }
 
@@ -323,23 +346,32 @@ static void print_cell(FILE *out, results_mean m, double scale, int digits) {
         fprintf(out, " %.*f ± %.*f |", digits, m.mean * scale, digits, m.half * scale);
 }
 
-static void print_md_row(const results *r, const char *mechanism, double epsilon, FILE *out) {
+static void print_md_row(const results *r, results_kind kind, FILE *out) {
     static const struct {
         double scale;
         int digits;
     } forms[VALUES] = {{100, 2}, {1, 3}, {1, 3}, {1, 3}, {1, 3}, {1, 3}, {1, 3}};
     char text[NUMBER_TEXT_BYTES];
-    fprintf(out, "| %s |", mechanism);
-    if (epsilon > 0)
-        fprintf(out, " %s", number_text(epsilon, text));
-    fprintf(out, " | %u |", results_over_trials(r, mechanism, epsilon, RESULTS_ACCURACY).trials);
+    fprintf(out, "| %s |", kind.mechanism);
+    if (kind.epsilon > 0)
+        fprintf(out, " %s", number_text(kind.epsilon, text));
+    fprintf(out, " | %s | %u |", kind.learner,
+            results_over_trials(r, kind, RESULTS_ACCURACY).trials);
     for (size_t k = 0; k < VALUES; k++) {
-        results_mean m = results_over_trials(r, mechanism, epsilon, (results_value)k);
+        results_mean m = results_over_trials(r, kind, (results_value)k);
         if (k == RESULTS_SELF || k == RESULTS_BAYES)
             m.half = NAN; /* computed from the law, so the same in every trial */
         print_cell(out, m, forms[k].scale, forms[k].digits);
     }
     fputc('\n', out);
+}
+
+/* One row for each epsilon. */
+static void print_md_rows(const results *r, const char *mechanism, const char *by, FILE *out) {
+    double epsilons[EVAL_EPSILONS_MAX];
+    const uint32_t count = results_epsilons(r, mechanism, by, epsilons, EVAL_EPSILONS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        print_md_row(r, (results_kind){mechanism, by, epsilons[i]}, out);
 }
 
 static bool several_commits(const results *r) {
@@ -357,16 +389,15 @@ static void print_md(FILE *out, const void *context) {
     if (several_commits(r))
         fputs("The rows are from different commits of the program; results.csv says which.\n\n",
               out);
-    fputs("| mechanism | epsilon | trials | accuracy | MIA AUC | MIA AUC, private text | self | "
-          "Bayes | self, drawn | Bayes, drawn |\n|---|---|---|---|---|---|---|---|---|---|\n",
+    if (r->count > 0 && strcmp(r->rows[0].prior, "zipf") != 0)
+        fputs("self and Bayes: the prior is the word frequencies of the public text.\n\n", out);
+    fputs("| mechanism | epsilon | learner | trials | accuracy | MIA AUC | MIA AUC, private text | "
+          "self | Bayes | self, drawn | Bayes, drawn |\n"
+          "|---|---|---|---|---|---|---|---|---|---|---|\n",
           out);
-    const plan_mechanism *mechanism;
-    for (size_t i = 0; (mechanism = plan_mechanism_at(i)) != NULL; i++) {
-        double epsilons[EVAL_EPSILONS_MAX];
-        const uint32_t count = results_epsilons(r, mechanism->name, epsilons, EVAL_EPSILONS_MAX);
-        for (uint32_t k = 0; k < count; k++)
-            print_md_row(r, mechanism->name, epsilons[k], out);
-    }
+    for (size_t i = 0; plan_mechanism_at(i) != NULL; i++)
+        for (size_t k = 0; learner_at(k) != NULL; k++)
+            print_md_rows(r, plan_mechanism_at(i)->name, learner_at(k)->name, out);
 }
 
 static tem_status write_table(const results *r, const char *folder, const char *name,

@@ -4,12 +4,19 @@
 
 #include "eval.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+
+/* The rows of one kind of text and learner: one per trial. */
+typedef struct results_kind {
+    const char *mechanism, *learner;
+    double epsilon;
+} results_kind;
 
 typedef struct results {
     char path[4096]; /* path of results.jsonl */
     FILE *file;      /* results.jsonl, open for appending and locked */
-    eval_row *rows;  /* the last row for each (mechanism, epsilon, trial) */
+    eval_row *rows;  /* the last row for each (mechanism, epsilon, learner, trial) */
     uint32_t count, capacity;
 } results;
 
@@ -21,8 +28,7 @@ tem_status results_open(const char *folder, const eval_row *like, results *r, te
 void results_free(results *r);
 
 /* Finds a row; NULL if there is none. */
-const eval_row *results_find(const results *r, const char *mechanism, double epsilon,
-                             uint32_t trial);
+const eval_row *results_find(const results *r, results_kind kind, uint32_t trial);
 
 /* Appends a row, and returns when it is on disk. */
 tem_status results_append(results *r, const eval_row *row, tem_error *error);
@@ -48,11 +54,15 @@ typedef struct results_mean {
     double mean, half;
 } results_mean;
 
-results_mean results_over_trials(const results *r, const char *mechanism, double epsilon,
-                                 results_value value);
+results_mean results_over_trials(const results *r, results_kind kind, results_value value);
 
-/* Lists the distinct epsilons of a mechanism, ascending; returns their number, at most `most`. */
-uint32_t results_epsilons(const results *r, const char *mechanism, double *epsilons, uint32_t most);
+/* Lists the distinct epsilons of a mechanism and learner, ascending; returns their number, at most
+ * `most`. */
+uint32_t results_epsilons(const results *r, const char *mechanism, const char *by, double *epsilons,
+                          uint32_t most);
+
+/* Whether all rows are of the learner "paper". */
+bool results_only_paper(const results *r);
 
 /* t such that Student's distribution with `freedom` degrees has 2.5 % above it. */
 double student_quantile(uint32_t freedom);

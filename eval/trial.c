@@ -6,7 +6,9 @@
 #include "private_text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BATCH = 64 };
 
@@ -14,8 +16,17 @@ void task_free(task *t) {
     corpus_free(&t->train);
     corpus_free(&t->test);
     embedding_free(&t->start);
+    knowledge_free(&t->known);
     core_team_free(t->team);
     t->team = NULL;
+}
+
+static void drawn_texts_free(drawn_texts *x) {
+    corpus_free(&x->learn);
+    corpus_free(&x->others);
+    bags_free(&x->learn_bags);
+    bags_free(&x->others_bags);
+    *x = (drawn_texts){0};
 }
 
 void trial_close(trial *t) {
@@ -28,7 +39,11 @@ void trial_close(trial *t) {
     bags_free(&t->learn_bags);
     bags_free(&t->others_bags);
     bags_free(&t->judge_bags);
-    attack_free(&t->attack);
+    bags_free(&t->shadowed_bags);
+    for (size_t i = 0; i < LEARNERS_MAX; i++)
+        if (t->is_attacked[i])
+            attack_free(&t->attacks[i]);
+    drawn_texts_free(&t->drawn);
     *t = (trial){0};
 }
 
@@ -71,35 +86,60 @@ static tem_status begin_vectors(const trial *t, chance_purpose purpose, embeddin
                             chance_seed(t->task->seed, t->number, purpose), own, error);
 }
 
-static tem_status train(const trial *t, const embedding *start, const bags *data,
-                        const training *how, classifier *c, tem_error *error) {
+/* What a learner learns from the text. */
+static lesson lesson_of(const trial *t, const tem_mechanism *mechanism, const corpus *text,
+                        const bags *text_bags, chance_purpose purpose, const embedding *start) {
     const task *k = t->task;
-    return classifier_train(start, data, k->classes, how, k->team, k->run, c, error);
+    return (lesson){.mechanism = mechanism,
+                    .text = text,
+                    .text_bags = text_bags,
+                    .others = &t->judge_bags,
+                    .classes = k->classes,
+                    .known = &k->known,
+                    .start = start,
+                    .how = training_for(t, purpose),
+                    .team = k->team,
+                    .run = k->run};
 }
 
-/* Trains the attack model on a shadow model's answers about its training text and other text. */
-static tem_status learn_attack(const task *t, trial *out, const bags *own, tem_error *error) {
-    classifier shadow = {0};
+/* Trains the attack model on a shadow model's answers about its training text and other text. Both
+ * are original, so the shadow model answers about both in the same way. */
+static tem_status learn_attack(trial *t, const learner *by, attack *a, tem_error *error) {
+    const task *k = t->task;
+    void *shadow = NULL;
     float *in = NULL, *others = NULL;
-    const training how = training_for(out, CHANCE_SHADOW);
     embedding vectors = {0};
     const embedding *start = NULL;
-    tem_status status = begin_vectors(out, CHANCE_SHADOW_VECTORS, &vectors, &start, error);
-    if (status == TEM_OK)
-        status = train(out, start, own, &how, &shadow, error);
+    tem_status status = begin_vectors(t, CHANCE_SHADOW_VECTORS, &vectors, &start, error);
+    if (status == TEM_OK) {
+        const lesson l = lesson_of(t, NULL, &t->shadowed, &t->shadowed_bags, CHANCE_SHADOW, start);
+        status = by->train(by, &l, &shadow, error);
+    }
     embedding_free(&vectors);
     if (status == TEM_OK)
-        status = classifier_predict(&shadow, own, t->team, &in, error);
+        status = by->answer(shadow, &t->shadowed_bags, true, k->team, &in, error);
     if (status == TEM_OK)
-        status = classifier_predict(&shadow, &out->judge_bags, t->team, &others, error);
+        status = by->answer(shadow, &t->judge_bags, true, k->team, &others, error);
     if (status == TEM_OK)
-        status =
-            attack_train(in, own->count, others, out->judge_bags.count, t->classes,
-                         chance_seed(t->seed, out->number, CHANCE_ATTACK), &out->attack, error);
+        status = attack_train(in, t->shadowed.count, others, t->judge.count, k->classes,
+                              chance_seed(k->seed, t->number, CHANCE_ATTACK), a, error);
     free(in);
     free(others);
-    classifier_free(&shadow);
+    by->free(shadow);
     return status;
+}
+
+/* The attack on a learner; made on first use. */
+static tem_status find_attack(trial *t, const learner *by, const attack **a, tem_error *error) {
+    const size_t place = learner_place(by->name);
+    tem_status status = TEM_OK;
+    if (!t->is_attacked[place])
+        status = learn_attack(t, by, &t->attacks[place], error);
+    if (status != TEM_OK)
+        return status;
+    t->is_attacked[place] = true;
+    *a = &t->attacks[place];
+    return TEM_OK;
 }
 
 /* Refuses empty data: numbers computed from nothing would look like results. */
@@ -115,7 +155,6 @@ static tem_status refuse_empty(const trial *t, tem_error *error) {
 
 tem_status trial_open(const task *t, uint32_t number, trial *out, tem_error *error) {
     trial made = {.task = t, .number = number};
-    bags shadowed = {0};
     tem_status status = t->membership ? split(t, &made, error) : take_all(t, &made, error);
     if (status == TEM_OK)
         status = refuse_empty(&made, error);
@@ -126,10 +165,7 @@ tem_status trial_open(const task *t, uint32_t number, trial *out, tem_error *err
     if (status == TEM_OK && t->membership)
         status = bags_create(&made.others, &made.others_bags, error);
     if (status == TEM_OK && t->membership)
-        status = bags_create(&made.shadowed, &shadowed, error);
-    if (status == TEM_OK && t->membership)
-        status = learn_attack(t, &made, &shadowed, error);
-    bags_free(&shadowed);
+        status = bags_create(&made.shadowed, &made.shadowed_bags, error);
     if (status == TEM_OK)
         *out = made;
     else
@@ -137,34 +173,19 @@ tem_status trial_open(const task *t, uint32_t number, trial *out, tem_error *err
     return status;
 }
 
-/* Runs the attack on the target's answers about its training text and about other text. */
-static tem_status attack_target(const trial *t, const classifier *target, const bags *own,
-                                const bags *others, double *auc, tem_error *error) {
-    float *in = NULL, *out = NULL;
-    tem_status status = classifier_predict(target, own, t->task->team, &in, error);
-    if (status == TEM_OK)
-        status = classifier_predict(target, others, t->task->team, &out, error);
-    if (status == TEM_OK)
-        status = attack_auc(&t->attack, in, own->count, out, others->count, auc, error);
-    free(in);
-    free(out);
-    return status;
+/* Counts unchanged words and the attacker's correct guesses. */
+static tem_status count_draws(const trial *t, drawn_texts *x, tem_error *error) {
+    tem_model_info info;
+    x->self_drawn = private_text_kept(&t->learn, &x->learn);
+    x->bayes_drawn = NAN;
+    if (!t->task->membership)
+        return TEM_OK;
+    tem_model_get_info(t->task->model, &info);
+    return private_text_guessed(&t->others, &x->others, &t->learn, &x->learn, info.words,
+                                &x->bayes_drawn, error);
 }
 
-/* The text that a row's target learns from, and similar text that it does not see. */
-typedef struct texts {
-    corpus learn, others;
-    bags learn_bags, others_bags;
-} texts;
-
-static void texts_free(texts *x) {
-    corpus_free(&x->learn);
-    corpus_free(&x->others);
-    bags_free(&x->learn_bags);
-    bags_free(&x->others_bags);
-}
-
-static tem_status draw_texts(const trial *t, const tem_mechanism *mechanism, texts *x,
+static tem_status draw_texts(const trial *t, const tem_mechanism *mechanism, drawn_texts *x,
                              tem_error *error) {
     const task *k = t->task;
     const uint64_t seed = chance_seed(k->seed, t->number, CHANCE_DRAW);
@@ -177,79 +198,126 @@ static tem_status draw_texts(const trial *t, const tem_mechanism *mechanism, tex
                                    &x->others, error);
     if (status == TEM_OK && k->membership)
         status = bags_create(&x->others, &x->others_bags, error);
+    return status == TEM_OK ? count_draws(t, x, error) : status;
+}
+
+/* Draws the texts of a row, unless those of the last row are the same: the same mechanism, and so
+ * the same random numbers. */
+static tem_status find_texts(trial *t, const tem_mechanism *mechanism, const eval_row *row,
+                             tem_error *error) {
+    if (t->drawn.epsilon == row->epsilon && strcmp(t->drawn.mechanism, row->mechanism) == 0)
+        return TEM_OK;
+    drawn_texts_free(&t->drawn);
+    const tem_status status = draw_texts(t, mechanism, &t->drawn, error);
+    if (status != TEM_OK) {
+        drawn_texts_free(&t->drawn);
+        return status;
+    }
+    snprintf(t->drawn.mechanism, sizeof t->drawn.mechanism, "%s", row->mechanism);
+    t->drawn.epsilon = row->epsilon;
+    return TEM_OK;
+}
+
+/* The classifier under test. */
+typedef struct target {
+    const learner *learner;
+    void *trained;
+} target;
+
+/* Runs the attack on the target's answers about its training text and about other text. */
+static tem_status attack_target(const trial *t, const target *x, const attack *a, const bags *own,
+                                const bags *others, bool released, double *auc, tem_error *error) {
+    core_team *team = t->task->team;
+    float *in = NULL, *out = NULL;
+    tem_status status = x->learner->answer(x->trained, own, released, team, &in, error);
+    if (status == TEM_OK)
+        status = x->learner->answer(x->trained, others, released, team, &out, error);
+    if (status == TEM_OK)
+        status = attack_auc(a, in, own->count, out, others->count, auc, error);
+    free(in);
+    free(out);
     return status;
 }
 
-static tem_status test_target(const trial *t, const classifier *target, const texts *x,
-                              eval_row *row, tem_error *error) {
+static tem_status attack_both(trial *t, const target *x, const drawn_texts *drawn, eval_row *row,
+                              tem_error *error) {
+    const attack *a = NULL;
+    tem_status status = find_attack(t, x->learner, &a, error);
+    if (status == TEM_OK)
+        status =
+            attack_target(t, x, a, &t->learn_bags, &t->others_bags, false, &row->mia_auc, error);
+    row->mia_auc_private = row->mia_auc;
+    if (status == TEM_OK && drawn != NULL)
+        status = attack_target(t, x, a, &drawn->learn_bags, &drawn->others_bags, true,
+                               &row->mia_auc_private, error);
+    return status;
+}
+
+static tem_status test_target(trial *t, const target *x, const drawn_texts *drawn, eval_row *row,
+                              tem_error *error) {
     float *answers = NULL;
-    tem_status status = classifier_predict(target, &t->judge_bags, t->task->team, &answers, error);
+    tem_status status =
+        x->learner->answer(x->trained, &t->judge_bags, false, t->task->team, &answers, error);
     if (status != TEM_OK)
         return status;
     row->accuracy = classifier_accuracy(answers, &t->judge_bags, t->task->classes);
     free(answers);
-    if (!t->task->membership)
+    if (!t->task->membership || !x->learner->is_attacked)
         return TEM_OK;
-    status = attack_target(t, target, &t->learn_bags, &t->others_bags, &row->mia_auc, error);
-    row->mia_auc_private = row->mia_auc;
-    if (status == TEM_OK && x != NULL)
-        status =
-            attack_target(t, target, &x->learn_bags, &x->others_bags, &row->mia_auc_private, error);
-    return status;
+    return attack_both(t, x, drawn, row, error);
 }
 
-/* Counts unchanged words and the attacker's correct guesses. */
-static tem_status count_draws(const trial *t, const texts *x, eval_row *row, tem_error *error) {
-    tem_model_info info;
-    row->self_drawn = private_text_kept(&t->learn, &x->learn);
-    if (!t->task->membership)
-        return TEM_OK;
-    tem_model_get_info(t->task->model, &info);
-    return private_text_guessed(&t->others, &x->others, &t->learn, &x->learn, info.words,
-                                &row->bayes_drawn, error);
+/* Writes the texts of a row, if requested, and its first vectors. */
+static tem_status export_before(const trial *t, const drawn_texts *drawn, const eval_row *row,
+                                const embedding *start, tem_error *error) {
+    const task *k = t->task;
+    tem_status status = TEM_OK;
+    if (k->export_to != NULL && k->random_init)
+        status = export_vectors(k->export_to, t->number, k->model, start, error);
+    if (status == TEM_OK && k->export_to != NULL)
+        status = export_texts(k->export_to, row, k->model,
+                              drawn != NULL ? &drawn->learn : &t->learn, &t->judge, error);
+    return status;
 }
 
 /* Trains the classifier under test; exports texts and result if requested. */
-static tem_status train_target(const trial *t, const texts *x, const eval_row *row,
-                               classifier *target, tem_error *error) {
+static tem_status train_target(const trial *t, const tem_mechanism *mechanism,
+                               const drawn_texts *drawn, const eval_row *row, target *x,
+                               tem_error *error) {
     const task *k = t->task;
-    const training how = training_for(t, CHANCE_TARGET);
     embedding vectors = {0};
     const embedding *start = NULL;
     tem_status status = begin_vectors(t, CHANCE_TARGET_VECTORS, &vectors, &start, error);
-    if (status == TEM_OK && k->export_to != NULL && k->random_init)
-        status = export_vectors(k->export_to, t->number, k->model, start, error);
-    if (status == TEM_OK && k->export_to != NULL)
-        status = export_texts(k->export_to, row, k->model, x != NULL ? &x->learn : &t->learn,
-                              &t->judge, error);
+    const lesson l =
+        lesson_of(t, mechanism, drawn != NULL ? &drawn->learn : &t->learn,
+                  drawn != NULL ? &drawn->learn_bags : &t->learn_bags, CHANCE_TARGET, start);
     if (status == TEM_OK)
-        status = train(t, start, x != NULL ? &x->learn_bags : &t->learn_bags, &how, target, error);
+        status = export_before(t, drawn, row, start, error);
+    if (status == TEM_OK)
+        status = x->learner->train(x->learner, &l, &x->trained, error);
     embedding_free(&vectors);
-    if (status == TEM_OK && k->export_to != NULL)
-        status = export_classifier(k->export_to, row, k->model, target, &how, error);
+    if (status == TEM_OK && k->export_to != NULL && x->learner == &learner_paper)
+        status = export_classifier(k->export_to, row, k->model,
+                                   learner_paper_classifier(x->trained), &l.how, error);
     return status;
 }
 
-tem_status trial_row(const trial *t, const tem_mechanism *mechanism, eval_row *row,
+tem_status trial_row(trial *t, const learner *by, const tem_mechanism *mechanism, eval_row *row,
                      tem_error *error) {
-    texts x = {0};
-    const texts *drawn = mechanism == NULL ? NULL : &x;
-    classifier target = {0};
+    target tested = {.learner = by};
     eval_row made = *row;
-    tem_status status = TEM_OK;
+    const drawn_texts *drawn = mechanism == NULL ? NULL : &t->drawn;
+    tem_status status = mechanism == NULL ? TEM_OK : find_texts(t, mechanism, row, error);
+    if (status != TEM_OK)
+        return status;
     made.accuracy = made.mia_auc = made.mia_auc_private = NAN;
-    made.self_drawn = made.bayes_drawn = mechanism == NULL ? 1 : NAN;
-    if (mechanism != NULL)
-        status = draw_texts(t, mechanism, &x, error);
-    if (status == TEM_OK && mechanism != NULL)
-        status = count_draws(t, &x, &made, error);
+    made.self_drawn = drawn == NULL ? 1 : drawn->self_drawn;
+    made.bayes_drawn = drawn == NULL ? 1 : drawn->bayes_drawn;
+    status = train_target(t, mechanism, drawn, &made, &tested, error);
     if (status == TEM_OK)
-        status = train_target(t, drawn, &made, &target, error);
-    if (status == TEM_OK)
-        status = test_target(t, &target, drawn, &made, error);
+        status = test_target(t, &tested, drawn, &made, error);
     if (status == TEM_OK)
         *row = made;
-    classifier_free(&target);
-    texts_free(&x);
+    by->free(tested.trained);
     return status;
 }

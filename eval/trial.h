@@ -3,8 +3,8 @@
 #define EVAL_TRIAL_H
 
 #include "attack.h"
-#include "classifier.h"
 #include "eval.h"
+#include "learner.h"
 #include "plan.h"
 
 /* The data and settings of an evaluation. */
@@ -15,6 +15,7 @@ typedef struct task {
     bool membership;  /* split train and test into halves and run the membership attack */
     bool random_init; /* each classifier starts with its own random vectors */
     embedding start;  /* initial vectors otherwise */
+    knowledge known;  /* of the learners other than "paper" */
     uint32_t epochs;
     uint64_t seed;
     const char *export_to; /* see eval_options */
@@ -24,24 +25,35 @@ typedef struct task {
 
 void task_free(task *t);
 
+/* The text that a row's target learns from, and similar text that it does not see, both drawn by
+ * one mechanism. Rows that differ in the learner share them. */
+typedef struct drawn_texts {
+    char mechanism[EVAL_NAME_BYTES]; /* "": none */
+    double epsilon;
+    corpus learn, others;
+    bags learn_bags, others_bags;
+    double self_drawn, bayes_drawn;
+} drawn_texts;
+
 /* Without a membership attack, learn = train, judge = test, and the other corpora are empty. */
 typedef struct trial {
     const task *task;
     uint32_t number;        /* from 1; 0: no trial is open */
     corpus learn, others;   /* TR1, TR2 */
     corpus judge, shadowed; /* TE1, TE2 */
-    bags learn_bags, others_bags, judge_bags;
-    attack attack; /* learned from the shadow model */
+    bags learn_bags, others_bags, judge_bags, shadowed_bags;
+    attack attacks[LEARNERS_MAX]; /* learned from the shadow model of each learner, on first use */
+    bool is_attacked[LEARNERS_MAX];
+    drawn_texts drawn; /* of the last row */
 } trial;
 
-/* Splits the data into halves, and trains the shadow and attack models. Fails with TEM_ERR_FORMAT
- * if a half has no word. */
+/* Splits the data into halves. Fails with TEM_ERR_FORMAT if a half has no word. */
 tem_status trial_open(const task *t, uint32_t number, trial *out, tem_error *error);
 void trial_close(trial *t);
 
-/* Computes one row: draws, trains, tests, attacks. mechanism NULL means the original text. Fills
- * accuracy, the AUCs and the counts of the draws. */
-tem_status trial_row(const trial *t, const tem_mechanism *mechanism, eval_row *row,
+/* Computes one row: draws, trains, tests, attacks. mechanism NULL means the original text; else it
+ * is the one that the row names. Fills accuracy, the AUCs and the counts of the draws. */
+tem_status trial_row(trial *t, const learner *by, const tem_mechanism *mechanism, eval_row *row,
                      tem_error *error);
 
 #endif

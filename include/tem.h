@@ -994,12 +994,11 @@ TEM_API tem_status tem_mechanism_self(const tem_mechanism *mechanism, uint32_t w
 
 /* How often a typical word stays itself: the median of N_w over words that occur by Zipf's law,
  * where the rank of a word is its place in the model. The call computes N_w at 49 quantiles of that
- * law. Above TEM_SELF_MEDIAN_LARGE there is nearly no privacy, below TEM_SELF_MEDIAN_SMALL nearly
- * no text left. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: up to 49 times
- * that of tem_mechanism_self. */
+ * law. Below TEM_SELF_MEDIAN_SMALL nearly no text is left. tem_mechanism_self_quantile tells
+ * whether words have too little privacy. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED
+ * (Madlib). Cost: up to 49 times that of tem_mechanism_self. */
 TEM_API tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, double *median,
                                              tem_error *error);
-#define TEM_SELF_MEDIAN_LARGE 0.95
 #define TEM_SELF_MEDIAN_SMALL 0.01
 
 /* How often the exposed words stay themselves: the N_w that the share `quantile` of the words of

@@ -92,8 +92,9 @@ TEM_API void tem_accountant_free(tem_accountant *accountant);
 typedef struct tem_audit {
     int is_metric;             /* 1: the distances are known to be a metric; 0: see above */
     double realised;           /* proved: no pair of words loses more, per unit of distance */
-    double realised_least;     /* proved: the worst pair loses at least this, if all weights are
-                               * above 0. A pair with an excluded word may lose less */
+    double realised_least;     /* proved: the worst pair loses at least this, if is_metric, and if
+                                * all weights are above 0. Not proved for a model that excludes
+                                * words: a pair with an excluded word may lose less */
     uint32_t worst_a, worst_b; /* that pair; TEM_NO_WORD if all words are the same point */
     tem_dist worst_distance;
     double local;            /* proved: no two inputs, in the vocabulary or not, can be told

@@ -117,7 +117,8 @@ TEM_API tem_status tem_text_vectors(const tem_model *model, const char *path, ui
 
 /* How a deconvolution ends. */
 typedef struct tem_deconvolution {
-    uint32_t steps;       /* in: at most this many; 0: 100. Out: the number of steps made */
+    uint32_t steps;       /* in: at most this many; 0: 100. Out: the steps behind the shares, which
+                           * may be 0 with `held_out` */
     double likelihood;    /* out: mean ln(probability) of a released word of `counts`; with
                            * `held_out`, of a word of these */
     uint64_t reserved[4]; /* must be 0 */
@@ -146,19 +147,21 @@ TEM_API tem_status tem_channel_deconvolve(const tem_channel *channel,
 /* What tem_channel_estimate assumes. */
 typedef struct tem_estimate_options {
     tem_expectation expected;
-    double ratio;         /* no input word is more than this many times as frequent in a group as
-                           * expected; above 1; 0: 4 */
+    double ratio;         /* the words of a group come from shares that are at most this many times
+                           * the expected ones, for every input word; above 1; 0: 4 */
     uint32_t steps;       /* at most this many; 0: 30 */
     uint64_t reserved[4]; /* must be 0 */
 } tem_estimate_options;
 
 /* The estimate of one share in one group. [low, high] holds the true share of the original texts
- * with a probability of about 95 % or more, if `ratio` is right. */
+ * with a probability of about 95 % or more, if `ratio` is right. The probability is that of one
+ * interval: of 20 intervals one may be wrong. */
 typedef struct tem_estimate {
     double share;         /* the estimate */
-    double low, high;     /* share -+ (bias + 1.96 deviation), cut to 0 and 1 */
-    double bias;          /* the estimate's mean is at most this far from the truth */
-    double deviation;     /* the estimate's standard deviation over the draws, at most */
+    double low, high;     /* share -+ (bias + 1.96 deviation); all three are cut to the range of the
+                           * members: 0 and 1 for a set */
+    double bias;          /* estimate less truth is at most this on average */
+    double deviation;     /* standard deviation of estimate less truth, at most */
     double expected;      /* the share that the prior expects */
     int tells;            /* 0: the interval is hardly narrower than without any released text */
     uint64_t reserved[4]; /* 0 */
@@ -166,7 +169,7 @@ typedef struct tem_estimate {
 
 /* Estimates, for each group of texts, the share of each of several sets of words among the input
  * words of the original texts.
- *   counts     as in tem_channel_deconvolve
+ *   counts     as in tem_channel_deconvolve, but whole numbers: their sum is the number of draws
  *   sets       the number of sets, at least 1
  *   members    a row per input, `sets` numbers to a row: 1 if the word belongs to the set, else 0;
  *              other finite numbers are allowed, and then the estimate is their mean

@@ -135,9 +135,11 @@ static int execute(PyObject *module) {
         add_type(module, &ext_accountant_spec, &state->accountant) != 0 ||
         add_type(module, &ext_prior_spec, &state->prior) != 0 ||
         add_type(module, &ext_certificate_spec, &state->certificate) != 0 ||
+        add_type(module, &ext_channel_spec, &state->channel) != 0 ||
         PyModule_AddFunctions(module, ext_model_functions) != 0 ||
         PyModule_AddFunctions(module, ext_mechanism_functions) != 0 ||
-        PyModule_AddFunctions(module, ext_report_functions) != 0)
+        PyModule_AddFunctions(module, ext_report_functions) != 0 ||
+        PyModule_AddFunctions(module, ext_learn_functions) != 0)
         return -1;
     return PyModule_AddFunctions(module, ext_account_functions);
 }
@@ -151,6 +153,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->accountant);
     Py_VISIT(state->prior);
     Py_VISIT(state->certificate);
+    Py_VISIT(state->channel);
     return 0;
 }
 
@@ -163,6 +166,7 @@ static int clear(PyObject *module) {
     Py_CLEAR(state->accountant);
     Py_CLEAR(state->prior);
     Py_CLEAR(state->certificate);
+    Py_CLEAR(state->channel);
     while (state->generator_count > 0)
         tem_rng_free(state->generators[--state->generator_count]);
     return 0;

@@ -17,6 +17,7 @@ from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateErr
                       NotPrivateWarning, OutOfMemoryError, PrivacyWarning, RangeError,
                       RoundingWarning, TrustWarning, UnsupportedError, UntrustedError,
                       UtilityWarning, VersionError)
+from ._estimate import estimate
 from ._mechanisms import Mechanism, Parameter, mechanisms
 from ._model import Model, Words
 from ._options import Options
@@ -30,4 +31,4 @@ __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledErr
            "NotFoundError", "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper",
            "Parameter", "Point", "PrivacyWarning", "RangeError", "Report", "RoundingWarning",
            "Summary", "Tail", "TrustWarning", "UnsupportedError", "UntrustedError",
-           "UtilityWarning", "VersionError", "Words", "__version__", "mechanisms"]
+           "UtilityWarning", "VersionError", "Words", "__version__", "estimate", "mechanisms"]

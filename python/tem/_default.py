@@ -17,6 +17,7 @@ from . import _tem
 from ._errors import Error, FileError, make
 
 VECTORS, CERTIFICATES = "glove-840b-33k-sphere64.temv", "default.tem.cert"
+LEARNING_VECTORS = "glove-840b-33k-300d.temv"
 EXCLUDED, NEIGHBOURS = "exclude-en.txt", 128  # as in meson.build, else it is another model
 
 
@@ -79,6 +80,14 @@ def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
 
 def _vectors() -> pathlib.Path:
     return pathlib.Path(__file__).parent / VECTORS
+
+
+def learning_vectors(model_path: str | None) -> str:
+    """The vectors to learn with if the user names none: the file beside the model that ends in
+    .temv instead of .tem; else the vectors of English words that come with tem."""
+    beside = f"{os.path.splitext(model_path)[0]}.temv" if model_path else ""
+    own = str(pathlib.Path(__file__).parent / LEARNING_VECTORS)
+    return beside if os.path.exists(beside) else own
 
 
 def make_again(found: Found, why: Error, threads: int,

@@ -9,7 +9,7 @@ import os
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Self, SupportsIndex, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, Unpack, overload
 
 from . import _default, _ledger, _tem
 from ._containers import unpack
@@ -19,6 +19,9 @@ from ._errors import (CertificateError, DamagedError, FileError, FormatError, No
 from ._options import ALL, POLICIES, Options, Path, Progress, check, explained, law_and_text
 from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Point, Report,
                        Summary, Tail)
+
+if TYPE_CHECKING:
+    from ._channel import Channel
 
 T = TypeVar("T")
 
@@ -607,6 +610,20 @@ class Model:
             self_probability=law["self"], support=law["support"], entropy=law["entropy"],
             certificate=info["certificate"] or None,
             paper=None if paper is None else Paper(paper["self"], paper["support"]))
+
+    def channel(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
+                mechanism: str = "tem", calibrated: bool = False, threads: int | None = None,
+                progress: Progress | None = None) -> "Channel":
+        """The laws of all words as a matrix, to learn from released text; needs NumPy.
+
+        The keywords are those with which the text was released. `tem.learn` and `tem.estimate` do
+        the usual things with it.
+        """
+        _numpy("a channel")
+        from ._channel import Channel
+
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
+        return Channel._wrap(self, _tem.make_channel(drawn, _threads(threads), progress))
 
     def _prior(self, prior: Path | float) -> _tem.Prior:
         if isinstance(prior, (int, float)):

@@ -1,5 +1,6 @@
 /* api_accountant.c - tem_prior and tem_accountant of tem_account.h, and choosing an epsilon. */
 #include "audit/accountant.h"
+#include "command/tem_command.h"
 #include "core/number.h"
 #include "core/reserved.h"
 #include "core/status.h"
@@ -88,6 +89,16 @@ tem_status tem_accountant_summarise(const tem_accountant *accountant,
                          "needed");
     return accountant_summarise(accountant, mechanism, prior, NULL, with_bayes != 0, run, summary,
                                 error);
+}
+
+tem_status tem_summarise_once(const tem_mechanism *mechanism, const tem_prior *prior,
+                              const tem_run *run, tem_summary *summary, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (mechanism == NULL || prior == NULL || summary == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism, a prior and a place for the summary are needed");
+    return accountant_summarise_once(mechanism, prior, run, summary, error);
 }
 
 static bool are_words(const tem_accountant *accountant, const uint32_t *words, uint64_t count) {

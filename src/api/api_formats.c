@@ -1,5 +1,6 @@
-/* api_formats.c - tem_format of tem.h. */
+/* api_formats.c - tem_format of tem.h, and records for the command. */
 #include "core/status.h"
+#include "job/record_walk.h"
 #include "records/format.h"
 
 #include <string.h>
@@ -31,4 +32,11 @@ tem_status tem_format_parse(const char *name, tem_format *format, tem_error *err
             return TEM_OK;
         }
     return format_refuse_unknown(error);
+}
+
+tem_status tem_records_read(const tem_records *records, tem_record_fn *take, void *context,
+                            const tem_run *run, tem_error *error) {
+    if (records == NULL || records->path == NULL || take == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "records and a function to take them are needed");
+    return record_walk(records, take, context, run, error);
 }

@@ -1,6 +1,8 @@
-/* api_learn.c - tem_channel of tem_learn.h, and vectors to learn with. */
+/* api_learn.c - tem_channel of tem_learn.h, vectors to learn with, and statistics. */
 #include "core/reserved.h"
 #include "core/status.h"
+#include "learn/deconvolve.h"
+#include "learn/estimate.h"
 #include "learn/posterior.h"
 #include "learn/text_vectors.h"
 #include "model/model.h"
@@ -120,4 +122,43 @@ tem_status tem_text_vectors(const tem_model *model, const char *path, uint32_t c
                          "the number of columns must be 1 to %d, and at most the number of words",
                          COLUMNS_MOST);
     return text_vectors(model, path, columns, run, out, error);
+}
+
+/* ---- statistics ---- */
+
+tem_status tem_channel_deconvolve(const tem_channel *channel, const tem_expectation *expected,
+                                  const double *counts, const double *held_out, uint32_t groups,
+                                  const tem_run *run, tem_deconvolution *how, double *shares,
+                                  tem_error *error) {
+    if (is_for_newer(run, error) || is_for_newer(how, error))
+        return TEM_ERR_ARGUMENT;
+    tem_status status = check_expectation(expected, error);
+    if (status == TEM_OK)
+        status = check_matrices(channel, counts, groups, shares, error);
+    if (status != TEM_OK)
+        return status;
+    if (how == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a place for the end of the steps is needed");
+    return deconvolve(channel, expected, counts, held_out, groups, run, how, shares, error);
+}
+
+tem_status tem_channel_estimate(const tem_channel *channel, const tem_estimate_options *options,
+                                const double *counts, uint32_t groups, const double *members,
+                                uint32_t sets, const tem_run *run, tem_estimate *out,
+                                tem_error *error) {
+    if (is_for_newer(run, error) || is_for_newer(options, error))
+        return TEM_ERR_ARGUMENT;
+    tem_status status = check_expectation(options == NULL ? NULL : &options->expected, error);
+    if (status != TEM_OK)
+        return status;
+    if (channel == NULL || counts == NULL || members == NULL || out == NULL || groups == 0 ||
+        sets == 0)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a channel, counts of a group or more, members of a set or more and a "
+                         "place for the estimates are needed");
+    if (options->ratio != 0 && !(options->ratio > 1 && isfinite(options->ratio)))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the ratio must be above 1, or 0 for 4");
+    if (!all_finite(members, ((uint64_t)channel->count + 1) * sets))
+        return core_fail(error, TEM_ERR_ARGUMENT, "a number of the members is not finite");
+    return estimate_shares(channel, options, counts, groups, members, sets, run, out, error);
 }

@@ -155,30 +155,76 @@ exposure_group accountant_group(const tem_accountant *a, const uint32_t *words, 
                             .quantile = quantile > 0 ? quantile : 1};
 }
 
-static summary_source source_of(const tem_accountant *a, const tem_mechanism *m,
+/* known: the profile of summary_source. */
+static summary_source source_of(const tem_mechanism *m, const profile *known,
                                 const tem_prior *prior, const exposure_group *group) {
     const envelopes *law = &mechanism_exponential(m)->envelopes;
-    return (summary_source){.space = &a->model->space,
-                            .index = &a->model->index,
+    return (summary_source){.space = &m->model->space,
+                            .index = &m->model->index,
                             .exponent = &law->exponent,
                             .weights = &law->weights,
-                            .profile = &a->profile,
+                            .profile = known,
+                            .reach = known != NULL ? known->reach : space_reach(&m->model->space),
                             .frequencies = prior->frequencies,
                             .group = *group};
+}
+
+static tem_status check_prior(const tem_prior *prior, const tem_model *model, tem_error *error) {
+    return prior->model == model
+               ? TEM_OK
+               : core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the accountant's model");
 }
 
 tem_status accountant_summarise(const tem_accountant *a, const tem_mechanism *m,
                                 const tem_prior *prior, const exposure_group *group,
                                 bool with_bayes, const tem_run *run, tem_summary *summary,
                                 tem_error *error) {
-    const tem_status status = accountant_check(a, m, error);
+    tem_status status = accountant_check(a, m, error);
     const exposure_group all = accountant_group(a, NULL, 0, 1);
+    if (status == TEM_OK)
+        status = check_prior(prior, a->model, error);
     if (status != TEM_OK)
         return status;
-    if (prior->model != a->model)
-        return core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the accountant's model");
-    const summary_source source = source_of(a, m, prior, group != NULL ? group : &all);
+    const summary_source source = source_of(m, &a->profile, prior, group != NULL ? group : &all);
     return summary_make(&source, with_bayes, run, summary, error);
+}
+
+static tem_status summarise_by_profile(const tem_mechanism *m, const tem_prior *prior,
+                                       const tem_run *run, tem_summary *summary, tem_error *error) {
+    tem_accountant *a = NULL;
+    tem_status status = accountant_create(m->model, mechanism_weights(m), run, &a, error);
+    if (status == TEM_OK)
+        status = accountant_summarise(a, m, prior, NULL, true, run, summary, error);
+    accountant_free(a);
+    return status;
+}
+
+static tem_status summarise_by_pairs(const tem_mechanism *m, const tem_prior *prior,
+                                     const tem_run *run, tem_summary *summary, tem_error *error) {
+    exposure_group all = {.quantile = 1};
+    uint32_t *reachable = NULL;
+    tem_status status = trusted_or_refused(m->model, error);
+    if (status == TEM_OK)
+        status = check_prior(prior, m->model, error);
+    if (status == TEM_OK)
+        status = reachable_find(m->model, &reachable, &all.count, error);
+    if (status == TEM_OK) {
+        all.words = reachable;
+        const summary_source source = source_of(m, NULL, prior, &all);
+        status = summary_make(&source, true, run, summary, error);
+    }
+    core_free(reachable);
+    return status;
+}
+
+tem_status accountant_summarise_once(const tem_mechanism *m, const tem_prior *prior,
+                                     const tem_run *run, tem_summary *summary, tem_error *error) {
+    const tem_status status = mechanism_check_law(m, error);
+    if (status != TEM_OK)
+        return status;
+    return weights_are_equal(&mechanism_exponential(m)->envelopes.weights)
+               ? summarise_by_profile(m, prior, run, summary, error)
+               : summarise_by_pairs(m, prior, run, summary, error);
 }
 
 /* Finds the `max` most exposed words by the laws of all words, and then computes these words
@@ -221,7 +267,7 @@ tem_status accountant_exposed(const tem_accountant *a, const tem_mechanism *m, t
     if (status == TEM_OK && (laws = core_alloc(a->model->words.count, sizeof *laws)) == NULL)
         status = core_fail_memory(error);
     if (status == TEM_OK) {
-        const summary_source source = source_of(a, m, even, &group);
+        const summary_source source = source_of(m, &a->profile, even, &group);
         status = summary_laws(&source, run, laws, error);
         if (status == TEM_OK && found > 0)
             status = take_most(&source, by, laws, most, found, error);

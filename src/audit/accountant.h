@@ -40,6 +40,10 @@ tem_status accountant_summarise(const tem_accountant *accountant, const tem_mech
                                 bool with_bayes, const tem_run *run, tem_summary *summary,
                                 tem_error *error);
 
+/* As tem_summarise_once (command/tem_command.h). */
+tem_status accountant_summarise_once(const tem_mechanism *mechanism, const tem_prior *prior,
+                                     const tem_run *run, tem_summary *summary, tem_error *error);
+
 /* The words with these ids; no ids: all words that a text can contain. quantile 0: 1. */
 exposure_group accountant_group(const tem_accountant *accountant, const uint32_t *words,
                                 uint32_t word_count, double quantile);

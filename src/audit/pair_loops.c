@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#if defined(__AVX512F__)
+#if defined(__FMA__)
 #include <immintrin.h>
 #endif
 
@@ -49,20 +49,50 @@ static inline lanes cut(lanes x, float most_allowed) {
 }
 #endif
 
+/* a b + c, rounded once where the processor can do that in one instruction. */
+#if defined(__AVX512F__)
+static inline lanes fused(lanes a, lanes b, lanes c) {
+    return (lanes)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+#elif defined(__FMA__)
+typedef union lane_halves {
+    lanes all;
+    __m256 half[2];
+} lane_halves;
+
+static inline lanes fused(lanes a, lanes b, lanes c) {
+    const lane_halves x = {a}, y = {b}, z = {c};
+    return (lane_halves){.half = {_mm256_fmadd_ps(x.half[0], y.half[0], z.half[0]),
+                                  _mm256_fmadd_ps(x.half[1], y.half[1], z.half[1])}}
+        .all;
+}
+#else
+static inline lanes fused(lanes a, lanes b, lanes c) {
+    return a * b + c;
+}
+#endif
+
+static inline lanes everywhere(float x) {
+    return (lanes){0} + x;
+}
+
 static inline lanes distances(const pair_row *row, uint32_t group) {
     return cut(widen(row->steps + (size_t)group * PAIR_LANES) * row->unit, row->gamma);
 }
 
-/* 2^x for x from -126 to 0, with an error of 2e-7. A polynomial gives the power of the rest of x,
- * which is between -1/2 and 1/2. The nearest integer n is added to the exponent of that float:
- * after adding `rounder`, n is in the last bits of x, and the shift moves it to the exponent and
- * all other bits out. */
-static inline lanes power_of_two(lanes x) {
-    const float rounder = 12582912; /* 1.5 * 2^23: adding it rounds x to an integer */
-    const lanes rounded = x + rounder, r = x - (rounded - rounder);
-    const lanes p =
-        1 + r * (0.69314718f +
-                 r * (0.24022651f + r * (0.05550411f + r * (0.0096181291f + r * 0.0013333558f))));
+/* 2^(m rate) for exponents from -126 to 0, with an error of 2e-7. A polynomial gives the power of
+ * the rest of the exponent, which is between -1/2 and 1/2. The nearest integer n is added to the
+ * exponent of that float: after adding `rounder`, n is in the last bits, and the shift moves it to
+ * the exponent and all other bits out. */
+static inline lanes power_of_two(lanes m, float rate) {
+    const float rounder = 12582912; /* 1.5 * 2^23: adding it rounds to an integer */
+    const lanes rates = everywhere(rate), rounded = fused(m, rates, everywhere(rounder));
+    const lanes r = fused(m, rates, rounder - rounded);
+    lanes p = fused(r, everywhere(0.0013333558f), everywhere(0.0096181291f));
+    p = fused(p, r, everywhere(0.05550411f));
+    p = fused(p, r, everywhere(0.24022651f));
+    p = fused(p, r, everywhere(0.69314718f));
+    p = fused(p, r, everywhere(1));
     return (lanes)((whole)p + ((whole)rounded << 23));
 }
 
@@ -131,73 +161,85 @@ typedef struct lane_sums {
     lanes z, m, q, gradient;
 } lane_sums;
 
+/* Which sums the callers are compiled for. */
+typedef struct chosen_sums {
+    bool totals, moments, gradient, beyond;
+} chosen_sums;
+
+/* Adds k a m^2, or what counts beyond gamma. */
+static inline lanes add_second(lanes sum, lanes mass, lanes first, lanes m, float gamma,
+                               bool beyond) {
+    if (beyond)
+        return sum + (lanes)((whole)mass & (m >= gamma));
+    return fused(first, m, sum);
+}
+
 /* Adds a pair to the sums of a row and of a column. The callers are compiled once for each choice
  * of sums, which is constant in them. */
-static inline void meet_group(lanes m, float rate, const pair_numbers *own, const lanes of[3],
-                              bool totals, bool moments, bool gradient, lane_sums *row,
+static inline void meet_group(lanes m, const pair_row *rows, const pair_numbers *own,
+                              const lanes of[3], chosen_sums sums, lane_sums *row,
                               lane_sums *column) {
-    const lanes k = power_of_two(m * rate);
-    if (totals) {
-        const lanes mass = k * of[0], own_mass = k * own->a;
-        row->z += mass;
-        column->z += own_mass;
-        if (moments) {
-            const lanes first = mass * m, own_first = own_mass * m;
-            row->m += first;
-            column->m += own_first;
-            row->q += first * m;
-            column->q += own_first * m;
-        }
+    const lanes k = power_of_two(m, rows->rate);
+    if (sums.totals) {
+        row->z = fused(k, of[0], row->z);
+        column->z = fused(k, everywhere(own->a), column->z);
     }
-    if (gradient) {
-        row->gradient += k * (m * of[1] + of[2]);
-        column->gradient += k * (m * own->p + own->h);
+    if (sums.moments) {
+        const lanes mass = k * of[0], own_mass = k * own->a;
+        const lanes first = mass * m, own_first = own_mass * m;
+        row->m += first;
+        column->m += own_first;
+        row->q = add_second(row->q, mass, first, m, rows->gamma, sums.beyond);
+        column->q = add_second(column->q, own_mass, own_first, m, rows->gamma, sums.beyond);
+    }
+    if (sums.gradient) {
+        row->gradient = fused(k, fused(m, of[1], of[2]), row->gradient);
+        column->gradient =
+            fused(k, fused(m, everywhere(own->p), everywhere(own->h)), column->gradient);
     }
 }
 
-static inline lane_sums load_columns(const pair_side *columns, size_t at, bool totals, bool moments,
-                                     bool gradient) {
+static inline lane_sums load_columns(const pair_side *columns, size_t at, chosen_sums sums) {
     lane_sums s = {{0}, {0}, {0}, {0}};
-    if (totals)
+    if (sums.totals)
         s.z = load(columns->z + at);
-    if (moments)
+    if (sums.moments)
         s.m = load(columns->m + at), s.q = load(columns->q + at);
-    if (gradient)
+    if (sums.gradient)
         s.gradient = load(columns->gradient + at);
     return s;
 }
 
 static inline void store_columns(const lane_sums *s, const pair_side *columns, size_t at,
-                                 bool totals, bool moments, bool gradient) {
-    if (totals)
+                                 chosen_sums sums) {
+    if (sums.totals)
         *(lanes *)(columns->z + at) = s->z;
-    if (moments) {
+    if (sums.moments) {
         *(lanes *)(columns->m + at) = s->m;
         *(lanes *)(columns->q + at) = s->q;
     }
-    if (gradient)
+    if (sums.gradient)
         *(lanes *)(columns->gradient + at) = s->gradient;
 }
 
 __attribute__((always_inline)) static inline void meet(const pair_row *rows,
                                                        const pair_numbers *own, float *row_sums,
-                                                       const pair_side *columns, bool totals,
-                                                       bool moments, bool gradient) {
+                                                       const pair_side *columns, chosen_sums sums) {
     lane_sums of_row[PAIR_ROWS];
     for (int r = 0; r < PAIR_ROWS; r++)
         of_row[r] = ((lane_sums *)row_sums)[r];
     for (uint32_t group = 0; group < rows->groups; group++) {
         const size_t at = (size_t)group * PAIR_LANES;
         const lanes nothing = {0};
-        const lanes of[3] = {totals ? load(columns->a + at) : nothing,
-                             gradient ? load(columns->p + at) : nothing,
-                             gradient ? load(columns->h + at) : nothing};
-        lane_sums column = load_columns(columns, at, totals, moments, gradient);
+        const lanes of[3] = {sums.totals ? load(columns->a + at) : nothing,
+                             sums.gradient ? load(columns->p + at) : nothing,
+                             sums.gradient ? load(columns->h + at) : nothing};
+        lane_sums column = load_columns(columns, at, sums);
 #pragma GCC unroll 4
         for (uint32_t r = 0; r < PAIR_ROWS; r++)
-            meet_group(distances(rows, r * rows->groups + group), rows->rate, &own[r], of, totals,
-                       moments, gradient, &of_row[r], &column);
-        store_columns(&column, columns, at, totals, moments, gradient);
+            meet_group(distances(rows, r * rows->groups + group), rows, &own[r], of, sums,
+                       &of_row[r], &column);
+        store_columns(&column, columns, at, sums);
     }
     for (int r = 0; r < PAIR_ROWS; r++)
         ((lane_sums *)row_sums)[r] = of_row[r];
@@ -205,22 +247,29 @@ __attribute__((always_inline)) static inline void meet(const pair_row *rows,
 
 static void meet_totals(const pair_row *rows, const pair_numbers *own, float *row_sums,
                         const pair_side *columns) {
-    meet(rows, own, row_sums, columns, true, false, false);
+    meet(rows, own, row_sums, columns, (chosen_sums){.totals = true});
 }
 
 static void meet_moments(const pair_row *rows, const pair_numbers *own, float *row_sums,
                          const pair_side *columns) {
-    meet(rows, own, row_sums, columns, true, true, false);
+    meet(rows, own, row_sums, columns, (chosen_sums){.totals = true, .moments = true});
 }
 
 static void meet_gradient(const pair_row *rows, const pair_numbers *own, float *row_sums,
                           const pair_side *columns) {
-    meet(rows, own, row_sums, columns, false, false, true);
+    meet(rows, own, row_sums, columns, (chosen_sums){.gradient = true});
 }
 
 static void meet_all(const pair_row *rows, const pair_numbers *own, float *row_sums,
                      const pair_side *columns) {
-    meet(rows, own, row_sums, columns, true, true, true);
+    meet(rows, own, row_sums, columns,
+         (chosen_sums){.totals = true, .moments = true, .gradient = true});
+}
+
+static void meet_beyond(const pair_row *rows, const pair_numbers *own, float *row_sums,
+                        const pair_side *columns) {
+    meet(rows, own, row_sums, columns,
+         (chosen_sums){.totals = true, .moments = true, .gradient = true, .beyond = true});
 }
 
 const pair_loops PAIR_LOOPS = {
@@ -230,5 +279,6 @@ const pair_loops PAIR_LOOPS = {
     .meet = {[PAIR_TOTALS] = meet_totals,
              [PAIR_MOMENTS] = meet_moments,
              [PAIR_GRADIENT] = meet_gradient,
-             [PAIR_ALL] = meet_all},
+             [PAIR_ALL] = meet_all,
+             [PAIR_BEYOND] = meet_beyond},
 };

@@ -2,7 +2,8 @@
  * sixteen words at a time.
  *
  * The build compiles the one source, pair_loops.c, once per register width. Every operation works
- * on each element separately, so all versions return the same bits. */
+ * on each element separately. The versions for AVX2 and AVX-512 return the same bits; they have
+ * multiply-add instructions, which round once. The plain version rounds twice. */
 #ifndef AUDIT_PAIR_LOOPS_H
 #define AUDIT_PAIR_LOOPS_H
 
@@ -37,8 +38,16 @@ typedef struct pair_side {
     float *z, *m, *q, *gradient;
 } pair_side;
 
-/* Which sums a pass computes: z; z, m and q; gradient; all four. */
-typedef enum pair_kind { PAIR_TOTALS, PAIR_MOMENTS, PAIR_GRADIENT, PAIR_ALL, PAIR_KINDS } pair_kind;
+/* Which sums a pass computes: z; z, m and q; gradient; all four; all four, where the words at
+ * gamma or beyond it add k a to q instead of k m^2 a, and the others nothing. */
+typedef enum pair_kind {
+    PAIR_TOTALS,
+    PAIR_MOMENTS,
+    PAIR_GRADIENT,
+    PAIR_ALL,
+    PAIR_BEYOND,
+    PAIR_KINDS
+} pair_kind;
 
 /* Adds the words of the columns to the sums of PAIR_ROWS rows, and these rows to the sums of the
  * columns. With k = exp(-s m), a word with the factors a, p, h adds k a to z, k m a to m, k m^2 a

@@ -22,7 +22,7 @@ _Static_assert(BLOCK % PAIR_ROWS == 0 && BLOCK % PAIR_LANES == 0, "whole groups"
 static const pair_loops *loops(void) {
 #if defined(__x86_64__)
     const core_cpu cpu = core_cpu_detect();
-    return cpu.avx512 ? &pair_loops_avx512 : cpu.avx2 ? &pair_loops_avx2 : &pair_loops_plain;
+    return cpu.avx512 ? &pair_loops_avx512 : cpu.avx2fma ? &pair_loops_avx2 : &pair_loops_plain;
 #else
     return &pair_loops_plain;
 #endif
@@ -274,7 +274,8 @@ static tem_status sum_pairs(const pair_call *call, const pair_side *words, pair_
     static const uint32_t sums[PAIR_KINDS][2] = {[PAIR_TOTALS] = {0, 1},
                                                  [PAIR_MOMENTS] = {0, 3},
                                                  [PAIR_GRADIENT] = {3, 4},
-                                                 [PAIR_ALL] = {0, 4}};
+                                                 [PAIR_ALL] = {0, 4},
+                                                 [PAIR_BEYOND] = {0, 4}};
     pass p = {.call = call,
               .tile = sum_tile,
               .first_sum = sums[kind][0],
@@ -290,6 +291,10 @@ static tem_status sum_pairs(const pair_call *call, const pair_side *words, pair_
 
 tem_status pair_stream(const pair_call *call, const pair_side *words, tem_error *error) {
     return sum_pairs(call, words, PAIR_ALL, error);
+}
+
+tem_status pair_stream_beyond(const pair_call *call, const pair_side *words, tem_error *error) {
+    return sum_pairs(call, words, PAIR_BEYOND, error);
 }
 
 tem_status pair_sum(const pair_call *call, const float *a, float *z, float *m, float *q,
@@ -323,6 +328,15 @@ static tem_status bound_blocks(pass *p, tem_error *error) {
     return TEM_OK;
 }
 
+/* As fminf and fmaxf, but inline. */
+static float smaller(float a, float b) {
+    return a < b ? a : b;
+}
+
+static float larger(float a, float b) {
+    return a > b ? a : b;
+}
+
 /* The largest rise and the least distance above 0 between a word and the words of a block. Rounding
  * is monotone, so the numbers of every pair are within these, as computed. */
 typedef struct row_bounds {
@@ -333,8 +347,8 @@ static row_bounds bounds_of(const pass *p, const pair_row *row, size_t place, ui
                             uint32_t columns) {
     const pair_matrix *t = p->call->matrix;
     return (row_bounds){
-        fmaxf(fabsf(u - p->least[columns]), fabsf(u - p->most[columns])),
-        fminf((float)t->nearest[place * BLOCK + r] * row->unit, row->gamma),
+        larger(fabsf(u - p->least[columns]), fabsf(u - p->most[columns])),
+        smaller((float)t->nearest[place * BLOCK + r] * row->unit, row->gamma),
     };
 }
 

@@ -59,6 +59,10 @@ tem_status pair_sum(const pair_call *call, const float *a, float *z, float *m, f
  * are streamed. Fails as pair_sum does. */
 tem_status pair_stream(const pair_call *call, const pair_side *words, tem_error *error);
 
+/* As pair_stream, but q = sum of k a over the words that are farther than gamma, to 3e-6 of gamma.
+ * gamma must be below the reach. */
+tem_status pair_stream_beyond(const pair_call *call, const pair_side *words, tem_error *error);
+
 /* Computes out = (K m) p + K h. Only where distances are kept. Fails as pair_sum does. */
 tem_status pair_gradient(const pair_call *call, const float *p, const float *h, float *out,
                          tem_error *error);

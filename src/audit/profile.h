@@ -26,6 +26,7 @@ typedef struct profile {
     uint32_t count; /* words */
     uint32_t step;  /* between two points, in steps of 2^-16; point k is at k * step */
     tem_dist reach; /* no two words are farther apart */
+    uint32_t used;  /* the points from this one on are 0 in every profile */
     double *values; /* count * PROFILE_POINTS */
 } profile;
 

@@ -155,6 +155,7 @@ void summary_set_factors(const summary_source *q, summary_factors *f) {
     const double gamma = units(q->exponent->gamma), edge = exp(-s * gamma);
     const double ratio = tanh_ratio(y), ratio_slope = tanh_ratio_slope(y) * width / 2;
     const uint32_t last = (q->exponent->gamma - 1) / q->profile->step; /* point before gamma */
+    f->edge = last;
     for (uint32_t k = 0; k < PROFILE_POINTS; k++) {
         const double p = k * width, value = exp(-s * p);
         const bool within = k <= last;
@@ -166,22 +167,37 @@ void summary_set_factors(const summary_source *q, summary_factors *f) {
         mend_cell(f, last, s, last * width, gamma, width);
 }
 
+/* The sum of values[k] factors[k] for k from `first` to `end` - 1. LANES sums at a time: the
+ * additions of a single sum would wait for each other. */
+static double sum_products(const double *values, const double *factors, uint32_t first,
+                           uint32_t end) {
+    enum { LANES = 4 };
+    double sums[LANES] = {0}, sum = 0;
+    for (; first + LANES <= end; first += LANES)
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            sums[lane] += values[first + lane] * factors[first + lane];
+    for (; first < end; first++)
+        sum += values[first] * factors[first];
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        sum += sums[lane];
+    return sum;
+}
+
 /* Adds the sums over the profile from the point `first` on. `nearer` is the part of the number at
  * `first` that comes from words before that point, and is left out. */
 static void add_profile(const summary_source *q, const summary_factors *f, uint32_t word,
                         uint32_t first, double nearer, summary_sums *sums) {
     const double *values = profile_of(q->profile, word);
     const double step = q->profile->step;
-    summary_sums far = {0};
-    for (uint32_t k = first; k < PROFILE_POINTS; k++) {
-        const double value = k == first ? values[k] - nearer : values[k];
-        far.total += value * f->total[k];
-        far.moment += value * f->moment[k];
-        far.beyond += value * f->beyond[k];
-    }
-    sums->total += far.total / step;
-    sums->moment += far.moment / step;
-    sums->beyond += far.beyond / step;
+    const uint32_t end = q->profile->used, next = first + 1;
+    if (first >= end)
+        return;
+    const double here = values[first] - nearer;
+    sums->total += (here * f->total[first] + sum_products(values, f->total, next, end)) / step;
+    sums->moment += (here * f->moment[first] + sum_products(values, f->moment, next, end)) / step;
+    sums->beyond += (here * f->beyond[first] +
+                     sum_products(values, f->beyond, next > f->edge ? next : f->edge, end)) /
+                    step;
 }
 
 /* The list has every word that is nearer than its bound, so the words of all cells before the cell
@@ -236,15 +252,16 @@ word_law summary_law_exactly(const summary_source *q, uint32_t word) {
 typedef struct all_words {
     pair_matrix matrix;
     float *mass, *log_mass, *nothing; /* a, a ln a, 0 */
-    float *z, *m, *logs;
+    float *z, *m, *beyond, *logs;
     double far; /* the distance at which the pass counts the word itself */
 } all_words;
 
 static tem_status all_words_init(all_words *x, const summary_source *q, const tem_run *run,
                                  tem_error *error) {
     const tem_status status =
-        pair_matrix_make(q->space, q->index, q->profile->reach, 0, run, &x->matrix, error);
-    float **const vectors[] = {&x->mass, &x->log_mass, &x->nothing, &x->z, &x->m, &x->logs};
+        pair_matrix_make(q->space, q->index, q->reach, 0, run, &x->matrix, error);
+    float **const vectors[] = {&x->mass, &x->log_mass, &x->nothing, &x->z,
+                               &x->m,    &x->beyond,   &x->logs};
     bool made = status == TEM_OK;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors && made; i++)
         made = (*vectors[i] = pair_vector(&x->matrix)) != NULL;
@@ -252,7 +269,7 @@ static tem_status all_words_init(all_words *x, const summary_source *q, const te
 }
 
 static void all_words_free(all_words *x) {
-    float *const vectors[] = {x->mass, x->log_mass, x->nothing, x->z, x->m, x->logs};
+    float *const vectors[] = {x->mass, x->log_mass, x->nothing, x->z, x->m, x->beyond, x->logs};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         core_free(vectors[i]);
     pair_matrix_free(&x->matrix);
@@ -261,22 +278,22 @@ static void all_words_free(all_words *x) {
 /* Computes the sums of a word from the pass. Where there is little noise the word itself is nearly
  * certain, so it is added here in double precision. The pass counts the word itself at the distance
  * x->far, with the factor `edge`; that is subtracted. */
-static summary_sums sums_of(const summary_source *q, const summary_factors *f, const all_words *x,
-                            uint32_t word, double edge) {
+static summary_sums sums_of(const summary_source *q, const all_words *x, uint32_t word,
+                            double edge) {
     const uint32_t weight = weights_at(q->weights, word);
     const double own = weight * edge;
-    summary_sums sums = {0}, by_profile = {0};
+    summary_sums sums = {0};
     add_output(q, word, 0, &sums);
-    add_profile(q, f, word, 0, 0, &by_profile);
     sums.total += ldexp(x->z[word], 32) - own;
     sums.moment += ldexp(x->m[word], 32) - own * x->far;
     sums.logs += ldexp(x->logs[word], 32) - (weight > 1 ? own * log(weight) : 0);
-    sums.beyond = by_profile.beyond;
+    if (q->exponent->gamma < q->reach)
+        sums.beyond += ldexp(x->beyond[word], 32) - own;
     return sums;
 }
 
-tem_status summary_sum_all(const summary_source *q, const summary_factors *f, const tem_run *run,
-                           summary_sums *sums, tem_error *error) {
+tem_status summary_sum_all(const summary_source *q, const tem_run *run, summary_sums *sums,
+                           tem_error *error) {
     const double s = slope(q), gamma = units(q->exponent->gamma);
     all_words x = {0};
     tem_status status = all_words_init(&x, q, run, error);
@@ -286,13 +303,18 @@ tem_status summary_sum_all(const summary_source *q, const summary_factors *f, co
         x.log_mass[y] = weight > 0 ? x.mass[y] * (float)log(weight) : 0;
     }
     const pair_call call = {&x.matrix, s, gamma, run, true};
-    const pair_side words = {
-        .a = x.mass, .p = x.nothing, .h = x.log_mass, .z = x.z, .m = x.m, .gradient = x.logs};
+    const pair_side words = {.a = x.mass,
+                             .p = x.nothing,
+                             .h = x.log_mass,
+                             .z = x.z,
+                             .m = x.m,
+                             .q = x.beyond,
+                             .gradient = x.logs};
     if (status == TEM_OK)
-        status = pair_stream(&call, &words, error);
+        status = pair_stream_beyond(&call, &words, error);
     x.far = fmin(x.matrix.reach, gamma);
     for (uint32_t word = 0; word < q->space->count && status == TEM_OK; word++)
-        sums[word] = sums_of(q, f, &x, word, exp(-s * x.far));
+        sums[word] = sums_of(q, &x, word, exp(-s * x.far));
     all_words_free(&x);
     return status;
 }
@@ -314,9 +336,8 @@ static void summarise_word(void *context, uint64_t item, unsigned thread) {
 static tem_status summarise_all(summary_work *w, const tem_run *run, tem_error *error) {
     const uint32_t count = w->source->space->count;
     summary_sums *sums = core_alloc(count, sizeof *sums);
-    const tem_status status = sums == NULL
-                                  ? core_fail_memory(error)
-                                  : summary_sum_all(w->source, &w->factors, run, sums, error);
+    const tem_status status =
+        sums == NULL ? core_fail_memory(error) : summary_sum_all(w->source, run, sums, error);
     for (uint32_t word = 0; word < count && status == TEM_OK; word++)
         w->laws[word] = law_of(w->source, word, &sums[word]);
     core_free(sums);
@@ -387,9 +408,11 @@ static tem_status check_lists(const neighbour_index *index, tem_error *error) {
 
 static tem_status summarise_words(summary_work *w, const tem_run *run, tem_error *error) {
     const uint32_t count = w->source->space->count;
+    const bool by_profile = weights_are_equal(w->source->weights);
     w->exactly = count <= FEW_WORDS;
-    summary_set_factors(w->source, &w->factors);
-    tem_status status = !w->exactly && !weights_are_equal(w->source->weights)
+    if (by_profile)
+        summary_set_factors(w->source, &w->factors);
+    tem_status status = !w->exactly && !by_profile
                             ? summarise_all(w, run, error)
                             : core_parallel(run, "summing", count, summarise_word, w, error);
     if (status == TEM_OK)

@@ -13,8 +13,8 @@
  * are in a cell, but not where in the cell. To assume that they are spread evenly is nearly right
  * where there are many.
  *
- * The profile does not give L. So with other weights all sums but B, which is small, come from one
- * pass over all pairs in floating point, with distances of 16 bits (pair_matrix.h).
+ * The profile does not give L. So with other weights all sums come from one pass over all pairs in
+ * floating point, with distances of 16 bits (pair_matrix.h).
  *
  * In both cases summary.c computes a sample of words exactly, one output at a time, and compares.
  * If the results do not agree, it computes all words exactly. */
@@ -34,7 +34,8 @@ typedef struct summary_source {
     const neighbour_index *index;
     const exponent *exponent;
     const weights *weights;
-    const profile *profile;    /* with the same weights */
+    const profile *profile;    /* with the same weights; NULL: a weight is above 1 */
+    tem_dist reach;            /* no two words are farther apart */
     const double *frequencies; /* one per word; they add up to 1 */
     exposure_group group;      /* the words that self_exposed and support_exposed are about */
 } summary_source;
@@ -57,6 +58,7 @@ enum { SUMMARY_THIRD_BITS = 11 };
 typedef struct summary_factors {
     double total[PROFILE_POINTS], moment[PROFILE_POINTS], beyond[PROFILE_POINTS];
     double thirds[3][1 << SUMMARY_THIRD_BITS];
+    uint32_t edge; /* the factors of `beyond` before this point are 0 */
 } summary_factors;
 
 void summary_set_factors(const summary_source *source, summary_factors *factors);
@@ -68,8 +70,8 @@ summary_sums summary_sum_by_profile(const summary_source *source, const summary_
 
 /* Computes the sums of all words in one pass over all pairs, for any weights. sums[w] receives
  * those of the word w. TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
-tem_status summary_sum_all(const summary_source *source, const summary_factors *factors,
-                           const tem_run *run, summary_sums *sums, tem_error *error);
+tem_status summary_sum_all(const summary_source *source, const tem_run *run, summary_sums *sums,
+                           tem_error *error);
 
 /* Computes the effects on every word into `laws`, one per word. TEM_ERR_MEMORY, TEM_ERR_CANCELLED,
  * TEM_ERR_DAMAGED. */

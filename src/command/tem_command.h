@@ -5,7 +5,7 @@
 #ifndef TEM_COMMAND_H
 #define TEM_COMMAND_H
 
-#include "tem.h"
+#include "tem_account.h"
 
 /* Removes the temporary files of all calls that are writing a file. A program calls it from the
  * handler of a signal that is about to end it: it is safe in a signal handler, at any time,
@@ -25,9 +25,36 @@ typedef enum tem_readers {
 tem_status tem_file_write(const char *path, const void *bytes, size_t count,
                           tem_overwrite overwrite, tem_readers readers, tem_error *error);
 
+/* Where the texts of a file of records are. */
+typedef struct tem_records {
+    const char *path;  /* plain or gzip; "-" is standard input */
+    tem_format format; /* 0: TEM_FORMAT_TEXT */
+    const char *field; /* the field with the text; NULL for plain text */
+    const char *by;    /* the field that names the group of a record; NULL: none */
+} tem_records;
+
+/* Takes one record: its text, and the value of the field that names its group. Both are unquoted,
+ * valid until the call returns, and NULL where they are empty. What it returns ends the reading,
+ * unless it is TEM_OK; after TEM_ERR_FORMAT tem adds the file and the line to *error. */
+typedef tem_status tem_record_fn(void *context, const char *text, size_t bytes, const char *group,
+                                 size_t group_bytes, tem_error *error);
+
+/* Hands all records of a file to `take`, in order. Refuses what tem_privatize_files refuses. Fails
+ * with TEM_ERR_ARGUMENT (the fields do not suit the format), TEM_ERR_FILE, TEM_ERR_FORMAT,
+ * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or as `take` does. */
+tem_status tem_records_read(const tem_records *records, tem_record_fn *take, void *context,
+                            const tem_run *run, tem_error *error);
+
 /* Whether the list of trusted models and certificates has a place: whether its directory, or the
  * nearest existing directory above it, can be written. Unlike tem_trust_ready it makes nothing, and
  * does not look at the list itself. Returns 0 or 1. Any thread. */
 int tem_trust_has_place(void);
+
+/* As tem_accountant_summarise, with the success of the best guess, for a caller who has no
+ * accountant with the weights of the mechanism and needs only one summary. If a weight is above 1,
+ * the call takes a third of the time of tem_accountant_create: it needs no profile. Fails as
+ * tem_accountant_create and tem_accountant_summarise do. Any thread. */
+tem_status tem_summarise_once(const tem_mechanism *mechanism, const tem_prior *prior,
+                              const tem_run *run, tem_summary *summary, tem_error *error);
 
 #endif

@@ -53,13 +53,13 @@ tem_status records_header(record_reader *r, const char *record, size_t size, tem
     header_search search = {r, record, 0};
     tem_status status = visit_fields(r, record, size, look_at_name, &search, &r->columns, error);
     if (status == TEM_OK && search.found != 1)
-        return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
-                            "%s is %s in the header, which has %u field%s (names are "
-                            "case-sensitive; is the format right?%s)",
-                            r->person ? "the field that names people" : "the private field",
-                            search.found == 0 ? "not" : "twice", r->columns,
-                            r->columns == 1 ? "" : "s",
-                            r->columns == 1 ? " CSV has commas between fields, TSV tabs" : "");
+        return core_fail_at(
+            error, TEM_ERR_FORMAT, "", 0, 0,
+            "%s is %s in the header, which has %u field%s (names are "
+            "case-sensitive; is the format right?%s)",
+            r->person ? "the field that names people or groups" : "the private field",
+            search.found == 0 ? "not" : "twice", r->columns, r->columns == 1 ? "" : "s",
+            r->columns == 1 ? " CSV has commas between fields, TSV tabs" : "");
     return status;
 }
 

@@ -15,7 +15,7 @@ typedef struct scanner {
     const char *data;
     size_t size, at;
     tem_error *error;
-    bool person; /* the field names people */
+    bool person; /* the field names people or groups */
 } scanner;
 
 /* A record that ends too early is often the first line of an object over several lines. */
@@ -27,7 +27,8 @@ static tem_status expected(const scanner *s, const char *what) {
 /* Fails because the field is missing or occurs twice. how: "", or how often was expected. */
 static tem_status expected_field(const scanner *s, const char *how) {
     return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s%s",
-                        s->person ? "the field that names people" : "the private field", how);
+                        s->person ? "the field that names people or groups" : "the private field",
+                        how);
 }
 
 static int peek(const scanner *s) {
@@ -239,8 +240,9 @@ static tem_status scan_member(scanner *s, const char *field, record_span *span, 
     record_quoting quoting = RECORD_NOTHING;
     if (!is_field_value(s, value, &quoting)) {
         s->at = value;
-        return expected(s, s->person ? "a string or a whole number in the field that names people"
-                                     : "a string or null in the private field");
+        return expected(
+            s, s->person ? "a string or a whole number in the field that names people or groups"
+                         : "a string or null in the private field");
     }
     *span = (record_span){value, s->at, quoting};
     ++*found;

@@ -9,7 +9,8 @@
  * a field that it does not replace. So it refuses an unclosed quote, a record with another number
  * of fields than the header, and a JSON key that occurs twice, however it is escaped.
  *
- * A second reader, with `person` set, finds the field that names the person of a record. */
+ * A second reader, with `person` set, finds the field that names the person, or the group, of a
+ * record. */
 #ifndef RECORDS_RECORDS_H
 #define RECORDS_RECORDS_H
 
@@ -33,7 +34,7 @@ tem_status format_refuse_unknown(tem_error *error);
 typedef struct record_reader {
     const record_format *format;
     const char *field; /* its name; NULL for text */
-    bool person;       /* the field is not the private one; it names a person */
+    bool person;       /* the field is not the private one; it names a person or group */
 
     /* TSV, CSV, from the header: the number of fields, and the place of this field among them, from
      * 0. */

@@ -150,22 +150,32 @@ static tem_dist largest_of_matrix(const space *s) {
     return largest;
 }
 
-/* With vectors it is, by the triangle inequality, twice the distance of some central word from the
- * word farthest from it. A user's matrix may violate the triangle inequality, so there it is the
- * largest entry. */
+/* The distance of the word farthest from a centre; or a distance of at least `enough`, if there is
+ * one. */
+static tem_dist farthest_from(const space *s, uint32_t centre, tem_dist enough) {
+    enum { CHUNK = 256 };
+    tem_dist farthest = 0, distances[CHUNK];
+    for (uint32_t first = 0; first < s->count && farthest < enough; first += CHUNK) {
+        const uint32_t count = s->count - first < CHUNK ? s->count - first : CHUNK;
+        space_distances(s, centre, first, count, distances);
+        for (uint32_t i = 0; i < count; i++)
+            farthest = distances[i] > farthest ? distances[i] : farthest;
+    }
+    return farthest;
+}
+
+/* With vectors the reach is, by the triangle inequality, twice the distance of some central word
+ * from the word farthest from it. A user's matrix may violate the triangle inequality, so there the
+ * reach is the largest entry. */
 tem_dist space_reach(const space *s) {
     enum { CENTRES = 64 }; /* words that are tried as the centre of the vocabulary */
     if (!s->metric->has_vectors)
         return largest_of_matrix(s);
-    uint64_t least = UINT32_MAX;
+    tem_dist least = UINT32_MAX;
     const uint32_t stride = s->count / CENTRES + 1;
     for (uint32_t centre = 0; centre < s->count; centre += stride) {
-        uint64_t farthest = 0;
-        for (uint32_t id = 0; id < s->count && farthest < least; id++) {
-            const tem_dist d = space_distance(s, centre, id);
-            farthest = d > farthest ? d : farthest;
-        }
+        const tem_dist farthest = farthest_from(s, centre, least);
         least = farthest < least ? farthest : least;
     }
-    return 2 * least < UINT32_MAX ? (tem_dist)(2 * least) : UINT32_MAX;
+    return least < UINT32_MAX / 2 ? 2 * least : UINT32_MAX;
 }

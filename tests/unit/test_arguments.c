@@ -2,6 +2,7 @@
  * not get, one at a time, with TEM_ERR_ARGUMENT, and touches nothing; and every call that takes
  * options refuses those that it does not know. tests/check-abi makes sure that no call is left out
  * here. */
+#include "command/tem_command.h"
 #include "mech/tem_mechanism.h"
 #include "tem_learn.h"
 
@@ -132,6 +133,35 @@ static void test_names(void **state) {
     REFUSED(tem_target_parse(NULL, &target, error));
     REFUSED(tem_target_parse("self", NULL, error));
     REFUSED(tem_kernel_force(NULL, error));
+}
+
+static void test_statistics_of_released_text(void **state) {
+    (void)state;
+    static const double counts[COUNT] = {1, 2, 3, 4}, members[COUNT + 1] = {1};
+    const tem_expectation expected = {.prior = prior}, nothing = {0};
+    const tem_estimate_options options = {.expected = expected}, no_prior = {.ratio = 2};
+    double shares[COUNT + 1] = {7};
+    tem_deconvolution how = {.steps = 1};
+    tem_estimate out = {.share = 7};
+    tem_channel *c = NULL;
+    assert_int_equal(tem_channel_create(mechanism, NULL, &c, NULL), TEM_OK);
+    REFUSED(tem_channel_deconvolve(NULL, &expected, counts, NULL, 1, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, NULL, counts, NULL, 1, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &nothing, counts, NULL, 1, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &expected, NULL, NULL, 1, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &expected, counts, NULL, 0, NULL, &how, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &expected, counts, NULL, 1, NULL, NULL, shares, error));
+    REFUSED(tem_channel_deconvolve(c, &expected, counts, NULL, 1, NULL, &how, NULL, error));
+    REFUSED(tem_channel_estimate(NULL, &options, counts, 1, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, NULL, counts, 1, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &no_prior, counts, 1, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, NULL, 1, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, counts, 0, members, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, counts, 1, NULL, 1, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, counts, 1, members, 0, NULL, &out, error));
+    REFUSED(tem_channel_estimate(c, &options, counts, 1, members, 1, NULL, NULL, error));
+    assert_true(shares[0] == 7 && how.steps == 1 && out.share == 7);
+    tem_channel_free(c);
 }
 
 static double one(void *context, uint32_t a, uint32_t b) {
@@ -533,6 +563,9 @@ static void test_accounts(void **state) {
     REFUSED(tem_accountant_summarise(accountant, NULL, prior, 0, NULL, &summary, error));
     REFUSED(tem_accountant_summarise(accountant, mechanism, NULL, 0, NULL, &summary, error));
     REFUSED(tem_accountant_summarise(accountant, mechanism, prior, 0, NULL, NULL, error));
+    REFUSED(tem_summarise_once(NULL, prior, NULL, &summary, error));
+    REFUSED(tem_summarise_once(mechanism, NULL, NULL, &summary, error));
+    REFUSED(tem_summarise_once(mechanism, prior, NULL, NULL, error));
     tem_exposure most;
     const tem_target by = TEM_TARGET_SELF;
     const uint32_t beyond = COUNT;
@@ -774,6 +807,28 @@ static void test_learning(void **state) {
     assert_true(no_channel == NULL && is_zero(out, sizeof out) && missing == 7);
 }
 
+static void test_newer_statistics(void **state) {
+    (void)state;
+    static const double counts[COUNT] = {1, 2, 3, 4}, members[COUNT + 1] = {1};
+    double shares[COUNT + 1];
+    tem_run run = {0};
+    tem_expectation expected = {.prior = prior};
+    tem_estimate_options options = {.expected = expected};
+    tem_deconvolution how = {.steps = 1};
+    tem_estimate out;
+    tem_channel *c = NULL;
+    assert_int_equal(tem_channel_create(mechanism, NULL, &c, NULL), TEM_OK);
+    NEWER(run, tem_channel_deconvolve(c, &expected, counts, NULL, 1, &run, &how, shares, error));
+    NEWER(how, tem_channel_deconvolve(c, &expected, counts, NULL, 1, NULL, &how, shares, error));
+    NEWER(expected,
+          tem_channel_deconvolve(c, &expected, counts, NULL, 1, NULL, &how, shares, error));
+    NEWER(run, tem_channel_estimate(c, &options, counts, 1, members, 1, &run, &out, error));
+    NEWER(options, tem_channel_estimate(c, &options, counts, 1, members, 1, NULL, &out, error));
+    NEWER(options.expected,
+          tem_channel_estimate(c, &options, counts, 1, members, 1, NULL, &out, error));
+    tem_channel_free(c);
+}
+
 static void test_newer_runs(void **state) {
     (void)state;
     tem_run run = {0};
@@ -832,6 +887,7 @@ static void test_newer_accounts(void **state) {
     NEWER(run, tem_accountant_losses(accountant, mechanism, 1, &run, losses, error));
     NEWER(run, tem_prior_load(model, "/dev/null", &run, &no_prior, error));
     NEWER(run, tem_accountant_summarise(accountant, mechanism, prior, 0, &run, &summary, error));
+    NEWER(run, tem_summarise_once(mechanism, prior, &run, &summary, error));
     NEWER(run, tem_accountant_exposed(accountant, mechanism, TEM_TARGET_SELF, NULL, 0, &run, &most,
                                       1, &count, error));
     NEWER(run, tem_accountant_calibrate(accountant, &wanted, &run, &no_certificate, NULL, error));
@@ -952,6 +1008,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_free_nothing),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_statistics_of_released_text),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_options_not_taken),
@@ -965,6 +1022,7 @@ int main(void) {
         cmocka_unit_test(test_newer_runs),
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_newer_learning),
+        cmocka_unit_test(test_newer_statistics),
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
         cmocka_unit_test(test_versions),

@@ -369,7 +369,7 @@ static void assert_protocol(bool random_init) {
     assert_half(&t.shadowed, &k.test, &t.judge);
     const uint64_t judge = corpus_digest(&t.judge);
     reference_create(&t, mechanism, &r);
-    assert_int_equal(trial_row(&t, mechanism, &row, NULL), TEM_OK);
+    assert_int_equal(trial_row(&t, &learner_paper, mechanism, &row, NULL), TEM_OK);
     assert_true(corpus_digest(&t.judge) == judge); /* the test text is unchanged */
     free(answers_of(&r.target, &t.judge, &accuracy));
     assert_true(row.accuracy == accuracy);
@@ -401,7 +401,7 @@ static void membership_is_of_the_text_that_was_seen(void **state) {
     make_task(&k, 300, 20, 0, false);
     k.epochs = 1500;
     assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
-    assert_int_equal(trial_row(&t, mechanism, &row, NULL), TEM_OK);
+    assert_int_equal(trial_row(&t, &learner_paper, mechanism, &row, NULL), TEM_OK);
     reference_create(&t, mechanism, &r);
     assert_true(fabs(row.mia_auc - 0.5) < 0.1);
     assert_true(row.mia_auc_private > 0.67);
@@ -423,7 +423,7 @@ static void an_untrained_model_gives_nothing_away(void **state) {
     assert_int_equal(k.epochs, 0);
     assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
     assert_int_equal(t.learn.count, 2000);
-    assert_int_equal(trial_row(&t, NULL, &row, NULL), TEM_OK);
+    assert_int_equal(trial_row(&t, &learner_paper, NULL, &row, NULL), TEM_OK);
     assert_true(fabs(row.mia_auc - 0.5) < 0.03);
     trial_close(&t);
     task_free(&k);
@@ -440,7 +440,7 @@ static void permuted_labels_are_not_found(void **state) {
         make_task(&k, 2000, 12, 0.8, permuted != 0);
         k.epochs = 10;
         assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
-        assert_int_equal(trial_row(&t, NULL, &row, NULL), TEM_OK);
+        assert_int_equal(trial_row(&t, &learner_paper, NULL, &row, NULL), TEM_OK);
         if (permuted) /* nor, so early, by heart: 1000 on each side, standard deviation 0.013 */
             assert_true(fabs(row.accuracy - 0.5) < 0.05 && fabs(row.mia_auc - 0.5) < 0.03);
         else
@@ -908,36 +908,47 @@ static void plans(void **state) {
     static const struct {
         const char *mechanisms, *epsilons, *only;
         uint32_t trials, rows; /* rows 0: refused */
+        const char *learners;
     } cases[] = {
-        {NULL, NULL, NULL, 1, 1 + 11 + 9 * 4},
-        {NULL, NULL, NULL, 5, 5 * (1 + 11 + 9 * 4)},
-        {"tem,original", "1,2", NULL, 2, 6},
-        {NULL, NULL, "tem", 2, 18},
-        {NULL, NULL, "tem:2", 3, 3},
-        {NULL, NULL, "tem:7:4", 2, 1},
-        {NULL, NULL, "original", 2, 2},
-        {NULL, NULL, "original::2", 2, 1},
-        {"tem", NULL, "madlib:16:1", 1, 1},
-        {"tems", NULL, NULL, 1, 0},
-        {"", NULL, NULL, 1, 0},
-        {NULL, "1,,2", NULL, 1, 0},
-        {NULL, "0", NULL, 1, 0},
-        {NULL, "1,2,1.0", NULL, 1, 0},
-        {NULL, "-1", NULL, 1, 0},
-        {NULL, "1x", NULL, 1, 0},
-        {NULL, "inf", NULL, 1, 0},
-        {NULL, NULL, "original:1", 1, 0},
-        {NULL, NULL, "tem:", 1, 0},
-        {NULL, NULL, "tem:2:", 1, 0},
-        {NULL, NULL, "tem:2:0", 1, 0},
-        {NULL, NULL, "tem:2:1:1", 1, 0},
-        {NULL, NULL, "tem:2:1.5", 1, 0},
-        {NULL, NULL, "nothing:2", 1, 0},
+        {NULL, NULL, NULL, 1, 1 + 11 + 9 * 4, NULL},
+        {NULL, NULL, NULL, 5, 5 * (1 + 11 + 9 * 4), NULL},
+        {"tem,original", "1,2", NULL, 2, 6, NULL},
+        {NULL, NULL, "tem", 2, 18, NULL},
+        {NULL, NULL, "tem:2", 3, 3, NULL},
+        {NULL, NULL, "tem:7:4", 2, 1, NULL},
+        {NULL, NULL, "original", 2, 2, NULL},
+        {NULL, NULL, "original::2", 2, 1, NULL},
+        {"tem", NULL, "madlib:16:1", 1, 1, NULL},
+        {"tems", NULL, NULL, 1, 0, NULL},
+        {"", NULL, NULL, 1, 0, NULL},
+        {NULL, "1,,2", NULL, 1, 0, NULL},
+        {NULL, "0", NULL, 1, 0, NULL},
+        {NULL, "1,2,1.0", NULL, 1, 0, NULL},
+        {NULL, "-1", NULL, 1, 0, NULL},
+        {NULL, "1x", NULL, 1, 0, NULL},
+        {NULL, "inf", NULL, 1, 0, NULL},
+        {NULL, NULL, "original:1", 1, 0, NULL},
+        {NULL, NULL, "tem:", 1, 0, NULL},
+        {NULL, NULL, "tem:2:", 1, 0, NULL},
+        {NULL, NULL, "tem:2:0", 1, 0, NULL},
+        {NULL, NULL, "tem:2:1:1", 1, 0, NULL},
+        {NULL, NULL, "tem:2:1.5", 1, 0, NULL},
+        {NULL, NULL, "nothing:2", 1, 0, NULL},
+        {"tem", "1,2", NULL, 3, 6, "posterior"},
+        {"tem", "1,2", NULL, 3, 12, "linear,paper"},
+        {"tem", "1", NULL, 1, 4, "paper,linear,posterior,deconvolved"},
+        {"original", NULL, NULL, 1, 2, "paper,linear,posterior,deconvolved"}, /* it has no law */
+        {"original", NULL, NULL, 1, 0, "posterior"},
+        {NULL, NULL, "tem:2:1", 1, 2, "linear,posterior"},
+        {NULL, NULL, NULL, 1, 0, "linears"},
+        {NULL, NULL, NULL, 1, 0, ""},
+        {NULL, NULL, NULL, 1, 0, "linear,"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const eval_options options = {.mechanisms = cases[i].mechanisms,
                                       .epsilons = cases[i].epsilons,
                                       .only = cases[i].only,
+                                      .learners = cases[i].learners,
                                       .trials = cases[i].trials};
         plan p = {0};
         const tem_status status = plan_create(&options, &p, NULL);
@@ -952,15 +963,18 @@ static void students_distribution(void **state) {
     assert_true(fabs(student_quantile(4) - 2.776) < 1e-3);
     assert_true(fabs(student_quantile(21) - 2.0796) < 1e-3);
     assert_true(fabs(student_quantile(100) - 1.9840) < 1e-4);
-    eval_row rows[3] = {{.mechanism = "tem", .epsilon = 2, .trial = 1, .accuracy = 1},
-                        {.mechanism = "tem", .epsilon = 2, .trial = 2, .accuracy = 2},
-                        {.mechanism = "tem", .epsilon = 2, .trial = 3, .accuracy = 6}};
-    results r = {.rows = rows, .count = 3};
-    const results_mean m = results_over_trials(&r, "tem", 2, RESULTS_ACCURACY);
+    const results_kind kind = {"tem", "linear", 2};
+    eval_row rows[4] = {
+        {.mechanism = "tem", .learner = "linear", .epsilon = 2, .trial = 1, .accuracy = 1},
+        {.mechanism = "tem", .learner = "linear", .epsilon = 2, .trial = 2, .accuracy = 2},
+        {.mechanism = "tem", .learner = "linear", .epsilon = 2, .trial = 3, .accuracy = 6},
+        {.mechanism = "tem", .learner = "paper", .epsilon = 2, .trial = 4, .accuracy = 9}};
+    results r = {.rows = rows, .count = 4};
+    const results_mean m = results_over_trials(&r, kind, RESULTS_ACCURACY);
     assert_true(m.trials == 3 && m.mean == 3);
     assert_true(fabs(m.half - 4.303 * sqrt(7.0 / 3)) < 1e-9);
     r.count = 1;
-    assert_true(isnan(results_over_trials(&r, "tem", 2, RESULTS_ACCURACY).half));
+    assert_true(isnan(results_over_trials(&r, kind, RESULTS_ACCURACY).half));
 }
 
 /* Three classes: the accuracy of the only row of `mechanism`. */
@@ -1193,6 +1207,277 @@ static void guesses(void **state) {
     assert_true(fabs(private_text_kept(&c, &d) - 1.0 / 6) < 1e-12);
 }
 
+/* -------------------------------------------------------------- learners -- */
+
+/* Rows of one text stand together, so that they share its draws. */
+static void plans_keep_texts_together(void **state) {
+    (void)state;
+    const eval_options options = {
+        .mechanisms = "tem", .epsilons = "1,2", .learners = "posterior,paper", .trials = 2};
+    plan p = {0};
+    assert_int_equal(plan_create(&options, &p, NULL), TEM_OK);
+    assert_int_equal(p.count, 8);
+    for (uint32_t i = 0; i < p.count; i += 2) {
+        assert_true(p.items[i].epsilon == p.items[i + 1].epsilon);
+        assert_int_equal(p.items[i].trial, p.items[i + 1].trial);
+        assert_string_equal(p.items[i].learner->name, "paper");
+        assert_string_equal(p.items[i + 1].learner->name, "posterior");
+    }
+    plan_free(&p);
+}
+
+/* Removes every `part` from the file. */
+static void remove_from_file(const char *path, const char *part) {
+    static char text[1 << 16];
+    read_text(path, text, sizeof text);
+    assert_non_null(strstr(text, part));
+    for (char *at; (at = strstr(text, part)) != NULL;)
+        memmove(at, at + strlen(part), strlen(at + strlen(part)) + 1);
+    write_file(path, text);
+}
+
+/* Rows of earlier versions name neither learner nor prior: they are of the one learner and the one
+ * prior that there was, and are not computed again. */
+static void rows_of_earlier_versions_are_kept(void **state) {
+    (void)state;
+    char data[PATH], path[PATH];
+    told t = {0};
+    results r;
+    snprintf(data, sizeof data, "%s", make_reviews("earlier", 5, 10, 0.4));
+    eval_options options = options_for("earlier-out", &t);
+    options.epochs = 1;
+    options.mechanisms = "tem,original";
+    options.epsilons = "1";
+    assert_int_equal(eval_imdb(model, data, &options, NULL), TEM_OK);
+    snprintf(path, sizeof path, "%s", in_folder("earlier-out/results.jsonl"));
+    remove_from_file(path, "\"learner\": \"paper\", ");
+    remove_from_file(path, "\"prior\": \"zipf\", ");
+    options.folder = in_folder("earlier-out");
+    assert_int_equal(eval_imdb(model, data, &options, NULL), TEM_OK);
+    assert_int_equal(t.rows, 2);
+    open_results("earlier-out", &t.last, &r);
+    assert_int_equal(r.count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_string_equal(r.rows[i].learner, "paper");
+        assert_string_equal(r.rows[i].prior, "zipf");
+    }
+    results_free(&r);
+}
+
+/* A vocabulary of a crowd of words that the mechanism confuses with each other, and of loners that
+ * stay themselves. The learners' vectors have nothing to do with the place of a word in the model.
+ * `tilt` says how much a label prefers words by the first number of their vector. */
+enum { CROWD = 350, PLANTED_COLUMNS = 16 };
+
+static tem_model *make_planted_model(void) {
+    chance c = {9};
+    static float values[WORDS * DIMENSION];
+    static char names[WORDS][8];
+    const char *words[WORDS];
+    tem_vectors *vectors = NULL;
+    tem_model *made = NULL;
+    for (int i = 0; i < WORDS * DIMENSION; i++)
+        values[i] = (float)chance_normal(&c) * (i / DIMENSION < CROWD ? 0.5f : 6.0f);
+    for (int i = 0; i < WORDS; i++) {
+        snprintf(names[i], sizeof names[i], "w%d", i);
+        words[i] = names[i];
+    }
+    assert_int_equal(tem_vectors_create(words, values, WORDS, DIMENSION, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, NULL, NULL, &made, NULL), TEM_OK);
+    tem_vectors_free(vectors);
+    return made;
+}
+
+static void make_planted_corpus(const tem_model *m, corpus *c, uint32_t count, double tilt,
+                                const double *vectors, uint64_t seed) {
+    enum { LENGTH = 40 };
+    chance numbers = {seed};
+    char text[LENGTH * 8];
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length = 0;
+        for (int k = 0; k < LENGTH;) {
+            const uint32_t word = (uint32_t)(chance_unit(&numbers) * WORDS);
+            const double x = vectors[word * PLANTED_COLUMNS] * (i & 1 ? 1 : -1);
+            if (chance_unit(&numbers) > 1 / (1 + exp(-tilt * x)))
+                continue;
+            length += (size_t)snprintf(text + length, sizeof text - length, "w%u ", word);
+            k++;
+        }
+        assert_int_equal(corpus_add(c, m, text, length, i & 1, NULL), TEM_OK);
+    }
+}
+
+static void make_planted_task(const tem_model *m, uint32_t count, double tilt, task *t) {
+    chance c = {10};
+    *t = (task){.model = m, .classes = 2, .seed = 3};
+    t->known = (knowledge){.columns = PLANTED_COLUMNS, .penalty = 0.01, .prior_name = "zipf"};
+    t->known.vectors = malloc(WORDS * PLANTED_COLUMNS * sizeof *t->known.vectors);
+    assert_non_null(t->known.vectors);
+    for (int i = 0; i < WORDS * PLANTED_COLUMNS; i++)
+        t->known.vectors[i] = chance_normal(&c);
+    assert_int_equal(tem_prior_create_zipf(m, 0, &t->known.prior, NULL), TEM_OK);
+    make_planted_corpus(m, &t->train, count, tilt, t->known.vectors, 101);
+    make_planted_corpus(m, &t->test, 2000, tilt, t->known.vectors, 102);
+    assert_int_equal(core_team_create(&(tem_run){.threads = 2}, &t->team, NULL), TEM_OK);
+}
+
+/* Seven eighths of the released words say nothing, and only the law knows which. Over 2000 test
+ * texts the standard deviation of an accuracy is 0.011 at most. The law wins by 0.05, and
+ * with nearly no noise by nothing. */
+static void the_law_helps_where_it_should(void **state) {
+    (void)state;
+    static const double epsilons[] = {0.6, 100};
+    tem_model *planted = make_planted_model();
+    for (int i = 0; i < 2; i++) {
+        task k;
+        trial t;
+        double accuracies[LEARNERS_MAX] = {0};
+        tem_mechanism *mechanism = NULL;
+        const tem_mechanism_options options = {.mechanism = "tem", .epsilon = epsilons[i]};
+        assert_int_equal(tem_mechanism_create(planted, &options, &mechanism, NULL), TEM_OK);
+        make_planted_task(planted, 200, 0.8, &k);
+        assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
+        for (size_t l = 1; l < LEARNERS_MAX; l++) {
+            eval_row row = {.mechanism = "tem", .epsilon = epsilons[i], .trial = 1};
+            assert_int_equal(trial_row(&t, learner_at(l), mechanism, &row, NULL), TEM_OK);
+            assert_true(isnan(row.mia_auc));
+            accuracies[l] = row.accuracy;
+        }
+        const double gain = accuracies[2] - accuracies[1];
+        assert_true(i == 0 ? gain > 0.05 : fabs(gain) < 1e-3);
+        assert_true(accuracies[3] > 0.6);
+        trial_close(&t);
+        task_free(&k);
+        tem_mechanism_free(mechanism);
+    }
+    tem_model_free(planted);
+}
+
+/* Random labels, a column per word, fewer texts than words, and nearly no penalty: the weights
+ * learn the texts by heart, and the attack finds them. Two columns are too few for that. 300 texts
+ * on each side: the standard deviation of the AUC is 0.41/sqrt(300) = 0.024, so 0.1 is four of
+ * them. */
+static void a_linear_learner_can_give_its_members_away(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t columns;
+        double penalty, least, most;
+    } cases[] = {{WORDS, 1e-6, 0.6, 1}, {2, 0.1, 0.4, 0.6}};
+    for (int i = 0; i < 2; i++) {
+        task k;
+        trial t;
+        eval_row row = {.mechanism = "original", .trial = 1};
+        make_task(&k, 600, 20, 0, false);
+        const uint32_t columns = cases[i].columns;
+        k.known = (knowledge){.columns = columns, .penalty = cases[i].penalty};
+        k.known.vectors = calloc((size_t)WORDS * columns, sizeof *k.known.vectors);
+        assert_non_null(k.known.vectors);
+        for (uint32_t w = 0; w < WORDS; w++)
+            k.known.vectors[w * columns + w % columns] = 1;
+        assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
+        assert_int_equal(trial_row(&t, &learner_linear, NULL, &row, NULL), TEM_OK);
+        assert_true(row.mia_auc >= cases[i].least && row.mia_auc <= cases[i].most);
+        trial_close(&t);
+        task_free(&k);
+    }
+}
+
+static void write_vectors(const char *path) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int i = 0; i < WORDS; i++)
+        fprintf(file, "w%d %d %d %d\n", i, i < WORDS / 2 ? -1 : 1, i % 3, i % 5);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* All learners over the same plan, with public text and a file of vectors. */
+static void learners_have_rows(void **state) {
+    (void)state;
+    char data[PATH], public_text[PATH], vectors[PATH], text[1 << 14];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("taught", 40, 20, 0.5));
+    snprintf(public_text, sizeof public_text, "%s", in_folder("public"));
+    snprintf(vectors, sizeof vectors, "%s", in_folder("taught.vec"));
+    mkdir(public_text, 0777);
+    write_file(in_folder("public/a.txt"), "w1 w2<br />w3\nw4\tw5");
+    write_file(in_folder("public/b.txt"), "w399 w200");
+    write_vectors(vectors);
+    eval_options options = options_for("taught-out", &t);
+    options.epochs = 2;
+    options.mechanisms = "original,tem,madlib";
+    options.epsilons = "20";
+    options.learners = "paper,linear,posterior,deconvolved";
+    options.public_text = public_text;
+    options.vectors = vectors;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    assert_int_equal(t.rows, 2 + 4 + 2);
+    assert_int_equal(t.notes, 4); /* two about the data, two learners without a law */
+    assert_non_null(strstr(t.note, "madlib at epsilon 20 is left out: the learner deconvolved"));
+    assert_string_equal(t.last.prior, "public");
+    assert_int_equal(lines_with("taught-out/results.md", "| tem | 20 | linear | 1 |"), 1);
+    assert_int_equal(lines_with("taught-out/results.md", "| tem | 20 | deconvolved | 1 |"), 1);
+    assert_int_equal(lines_with("taught-out/results.md", "self and Bayes: the prior is"), 1);
+    read_text(in_folder("taught-out/learners.gp"), text, sizeof text);
+    assert_non_null(strstr(text, "title 'tem, posterior'"));
+    assert_non_null(strstr(text, "title 'original text, linear'"));
+    assert_non_null(strstr(text, "best guess at a word, prior: public text'"));
+    /* other public text, vectors or penalty, or none: other results */
+    options.folder = in_folder("taught-out");
+    options.penalty = 0.5;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+    options.penalty = 0;
+    write_file(in_folder("public/b.txt"), "w399 w201");
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+    write_file(in_folder("public/b.txt"), "w399 w200");
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+    write_file(vectors, "w1 1 2 3\nw2 2 3 4\n");
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+    assert_int_equal(t.rows, 8);
+}
+
+/* The vectors come from the public text: a directory named train/unsup, or a file. */
+static void public_text_is_found(void **state) {
+    (void)state;
+    static const char *const documents[] = {"w1 w2 w9", "w3 w4 w5", "w1 w3", "w7 w8", "w5 w6"};
+    char data[PATH], lines[PATH];
+    told t = {0};
+    tem_error error;
+    snprintf(data, sizeof data, "%s", make_reviews("unsup", 10, 20, 0.5));
+    eval_options options = options_for("unsup-out", &t);
+    options.mechanisms = "tem";
+    options.epsilons = "20";
+    options.learners = "linear";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FILE); /* small.temv */
+    options.vectors = "text:3";
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_ARGUMENT);
+    mkdir(in_folder("unsup/train/unsup"), 0777);
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+    for (int i = 0; i < 5; i++)
+        write_file(in_folder("unsup/train/unsup/%d_0.txt", i), documents[i]);
+    options.folder = in_folder("unsup-out");
+    options.vectors = "text:4";
+    if (eval_imdb(model, data, &options, &error) != TEM_OK)
+        fail_msg("%s", error.message);
+    assert_string_equal(t.last.prior, "public");
+    assert_non_null(strstr(t.last.setting, "learners' vectors text:4, penalty 0.01"));
+    static const char *const bad[] = {"text:", "text:0", "text:1025", "text:4x", "text:-1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        options.vectors = bad[i];
+        assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_ARGUMENT);
+    }
+    options.vectors = "text:4";
+    snprintf(lines, sizeof lines, "%s", in_folder("lines.txt"));
+    options.public_text = lines;
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FILE);
+    write_file(lines, "w1 w2 w9\nw3 w4 w5\nw1 w3\nw7 w8\nw5 w6\n\xff\n");
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_ERR_FORMAT);
+    assert_string_equal(error.file, lines);
+    write_file(lines, "w1 w2 w9\nw3 w4 w5\nw1 w3\nw7 w8\nw5 w6\n");
+    options.folder = in_folder("lines-out");
+    assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trials_differ),
@@ -1229,6 +1514,12 @@ int main(void) {
         cmocka_unit_test(a_folder_that_is_not_aclimdb_is_refused),
         cmocka_unit_test(texts_without_content_are_refused),
         cmocka_unit_test(a_quarter_has_a_quarter_of_each_class),
+        cmocka_unit_test(plans_keep_texts_together),
+        cmocka_unit_test(rows_of_earlier_versions_are_kept),
+        cmocka_unit_test(the_law_helps_where_it_should),
+        cmocka_unit_test(a_linear_learner_can_give_its_members_away),
+        cmocka_unit_test(learners_have_rows),
+        cmocka_unit_test(public_text_is_found),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -681,6 +681,60 @@ static void test_choose(void **state) {
     finish(&f);
 }
 
+/* Deconvolution, with and without held-out words, and an estimate. */
+static tem_status take_statistics(const tem_channel *channel, const tem_prior *prior,
+                                  const tem_run *run) {
+    static const double counts[] = {5, 2, 1}, members[] = {1, 0, 0, 0};
+    const tem_estimate_options options = {.expected.prior = prior};
+    double shares[4] = {0};
+    tem_status status = TEM_OK;
+    for (int held_out = 0; status == TEM_OK && held_out < 2; held_out++) {
+        tem_deconvolution how = {.steps = 2};
+        shares[0] = 0;
+        status = tem_channel_deconvolve(channel, &options.expected, counts,
+                                        held_out ? counts : NULL, 1, run, &how, shares, NULL);
+        assert_true((shares[0] > 0) == (status == TEM_OK));
+        assert_true((how.likelihood < 0) == (status == TEM_OK));
+    }
+    tem_estimate estimate = {.share = -1};
+    if (status == TEM_OK)
+        status =
+            tem_channel_estimate(channel, &options, counts, 1, members, 1, run, &estimate, NULL);
+    assert_true((estimate.share >= 0) == (status == TEM_OK));
+    return status;
+}
+
+static void test_statistics(void **state) {
+    (void)state;
+    flow f = {.run = {.threads = 2}};
+    tem_mechanism *mechanism = NULL;
+    tem_channel *channel = NULL;
+    tem_prior *prior = NULL;
+    assert_int_equal(build_function(&f), TEM_OK);
+    assert_int_equal(
+        tem_mechanism_create(f.built, &(tem_mechanism_options){.epsilon = 2}, &mechanism, NULL),
+        TEM_OK);
+    assert_int_equal(tem_channel_create(mechanism, NULL, &channel, NULL), TEM_OK);
+    assert_int_equal(tem_prior_create_zipf(f.built, 1, &prior, NULL), TEM_OK);
+    assert_int_equal(tem_channel_outputs(channel), 3);
+    for (uint64_t n = 1;; n++) {
+        core_fault_arm(n);
+        const tem_status status = take_statistics(channel, prior, &f.run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 40);
+            break;
+        }
+        assert_int_equal(status, TEM_ERR_MEMORY);
+    }
+    tem_prior_free(prior);
+    tem_channel_free(channel);
+    tem_mechanism_free(mechanism);
+    finish(&f);
+}
+
 static void test_report(void **state) {
     (void)state;
     for (int readers = TEM_READERS_USUAL; readers <= TEM_READERS_OWNER; readers++)
@@ -716,6 +770,7 @@ int main(void) {
         cmocka_unit_test(test_summary),     cmocka_unit_test(test_learning),
         cmocka_unit_test(test_audit),       cmocka_unit_test(test_choose),
         cmocka_unit_test(test_nearest),     cmocka_unit_test(test_report),
+        cmocka_unit_test(test_statistics),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -4,6 +4,7 @@
 #include "adam_loops.h"
 #include "attack.h"
 #include "classifier.h"
+#include "linear.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -364,6 +365,108 @@ static void the_attack_finds_what_is_there(void **state) {
     attack_free(&a);
 }
 
+/* ----------------------------------------------------------- regression -- */
+
+/* Examples with one number and the bias. With equal classes at -1 and 1, of which a share of 3/4
+ * has the label of its side, the best weights are (-v, v) for the number and equal ones for the
+ * bias, and v solves 1 / (1 + exp(-2 v)) - 3/4 + penalty * v = 0. */
+static double known_weight(double penalty) {
+    double low = 0, high = 1;
+    for (int i = 0; i < 100; i++) {
+        const double v = (low + high) / 2;
+        *(1 / (1 + exp(-2 * v)) - 0.75 + penalty * v > 0 ? &high : &low) = v;
+    }
+    return low;
+}
+
+static void regression_finds_a_known_minimum(void **state) {
+    (void)state;
+    enum { EXAMPLES = 1000 };
+    static float rows[EXAMPLES * 2];
+    static uint32_t labels[EXAMPLES];
+    for (uint32_t i = 0; i < EXAMPLES; i++) {
+        rows[2 * i] = i & 1 ? 1 : -1;
+        rows[2 * i + 1] = 1;
+        labels[i] = i % 8 < 2 ? !(i & 1) : i & 1;
+    }
+    const examples e = {EXAMPLES, 2, rows};
+    static const double penalties[] = {0.001, 0.1, 10};
+    for (size_t k = 0; k < 3; k++) {
+        linear l;
+        const double v = known_weight(penalties[k]), p = 1 / (1 + exp(-2 * v));
+        assert_int_equal(linear_train(&e, labels, 2, penalties[k], NULL, NULL, &l, NULL), TEM_OK);
+        assert_true(fabs((double)l.weights[1] - v) < 1e-4);
+        assert_true(fabs((double)l.weights[0] + v) < 1e-4);
+        assert_true(fabs((double)(l.weights[2] - l.weights[3])) < 1e-4);
+        assert_true(fabs(l.loss - (-0.75 * log(p) - 0.25 * log(1 - p) + penalties[k] * v * v)) <
+                    1e-6);
+        linear_free(&l);
+    }
+}
+
+/* Loss in double, by its definition. */
+static double loss_of(const examples *e, const uint32_t *labels, uint32_t classes, double penalty,
+                      const double *weights) {
+    double loss = 0;
+    for (uint32_t i = 0; i < e->count; i++) {
+        double sum = 0, own = 0;
+        for (uint32_t k = 0; k < classes; k++) {
+            double score = 0;
+            for (uint32_t j = 0; j < e->columns; j++)
+                score += (double)e->rows[(size_t)i * e->columns + j] * weights[j * classes + k];
+            sum += exp(score);
+            own = k == labels[i] ? score : own;
+        }
+        loss += (log(sum) - own) / e->count;
+    }
+    for (uint32_t j = 0; j < (e->columns - 1) * classes; j++)
+        loss += penalty / 2 * weights[j] * weights[j];
+    return loss;
+}
+
+/* Three classes, more examples than one chunk has: in double, no direction leads further down, and
+ * any number of threads gives the same bits. */
+static void regression_is_at_a_minimum(void **state) {
+    (void)state;
+    enum { EXAMPLES = 700, COLUMNS = 6, CLASSES = 3, SIZE = COLUMNS * CLASSES };
+    static float rows[EXAMPLES * COLUMNS];
+    static uint32_t labels[EXAMPLES];
+    static const double penalty = 0.05, step = 1e-3;
+    chance c = {8};
+    for (uint32_t i = 0; i < EXAMPLES; i++) {
+        for (uint32_t j = 0; j + 1 < COLUMNS; j++)
+            rows[i * COLUMNS + j] = normal(&c);
+        rows[i * COLUMNS + COLUMNS - 1] = 1;
+        labels[i] = rows[i * COLUMNS] + normal(&c) > 0.5f ? 2 : rows[i * COLUMNS + 1] > 0;
+    }
+    const examples e = {EXAMPLES, COLUMNS, rows};
+    linear found[2];
+    for (unsigned k = 0; k < 2; k++) {
+        core_team *team = NULL;
+        assert_int_equal(core_team_create(&(tem_run){.threads = 1 + 2 * k}, &team, NULL), TEM_OK);
+        assert_int_equal(linear_train(&e, labels, CLASSES, penalty, team, NULL, &found[k], NULL),
+                         TEM_OK);
+        core_team_free(team);
+    }
+    assert_memory_equal(found[0].weights, found[1].weights, SIZE * sizeof(float));
+    double weights[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        weights[i] = (double)found[0].weights[i];
+    const double loss = loss_of(&e, labels, CLASSES, penalty, weights);
+    assert_true(fabs(loss - found[0].loss) < 1e-6);
+    for (int i = 0; i < SIZE; i++) {
+        const double kept = weights[i];
+        weights[i] = kept + step;
+        const double up = loss_of(&e, labels, CLASSES, penalty, weights);
+        weights[i] = kept - step;
+        const double down = loss_of(&e, labels, CLASSES, penalty, weights);
+        weights[i] = kept;
+        assert_true(fabs(up - down) / (2 * step) < 3e-5); /* the solver stops at 1e-5 */
+    }
+    linear_free(&found[0]);
+    linear_free(&found[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attack_gradients),
@@ -376,6 +479,8 @@ int main(void) {
         cmocka_unit_test(a_signal_is_found_and_none_is_not),
         cmocka_unit_test(auc_is_its_definition),
         cmocka_unit_test(the_attack_finds_what_is_there),
+        cmocka_unit_test(regression_finds_a_known_minimum),
+        cmocka_unit_test(regression_is_at_a_minimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@ import dataclasses
 
 import numpy
 
+from .arrays import host, xp
+
 BETA = 0.001
 ROWS = 128           # of a block: 128 x 33,845 floats are 17 MB
 TYPICAL_SLOPE = 7.5  # of logit(guess) over log(s), for the first step
@@ -29,16 +31,17 @@ class Space:
         x = self.x * s
         squares = (x * x).sum(1, keepdims=True)
         ones = numpy.ones_like(squares)
-        left = numpy.hstack((-2 * x, squares, ones)).astype(numpy.float32)
-        right = numpy.ascontiguousarray(numpy.hstack((x, ones, squares)).T.astype(numpy.float32))
-        block = numpy.empty((rows, self.count), numpy.float32)
+        left = xp().asarray(numpy.hstack((-2 * x, squares, ones)).astype(numpy.float32))
+        right = xp().ascontiguousarray(xp().asarray(
+            numpy.hstack((x, ones, squares)).T.astype(numpy.float32)))
+        block = xp().empty((rows, self.count), numpy.float32)
         for first in range(0, self.count, rows):
             last = min(first + rows, self.count)
             d = block[:last - first]
-            numpy.matmul(left[first:last], right, out=d)
-            numpy.maximum(d, 0, out=d)
-            d[numpy.arange(last - first), numpy.arange(first, last)] = 0
-            yield first, last, numpy.sqrt(d, out=d)
+            xp().matmul(left[first:last], right, out=d)
+            xp().maximum(d, 0, out=d)
+            d[xp().arange(last - first), xp().arange(first, last)] = 0
+            yield first, last, xp().sqrt(d, out=d)
 
 
 def nearest(vectors, count):
@@ -46,6 +49,7 @@ def nearest(vectors, count):
     space = Space(vectors)
     found = numpy.empty((space.count, count), numpy.int32)
     for first, last, d in space.blocks(1.0):
+        d = host(d)
         d[numpy.arange(last - first), numpy.arange(first, last)] = numpy.inf
         near = numpy.argpartition(d, count - 1, axis=1)[:, :count]
         order = numpy.argsort(numpy.take_along_axis(d, near, 1), axis=1, kind="stable")
@@ -78,21 +82,21 @@ class BestGuess:
     """For each output the word that an attacker names: the one with the largest prior(w) P(y|w)."""
 
     def __init__(self, prior):
-        self.prior = (prior / prior.sum()).astype(numpy.float32)
-        self.best = numpy.full(len(prior), -1, numpy.float32)
-        self.word = numpy.zeros(len(prior), numpy.int64)
+        self.prior = xp().asarray((prior / prior.sum()).astype(numpy.float32))
+        self.best = xp().full(len(prior), -1, numpy.float32)
+        self.word = xp().zeros(len(prior), numpy.int64)
 
     def add(self, first, probabilities, scratch):
-        joint = numpy.multiply(probabilities, self.prior[first:first + len(probabilities), None],
-                               out=scratch)
+        joint = xp().multiply(probabilities, self.prior[first:first + len(probabilities), None],
+                              out=scratch)
         top = joint.max(0)
-        better = numpy.flatnonzero(top > self.best)
+        better = xp().flatnonzero(top > self.best)
         self.word[better] = first + joint[:, better].argmax(0)
         self.best[better] = top[better]
 
     def success(self, frequencies):
-        probability = self.best.astype(float) / self.prior[self.word]
-        return float((frequencies[self.word] * probability).sum())
+        probability = host(self.best.astype(float) / self.prior[self.word])
+        return float((frequencies[host(self.word)] * probability).sum())
 
 
 @dataclasses.dataclass
@@ -110,25 +114,25 @@ def measure(space, s, prior, frequencies, near=None, draws=None):
     count, limit = space.count, reach(space.count)
     stays, support = numpy.empty(count), numpy.empty(count)
     shares = numpy.zeros((count, len(NEAR)))
-    top = numpy.zeros(count, numpy.float32)
+    top = xp().zeros(count, numpy.float32)
     guess = BestGuess(prior)
-    buffer = numpy.empty((ROWS, count), numpy.float32)
+    buffer = xp().empty((ROWS, count), numpy.float32)
     for first, last, d in space.blocks(s):
-        numpy.minimum(d, limit, out=d)
-        p = numpy.negative(d, out=buffer[:last - first])
-        numpy.exp(p, out=p)
+        xp().minimum(d, limit, out=d)
+        p = xp().negative(d, out=buffer[:last - first])
+        xp().exp(p, out=p)
         z = p.sum(1)
-        stays[first:last] = 1 / z
-        support[first:last] = numpy.exp(numpy.log(z) + numpy.einsum("ij,ij->i", p, d) / z)
+        stays[first:last] = host(1 / z)
+        support[first:last] = host(xp().exp(xp().log(z) + xp().einsum("ij,ij->i", p, d) / z))
         p *= (1 / z)[:, None]
-        numpy.maximum(top, p.max(0), out=top)
+        xp().maximum(top, p.max(0), out=top)
         guess.add(first, p, d)
         if near is not None:
-            chosen = numpy.take_along_axis(p, near[first:last], 1)
+            chosen = host(xp().take_along_axis(p, xp().asarray(near[first:last]), 1))
             shares[first:last] = numpy.stack([chosen[:, :k].sum(1) for k in NEAR], 1)
         if draws is not None:
-            draws.add(first, p)
-    return Laws(stays, support, float(top.mean(dtype=float)), guess.success(frequencies), shares)
+            draws.add(first, host(p))
+    return Laws(stays, support, float(host(top).mean(dtype=float)), guess.success(frequencies), shares)
 
 
 def logit(share):

@@ -8,6 +8,8 @@ by the training's numbers) moves the test texts out of the range that was learne
 import numpy
 from scipy.optimize import minimize
 
+from .arrays import host, xp
+
 PENALTY = 0.1  # times half the sum of the squared weights, beside the mean cross entropy
 STEPS = 200
 
@@ -20,13 +22,14 @@ def standardised(x):
 def loss_and_gradient(point, x, hot):
     """Mean cross entropy and penalty at these weights; the last row of the weights is the bias."""
     weights = point.reshape(x.shape[1] + 1, hot.shape[1])
-    scores = x @ weights[:-1].astype(numpy.float32) + weights[-1].astype(numpy.float32)
+    there = xp().asarray(weights.astype(numpy.float32))
+    scores = x @ there[:-1] + there[-1]
     scores -= scores.max(1, keepdims=True)
-    share = numpy.exp(scores)
+    share = xp().exp(scores)
     total = share.sum(1, keepdims=True)
-    loss = float(numpy.mean(numpy.log(total[:, 0]) - (scores * hot).sum(1)))
+    loss = float(xp().mean(xp().log(total[:, 0]) - (scores * hot).sum(1)))
     difference = (share / total - hot) / len(x)
-    gradient = numpy.vstack((x.T @ difference, difference.sum(0))).astype(float)
+    gradient = host(xp().vstack((x.T @ difference, difference.sum(0)))).astype(float)
     gradient[:-1] += PENALTY * weights[:-1]
     return loss + PENALTY / 2 * float((weights[:-1] ** 2).sum()), gradient.ravel()
 
@@ -34,8 +37,8 @@ def loss_and_gradient(point, x, hot):
 def accuracy(train, labels, test, test_labels):
     """Trains on one side and returns the share of right answers on the other."""
     classes = int(max(labels.max(), test_labels.max())) + 1
-    x = standardised(train).astype(numpy.float32)
-    hot = numpy.eye(classes, dtype=numpy.float32)[labels]
+    x = xp().asarray(standardised(train).astype(numpy.float32))
+    hot = xp().asarray(numpy.eye(classes, dtype=numpy.float32)[labels])
     found = minimize(loss_and_gradient, numpy.zeros((x.shape[1] + 1) * classes), (x, hot),
                      "L-BFGS-B", jac=True, options={"maxiter": STEPS})
     weights = found.x.reshape(-1, classes)

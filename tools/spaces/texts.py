@@ -8,6 +8,7 @@ import unicodedata
 import zipfile
 
 import numpy
+from scipy.sparse import csr_matrix
 
 # Nearly as tem finds words: letters and digits, joined by an apostrophe or a full stop inside. A
 # word with an apostrophe that the vocabulary does not have becomes its runs of letters and digits.
@@ -59,14 +60,9 @@ class Texts:
         """The mean vector of the words of each document; `ids` replace the documents' own."""
         ids = self.ids if ids is None else ids
         lengths = numpy.diff(self.starts)
-        sums = numpy.zeros((len(lengths), vectors.shape[1]), numpy.float32)
-        for first in range(0, len(lengths), 512):
-            last = min(first + 512, len(lengths))
-            rows = vectors[ids[self.starts[first]:self.starts[last]]]
-            filled = first + numpy.flatnonzero(lengths[first:last])
-            if len(filled):
-                sums[filled] = numpy.add.reduceat(rows, self.starts[filled] - self.starts[first])
-        return sums / numpy.maximum(lengths, 1)[:, None]
+        counts = csr_matrix((numpy.ones(len(ids), numpy.float32), ids, self.starts),
+                            (len(lengths), len(vectors)))
+        return (counts @ vectors.astype(numpy.float32)) / numpy.maximum(lengths, 1)[:, None]
 
     def save(self, path):
         numpy.savez(path, ids=self.ids, starts=self.starts, labels=self.labels)

@@ -1,0 +1,59 @@
+/* law_options.c - the mechanism that released a text, and what is expected of the original. */
+#include "law_options.h"
+
+#include "prior_option.h"
+#include "talk.h"
+#include "trust.h"
+
+#include <string.h>
+
+int law_check(const char *command, const law_choice *choice) {
+    if (choice->mechanism.epsilon <= 0)
+        return mechanism_ask_epsilon(command, choice->mechanism.calibrated);
+    const tem_mechanism_properties *mechanism = mechanism_chosen(&choice->mechanism);
+    if (mechanism != NULL && !mechanism->has_law)
+        return talk_usage(command,
+                          "the mechanism %s has no exact law, so tem cannot compute which words "
+                          "are behind its outputs",
+                          mechanism->name);
+    return EXIT_DONE;
+}
+
+static int read_prior(const char *command, const common_options *common, const law_choice *choice,
+                      const tem_run *run, law *l) {
+    int status = EXIT_DONE;
+    l->prior = prior_choose(command, choice->prior_text, l->model, run, common->quiet, &status);
+    const bool has_none = choice->unknown < 0 && !l->report.draws_unknown;
+    l->expected = (tem_expectation){.prior = l->prior, .unknown = has_none ? 0 : choice->unknown};
+    return status;
+}
+
+int law_open(const char *command, const common_options *common, const law_choice *choice,
+             const tem_run *run, law *out) {
+    int status = EXIT_FAILED;
+    *out = (law){.report = {.draws_unknown = true}};
+    out->model = trust_open_model(common->model, common->model_hash, run);
+    if (out->model == NULL)
+        return EXIT_FAILED;
+    out->mechanism = mechanism_choose(command, out->model, &choice->mechanism, &status);
+    if (out->mechanism == NULL)
+        return status;
+    tem_mechanism_get_info(out->mechanism, &out->info);
+    tem_model_get_info(out->model, &out->model_info);
+    status = choice->report_path != NULL
+                 ? run_report_read(choice->report_path, out->model, out->mechanism, &out->report)
+                 : EXIT_DONE;
+    return status == EXIT_DONE ? read_prior(command, common, choice, run, out) : status;
+}
+
+void law_close(law *l) {
+    tem_prior_free(l->prior);
+    tem_mechanism_free(l->mechanism);
+    tem_model_free(l->model);
+    *l = (law){.model = NULL};
+}
+
+bool law_outputs(const law *l, uint32_t word) {
+    const uint32_t *weights = tem_mechanism_weights(l->mechanism);
+    return weights != NULL ? weights[word] > 0 : !tem_model_is_excluded(l->model, word);
+}

@@ -1,0 +1,108 @@
+"""Released text: its words, and whether it was released with the options that a learner has."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy
+
+from . import _tem
+from ._containers import unpack
+from ._errors import make
+from ._model import Model
+from ._options import Path
+from ._results import Report
+
+NO_WORD = 2 ** 32 - 1
+SKIPPED_MOST = 0.01  # a larger share of strange words means another model, or original text
+
+AnyReport = Report | Mapping[str, Any] | Path
+
+
+class Words(NamedTuple):
+    """The words of texts as ids: those of text i are ids[starts[i]:starts[i + 1]]. NO_WORD is a
+    word that the model does not have or, in released text, never draws."""
+
+    ids: Any
+    starts: Any
+
+    @property
+    def texts(self) -> int:
+        return len(self.starts) - 1
+
+
+def _is_missing(text: Any) -> bool:
+    """None, NaN or pandas.NA, which is known by its type: pandas need not be there."""
+    return text is None or type(text).__name__ == "NAType" or bool(text != text)
+
+
+def words_of(model: Model, texts: Any, is_released: bool) -> Words:
+    """Finds the words of texts. A missing text has none."""
+    if isinstance(texts, str):
+        raise TypeError("expected many texts, not one str")
+    parts, starts = [], [0]
+    for place, text in enumerate(unpack(texts)[0]):
+        known_text = text if isinstance(text, str) else "" if _is_missing(text) else None
+        if known_text is None:
+            raise TypeError(f"text {place}: expected a str or None, not {type(text)}")
+        found = _tem.word_ids(model._handle, known_text, is_released)
+        parts.append(found)
+        starts.append(starts[-1] + len(found) // 4)
+    return Words(numpy.frombuffer(b"".join(parts), dtype=numpy.uint32),
+                 numpy.array(starts, dtype=numpy.int64))
+
+
+def known(words: Words) -> Words:
+    """The same without unknown words."""
+    keep = words.ids != NO_WORD
+    before = numpy.concatenate(([0], numpy.cumsum(keep)))
+    return Words(words.ids[keep], before[words.starts])
+
+
+def check_released(words: Words) -> None:
+    """Refuses text that this model cannot have released."""
+    strange = int(numpy.count_nonzero(words.ids == NO_WORD))
+    if strange > SKIPPED_MOST * len(words.ids):
+        raise make("format", f"{strange:,} of {len(words.ids):,} words are none that this model "
+                   "releases: is this original text, or the output of another model?")
+
+
+def counts_of(words: Words, groups: Any, number: int, vocabulary: int) -> Any:
+    """How often each word was released in each group: a row per word, a column per group.
+
+    groups: the group of each text, from 0 to below `number`."""
+    of_words = numpy.repeat(groups, numpy.diff(words.starts))
+    keep = words.ids != NO_WORD
+    places = words.ids[keep].astype(numpy.int64) * number + of_words[keep]
+    counts = numpy.bincount(places, minlength=vocabulary * number)
+    return counts.reshape(vocabulary, number).astype(numpy.float64)
+
+
+# ---- the report of the run that released the text ----
+
+def read_report(report: AnyReport) -> Report:
+    """The report: as `Model.privatize_report` returns it, its dict, or the path of its JSON."""
+    if isinstance(report, Report):
+        return report
+    if isinstance(report, (str, os.PathLike)):
+        return Report.from_json(pathlib.Path(report).read_text(encoding="utf-8"))
+    return Report.from_json(json.dumps(dict(report)))
+
+
+def check_report(report: AnyReport | None, model: Model, how: Mapping[str, Any]) -> float | None:
+    """Refuses a report of other options than the keywords `how` of `Model.channel`. Returns the
+    share of unknown words that follows from the report, or None if none does."""
+    if report is None:
+        return None
+    given = read_report(report)
+    drawn = model._mechanism(**how).info()
+    expected = {"model": model.hash, "mechanism": drawn["mechanism"], "epsilon": drawn["epsilon"],
+                "s": drawn["s"], "gamma": drawn["gamma"],
+                "certificate": drawn["certificate"] or None}
+    for name, value in expected.items():
+        if getattr(given, name) != value:
+            raise make("argument", f"the text was released with another {name}, says its report")
+    return None if given.oov == "uniform" else 0.0

@@ -1,0 +1,115 @@
+/* record_walk.c - goes through the records of one file, for code that reads released text. */
+#include "job/record_walk.h"
+
+#include "core/status.h"
+#include "core/threads.h"
+#include "io/file.h"
+#include "job/record_run.h"
+
+#include <string.h>
+
+/* The state of one reading. */
+typedef struct walk {
+    const tem_records *records;
+    const char *path; /* for errors */
+    tem_record_fn *take;
+    void *context;
+    const tem_run *run;
+    record_reader text_reader, group_reader; /* group_reader.field NULL: no groups */
+    bool header_due;
+    uint64_t line; /* of the next record, from 1 */
+    core_buffer text, group;
+} walk;
+
+static tem_status check_fields(walk *w, tem_error *error) {
+    const tem_records *r = w->records;
+    const record_format *format = format_find(r->format == 0 ? TEM_FORMAT_TEXT : r->format);
+    if (format == NULL)
+        return format_refuse_unknown(error);
+    w->text_reader = (record_reader){.format = format, .field = r->field};
+    w->group_reader = (record_reader){.format = format, .field = r->by, .person = true};
+    const bool has_fields = records_have_fields(&w->text_reader);
+    if (!has_fields && (r->field != NULL || r->by != NULL))
+        return core_fail(error, TEM_ERR_ARGUMENT, "plain text has no fields");
+    if (has_fields && r->field == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the field with the text must be named");
+    if (r->by != NULL && strcmp(r->by, r->field) == 0)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the field that names groups must not be the one with the text");
+    w->header_due = records_have_header(&w->text_reader);
+    return TEM_OK;
+}
+
+static tem_status take_header(walk *w, const char *header, size_t size, tem_error *error) {
+    w->header_due = false;
+    const tem_status status = records_header(&w->text_reader, header, size, error);
+    return status != TEM_OK || w->group_reader.field == NULL
+               ? status
+               : records_header(&w->group_reader, header, size, error);
+}
+
+static tem_status decode(const record_reader *reader, const char *record, size_t size,
+                         core_buffer *out, tem_error *error) {
+    record_span span = {0, 0, RECORD_NOTHING};
+    core_buffer_clear(out);
+    const tem_status status = records_span(reader, record, size, &span, error);
+    return status == TEM_OK ? records_decode(&span, record, out, error) : status;
+}
+
+static tem_status take_record(walk *w, const char *record, size_t size, tem_error *error) {
+    tem_status status = decode(&w->text_reader, record, size, &w->text, error);
+    if (status == TEM_OK && w->group_reader.field != NULL)
+        status = decode(&w->group_reader, record, size, &w->group, error);
+    return status == TEM_OK ? w->take(w->context, w->text.data, w->text.size, w->group.data,
+                                      w->group.size, error)
+                            : status;
+}
+
+static tem_status take_all(walk *w, const char *data, size_t size, tem_error *error) {
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t mark_size = sizeof mark - 1;
+    tem_status status = TEM_OK;
+    size_t at = size >= mark_size && memcmp(data, mark, mark_size) == 0 ? mark_size : 0;
+    for (size_t length = 0; at < size && status == TEM_OK; at += length) {
+        size_t content = 0;
+        const char *record = data + at;
+        length = records_first(&w->text_reader, record, size - at, &content);
+        if (!records_is_blank(&w->text_reader, content))
+            status = w->header_due ? take_header(w, record, content, error)
+                                   : take_record(w, record, content, error);
+        if (status == TEM_ERR_FORMAT && error != NULL)
+            record_set_place(error, w->path, w->line);
+        if (status == TEM_OK)
+            status = core_progress(w->run, "reading", at, size, error);
+        w->line += record_count_lines(record, length);
+    }
+    if (status == TEM_OK && w->header_due)
+        return core_fail_at(error, TEM_ERR_FORMAT, w->path, 1, 0,
+                            "expected a header, found an empty file");
+    return status;
+}
+
+tem_status record_walk(const tem_records *records, tem_record_fn *take, void *context,
+                       const tem_run *run, tem_error *error) {
+    walk w = {.records = records,
+              .path = strcmp(records->path, "-") == 0 ? "standard input" : records->path,
+              .take = take,
+              .context = context,
+              .run = run,
+              .line = 1};
+    file_view file = {0};
+    tem_status status = check_fields(&w, error);
+    if (status == TEM_OK)
+        status = file_open(records->path, run, &file, error);
+    if (status != TEM_OK)
+        return status;
+    if (file_is_gzip(&file))
+        status = file_unpack(records->path, run, &file, error); /* closes the file if it fails */
+    if (status != TEM_OK)
+        return status;
+    status = take_all(&w, file.data, file.size, error);
+    core_buffer_free(&w.text);
+    core_buffer_free(&w.group);
+    file_close(&file);
+    return status;
+}
