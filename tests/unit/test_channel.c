@@ -481,7 +481,8 @@ static void jacobi(double *a, double *v, uint32_t n) {
             }
 }
 
-enum { DOCUMENTS = 90, WORDS = 60, KNOWN = 58 }; /* the last words never occur */
+/* More documents than the sums over them have parts, of 128 rows each. The last words never occur. */
+enum { DOCUMENTS = 2200, WORDS = 60, KNOWN = 58, TEXT_BYTES = 1 << 19 };
 
 /* Fills a text whose words come in groups, with unknown words, empty lines and punctuation in
  * between, and the counts of its words. */
@@ -512,12 +513,15 @@ static double rarity_of(double (*counts)[WORDS], int word) {
 /* products = transpose(X) X, with X the scores. */
 static void fill_products(double (*counts)[WORDS], double *products) {
     static double x[DOCUMENTS][WORDS];
+    double rarities[WORDS];
+    for (int w = 0; w < WORDS; w++)
+        rarities[w] = rarity_of(counts, w);
     for (int d = 0; d < DOCUMENTS; d++) {
         double length = 0;
         for (int w = 0; w < WORDS; w++)
             length += counts[d][w];
         for (int w = 0; w < WORDS; w++)
-            x[d][w] = sqrt(counts[d][w] / length) * rarity_of(counts, w);
+            x[d][w] = sqrt(counts[d][w] / length) * rarities[w];
     }
     for (int a = 0; a < WORDS; a++)
         for (int b = 0; b < WORDS; b++) {
@@ -573,13 +577,13 @@ static void check_columns(const double *out, int columns, double (*counts)[WORDS
 
 static void test_text_vectors(void **state) {
     (void)state;
-    static char text[1 << 16];
+    static char text[TEXT_BYTES];
     static double counts[DOCUMENTS][WORDS];
     tem_model *model = line_model(WORDS);
     double out[WORDS * 50];
     fill_text(text, sizeof text, counts);
     write_text(text);
-    static const uint32_t columns[] = {1, 4, 50};
+    static const uint32_t columns[] = {1, 4, 12, 50};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         assert_int_equal(tem_text_vectors(model, path, columns[i], NULL, out, NULL), TEM_OK);
         check_columns(out, (int)columns[i], counts);
@@ -636,7 +640,7 @@ static void test_threads(void **state) {
     (void)state;
     enum { COUNT = 700, COLUMNS = 5, TEXT_COLUMNS = 20 };
     static const unsigned threads[] = {1, 2, 8};
-    static char text[1 << 16];
+    static char text[TEXT_BYTES];
     static double counts[DOCUMENTS][WORDS];
     static double first[3][(COUNT + 1) * TEXT_COLUMNS], found[3][(COUNT + 1) * TEXT_COLUMNS];
     tem_model *model = random_model(COUNT, TEM_EUCLIDEAN);
@@ -708,7 +712,7 @@ static tem_status call(const stoppable *s, int number, const tem_run *run, doubl
 static void test_stopping(void **state) {
     (void)state;
     enum { NUMBERS = (STOP_WORDS + 1) * STOP_COLUMNS };
-    static char text[1 << 16];
+    static char text[TEXT_BYTES];
     static double counts[DOCUMENTS][WORDS];
     stoppable s = {.model = random_model(STOP_WORDS, TEM_EUCLIDEAN), .in = random_numbers(NUMBERS)};
     s.mechanism = mechanism_of(s.model, (tem_mechanism_options){.epsilon = 4});
