@@ -132,7 +132,8 @@ def measure(space, s, prior, frequencies, near=None, draws=None):
             shares[first:last] = numpy.stack([chosen[:, :k].sum(1) for k in NEAR], 1)
         if draws is not None:
             draws.add(first, host(p))
-    return Laws(stays, support, float(host(top).mean(dtype=float)), guess.success(frequencies), shares)
+    return Laws(stays, support, float(host(top).mean(dtype=float)), guess.success(frequencies),
+                shares)
 
 
 def logit(share):
