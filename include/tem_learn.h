@@ -39,13 +39,13 @@ TEM_API uint32_t tem_channel_outputs(const tem_channel *channel);
  * tem_channel_forward: out = transpose(P) in, from a row per input to a row per output. If a column
  * of `in` has the shares of the input words of a text, the same column of `out` has the expected
  * shares of its released words.
- * tem_channel_backward: out = P in, from a row per output to a row per input: the mean of a function
- * of the released word, for each input word.
+ * tem_channel_backward: out = P in, from a row per output to a row per input: the mean of a
+ * function of the released word, for each input word.
  * Each number of P is within a relative 10^-13 of the law; the sums are those of OpenBLAS, the same
  * for every number of threads on one machine.
  * Fail with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: words^2 * (columns + some
- * ten) operations; memory: two more matrices of this size and some megabytes per thread. One product
- * runs at a time in a process; others wait. */
+ * ten) operations; memory: two more matrices of this size and some megabytes per thread. One
+ * product runs at a time in a process; others wait. */
 TEM_API tem_status tem_channel_forward(const tem_channel *channel, const double *in,
                                        uint32_t columns, const tem_run *run, double *out,
                                        tem_error *error);
@@ -104,8 +104,8 @@ TEM_API tem_status tem_model_align_vectors(const tem_model *model, const tem_vec
  * with the word + 1)), at least 0.1; the vector of a word is that logarithm times its row in the
  * first `columns` right singular vectors of the matrix of all scores, found by an iteration that
  * stops within a relative 10^-4. A vector whose singular value is below 10^-6 of the largest one is
- * 0. The signs of the columns are fixed: the entry of largest size is positive. The result is the same for every number of
- * threads.
+ * 0. The signs of the columns are fixed: the entry of largest size is positive. The result is the
+ * same for every number of threads.
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_FORMAT (no known word; fewer documents than
  * columns), TEM_ERR_RANGE (more than 2^30 pairs of a document and a word in it),
  * TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost, for 50,000 reviews of
@@ -130,8 +130,8 @@ typedef struct tem_deconvolution {
  *   groups     the number of groups, at least 1
  *   counts     a row per output, `groups` numbers to a row: how often the word was released in the
  *              group; finite, 0 or more, at least one above 0 in each group
- *   held_out   NULL: make exactly `steps` steps. Otherwise counts of other texts of the same groups:
- *              tem stops at the step after which the likelihood of all of them is largest
+ *   held_out   NULL: make exactly `steps` steps. Otherwise counts of other texts of the same
+ *              groups: tem stops at the step after which the likelihood of all of them is largest
  *   shares     receives a row per input, `groups` numbers to a row; each column adds up to 1
  * Fails with TEM_ERR_FORMAT if a released word is one that the mechanism never outputs (another
  * model or other options), TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: two products

@@ -1,7 +1,8 @@
 /* lapack.h - eigenvectors of a symmetric matrix, and products of matrices, by OpenBLAS.
  *
  * The library is loaded when it is first needed, and not linked: OpenBLAS starts one thread per CPU
- * as soon as it is loaded, and a process that neither builds a sphere nor learns does without it. */
+ * as soon as it is loaded, and a process that neither builds a sphere nor learns does without
+ * it. */
 #ifndef CORE_LAPACK_H
 #define CORE_LAPACK_H
 

@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-/* K is symmetric, so each tile of K serves two sums: rows times the `in` of its columns, and columns
- * times the `in` of its rows. The words are cut into GROUPS groups, and the products run in rounds. In
- * a round each group meets one other group, so no two threads write to the same row, and each round
- * begins after the one before has ended. So the order of sums does not depend on the number of
- * threads. A tile has the rows of one block of words (SQUARES_BLOCK) and the columns of up to
- * TILE_BLOCKS blocks: 96 x 1536 doubles, 1.2 MB, which stay in the cache of its core. */
+/* K is symmetric, so each tile of K serves two sums: rows times the `in` of its columns, and
+ * columns times the `in` of its rows. The words are cut into GROUPS groups, and the products run in
+ * rounds. In a round each group meets one other group, so no two threads write to the same row, and
+ * each round begins after the one before has ended. So the order of sums does not depend on the
+ * number of threads. A tile has the rows of one block of words (SQUARES_BLOCK) and the columns of
+ * up to TILE_BLOCKS blocks: 96 x 1536 doubles, 1.2 MB, which stay in the cache of its core. */
 enum { GROUPS = 64, TILE_BLOCKS = 16, TILE_COLUMNS_MAX = TILE_BLOCKS * SQUARES_BLOCK };
 
 typedef struct product {
@@ -83,9 +83,9 @@ static void add_row(product *p, unsigned thread, uint32_t rows, block_range colu
     }
 }
 
-/* One item of a round: two groups meet. This is the usual schedule of a tournament of an even number
- * of players: the last one stays where it is, the others move on by one in each round. If the number
- * of groups is odd, nobody is the last player. */
+/* One item of a round: two groups meet. This is the usual schedule of a tournament of an even
+ * number of players: the last one stays where it is, the others move on by one in each round. If
+ * the number of groups is odd, nobody is the last player. */
 static void meet_other(void *context, uint64_t item, unsigned thread) {
     product *p = context;
     const uint32_t moving = p->groups - 1 + p->groups % 2, i = (uint32_t)item;
@@ -185,8 +185,8 @@ static double *weights_as_doubles(const tem_channel *c) {
     return a;
 }
 
-/* out = K in, in memory of its own: a call that fails leaves the caller's as it was. The caller frees
- * *out. */
+/* out = K in, in memory of its own: a call that fails leaves the caller's as it was. The caller
+ * frees *out. */
 static tem_status multiply_apart(const tem_channel *c, const double *in, uint32_t columns,
                                  const tem_run *run, double **out, tem_error *error) {
     double *sums = core_alloc((size_t)c->count * columns, sizeof *sums);

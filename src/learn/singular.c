@@ -35,9 +35,9 @@ void sparse_free(sparse *m) {
 }
 
 /* A product of a sparse matrix or its transpose with a dense one, `columns` numbers to a row. A
- * thread handles PANEL columns, one cache line of each row: if documents are rows and frequent words
- * are the first columns, nearly all accesses meet the lines of frequent words, which stay in its
- * cache. Whole rows of 60 numbers took almost twice the time. One
+ * thread handles PANEL columns, one cache line of each row: if documents are rows and frequent
+ * words are the first columns, nearly all accesses meet the lines of frequent words, which stay in
+ * its cache. Whole rows of 60 numbers took almost twice the time. One
  * thread adds all of a column, so the order of sums is fixed. */
 typedef struct sparse_product {
     const sparse *m;
@@ -288,8 +288,8 @@ static void step_right(iteration *it, double node) {
     }
 }
 
-/* Begins with X transposed times a fixed sequence between -1 and 1 (Knuth's MMIX), which says nothing
- * about the text. So columns of X without an entry have exactly 0 in all vectors. */
+/* Begins with X transposed times a fixed sequence between -1 and 1 (Knuth's MMIX), which says
+ * nothing about the text. So columns of X without an entry have exactly 0 in all vectors. */
 static tem_status find_start(iteration *it, tem_error *error) {
     uint64_t state = 1;
     for (size_t i = 0; i < (size_t)it->x->rows * it->columns; i++) {

@@ -10,7 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The most pairs of a document and a word in it. They take 12 bytes each, 12 GiB in all. 50,000 film reviews have 7 million. */
+/* The most pairs of a document and a word in it. They take 12 bytes each, 12 GiB in all. 50,000
+ * film reviews have 7 million. */
 #define ENTRIES_MOST ((uint64_t)1 << 30)
 
 /* While the text is read, an entry's value is the number of times that its word occurs in its

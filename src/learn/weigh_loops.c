@@ -1,5 +1,5 @@
-/* weigh_loops.c - exp(-s min(d, gamma)) of many distances d. The build sets WEIGH to the name of the
- * function that this compilation defines. */
+/* weigh_loops.c - exp(-s min(d, gamma)) of many distances d. The build sets WEIGH to the name of
+ * the function that this compilation defines. */
 #include "learn/weigh_loops.h"
 
 #include "mech/exponent.h"

@@ -1,8 +1,8 @@
 /* test_channel.c - learning from released text: products with the laws of all words, posterior
  * vectors, and vectors from text.
  *
- * The oracle for products is the law by MPFR (mech/law.h), to 20 digits. The oracle for vectors from
- * text is a dense matrix whose eigenvectors Jacobi's rotations find. */
+ * The oracle for products is the law by MPFR (mech/law.h), to 20 digits. The oracle for vectors
+ * from text is a dense matrix whose eigenvectors Jacobi's rotations find. */
 #include "audit/decay.h"
 #include "core/cpu.h"
 #include "learn/weigh_loops.h"
@@ -481,7 +481,8 @@ static void jacobi(double *a, double *v, uint32_t n) {
             }
 }
 
-/* More documents than the sums over them have parts, of 128 rows each. The last words never occur. */
+/* More documents than the sums over them have parts, of 128 rows each. The last words never
+ * occur. */
 enum { DOCUMENTS = 2200, WORDS = 60, KNOWN = 58, TEXT_BYTES = 1 << 19 };
 
 /* Fills a text whose words come in groups, with unknown words, empty lines and punctuation in
@@ -544,8 +545,8 @@ static void sort_values(const double *a, int *order) {
             }
 }
 
-/* Compares `columns` columns with eigenvectors. An iteration that stops at a distance of 10^-4 leaves
- * an error of that, times the value, divided by its distance to the next value. */
+/* Compares `columns` columns with eigenvectors. An iteration that stops at a distance of 10^-4
+ * leaves an error of that, times the value, divided by its distance to the next value. */
 static void check_columns(const double *out, int columns, double (*counts)[WORDS]) {
     static double a[WORDS * WORDS], v[WORDS * WORDS];
     int order[WORDS];
