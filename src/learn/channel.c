@@ -10,12 +10,11 @@
 #include <string.h>
 
 /* K is symmetric, so each tile of K serves two sums: rows times the `in` of its columns, and
- * columns times the `in` of its rows. The words are cut into GROUPS groups, and the products run
- * in rounds. In a round each group meets one other group, so no two threads write to the same
- * row, and each round begins after the one before has ended. So the order of sums does not
- * depend on the number of threads. A tile has the rows of one block of words (SQUARES_BLOCK) and
- * the columns of up to TILE_BLOCKS blocks: 96 x 1536 doubles, 1.2 MB, which stay in the cache of
- * its core. */
+ * columns times the `in` of its rows. The words are cut into GROUPS groups, and the products run in
+ * rounds. In a round each group meets one other group, so no two threads write to the same row, and
+ * each round begins after the one before has ended. So the order of sums does not depend on the
+ * number of threads. A tile has the rows of one block of words (SQUARES_BLOCK) and the columns of
+ * up to TILE_BLOCKS blocks: 96 x 1536 doubles, 1.2 MB, which stay in the cache of its core. */
 enum { GROUPS = 64, TILE_BLOCKS = 16, TILE_COLUMNS_MAX = TILE_BLOCKS * SQUARES_BLOCK };
 
 typedef struct product {

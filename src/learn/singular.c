@@ -36,9 +36,9 @@ void sparse_free(sparse *m) {
 
 /* A product of a sparse matrix or its transpose with a dense one, `columns` numbers to a row. A
  * thread handles PANEL columns, one cache line of each row: if documents are rows and frequent
- * words are the first columns, nearly all accesses meet the lines of frequent words, which stay
- * in its cache. Whole rows of 60 numbers took almost twice the time. One thread adds all of a
- * column, so the order of sums is fixed. */
+ * words are the first columns, nearly all accesses meet the lines of frequent words, which stay in
+ * its cache. Whole rows of 60 numbers took almost twice the time. One
+ * thread adds all of a column, so the order of sums is fixed. */
 typedef struct sparse_product {
     const sparse *m;
     const double *in;

@@ -25,11 +25,10 @@ void sparse_free(sparse *m);
  * numbers to a row, the largest singular value first. wanted is 1 to the smaller of m->rows and
  * m->columns. A vector whose singular value is below 10^-6 of the largest one is all 0: rounding
  * hides such vectors.
- * The iteration stops when (X transposed) u is within 10^-4 of v, relative to the singular
- * value, for all pairs of wanted vectors u and v, or after 100 steps. The result is the same for
- * every number of threads. Memory: three dense matrices, two with a row per column of m, one
- * with a row per row. Fails with TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_MEMORY,
- * TEM_ERR_CANCELLED. */
+ * The iteration stops when (X transposed) u is within 10^-4 of v, relative to the singular value,
+ * for all pairs of wanted vectors u and v, or after 100 steps. The result is the same for every
+ * number of threads. Memory: three dense matrices, two with a row per column of m, one with a row
+ * per row. Fails with TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
 tem_status singular_vectors(const sparse *m, uint32_t wanted, const tem_run *run, double *out,
                             tem_error *error);
 

@@ -1,10 +1,10 @@
 /* weigh_loops.h - exp(-s min(d, gamma)) of many distances d.
  *
  * The same numbers as decay_at (audit/decay.h) gives, by the same steps, but all in doubles, so
- * that compilers make vector code of it: x = s d counts steps of 2^-36 and is at most 2^42, so x
- * is exact in a double, and so are its level and its fraction. The build compiles the one
- * source, weigh_loops.c, once per register width, without fused multiplications: all versions
- * return the same bits. */
+ * that compilers make vector code of it: x = s d counts steps of 2^-36 and is at most 2^42, so x is
+ * exact in a double, and so are its level and its fraction. The build compiles the one source,
+ * weigh_loops.c, once per register width, without fused multiplications: all versions return the
+ * same bits. */
 #ifndef LEARN_WEIGH_LOOPS_H
 #define LEARN_WEIGH_LOOPS_H
 
