@@ -283,8 +283,8 @@ int main(int argc, char **argv) {
     for (uint32_t w = 0; w < b.words; w++)
         b.expected[w] /= sum;
     make_sets(&b);
-    printf("| epsilon | guess | words | held | width | error | tell "
-           "|\n|---|---|---|---|---|---|---|\n");
+    printf("| epsilon | guess | words | held | width | error | tell | tell, not held |\n"
+           "|---|---|---|---|---|---|---|---|\n");
     for (int k = 3; k < argc; k++)
         measure(&b, strtod(argv[k], NULL), seed, is_broken);
     tem_prior_free(b.prior);
