@@ -177,22 +177,25 @@ static void release_text(const bench *b, const tem_mechanism *mechanism, tem_rng
 
 typedef struct tally {
     uint32_t all, held, tell;
+    uint32_t wrong;      /* tell, and do not hold the truth */
     double width, error; /* sums, in shares of the width without released text */
 } tally;
 
 static void add_to(tally *t, const tem_estimate *e, double truth) {
     const double alone = fmin(1, RATIO * e->expected) - fmax(0, 1 - RATIO * (1 - e->expected));
     t->all++;
-    t->held += e->low <= truth && truth <= e->high;
+    const bool held = e->low <= truth && truth <= e->high;
+    t->held += held;
     t->tell += e->tells != 0;
+    t->wrong += e->tells != 0 && !held;
     t->width += (e->high - e->low) / alone;
     t->error += fabs(e->share - truth) / alone;
 }
 
 static void print_row(double epsilon, double guess, const char *words, const tally *t) {
-    printf("| %5.2f | %4.1f %% | %s | %5.1f %% | %4.1f %% | %4.1f %% | %3.0f %% |\n", epsilon,
+    printf("| %5.2f | %4.1f %% | %s | %5.1f %% | %4.1f %% | %4.1f %% | %3.0f %% | %u |\n", epsilon,
            100 * guess, words, 100.0 * t->held / t->all, 100 * t->width / t->all,
-           100 * t->error / t->all, 100.0 * t->tell / t->all);
+           100 * t->error / t->all, 100.0 * t->tell / t->all, t->wrong);
 }
 
 /* The share of words that the best guess gets right, in expectation under pi. */
@@ -280,8 +283,8 @@ int main(int argc, char **argv) {
     for (uint32_t w = 0; w < b.words; w++)
         b.expected[w] /= sum;
     make_sets(&b);
-    printf("| epsilon | guess | words | held | width | error | tell "
-           "|\n|---|---|---|---|---|---|---|\n");
+    printf("| epsilon | guess | words | held | width | error | tell | tell, not held |\n"
+           "|---|---|---|---|---|---|---|---|\n");
     for (int k = 3; k < argc; k++)
         measure(&b, strtod(argv[k], NULL), seed, is_broken);
     tem_prior_free(b.prior);
