@@ -45,7 +45,8 @@ TEM_API uint32_t tem_channel_outputs(const tem_channel *channel);
  * for every number of threads on one machine.
  * Fail with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: words^2 * (columns + some
  * ten) operations; memory: two more matrices of this size and some megabytes per thread. One
- * product runs at a time in a process; others wait. */
+ * product runs at a time in a process; others wait. A progress callback of a product must not call a
+ * function that makes another: it fails with TEM_ERR_ARGUMENT. */
 TEM_API tem_status tem_channel_forward(const tem_channel *channel, const double *in,
                                        uint32_t columns, const tem_run *run, double *out,
                                        tem_error *error);
@@ -76,7 +77,7 @@ TEM_API tem_status tem_channel_expect(const tem_channel *channel, const tem_expe
  *   vectors   x_w: a row of `columns` numbers per word of the model, columns >= 1, all finite. For
  *             an unknown word tem takes the mean of all x_w under the prior
  *   out       receives m(y): as many numbers. For an excluded word, which is no output, it is what
- *             m would be if the word were not excluded
+ *             m would be if the word had a weight and all other numbers stayed as they are
  * So each row of `out` is a mean of rows of `vectors` with weights that add up to 1.
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: one product. */
 TEM_API tem_status tem_channel_posterior(const tem_channel *channel,
@@ -131,7 +132,8 @@ typedef struct tem_deconvolution {
  *   counts     a row per output, `groups` numbers to a row: how often the word was released in the
  *              group; finite, 0 or more, at least one above 0 in each group
  *   held_out   NULL: make exactly `steps` steps. Otherwise counts of other texts of the same
- *              groups: tem stops at the step after which the likelihood of all of them is largest
+ *              groups: tem takes the step after which the likelihood of all of them is largest, and
+ *              stops when it has fallen three times in a row
  *   shares     receives a row per input, `groups` numbers to a row; each column adds up to 1
  * Fails with TEM_ERR_FORMAT if a released word is one that the mechanism never outputs (another
  * model or other options), TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: two products
@@ -154,12 +156,14 @@ typedef struct tem_estimate_options {
 } tem_estimate_options;
 
 /* The estimate of one share in one group. [low, high] holds the true share of the original texts
- * with a probability of about 95 % or more, if `ratio` is right. The probability is that of one
- * interval: of 20 intervals one may be wrong. */
+ * with a probability of about 95 % or more, if `ratio` is right and the words of a group are
+ * independent of each other. The probability is that of one interval: of 20 intervals one may be
+ * wrong. */
 typedef struct tem_estimate {
     double share;         /* the estimate */
-    double low, high;     /* share -+ (bias + 1.96 deviation); all three are cut to the range of the
-                           * members: 0 and 1 for a set */
+    double low, high;     /* share -+ (bias + 1.96 deviation + one word: the range of the members
+                           * divided by the number of words); all three are cut to the range of the
+                           * members, 0 and 1 for a set */
     double bias;          /* estimate less truth is at most this on average */
     double deviation;     /* standard deviation of estimate less truth, at most */
     double expected;      /* the share that the prior expects */

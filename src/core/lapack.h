@@ -10,16 +10,19 @@
 
 /* Replaces the symmetric matrix a (size by size) by its eigenvectors: a[i * size + k] is the kth
  * number of the eigenvector of values[i]. The values ascend. Runs on one thread, so that the
- * order of sums is always the same. While it runs, OpenBLAS has one thread in the whole process.
- * Fails with TEM_ERR_UNSUPPORTED if there is no OpenBLAS, TEM_ERR_MEMORY, or TEM_ERR_RANGE if the
+ * order of sums is always the same. While it runs, OpenBLAS has one thread in the whole process, and
+ * other calls wait; the callback of `run` can stop a call that waits. Fails with
+ * TEM_ERR_UNSUPPORTED if there is no OpenBLAS, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_ARGUMENT
+ * if a progress callback of a call that has OpenBLAS makes this call, or TEM_ERR_RANGE if the
  * iteration does not converge. */
-tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, tem_error *error);
+tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, const tem_run *run,
+                               tem_error *error);
 
-/* Between these two calls any number of threads may call lapack_add_product and
- * lapack_add_transposed_product. OpenBLAS has one
- * thread in the whole process meanwhile, and other callers of lapack_products_begin and
- * lapack_eigenvectors wait. Fails with TEM_ERR_UNSUPPORTED if there is no OpenBLAS. */
-tem_status lapack_products_begin(tem_error *error);
+/* Between these two calls, of one thread, any number of threads may call lapack_add_product and
+ * lapack_add_transposed_product. OpenBLAS has one thread in the whole process meanwhile, and other
+ * callers of lapack_products_begin and lapack_eigenvectors wait. Fails as lapack_eigenvectors does,
+ * except TEM_ERR_RANGE. */
+tem_status lapack_products_begin(const tem_run *run, tem_error *error);
 void lapack_products_end(void);
 
 /* c (rows by columns) += a (rows by depth) times b (depth by columns). The rows of each matrix are

@@ -144,7 +144,7 @@ tem_status channel_multiply(const tem_channel *channel, const char *stage, const
                  .groups = blocks < GROUPS ? blocks : GROUPS,
                  .run = run};
     core_team *team = NULL;
-    tem_status status = lapack_products_begin(error);
+    tem_status status = lapack_products_begin(run, error);
     if (status != TEM_OK)
         return status;
     memset(out, 0, (size_t)channel->count * columns * sizeof *out);

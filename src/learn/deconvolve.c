@@ -14,6 +14,7 @@
 #include "core/status.h"
 #include "learn/group_counts.h"
 #include "learn/posterior.h"
+#include "learn/step_progress.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,12 +152,14 @@ tem_status deconvolve(const tem_channel *channel, const tem_expectation *expecte
                       tem_error *error) {
     deconvolution s = {.channel = channel, .groups = groups};
     tem_deconvolution result = {.steps = how->steps == 0 ? STEPS_DEFAULT : how->steps};
+    step_progress progress;
+    step_progress_init(&progress, run, "deconvolving", 2 * (uint64_t)result.steps + 1);
     tem_status status = deconvolution_init(&s, counts, held_out, error);
     if (status == TEM_OK)
         status = start(&s, expected, error);
     if (status == TEM_OK)
-        status = held_out == NULL ? make_steps(&s, run, &result, error)
-                                  : find_best(&s, run, &result, error);
+        status = held_out == NULL ? make_steps(&s, &progress.run, &result, error)
+                                  : find_best(&s, &progress.run, &result, error);
     if (status == TEM_OK) {
         memcpy(shares, s.q, input_numbers(&s) * sizeof *shares);
         *how = result;

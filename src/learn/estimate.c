@@ -16,6 +16,9 @@
  * For Var h(Y) tem takes the larger of the variances under c and under p: in a small group c may
  * have none of the rare words for which h is large.
  *
+ * A set of rare words is in a small group once, or not at all, and the normal distribution says
+ * nothing about that. So the interval is wider by one word: the range of the members divided by N.
+ *
  * If not q but the shares in the text itself are below ratio * pi, the same interval holds, and the
  * term with r^2 is not needed. That assumption alone would be wrong for nearly every small group: a
  * rare word that occurs once in 200 words is more frequent there than any ratio allows.
@@ -31,6 +34,7 @@
 #include "learn/group_counts.h"
 #include "learn/least_squares.h"
 #include "learn/posterior.h"
+#include "learn/step_progress.h"
 #include "learn/worst_case.h"
 
 #include <math.h>
@@ -39,7 +43,7 @@
 enum { STEPS_DEFAULT = 30, RATIO_DEFAULT = 4 };
 
 static const double QUANTILE = 1.96; /* of the normal distribution, 95 % within */
-static const double TELLS = 0.9;     /* of the half-width without released text */
+static const double TELLS = 0.9;     /* of the width without released text */
 
 /* One set, and what the current step says about it. */
 typedef struct set_state {
@@ -52,7 +56,7 @@ typedef struct set_state {
 
 /* One set in one group. */
 typedef struct pick {
-    double first; /* half-width before the first step, that of no released text */
+    double first; /* width before the first step, that of no released text */
     double least; /* the least half-width expected so far */
     tem_estimate estimate;
 } pick;
@@ -128,6 +132,11 @@ static double clip(double x, const set_state *set) {
     return fmin(fmax(x, set->least), set->largest);
 }
 
+/* By how much one word of a group of N can change the mean of the members. */
+static double one_word(const set_state *set, double words) {
+    return (set->largest - set->least) / words;
+}
+
 /* The estimate for a group and set i by the current h. */
 static tem_estimate make_estimate(const estimation *s, uint32_t group, uint32_t i) {
     const set_state *set = &s->sets[i];
@@ -141,7 +150,8 @@ static tem_estimate make_estimate(const estimation *s, uint32_t group, uint32_t 
     }
     const double variance = fmax(square - mean * mean, set->noise);
     const double deviation = sqrt((variance + set->square) / s->counts.totals[group]);
-    const double theta = set->mean + difference, half = set->bias + QUANTILE * deviation;
+    const double theta = set->mean + difference;
+    const double half = set->bias + QUANTILE * deviation + one_word(set, s->counts.totals[group]);
     return (tem_estimate){.share = clip(theta, set),
                           .low = clip(theta - half, set),
                           .high = clip(theta + half, set),
@@ -157,12 +167,12 @@ static bool consider(estimation *s, uint32_t group, uint32_t i, bool is_first) {
     pick *p = &s->picks[(size_t)group * s->set_count + i];
     const double words = s->counts.totals[group];
     const double half = set->bias + QUANTILE * sqrt((set->noise + set->square) / words);
-    if (is_first)
-        p->first = half;
     if (is_first || half < p->least) {
         p->least = half;
         p->estimate = make_estimate(s, group, i);
     }
+    if (is_first)
+        p->first = p->estimate.high - p->estimate.low;
     return QUANTILE * sqrt(set->noise / words) < p->least;
 }
 
@@ -183,9 +193,8 @@ static bool consider_all(estimation *s, bool is_first) {
 static void hand_out(const estimation *s, tem_estimate *out) {
     for (size_t k = 0; k < (size_t)s->counts.groups * s->set_count; k++) {
         const pick *p = &s->picks[k];
-        const double half = p->estimate.bias + QUANTILE * p->estimate.deviation;
         out[k] = p->estimate;
-        out[k].tells = half < TELLS * p->first;
+        out[k].tells = p->estimate.high - p->estimate.low < TELLS * p->first;
     }
 }
 
@@ -194,11 +203,13 @@ tem_status estimate_shares(const tem_channel *channel, const tem_estimate_option
                            uint32_t sets, const tem_run *run, tem_estimate *out, tem_error *error) {
     const uint32_t steps = options->steps == 0 ? STEPS_DEFAULT : options->steps;
     estimation s = {.channel = channel, .set_count = sets};
-    tem_status status = estimation_init(&s, options, counts, groups, members, run, error);
+    step_progress progress;
+    step_progress_init(&progress, run, "estimating", 2 * (uint64_t)steps + 2);
+    tem_status status = estimation_init(&s, options, counts, groups, members, &progress.run, error);
     if (status == TEM_OK) {
         bool go_on = consider_all(&s, true);
         for (uint32_t k = 0; k < steps && go_on && status == TEM_OK; k++) {
-            status = least_squares_step(&s.solver, run, error);
+            status = least_squares_step(&s.solver, &progress.run, error);
             go_on = status == TEM_OK && consider_all(&s, false);
         }
     }

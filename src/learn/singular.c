@@ -166,7 +166,7 @@ static tem_status find_products(iteration *it, double *rows, uint32_t count, tem
     dense_job job = dense_job_of(it, rows, count);
     const size_t size = (size_t)it->columns * it->columns;
     memset(it->sums, 0, PARTS * size * sizeof *it->sums);
-    tem_status status = lapack_products_begin(error);
+    tem_status status = lapack_products_begin(it->run, error);
     if (status != TEM_OK)
         return status;
     status = core_parallel(it->run, stage, PARTS, add_products_of_part, &job, error);
@@ -183,7 +183,7 @@ static tem_status find_turn(iteration *it, double *rows, uint32_t count, tem_err
     const uint32_t n = it->columns;
     tem_status status = find_products(it, rows, count, error);
     if (status == TEM_OK)
-        status = lapack_eigenvectors(n, it->sums, it->squares, error);
+        status = lapack_eigenvectors(n, it->sums, it->squares, it->run, error);
     if (status != TEM_OK)
         return status;
     for (uint32_t i = 0; i < n; i++)
@@ -199,7 +199,7 @@ static tem_status find_turn(iteration *it, double *rows, uint32_t count, tem_err
 
 static tem_status turn_columns(iteration *it, double *rows, uint32_t count, tem_error *error) {
     dense_job job = dense_job_of(it, rows, count);
-    tem_status status = lapack_products_begin(error);
+    tem_status status = lapack_products_begin(it->run, error);
     if (status != TEM_OK)
         return status;
     status = core_parallel(it->run, stage, items_of(count), turn_item, &job, error);

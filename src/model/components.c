@@ -198,7 +198,7 @@ tem_status components_find(const component_source *source, const tem_run *run, c
     if (status == TEM_OK)
         status = find_products(&job, run, c.rows, error);
     if (status == TEM_OK)
-        status = lapack_eigenvectors(c.columns, c.rows, c.variances, error);
+        status = lapack_eigenvectors(c.columns, c.rows, c.variances, run, error);
     if (status == TEM_OK)
         put_in_order(out);
     return status;

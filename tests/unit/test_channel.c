@@ -24,9 +24,11 @@
 #include "small_model.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------- helpers -- */
@@ -842,16 +844,140 @@ static void test_loops(void **state) {
     }
 }
 
+/* ------------------------------------------------------ one call at a time -- */
+
+/* A product to repeat while another one has OpenBLAS. */
+typedef struct nested {
+    const tem_channel *channel;
+    const double *in;
+    double *out;
+    tem_status status;
+    int child; /* exit status of a child process that makes the product; -1: none was made */
+} nested;
+
+static tem_status multiply(nested *n) {
+    return tem_channel_forward(n->channel, n->in, 1, NULL, n->out, NULL);
+}
+
+static int multiply_in_a_callback(void *context, const char *stage, uint64_t done, uint64_t total) {
+    nested *n = context;
+    (void)stage, (void)done, (void)total;
+    n->status = multiply(n);
+    return 0;
+}
+
+/* A callback that makes a product gets an error: the product would wait for the call that waits for
+ * the callback. */
+static void test_product_in_a_callback(void **state) {
+    (void)state;
+    tem_model *model = random_model(300, TEM_EUCLIDEAN);
+    tem_mechanism *mechanism = mechanism_of(model, (tem_mechanism_options){.epsilon = 2});
+    tem_channel *channel = channel_of(mechanism);
+    double *in = random_numbers(301), *out = numbers(300), *other = numbers(300);
+    nested n = {.channel = channel, .in = in, .out = other, .status = TEM_OK};
+    const tem_run run = {.progress = multiply_in_a_callback, .progress_context = &n};
+    assert_int_equal(tem_channel_forward(channel, in, 1, &run, out, NULL), TEM_OK);
+    assert_int_equal(n.status, TEM_ERR_ARGUMENT);
+    assert_int_equal(multiply(&n), TEM_OK); /* OpenBLAS is free again */
+    assert_memory_equal(out, other, 300 * sizeof *out);
+    free(other);
+    free(out);
+    free(in);
+    tem_channel_free(channel);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
+static int multiply_in_a_child(void *context, const char *stage, uint64_t done, uint64_t total) {
+    nested *n = context;
+    (void)stage, (void)done, (void)total;
+    if (n->child != -1)
+        return 0;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(10);
+        _exit(multiply(n) == TEM_OK ? 7 : 8);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    n->child = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    return 0;
+}
+
+/* A child of fork makes products, even if its parent was in the middle of one. */
+static void test_product_in_a_child(void **state) {
+    (void)state;
+    tem_model *model = random_model(300, TEM_EUCLIDEAN);
+    tem_mechanism *mechanism = mechanism_of(model, (tem_mechanism_options){.epsilon = 2});
+    tem_channel *channel = channel_of(mechanism);
+    double *in = random_numbers(301), *out = numbers(300), *other = numbers(300);
+    nested n = {.channel = channel, .in = in, .out = other, .child = -1};
+    const tem_run run = {.threads = 1, .progress = multiply_in_a_child, .progress_context = &n};
+    assert_int_equal(tem_channel_forward(channel, in, 1, &run, out, NULL), TEM_OK);
+    assert_int_equal(n.child, 7);
+    free(other);
+    free(out);
+    free(in);
+    tem_channel_free(channel);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
+static void *multiply_often(void *context) {
+    nested *n = context;
+    for (int i = 0; i < 20 && n->status == TEM_OK; i++)
+        n->status = multiply(n);
+    return NULL;
+}
+
+/* Threads that make products at the same time wait for each other. */
+static void test_products_of_two_threads(void **state) {
+    (void)state;
+    enum { THREADS = 2 };
+    tem_model *model = random_model(300, TEM_EUCLIDEAN);
+    tem_mechanism *mechanism = mechanism_of(model, (tem_mechanism_options){.epsilon = 2});
+    tem_channel *channel = channel_of(mechanism);
+    double *in = random_numbers(301);
+    nested n[THREADS];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        n[i] = (nested){.channel = channel, .in = in, .out = numbers(300), .status = TEM_OK};
+        assert_int_equal(pthread_create(&threads[i], NULL, multiply_often, &n[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(n[i].status, TEM_OK);
+    }
+    assert_memory_equal(n[0].out, n[1].out, 300 * sizeof(double));
+    for (int i = 0; i < THREADS; i++)
+        free(n[i].out);
+    free(in);
+    tem_channel_free(channel);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metrics),       cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_matrix),        cmocka_unit_test(test_excluded),
-        cmocka_unit_test(test_posterior),     cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_counted_prior), cmocka_unit_test(test_align),
-        cmocka_unit_test(test_text_vectors),  cmocka_unit_test(test_text_rank),
-        cmocka_unit_test(test_text_refused),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_stopping),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_excluded),
+        cmocka_unit_test(test_posterior),
+        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_counted_prior),
+        cmocka_unit_test(test_align),
+        cmocka_unit_test(test_text_vectors),
+        cmocka_unit_test(test_text_rank),
+        cmocka_unit_test(test_text_refused),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_product_in_a_callback),
+        cmocka_unit_test(test_product_in_a_child),
+        cmocka_unit_test(test_products_of_two_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
