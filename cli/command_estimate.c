@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "format_names.h"
 #include "law_options.h"
+#include "outputs.h"
 #include "plot.h"
 #include "prior_option.h"
 #include "released.h"
@@ -311,6 +312,22 @@ static int check_fields(const estimate_request *r) {
     return format_check_path("estimate", r->records.path, r->records.format);
 }
 
+/* Checks the chart, which must be none of the files that are read. */
+static int check_plot(const estimate_request *r) {
+    int status = plot_check("estimate", r->plot_path, r->force);
+    if (status == EXIT_DONE)
+        status = law_check_outputs("estimate", "--plot", &r->common, &r->choice);
+    if (status != EXIT_DONE)
+        return status;
+    if (outputs_include(r->records.path))
+        return talk_usage("estimate", "--plot names the released text");
+    if (r->lexicon_path != NULL && outputs_include(r->lexicon_path))
+        return talk_usage("estimate", "--plot names the file of --lexicon");
+    if (r->words_path != NULL && outputs_include(r->words_path))
+        return talk_usage("estimate", "--plot names the file of --words");
+    return EXIT_DONE;
+}
+
 static int check_request(estimate_request *r) {
     tem_error error;
     int status = law_check("estimate", &r->choice);
@@ -327,9 +344,7 @@ static int check_request(estimate_request *r) {
         tem_format_parse(r->format_name, &r->records.format, &error) != TEM_OK)
         return talk_usage("estimate", "--format: %s", error.message);
     status = check_fields(r);
-    if (status == EXIT_DONE && r->plot_path != NULL)
-        status = plot_check("estimate", r->plot_path, r->force);
-    return status;
+    return status == EXIT_DONE && r->plot_path != NULL ? check_plot(r) : status;
 }
 
 int command_estimate(int argc, char *const *argv) {

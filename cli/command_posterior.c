@@ -157,7 +157,8 @@ static int check_request(const posterior_request *r) {
         status = vector_file_check("posterior", r->output, r->force);
     if (status == EXIT_DONE && r->vectors_path != NULL && outputs_include(r->vectors_path))
         return talk_usage("posterior", "-o names the file of --vectors");
-    return status;
+    return status == EXIT_DONE ? law_check_outputs("posterior", "-o", &r->common, &r->choice)
+                               : status;
 }
 
 int command_posterior(int argc, char *const *argv) {

@@ -1,6 +1,7 @@
 /* law_options.c - the mechanism that released a text, and what is expected of the original. */
 #include "law_options.h"
 
+#include "outputs.h"
 #include "prior_option.h"
 #include "talk.h"
 #include "trust.h"
@@ -16,6 +17,17 @@ int law_check(const char *command, const law_choice *choice) {
                           "the mechanism %s has no exact law, so tem cannot compute which words "
                           "are behind its outputs",
                           mechanism->name);
+    return EXIT_DONE;
+}
+
+int law_check_outputs(const char *command, const char *option, const common_options *common,
+                      const law_choice *choice) {
+    const char *const inputs[][2] = {{"--prior", choice->prior_text},
+                                     {"--report", choice->report_path},
+                                     {"--model", common->model}};
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+        if (inputs[i][1] != NULL && outputs_include(inputs[i][1]))
+            return talk_usage(command, "%s names the file of %s", option, inputs[i][0]);
     return EXIT_DONE;
 }
 

@@ -50,6 +50,11 @@ typedef struct law {
 /* Checks the choice before any file is read. Returns an exit status; prints what is wrong. */
 int law_check(const char *command, const law_choice *choice);
 
+/* Checks that no output (outputs_check) is the model, the file of --prior or the report; `option`
+ * names the output. Returns an exit status; prints what is wrong. */
+int law_check_outputs(const char *command, const char *option, const common_options *common,
+                      const law_choice *choice);
+
 /* Opens the model, makes the mechanism, compares it with the report, and reads the prior. Returns
  * an exit status; prints what went wrong. Close with law_close, also after a failure. */
 int law_open(const char *command, const common_options *common, const law_choice *choice,
