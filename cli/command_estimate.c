@@ -349,13 +349,14 @@ static int check_request(estimate_request *r) {
 
 int command_estimate(int argc, char *const *argv) {
     estimate_request r = {.choice = LAW_CHOICE_DEFAULT, .records = {.path = "-"}};
+    r.choice.needs_unknown = true;
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice.mechanism),
         {"prior", 0, OPTION_TEXT, &r.choice.prior_text, "PRIOR",
          "how often words are expected: a PUBLIC file, a text of the same kind or lines\n"
          "of WORD<TAB>COUNT; zipf or zipf:POWER if there is none; no default",
          0, 0},
-        LAW_OPTIONS(r.choice),
+        LAW_OPTIONS(r.choice, ";\nneeded if that file has none, and for zipf"),
         {"ratio", 0, OPTION_POSITIVE, &r.ratio, "R",
          "no word is more than R times as frequent in a group as expected (default 4)", 0, 0},
         {"lexicon", 0, OPTION_TEXT, &r.lexicon_path, "FILE",

@@ -167,7 +167,7 @@ int command_posterior(int argc, char *const *argv) {
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice.mechanism),
         PRIOR_OPTION(r.choice.prior_text),
-        LAW_OPTIONS(r.choice),
+        LAW_OPTIONS(r.choice, ", else 0"),
         {"vectors", 0, OPTION_TEXT, &r.vectors_path, "FILE",
          "PUBLIC word vectors to take the mean of, in a format that 'tem build' reads\n"
          "(default: MODEL.temv beside MODEL.tem)",

@@ -13,20 +13,22 @@ typedef struct law_choice {
     const char *prior_text;
     const char *report_path; /* or NULL */
     double unknown;          /* below 0: not given */
+    bool needs_unknown;      /* refuse if no file tells the share of unknown words; else take 0 */
 } law_choice;
 
 #define LAW_CHOICE_DEFAULT                                                                         \
     { .unknown = -1 }
 
-/* Rows of an option table, after the one of --prior. */
-#define LAW_OPTIONS(choice)                                                                        \
+/* Rows of an option table, after the one of --prior. `otherwise` ends the help of --unknown: what
+ * holds if no file has unknown words. */
+#define LAW_OPTIONS(choice, otherwise)                                                             \
     {"unknown",                                                                                    \
      0,                                                                                            \
      OPTION_SHARE,                                                                                 \
      &(choice).unknown,                                                                            \
      "SHARE",                                                                                      \
-     "share of unknown words among the words of the original (default: as in the\n"                \
-     "file of --prior, else 0; 0 if --report says that they were not drawn for)",                  \
+     "share of unknown words among the words of the original (default: 0 if --report\n"            \
+     "says that they were not drawn for, else as in the file of --prior" otherwise ")",            \
      0,                                                                                            \
      0},                                                                                           \
     {                                                                                              \

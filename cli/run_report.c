@@ -82,7 +82,9 @@ int run_report_read(const char *path, const tem_model *model, const tem_mechanis
     else
         status = compare(path, report, model, mechanism);
     if (status == EXIT_DONE)
-        *out = (run_report){.draws_unknown = says(report, "oov", "uniform"),
+        *out = (run_report){.draws_unknown = !says(report, "oov", "drop") &&
+                                             !says(report, "oov", "mask") &&
+                                             !says(report, "oov", "keep-unsafe"),
                             .keeps_unknown = says(report, "oov", "keep-unsafe"),
                             .keeps_punctuation = says(report, "punctuation", "keep")};
     json_decref(report);
