@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "format_names.h"
 #include "law_options.h"
+#include "outputs.h"
 #include "plot.h"
 #include "prior_option.h"
 #include "released.h"
@@ -22,7 +23,9 @@ typedef struct estimate_request {
     bool json, force;
 } estimate_request;
 
-/* What was estimated: group by group, set by set. */
+/* What was estimated: group by group, set by set. Names come from files: they may have a NUL,
+ * control characters, and bytes that are not UTF-8. Tables and charts show them as words_print
+ * does, so that no two groups look the same and none ends a row; JSON has its own escapes. */
 typedef struct estimates {
     const estimate_request *request;
     const law *l;
@@ -35,9 +38,12 @@ static const tem_estimate *estimate_at(const estimates *e, uint32_t group, uint3
     return &e->all[(size_t)group * e->sets->count + set];
 }
 
-/* The name of a group, or of the only one if records are not grouped. */
-static const char *group_name(const estimates *e, uint32_t group) {
-    return e->request->records.by != NULL ? e->released->groups[group].name : "all";
+/* The name of a group, or of the only one if records are not grouped. A name may have a NUL. */
+static const char *group_name(const estimates *e, uint32_t group, size_t *bytes) {
+    const released_group *g = &e->released->groups[group];
+    const bool grouped = e->request->records.by != NULL;
+    *bytes = grouped ? g->name_bytes : strlen("all");
+    return grouped ? g->name : "all";
 }
 
 /* ---- printing ---- */
@@ -45,8 +51,9 @@ static const char *group_name(const estimates *e, uint32_t group) {
 static void print_row(const estimates *e, uint32_t group, uint32_t set) {
     const tem_estimate *x = estimate_at(e, group, set);
     const released_group *g = &e->released->groups[group];
-    const char *name = group_name(e, group);
-    words_print(name, strlen(name));
+    size_t bytes = 0;
+    const char *name = group_name(e, group, &bytes);
+    words_print(name, bytes);
     printf("\t%" PRIu64 "\t%" PRIu64 "\t", g->documents, g->words);
     words_print(e->sets->names[set], strlen(e->sets->names[set]));
     printf("\t%.6g\t%.6g\t%.6g\t%.6g\t%s\n", x->share, x->low, x->high, x->expected,
@@ -95,16 +102,54 @@ static bool print_json(const estimates *e) {
         (json_int_t)e->released->skipped, "groups", groups);
     done = done && all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
-    putchar('\n');
-    if (!done)
+    if (done)
+        putchar('\n');
+    else
         fputs("tem: cannot write JSON (out of memory, or a name is not valid UTF-8)\n", stderr);
     return done;
 }
 
 /* ---- drawing ---- */
 
+/* What a chart is drawn from. */
+typedef struct drawing {
+    plot_series *series; /* per group */
+    char **labels;       /* per group */
+    char **names;        /* per set */
+    double *numbers;     /* three per set and group, and one per set */
+} drawing;
+
+static void drawing_free(drawing *d, uint32_t groups, uint32_t sets) {
+    for (uint32_t g = 0; d->labels != NULL && g < groups; g++)
+        free(d->labels[g]);
+    for (uint32_t s = 0; d->names != NULL && s < sets; s++)
+        free(d->names[s]);
+    free(d->series);
+    free(d->labels);
+    free(d->names);
+    free(d->numbers);
+}
+
+/* Makes the labels and names of a chart. Returns whether there was memory. */
+static bool label(const estimates *e, drawing *d) {
+    const uint32_t sets = e->sets->count, groups = e->released->count;
+    bool made = true;
+    for (uint32_t g = 0; g < groups && made; g++) {
+        size_t bytes = 0;
+        const char *name = group_name(e, g, &bytes);
+        d->labels[g] = words_escape(name, bytes);
+        made = d->labels[g] != NULL;
+    }
+    for (uint32_t s = 0; s < sets && made; s++) {
+        d->names[s] = words_escape(e->sets->names[s], strlen(e->sets->names[s]));
+        made = d->names[s] != NULL;
+    }
+    return made;
+}
+
 /* Fills the series of a group. numbers: 3 per set. */
-static plot_series series_of(const estimates *e, uint32_t group, double *numbers) {
+static plot_series series_of(const estimates *e, uint32_t group, const char *label,
+                             double *numbers) {
     const uint32_t sets = e->sets->count;
     for (uint32_t s = 0; s < sets; s++) {
         const tem_estimate *x = estimate_at(e, group, s);
@@ -112,34 +157,40 @@ static plot_series series_of(const estimates *e, uint32_t group, double *numbers
         numbers[sets + s] = x->low;
         numbers[2 * sets + s] = x->high;
     }
-    return (plot_series){group_name(e, group), numbers, numbers + sets, numbers + 2 * sets};
+    return (plot_series){label, numbers, numbers + sets, numbers + 2 * sets};
+}
+
+static int write_drawing(const estimates *e, const drawing *d) {
+    const uint32_t sets = e->sets->count, groups = e->released->count;
+    double *expected = d->numbers + (size_t)3 * sets * groups;
+    for (uint32_t g = 0; g < groups; g++)
+        d->series[g] = series_of(e, g, d->labels[g], d->numbers + (size_t)3 * sets * g);
+    for (uint32_t s = 0; s < sets; s++)
+        expected[s] = estimate_at(e, 0, s)->expected;
+    const plot_bars bars = {.title = "Share of the words of the original texts, estimated",
+                            .y_label = "share, with 95 % intervals",
+                            .expected_label = "expected",
+                            .names = (const char *const *)d->names,
+                            .expected = expected,
+                            .name_count = sets,
+                            .series = d->series,
+                            .series_count = groups};
+    return plot_write_bars(e->request->plot_path, &bars);
 }
 
 static int draw(const estimates *e) {
     const uint32_t sets = e->sets->count, groups = e->released->count;
-    double *numbers = calloc((size_t)sets * (3 * groups + 1), sizeof *numbers);
-    plot_series *series = calloc(groups, sizeof *series);
+    drawing d = {.series = calloc(groups, sizeof *d.series),
+                 .labels = calloc(groups, sizeof *d.labels),
+                 .names = calloc(sets, sizeof *d.names),
+                 .numbers = calloc((size_t)sets * (3 * groups + 1), sizeof *d.numbers)};
     int status = EXIT_FAILED;
-    if (numbers == NULL || series == NULL) {
+    if (d.series == NULL || d.labels == NULL || d.names == NULL || d.numbers == NULL ||
+        !label(e, &d))
         fputs("tem: out of memory\n", stderr);
-    } else {
-        double *expected = numbers + (size_t)3 * sets * groups;
-        for (uint32_t g = 0; g < groups; g++)
-            series[g] = series_of(e, g, numbers + (size_t)3 * sets * g);
-        for (uint32_t s = 0; s < sets; s++)
-            expected[s] = estimate_at(e, 0, s)->expected;
-        const plot_bars bars = {.title = "Share of the words of the original texts, estimated",
-                                .y_label = "share, with 95 % intervals",
-                                .expected_label = "expected",
-                                .names = (const char *const *)e->sets->names,
-                                .expected = expected,
-                                .name_count = sets,
-                                .series = series,
-                                .series_count = groups};
-        status = plot_write_bars(e->request->plot_path, &bars);
-    }
-    free(series);
-    free(numbers);
+    else
+        status = write_drawing(e, &d);
+    drawing_free(&d, groups, sets);
     return status;
 }
 
@@ -311,6 +362,22 @@ static int check_fields(const estimate_request *r) {
     return format_check_path("estimate", r->records.path, r->records.format);
 }
 
+/* Checks the chart, which must be none of the files that are read. */
+static int check_plot(const estimate_request *r) {
+    int status = plot_check("estimate", r->plot_path, r->force);
+    if (status == EXIT_DONE)
+        status = law_check_outputs("estimate", "--plot", &r->common, &r->choice);
+    if (status != EXIT_DONE)
+        return status;
+    if (outputs_include(r->records.path))
+        return talk_usage("estimate", "--plot names the released text");
+    if (r->lexicon_path != NULL && outputs_include(r->lexicon_path))
+        return talk_usage("estimate", "--plot names the file of --lexicon");
+    if (r->words_path != NULL && outputs_include(r->words_path))
+        return talk_usage("estimate", "--plot names the file of --words");
+    return EXIT_DONE;
+}
+
 static int check_request(estimate_request *r) {
     tem_error error;
     int status = law_check("estimate", &r->choice);
@@ -327,20 +394,19 @@ static int check_request(estimate_request *r) {
         tem_format_parse(r->format_name, &r->records.format, &error) != TEM_OK)
         return talk_usage("estimate", "--format: %s", error.message);
     status = check_fields(r);
-    if (status == EXIT_DONE && r->plot_path != NULL)
-        status = plot_check("estimate", r->plot_path, r->force);
-    return status;
+    return status == EXIT_DONE && r->plot_path != NULL ? check_plot(r) : status;
 }
 
 int command_estimate(int argc, char *const *argv) {
     estimate_request r = {.choice = LAW_CHOICE_DEFAULT, .records = {.path = "-"}};
+    r.choice.needs_unknown = true;
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice.mechanism),
         {"prior", 0, OPTION_TEXT, &r.choice.prior_text, "PRIOR",
          "how often words are expected: a PUBLIC file, a text of the same kind or lines\n"
          "of WORD<TAB>COUNT; zipf or zipf:POWER if there is none; no default",
          0, 0},
-        LAW_OPTIONS(r.choice),
+        LAW_OPTIONS(r.choice, ";\nneeded if that file has none, and for zipf"),
         {"ratio", 0, OPTION_POSITIVE, &r.ratio, "R",
          "no word is more than R times as frequent in a group as expected (default 4)", 0, 0},
         {"lexicon", 0, OPTION_TEXT, &r.lexicon_path, "FILE",

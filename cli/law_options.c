@@ -1,6 +1,7 @@
 /* law_options.c - the mechanism that released a text, and what is expected of the original. */
 #include "law_options.h"
 
+#include "outputs.h"
 #include "prior_option.h"
 #include "talk.h"
 #include "trust.h"
@@ -19,13 +20,41 @@ int law_check(const char *command, const law_choice *choice) {
     return EXIT_DONE;
 }
 
+int law_check_outputs(const char *command, const char *option, const common_options *common,
+                      const law_choice *choice) {
+    const char *const inputs[][2] = {{"--prior", choice->prior_text},
+                                     {"--report", choice->report_path},
+                                     {"--model", common->model}};
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+        if (inputs[i][1] != NULL && outputs_include(inputs[i][1]))
+            return talk_usage(command, "%s names the file of %s", option, inputs[i][0]);
+    return EXIT_DONE;
+}
+
+static bool has_unknown_words(const tem_prior *prior) {
+    tem_prior_info info;
+    tem_prior_get_info(prior, &info);
+    return info.unknown > 0;
+}
+
 static int read_prior(const char *command, const common_options *common, const law_choice *choice,
                       const tem_run *run, law *l) {
     int status = EXIT_DONE;
     l->prior = prior_choose(command, choice->prior_text, l->model, run, common->quiet, &status);
+    if (status != EXIT_DONE)
+        return status;
     const bool has_none = choice->unknown < 0 && !l->report.draws_unknown;
     l->expected = (tem_expectation){.prior = l->prior, .unknown = has_none ? 0 : choice->unknown};
-    return status;
+    if (choice->unknown >= 0 || has_none || has_unknown_words(l->prior))
+        return EXIT_DONE;
+    if (choice->needs_unknown)
+        return talk_usage(command,
+                          "the share of unknown words is not known: give --unknown SHARE (0 if the "
+                          "text was released with --oov drop or mask), a public text as --prior, "
+                          "or the --report of a run that dropped or masked them");
+    talk_note(common->quiet, "no share of unknown words is known: tem takes 0; --unknown SHARE "
+                             "gives another");
+    return EXIT_DONE;
 }
 
 int law_open(const char *command, const common_options *common, const law_choice *choice,

@@ -13,20 +13,22 @@ typedef struct law_choice {
     const char *prior_text;
     const char *report_path; /* or NULL */
     double unknown;          /* below 0: not given */
+    bool needs_unknown;      /* refuse if no file tells the share of unknown words; else take 0 */
 } law_choice;
 
 #define LAW_CHOICE_DEFAULT                                                                         \
     { .unknown = -1 }
 
-/* Rows of an option table, after the one of --prior. */
-#define LAW_OPTIONS(choice)                                                                        \
+/* Rows of an option table, after the one of --prior. `otherwise` ends the help of --unknown: what
+ * holds if no file has unknown words. */
+#define LAW_OPTIONS(choice, otherwise)                                                             \
     {"unknown",                                                                                    \
      0,                                                                                            \
      OPTION_SHARE,                                                                                 \
      &(choice).unknown,                                                                            \
      "SHARE",                                                                                      \
-     "share of unknown words among the words of the original (default: as in the\n"                \
-     "file of --prior, else 0; 0 if --report says that they were not drawn for)",                  \
+     "share of unknown words among the words of the original (default: 0 if --report\n"            \
+     "says that they were not drawn for, else as in the file of --prior" otherwise ")",            \
      0,                                                                                            \
      0},                                                                                           \
     {                                                                                              \
@@ -49,6 +51,11 @@ typedef struct law {
 
 /* Checks the choice before any file is read. Returns an exit status; prints what is wrong. */
 int law_check(const char *command, const law_choice *choice);
+
+/* Checks that no output (outputs_check) is the model, the file of --prior or the report; `option`
+ * names the output. Returns an exit status; prints what is wrong. */
+int law_check_outputs(const char *command, const char *option, const common_options *common,
+                      const law_choice *choice);
 
 /* Opens the model, makes the mechanism, compares it with the report, and reads the prior. Returns
  * an exit status; prints what went wrong. Close with law_close, also after a failure. */

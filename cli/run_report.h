@@ -8,7 +8,8 @@
 
 /* What a report says about the words and the punctuation of the released text. */
 typedef struct run_report {
-    bool draws_unknown;     /* unknown words were drawn for; else dropped, masked or kept */
+    bool draws_unknown;     /* the report does not say that unknown words were dropped, masked or
+                             * kept */
     bool keeps_unknown;     /* unknown words were released as they are */
     bool keeps_punctuation; /* punctuation was released as it is */
 } run_report;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unictype.h>
 #include <unistr.h>
 
@@ -14,7 +15,7 @@ static bool is_hidden(ucs4_t c) {
            uc_is_property_default_ignorable_code_point(c);
 }
 
-void words_print(const char *word, size_t length) {
+static void put_word(FILE *out, const char *word, size_t length) {
     const uint8_t *text = (const uint8_t *)word;
     for (size_t at = 0; at < length;) {
         ucs4_t character = 0;
@@ -22,14 +23,31 @@ void words_print(const char *word, size_t length) {
         size_t bytes = decoded > 0 ? (size_t)decoded : 1; /* 1: the byte is not UTF-8 */
         if (decoded <= 0 || is_hidden(character)) {
             for (; bytes > 0; bytes--)
-                printf("\\x%02x", text[at++]);
+                fprintf(out, "\\x%02x", text[at++]);
             continue;
         }
         if (character == '\\')
-            putchar('\\');
-        fwrite(text + at, 1, bytes, stdout);
+            fputc('\\', out);
+        fwrite(text + at, 1, bytes, out);
         at += bytes;
     }
+}
+
+void words_print(const char *word, size_t length) {
+    put_word(stdout, word, length);
+}
+
+char *words_escape(const char *word, size_t length) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out == NULL)
+        return NULL;
+    put_word(out, word, length);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 static void print_word_of(const tem_model *model, uint32_t id) {

@@ -14,6 +14,9 @@
  * as \xNN, and doubles a backslash, so that no two words look the same. */
 void words_print(const char *word, size_t length);
 
+/* Returns what words_print prints, which the caller frees, or NULL if memory is short. */
+char *words_escape(const char *word, size_t length);
+
 /* Prints the worst pair of words and their distance, and ends the line. */
 void words_print_worst(const tem_model *model, const tem_audit *audit);
 

@@ -41,15 +41,26 @@ static char *word_of(char *line, size_t bytes, uint64_t number) {
     return *line == '\0' || *line == '#' ? NULL : line;
 }
 
-/* Appends a copy of the word. The array grows at every power of two. */
-static int append(word_file *file, const char *word) {
-    if ((file->count & (file->count + 1)) == 0) {
-        char **more = realloc(file->words, 2 * ((size_t)file->count + 1) * sizeof *more);
-        if (more == NULL)
-            return 0;
-        file->words = more;
-    }
+/* Doubles the room. */
+static int grow(word_file *file) {
+    const size_t room = 2 * ((size_t)file->count + 1);
+    char **words = realloc(file->words, room * sizeof *words);
+    if (words == NULL)
+        return 0;
+    file->words = words;
+    uint64_t *lines = realloc(file->lines, room * sizeof *lines);
+    if (lines == NULL)
+        return 0;
+    file->lines = lines;
+    return 1;
+}
+
+/* Appends a copy of the word. The arrays grow at every power of two. */
+static int append(word_file *file, const char *word, uint64_t line) {
+    if ((file->count & (file->count + 1)) == 0 && !grow(file))
+        return 0;
     file->words[file->count] = strdup(word);
+    file->lines[file->count] = line;
     return file->words[file->count] != NULL && ++file->count;
 }
 
@@ -64,7 +75,8 @@ static tem_status take_line(word_file *file, const char *path, char *line, size_
         return fail(error, TEM_ERR_FORMAT, path, number, "the word is too long", "");
     if (file->count == TEM_WORDS_MAX)
         return fail(error, TEM_ERR_FORMAT, path, number, "the file has too many words", "");
-    return append(file, word) ? TEM_OK : fail(error, TEM_ERR_MEMORY, path, 0, "out of memory", "");
+    return append(file, word, number) ? TEM_OK
+                                      : fail(error, TEM_ERR_MEMORY, path, 0, "out of memory", "");
 }
 
 static tem_status read_lines(FILE *stream, const char *path, word_file *file, tem_error *error) {
@@ -88,7 +100,7 @@ static tem_status read_lines(FILE *stream, const char *path, word_file *file, te
 tem_status word_file_read(const char *path, word_file *out, tem_error *error) {
     const int is_input = strcmp(path, "-") == 0;
     FILE *stream = is_input ? stdin : fopen(path, "rbe");
-    word_file made = {NULL, 0};
+    word_file made = {.words = NULL};
     if (stream == NULL)
         return fail_reading(error, path, "cannot open: ");
     const tem_status status = read_lines(stream, path, &made, error);
@@ -105,5 +117,6 @@ void word_file_free(word_file *file) {
     for (uint32_t i = 0; i < file->count; i++)
         free(file->words[i]);
     free(file->words);
-    *file = (word_file){NULL, 0};
+    free(file->lines);
+    *file = (word_file){.words = NULL};
 }

@@ -10,6 +10,7 @@
 /* The words of a file in its order, as they are written there, repetitions included. */
 typedef struct word_file {
     char **words;
+    uint64_t *lines; /* the line of each word, counted from 1 */
     uint32_t count;
 } word_file;
 

@@ -5,6 +5,7 @@
 #include "word_file.h"
 #include "words_option.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,34 +105,48 @@ static int find_category(lexicon *x, const char *name, size_t bytes, uint32_t *s
     return add_set(&x->m, name, bytes) ? EXIT_DONE : complain("", "out of memory");
 }
 
-static int add_words(lexicon *x, uint32_t set, const char *text) {
-    word_ids words = {0};
-    tem_error error;
-    bool added = true;
-    if (words_of_line(x->model, text, &words, &error) != TEM_OK)
-        return complain(x->path, "a line is not valid UTF-8");
-    for (uint32_t i = 0; i < words.count; i++)
-        if (words.ids[i] == TEM_NO_WORD)
-            x->unknown++;
-        else
-            added = added && add_member(&x->m, set, words.ids[i]);
-    word_ids_free(&words);
-    return added ? EXIT_DONE : complain("", "out of memory");
+static int complain_line(const lexicon *x, uint64_t number, const char *what) {
+    fprintf(stderr, "tem: %s: line %" PRIu64 ": %s\n", x->path, number, what);
+    return EXIT_FAILED;
 }
 
-static int take_line(lexicon *x, const char *line, uint32_t number) {
+/* Finds the one word of a text. TEM_NO_WORD if the model does not have it. Refuses several: each
+ * would be a member of its own, and 'not good' would count every 'not'. */
+static int find_word(const lexicon *x, const char *text, uint64_t number, uint32_t *word) {
+    word_ids words = {0};
+    tem_error error;
+    const tem_status status = words_of_line(x->model, text, &words, &error);
+    if (status == TEM_ERR_MEMORY)
+        return complain("", "out of memory");
+    if (status != TEM_OK)
+        return complain_line(x, number, "not valid UTF-8, or the word is too long");
+    const uint32_t count = words.count;
+    *word = words.ids[0];
+    word_ids_free(&words);
+    if (count == 1)
+        return EXIT_DONE;
+    return complain_line(x, number,
+                         strpbrk(text, " \t") != NULL
+                             ? "expected one word after the tab"
+                             : "expected one word after the tab; tem cuts this one into several, "
+                               "as it does in a text, and cannot count it as one");
+}
+
+static int take_line(lexicon *x, const char *line, uint64_t number) {
     const char *tab = strchr(line, '\t');
-    uint32_t set = 0;
-    if (tab == NULL || tab == line || tab[1] == '\0') {
-        fprintf(
-            stderr,
-            "tem: %s: entry %u: expected a category, a tab and a word (comments and empty lines "
-            "are not counted)\n",
-            x->path, number);
-        return EXIT_FAILED;
-    }
-    const int status = find_category(x, line, (size_t)(tab - line), &set);
-    return status == EXIT_DONE ? add_words(x, set, tab + 1) : status;
+    uint32_t set = 0, word = TEM_NO_WORD;
+    if (tab == NULL || tab == line || tab[1] == '\0')
+        return complain_line(x, number, "expected a category, a tab and a word");
+    int status = find_word(x, tab + 1, number, &word);
+    if (status == EXIT_DONE)
+        status = find_category(x, line, (size_t)(tab - line), &set);
+    if (status != EXIT_DONE)
+        return status;
+    if (word == TEM_NO_WORD)
+        x->unknown++;
+    else if (!add_member(&x->m, set, word))
+        return complain("", "out of memory");
+    return EXIT_DONE;
 }
 
 /* Refuses a category without a word of the model: its share would be 0 whatever the text is. */
@@ -154,7 +169,7 @@ int word_sets_read_lexicon(const char *path, const tem_model *model, bool quiet,
         return talk_error(&error);
     int status = EXIT_DONE;
     for (uint32_t i = 0; i < file.count && status == EXIT_DONE; i++)
-        status = take_line(&x, file.words[i], i + 1);
+        status = take_line(&x, file.words[i], file.lines[i]);
     word_file_free(&file);
     if (status == EXIT_DONE)
         status = check_categories(&x);

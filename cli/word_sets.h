@@ -15,7 +15,8 @@ typedef struct word_sets {
  *
  * A lexicon has lines of a category, a tab and a word; a set is a category. --words has one word
  * per line; a set is a word. Both files are read as word_file.h says. tem cuts and folds the words
- * as it does text, and leaves out those that the model does not have: a note counts them. */
+ * as it does text, and leaves out those that the model does not have: a note counts them. It
+ * refuses a line of a lexicon with several words, or with one that it cuts into several. */
 int word_sets_read_lexicon(const char *path, const tem_model *model, bool quiet, word_sets *out);
 int word_sets_read_words(const char *path, const tem_model *model, bool quiet, word_sets *out);
 
