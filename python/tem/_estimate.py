@@ -14,7 +14,7 @@ from ._options import Path, Progress
 
 if TYPE_CHECKING:
     from ._channel import Estimate
-    from ._released import AnyReport
+    from ._released import AnyReport, Run
 
 Sets = Mapping[str, Iterable[str]] | Path
 
@@ -45,7 +45,7 @@ def _members(model: Model, sets: Mapping[str, Iterable[str]]) -> Any:
     for column, words in enumerate(sets.values()):
         if isinstance(words, str):
             raise make("argument", "a set is a list of words, not one string")
-        found = words_of(model, list(words), False)
+        found = words_of(model, list(words), None)
         if (numpy.diff(found.starts) != 1).any():
             raise make("argument", f"set {column + 1}: expected one word at a time")
         ids = found.ids[found.ids != NO_WORD]
@@ -67,13 +67,13 @@ class _Groups(NamedTuple):
     counts: Any
 
 
-def _count_groups(model: Model, texts: Any, groups: Any) -> _Groups:
+def _count_groups(model: Model, texts: Any, groups: Any, run: Run) -> _Groups:
     import numpy
     import pandas
 
     from ._released import check_released, counts_of, words_of
 
-    words = words_of(model, texts, True)
+    words = words_of(model, texts, run)
     check_released(words)
     given = pandas.Series("all", index=texts.index) if groups is None else groups
     if given.isna().any():
@@ -129,14 +129,14 @@ def estimate(frame: Any, *, sets: Sets, epsilon: float, text: str = "text", by: 
     found = as_model(model)
     how: dict[str, Any] = {"epsilon": epsilon, "beta": beta, "gamma": gamma,
                            "mechanism": mechanism, "calibrated": calibrated}
-    implied = check_report(report, found, how)
+    run = check_report(report, found, how)
     wanted = sets if isinstance(sets, Mapping) else _read_lexicon(sets)
     if not wanted:
         raise make("argument", "`sets` is empty")
     members = _members(found, wanted)
-    groups = _count_groups(found, frame[text], None if by is None else frame[by])
+    groups = _count_groups(found, frame[text], None if by is None else frame[by], run)
     channel = found.channel(**how, threads=threads, progress=progress)
     estimates = channel.estimate(groups.counts, members, prior=prior, ratio=ratio, threads=threads,
-                                 unknown=implied if unknown is None else unknown,
+                                 unknown=run.unknown if unknown is None else unknown,
                                  progress=progress)
     return _as_frame(groups, list(wanted), estimates)

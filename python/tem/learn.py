@@ -35,8 +35,8 @@ from ._channel import Channel, Deconvolution, Estimate
 from ._errors import make
 from ._model import Model, _count, _threads, as_model
 from ._options import Path
-from ._released import (NO_WORD, AnyReport, Words, check_released, check_report, counts_of, known,
-                        words_of)
+from ._released import (NO_WORD, AnyReport, Run, Words, check_released, check_report, counts_of,
+                        known, words_of)
 
 __all__ = ["Channel", "DeconvolvedNB", "Deconvolution", "Estimate", "PosteriorClassifier",
            "PosteriorVectorizer", "classifier"]
@@ -59,12 +59,12 @@ def _law(estimator: Any) -> dict[str, Any]:
             for name in ("epsilon", "beta", "gamma", "mechanism", "calibrated")}
 
 
-def _open(estimator: Any) -> tuple[Model, float | None]:
-    """The model of an estimator, and its share of unknown words; refuses another report."""
+def _open(estimator: Any) -> tuple[Model, Run]:
+    """The model of an estimator, and what is known about the run; refuses another report."""
     _check_choice("kind", estimator.kind, ("released", "original"))
     model = as_model(estimator.model)
-    implied = check_report(estimator.report, model, _law(estimator))
-    return model, implied if estimator.unknown is None else estimator.unknown
+    run = check_report(estimator.report, model, _law(estimator))
+    return model, run if estimator.unknown is None else run._replace(unknown=estimator.unknown)
 
 
 def _text_tags(tags: Tags) -> Tags:
@@ -74,9 +74,9 @@ def _text_tags(tags: Tags) -> Tags:
     return tags
 
 
-def _known_words(model: Model, texts: Any, kind: str) -> Words:
+def _known_words(model: Model, texts: Any, kind: str, run: Run) -> Words:
     """The words of texts that count. Skips unknown words; refuses too many in released text."""
-    words = words_of(model, texts, kind == "released")
+    words = words_of(model, texts, run if kind == "released" else None)
     if kind == "released":
         check_released(words)
     return known(words)
@@ -221,7 +221,7 @@ def _make_table(vectorizer: PosteriorVectorizer, model: Model, unknown: float | 
     table = _Table({"original": given, "released": posterior}, shares @ given / shares.sum(), {})
     if vectorizer.match != "public":
         return table
-    words = words_of(model, _public.documents(vectorizer.prior), False)
+    words = words_of(model, _public.documents(vectorizer.prior), None)
     return dataclasses.replace(
         table, moments=_public_moments(table, channel, words, unknown, threads))
 
@@ -285,18 +285,19 @@ class PosteriorVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Makes the table of vectors from the settings. Looks at no text."""
-        model, unknown = _open(self)
+        model, run = _open(self)
         _check_choice("match", self.match, ("public", "batch", None))
         if self.match == "public" and not _public.is_text(self.prior):
             raise make("argument", 'match="public" needs public texts: name them as the prior')
-        self.table_ = _table(self, model, unknown)
-        self.model_ = model
+        self.table_ = _table(self, model, run.unknown)
+        self.model_, self.run_ = model, run
         return self
 
     def transform(self, X: Any) -> Any:
         """The mean vector of each text, a row per text."""
         check_is_fitted(self, "table_")
-        features = self.table_.features(_known_words(self.model_, X, self.kind), self.kind)
+        features = self.table_.features(_known_words(self.model_, X, self.kind, self.run_),
+                                        self.kind)
         if self.match is None:
             return features
         if self.match == "public":
@@ -459,10 +460,10 @@ class DeconvolvedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learns from released texts."""
         check_consistent_length(X, y)
         labels = _check_labels(y)
-        model, unknown = _open(self)
+        model, run = _open(self)
         self.classes_, codes = numpy.unique(labels, return_inverse=True)
         classes = len(self.classes_)
-        words = _known_words(model, X, "released")
+        words = _known_words(model, X, "released", run)
         held = self._split(words, codes, classes)
         counts = counts_of(words, numpy.where(held, classes + codes, codes), 2 * classes,
                            len(model))
@@ -471,9 +472,10 @@ class DeconvolvedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         channel = model.channel(**_law(self), threads=self.threads)
         found = channel.deconvolve(
             counts[:, :classes], held_out=None if self.held_out is None else counts[:, classes:],
-            steps=self.steps, prior=self.prior, unknown=unknown, threads=self.threads)
+            steps=self.steps, prior=self.prior, unknown=run.unknown,
+            threads=self.threads)
         self._keep(found, channel, numpy.bincount(codes) / len(codes))
-        self.model_ = model
+        self.model_, self.run_ = model, run
         return self
 
     def _keep(self, found: Deconvolution, channel: Channel, common: Any) -> None:
@@ -490,7 +492,7 @@ class DeconvolvedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _joint(self, X: Any) -> Any:
         check_is_fitted(self, "shares_")
         _check_choice("kind", self.kind, ("released", "original"))
-        words = _known_words(self.model_, X, self.kind)
+        words = _known_words(self.model_, X, self.kind, self.run_)
         return (_incidence(words, len(self.model_)) @ self.word_log_prob_[self.kind]
                 + self.class_log_prior_)
 

@@ -158,30 +158,70 @@ def test_a_channel_can_be_stopped(medium):
 
 # ---- words of texts ----
 
+RUN = _released.Run()
+
+
 def test_words_of_released_text(small):
-    words = _released.words_of(small, ["the café", None, "The  movie,\nbad", ""], True)
+    words = _released.words_of(small, ["the café", None, "The  movie,\nbad", ""], RUN)
     unknown = _released.NO_WORD
     assert list(words.starts) == [0, 2, 2, 5, 5]
     assert list(words.ids) == [0, WORDS.index("café"), unknown, unknown, WORDS.index("bad")]
-    original = _released.words_of(small, ["The  movie,\nbad"], False)
+    original = _released.words_of(small, ["The  movie,\nbad"], None)
     assert list(original.ids) == [0, 1, WORDS.index("bad")]
     assert list(_released.known(words).starts) == [0, 2, 2, 3, 3]
     counts = _released.counts_of(words, [1, 1, 0, 0], 2, len(WORDS))
     assert counts[WORDS.index("bad"), 0] == 1 and counts[0, 1] == 1 and counts.sum() == 3
     missing = pandas.Series([None, numpy.nan, pandas.NA], dtype=object)
-    assert list(_released.words_of(small, missing, True).starts) == [0] * 4
+    assert list(_released.words_of(small, missing, RUN).starts) == [0] * 4
     for wrong in ("the movie", ["the", 3], ["the", b"movie"]):
         with pytest.raises(TypeError):
-            _released.words_of(small, wrong, True)
+            _released.words_of(small, wrong, RUN)
     with pytest.raises(tem.FormatError) as why:
-        _released.words_of(small, ["\ud800"], True)
+        _released.words_of(small, ["\ud800"], RUN)
     assert "\ud800" not in str(why.value)
 
 
 def test_excluded_words_are_never_released():
     model = tem.Model.build([[0.0], [1], [2]], ["good", "great", "bad"], exclude=["bad"])
-    assert list(_released.words_of(model, ["good bad"], True).ids) == [0, _released.NO_WORD]
-    assert list(_released.words_of(model, ["good bad"], False).ids) == [0, 2]
+    assert list(_released.words_of(model, ["good bad"], RUN).ids) == [0, _released.NO_WORD]
+    assert list(_released.words_of(model, ["good bad"], None).ids) == [0, 2]
+
+
+def test_blanks_between_released_words(small):
+    words = _released.words_of(small, ["the\rmovie\tbad\vthe\fmovie\r\nbad the"], RUN)
+    assert [WORDS[i] for i in words.ids] == "the movie bad the movie bad the".split()
+    assert list(_released.words_of(small, ["the\u00a0movie"], RUN).ids) == [_released.NO_WORD]
+
+
+def test_words_that_a_run_did_not_draw():
+    """Masks and punctuation never count, kept ones only if the report does not say so."""
+    model = tem.Model.build([[0.0], [1], [2], [3]], ["good", "great", ",", "bad"], exclude=["bad"])
+    strange = _released.NO_WORD
+
+    def ids(**kept):
+        run, text = _released.Run(**kept), "good <unk> , ! ... zzz bad <UNK> great,"
+        return list(_released.words_of(model, [text], run).ids)
+    assert ids() == [0, 2, strange, strange, strange, strange]
+    assert ids(keeps_punctuation=True) == [0, strange, strange, strange, strange]
+    assert ids(keeps_unknown=True) == [0, 2, strange]
+    assert list(_released.words_of(model, ["good! <unk>"], None).ids) == [0, strange]
+
+
+@pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
+@pytest.mark.parametrize("policy", ["mask", "keep-unsafe", "drop"])
+def test_learns_from_masked_and_kept_words(small, vectors3, policy):
+    """Half of the released words are masks, unknown words or punctuation: none of them counts."""
+    original = ["The zzz, movie was xyz great!", "the, (film) qqq was bad..."] * 10
+    plain, labels = ["the movie was great", "the film was bad"] * 10, [1, 0] * 10
+    released, report = small.privatize_report(original, **SURE, unknown=policy, punctuation="keep")
+    assert released[0].count("<unk>") == (2 if policy == "mask" else 0) and "!" in released[0]
+    vectorizer = make_vectorizer(small, vectors3, **SURE, report=report).fit()
+    assert vectorizer.transform(released) == pytest.approx(vectorizer.transform(plain))
+    learner = tem.learn.DeconvolvedNB(**SURE, model=small, report=report, kind="released")
+    assert learner.fit(released, labels).score(released, labels) == 1
+    found = tem.estimate(pandas.DataFrame({"text": released}), sets={"film": ["film", "movie"]},
+                         **SURE, model=small, report=report, ratio=9)
+    assert found["words"][0] == 80 and found["share"][0] == pytest.approx(0.25, abs=0.02)
 
 
 # ---- posterior vectors of texts ----
