@@ -108,11 +108,13 @@ def read_report(report: AnyReport) -> Report:
 
 
 def check_report(report: AnyReport | None, model: Model, how: Mapping[str, Any]) -> Run:
-    """Refuses a report of other options than the keywords `how` of `Model.channel`. Returns
-    what the report says about the text."""
+    """Refuses a report of other options than the keywords `how` of `Model.channel`, and of a run
+    that released nothing. Returns what the report says about the text."""
     if report is None:
         return Run()
     given = read_report(report)
+    if given.dry_run:
+        raise make("argument", "the report is of a dry run, which released no text")
     drawn = model._mechanism(**how).info()
     expected = {"model": model.hash, "mechanism": drawn["mechanism"], "epsilon": drawn["epsilon"],
                 "s": drawn["s"], "gamma": drawn["gamma"],

@@ -358,6 +358,8 @@ def test_reports(small, vectors3, tmp_path):
     assert with_report.table_ is not make_vectorizer(small, vectors3).fit().table_
     with pytest.raises(tem.VersionError):
         make_vectorizer(small, vectors3, report={**report.to_dict(), "report": "x"}).fit()
+    with pytest.raises(tem.ArgumentError, match="dry run"):
+        make_vectorizer(small, vectors3, report={**report.to_dict(), "dry_run": True}).fit()
 
 
 # ---- classifiers ----
