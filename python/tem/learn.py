@@ -14,6 +14,7 @@ import collections
 import copy
 import dataclasses
 import hashlib
+import numbers
 import os
 import threading
 import warnings
@@ -151,24 +152,25 @@ def _public_moments(table: _Table, channel: Channel, words: Words, unknown: floa
 
 
 def _file_vectors(model: Model, path: Path, threads: int | None) -> Any:
-    numbers, columns, missing = _tem.align_vectors(model._handle, path, _threads(threads), None)
+    made, columns, missing = _tem.align_vectors(model._handle, path, _threads(threads), None)
     if missing > MISSING_MOST * len(model):
         warnings.warn(f"{missing:,} of {len(model):,} words have no vector in this file: they get "
                       "the mean of the others", stacklevel=4)
-    return numpy.frombuffer(numbers).reshape(len(model), columns)
+    return numpy.frombuffer(made).reshape(len(model), columns)
 
 
 def _vectors(model: Model, vectors: Vectors, public: Any, threads: int | None) -> Any:
     """x_w of all words."""
     if vectors is None:
         return _file_vectors(model, _default.learning_vectors(model.path), threads)
-    if isinstance(vectors, int):
+    if isinstance(vectors, numbers.Integral):
         if not _public.is_text(public):
             raise make("argument", "vectors of a number of columns are made from public texts: "
                        "name them as the prior")
-        made: Any = numpy.empty((len(model), _count("vectors", vectors)))
+        columns = _count("vectors", int(vectors))
+        made: Any = numpy.empty((len(model), columns))
         with _public.as_file(public) as path:
-            _tem.text_vectors(model._handle, path, vectors, made, _threads(threads), None)
+            _tem.text_vectors(model._handle, path, columns, made, _threads(threads), None)
         return made
     if isinstance(vectors, (str, os.PathLike)):
         return _file_vectors(model, vectors, threads)
@@ -197,12 +199,12 @@ def _prior_identity(prior: Any) -> Any:
 
 
 def _vectors_identity(vectors: Vectors) -> Any:
-    if vectors is None or isinstance(vectors, int):
+    if vectors is None or isinstance(vectors, numbers.Integral):
         return vectors
     if isinstance(vectors, (str, os.PathLike)):
         return _file_identity(vectors)
-    numbers = numpy.ascontiguousarray(vectors, dtype=numpy.float64)
-    return numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest()
+    given = numpy.ascontiguousarray(vectors, dtype=numpy.float64)
+    return given.shape, hashlib.sha256(given.tobytes()).hexdigest()
 
 
 # Folds of a cross validation and steps of a grid search share a table: it depends on the settings

@@ -309,6 +309,9 @@ def test_vectors_from_public_texts(small):
     assert numpy.linalg.norm(great - good) < 0.1 * numpy.linalg.norm(great - bad)
     assert numpy.linalg.norm(bad - awful) < 0.1 * numpy.linalg.norm(great - bad)
     assert not made[WORDS.index("paris")].any()
+    for columns in (numpy.int64(2), numpy.uint8(2)):
+        again = make_vectorizer(small, columns, prior=OPINIONS[:-1]).fit()
+        assert again.table_.vectors["original"].shape == (len(WORDS), 2)
 
 
 def test_refuses_original_text(small, vectors3):
