@@ -298,6 +298,8 @@ class PosteriorVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc
     def transform(self, X: Any) -> Any:
         """The mean vector of each text, a row per text."""
         check_is_fitted(self, "table_")
+        if self.match == "public" and not self.table_.moments:
+            raise make("argument", 'match="public" was set after `fit`: fit again')
         features = self.table_.features(_known_words(self.model_, X, self.kind, self.run_),
                                         self.kind)
         if self.match is None:

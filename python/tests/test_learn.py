@@ -280,6 +280,10 @@ def test_matching(small, vectors3, tmp_path):
             each.transform(texts[:99])
     public = make_vectorizer(small, vectors3, match="public", kind="original").fit()
     assert public.transform(PUBLIC).std(0) == pytest.approx(1)
+    late = make_vectorizer(small, vectors3).fit().set_params(match="public")
+    with pytest.raises(tem.ArgumentError, match="fit again"):
+        late.transform(PUBLIC)
+    assert late.fit().original().transform(PUBLIC) == pytest.approx(public.transform(PUBLIC))
     counts = tmp_path / "counts.tsv"
     counts.write_text("the\t3\nbad\t1\n")
     for prior in ("zipf", 0.5, counts):
