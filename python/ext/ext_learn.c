@@ -4,6 +4,8 @@
  * receive results. tem/_channel.py gives them their shapes. */
 #include "ext.h"
 
+#include <string.h>
+
 static void channel_delete(PyObject *self) {
     ext_channel *c = (ext_channel *)self;
     tem_channel_free(c->channel);
@@ -355,37 +357,68 @@ static PyObject *text_vectors(PyObject *module, PyObject *args) {
 
 /* ---- the words of texts ---- */
 
-/* The id of a released word, or TEM_NO_WORD if tem releases no such word. */
-static uint32_t output_id(const tem_model *model, const char *word, size_t bytes) {
-    const uint32_t id = tem_model_find(model, word, bytes);
-    return id != TEM_NO_WORD && tem_model_is_excluded(model, id) ? TEM_NO_WORD : id;
+/* A released text, and what its run let through. */
+typedef struct released_text {
+    const tem_model *model;
+    const char *text;
+    size_t bytes;
+    int keeps_unknown, keeps_punctuation;
+} released_text;
+
+/* The same blanks, masks and punctuation as in cli/released.c: both must count the same words. */
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Writes the ids of the words of a released text to `ids`; returns how many there are. A space
- * separates them, or the end of a line (keep_lines). */
-static size_t released_ids(const tem_model *model, const char *text, size_t bytes, uint32_t *ids) {
-    size_t count = 0;
-    for (size_t at = 0, end = 0; at < bytes; at = ++end) {
-        while (end < bytes && text[end] != ' ' && text[end] != '\n')
+/* Whether a word of a released text counts. Sets *id to TEM_NO_WORD if tem releases no such word.
+ * Masks, kept punctuation and kept unknown words do not count. */
+static tem_status read_released(const released_text *t, const char *word, size_t bytes,
+                                uint32_t *id, bool *counts, tem_error *error) {
+    const uint32_t found = tem_model_find(t->model, word, bytes);
+    const bool is_output = found != TEM_NO_WORD && !tem_model_is_excluded(t->model, found);
+    *id = is_output ? found : TEM_NO_WORD;
+    *counts = true;
+    if (is_output && !t->keeps_punctuation)
+        return TEM_OK;
+    size_t pieces = 0;
+    const tem_status status = tem_model_pieces(t->model, word, bytes, NULL, 0, &pieces, error);
+    const bool is_mask = bytes == 5 && memcmp(word, "<unk>", 5) == 0;
+    const bool is_kept = found == TEM_NO_WORD && t->keeps_unknown;
+    *counts = pieces > 0 && (is_output || !(is_mask || is_kept));
+    return status;
+}
+
+/* Writes the ids of the words of a released text that count to `ids`, and their number. */
+static tem_status released_ids(const released_text *t, uint32_t *ids, size_t *count,
+                               tem_error *error) {
+    tem_status status = TEM_OK;
+    *count = 0;
+    for (size_t at = 0, end = 0; at < t->bytes && status == TEM_OK; at = ++end) {
+        bool counts = false;
+        while (end < t->bytes && !is_blank(t->text[end]))
             end++;
         if (end > at)
-            ids[count++] = output_id(model, text + at, end - at);
+            status = read_released(t, t->text + at, end - at, &ids[*count], &counts, error);
+        *count += counts;
     }
-    return count;
+    return status;
 }
 
-/* word_ids(model, text, whether it is released): the id of each word as uint32, in bytes;
- * TEM_NO_WORD for a word that the model does not have. The words of a released text are its bytes
- * between spaces, and an excluded word is none; the words of an original text are those for which
- * tem draws. */
+/* word_ids(model, text, is_released, keeps_unknown, keeps_punctuation): the id of each word as
+ * uint32, in bytes; TEM_NO_WORD for a word that the model does not have. The words of a released
+ * text are its bytes between blanks, and an excluded word is none; the run may have kept unknown
+ * words and punctuation, which do not count. The words of an original text are those for which tem
+ * draws. */
 static PyObject *word_ids(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     ext_model *model = NULL;
     PyObject *text = NULL;
     Py_ssize_t bytes = 0;
     int is_released = 0;
+    released_text released = {.model = NULL};
     tem_error error;
-    if (!PyArg_ParseTuple(args, "O!Op", state->model, &model, &text, &is_released))
+    if (!PyArg_ParseTuple(args, "O!Oppp", state->model, &model, &text, &is_released,
+                          &released.keeps_unknown, &released.keeps_punctuation))
         return NULL;
     const char *utf8 = ext_utf8(state, text, NULL, 0, &bytes);
     if (utf8 == NULL)
@@ -396,9 +429,12 @@ static PyObject *word_ids(PyObject *module, PyObject *args) {
         return PyErr_NoMemory();
     size_t count = 0;
     tem_status status = TEM_OK;
+    released.model = model->model;
+    released.text = utf8;
+    released.bytes = (size_t)bytes;
     PyThreadState *thread = PyEval_SaveThread();
     if (is_released)
-        count = released_ids(model->model, utf8, (size_t)bytes, ids);
+        status = released_ids(&released, ids, &count, &error);
     else
         status = tem_model_pieces(model->model, utf8, (size_t)bytes, ids, max, &count, &error);
     PyEval_RestoreThread(thread);
@@ -416,7 +452,8 @@ PyMethodDef ext_learn_functions[] = {
     {"align_vectors", align_vectors, METH_VARARGS, "align_vectors(model, path, threads, progress)"},
     {"text_vectors", text_vectors, METH_VARARGS,
      "text_vectors(model, path, columns, out, threads, progress)"},
-    {"word_ids", word_ids, METH_VARARGS, "word_ids(model, text, is_released)"},
+    {"word_ids", word_ids, METH_VARARGS,
+     "word_ids(model, text, is_released, keeps_unknown, keeps_punctuation)"},
     {NULL, NULL, 0, NULL},
 };
 

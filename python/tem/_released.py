@@ -22,6 +22,16 @@ SKIPPED_MOST = 0.01  # a larger share of strange words means another model, or o
 AnyReport = Report | Mapping[str, Any] | Path
 
 
+class Run(NamedTuple):
+    """What is known about the run that released a text. unknown: the share of unknown words among
+    the words that were drawn for, if it is known. keeps_unknown, keeps_punctuation: whether they
+    were released as they are."""
+
+    unknown: float | None = None
+    keeps_unknown: bool = False
+    keeps_punctuation: bool = False
+
+
 class Words(NamedTuple):
     """The words of texts as ids: those of text i are ids[starts[i]:starts[i + 1]]. NO_WORD is a
     word that the model does not have or, in released text, never draws."""
@@ -39,8 +49,12 @@ def _is_missing(text: Any) -> bool:
     return text is None or type(text).__name__ == "NAType" or bool(text != text)
 
 
-def words_of(model: Model, texts: Any, is_released: bool) -> Words:
-    """Finds the words of texts. A missing text has none."""
+def words_of(model: Model, texts: Any, released: Run | None) -> Words:
+    """Finds the words of texts. A missing text has none. Leaves out what a run did not draw: masks,
+    and kept punctuation and unknown words.
+
+    released: the run that released the texts; None for original texts."""
+    run = released or Run()
     if isinstance(texts, str):
         raise TypeError("expected many texts, not one str")
     parts, starts = [], [0]
@@ -48,7 +62,8 @@ def words_of(model: Model, texts: Any, is_released: bool) -> Words:
         known_text = text if isinstance(text, str) else "" if _is_missing(text) else None
         if known_text is None:
             raise TypeError(f"text {place}: expected a str or None, not {type(text)}")
-        found = _tem.word_ids(model._handle, known_text, is_released)
+        found = _tem.word_ids(model._handle, known_text, released is not None,
+                              run.keeps_unknown, run.keeps_punctuation)
         parts.append(found)
         starts.append(starts[-1] + len(found) // 4)
     return Words(numpy.frombuffer(b"".join(parts), dtype=numpy.uint32),
@@ -92,12 +107,14 @@ def read_report(report: AnyReport) -> Report:
     return Report.from_json(json.dumps(dict(report)))
 
 
-def check_report(report: AnyReport | None, model: Model, how: Mapping[str, Any]) -> float | None:
-    """Refuses a report of other options than the keywords `how` of `Model.channel`. Returns the
-    share of unknown words that follows from the report, or None if none does."""
+def check_report(report: AnyReport | None, model: Model, how: Mapping[str, Any]) -> Run:
+    """Refuses a report of other options than the keywords `how` of `Model.channel`, and of a run
+    that released nothing. Returns what the report says about the text."""
     if report is None:
-        return None
+        return Run()
     given = read_report(report)
+    if given.dry_run:
+        raise make("argument", "the report is of a dry run, which released no text")
     drawn = model._mechanism(**how).info()
     expected = {"model": model.hash, "mechanism": drawn["mechanism"], "epsilon": drawn["epsilon"],
                 "s": drawn["s"], "gamma": drawn["gamma"],
@@ -105,4 +122,5 @@ def check_report(report: AnyReport | None, model: Model, how: Mapping[str, Any])
     for name, value in expected.items():
         if getattr(given, name) != value:
             raise make("argument", f"the text was released with another {name}, says its report")
-    return None if given.oov == "uniform" else 0.0
+    return Run(None if given.oov == "uniform" else 0.0, given.oov == "keep-unsafe",
+               given.punctuation == "keep")

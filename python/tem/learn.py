@@ -14,6 +14,7 @@ import collections
 import copy
 import dataclasses
 import hashlib
+import numbers
 import os
 import threading
 import warnings
@@ -35,8 +36,8 @@ from ._channel import Channel, Deconvolution, Estimate
 from ._errors import make
 from ._model import Model, _count, _threads, as_model
 from ._options import Path
-from ._released import (NO_WORD, AnyReport, Words, check_released, check_report, counts_of, known,
-                        words_of)
+from ._released import (NO_WORD, AnyReport, Run, Words, check_released, check_report, counts_of,
+                        known, words_of)
 
 __all__ = ["Channel", "DeconvolvedNB", "Deconvolution", "Estimate", "PosteriorClassifier",
            "PosteriorVectorizer", "classifier"]
@@ -59,12 +60,12 @@ def _law(estimator: Any) -> dict[str, Any]:
             for name in ("epsilon", "beta", "gamma", "mechanism", "calibrated")}
 
 
-def _open(estimator: Any) -> tuple[Model, float | None]:
-    """The model of an estimator, and its share of unknown words; refuses another report."""
+def _open(estimator: Any) -> tuple[Model, Run]:
+    """The model of an estimator, and what is known about the run; refuses another report."""
     _check_choice("kind", estimator.kind, ("released", "original"))
     model = as_model(estimator.model)
-    implied = check_report(estimator.report, model, _law(estimator))
-    return model, implied if estimator.unknown is None else estimator.unknown
+    run = check_report(estimator.report, model, _law(estimator))
+    return model, run if estimator.unknown is None else run._replace(unknown=estimator.unknown)
 
 
 def _text_tags(tags: Tags) -> Tags:
@@ -74,9 +75,9 @@ def _text_tags(tags: Tags) -> Tags:
     return tags
 
 
-def _known_words(model: Model, texts: Any, kind: str) -> Words:
+def _known_words(model: Model, texts: Any, kind: str, run: Run) -> Words:
     """The words of texts that count. Skips unknown words; refuses too many in released text."""
-    words = words_of(model, texts, kind == "released")
+    words = words_of(model, texts, run if kind == "released" else None)
     if kind == "released":
         check_released(words)
     return known(words)
@@ -151,24 +152,25 @@ def _public_moments(table: _Table, channel: Channel, words: Words, unknown: floa
 
 
 def _file_vectors(model: Model, path: Path, threads: int | None) -> Any:
-    numbers, columns, missing = _tem.align_vectors(model._handle, path, _threads(threads), None)
+    made, columns, missing = _tem.align_vectors(model._handle, path, _threads(threads), None)
     if missing > MISSING_MOST * len(model):
         warnings.warn(f"{missing:,} of {len(model):,} words have no vector in this file: they get "
                       "the mean of the others", stacklevel=4)
-    return numpy.frombuffer(numbers).reshape(len(model), columns)
+    return numpy.frombuffer(made).reshape(len(model), columns)
 
 
 def _vectors(model: Model, vectors: Vectors, public: Any, threads: int | None) -> Any:
     """x_w of all words."""
     if vectors is None:
         return _file_vectors(model, _default.learning_vectors(model.path), threads)
-    if isinstance(vectors, int):
+    if isinstance(vectors, numbers.Integral):
         if not _public.is_text(public):
             raise make("argument", "vectors of a number of columns are made from public texts: "
                        "name them as the prior")
-        made: Any = numpy.empty((len(model), _count("vectors", vectors)))
+        columns = _count("vectors", int(vectors))
+        made: Any = numpy.empty((len(model), columns))
         with _public.as_file(public) as path:
-            _tem.text_vectors(model._handle, path, vectors, made, _threads(threads), None)
+            _tem.text_vectors(model._handle, path, columns, made, _threads(threads), None)
         return made
     if isinstance(vectors, (str, os.PathLike)):
         return _file_vectors(model, vectors, threads)
@@ -197,12 +199,12 @@ def _prior_identity(prior: Any) -> Any:
 
 
 def _vectors_identity(vectors: Vectors) -> Any:
-    if vectors is None or isinstance(vectors, int):
+    if vectors is None or isinstance(vectors, numbers.Integral):
         return vectors
     if isinstance(vectors, (str, os.PathLike)):
         return _file_identity(vectors)
-    numbers = numpy.ascontiguousarray(vectors, dtype=numpy.float64)
-    return numbers.shape, hashlib.sha256(numbers.tobytes()).hexdigest()
+    given = numpy.ascontiguousarray(vectors, dtype=numpy.float64)
+    return given.shape, hashlib.sha256(given.tobytes()).hexdigest()
 
 
 # Folds of a cross validation and steps of a grid search share a table: it depends on the settings
@@ -221,7 +223,7 @@ def _make_table(vectorizer: PosteriorVectorizer, model: Model, unknown: float | 
     table = _Table({"original": given, "released": posterior}, shares @ given / shares.sum(), {})
     if vectorizer.match != "public":
         return table
-    words = words_of(model, _public.documents(vectorizer.prior), False)
+    words = words_of(model, _public.documents(vectorizer.prior), None)
     return dataclasses.replace(
         table, moments=_public_moments(table, channel, words, unknown, threads))
 
@@ -285,18 +287,21 @@ class PosteriorVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Makes the table of vectors from the settings. Looks at no text."""
-        model, unknown = _open(self)
+        model, run = _open(self)
         _check_choice("match", self.match, ("public", "batch", None))
         if self.match == "public" and not _public.is_text(self.prior):
             raise make("argument", 'match="public" needs public texts: name them as the prior')
-        self.table_ = _table(self, model, unknown)
-        self.model_ = model
+        self.table_ = _table(self, model, run.unknown)
+        self.model_, self.run_ = model, run
         return self
 
     def transform(self, X: Any) -> Any:
         """The mean vector of each text, a row per text."""
         check_is_fitted(self, "table_")
-        features = self.table_.features(_known_words(self.model_, X, self.kind), self.kind)
+        if self.match == "public" and not self.table_.moments:
+            raise make("argument", 'match="public" was set after `fit`: fit again')
+        features = self.table_.features(_known_words(self.model_, X, self.kind, self.run_),
+                                        self.kind)
         if self.match is None:
             return features
         if self.match == "public":
@@ -459,10 +464,10 @@ class DeconvolvedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learns from released texts."""
         check_consistent_length(X, y)
         labels = _check_labels(y)
-        model, unknown = _open(self)
+        model, run = _open(self)
         self.classes_, codes = numpy.unique(labels, return_inverse=True)
         classes = len(self.classes_)
-        words = _known_words(model, X, "released")
+        words = _known_words(model, X, "released", run)
         held = self._split(words, codes, classes)
         counts = counts_of(words, numpy.where(held, classes + codes, codes), 2 * classes,
                            len(model))
@@ -471,9 +476,10 @@ class DeconvolvedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         channel = model.channel(**_law(self), threads=self.threads)
         found = channel.deconvolve(
             counts[:, :classes], held_out=None if self.held_out is None else counts[:, classes:],
-            steps=self.steps, prior=self.prior, unknown=unknown, threads=self.threads)
+            steps=self.steps, prior=self.prior, unknown=run.unknown,
+            threads=self.threads)
         self._keep(found, channel, numpy.bincount(codes) / len(codes))
-        self.model_ = model
+        self.model_, self.run_ = model, run
         return self
 
     def _keep(self, found: Deconvolution, channel: Channel, common: Any) -> None:
@@ -490,7 +496,7 @@ class DeconvolvedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _joint(self, X: Any) -> Any:
         check_is_fitted(self, "shares_")
         _check_choice("kind", self.kind, ("released", "original"))
-        words = _known_words(self.model_, X, self.kind)
+        words = _known_words(self.model_, X, self.kind, self.run_)
         return (_incidence(words, len(self.model_)) @ self.word_log_prob_[self.kind]
                 + self.class_log_prior_)
 

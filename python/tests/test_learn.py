@@ -158,30 +158,70 @@ def test_a_channel_can_be_stopped(medium):
 
 # ---- words of texts ----
 
+RUN = _released.Run()
+
+
 def test_words_of_released_text(small):
-    words = _released.words_of(small, ["the café", None, "The  movie,\nbad", ""], True)
+    words = _released.words_of(small, ["the café", None, "The  movie,\nbad", ""], RUN)
     unknown = _released.NO_WORD
     assert list(words.starts) == [0, 2, 2, 5, 5]
     assert list(words.ids) == [0, WORDS.index("café"), unknown, unknown, WORDS.index("bad")]
-    original = _released.words_of(small, ["The  movie,\nbad"], False)
+    original = _released.words_of(small, ["The  movie,\nbad"], None)
     assert list(original.ids) == [0, 1, WORDS.index("bad")]
     assert list(_released.known(words).starts) == [0, 2, 2, 3, 3]
     counts = _released.counts_of(words, [1, 1, 0, 0], 2, len(WORDS))
     assert counts[WORDS.index("bad"), 0] == 1 and counts[0, 1] == 1 and counts.sum() == 3
     missing = pandas.Series([None, numpy.nan, pandas.NA], dtype=object)
-    assert list(_released.words_of(small, missing, True).starts) == [0] * 4
+    assert list(_released.words_of(small, missing, RUN).starts) == [0] * 4
     for wrong in ("the movie", ["the", 3], ["the", b"movie"]):
         with pytest.raises(TypeError):
-            _released.words_of(small, wrong, True)
+            _released.words_of(small, wrong, RUN)
     with pytest.raises(tem.FormatError) as why:
-        _released.words_of(small, ["\ud800"], True)
+        _released.words_of(small, ["\ud800"], RUN)
     assert "\ud800" not in str(why.value)
 
 
 def test_excluded_words_are_never_released():
     model = tem.Model.build([[0.0], [1], [2]], ["good", "great", "bad"], exclude=["bad"])
-    assert list(_released.words_of(model, ["good bad"], True).ids) == [0, _released.NO_WORD]
-    assert list(_released.words_of(model, ["good bad"], False).ids) == [0, 2]
+    assert list(_released.words_of(model, ["good bad"], RUN).ids) == [0, _released.NO_WORD]
+    assert list(_released.words_of(model, ["good bad"], None).ids) == [0, 2]
+
+
+def test_blanks_between_released_words(small):
+    words = _released.words_of(small, ["the\rmovie\tbad\vthe\fmovie\r\nbad the"], RUN)
+    assert [WORDS[i] for i in words.ids] == "the movie bad the movie bad the".split()
+    assert list(_released.words_of(small, ["the\u00a0movie"], RUN).ids) == [_released.NO_WORD]
+
+
+def test_words_that_a_run_did_not_draw():
+    """Masks and punctuation never count, kept ones only if the report does not say so."""
+    model = tem.Model.build([[0.0], [1], [2], [3]], ["good", "great", ",", "bad"], exclude=["bad"])
+    strange = _released.NO_WORD
+
+    def ids(**kept):
+        run, text = _released.Run(**kept), "good <unk> , ! ... zzz bad <UNK> great,"
+        return list(_released.words_of(model, [text], run).ids)
+    assert ids() == [0, 2, strange, strange, strange, strange]
+    assert ids(keeps_punctuation=True) == [0, strange, strange, strange, strange]
+    assert ids(keeps_unknown=True) == [0, 2, strange]
+    assert list(_released.words_of(model, ["good! <unk>"], None).ids) == [0, strange]
+
+
+@pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
+@pytest.mark.parametrize("policy", ["mask", "keep-unsafe", "drop"])
+def test_learns_from_masked_and_kept_words(small, vectors3, policy):
+    """Half of the released words are masks, unknown words or punctuation: none of them counts."""
+    original = ["The zzz, movie was xyz great!", "the, (film) qqq was bad..."] * 10
+    plain, labels = ["the movie was great", "the film was bad"] * 10, [1, 0] * 10
+    released, report = small.privatize_report(original, **SURE, unknown=policy, punctuation="keep")
+    assert released[0].count("<unk>") == (2 if policy == "mask" else 0) and "!" in released[0]
+    vectorizer = make_vectorizer(small, vectors3, **SURE, report=report).fit()
+    assert vectorizer.transform(released) == pytest.approx(vectorizer.transform(plain))
+    learner = tem.learn.DeconvolvedNB(**SURE, model=small, report=report, kind="released")
+    assert learner.fit(released, labels).score(released, labels) == 1
+    found = tem.estimate(pandas.DataFrame({"text": released}), sets={"film": ["film", "movie"]},
+                         **SURE, model=small, prior="zipf", report=report, ratio=9)
+    assert found["words"][0] == 80 and found["share"][0] == pytest.approx(0.25, abs=0.02)
 
 
 # ---- posterior vectors of texts ----
@@ -240,6 +280,10 @@ def test_matching(small, vectors3, tmp_path):
             each.transform(texts[:99])
     public = make_vectorizer(small, vectors3, match="public", kind="original").fit()
     assert public.transform(PUBLIC).std(0) == pytest.approx(1)
+    late = make_vectorizer(small, vectors3).fit().set_params(match="public")
+    with pytest.raises(tem.ArgumentError, match="fit again"):
+        late.transform(PUBLIC)
+    assert late.fit().original().transform(PUBLIC) == pytest.approx(public.transform(PUBLIC))
     counts = tmp_path / "counts.tsv"
     counts.write_text("the\t3\nbad\t1\n")
     for prior in ("zipf", 0.5, counts):
@@ -269,6 +313,9 @@ def test_vectors_from_public_texts(small):
     assert numpy.linalg.norm(great - good) < 0.1 * numpy.linalg.norm(great - bad)
     assert numpy.linalg.norm(bad - awful) < 0.1 * numpy.linalg.norm(great - bad)
     assert not made[WORDS.index("paris")].any()
+    for columns in (numpy.int64(2), numpy.uint8(2)):
+        again = make_vectorizer(small, columns, prior=OPINIONS[:-1]).fit()
+        assert again.table_.vectors["original"].shape == (len(WORDS), 2)
 
 
 def test_refuses_original_text(small, vectors3):
@@ -309,7 +356,7 @@ def test_reports(small, vectors3, tmp_path):
                             epsilon=2, model=small, report=given).fit(TEXTS, LABELS),
                         lambda given=wrong: tem.estimate(
                             pandas.DataFrame({"text": TEXTS}), sets={"a": ["the"]}, epsilon=2,
-                            model=small, report=given)):
+                            model=small, prior="zipf", report=given)):
             with pytest.raises(tem.ArgumentError, match=name):
                 refused()
     dropped = small.privatize_report(TEXTS, epsilon=2, unknown="drop")[1]
@@ -318,6 +365,8 @@ def test_reports(small, vectors3, tmp_path):
     assert with_report.table_ is not make_vectorizer(small, vectors3).fit().table_
     with pytest.raises(tem.VersionError):
         make_vectorizer(small, vectors3, report={**report.to_dict(), "report": "x"}).fit()
+    with pytest.raises(tem.ArgumentError, match="dry run"):
+        make_vectorizer(small, vectors3, report={**report.to_dict(), "dry_run": True}).fit()
 
 
 # ---- classifiers ----
@@ -489,8 +538,9 @@ def test_check_estimator(small, vectors3, kind):
 def test_estimate(small, tmp_path):
     frame = pandas.DataFrame({"text": TEXTS, "label": ["b" if one else "a" for one in LABELS]})
     sets = {"praise": ["Good", "great", "zzz"], "film": ["movie", "film"]}
+    how = {**SURE, "model": small, "prior": "zipf", "unknown": 0}
     with pytest.warns(UserWarning, match="1 of the 5 words"):
-        found = tem.estimate(frame, by="label", sets=sets, **SURE, model=small, unknown=0, ratio=9)
+        found = tem.estimate(frame, by="label", sets=sets, ratio=9, **how)
     assert list(found.columns) == ["group", "set", "documents", "words", "share", "low", "high",
                                    "expected", "tells"]
     assert list(found["group"]) == ["a", "a", "b", "b"]
@@ -500,9 +550,9 @@ def test_estimate(small, tmp_path):
     assert ((found["low"] <= found["share"]) & (found["share"] <= found["high"])).all()
     lexicon = tmp_path / "lexicon.tsv"
     lexicon.write_text("# film words\npraise\tgood\npraise\tgreat\n\nfilm\tmovie\nfilm\tfilm\n")
-    again = tem.estimate(frame, by="label", sets=lexicon, **SURE, model=small, unknown=0, ratio=9)
+    again = tem.estimate(frame, by="label", sets=lexicon, ratio=9, **how)
     pandas.testing.assert_frame_equal(found, again)
-    whole = tem.estimate(frame, sets=lexicon, **SURE, model=small)
+    whole = tem.estimate(frame, sets=lexicon, **how)
     assert list(whole["group"]) == ["all", "all"] and list(whole["words"]) == [100, 100]
 
 
@@ -519,9 +569,34 @@ def test_estimate_of_a_run_without_unknown_words(small):
     assert tem.estimate(frame, **how)["expected"][0] < none["expected"][0]
 
 
+@pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
+def test_estimate_asks_for_the_share_of_unknown_words(small, tmp_path):
+    """Unless the prior has unknown words, or the run did not draw for them."""
+    frame = pandas.DataFrame({"text": TEXTS})
+    how = {"sets": {"a": ["the"]}, "epsilon": 2, "model": small}
+    known, counts = tmp_path / "known.tsv", tmp_path / "counts.tsv"
+    known.write_text("the\t3\nbad\t1\n")
+    counts.write_text("the\t3\nzzz\t1\n")
+    drawn = small.privatize_report(TEXTS, epsilon=2)[1]
+    for prior in ("zipf", "zipf:0", 0.5, known, ["the bad movie"]):
+        for report in (None, drawn):
+            with pytest.raises(ValueError, match="unknown=SHARE"):
+                tem.estimate(frame, prior=prior, report=report, **how)
+        for share in (0, 0.25):
+            tem.estimate(frame, prior=prior, unknown=share, **how)
+    for policy in ("drop", "mask", "keep-unsafe"):
+        report = small.privatize_report(TEXTS, epsilon=2, unknown=policy)[1]
+        pandas.testing.assert_frame_equal(tem.estimate(frame, prior="zipf", report=report, **how),
+                                          tem.estimate(frame, prior="zipf", unknown=0, **how))
+    pandas.testing.assert_frame_equal(tem.estimate(frame, prior=counts, **how),
+                                      tem.estimate(frame, prior=counts, unknown=0.25, **how))
+    with pytest.raises(TypeError, match="prior"):
+        tem.estimate(frame, unknown=0, **how)
+
+
 def test_estimate_refuses(small, tmp_path):
     frame = pandas.DataFrame({"text": TEXTS[:2], "label": ["a", None]})
-    how = {"epsilon": 2, "model": small}
+    how = {"epsilon": 2, "model": small, "prior": "zipf", "unknown": 0}
     for sets in ({}, {"a": ["zzz"]}, {"a": ["the movie"]}, {"a": "the"}, {"a": []}):
         with pytest.raises(tem.ArgumentError):
             tem.estimate(frame, sets=sets, **how)
