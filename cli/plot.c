@@ -198,6 +198,18 @@ static void put_bar_data(FILE *script, const plot_bars *p) {
     fputs("END\n", script);
 }
 
+/* gnuplot takes the label of a tic as a format; two % are one. */
+static void put_tic_label(FILE *script, const char *text) {
+    fputc('\'', script);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'' || *text == '%')
+            fputc(*text, script);
+        if ((unsigned char)*text >= ' ')
+            fputc(*text, script);
+    }
+    fputc('\'', script);
+}
+
 static void put_bar_axes(FILE *script, const plot_bars *p) {
     put_setting(script, "title", p->title);
     put_setting(script, "ylabel", p->y_label);
@@ -214,7 +226,7 @@ static void put_bar_axes(FILE *script, const plot_bars *p) {
             0.8 / (double)p->series_count, (double)p->name_count - 0.4);
     for (size_t k = 0; k < p->name_count; k++) {
         fputs(k == 0 ? "" : ", ", script);
-        put_quoted(script, p->names[k]);
+        put_tic_label(script, p->names[k]);
         fprintf(script, " %zu", k);
     }
     fputs(")\n", script);
