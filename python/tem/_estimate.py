@@ -7,13 +7,13 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _public
+from . import _public, _tem
 from ._errors import make
 from ._model import Model, _numpy, as_model
 from ._options import Path, Progress
 
 if TYPE_CHECKING:
-    from ._channel import Estimate
+    from ._channel import Channel, Estimate
     from ._released import AnyReport, Run
 
 Sets = Mapping[str, Iterable[str]] | Path
@@ -98,12 +98,29 @@ def _as_frame(groups: _Groups, sets: list[str], estimates: list[list[Estimate]])
                                            "high", "expected", "tells"])
 
 
-def estimate(frame: Any, *, sets: Sets, epsilon: float, text: str = "text", by: str | None = None,
-             prior: _public.Prior = "zipf", unknown: float | None = None,
-             ratio: float | None = None, model: Model | Path | None = None,
-             beta: float | None = None, gamma: float | None = None, mechanism: str = "tem",
-             calibrated: bool = False, report: AnyReport | None = None,
-             threads: int | None = None, progress: Progress | None = None) -> Any:
+def _unknown_share(channel: Channel, prior: _tem.Prior, given: float | None, run: Run) -> float:
+    """The share of unknown words: as given, else as the run implies, else as in the prior.
+
+    Refuses a prior without unknown words. They share one law, so they explain much of any released
+    text: a wrong 0 gives narrow intervals that are wrong."""
+    if given is not None:
+        return given
+    if run.unknown is not None:
+        return run.unknown
+    share = float(channel.expect(prior=prior)[-1])
+    if share == 0:
+        raise make("argument", "the share of unknown words is not known: give unknown=SHARE (0 if "
+                   "the text was released with unknown words dropped or masked), or as prior a "
+                   "public text that has unknown words, or report= of a run that drew for none")
+    return share
+
+
+def estimate(frame: Any, *, sets: Sets, epsilon: float, prior: _public.Prior, text: str = "text",
+             by: str | None = None, unknown: float | None = None, ratio: float | None = None,
+             model: Model | Path | None = None, beta: float | None = None,
+             gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
+             report: AnyReport | None = None, threads: int | None = None,
+             progress: Progress | None = None) -> Any:
     """Estimates which share of the words of the original texts belongs to sets of words, from
     released texts alone. Needs pandas.
 
@@ -113,10 +130,10 @@ def estimate(frame: Any, *, sets: Sets, epsilon: float, text: str = "text", by: 
     epsilon, beta, gamma, mechanism, calibrated, model: as the text was released. report: the
     `Report` of the run that released the text, its dict, or the path of its JSON; tem refuses
     options that differ from it.
-    prior: how often words are expected: "zipf", or a PUBLIC text or file of counts (`Channel`).
-    unknown: the share of unknown words; None for that of the prior, or 0 if the report says that
-    the run dropped or masked them. ratio: no word is more than this many times as frequent in a
-    group as expected (4).
+    prior: how often words are expected: a PUBLIC text or file of counts, or "zipf" (`Channel`).
+    unknown: the share of unknown words; None for 0 if the report says that the run did not draw for
+    them, else for that of the prior, which must then have unknown words. ratio: no word is more
+    than this many times as frequent in a group as expected (4).
 
     Returns a DataFrame with a row per group and set: group, set, documents, words, share, low,
     high, expected, tells. `low` to `high` holds the true share with a probability of about 95 % or
@@ -136,7 +153,8 @@ def estimate(frame: Any, *, sets: Sets, epsilon: float, text: str = "text", by: 
     members = _members(found, wanted)
     groups = _count_groups(found, frame[text], None if by is None else frame[by], run)
     channel = found.channel(**how, threads=threads, progress=progress)
-    estimates = channel.estimate(groups.counts, members, prior=prior, ratio=ratio, threads=threads,
-                                 unknown=run.unknown if unknown is None else unknown,
-                                 progress=progress)
+    public = _public.prior(found, prior)
+    estimates = channel.estimate(groups.counts, members, prior=public, ratio=ratio,
+                                 unknown=_unknown_share(channel, public, unknown, run),
+                                 threads=threads, progress=progress)
     return _as_frame(groups, list(wanted), estimates)

@@ -220,7 +220,7 @@ def test_learns_from_masked_and_kept_words(small, vectors3, policy):
     learner = tem.learn.DeconvolvedNB(**SURE, model=small, report=report, kind="released")
     assert learner.fit(released, labels).score(released, labels) == 1
     found = tem.estimate(pandas.DataFrame({"text": released}), sets={"film": ["film", "movie"]},
-                         **SURE, model=small, report=report, ratio=9)
+                         **SURE, model=small, prior="zipf", report=report, ratio=9)
     assert found["words"][0] == 80 and found["share"][0] == pytest.approx(0.25, abs=0.02)
 
 
@@ -356,7 +356,7 @@ def test_reports(small, vectors3, tmp_path):
                             epsilon=2, model=small, report=given).fit(TEXTS, LABELS),
                         lambda given=wrong: tem.estimate(
                             pandas.DataFrame({"text": TEXTS}), sets={"a": ["the"]}, epsilon=2,
-                            model=small, report=given)):
+                            model=small, prior="zipf", report=given)):
             with pytest.raises(tem.ArgumentError, match=name):
                 refused()
     dropped = small.privatize_report(TEXTS, epsilon=2, unknown="drop")[1]
@@ -538,8 +538,9 @@ def test_check_estimator(small, vectors3, kind):
 def test_estimate(small, tmp_path):
     frame = pandas.DataFrame({"text": TEXTS, "label": ["b" if one else "a" for one in LABELS]})
     sets = {"praise": ["Good", "great", "zzz"], "film": ["movie", "film"]}
+    how = {**SURE, "model": small, "prior": "zipf", "unknown": 0}
     with pytest.warns(UserWarning, match="1 of the 5 words"):
-        found = tem.estimate(frame, by="label", sets=sets, **SURE, model=small, unknown=0, ratio=9)
+        found = tem.estimate(frame, by="label", sets=sets, ratio=9, **how)
     assert list(found.columns) == ["group", "set", "documents", "words", "share", "low", "high",
                                    "expected", "tells"]
     assert list(found["group"]) == ["a", "a", "b", "b"]
@@ -549,9 +550,9 @@ def test_estimate(small, tmp_path):
     assert ((found["low"] <= found["share"]) & (found["share"] <= found["high"])).all()
     lexicon = tmp_path / "lexicon.tsv"
     lexicon.write_text("# film words\npraise\tgood\npraise\tgreat\n\nfilm\tmovie\nfilm\tfilm\n")
-    again = tem.estimate(frame, by="label", sets=lexicon, **SURE, model=small, unknown=0, ratio=9)
+    again = tem.estimate(frame, by="label", sets=lexicon, ratio=9, **how)
     pandas.testing.assert_frame_equal(found, again)
-    whole = tem.estimate(frame, sets=lexicon, **SURE, model=small)
+    whole = tem.estimate(frame, sets=lexicon, **how)
     assert list(whole["group"]) == ["all", "all"] and list(whole["words"]) == [100, 100]
 
 
@@ -568,9 +569,34 @@ def test_estimate_of_a_run_without_unknown_words(small):
     assert tem.estimate(frame, **how)["expected"][0] < none["expected"][0]
 
 
+@pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
+def test_estimate_asks_for_the_share_of_unknown_words(small, tmp_path):
+    """Unless the prior has unknown words, or the run did not draw for them."""
+    frame = pandas.DataFrame({"text": TEXTS})
+    how = {"sets": {"a": ["the"]}, "epsilon": 2, "model": small}
+    known, counts = tmp_path / "known.tsv", tmp_path / "counts.tsv"
+    known.write_text("the\t3\nbad\t1\n")
+    counts.write_text("the\t3\nzzz\t1\n")
+    drawn = small.privatize_report(TEXTS, epsilon=2)[1]
+    for prior in ("zipf", "zipf:0", 0.5, known, ["the bad movie"]):
+        for report in (None, drawn):
+            with pytest.raises(ValueError, match="unknown=SHARE"):
+                tem.estimate(frame, prior=prior, report=report, **how)
+        for share in (0, 0.25):
+            tem.estimate(frame, prior=prior, unknown=share, **how)
+    for policy in ("drop", "mask", "keep-unsafe"):
+        report = small.privatize_report(TEXTS, epsilon=2, unknown=policy)[1]
+        pandas.testing.assert_frame_equal(tem.estimate(frame, prior="zipf", report=report, **how),
+                                          tem.estimate(frame, prior="zipf", unknown=0, **how))
+    pandas.testing.assert_frame_equal(tem.estimate(frame, prior=counts, **how),
+                                      tem.estimate(frame, prior=counts, unknown=0.25, **how))
+    with pytest.raises(TypeError, match="prior"):
+        tem.estimate(frame, unknown=0, **how)
+
+
 def test_estimate_refuses(small, tmp_path):
     frame = pandas.DataFrame({"text": TEXTS[:2], "label": ["a", None]})
-    how = {"epsilon": 2, "model": small}
+    how = {"epsilon": 2, "model": small, "prior": "zipf", "unknown": 0}
     for sets in ({}, {"a": ["zzz"]}, {"a": ["the movie"]}, {"a": "the"}, {"a": []}):
         with pytest.raises(tem.ArgumentError):
             tem.estimate(frame, sets=sets, **how)
