@@ -214,6 +214,7 @@ def test_learns_from_masked_and_kept_words(small, vectors3, policy):
     original = ["The zzz, movie was xyz great!", "the, (film) qqq was bad..."] * 10
     plain, labels = ["the movie was great", "the film was bad"] * 10, [1, 0] * 10
     released, report = small.privatize_report(original, **SURE, unknown=policy, punctuation="keep")
+    assert _released.check_report(report, small, SURE) == (0, policy == "keep-unsafe", True)
     assert released[0].count("<unk>") == (2 if policy == "mask" else 0) and "!" in released[0]
     vectorizer = make_vectorizer(small, vectors3, **SURE, report=report).fit()
     assert vectorizer.transform(released) == pytest.approx(vectorizer.transform(plain))
@@ -282,7 +283,7 @@ def test_matching(small, vectors3, tmp_path):
     assert public.transform(PUBLIC).std(0) == pytest.approx(1)
     late = make_vectorizer(small, vectors3).fit().set_params(match="public")
     with pytest.raises(tem.ArgumentError, match="fit again"):
-        late.transform(PUBLIC)
+        late.transform(TEXTS)
     assert late.fit().original().transform(PUBLIC) == pytest.approx(public.transform(PUBLIC))
     counts = tmp_path / "counts.tsv"
     counts.write_text("the\t3\nbad\t1\n")
