@@ -45,8 +45,8 @@ TEM_API uint32_t tem_channel_outputs(const tem_channel *channel);
  * for every number of threads on one machine.
  * Fail with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: words^2 * (columns + some
  * ten) operations; memory: two more matrices of this size and some megabytes per thread. One
- * product runs at a time in a process; others wait. A progress callback of a product must not call a
- * function that makes another: it fails with TEM_ERR_ARGUMENT. */
+ * product runs at a time in a process; others wait. A progress callback of a product must not call
+ * a function that makes another: that call fails with TEM_ERR_ARGUMENT. */
 TEM_API tem_status tem_channel_forward(const tem_channel *channel, const double *in,
                                        uint32_t columns, const tem_run *run, double *out,
                                        tem_error *error);

@@ -10,11 +10,11 @@
 
 /* Replaces the symmetric matrix a (size by size) by its eigenvectors: a[i * size + k] is the kth
  * number of the eigenvector of values[i]. The values ascend. Runs on one thread, so that the
- * order of sums is always the same. While it runs, OpenBLAS has one thread in the whole process, and
- * other calls wait; the callback of `run` can stop a call that waits. Fails with
- * TEM_ERR_UNSUPPORTED if there is no OpenBLAS, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_ARGUMENT
- * if a progress callback of a call that has OpenBLAS makes this call, or TEM_ERR_RANGE if the
- * iteration does not converge. */
+ * order of sums is always the same. While it runs, OpenBLAS has one thread in the whole process,
+ * and other calls wait; the callback of `run` can stop a call that waits. Fails with
+ * TEM_ERR_UNSUPPORTED if there is no OpenBLAS, TEM_ERR_MEMORY, TEM_ERR_CANCELLED,
+ * TEM_ERR_ARGUMENT if a progress callback of a call that has OpenBLAS makes this call, or
+ * TEM_ERR_RANGE if the iteration does not converge. */
 tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, const tem_run *run,
                                tem_error *error);
 

@@ -410,10 +410,10 @@ static void test_intervals_hold_the_truth(void **state) {
     tem_rng_free(rng);
 }
 
-/* A rare word, RATIO times as frequent as expected, in texts so short that it occurs in about one of
- * seven. Where it occurs once, its share is 1 / words, far above its mean. It occurs twice or more
- * in 1 % of the texts. Of 1000 texts at most 50 may miss; more than 50 do with probability below
- * 10^-15 if 1 % miss. Without the width of one word 14 % miss. */
+/* A rare word, RATIO times as frequent as expected, in texts so short that it occurs in about
+ * one of seven. Where it occurs once, its share is 1 / words, far above its mean. It occurs
+ * twice or more in 1 % of the texts. Of 1000 texts at most 50 may miss; more than 50 do with
+ * probability below 10^-15 if 1 % miss. Without the width of one word 14 % miss. */
 static void test_intervals_hold_for_a_rare_word(void **state) {
     (void)state;
     enum { TEXTS = 1000 };
