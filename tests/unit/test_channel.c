@@ -846,6 +846,8 @@ static void test_loops(void **state) {
 
 /* ------------------------------------------------------ one call at a time -- */
 
+enum { NESTED_WORDS = 300 };
+
 /* A product to repeat while another one has OpenBLAS. */
 typedef struct nested {
     const tem_channel *channel;
@@ -859,6 +861,21 @@ static tem_status multiply(nested *n) {
     return tem_channel_forward(n->channel, n->in, 1, NULL, n->out, NULL);
 }
 
+/* Calls `check` with a product over NESTED_WORDS words. */
+static void with_a_product(void (*check)(nested *n)) {
+    tem_model *model = random_model(NESTED_WORDS, TEM_EUCLIDEAN);
+    tem_mechanism *mechanism = mechanism_of(model, (tem_mechanism_options){.epsilon = 2});
+    tem_channel *channel = channel_of(mechanism);
+    double *in = random_numbers(NESTED_WORDS + 1), *out = numbers(NESTED_WORDS);
+    nested n = {.channel = channel, .in = in, .out = out, .status = TEM_OK, .child = -1};
+    check(&n);
+    free(out);
+    free(in);
+    tem_channel_free(channel);
+    tem_mechanism_free(mechanism);
+    tem_model_free(model);
+}
+
 static int multiply_in_a_callback(void *context, const char *stage, uint64_t done, uint64_t total) {
     nested *n = context;
     (void)stage, (void)done, (void)total;
@@ -866,26 +883,20 @@ static int multiply_in_a_callback(void *context, const char *stage, uint64_t don
     return 0;
 }
 
+static void check_callback(nested *n) {
+    double out[NESTED_WORDS];
+    const tem_run run = {.progress = multiply_in_a_callback, .progress_context = n};
+    assert_int_equal(tem_channel_forward(n->channel, n->in, 1, &run, out, NULL), TEM_OK);
+    assert_int_equal(n->status, TEM_ERR_ARGUMENT);
+    assert_int_equal(multiply(n), TEM_OK); /* OpenBLAS is free again */
+    assert_memory_equal(out, n->out, sizeof out);
+}
+
 /* A callback that makes a product gets an error: the product would wait for the call that waits for
  * the callback. */
 static void test_product_in_a_callback(void **state) {
     (void)state;
-    tem_model *model = random_model(300, TEM_EUCLIDEAN);
-    tem_mechanism *mechanism = mechanism_of(model, (tem_mechanism_options){.epsilon = 2});
-    tem_channel *channel = channel_of(mechanism);
-    double *in = random_numbers(301), *out = numbers(300), *other = numbers(300);
-    nested n = {.channel = channel, .in = in, .out = other, .status = TEM_OK};
-    const tem_run run = {.progress = multiply_in_a_callback, .progress_context = &n};
-    assert_int_equal(tem_channel_forward(channel, in, 1, &run, out, NULL), TEM_OK);
-    assert_int_equal(n.status, TEM_ERR_ARGUMENT);
-    assert_int_equal(multiply(&n), TEM_OK); /* OpenBLAS is free again */
-    assert_memory_equal(out, other, 300 * sizeof *out);
-    free(other);
-    free(out);
-    free(in);
-    tem_channel_free(channel);
-    tem_mechanism_free(mechanism);
-    tem_model_free(model);
+    with_a_product(check_callback);
 }
 
 static int multiply_in_a_child(void *context, const char *stage, uint64_t done, uint64_t total) {
@@ -905,23 +916,17 @@ static int multiply_in_a_child(void *context, const char *stage, uint64_t done, 
     return 0;
 }
 
+static void check_child(nested *n) {
+    double out[NESTED_WORDS];
+    const tem_run run = {.threads = 1, .progress = multiply_in_a_child, .progress_context = n};
+    assert_int_equal(tem_channel_forward(n->channel, n->in, 1, &run, out, NULL), TEM_OK);
+    assert_int_equal(n->child, 7);
+}
+
 /* A child of fork makes products, even if its parent was in the middle of one. */
 static void test_product_in_a_child(void **state) {
     (void)state;
-    tem_model *model = random_model(300, TEM_EUCLIDEAN);
-    tem_mechanism *mechanism = mechanism_of(model, (tem_mechanism_options){.epsilon = 2});
-    tem_channel *channel = channel_of(mechanism);
-    double *in = random_numbers(301), *out = numbers(300), *other = numbers(300);
-    nested n = {.channel = channel, .in = in, .out = other, .child = -1};
-    const tem_run run = {.threads = 1, .progress = multiply_in_a_child, .progress_context = &n};
-    assert_int_equal(tem_channel_forward(channel, in, 1, &run, out, NULL), TEM_OK);
-    assert_int_equal(n.child, 7);
-    free(other);
-    free(out);
-    free(in);
-    tem_channel_free(channel);
-    tem_mechanism_free(mechanism);
-    tem_model_free(model);
+    with_a_product(check_child);
 }
 
 static void *multiply_often(void *context) {
@@ -931,31 +936,21 @@ static void *multiply_often(void *context) {
     return NULL;
 }
 
+static void check_two_threads(nested *n) {
+    double out[NESTED_WORDS];
+    nested other = {.channel = n->channel, .in = n->in, .out = out, .status = TEM_OK};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, multiply_often, &other), 0);
+    multiply_often(n);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(n->status == TEM_OK && other.status == TEM_OK);
+    assert_memory_equal(out, n->out, sizeof out);
+}
+
 /* Threads that make products at the same time wait for each other. */
 static void test_products_of_two_threads(void **state) {
     (void)state;
-    enum { THREADS = 2 };
-    tem_model *model = random_model(300, TEM_EUCLIDEAN);
-    tem_mechanism *mechanism = mechanism_of(model, (tem_mechanism_options){.epsilon = 2});
-    tem_channel *channel = channel_of(mechanism);
-    double *in = random_numbers(301);
-    nested n[THREADS];
-    pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++) {
-        n[i] = (nested){.channel = channel, .in = in, .out = numbers(300), .status = TEM_OK};
-        assert_int_equal(pthread_create(&threads[i], NULL, multiply_often, &n[i]), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-        assert_int_equal(n[i].status, TEM_OK);
-    }
-    assert_memory_equal(n[0].out, n[1].out, 300 * sizeof(double));
-    for (int i = 0; i < THREADS; i++)
-        free(n[i].out);
-    free(in);
-    tem_channel_free(channel);
-    tem_mechanism_free(mechanism);
-    tem_model_free(model);
+    with_a_product(check_two_threads);
 }
 
 int main(void) {
