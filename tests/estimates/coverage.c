@@ -16,6 +16,7 @@
  * the words of one of the sets are 12 times as frequent. Then only this set counts.
  * Four sets are random words; four are the nearest words of a random word. Sizes: 20, 50, 100,
  * 200. */
+#include "must.h"
 #include "tem_learn.h"
 
 #include <math.h>
@@ -54,19 +55,6 @@ static double uniform(void) {
 
 static double normal(void) {
     return sqrt(-2 * log(1 - uniform())) * cos(6.283185307179586 * uniform());
-}
-
-static void *need(void *block) {
-    if (block == NULL)
-        abort();
-    return block;
-}
-
-static void check(tem_status status, const tem_error *error) {
-    if (status == TEM_OK)
-        return;
-    fprintf(stderr, "%s\n", error->message);
-    exit(1);
 }
 
 /* ---- sets ---- */

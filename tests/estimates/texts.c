@@ -8,6 +8,7 @@
  * For each text tem also prints which share of its words lies beyond the ratio: the sum over all
  * words of share - 4 * expected share, where that is positive. */
 #include "audit/prior.h"
+#include "must.h"
 #include "tem_learn.h"
 
 #include <math.h>
@@ -22,19 +23,6 @@ typedef struct word_sets {
     char *names[SETS_MAX];
     double *members; /* a row per input */
 } word_sets;
-
-static void *need(void *block) {
-    if (block == NULL)
-        abort();
-    return block;
-}
-
-static void check(tem_status status, const tem_error *error) {
-    if (status == TEM_OK)
-        return;
-    fprintf(stderr, "%s\n", error->message);
-    exit(1);
-}
 
 /* Counts the lines of SETS first, because the members have a row per word. */
 static word_sets read_sets(const char *path, const tem_model *model, uint32_t inputs) {
