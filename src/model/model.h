@@ -13,6 +13,7 @@
 #include "index/neighbours.h"
 #include "io/file.h"
 #include "model/recipe.h"
+#include "model/signals.h"
 #include "space/space.h"
 #include "space/vocab.h"
 
@@ -35,6 +36,7 @@ struct tem_model {
     bool triangles_exhaustive;
     tem_recipe recipe;                        /* space 0: the vectors were taken as they are */
     unsigned char recipe_bytes[RECIPE_BYTES]; /* the same, as a built model writes it */
+    model_signals signals;                    /* count 0: the model is not adapted */
 
     file_view file;         /* the mapping behind the views above; data NULL if they own memory */
     model_section *table;   /* as it was checked when the file was opened, or NULL */
