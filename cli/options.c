@@ -46,6 +46,18 @@ static const option_spec *find_letter(const option_spec *table, char letter) {
     return NULL;
 }
 
+static bool add_to_list(const option_spec *option, const char *value, char *message) {
+    option_list *list = option->target;
+    if (list->count == OPTION_LIST_MAX) {
+        snprintf(message, OPTION_MESSAGE_BYTES, "--%s: tem takes at most %d of these", option->name,
+                 OPTION_LIST_MAX);
+        return false;
+    }
+    list->items[list->count].option = option->name;
+    list->items[list->count++].value = value;
+    return true;
+}
+
 static bool set_value(const option_spec *option, const char *value, char *message) {
     double decimal = 0;
     uint64_t number = 0;
@@ -68,6 +80,14 @@ static bool set_value(const option_spec *option, const char *value, char *messag
         snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number from 0 to below 1, such as 0",
                  option->name);
         return false;
+    case OPTION_NUMBER:
+        if (options_decimal(value, &decimal) && decimal >= 0) {
+            *(double *)option->target = decimal;
+            return true;
+        }
+        snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number of 0 or more, such as 0.5",
+                 option->name);
+        return false;
     case OPTION_COUNT:
         if (options_number(value, &number) && number >= option->minimum &&
             number <= option->maximum) {
@@ -87,6 +107,8 @@ static bool set_value(const option_spec *option, const char *value, char *messag
                  "--%s takes %d digits, 0 to 9 and a to f, as 'tem verify' prints them",
                  option->name, HASH_DIGITS);
         return false;
+    case OPTION_LIST:
+        return add_to_list(option, value, message);
     default:
         *(const char **)option->target = value;
         return true;
@@ -119,7 +141,7 @@ static bool take_option(parser *p, const option_spec *option, const char *value)
         return true;
     }
     const uint64_t bit = (uint64_t)1 << (option - p->table);
-    if (p->seen & bit)
+    if ((p->seen & bit) && option->kind != OPTION_LIST)
         return complain(p, "--%s is given twice", option->name);
     p->seen |= bit;
     if (value == NULL && p->at + 1 >= p->argc) {

@@ -14,8 +14,22 @@ typedef enum option_kind {
     OPTION_POSITIVE,    /* sets a double: finite, above 0 */
     OPTION_PROBABILITY, /* as OPTION_POSITIVE; the message says that it must be below 1 */
     OPTION_SHARE,       /* sets a double: 0 or more, below 1 */
+    OPTION_NUMBER,      /* sets a double: finite, 0 or more */
     OPTION_HASH,        /* sets a const char *: 64 hexadecimal digits */
+    OPTION_LIST,        /* adds to an option_list; may be given several times */
 } option_kind;
+
+enum { OPTION_LIST_MAX = 64 };
+
+/* The values of options that may be given several times, in the order of the command line. Several
+ * options may share a list. */
+typedef struct option_list {
+    struct {
+        const char *option; /* its name, without the dashes */
+        const char *value;
+    } items[OPTION_LIST_MAX];
+    size_t count;
+} option_list;
 
 typedef struct option_spec {
     const char *name; /* without the dashes */
@@ -32,7 +46,7 @@ enum { OPTION_MESSAGE_BYTES = 256 };
 /* Reads argv[1..]: sets the targets of the options, and puts the other arguments into `operands`,
  * at most `operand_max`; *operand_count receives their number. "--" ends the options; "-" is an
  * operand; "--name=value", "-ovalue" and "-fq" work too. An option with a value may be given only
- * once. The table has at most 64 rows and ends with a name of NULL. Returns false on failure, with
+ * once, unless it is an OPTION_LIST. The table has at most 64 rows and ends with a name of NULL. Returns false on failure, with
  * a sentence in `message`. */
 bool options_parse(int argc, char *const *argv, const option_spec *table, const char **operands,
                    size_t operand_max, size_t *operand_count, char message[OPTION_MESSAGE_BYTES]);
