@@ -3,6 +3,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+int command_adapt(int argc, char *const *argv);
 int command_audit(int argc, char *const *argv);
 int command_build(int argc, char *const *argv);
 int command_calibrate(int argc, char *const *argv);

@@ -62,17 +62,31 @@ bool format_has_fields(tem_format format) {
     return false;
 }
 
-static bool is_ending(const char *path) {
-    const char *ending = strrchr(path, '.'), *name = NULL;
+/* Whether the first `length` bytes of a path end in a dot and the name, and have more before. */
+static bool ends_in(const char *path, size_t length, const char *name) {
+    const size_t bytes = strlen(name);
+    return length > bytes + 1 && path[length - bytes - 1] == '.' &&
+           memcmp(path + length - bytes, name, bytes) == 0;
+}
+
+/* The format with fields in whose name the first `length` bytes of a path end; 0: none. */
+static tem_format find_ending(const char *path, size_t length) {
+    tem_format format = 0;
     int has_fields = 0;
-    for (unsigned i = 0; (name = tem_format_at(i, NULL, &has_fields, NULL)) != NULL; i++)
-        if (has_fields && ending != NULL && ending != path && strcmp(ending + 1, name) == 0)
-            return true;
-    return false;
+    const char *name = NULL;
+    for (unsigned i = 0; (name = tem_format_at(i, &format, &has_fields, NULL)) != NULL; i++)
+        if (has_fields && ends_in(path, length, name))
+            return format;
+    return 0;
+}
+
+tem_format format_of_path(const char *path) {
+    const size_t length = strlen(path), gz = sizeof ".gz" - 1;
+    return find_ending(path, ends_in(path, length, "gz") ? length - gz : length);
 }
 
 int format_check_path(const char *command, const char *path, tem_format format) {
-    if (format != 0 || !is_ending(path))
+    if (format != 0 || find_ending(path, strlen(path)) == 0)
         return EXIT_DONE;
     return talk_usage(command,
                       "%s looks like a table: name its --format and --field, or say --format text",

@@ -13,6 +13,7 @@ static const struct {
 } commands[] = {
     {"privatize", command_privatize, "replace every word of a text by a private one"},
     {"build", command_build, "make a model from an embedding file"},
+    {"adapt", command_adapt, "make a model that keeps chosen public signals"},
     {"explain", command_explain, "show which words replace a word, and how likely"},
     {"choose", command_choose, "find the epsilon for a target, such as how often words change"},
     {"audit", command_audit, "show what an epsilon really protects on a vocabulary"},

@@ -1,0 +1,492 @@
+/* command_adapt.c - tem adapt: makes a model that keeps chosen public signals. */
+#include "adapt_family.h"
+#include "build_options.h"
+#include "commands.h"
+#include "outputs.h"
+#include "plot.h"
+#include "prior_option.h"
+#include "show.h"
+#include "signal_sources.h"
+#include "talk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The stretches that tem tries for a target. The first is the plain space. */
+static const double stretches[] = {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.4};
+enum { STRETCHES = sizeof stretches / sizeof *stretches, LABEL_WIDTH = 7, LABEL_BYTES = 16 };
+
+static const double rest_default = 0.9;
+static const double nearly_one = 0.95; /* the correlation of signals that are nearly the same */
+
+typedef struct adapt_request {
+    common_options common;
+    build_choice build;
+    source_choice sources;
+    double stretch; /* below 0: not given */
+    const char *squash_text;
+    double squash;    /* as in tem_adapt_options */
+    family_wish wish; /* bayes 0: not given; rest below 0: not given */
+    const char *prior_text, *plot_path;
+    bool json;
+} adapt_request;
+
+typedef struct adapter {
+    const adapt_request *request;
+    const tem_run *run;
+    tem_model *plain;
+    tem_adaptation *adaptation;
+    signal_set signals;
+    char labels[STRETCHES][LABEL_BYTES];
+    family_member members[STRETCHES];
+    const family_member *best; /* or NULL */
+    tem_model *model;          /* of `best`, or of --stretch; NULL: the plain one */
+} adapter;
+
+static bool has_target(const adapt_request *r) {
+    return r->wish.bayes > 0;
+}
+
+/* -------------------------------------------------------------------- signals -- */
+
+static void warn_unknown(const adapter *a, const tem_signal *s) {
+    char *name = words_escape(s->name, strlen(s->name));
+    if (s->low <= 0 && s->high >= 0)
+        talk_note(a->request->common.quiet,
+                  "tem: warning: The vectors do not know the signal %s: its correlation with what "
+                  "they predict is %.2f (95 %%: %.2f to %.2f). The model keeps next to nothing of "
+                  "it.",
+                  name != NULL ? name : "", s->correlation, s->low, s->high);
+    free(name);
+}
+
+static void warn_same(const adapter *a, uint32_t i, uint32_t j) {
+    const double correlation = tem_adaptation_correlation(a->adaptation, i, j);
+    char *first = words_escape(a->signals.list[i].name, strlen(a->signals.list[i].name));
+    char *second = words_escape(a->signals.list[j].name, strlen(a->signals.list[j].name));
+    if (fabs(correlation) > nearly_one)
+        talk_note(a->request->common.quiet,
+                  "tem: warning: The signals %s and %s are nearly one signal (correlation %.2f). "
+                  "The model keeps it twice as strongly as the others. Leave out one of them.",
+                  first != NULL ? first : "", second != NULL ? second : "", correlation);
+    free(first);
+    free(second);
+}
+
+static void tell_signals(const adapter *a) {
+    const adapt_request *r = a->request;
+    if (!r->json)
+        signals_print(a->signals.list, a->signals.count);
+    fflush(stdout); /* the search takes minutes */
+    for (uint32_t i = 0; i < a->signals.count; i++) {
+        warn_unknown(a, &a->signals.list[i]);
+        for (uint32_t j = 0; j < i; j++)
+            warn_same(a, j, i);
+    }
+    talk_note(r->common.quiet, "The model keeps these signals on purpose, and everybody may know "
+                               "it. Its sources must be PUBLIC,\nnever the text that you want to "
+                               "protect.");
+}
+
+/* Learns the signals over the plain space. */
+static tem_status learn(adapter *a, tem_error *error) {
+    tem_model_info info;
+    tem_status status = tem_adaptation_create(a->plain, &a->adaptation, error);
+    if (status == TEM_OK)
+        status = sources_add(&a->request->sources, a->adaptation, a->run, error);
+    if (status != TEM_OK)
+        return status;
+    tem_model_get_info(a->plain, &info);
+    return signals_of_adaptation(a->adaptation, info.words, &a->signals, error);
+}
+
+/* --------------------------------------------------------------------- search -- */
+
+static tem_status make_model(const adapter *a, double stretch, tem_model **model,
+                             tem_error *error) {
+    const tem_adapt_options options = {.stretch = stretch, .squash = a->request->squash};
+    return tem_adaptation_build(a->adaptation, &options, a->run, model, error);
+}
+
+/* Takes the model of a member if the member is the best until now; else frees it. */
+static void keep_best(adapter *a, int i, tem_model *model) {
+    const family_member *best = family_best(a->members, (size_t)i + 1);
+    if (best != &a->members[i]) {
+        tem_model_free(model);
+        return;
+    }
+    tem_model_free(a->model);
+    a->model = model;
+    a->best = best;
+}
+
+static int measure(adapter *a, int i, const tem_model *model) {
+    const adapt_request *r = a->request;
+    family_member *member = &a->members[i];
+    family_model m;
+    tem_error error;
+    const bool quiet = r->common.quiet || i > 0; /* the prior is the same for all */
+    int status = family_open("adapt", model, &a->signals, r->prior_text, a->run, quiet, &m);
+    if (status == EXIT_DONE && family_measure(&m, &r->wish, a->run, member, &error) != TEM_OK) {
+        talk_end_progress();
+        status = talk_error(&error);
+    }
+    family_close(&m);
+    if (status == EXIT_DONE)
+        family_judge(member, &a->members[0], &r->wish);
+    return status;
+}
+
+static int try_stretch(adapter *a, int i) {
+    const double start = talk_clock();
+    tem_model *model = NULL;
+    tem_error error;
+    snprintf(a->labels[i], LABEL_BYTES, "%.1f", stretches[i]);
+    a->members[i] = (family_member){.label = a->labels[i], .stretch = stretches[i]};
+    if (i > 0 && make_model(a, stretches[i], &model, &error) != TEM_OK) {
+        talk_end_progress();
+        return talk_error(&error);
+    }
+    const int status = measure(a, i, i > 0 ? model : a->plain);
+    talk_end_progress();
+    if (status != EXIT_DONE) {
+        tem_model_free(model);
+        return status;
+    }
+    talk_note(a->request->common.quiet, "tried stretch %s in %.1f s", a->labels[i],
+              talk_clock() - start);
+    keep_best(a, i, model);
+    return EXIT_DONE;
+}
+
+/* Tries all stretches. At epsilon 0 and at a very large one all spaces are alike. So what the plain
+ * space cannot reach, no other can. */
+static int search(adapter *a) {
+    int status = EXIT_DONE;
+    for (int i = 0; status == EXIT_DONE && i < STRETCHES; i++) {
+        status = try_stretch(a, i);
+        if (status == EXIT_DONE && !a->members[0].reached) {
+            fprintf(stderr, "tem: %s\n", a->members[0].why_not);
+            return EXIT_FAILED;
+        }
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------- printing -- */
+
+static void print_target(const adapter *a) {
+    const family_wish *wish = &a->request->wish;
+    const tem_point *p = &a->best->point;
+    printf("\nstretch %s, epsilon %.4g: the best guess at a word is right in %.6g of the cases, at "
+           "most %.6g\n",
+           a->best->label, p->epsilon, p->summary.bayes, wish->bayes);
+    if (wish->exposed > 0)
+        printf("no word stays itself more often than %.6g, at most %.6g\n", p->summary.self_exposed,
+               wish->exposed);
+    printf("s = %.6f, %.4f times that of the plain space, at least %.6g; prior %s\n", p->s,
+           p->s / a->members[0].point.s, wish->rest, a->request->prior_text);
+}
+
+static void print_search(const adapter *a) {
+    const family_member *plain = &a->members[0];
+    print_target(a);
+    if (a->best == plain)
+        puts("No stretch above 0 keeps the target and more of the signals: the model is the plain "
+             "one.");
+    else
+        printf("It keeps %.1f %% of the variance of the signal%s, the plain space %.1f %%.\n",
+               100 * a->best->variance, a->signals.count == 1 ? "" : "s, on average",
+               100 * plain->variance);
+    putchar('\n');
+    family_print("stretch", LABEL_WIDTH, a->members, STRETCHES, a->signals.count, a->best);
+    puts("s too small: the noise that the signals allow would take too much of everything else "
+         "(--rest).");
+}
+
+static json_t *signals_json(const adapter *a) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < a->signals.count; i++)
+        if (json_array_append_new(list, signal_as_json(&a->signals.list[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *correlations_json(const adapter *a) {
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < a->signals.count; i++) {
+        json_t *row = json_array();
+        for (uint32_t j = 0; j < a->signals.count; j++)
+            json_array_append_new(row, json_real(tem_adaptation_correlation(a->adaptation, i, j)));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+/* The members, each with its stretch. */
+static json_t *members_json(const adapter *a) {
+    json_t *list = json_array();
+    for (int i = 0; i < STRETCHES; i++) {
+        json_t *member = family_as_json(&a->members[i], &a->signals);
+        json_object_set_new(member, "stretch", json_real(stretches[i]));
+        json_array_append_new(list, member);
+    }
+    return list;
+}
+
+static json_t *target_json(const adapt_request *r) {
+    if (!has_target(r))
+        return json_null();
+    return json_pack("{s:f, s:o, s:f, s:s}", "bayes", r->wish.bayes, "exposed",
+                     r->wish.exposed > 0 ? json_real(r->wish.exposed) : json_null(), "rest",
+                     r->wish.rest, "prior", r->prior_text);
+}
+
+static bool print_json(const adapter *a) {
+    const adapt_request *r = a->request;
+    const bool searched = has_target(r);
+    const double squash = r->squash > 0 ? r->squash : TEM_SQUASH_DEFAULT;
+    json_t *all =
+        json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "model", r->build.output, "stretch",
+                  searched ? a->best->stretch : r->stretch, "squash",
+                  isfinite(squash) ? json_real(squash) : json_null(), "epsilon",
+                  searched ? json_real(a->best->point.epsilon) : json_null(), "target",
+                  target_json(r), "signals", signals_json(a), "correlations", correlations_json(a),
+                  "family", searched ? members_json(a) : json_null());
+    const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
+    json_decref(all);
+    putchar('\n');
+    if (!done)
+        fputs("tem: cannot write JSON (out of memory, or a name is not valid UTF-8)\n", stderr);
+    return done;
+}
+
+/* Plots the share of the variance that is kept, and s, against the stretch. */
+static int draw(const adapter *a) {
+    double kept[STRETCHES], rest[STRETCHES];
+    for (int i = 0; i < STRETCHES; i++) {
+        const family_member *m = &a->members[i];
+        kept[i] = m->reached ? m->variance : NAN;
+        rest[i] = m->reached ? m->point.s / a->members[0].point.s : NAN;
+    }
+    char title[96];
+    snprintf(title, sizeof title, "The signals at a best guess of %.4g", a->request->wish.bayes);
+    const plot_curve curves[] = {
+        {"variance of the signals that is kept", stretches, kept, STRETCHES, false, false, 0},
+        {"s, times that of the plain space", stretches, rest, STRETCHES, false, false, 0}};
+    const plot_mark marks[] = {{"chosen", a->best->stretch, true},
+                               {"--rest", a->request->wish.rest, false}};
+    const plot p = {.title = title,
+                    .x_label = "stretch",
+                    .y_label = "share",
+                    .curves = curves,
+                    .curve_count = sizeof curves / sizeof *curves,
+                    .marks = marks,
+                    .mark_count = sizeof marks / sizeof *marks};
+    return plot_write(a->request->plot_path, &p);
+}
+
+/* -------------------------------------------------------------------- command -- */
+
+/* Prints how to use the model. `hash` is "" or the hash that must be named. */
+static void tell_use(const adapter *a, const char *hash) {
+    const adapt_request *r = a->request;
+    const char *option = hash[0] != '\0' ? " --model-hash " : "";
+    if (has_target(r))
+        talk_note(r->common.quiet, "wrote %s; use it: tem privatize -m %s%s%s --epsilon %.4g",
+                  r->build.output, r->build.output, option, hash, a->best->point.epsilon);
+    else
+        talk_note(r->common.quiet,
+                  "wrote %s; next: tem choose --bayes 0.15 -m %s%s%s finds an epsilon for it",
+                  r->build.output, r->build.output, option, hash);
+}
+
+static int write_model(const adapter *a) {
+    const adapt_request *r = a->request;
+    char unnoted_hash[65];
+    const tem_model *model = a->model != NULL ? a->model : a->plain;
+    int status = build_write(&r->build, &r->common, model, a->run, unnoted_hash);
+    if (status != EXIT_DONE)
+        return status;
+    if (r->json)
+        status = print_json(a) ? EXIT_DONE : EXIT_FAILED;
+    else if (has_target(r))
+        print_search(a);
+    if (status == EXIT_DONE && r->plot_path != NULL)
+        status = draw(a);
+    fflush(stdout);
+    tell_use(a, unnoted_hash);
+    return status;
+}
+
+static int adapt_with(adapter *a) {
+    const adapt_request *r = a->request;
+    tem_error error;
+    tem_status status = build_model(&r->build, &r->common, a->run, &a->plain, &error);
+    if (status == TEM_OK)
+        status = learn(a, &error);
+    talk_end_progress();
+    if (status == TEM_OK)
+        tell_signals(a);
+    if (status == TEM_OK && !has_target(r))
+        status = make_model(a, r->stretch, &a->model, &error);
+    talk_end_progress();
+    if (status != TEM_OK)
+        return talk_error(&error);
+    const int searched = has_target(r) ? search(a) : EXIT_DONE;
+    return searched == EXIT_DONE ? write_model(a) : searched;
+}
+
+static int adapt(const adapt_request *r) {
+    const tem_run run = talk_run((unsigned)r->common.threads, r->common.quiet);
+    adapter *a = calloc(1, sizeof *a);
+    if (a == NULL) {
+        const tem_error error = {.status = TEM_ERR_MEMORY, .message = "out of memory"};
+        return talk_error(&error);
+    }
+    a->request = r;
+    a->run = &run;
+    const int status = adapt_with(a);
+    tem_model_free(a->model);
+    signals_free(&a->signals);
+    tem_adaptation_free(a->adaptation);
+    tem_model_free(a->plain);
+    free(a);
+    return status;
+}
+
+static void print_help(const option_spec *table) {
+    puts("usage: tem adapt VECTORS -o MODEL --lexicon FILE... --bayes P [OPTIONS]\n"
+         "       tem adapt VECTORS -o MODEL --labelled FILE... --text FIELD --label FIELD ...\n"
+         "\n"
+         "Makes a model that keeps chosen signals, such as valence or a topic, better than the\n"
+         "plain space does at the same success of an attacker who guesses words. tem learns the\n"
+         "signals from PUBLIC sources and stretches the space along them. VECTORS and the options\n"
+         "of the plain space are as for 'tem build', with the euclidean metric.\n"
+         "The sources must be PUBLIC: the model tells what they say about words. Never use the\n"
+         "text that you want to protect. The signals are given away on purpose: 'tem audit' shows\n"
+         "how well an attacker tells them.\n");
+    options_print_help(stdout, table);
+    puts("\n"
+         "  tem adapt glove.txt -o valence.tem --lexicon valence.tsv --bayes 0.15\n"
+         "  tem adapt glove.txt -o topic.tem --labelled news.csv --text body --label topic \\\n"
+         "    --bayes 0.15 --exposed 0.5\n"
+         "\n"
+         "For --bayes tem tries the stretches 0 to 1.4 and takes, of those that keep the target,\n"
+         "the one with the best-kept signals. A strong stretch spends the whole of the guess on\n"
+         "the signals: little else is left of the text, and in our measurements a classifier that\n"
+         "is trained on such text learned less. So s, the exponent, must stay at least --rest\n"
+         "times that of the plain space at the same target.\n"
+         "The model file appears whole or not at all.");
+}
+
+/* Reads --squash. */
+static int parse_squash(adapt_request *r) {
+    if (r->squash_text == NULL)
+        return EXIT_DONE;
+    if (strcmp(r->squash_text, "none") == 0) {
+        r->squash = INFINITY;
+        return EXIT_DONE;
+    }
+    if (options_decimal(r->squash_text, &r->squash) && r->squash >= 0.1)
+        return EXIT_DONE;
+    return talk_usage("adapt", "--squash takes a number of at least 0.1, such as 3, or none");
+}
+
+/* Checks that there is either a stretch or a target. */
+static int check_target(adapt_request *r) {
+    const family_wish *wish = &r->wish;
+    const char *of_target = wish->exposed > 0       ? "exposed"
+                            : wish->rest >= 0       ? "rest"
+                            : r->prior_text != NULL ? "prior"
+                            : r->plot_path != NULL  ? "plot"
+                                                    : NULL;
+    if (r->stretch >= 0 && has_target(r))
+        return talk_usage("adapt", "--stretch or --bayes, not both: --bayes finds the stretch");
+    if (r->stretch < 0 && !has_target(r))
+        return talk_usage("adapt", "how strongly? --bayes P finds the stretch for a target; "
+                                   "--stretch T takes one");
+    if (!has_target(r) && of_target != NULL)
+        return talk_usage("adapt", "--%s needs --bayes P", of_target);
+    if (wish->bayes >= 1 || wish->exposed >= 1)
+        return talk_usage("adapt",
+                          "--%s takes a probability below 1: at any epsilon a word may become "
+                          "another",
+                          wish->bayes >= 1 ? "bayes" : "exposed");
+    if (wish->rest > 1)
+        return talk_usage("adapt", "--rest takes a number from 0 to 1, such as 0.9");
+    if (r->prior_text != NULL && strcmp(r->prior_text, "-") == 0)
+        return talk_usage("adapt", "--prior takes a file here, not standard input: tem reads it "
+                                   "for each stretch");
+    return EXIT_DONE;
+}
+
+static int check_request(adapt_request *r) {
+    if (r->build.vectors == NULL)
+        return talk_usage("adapt", "which vectors? tem adapt VECTORS -o MODEL");
+    int status = parse_squash(r);
+    if (status == EXIT_DONE)
+        status = check_target(r);
+    if (status == EXIT_DONE)
+        status = build_check("adapt", &r->build);
+    if (status == EXIT_DONE && r->plot_path != NULL)
+        status = plot_check("adapt", r->plot_path, r->build.force);
+    if (status == EXIT_DONE && outputs_are_same(r->plot_path, r->build.output))
+        status = talk_usage("adapt", "--output and --plot name the same file");
+    if (status == EXIT_DONE)
+        status = sources_check("adapt", &r->sources);
+    if (r->wish.rest < 0)
+        r->wish.rest = rest_default;
+    if (r->prior_text == NULL)
+        r->prior_text = PRIOR_DEFAULT;
+    return status;
+}
+
+int command_adapt(int argc, char *const *argv) {
+    adapt_request r = {.build = BUILD_CHOICE_DEFAULT, .stretch = -1, .wish = {.rest = -1}};
+    const option_spec table[] = {
+        {"output", 'o', OPTION_TEXT, &r.build.output, "MODEL", "the file to write", 0, 0},
+        SOURCE_OPTIONS(r.sources),
+        {"bayes", 0, OPTION_PROBABILITY, &r.wish.bayes, "P",
+         "find the stretch: the best guess at a word from its output is right with\n"
+         "probability at most P",
+         0, 0},
+        {"exposed", 0, OPTION_PROBABILITY, &r.wish.exposed, "P",
+         "--bayes: and no word stays itself more often than P (default: no limit)", 0, 0},
+        {"rest", 0, OPTION_NUMBER, &r.wish.rest, "R",
+         "--bayes: and s is at least R times that of the plain space, so that the\n"
+         "text keeps most of everything else, too (default 0.9)",
+         0, 0},
+        PRIOR_OPTION(r.prior_text),
+        {"stretch", 0, OPTION_NUMBER, &r.stretch, "T",
+         "take this stretch: two words are T times as far apart along all signals\n"
+         "together as in the plain space (root mean square)",
+         0, 0},
+        {"squash", 0, OPTION_TEXT, &r.squash_text, "C",
+         "a signal p becomes C tanh(p / C), so that words at its ends do not stand\n"
+         "alone (default 3); none: p stays as it is",
+         0, 0},
+        BUILD_OPTIONS(r.build),
+        {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},
+        {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE",
+         "--bayes: draw what each stretch keeps: FILE.svg or FILE.png", 0, 0},
+        {"force", 'f', OPTION_FLAG, &r.build.force, NULL, "overwrite MODEL and the plot", 0, 0},
+        COMMON_OPTIONS(r.common),
+    };
+    char message[OPTION_MESSAGE_BYTES];
+    size_t operands = 0;
+    if (!options_parse(argc, argv, table, &r.build.vectors, 1, &operands, message))
+        return talk_usage("adapt", "%s", message);
+    if (r.common.help) {
+        print_help(table);
+        return EXIT_DONE;
+    }
+    int status = check_request(&r);
+    if (status == EXIT_DONE)
+        status = adapt(&r);
+    build_choice_free(&r.build);
+    return status;
+}
