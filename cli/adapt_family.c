@@ -50,7 +50,7 @@ static tem_status tell(const family_model *m, const tem_run *run, family_member 
     tem_mechanism *mechanism = NULL;
     tem_status status = tem_mechanism_create(m->model, &options, &mechanism, error);
     if (status == TEM_OK)
-        status = signals_tell(m->signals, mechanism, m->prior, run, member->told, error);
+        status = signal_set_tell(m->signals, mechanism, m->prior, run, member->told, error);
     tem_mechanism_free(mechanism);
     return status;
 }
@@ -83,11 +83,11 @@ tem_status family_measure(const family_model *m, const family_wish *wish, const 
 
 void family_judge(family_member *member, const family_member *plain, const family_wish *wish) {
     const double needed = plain->reached ? wish->rest * plain->point.s : 0;
-    member->rests = member->reached && member->point.s >= needed;
+    member->lacks_rest = member->reached && member->point.s < needed;
 }
 
 bool family_keeps(const family_member *member) {
-    return member->reached && member->rests;
+    return member->reached && !member->lacks_rest;
 }
 
 const family_member *family_best(const family_member *members, size_t count) {
@@ -125,7 +125,7 @@ static void print_member(int width, const family_member *m, uint32_t signals, bo
     const tem_summary *s = &m->point.summary;
     printf("  %8.4g  %8.4f  %8.6f  %7.5f", m->point.epsilon, m->point.s, s->bayes, s->self_exposed);
     print_told(m, signals);
-    puts(m->rests ? "" : "  s too small");
+    puts(m->lacks_rest ? "  s too small" : "");
 }
 
 void family_print(const char *title, int width, const family_member *members, size_t count,
@@ -142,16 +142,6 @@ void family_print(const char *title, int width, const family_member *members, si
         signals > SHOWN ? "; both are means\nover the signals" : "");
 }
 
-static json_t *told_list(const family_member *m, const signal_set *signals) {
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < signals->count; i++) {
-        json_t *told = told_as_json(&m->told[i]);
-        json_object_set_new(told, "name", json_string(signals->list[i].name));
-        json_array_append_new(list, told);
-    }
-    return list;
-}
-
 json_t *family_as_json(const family_member *m, const signal_set *signals) {
     const tem_summary *s = &m->point.summary;
     if (!m->reached)
@@ -160,5 +150,6 @@ json_t *family_as_json(const family_member *m, const signal_set *signals) {
                      family_keeps(m), "epsilon", m->point.epsilon, "s", m->point.s, "gamma",
                      m->point.gamma, "bayes", s->bayes, "self_exposed",
                      isnan(s->self_exposed) ? json_null() : json_real(s->self_exposed), "side",
-                     m->side, "variance", m->variance, "signals", told_list(m, signals));
+                     m->side, "variance", m->variance, "signals",
+                     signal_set_told_as_json(signals, m->told));
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_ADAPT_FAMILY_H
 #define CLI_ADAPT_FAMILY_H
 
-#include "signals.h"
+#include "signal_set.h"
 
 /* The target. */
 typedef struct family_wish {
@@ -33,19 +33,19 @@ typedef struct family_member {
     double stretch;                 /* 0: the plain space */
     bool reached;                   /* some epsilon keeps --bayes and --exposed */
     char why_not[256];              /* if not reached */
-    bool rests;                     /* s is large enough; family_judge */
+    bool lacks_rest;                /* s is too small; family_judge sets it */
     tem_point point;                /* the epsilon and its effects */
     tem_told told[TEM_SIGNALS_MAX]; /* of each signal */
     double side, variance;          /* their means over the signals */
 } family_member;
 
 /* Finds the largest epsilon that keeps the target, and how well the signals are told there. Sets
- * all fields but label, stretch and rests. That no epsilon keeps the target is no failure. Fails as
- * tem_accountant_choose and signals_tell do. */
+ * all fields but label, stretch and lacks_rest. That no epsilon keeps the target is no failure. Fails as
+ * tem_accountant_choose and signal_set_tell do. */
 tem_status family_measure(const family_model *m, const family_wish *wish, const tem_run *run,
                           family_member *member, tem_error *error);
 
-/* Sets `rests` by the s of the plain space. */
+/* Sets `lacks_rest` by the s of the plain space. */
 void family_judge(family_member *member, const family_member *plain, const family_wish *wish);
 
 /* Whether the member keeps the target. */

@@ -77,7 +77,7 @@ static void warn_same(const adapter *a, uint32_t i, uint32_t j) {
 static void tell_signals(const adapter *a) {
     const adapt_request *r = a->request;
     if (!r->json)
-        signals_print(a->signals.list, a->signals.count);
+        signal_set_print(a->signals.list, a->signals.count, false);
     fflush(stdout); /* the search takes minutes */
     for (uint32_t i = 0; i < a->signals.count; i++) {
         warn_unknown(a, &a->signals.list[i]);
@@ -98,7 +98,7 @@ static tem_status learn(adapter *a, tem_error *error) {
     if (status != TEM_OK)
         return status;
     tem_model_get_info(a->plain, &info);
-    return signals_of_adaptation(a->adaptation, info.words, &a->signals, error);
+    return signal_set_of_adaptation(a->adaptation, info.words, &a->signals, error);
 }
 
 /* --------------------------------------------------------------------- search -- */
@@ -205,16 +205,6 @@ static void print_search(const adapter *a) {
          "(--rest).");
 }
 
-static json_t *signals_json(const adapter *a) {
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < a->signals.count; i++)
-        if (json_array_append_new(list, signal_as_json(&a->signals.list[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
-}
-
 static json_t *correlations_json(const adapter *a) {
     json_t *rows = json_array();
     for (uint32_t i = 0; i < a->signals.count; i++) {
@@ -254,8 +244,8 @@ static bool print_json(const adapter *a) {
                   searched ? a->best->stretch : r->stretch, "squash",
                   isfinite(squash) ? json_real(squash) : json_null(), "epsilon",
                   searched ? json_real(a->best->point.epsilon) : json_null(), "target",
-                  target_json(r), "signals", signals_json(a), "correlations", correlations_json(a),
-                  "family", searched ? members_json(a) : json_null());
+                  target_json(r), "signals", signal_set_as_json(&a->signals), "correlations",
+                  correlations_json(a), "family", searched ? members_json(a) : json_null());
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
     putchar('\n');
@@ -351,7 +341,7 @@ static int adapt(const adapt_request *r) {
     a->run = &run;
     const int status = adapt_with(a);
     tem_model_free(a->model);
-    signals_free(&a->signals);
+    signal_set_free(&a->signals);
     tem_adaptation_free(a->adaptation);
     tem_model_free(a->plain);
     free(a);

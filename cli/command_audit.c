@@ -1,9 +1,11 @@
 /* command_audit.c - tem audit: proves the realised loss of a mechanism on one vocabulary. */
+#include "audit_kept.h"
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
 #include "mechanism_options.h"
 #include "plot.h"
+#include "prior_option.h"
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
@@ -23,6 +25,7 @@ typedef struct audit_request {
     common_options common;
     mechanism_choice choice;
     const char *plot_path;
+    const char *prior_text; /* NULL: not given */
     bool json, force;
 } audit_request;
 
@@ -36,6 +39,7 @@ typedef struct audit_result {
     bool excludes;                 /* the model has words that are never outputs */
     tem_exposure exposed[EXPOSED]; /* the words that stay themselves most often */
     uint32_t exposed_count;
+    audit_kept kept; /* if the model is adapted */
 } audit_result;
 
 /* How far each word may move between two documents that count as neighbours. */
@@ -134,6 +138,8 @@ static void print_text(const audit_result *r) {
         print_exposed(r);
     if (r->certified)
         effects_print(&r->certificate);
+    if (r->kept.signals.count > 0)
+        audit_kept_print(&r->kept, r->model);
 }
 
 static json_t *cost_as_json(const audit_result *r, move by, unsigned words) {
@@ -169,6 +175,11 @@ static bool print_json(const audit_result *r) {
         (json_int_t)audit->pairs_pruned, "documents", documents_as_json(r), "exposed",
         exposed_as_json(r->model, r->exposed, r->exposed_count), "effects",
         r->certified ? effects_as_json(&r->certificate) : json_null());
+    if (all != NULL && r->kept.signals.count > 0 &&
+        json_object_set_new(all, "kept", audit_kept_as_json(&r->kept, r->model)) != 0) {
+        json_decref(all);
+        all = NULL;
+    }
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
     putchar('\n');
@@ -201,7 +212,8 @@ static int draw_losses(const audit_request *request, const audit_result *r, cons
 }
 
 static int audit_with(const audit_request *request, const tem_accountant *accountant,
-                      const tem_mechanism *mechanism, const tem_run *run, audit_result *r) {
+                      const tem_mechanism *mechanism, const tem_prior *prior, const tem_run *run,
+                      audit_result *r) {
     double losses[RANGES + 1];
     tem_error error;
     tem_model_info model_info;
@@ -216,6 +228,8 @@ static int audit_with(const audit_request *request, const tem_accountant *accoun
                                         r->exposed, EXPOSED, &r->exposed_count, &error);
     if (status == TEM_OK && request->plot_path != NULL)
         status = tem_accountant_losses(accountant, mechanism, RANGES, run, losses, &error);
+    if (status == TEM_OK && prior != NULL)
+        status = audit_kept_measure(accountant, mechanism, prior, run, &r->kept, &error);
     talk_end_progress();
     if (status != TEM_OK)
         return talk_error(&error);
@@ -224,6 +238,25 @@ static int audit_with(const audit_request *request, const tem_accountant *accoun
     else if (!print_json(r))
         return EXIT_FAILED;
     return request->plot_path != NULL ? draw_losses(request, r, losses) : EXIT_DONE;
+}
+
+/* Reads the prior if the model is adapted: only what such a model keeps depends on it. Returns an
+ * exit status; prints what went wrong. */
+static int read_prior(const audit_request *request, const tem_run *run, audit_result *r,
+                      tem_prior **prior) {
+    tem_error error;
+    int status = EXIT_DONE;
+    if (signal_set_of_model(r->model, &r->kept.signals, &error) != TEM_OK)
+        return talk_error(&error);
+    if (r->kept.signals.count > 0) {
+        r->kept.prior_text = request->prior_text != NULL ? request->prior_text : PRIOR_DEFAULT;
+        *prior = prior_choose("audit", r->kept.prior_text, r->model, run, request->common.quiet,
+                              &status);
+    } else if (request->prior_text != NULL) {
+        status = talk_usage("audit", "--prior is for adapted models ('tem adapt'): what tem audits "
+                                     "of other models does not depend on it");
+    }
+    return status;
 }
 
 static int audit(const audit_request *request) {
@@ -235,26 +268,34 @@ static int audit(const audit_request *request) {
     tem_error error;
     tem_accountant *accountant = NULL;
     audit_result result = {.model = model};
+    tem_prior *prior = NULL;
     tem_mechanism *mechanism = mechanism_choose("audit", model, &request->choice, &status);
-    if (mechanism != NULL) {
+    if (mechanism != NULL)
+        status = read_prior(request, &run, &result, &prior);
+    if (mechanism != NULL && status == EXIT_DONE) {
         if (tem_accountant_create(model, tem_mechanism_weights(mechanism), &run, &accountant,
                                   &error) != TEM_OK)
             status = talk_error(&error);
         else
-            status = audit_with(request, accountant, mechanism, &run, &result);
+            status = audit_with(request, accountant, mechanism, prior, &run, &result);
     }
     tem_accountant_free(accountant);
+    audit_kept_free(&result.kept);
+    tem_prior_free(prior);
     tem_mechanism_free(mechanism);
     tem_model_free(model);
     return status;
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem audit --epsilon E [OPTIONS]\n"
-         "\n"
-         "Shows what an epsilon really protects on this vocabulary: the loss per unit of distance\n"
-         "that the worst pair of words realises, proved over all pairs; the highest cost of one\n"
-         "word; the cost of documents; and the words that are protected least.\n");
+    puts(
+        "usage: tem audit --epsilon E [OPTIONS]\n"
+        "\n"
+        "Shows what an epsilon really protects on this vocabulary: the loss per unit of distance\n"
+        "that the worst pair of words realises, proved over all pairs; the highest cost of one\n"
+        "word; the cost of documents; and the words that are protected least. Of an adapted model\n"
+        "('tem adapt') it also shows what the model keeps on purpose: how well an attacker tells\n"
+        "its signals.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem audit --epsilon 2\n"
@@ -265,6 +306,7 @@ int command_audit(int argc, char *const *argv) {
     audit_request r = {.plot_path = NULL};
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
+        PRIOR_OPTION(r.prior_text),
         {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},
         {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE",
          "draw the loss against the distance: FILE.svg or FILE.png", 0, 0},

@@ -1,5 +1,6 @@
 /* command_choose.c - tem choose: finds the epsilon for a target. */
 #include "calibration.h"
+#include "choose_family.h"
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
@@ -406,16 +407,21 @@ static int choose(const choose_request *r, tem_target target, double wanted) {
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem choose --self P | --support N | --bayes P [OPTIONS]\n"
-         "\n"
-         "Finds the largest epsilon that keeps the target, and shows the effects of other\n"
-         "epsilons. tem computes them from the law, not by drawing.\n");
+    puts(
+        "usage: tem choose --self P | --support N | --bayes P [OPTIONS]\n"
+        "       tem choose --bayes P MODEL... [OPTIONS]\n"
+        "\n"
+        "Finds the largest epsilon that keeps the target, and shows the effects of other\n"
+        "epsilons. tem computes them from the law, not by drawing.\n"
+        "With MODEL..., adapted models of the same words ('tem adapt') and perhaps plain ones, it\n"
+        "compares how well they keep the signals of the first adapted one.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem choose --self 0.5\n"
          "  tem choose --self 0.5 --quantile 0.95\n"
          "  tem choose --self 0.5 --words names-of-illnesses.txt\n"
          "  tem choose --bayes 0.3 --prior zipf:1.1 --plot curve.svg\n"
+         "  tem choose --bayes 0.15 plain.tem valence-0.3.tem valence-0.6.tem\n"
          "\n"
          "The prior and the words of --words must be public. If you took them from the text that\n"
          "you want to protect, epsilon, which everybody may know, would depend on that text, and\n"
@@ -443,6 +449,37 @@ static int check_request(const choose_request *r, tem_target *kind, double *want
     if (r->beta > 0 && r->gamma > 0)
         return talk_usage("choose", "beta or gamma, not both: beta makes a gamma");
     return r->plot_path != NULL ? plot_check("choose", r->plot_path, r->force) : EXIT_DONE;
+}
+
+/* Checks the options that go with several models. */
+static int check_family(const choose_request *r) {
+    const char *other = r->common.model != NULL        ? "--model"
+                        : r->common.model_hash != NULL ? "--model-hash"
+                        : r->beta > 0                  ? "--beta"
+                        : r->gamma > 0                 ? "--gamma"
+                        : r->calibrated                ? "--calibrated"
+                                                       : NULL;
+    if (r->bayes <= 0)
+        return talk_usage("choose", "models as arguments are compared by --bayes P; -m MODEL names "
+                                    "the model for other targets");
+    if (other != NULL)
+        return talk_usage("choose", "%s does not go with models as arguments", other);
+    if (strcmp(r->prior_name, "-") == 0)
+        return talk_usage("choose", "--prior takes a file here, not standard input: tem reads it "
+                                    "for each model");
+    return EXIT_DONE;
+}
+
+static int compare_models(const choose_request *r, const char *const *models, size_t count) {
+    const family_request family = {.common = &r->common,
+                                   .paths = models,
+                                   .count = count,
+                                   .bayes = r->bayes,
+                                   .prior_text = r->prior_name,
+                                   .plot_path = r->plot_path,
+                                   .json = r->json};
+    const int status = check_family(r);
+    return status == EXIT_DONE ? choose_family(&family) : status;
 }
 
 int command_choose(int argc, char *const *argv) {
@@ -481,15 +518,18 @@ int command_choose(int argc, char *const *argv) {
         COMMON_OPTIONS(r.common),
     };
     char message[OPTION_MESSAGE_BYTES];
+    const char *models[FAMILY_MAX];
     size_t operands = 0;
     tem_target kind = TEM_TARGET_SELF;
     double wanted = 0;
-    if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
+    if (!options_parse(argc, argv, table, models, FAMILY_MAX, &operands, message))
         return talk_usage("choose", "%s", message);
     if (r.common.help) {
         print_help(table);
         return EXIT_DONE;
     }
     const int status = check_request(&r, &kind, &wanted);
+    if (status == EXIT_DONE && operands > 0)
+        return compare_models(&r, models, operands);
     return status == EXIT_DONE ? choose(&r, kind, wanted) : status;
 }

@@ -3,11 +3,13 @@
 #include "common_options.h"
 #include "default_model.h"
 #include "show.h"
+#include "signal_set.h"
 #include "talk.h"
 #include "trust.h"
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +18,8 @@ typedef struct looked_at {
     tem_model *model;
     tem_model_info info;
     tem_recipe recipe;
+    tem_adapted adapted;
+    signal_set signals;
     bool trusted;
     tem_error untrusted; /* why it is not trusted */
     uint32_t unreachable;
@@ -33,6 +37,18 @@ static void print_space(const tem_recipe *r) {
     if (r->dropped > 0)
         printf(", %s of them left out", talk_count(r->dropped));
     printf("; root mean square distance %.4g, before and after\n", r->rms_distance);
+}
+
+static void print_adapted(const looked_at *l) {
+    const tem_adapted *a = &l->adapted;
+    printf("adapted     stretch %s, ", talk_number(a->stretch));
+    if (isfinite(a->squash))
+        printf("squash %s", talk_number(a->squash));
+    else
+        fputs("no squash", stdout);
+    printf("; the last %u of the dimensions are signals, which it keeps on purpose\n", a->signals);
+    printf("base        %.16s, the hash of the space that was adapted\n", a->base);
+    signal_set_print(l->signals.list, l->signals.count, true);
 }
 
 static void print_metric(const tem_model *model, const tem_model_info *info, bool prepared) {
@@ -96,6 +112,8 @@ static void print_text(const looked_at *l) {
         printf("dimension   %u\n", info->dimension);
     if (info->metric != TEM_MATRIX)
         print_space(&l->recipe);
+    if (l->signals.count > 0)
+        print_adapted(l);
     print_metric(l->model, info, l->recipe.given_columns > 0);
     print_neighbours(l);
     printf("hash        %s\n", info->hash);
@@ -114,6 +132,16 @@ static json_t *describe_recipe(const tem_recipe *r) {
                      r->rms_distance, "scale", r->scale);
 }
 
+/* The adaptation as an object; null for a model that is not adapted. */
+static json_t *describe_adapted(const looked_at *l) {
+    const tem_adapted *a = &l->adapted;
+    if (a->signals == 0)
+        return json_null();
+    return json_pack("{s:f, s:o, s:s, s:I, s:o}", "stretch", a->stretch, "squash",
+                     isfinite(a->squash) ? json_real(a->squash) : json_null(), "base", a->base,
+                     "columns", (json_int_t)a->columns, "signals", signal_set_as_json(&l->signals));
+}
+
 static int print_json(const looked_at *l, json_t *certificates) {
     const tem_model_info *info = &l->info;
     tem_dist nearest = 0;
@@ -121,19 +149,21 @@ static int print_json(const looked_at *l, json_t *certificates) {
     if (tem_model_nearest_median(l->model, &nearest, &error) != TEM_OK)
         return talk_error(&error);
     json_t *root = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, s:b, "
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, "
+        "s:b, "
         "s:s, "
         "s:s, s:O}",
         "model", default_model_path(), "bytes", (json_int_t)info->file_bytes, "words",
         (json_int_t)info->words, "unreachable", (json_int_t)l->unreachable, "excluded",
         (json_int_t)info->excluded, "dimension", (json_int_t)info->dimension, "space",
         info->metric == TEM_MATRIX ? "matrix" : tem_space_name(l->recipe.space), "recipe",
-        describe_recipe(&l->recipe), "metric", tem_metric_name(info->metric), "step_log2",
-        (json_int_t)info->step_log2, "neighbours", (json_int_t)info->neighbours, "deviation",
-        (double)info->deviation / TEM_DIST_ONE, "nearest_median", (double)nearest / TEM_DIST_ONE,
-        "triangles", (json_int_t)info->triangles, "triangles_exhaustive",
-        info->triangles_exhaustive, "hash", info->hash, "trusted", l->trusted, "kernel",
-        tem_kernel_name(), "version", tem_version(), "certificates", certificates);
+        describe_recipe(&l->recipe), "adapted", describe_adapted(l), "metric",
+        tem_metric_name(info->metric), "step_log2", (json_int_t)info->step_log2, "neighbours",
+        (json_int_t)info->neighbours, "deviation", (double)info->deviation / TEM_DIST_ONE,
+        "nearest_median", (double)nearest / TEM_DIST_ONE, "triangles", (json_int_t)info->triangles,
+        "triangles_exhaustive", info->triangles_exhaustive, "hash", info->hash, "trusted",
+        l->trusted, "kernel", tem_kernel_name(), "version", tem_version(), "certificates",
+        certificates);
     if (root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0) {
         json_decref(root);
         fputs("tem: cannot write JSON (is the model's path valid UTF-8?)\n", stderr);
@@ -204,8 +234,10 @@ static int look(looked_at *l, unsigned threads, bool json) {
     tem_error error;
     tem_model_get_info(l->model, &l->info);
     tem_model_get_recipe(l->model, &l->recipe);
+    tem_model_get_adapted(l->model, &l->adapted);
     l->trusted = trust_model(l->model, NULL, &run, &l->untrusted) == TEM_OK;
-    if (tem_model_count_unreachable(l->model, &l->unreachable, &error) != TEM_OK)
+    if (signal_set_list(l->model, &l->signals, &error) != TEM_OK ||
+        tem_model_count_unreachable(l->model, &l->unreachable, &error) != TEM_OK)
         return talk_error(&error);
     json_t *certificates = list_certificates(l);
     if (certificates == NULL)
@@ -242,6 +274,7 @@ int command_info(int argc, char *const *argv) {
     if (l.model == NULL)
         return EXIT_FAILED;
     const int status = look(&l, (unsigned)common.threads, json);
+    signal_set_free(&l.signals);
     tem_model_free(l.model);
     return status;
 }

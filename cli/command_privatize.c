@@ -5,6 +5,7 @@
 #include "format_names.h"
 #include "mechanism_options.h"
 #include "outputs.h"
+#include "signal_set.h"
 #include "talk.h"
 #include "tem_account.h"
 #include "tem_command.h"
@@ -289,6 +290,22 @@ static tem_model *open_model(const privatize_request *r, const tem_run *run, int
     return NULL;
 }
 
+/* Prints what an adapted model keeps on purpose. */
+static void tell_signals(const tem_model *model, const mechanism_choice *choice, bool quiet) {
+    signal_set signals = {.count = 0};
+    tem_error error;
+    if (!quiet && signal_set_list(model, &signals, &error) == TEM_OK && signals.count > 0) {
+        char *names = signal_set_names(signals.list, signals.count);
+        talk_note(names == NULL,
+                  "The model keeps on purpose: %s. 'tem audit%s --epsilon %s%s' shows how well an "
+                  "attacker tells %s.",
+                  names, default_model_naming(), talk_number(choice->epsilon),
+                  choice->calibrated ? " --calibrated" : "", signals.count == 1 ? "it" : "them");
+        free(names);
+    }
+    signal_set_free(&signals);
+}
+
 static int privatize(privatize_request *r) {
     hide_memory();
     const tem_run run = talk_run((unsigned)r->common.threads, r->common.quiet);
@@ -297,8 +314,10 @@ static int privatize(privatize_request *r) {
     if (model == NULL)
         return status;
     tem_mechanism *mechanism = mechanism_choose("privatize", model, &r->choice, &status);
-    if (mechanism != NULL)
+    if (mechanism != NULL) {
+        tell_signals(model, &r->choice, r->common.quiet);
         status = run_job(r, mechanism, &run);
+    }
     tem_mechanism_free(mechanism);
     tem_model_free(model);
     return status;

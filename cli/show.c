@@ -50,7 +50,7 @@ char *words_escape(const char *word, size_t length) {
     return NULL;
 }
 
-static void print_word_of(const tem_model *model, uint32_t id) {
+void words_print_id(const tem_model *model, uint32_t id) {
     size_t length = 0;
     const char *word = tem_model_word(model, id, &length);
     words_print(word, length);
@@ -61,21 +61,21 @@ void words_print_worst(const tem_model *model, const tem_audit *audit) {
         puts("none: all words are at the same point");
         return;
     }
-    print_word_of(model, audit->worst_a);
+    words_print_id(model, audit->worst_a);
     fputs(", ", stdout);
-    print_word_of(model, audit->worst_b);
+    words_print_id(model, audit->worst_b);
     printf(", at distance %.4f\n", (double)audit->worst_distance / TEM_DIST_ONE);
 }
 
-static json_t *word_as_json(const tem_model *model, uint32_t id) {
+json_t *words_id_as_json(const tem_model *model, uint32_t id) {
     size_t length = 0;
     const char *word = id == TEM_NO_WORD ? NULL : tem_model_word(model, id, &length);
     return word != NULL ? json_stringn(word, length) : json_null();
 }
 
 json_t *words_worst_as_json(const tem_model *model, const tem_audit *audit) {
-    return json_pack("{s:o, s:o, s:f}", "a", word_as_json(model, audit->worst_a), "b",
-                     word_as_json(model, audit->worst_b), "distance",
+    return json_pack("{s:o, s:o, s:f}", "a", words_id_as_json(model, audit->worst_a), "b",
+                     words_id_as_json(model, audit->worst_b), "distance",
                      (double)audit->worst_distance / TEM_DIST_ONE);
 }
 
@@ -83,7 +83,7 @@ void exposed_print(const tem_model *model, const tem_exposure *words, uint32_t c
     puts("       N_w         S_w  word");
     for (uint32_t i = 0; i < count; i++) {
         printf("  %8.6f  %10.2f  ", words[i].self, words[i].support);
-        print_word_of(model, words[i].word);
+        words_print_id(model, words[i].word);
         putchar('\n');
     }
 }
@@ -92,7 +92,7 @@ json_t *exposed_as_json(const tem_model *model, const tem_exposure *words, uint3
     json_t *list = json_array();
     for (uint32_t i = 0; i < count; i++)
         if (json_array_append_new(
-                list, json_pack("{s:o, s:f, s:f}", "word", word_as_json(model, words[i].word),
+                list, json_pack("{s:o, s:f, s:f}", "word", words_id_as_json(model, words[i].word),
                                 "self", words[i].self, "support", words[i].support)) != 0) {
             json_decref(list);
             return NULL;

@@ -17,6 +17,11 @@ void words_print(const char *word, size_t length);
 /* Returns what words_print prints, which the caller frees, or NULL if memory is short. */
 char *words_escape(const char *word, size_t length);
 
+/* The word with this id, on stdout and as JSON: null for TEM_NO_WORD. The second returns NULL if
+ * memory is short or the word is not UTF-8. */
+void words_print_id(const tem_model *model, uint32_t id);
+json_t *words_id_as_json(const tem_model *model, uint32_t id);
+
 /* Prints the worst pair of words and their distance, and ends the line. */
 void words_print_worst(const tem_model *model, const tem_audit *audit);
 
