@@ -73,7 +73,8 @@ typedef struct tem_signal_source {
 /* Learns the signals of one source and adds them.
  *  - A lexicon has a word, a tab and a number per line; tem ignores further columns, lines that are
  *    empty and lines that begin with #. It finds words as tem_privatize_text would, and leaves out
- *    entries that are several words.
+ *    entries that are not one word. If a word has several entries, such as "ok" and "OK", their mean
+ *    counts.
  *  - The vector of a text is the mean of the vectors of its known words. Texts without one are left
  *    out.
  *  - Ridge regression on the vectors of the model predicts the numbers. The penalty is that of 13
@@ -85,7 +86,7 @@ typedef struct tem_signal_source {
  * The result does not depend on the number of threads.
  * Fails with TEM_ERR_ARGUMENT; TEM_ERR_FILE; TEM_ERR_FORMAT with the line, for a line that is not as
  * above, a number that is not finite, a label that is empty or longer than TEM_SIGNAL_NAME_MAX
- * bytes, or two different numbers for one word; TEM_ERR_RANGE: fewer than 20 words or texts are
+ * bytes; TEM_ERR_RANGE: fewer than 20 words or texts are
  * left, all numbers are the same, one class only, more than TEM_SIGNALS_MAX signals, a class with
  * fewer than 10 texts, or the prediction is the same for all words; TEM_ERR_UNSUPPORTED (no
  * OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. After a failure the adaptation is as before. */

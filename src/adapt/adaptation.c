@@ -43,8 +43,7 @@ tem_status adaptation_create(const tem_model *model, tem_adaptation **adaptation
     }
     for (uint32_t id = 0; id < s->count; id++)
         for (uint32_t i = 0; i < s->dimension; i++)
-            vectors[(size_t)id * s->dimension + i] =
-                ldexp(space_row(s, id)[i], -(int)s->step_log2);
+            vectors[(size_t)id * s->dimension + i] = ldexp(space_row(s, id)[i], -(int)s->step_log2);
     a->model = model;
     a->columns = s->dimension;
     a->vectors = vectors;
@@ -99,8 +98,7 @@ static tem_status check_learned(const learned *l, tem_error *error) {
     const bool is_lexicon = l->source->format == 0;
     if (l->vectors.rows < LEAST_ROWS)
         return core_fail_at(error, TEM_ERR_RANGE, l->source->path, 0, 0,
-                            "%u %s of it are of use, and %d are needed",
-                            (uint32_t)l->vectors.rows,
+                            "%u %s of it are of use, and %d are needed", (uint32_t)l->vectors.rows,
                             is_lexicon ? "words" : "texts", LEAST_ROWS);
     const ridge_target *t = &l->targets[0].sums;
     double sum = 0, squares = 0;
@@ -108,8 +106,7 @@ static tem_status check_learned(const learned *l, tem_error *error) {
         sum += t->sums[p];
         squares += t->squares[p];
     }
-    if (!is_class(l->source) &&
-        !(squares - sum * sum / (double)l->vectors.rows > 1e-12 * squares))
+    if (!is_class(l->source) && !(squares - sum * sum / (double)l->vectors.rows > 1e-12 * squares))
         return core_fail_at(error, TEM_ERR_RANGE, l->source->path, 0, 0,
                             "all its numbers are the same: there is no signal in it");
     if (l->adaptation->count + l->target_count > TEM_SIGNALS_MAX)
@@ -269,7 +266,8 @@ tem_status adaptation_add(tem_adaptation *a, const tem_signal_source *source, co
     status = l.targets == NULL ? core_fail_memory(error)
                                : ridge_vectors_init(&l.vectors, a->columns, error);
     if (status == TEM_OK)
-        status = source->format == 0 ? source_read_lexicon(&l, error) : source_read_texts(&l, error);
+        status =
+            source->format == 0 ? source_read_lexicon(&l, error) : source_read_texts(&l, error);
     if (status == TEM_OK)
         status = check_learned(&l, error);
     if (status == TEM_OK)

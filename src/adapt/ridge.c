@@ -26,8 +26,8 @@ tem_status ridge_vectors_init(ridge_vectors *v, uint32_t columns, tem_error *err
 }
 
 tem_status ridge_target_init(ridge_target *t, uint32_t columns, tem_error *error) {
-    *t = (ridge_target){
-        .products = core_alloc_zero(RIDGE_PARTS * (size_t)columns, sizeof *t->products)};
+    *t = (ridge_target){.products =
+                            core_alloc_zero(RIDGE_PARTS * (size_t)columns, sizeof *t->products)};
     return t->products == NULL ? core_fail_memory(error) : TEM_OK;
 }
 

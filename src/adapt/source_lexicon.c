@@ -5,22 +5,14 @@
 #include "core/number.h"
 #include "core/status.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct reading {
     learned *learned;
     public_text text;
-    double *numbers; /* per word; NaN: the lexicon has none yet */
-    uint32_t found;  /* words in this entry */
-    uint32_t id;     /* the last of them */
+    double *sums;      /* per word: of the numbers of its entries, such as those of "ok" and "OK" */
+    uint32_t *entries; /* per word: how many it has */
 } reading;
-
-static void note_word(void *context, uint32_t id) {
-    reading *r = context;
-    r->found++;
-    r->id = id;
-}
 
 static tem_status refuse(const reading *r, const char *what, tem_error *error) {
     return core_fail_at(error, TEM_ERR_FORMAT, r->text.path, r->text.line, 0, "%s", what);
@@ -40,16 +32,22 @@ static tem_status read_number(const reading *r, const char *start, const char *e
     }
 }
 
-/* Keeps the number of the entry that was cut into words. */
-static tem_status keep_number(reading *r, double value, tem_error *error) {
-    if (r->found != 1 || r->id == TEM_NO_WORD) {
+/* Keeps the number of an entry, if the entry is one word that the model has. "8)" is none: it is a
+ * word and a sign. */
+static tem_status keep_number(reading *r, const char *entry, size_t bytes, double value,
+                              tem_error *error) {
+    const text_pieces *cut = &r->text.pieces;
+    const tem_status status = text_pieces_cut(&r->text.pieces, entry, bytes, error);
+    if (status == TEM_ERR_MEMORY)
+        return status;
+    if (status != TEM_OK)
+        return refuse(r, "the line is not UTF-8", error);
+    if (cut->count != 1 || !cut->pieces[0].word || cut->pieces[0].id == TEM_NO_WORD) {
         r->learned->left_out++;
         return TEM_OK;
     }
-    double *number = &r->numbers[r->id];
-    if (*number < value || *number > value)
-        return refuse(r, "an earlier line has another number for this word", error);
-    *number = value;
+    r->sums[cut->pieces[0].id] += value;
+    r->entries[cut->pieces[0].id]++;
     return TEM_OK;
 }
 
@@ -60,11 +58,8 @@ static tem_status read_line(reading *r, const char *line, size_t bytes, tem_erro
         return TEM_OK;
     if (tab == NULL || tab == line)
         return refuse(r, "expected a word, a tab and a number", error);
-    tem_status status = read_number(r, tab + 1, line + bytes, &value, error);
-    r->found = 0;
-    if (status == TEM_OK)
-        status = public_text_words(&r->text, line, (size_t)(tab - line), note_word, r, error);
-    return status == TEM_OK ? keep_number(r, value, error) : status;
+    const tem_status status = read_number(r, tab + 1, line + bytes, &value, error);
+    return status == TEM_OK ? keep_number(r, line, (size_t)(tab - line), value, error) : status;
 }
 
 static tem_status read_lines(reading *r, tem_error *error) {
@@ -82,11 +77,11 @@ static void add_rows(reading *r) {
     const tem_adaptation *a = l->adaptation;
     learned_target *target = &l->targets[0];
     for (uint32_t id = 0; id < a->model->words.count; id++) {
-        if (isnan(r->numbers[id]))
+        if (r->entries[id] == 0)
             continue;
         const double *x = a->vectors + (size_t)id * a->columns;
         const uint32_t part = ridge_add_vector(&l->vectors, x);
-        ridge_add_target(&target->sums, part, x, a->columns, r->numbers[id]);
+        ridge_add_target(&target->sums, part, x, a->columns, r->sums[id] / r->entries[id]);
         target->rows++;
     }
 }
@@ -99,13 +94,13 @@ tem_status source_read_lexicon(learned *l, tem_error *error) {
         status = public_text_open(&r.text, model, l->source->path, l->run, "reading", error);
     if (status != TEM_OK)
         return status;
-    r.numbers = core_alloc(model->words.count, sizeof *r.numbers);
-    for (uint32_t id = 0; r.numbers != NULL && id < model->words.count; id++)
-        r.numbers[id] = NAN;
-    status = r.numbers == NULL ? core_fail_memory(error) : read_lines(&r, error);
+    r.sums = core_alloc_zero(model->words.count, sizeof *r.sums);
+    r.entries = core_alloc_zero(model->words.count, sizeof *r.entries);
+    status = r.sums == NULL || r.entries == NULL ? core_fail_memory(error) : read_lines(&r, error);
     if (status == TEM_OK)
         add_rows(&r);
-    core_free(r.numbers);
+    core_free(r.sums);
+    core_free(r.entries);
     public_text_close(&r.text);
     return status;
 }

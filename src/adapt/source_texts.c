@@ -39,8 +39,7 @@ static tem_status average(reading *r, const char *text, size_t bytes, tem_error 
     const uint32_t columns = r->learned->adaptation->columns;
     memset(r->mean, 0, columns * sizeof *r->mean);
     r->known = 0;
-    tem_status status =
-        text == NULL ? TEM_OK : text_pieces_begin(&r->pieces, text, bytes, error);
+    tem_status status = text == NULL ? TEM_OK : text_pieces_begin(&r->pieces, text, bytes, error);
     do {
         r->pieces.count = 0;
         if (status == TEM_OK && text != NULL)
@@ -61,8 +60,8 @@ static tem_status find_class(learned *l, const char *label, size_t bytes, uint32
                              tem_error *error) {
     if (bytes > TEM_SIGNAL_NAME_MAX || u8_check((const uint8_t *)label, bytes) != NULL ||
         memchr(label, 0, bytes) != NULL)
-        return core_fail(error, TEM_ERR_FORMAT,
-                         "a class must be UTF-8 with at most %u bytes", TEM_SIGNAL_NAME_MAX);
+        return core_fail(error, TEM_ERR_FORMAT, "a class must be UTF-8 with at most %u bytes",
+                         TEM_SIGNAL_NAME_MAX);
     for (*target = 0; *target < l->target_count; ++*target)
         if (strlen(l->targets[*target].name) == bytes &&
             memcmp(l->targets[*target].name, label, bytes) == 0)
@@ -136,8 +135,7 @@ static tem_status arrange_classes(learned *l, tem_error *error) {
 tem_status source_read_texts(learned *l, tem_error *error) {
     const tem_signal_source *s = l->source;
     const tem_records records = {s->path, s->format, s->text, s->label};
-    reading r = {.learned = l,
-                 .mean = core_alloc(l->adaptation->columns, sizeof *r.mean)};
+    reading r = {.learned = l, .mean = core_alloc(l->adaptation->columns, sizeof *r.mean)};
     tem_status status = r.mean == NULL ? core_fail_memory(error) : TEM_OK;
     text_pieces_init(&r.pieces, find_word, &l->adaptation->model->words);
     if (status == TEM_OK && s->is_rating)
