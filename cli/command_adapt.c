@@ -142,7 +142,7 @@ static int try_stretch(adapter *a, int i) {
     const double start = talk_clock();
     tem_model *model = NULL;
     tem_error error;
-    snprintf(a->labels[i], LABEL_BYTES, "%.1f", stretches[i]);
+    snprintf(a->labels[i], LABEL_BYTES, "%g", stretches[i]);
     a->members[i] = (family_member){.label = a->labels[i], .stretch = stretches[i]};
     if (i > 0 && make_model(a, stretches[i], &model, &error) != TEM_OK) {
         talk_end_progress();
@@ -201,8 +201,7 @@ static void print_search(const adapter *a) {
                100 * plain->variance);
     putchar('\n');
     family_print("stretch", LABEL_WIDTH, a->members, STRETCHES, a->signals.count, a->best);
-    puts("s too small: the noise that the signals allow would take too much of everything else "
-         "(--rest).");
+    puts("s too small: the output would keep too little of everything else (--rest).");
 }
 
 static json_t *correlations_json(const adapter *a) {

@@ -46,7 +46,8 @@ static void print_adapted(const looked_at *l) {
         printf("squash %s", talk_number(a->squash));
     else
         fputs("no squash", stdout);
-    printf("; the last %u of the dimensions are signals, which it keeps on purpose\n", a->signals);
+    printf("; %u of the dimensions %s, which the model keeps on purpose\n", a->signals,
+           a->signals == 1 ? "is a signal" : "are signals");
     printf("base        %.16s, the hash of the space that was adapted\n", a->base);
     signal_set_print(l->signals.list, l->signals.count, true);
 }

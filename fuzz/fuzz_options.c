@@ -7,13 +7,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ARGUMENTS_MOST = 64, OPERANDS_MOST = 3, COUNT_LEAST = 2, COUNT_MOST = 1000 };
+enum { ARGUMENTS_MOST = 256, OPERANDS_MOST = 3, COUNT_LEAST = 2, COUNT_MOST = 1000 };
 
 typedef struct targets {
     bool flag, quiet;
     const char *text, *name;
     uint64_t count, wide;
-    double positive;
+    double positive, number;
+    option_list list;
 } targets;
 
 /* Splits a copy of the input, which ends in NUL, into argv[1], argv[2] and so on. */
@@ -37,8 +38,14 @@ static void check(bool parsed, const targets *t, const char *const *operands, si
     if (count > OPERANDS_MOST ||
         (t->count != 7 && (t->count < COUNT_LEAST || t->count > COUNT_MOST)))
         abort();
-    if (!isfinite(t->positive) || t->positive <= 0)
+    if (!isfinite(t->positive) || t->positive <= 0 || !isfinite(t->number) || t->number < 0)
         abort();
+    if (t->list.count > OPTION_LIST_MAX)
+        abort();
+    for (size_t i = 0; i < t->list.count; i++)
+        if (strcmp(t->list.items[i].option, "list") != 0 ||
+            !is_argument(t->list.items[i].value, text, size))
+            abort();
     for (size_t i = 0; i < count; i++)
         if (!is_argument(operands[i], text, size))
             abort();
@@ -59,6 +66,8 @@ static void parse(char *text, size_t size) {
         {"name", 0, OPTION_TEXT, &t.name, "NAME", "a text without a letter", 0, 0},
         {"count", 'n', OPTION_COUNT, &t.count, "N", "a number", COUNT_LEAST, COUNT_MOST},
         {"wide", 'w', OPTION_COUNT, &t.wide, "N", "any number", 0, UINT64_MAX},
+        {"number", 'x', OPTION_NUMBER, &t.number, "X", "a number of 0 or more", 0, 0},
+        {"list", 'l', OPTION_LIST, &t.list, "FILE", "a text, several times", 0, 0},
         {"positive", 'p', OPTION_POSITIVE, &t.positive, "X", "a number above 0", 0, 0},
         {NULL, 0, OPTION_FLAG, NULL, NULL, NULL, 0, 0},
     };
