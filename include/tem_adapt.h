@@ -111,15 +111,13 @@ TEM_API double tem_adaptation_correlation(const tem_adaptation *adaptation, uint
 typedef struct tem_adapt_options {
     double stretch;       /* 0 or more. The root mean square distance of two words along all signals
                            * together is this many times that in the model. 0: the plain model */
-    double squash;        /* above 0, at least 0.1. A signal p becomes squash * tanh(p / squash), so
-                           * that words at its ends do not stand alone; 0: TEM_SQUASH_DEFAULT;
-                           * INFINITY: p stays as it is */
+    double squash;        /* at least 0.1: a signal p becomes squash * tanh(p / squash), so that
+                           * words at its ends do not stand alone; 0: p stays as it is. Afterwards
+                           * the signal has mean 0 and deviation 1 again */
     uint32_t neighbours;  /* as in tem_build_options; 0: as in the model */
     uint32_t zero;        /* must be 0 */
     uint64_t reserved[4]; /* must be 0 */
 } tem_adapt_options;
-
-#define TEM_SQUASH_DEFAULT 3.0
 
 /* Builds a model with one more column per signal. The words, the recipe and the excluded words are
  * those of the model; words at distance 0 stay at distance 0. The new model does not need the
@@ -138,7 +136,7 @@ typedef struct tem_adapted {
     uint32_t signals; /* the last columns of the model; 0: the model is not adapted */
     uint32_t columns; /* the columns before them */
     double stretch;
-    double squash;
+    double squash;        /* 0: none */
     char base[65];        /* hash of the space of the model that was adapted, in hex */
     uint64_t reserved[4]; /* 0 */
 } tem_adapted;

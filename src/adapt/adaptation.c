@@ -298,7 +298,7 @@ static double rms_distance(const tem_adaptation *a) {
 static void squash_values(const double *values, uint32_t words, double squash, double *out) {
     double mean = 0, square = 0;
     for (uint32_t id = 0; id < words; id++) {
-        out[id] = isinf(squash) ? values[id] : squash * tanh(values[id] / squash);
+        out[id] = squash <= 0 ? values[id] : squash * tanh(values[id] / squash);
         mean += out[id] / words;
     }
     for (uint32_t id = 0; id < words; id++) {
@@ -368,8 +368,8 @@ static tem_status check_options(const tem_adaptation *a, const tem_adapt_options
                                 tem_error *error) {
     if (!(o->stretch >= 0) || isinf(o->stretch))
         return core_fail(error, TEM_ERR_ARGUMENT, "the stretch must be 0 or more");
-    if (!(o->squash >= 0) || (o->squash > 0 && o->squash < 0.1))
-        return core_fail(error, TEM_ERR_ARGUMENT, "the squash must be at least 0.1");
+    if (!(o->squash >= 0) || isinf(o->squash) || (o->squash > 0 && o->squash < 0.1))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the squash must be at least 0.1, or 0 for none");
     if (a->count == 0)
         return core_fail(error, TEM_ERR_ARGUMENT, "there is no signal to keep");
     if (a->columns + a->count > TEM_DIMENSION_MAX)
@@ -383,7 +383,6 @@ tem_status adaptation_build(const tem_adaptation *a, const tem_adapt_options *op
     if (status != TEM_OK)
         return status;
     const bool is_plain = options->stretch <= 0;
-    const double squash = options->squash > 0 ? options->squash : TEM_SQUASH_DEFAULT;
     const double unit = options->stretch * rms_distance(a) / sqrt(2.0 * a->count);
     const uint32_t width = a->columns + (is_plain ? 0 : a->count);
     tem_vectors vectors = {.words = a->model->words, /* lent, not owned */
@@ -396,12 +395,12 @@ tem_status adaptation_build(const tem_adaptation *a, const tem_adapt_options *op
         return core_fail_memory(error);
     tem_adaptation plain = *a;
     plain.count = 0;
-    status = fill_columns(is_plain ? &plain : a, squash, unit, vectors.values, error);
+    status = fill_columns(is_plain ? &plain : a, options->squash, unit, vectors.values, error);
     if (status == TEM_OK)
         status = build_from(a, &vectors, options->neighbours, run, &made, error);
     core_free(vectors.values);
     if (status == TEM_OK && !is_plain)
-        status = describe_model(a, options->stretch, squash, unit, made, error);
+        status = describe_model(a, options->stretch, options->squash, unit, made, error);
     if (status != TEM_OK) {
         model_free(made);
         return status;

@@ -108,7 +108,7 @@ tem_status signals_read(const unsigned char *bytes, size_t count, model_signals 
     memcpy(&head, bytes, sizeof head);
     if (head.count < 1 || head.count > TEM_SIGNALS_MAX || head.zero != 0 ||
         count != sizeof head + head.count * sizeof(signal_bytes) || !is_size(head.stretch) ||
-        !(head.squash > 0) || !is_size(head.unit))
+        !(head.squash >= 0) || isinf(head.squash) || !is_size(head.unit))
         return damaged(error);
     model_signals made = {.count = head.count,
                           .stretch = head.stretch,
