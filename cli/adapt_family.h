@@ -40,8 +40,8 @@ typedef struct family_member {
 } family_member;
 
 /* Finds the largest epsilon that keeps the target, and how well the signals are told there. Sets
- * all fields but label, stretch and lacks_rest. That no epsilon keeps the target is no failure. Fails as
- * tem_accountant_choose and signal_set_tell do. */
+ * all fields but label, stretch and lacks_rest. That no epsilon keeps the target is no failure.
+ * Fails as tem_accountant_choose and signal_set_tell do. */
 tem_status family_measure(const family_model *m, const family_wish *wish, const tem_run *run,
                           family_member *member, tem_error *error);
 

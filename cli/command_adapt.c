@@ -17,16 +17,15 @@
 static const double stretches[] = {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.4};
 enum { STRETCHES = sizeof stretches / sizeof *stretches, LABEL_WIDTH = 7, LABEL_BYTES = 16 };
 
-static const double rest_default = 0.9;
+static const double rest_default = 0.9, squash_least = 0.1;
 static const double nearly_one = 0.95; /* the correlation of signals that are nearly the same */
 
 typedef struct adapt_request {
     common_options common;
     build_choice build;
     source_choice sources;
-    double stretch; /* below 0: not given */
-    const char *squash_text;
-    double squash;    /* as in tem_adapt_options */
+    double stretch;   /* below 0: not given */
+    double squash;    /* 0: none */
     family_wish wish; /* bayes 0: not given; rest below 0: not given */
     const char *prior_text, *plot_path;
     bool json;
@@ -237,11 +236,10 @@ static json_t *target_json(const adapt_request *r) {
 static bool print_json(const adapter *a) {
     const adapt_request *r = a->request;
     const bool searched = has_target(r);
-    const double squash = r->squash > 0 ? r->squash : TEM_SQUASH_DEFAULT;
     json_t *all =
         json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "model", r->build.output, "stretch",
                   searched ? a->best->stretch : r->stretch, "squash",
-                  isfinite(squash) ? json_real(squash) : json_null(), "epsilon",
+                  r->squash > 0 ? json_real(r->squash) : json_null(), "epsilon",
                   searched ? json_real(a->best->point.epsilon) : json_null(), "target",
                   target_json(r), "signals", signal_set_as_json(&a->signals), "correlations",
                   correlations_json(a), "family", searched ? members_json(a) : json_null());
@@ -372,19 +370,6 @@ static void print_help(const option_spec *table) {
          "The model file appears whole or not at all.");
 }
 
-/* Reads --squash. */
-static int parse_squash(adapt_request *r) {
-    if (r->squash_text == NULL)
-        return EXIT_DONE;
-    if (strcmp(r->squash_text, "none") == 0) {
-        r->squash = INFINITY;
-        return EXIT_DONE;
-    }
-    if (options_decimal(r->squash_text, &r->squash) && r->squash >= 0.1)
-        return EXIT_DONE;
-    return talk_usage("adapt", "--squash takes a number of at least 0.1, such as 3, or none");
-}
-
 /* Checks that there is either a stretch or a target. */
 static int check_target(adapt_request *r) {
     const family_wish *wish = &r->wish;
@@ -416,9 +401,9 @@ static int check_target(adapt_request *r) {
 static int check_request(adapt_request *r) {
     if (r->build.vectors == NULL)
         return talk_usage("adapt", "which vectors? tem adapt VECTORS -o MODEL");
-    int status = parse_squash(r);
-    if (status == EXIT_DONE)
-        status = check_target(r);
+    if (r->squash > 0 && r->squash < squash_least)
+        return talk_usage("adapt", "--squash takes a number of at least 0.1, such as 3");
+    int status = check_target(r);
     if (status == EXIT_DONE)
         status = build_check("adapt", &r->build);
     if (status == EXIT_DONE && r->plot_path != NULL)
@@ -454,9 +439,9 @@ int command_adapt(int argc, char *const *argv) {
          "take this stretch: two words are T times as far apart along all signals\n"
          "together as in the plain space (root mean square)",
          0, 0},
-        {"squash", 0, OPTION_TEXT, &r.squash_text, "C",
+        {"squash", 0, OPTION_POSITIVE, &r.squash, "C",
          "a signal p becomes C tanh(p / C), so that words at its ends do not stand\n"
-         "alone (default 3); none: p stays as it is",
+         "alone; at least 0.1 (default: p stays as it is)",
          0, 0},
         BUILD_OPTIONS(r.build),
         {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},

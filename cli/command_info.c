@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,7 +41,7 @@ static void print_space(const tem_recipe *r) {
 static void print_adapted(const looked_at *l) {
     const tem_adapted *a = &l->adapted;
     printf("adapted     stretch %s, ", talk_number(a->stretch));
-    if (isfinite(a->squash))
+    if (a->squash > 0)
         printf("squash %s", talk_number(a->squash));
     else
         fputs("no squash", stdout);
@@ -139,8 +138,8 @@ static json_t *describe_adapted(const looked_at *l) {
     if (a->signals == 0)
         return json_null();
     return json_pack("{s:f, s:o, s:s, s:I, s:o}", "stretch", a->stretch, "squash",
-                     isfinite(a->squash) ? json_real(a->squash) : json_null(), "base", a->base,
-                     "columns", (json_int_t)a->columns, "signals", signal_set_as_json(&l->signals));
+                     a->squash > 0 ? json_real(a->squash) : json_null(), "base", a->base, "columns",
+                     (json_int_t)a->columns, "signals", signal_set_as_json(&l->signals));
 }
 
 static int print_json(const looked_at *l, json_t *certificates) {

@@ -46,8 +46,8 @@ enum { OPTION_MESSAGE_BYTES = 256 };
 /* Reads argv[1..]: sets the targets of the options, and puts the other arguments into `operands`,
  * at most `operand_max`; *operand_count receives their number. "--" ends the options; "-" is an
  * operand; "--name=value", "-ovalue" and "-fq" work too. An option with a value may be given only
- * once, unless it is an OPTION_LIST. The table has at most 64 rows and ends with a name of NULL. Returns false on failure, with
- * a sentence in `message`. */
+ * once, unless it is an OPTION_LIST. The table has at most 64 rows and ends with a name of NULL.
+ * Returns false on failure, with a sentence in `message`. */
 bool options_parse(int argc, char *const *argv, const option_spec *table, const char **operands,
                    size_t operand_max, size_t *operand_count, char message[OPTION_MESSAGE_BYTES]);
 

@@ -37,8 +37,8 @@ void signal_set_print(const tem_signal *list, uint32_t count, bool with_source);
 /* Returns an array with an object per signal, or NULL if memory is short or a name is not UTF-8. */
 json_t *signal_set_as_json(const signal_set *set);
 
-/* Returns [{"name", "side", "side_blind", "variance"}, ...] for set->count results, or NULL if memory
- * is short or a name is not UTF-8. */
+/* Returns [{"name", "side", "side_blind", "variance"}, ...] for set->count results, or NULL if
+ * memory is short or a name is not UTF-8. */
 json_t *signal_set_told_as_json(const signal_set *set, const tem_told *told);
 
 /* Returns the names of all signals, as words_print shows them, with commas between. The caller
