@@ -73,7 +73,8 @@ typedef struct tem_signal_source {
 /* Learns the signals of one source and adds them.
  *  - A lexicon has a word, a tab and a number per line; tem ignores further columns, lines that are
  *    empty and lines that begin with #. It finds words as tem_privatize_text would, and leaves out
- *    entries that are several words.
+ *    entries that are not one word. If a word has several entries, such as "ok" and "OK", their mean
+ *    counts.
  *  - The vector of a text is the mean of the vectors of its known words. Texts without one are left
  *    out.
  *  - Ridge regression on the vectors of the model predicts the numbers. The penalty is that of 13
@@ -85,7 +86,7 @@ typedef struct tem_signal_source {
  * The result does not depend on the number of threads.
  * Fails with TEM_ERR_ARGUMENT; TEM_ERR_FILE; TEM_ERR_FORMAT with the line, for a line that is not as
  * above, a number that is not finite, a label that is empty or longer than TEM_SIGNAL_NAME_MAX
- * bytes, or two different numbers for one word; TEM_ERR_RANGE: fewer than 20 words or texts are
+ * bytes; TEM_ERR_RANGE: fewer than 20 words or texts are
  * left, all numbers are the same, one class only, more than TEM_SIGNALS_MAX signals, a class with
  * fewer than 10 texts, or the prediction is the same for all words; TEM_ERR_UNSUPPORTED (no
  * OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. After a failure the adaptation is as before. */
@@ -110,15 +111,13 @@ TEM_API double tem_adaptation_correlation(const tem_adaptation *adaptation, uint
 typedef struct tem_adapt_options {
     double stretch;       /* 0 or more. The root mean square distance of two words along all signals
                            * together is this many times that in the model. 0: the plain model */
-    double squash;        /* above 0, at least 0.1. A signal p becomes squash * tanh(p / squash), so
-                           * that words at its ends do not stand alone; 0: TEM_SQUASH_DEFAULT;
-                           * INFINITY: p stays as it is */
+    double squash;        /* at least 0.1: a signal p becomes squash * tanh(p / squash), so that
+                           * words at its ends do not stand alone; 0: p stays as it is. Afterwards
+                           * the signal has mean 0 and deviation 1 again */
     uint32_t neighbours;  /* as in tem_build_options; 0: as in the model */
     uint32_t zero;        /* must be 0 */
     uint64_t reserved[4]; /* must be 0 */
 } tem_adapt_options;
-
-#define TEM_SQUASH_DEFAULT 3.0
 
 /* Builds a model with one more column per signal. The words, the recipe and the excluded words are
  * those of the model; words at distance 0 stay at distance 0. The new model does not need the
@@ -137,7 +136,7 @@ typedef struct tem_adapted {
     uint32_t signals; /* the last columns of the model; 0: the model is not adapted */
     uint32_t columns; /* the columns before them */
     double stretch;
-    double squash;
+    double squash;        /* 0: none */
     char base[65];        /* hash of the space of the model that was adapted, in hex */
     uint64_t reserved[4]; /* 0 */
 } tem_adapted;

@@ -14,7 +14,9 @@ static uint32_t find_word(const void *vocabulary, const char *word, size_t lengt
 tem_status public_text_open(public_text *t, const tem_model *model, const char *path,
                             const tem_run *run, const char *stage, tem_error *error) {
     *t = (public_text){.path = path, .run = run, .stage = stage};
-    const tem_status status = file_open(path, run, &t->file, error);
+    tem_status status = file_open(path, run, &t->file, error);
+    if (status == TEM_OK && file_is_gzip(&t->file))
+        status = file_unpack(path, run, &t->file, error); /* closes the file if it fails */
     if (status != TEM_OK)
         return status;
     t->next = t->file.data;

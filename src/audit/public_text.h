@@ -19,7 +19,8 @@ typedef struct public_text {
     size_t untold;    /* bytes cut since the last progress report */
 } public_text;
 
-/* Opens a text; `path` and `run` must stay until it is closed. Fails as file_open does. */
+/* Opens a text, plain or gzip; `path` and `run` must stay until it is closed. Fails as file_open
+ * and file_unpack do. */
 tem_status public_text_open(public_text *t, const tem_model *model, const char *path,
                             const tem_run *run, const char *stage, tem_error *error);
 void public_text_close(public_text *t);

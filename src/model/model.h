@@ -85,6 +85,9 @@ void model_free(tem_model *model);
 tem_status model_exclude(tem_model *model, const char *const *words, uint32_t count,
                          tem_error *error);
 
+/* Excludes the words that `other` excludes, a model with the same words. TEM_ERR_MEMORY. */
+tem_status model_exclude_like(tem_model *model, const tem_model *other, tem_error *error);
+
 /* Reads the excluded words from their section of the model's file. TEM_ERR_DAMAGED,
  * TEM_ERR_MEMORY. */
 tem_status model_exclude_read(tem_model *model, const char *path, const model_section *section,

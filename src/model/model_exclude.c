@@ -69,6 +69,16 @@ tem_status model_exclude(tem_model *m, const char *const *words, uint32_t count,
     return status;
 }
 
+tem_status model_exclude_like(tem_model *m, const tem_model *other, tem_error *error) {
+    if (other->excluded_count == 0)
+        return TEM_OK;
+    uint32_t *ids = core_alloc(other->excluded_count, sizeof *ids);
+    if (ids == NULL)
+        return core_fail_memory(error);
+    memcpy(ids, other->excluded, other->excluded_count * sizeof *ids);
+    return take_ids(m, ids, other->excluded_count, error);
+}
+
 /* Copies the section, because the file may change later: what is checked here is what is used. */
 tem_status model_exclude_read(tem_model *m, const char *path, const model_section *section,
                               tem_error *error) {

@@ -80,6 +80,8 @@ const void *model_section_data(const tem_model *m, const model_section *section)
         return m->recipe_bytes;
     case SECTION_EXCLUDED:
         return m->excluded;
+    case SECTION_SIGNALS:
+        return m->signals.bytes;
     default:
         return m->index.bounds;
     }
@@ -88,7 +90,8 @@ const void *model_section_data(const tem_model *m, const model_section *section)
 /* The number of sections of a model that was built here. */
 static uint32_t built_sections(const tem_model *m) {
     const bool has_recipe = m->recipe.space == TEM_SPACE_SPHERE, excludes = m->excluded_count > 0;
-    return SECTIONS_REQUIRED + (uint32_t)has_recipe + (uint32_t)excludes;
+    const bool is_adapted = m->signals.count > 0;
+    return SECTIONS_REQUIRED + (uint32_t)has_recipe + (uint32_t)excludes + (uint32_t)is_adapted;
 }
 
 /* Adds the record of a further section of a built model. *filled is the number of records. */
@@ -107,6 +110,8 @@ static void add_further(const tem_model *m, model_header *header, model_section 
     if (m->excluded_count > 0)
         add_section(header, table, &filled, SECTION_EXCLUDED,
                     m->excluded_count * sizeof *m->excluded);
+    if (m->signals.count > 0)
+        add_section(header, table, &filled, SECTION_SIGNALS, m->signals.byte_count);
 }
 
 model_header model_header_of(const tem_model *m) {
@@ -159,5 +164,7 @@ const char *model_section_name(uint32_t kind) {
         return "numbers of the recipe";
     if (kind == SECTION_EXCLUDED)
         return "excluded words";
+    if (kind == SECTION_SIGNALS)
+        return "signals";
     return kind <= SECTION_KINDS ? names[kind] : "bytes of an unknown section";
 }

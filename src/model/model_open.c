@@ -114,17 +114,49 @@ static tem_status check_further(const char *path, const model_header *h, const m
     return TEM_OK;
 }
 
+/* The record of a further section, or NULL. */
+static const model_section *find_section(const model_section *table, uint32_t count,
+                                         uint32_t kind) {
+    for (uint32_t i = SECTIONS_REQUIRED; i < count; i++)
+        if (table[i].kind == kind)
+            return &table[i];
+    return NULL;
+}
+
+/* Reads the signals of an adapted model. Only the euclidean metric has them, and at least one
+ * column comes before them. */
+static tem_status read_signals(const file_view *view, const char *path, const model_header *h,
+                               const model_section *table, model_signals *signals,
+                               tem_error *error) {
+    const model_section *s = find_section(table, h->sections, SECTION_SIGNALS);
+    *signals = (model_signals){0};
+    if (s == NULL)
+        return TEM_OK;
+    model_signals found = {0};
+    const tem_status status =
+        signals_read((const unsigned char *)view->data + s->offset, s->bytes, &found, error);
+    if (status != TEM_OK)
+        return status == TEM_ERR_DAMAGED ? damaged(error, path, "no adaptation has its signals")
+                                         : status;
+    if (h->metric != TEM_EUCLIDEAN || found.count >= h->dimension) {
+        signals_free(&found);
+        return damaged(error, path, "its signals do not fit its columns");
+    }
+    *signals = found;
+    return TEM_OK;
+}
+
 /* Reads how the vectors were prepared, if the model says it. Only the euclidean metric has a
  * sphere. */
 static tem_status read_recipe(const file_view *view, const char *path, const model_header *h,
-                              const model_section *table, tem_recipe *recipe, tem_error *error) {
+                              const model_section *table, uint32_t signals, tem_recipe *recipe,
+                              tem_error *error) {
+    const model_section *s = find_section(table, h->sections, SECTION_RECIPE);
     *recipe = (tem_recipe){0};
-    for (uint32_t i = SECTIONS_REQUIRED; i < h->sections; i++)
-        if (table[i].kind == SECTION_RECIPE &&
-            (h->metric != TEM_EUCLIDEAN ||
-             !recipe_read((const unsigned char *)view->data + table[i].offset, table[i].bytes,
-                          h->words, h->dimension, recipe)))
-            return damaged(error, path, "no preparation of vectors has its recipe");
+    if (s != NULL && (h->metric != TEM_EUCLIDEAN ||
+                      !recipe_read((const unsigned char *)view->data + s->offset, s->bytes,
+                                   h->words, h->dimension - signals, recipe)))
+        return damaged(error, path, "no preparation of vectors has its recipe");
     return TEM_OK;
 }
 
@@ -206,10 +238,7 @@ static void attach(tem_model *m, const model_header *h, const model_section *tab
 
 /* The record of the excluded words, or NULL. */
 static const model_section *excluded_section(const tem_model *m) {
-    for (uint32_t i = SECTIONS_REQUIRED; i < m->section_count; i++)
-        if (m->table[i].kind == SECTION_EXCLUDED)
-            return &m->table[i];
-    return NULL;
+    return find_section(m->table, m->section_count, SECTION_EXCLUDED);
 }
 
 static tem_status attach_excluded(tem_model *m, tem_error *error) {
@@ -222,6 +251,7 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
     model_section table[SECTIONS_MAX] = {0};
     model_seal seal;
     tem_recipe recipe;
+    model_signals signals = {0};
     tem_model *m = NULL;
     tem_status status = check_header(&view, path, &header, error);
     if (status == TEM_OK)
@@ -229,18 +259,22 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
     if (status == TEM_OK)
         status = check_seal(&view, path, &header, table, &seal, error);
     if (status == TEM_OK)
-        status = read_recipe(&view, path, &header, table, &recipe, error);
+        status = read_signals(&view, path, &header, table, &signals, error);
+    if (status == TEM_OK)
+        status = read_recipe(&view, path, &header, table, signals.count, &recipe, error);
     if (status == TEM_OK) {
         m = core_alloc_zero(1, sizeof *m);
         if (m == NULL)
             status = core_fail_memory(error);
     }
     if (status != TEM_OK) {
+        signals_free(&signals);
         file_close(&view);
         return status;
     }
     m->file = view;
     m->recipe = recipe;
+    m->signals = signals;
     memcpy(m->hash, seal.hash, sizeof m->hash);
     attach(m, &header, table);
     m->path = core_alloc(strlen(path) + 1, 1);
@@ -284,6 +318,7 @@ void model_free(tem_model *m) {
     }
     core_free((void *)(uintptr_t)m->excluded);
     core_free(m->excluded_bits);
+    signals_free(&m->signals);
     core_free(m);
 }
 
