@@ -1,13 +1,10 @@
 /* api_learn.c - tem_channel of tem_learn.h, vectors to learn with, and statistics. */
-#include "core/reserved.h"
-#include "core/status.h"
+#include "api/learn_checks.h"
 #include "learn/deconvolve.h"
 #include "learn/estimate.h"
 #include "learn/posterior.h"
 #include "learn/text_vectors.h"
 #include "model/model.h"
-
-#include <math.h>
 
 /* ---- tem_channel ---- */
 
@@ -58,14 +55,6 @@ tem_status tem_channel_backward(const tem_channel *channel, const double *in, ui
     return status == TEM_OK ? channel_backward(channel, in, columns, run, out, error) : status;
 }
 
-static tem_status check_expectation(const tem_expectation *expected, tem_error *error) {
-    if (is_for_newer(expected, error))
-        return TEM_ERR_ARGUMENT;
-    if (expected == NULL || expected->prior == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "a prior is needed");
-    return TEM_OK;
-}
-
 tem_status tem_channel_expect(const tem_channel *channel, const tem_expectation *expected,
                               double *shares, tem_error *error) {
     const tem_status status = check_expectation(expected, error);
@@ -78,13 +67,6 @@ tem_status tem_channel_expect(const tem_channel *channel, const tem_expectation 
 }
 
 /* ---- posterior vectors ---- */
-
-static bool all_finite(const double *numbers, uint64_t count) {
-    for (uint64_t i = 0; i < count; i++)
-        if (!isfinite(numbers[i]))
-            return false;
-    return true;
-}
 
 tem_status tem_channel_posterior(const tem_channel *channel, const tem_expectation *expected,
                                  const double *vectors, uint32_t columns, const tem_run *run,

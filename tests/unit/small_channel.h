@@ -49,19 +49,25 @@ static inline void copy_laws(small_channel *s) {
     }
 }
 
-/* `words` points at random in a square of side 4; weights NULL: all 1. */
-static inline small_channel small_channel_make(uint32_t words, tem_mechanism_options options) {
-    small_channel s = {.words = words};
-    float *values = make_zeros(2 * (size_t)words, sizeof *values);
-    for (uint32_t i = 0; i < 2 * words; i++)
-        values[i] = (float)(4 * random_share());
-    s.model = small_model(NULL, values, words, 2, TEM_EUCLIDEAN, words);
-    free(values);
+/* Takes over the model. */
+static inline small_channel small_channel_of(tem_model *model, uint32_t words,
+                                             tem_mechanism_options options) {
+    small_channel s = {.words = words, .model = model};
     s.mechanism = mechanism_of(s.model, options);
     assert_int_equal(tem_channel_create(s.mechanism, NULL, &s.channel, NULL), TEM_OK);
     assert_int_equal(tem_prior_create_zipf(s.model, 1, &s.prior, NULL), TEM_OK);
     copy_laws(&s);
     return s;
+}
+
+/* `words` points at random in a square of side 4; weights NULL: all 1. */
+static inline small_channel small_channel_make(uint32_t words, tem_mechanism_options options) {
+    float *values = make_zeros(2 * (size_t)words, sizeof *values);
+    for (uint32_t i = 0; i < 2 * words; i++)
+        values[i] = (float)(4 * random_share());
+    tem_model *model = small_model(NULL, values, words, 2, TEM_EUCLIDEAN, words);
+    free(values);
+    return small_channel_of(model, words, options);
 }
 
 static inline void small_channel_free(small_channel *s) {

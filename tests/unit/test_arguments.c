@@ -4,7 +4,7 @@
  * here. */
 #include "command/tem_command.h"
 #include "mech/tem_mechanism.h"
-#include "tem_learn.h"
+#include "tem_adapt.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -538,6 +538,7 @@ static void test_accounts(void **state) {
     tem_certificate_info info;
     tem_audit audit;
     double losses[2];
+    tem_unadapted unadapted = {.loss = 7};
     tem_summary summary;
     tem_point point, points[TEM_CURVE_MAX];
     uint32_t count = 7;
@@ -554,6 +555,11 @@ static void test_accounts(void **state) {
     REFUSED(tem_accountant_losses(accountant, NULL, 1, NULL, losses, error));
     REFUSED(tem_accountant_losses(accountant, mechanism, 0, NULL, losses, error));
     REFUSED(tem_accountant_losses(accountant, mechanism, 1, NULL, NULL, error));
+    REFUSED(tem_accountant_unadapted(NULL, mechanism, NULL, &unadapted, error));
+    REFUSED(tem_accountant_unadapted(accountant, NULL, NULL, &unadapted, error));
+    REFUSED(tem_accountant_unadapted(accountant, mechanism, NULL, NULL, error));
+    REFUSED(tem_accountant_unadapted(accountant, mechanism, NULL, &unadapted, error));
+    assert_true(unadapted.loss == 7);
     REFUSED(tem_prior_create_zipf(NULL, 1, &no_prior, error));
     REFUSED(tem_prior_create_zipf(model, 1, NULL, error));
     REFUSED(tem_prior_load(NULL, "/dev/null", NULL, &no_prior, error));
@@ -774,6 +780,7 @@ static void test_learning(void **state) {
     const tem_expectation expected = {.prior = prior}, no_prior = {0};
     tem_channel *no_channel = NULL;
     double in[2 * COUNT] = {0}, out[2 * COUNT] = {0};
+    tem_told told = {0};
     uint32_t missing = 7;
     REFUSED(tem_channel_create(NULL, NULL, &no_channel, error));
     REFUSED(tem_channel_create(mechanism, NULL, NULL, error));
@@ -795,6 +802,12 @@ static void test_learning(void **state) {
     REFUSED(tem_channel_posterior(channel, &expected, NULL, 1, NULL, out, error));
     REFUSED(tem_channel_posterior(channel, &expected, in, 0, NULL, out, error));
     REFUSED(tem_channel_posterior(channel, &expected, in, 1, NULL, NULL, error));
+    REFUSED(tem_channel_told(NULL, &expected, in, 1, NULL, &told, error));
+    REFUSED(tem_channel_told(channel, NULL, in, 1, NULL, &told, error));
+    REFUSED(tem_channel_told(channel, &no_prior, in, 1, NULL, &told, error));
+    REFUSED(tem_channel_told(channel, &expected, NULL, 1, NULL, &told, error));
+    REFUSED(tem_channel_told(channel, &expected, in, 0, NULL, &told, error));
+    REFUSED(tem_channel_told(channel, &expected, in, 1, NULL, NULL, error));
     REFUSED(tem_model_align_vectors(NULL, vectors, out, &missing, error));
     REFUSED(tem_model_align_vectors(model, NULL, out, &missing, error));
     REFUSED(tem_model_align_vectors(model, vectors, NULL, &missing, error));
@@ -805,6 +818,7 @@ static void test_learning(void **state) {
     REFUSED(tem_text_vectors(model, "/dev/null", 1, NULL, NULL, error));
     assert_true(tem_channel_inputs(NULL) == 0 && tem_channel_outputs(NULL) == 0);
     assert_true(no_channel == NULL && is_zero(out, sizeof out) && missing == 7);
+    assert_true(is_zero(&told, sizeof told));
 }
 
 static void test_newer_statistics(void **state) {
@@ -858,6 +872,7 @@ static void test_newer_learning(void **state) {
     tem_expectation expected = {.prior = prior};
     tem_channel *no_channel = NULL;
     double in[2 * COUNT] = {0}, out[2 * COUNT] = {0};
+    tem_told told = {0};
     NEWER(run, tem_channel_create(mechanism, &run, &no_channel, error));
     NEWER(run, tem_channel_forward(channel, in, 1, &run, out, error));
     NEWER(run, tem_channel_backward(channel, in, 1, &run, out, error));
@@ -865,7 +880,9 @@ static void test_newer_learning(void **state) {
     NEWER(run, tem_text_vectors(model, "/dev/null", 1, &run, out, error));
     NEWER(expected, tem_channel_expect(channel, &expected, out, error));
     NEWER(expected, tem_channel_posterior(channel, &expected, in, 1, NULL, out, error));
-    assert_true(no_channel == NULL && is_zero(out, sizeof out));
+    NEWER(run, tem_channel_told(channel, &expected, in, 1, &run, &told, error));
+    NEWER(expected, tem_channel_told(channel, &expected, in, 1, NULL, &told, error));
+    assert_true(no_channel == NULL && is_zero(out, sizeof out) && is_zero(&told, sizeof told));
 }
 
 static void test_newer_accounts(void **state) {
@@ -878,6 +895,7 @@ static void test_newer_accounts(void **state) {
     tem_audit audit;
     tem_summary summary = {0};
     double losses[2];
+    tem_unadapted unadapted;
     tem_point point = {0}, points[TEM_CURVE_MAX];
     uint32_t count = 7;
     tem_calibration wanted = {.epsilon = 1};
@@ -885,6 +903,7 @@ static void test_newer_accounts(void **state) {
     NEWER(run, tem_accountant_create(model, NULL, &run, &no_accountant, error));
     NEWER(run, tem_accountant_audit(accountant, mechanism, &run, &audit, error));
     NEWER(run, tem_accountant_losses(accountant, mechanism, 1, &run, losses, error));
+    NEWER(run, tem_accountant_unadapted(accountant, mechanism, &run, &unadapted, error));
     NEWER(run, tem_prior_load(model, "/dev/null", &run, &no_prior, error));
     NEWER(run, tem_accountant_summarise(accountant, mechanism, prior, 0, &run, &summary, error));
     NEWER(run, tem_summarise_once(mechanism, prior, &run, &summary, error));
