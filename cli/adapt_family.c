@@ -106,7 +106,7 @@ static void print_title(const char *title, int width, uint32_t signals) {
         fputs("    side    kept", stdout);
     for (uint32_t i = 0; signals <= SHOWN && i < signals; i++)
         printf("  side %u  kept %u", i + 1, i + 1);
-    putchar('\n');
+    puts("  target");
 }
 
 static void print_told(const family_member *m, uint32_t signals) {
@@ -119,13 +119,13 @@ static void print_told(const family_member *m, uint32_t signals) {
 static void print_member(int width, const family_member *m, uint32_t signals, bool is_best) {
     printf("%c %*s", is_best ? '>' : ' ', width, m->label);
     if (!m->reached) {
-        puts("  the target cannot be reached");
+        puts("  cannot be reached");
         return;
     }
     const tem_summary *s = &m->point.summary;
     printf("  %8.4g  %8.4f  %8.6f  %7.5f", m->point.epsilon, m->point.s, s->bayes, s->self_exposed);
     print_told(m, signals);
-    puts(m->lacks_rest ? "  s too small" : "");
+    puts(m->lacks_rest ? "  s too small" : "  is kept");
 }
 
 void family_print(const char *title, int width, const family_member *members, size_t count,

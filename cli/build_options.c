@@ -44,12 +44,18 @@ static int check_space(const char *command, const build_choice *b) {
     return EXIT_DONE;
 }
 
-int build_check(const char *command, build_choice *b) {
-    tem_error error;
+int build_check_names(const char *command, const build_choice *b) {
     if (b->vectors == NULL)
         return talk_usage(command, "which vectors? tem %s VECTORS -o MODEL", command);
     if (b->output == NULL)
         return talk_usage(command, "which file to write? -o MODEL");
+    return EXIT_DONE;
+}
+
+int build_check(const char *command, build_choice *b) {
+    tem_error error;
+    if (build_check_names(command, b) != EXIT_DONE)
+        return EXIT_USAGE;
     if (tem_metric_parse(b->metric_name, &b->metric, &error) != TEM_OK)
         return talk_usage(command, "--metric: %s", error.message);
     if (b->space_name != NULL && tem_space_parse(b->space_name, &b->space, &error) != TEM_OK)

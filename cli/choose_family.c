@@ -23,7 +23,7 @@ typedef struct family {
     signal_set signals;
     family_member members[FAMILY_MAX];
     family_member curves[FAMILY_MAX][GUESSES];
-    const family_member *best; /* NULL: no model reaches the target */
+    const family_member *best;
 } family;
 
 /* -------------------------------------------------------------------- opening -- */
@@ -139,11 +139,8 @@ static void print_curves(const family *f, int width) {
 static void print_text(const family *f) {
     const family_request *r = f->request;
     const int width = label_width(f);
-    if (f->best == NULL)
-        printf("no model reaches a best guess of %.6g: %s\n", r->bayes, f->members[0].why_not);
-    else
-        printf("%s keeps the signals of %s best: %.1f %% of the variance, at epsilon %.4g\n",
-               f->best->label, f->signals_path, 100 * f->best->variance, f->best->point.epsilon);
+    printf("%s keeps the signals of %s best: %.1f %% of the variance, at epsilon %.4g\n",
+           f->best->label, f->signals_path, 100 * f->best->variance, f->best->point.epsilon);
     printf("the best guess at a word is right with probability at most %.6g; prior %s\n\n",
            r->bayes, r->prior_text);
     signal_set_print(f->signals.list, f->signals.count, false);
@@ -177,11 +174,10 @@ static json_t *models_json(const family *f) {
 
 static bool print_json(const family *f) {
     const family_request *r = f->request;
-    json_t *all = json_pack("{s:s, s:f, s:s, s:o, s:s, s:o, s:o}", "target", "bayes", "wanted",
-                            r->bayes, "prior", r->prior_text, "best",
-                            f->best != NULL ? json_string(f->best->label) : json_null(),
-                            "signals_of", f->signals_path, "signals",
-                            signal_set_as_json(&f->signals), "models", models_json(f));
+    json_t *all =
+        json_pack("{s:s, s:f, s:s, s:s, s:s, s:o, s:o}", "target", "bayes", "wanted", r->bayes,
+                  "prior", r->prior_text, "best", f->best->label, "signals_of", f->signals_path,
+                  "signals", signal_set_as_json(&f->signals), "models", models_json(f));
     const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
     json_decref(all);
     putchar('\n');
@@ -226,12 +222,15 @@ static int compare(family *f) {
     if (status != EXIT_DONE)
         return status;
     f->best = family_best(f->members, r->count);
+    if (f->best == NULL) {
+        fprintf(stderr, "tem: %s: %s\n", r->paths[0], f->members[0].why_not);
+        return EXIT_FAILED;
+    }
     if (!r->json)
         print_text(f);
     else if (!print_json(f))
         return EXIT_FAILED;
-    status = r->plot_path != NULL ? draw(f) : EXIT_DONE;
-    return f->best != NULL ? status : EXIT_FAILED;
+    return r->plot_path != NULL ? draw(f) : EXIT_DONE;
 }
 
 int choose_family(const family_request *r) {

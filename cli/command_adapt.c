@@ -40,7 +40,7 @@ typedef struct adapter {
     char labels[STRETCHES][LABEL_BYTES];
     family_member members[STRETCHES];
     const family_member *best; /* or NULL */
-    tem_model *model;          /* of `best`, or of --stretch; NULL: the plain one */
+    tem_model *model;          /* of `best`, or of --stretch; NULL: the plain model */
 } adapter;
 
 static bool has_target(const adapt_request *r) {
@@ -318,7 +318,7 @@ static int adapt_with(adapter *a) {
     talk_end_progress();
     if (status == TEM_OK)
         tell_signals(a);
-    if (status == TEM_OK && !has_target(r))
+    if (status == TEM_OK && r->stretch > 0)
         status = make_model(a, r->stretch, &a->model, &error);
     talk_end_progress();
     if (status != TEM_OK)
@@ -370,7 +370,7 @@ static void print_help(const option_spec *table) {
          "The model file appears whole or not at all.");
 }
 
-/* Checks that there is either a stretch or a target. */
+/* Checks that there is either a stretch or a target, and what belongs to it. */
 static int check_target(adapt_request *r) {
     const family_wish *wish = &r->wish;
     const char *of_target = wish->exposed > 0       ? "exposed"
@@ -390,6 +390,8 @@ static int check_target(adapt_request *r) {
                           "--%s takes a probability below 1: at any epsilon a word may become "
                           "another",
                           wish->bayes >= 1 ? "bayes" : "exposed");
+    if (r->squash > 0 && r->squash < squash_least)
+        return talk_usage("adapt", "--squash takes a number of at least 0.1, such as 3");
     if (wish->rest > 1)
         return talk_usage("adapt", "--rest takes a number from 0 to 1, such as 0.9");
     if (r->prior_text != NULL && strcmp(r->prior_text, "-") == 0)
@@ -399,11 +401,11 @@ static int check_target(adapt_request *r) {
 }
 
 static int check_request(adapt_request *r) {
-    if (r->build.vectors == NULL)
-        return talk_usage("adapt", "which vectors? tem adapt VECTORS -o MODEL");
-    if (r->squash > 0 && r->squash < squash_least)
-        return talk_usage("adapt", "--squash takes a number of at least 0.1, such as 3");
-    int status = check_target(r);
+    int status = build_check_names("adapt", &r->build);
+    if (status == EXIT_DONE)
+        status = sources_check("adapt", &r->sources);
+    if (status == EXIT_DONE)
+        status = check_target(r);
     if (status == EXIT_DONE)
         status = build_check("adapt", &r->build);
     if (status == EXIT_DONE && r->plot_path != NULL)
@@ -411,7 +413,7 @@ static int check_request(adapt_request *r) {
     if (status == EXIT_DONE && outputs_are_same(r->plot_path, r->build.output))
         status = talk_usage("adapt", "--output and --plot name the same file");
     if (status == EXIT_DONE)
-        status = sources_check("adapt", &r->sources);
+        status = sources_check_files("adapt", &r->sources);
     if (r->wish.rest < 0)
         r->wish.rest = rest_default;
     if (r->prior_text == NULL)

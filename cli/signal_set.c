@@ -102,7 +102,7 @@ void signal_set_print(const tem_signal *list, uint32_t count, bool with_source) 
         printf("signal %-4u ", i + 1);
         print_signal(&list[i]);
         if (with_source)
-            printf("; source %.16s", list[i].source);
+            printf("\n            source %.16s", list[i].source);
         putchar('\n');
     }
 }

@@ -57,11 +57,15 @@ static int check_fields(const char *command, const source_choice *c) {
     return EXIT_DONE;
 }
 
-static int check_file(const char *command, const source_choice *c, size_t i) {
+static int check_format(const char *command, const source_choice *c, size_t i) {
     const char *path = c->files.items[i].value;
-    if (is_labelled(c, i) && format_of(c, path) == 0)
-        return talk_usage(command, "%s: what is its format? --format %s", path,
-                          format_names_with_fields());
+    if (!is_labelled(c, i) || format_of(c, path) != 0)
+        return EXIT_DONE;
+    return talk_usage(command, "%s: what is its format? --format %s", path,
+                      format_names_with_fields());
+}
+
+static int check_file(const char *command, const char *path) {
     if (outputs_include(path))
         return talk_usage(command, "%s is a source and an output, which tem would overwrite", path);
     if (access(path, R_OK) == 0)
@@ -76,7 +80,14 @@ int sources_check(const char *command, const source_choice *c) {
                                    "FILE, or --labelled FILE with --text and --label");
     int status = check_fields(command, c);
     for (size_t i = 0; status == EXIT_DONE && i < c->files.count; i++)
-        status = check_file(command, c, i);
+        status = check_format(command, c, i);
+    return status;
+}
+
+int sources_check_files(const char *command, const source_choice *c) {
+    int status = EXIT_DONE;
+    for (size_t i = 0; status == EXIT_DONE && i < c->files.count; i++)
+        status = check_file(command, c->files.items[i].value);
     return status;
 }
 

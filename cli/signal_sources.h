@@ -45,10 +45,11 @@ typedef struct source_choice {
             "--labelled: csv, tsv or jsonl (default: by the ending of the file's name)", 0, 0      \
     }
 
-/* Checks the choice before anything is read: the fields and formats, whether the files can be
- * opened, and whether one of them is an output (outputs.h). Returns an exit status; prints what is
- * wrong. */
+/* Checks the choice before anything is read: the fields and formats; and then the files: whether
+ * they can be opened, and whether one of them is an output (outputs.h). Return an exit status; print
+ * what is wrong. */
 int sources_check(const char *command, const source_choice *choice);
+int sources_check_files(const char *command, const source_choice *choice);
 
 /* Adds the signals of all files, in their order. Fails as tem_adaptation_add does. */
 tem_status sources_add(const source_choice *choice, tem_adaptation *adaptation, const tem_run *run,
