@@ -182,8 +182,12 @@ static void print_target(const adapter *a) {
            "most %.6g\n",
            a->best->label, p->epsilon, p->summary.bayes, wish->bayes);
     if (wish->exposed > 0)
-        printf("no word stays itself more often than %.6g, at most %.6g\n", p->summary.self_exposed,
-               wish->exposed);
+        printf("The most exposed word stays itself in %.6g of the cases, at most %.6g\n",
+               p->summary.self_exposed, wish->exposed);
+    else
+        printf("The most exposed word stays itself in %.4f of the cases, in the plain space in "
+               "%.4f; --exposed\nlimits that.\n",
+               p->summary.self_exposed, a->members[0].point.summary.self_exposed);
     printf("s = %.6f, %.4f times that of the plain space, at least %.6g; prior %s\n", p->s,
            p->s / a->members[0].point.s, wish->rest, a->request->prior_text);
 }
