@@ -145,6 +145,8 @@ static void test_lexicon_finds_direction(void **state) {
     assert_int_equal(s.used, WORDS / 2);
     assert_int_equal(s.left_out, 0);
     assert_true(s.correlation > 0.9 && s.low < s.correlation && s.correlation < s.high);
+    const double z = atanh(s.correlation), reach = 1.96 / sqrt(WORDS / 2.0 - 3);
+    assert_true(fabs(s.low - tanh(z - reach)) < 1e-9 && fabs(s.high - tanh(z + reach)) < 1e-9);
     assert_true(agreement(a, 0) > five_degrees);
     tem_adaptation_free(a);
 }
@@ -660,6 +662,29 @@ static void test_recipe_and_exclusion_stay(void **state) {
     free(names);
 }
 
+/* A report names what the model keeps on purpose. */
+static void test_report_names_signals(void **state) {
+    (void)state;
+    tem_adaptation *a = begin();
+    write_lexicon(2, 1, 0.3);
+    assert_int_equal(add_lexicon(a, NULL), TEM_OK);
+    assert_int_equal(add_lexicon(a, NULL), TEM_OK);
+    tem_model *m = adapt(a, 0.5, 0);
+    const tem_mechanism_options options = {.epsilon = 1};
+    const tem_job job = {0};
+    const tem_counts counts = {0};
+    tem_mechanism *mechanism = NULL;
+    char *text = NULL;
+    size_t bytes = 0;
+    assert_int_equal(tem_mechanism_create(m, &options, &mechanism, NULL), TEM_OK);
+    assert_int_equal(tem_report_json(mechanism, &job, &counts, NULL, &text, &bytes, NULL), TEM_OK);
+    assert_non_null(strstr(text, "\"keeps\": \"source, source\","));
+    tem_text_free(text);
+    tem_mechanism_free(mechanism);
+    tem_model_free(m);
+    tem_adaptation_free(a);
+}
+
 static void test_threads_change_nothing(void **state) {
     (void)state;
     char hashes[2][65];
@@ -778,6 +803,7 @@ int main(void) {
         cmocka_unit_test(test_plain_stretch),
         cmocka_unit_test(test_saved_model_knows_signals),
         cmocka_unit_test(test_recipe_and_exclusion_stay),
+        cmocka_unit_test(test_report_names_signals),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_refused_models),
         cmocka_unit_test(test_hostile_signals),
