@@ -83,7 +83,7 @@ typedef struct build_choice {
             "words that must never be outputs, one per line; they stay inputs", 0, 0               \
     }
 
-/* Checks that the vectors and the output are named. Returns an exit status; prints what is wrong. */
+/* Checks that vectors and output are named. Returns an exit status; prints what is wrong. */
 int build_check_names(const char *command, const build_choice *choice);
 
 /* Completes the choice before any vector is read, and reads the words to exclude. Returns an exit

@@ -45,9 +45,9 @@ typedef struct source_choice {
             "--labelled: csv, tsv or jsonl (default: by the ending of the file's name)", 0, 0      \
     }
 
-/* Checks the choice before anything is read: the fields and formats; and then the files: whether
- * they can be opened, and whether one of them is an output (outputs.h). Return an exit status; print
- * what is wrong. */
+/* Check the choice before anything is read: the fields and formats; and then the files: whether
+ * they can be opened, and whether one of them is an output (outputs.h). Return an exit status;
+ * print what is wrong. */
 int sources_check(const char *command, const source_choice *choice);
 int sources_check_files(const char *command, const source_choice *choice);
 
