@@ -523,6 +523,7 @@ static tem_status learn(const tem_model *model, const tem_vectors *vectors, cons
     tem_channel *channel = NULL;
     tem_prior *prior = NULL;
     double in[WORDS + 1] = {1, 2, 3, 4}, out[WORDS + 1] = {0}, vector[2 * WORDS];
+    tem_told told = {0};
     uint32_t missing = 7;
     tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
     if (status == TEM_OK) {
@@ -543,6 +544,9 @@ static tem_status learn(const tem_model *model, const tem_vectors *vectors, cons
     if (status == TEM_OK)
         status = tem_channel_posterior(channel, &expected, in, 1, run, out, NULL);
     assert_true((out[0] > 0) == (status == TEM_OK));
+    if (status == TEM_OK)
+        status = tem_channel_told(channel, &expected, in, 1, run, &told, NULL);
+    assert_true((told.side > 0) == (status == TEM_OK));
     out[0] = 0;
     if (status == TEM_OK)
         status = tem_text_vectors(model, text, 1, run, out, NULL);
