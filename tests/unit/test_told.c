@@ -354,7 +354,8 @@ static tem_model *random_adapted(uint32_t count, uint32_t columns, uint32_t sign
         for (uint32_t i = 0; i < columns; i++)
             row[i] = (float)(3 * random_share());
         for (uint32_t i = 0; i < signals; i++)
-            row[columns + i] = (float)(stretch * tanh(row[i] - row[(i + 1) % columns]));
+            row[columns + i] =
+                (float)(stretch * tanh(row[i % columns] - 0.5 * row[(i + 1) % columns]));
         if (w >= same)
             memcpy(row, row - (size_t)same * dimension, dimension * sizeof *row);
     }
@@ -528,11 +529,12 @@ static void test_losses_with_loose_bounds(void **state) {
     (void)state;
     enum { WORDS = 250, DIMENSION = 3 };
     for (int repeat = 0; repeat < 3; repeat++) {
-        float values[WORDS * DIMENSION] = {0};
+        float values[WORDS * DIMENSION];
         for (int w = 0; w < WORDS; w++) {
-            const double x = 8 * random_share() * random_share();
+            const double u = random_share(), x = 8 * u * u * u, y = 2 * random_share();
             values[w * DIMENSION] = (float)x;
-            values[w * DIMENSION + 2] = (float)(2 * x);
+            values[w * DIMENSION + 1] = (float)y;
+            values[w * DIMENSION + 2] = (float)(x + 2 * y);
         }
         values[WORDS / 2 * DIMENSION + 1] = 1000;
         tem_model *m = adapted_model(values, WORDS, DIMENSION, 1);
@@ -540,6 +542,26 @@ static void test_losses_with_loose_bounds(void **state) {
         check_unadapted(m, (tem_mechanism_options){.epsilon = 8}, EXACT);
         tem_model_free(m);
     }
+}
+
+/* The worst pair is among those that tem drops at first. The words 0 and 2 are the only outputs.
+ * ln Z differs little between the words from 3 on, which the signal stretches by 2.2; but word 2,
+ * far away, makes the bounds loose, so each pair of them may lose twice that. ln Z differs by nearly
+ * s d between the words 0 and 1, which the signal stretches by 1.8. */
+static void test_loss_of_a_dropped_pair(void **state) {
+    (void)state;
+    enum { WORDS = 96 };
+    float values[WORDS][3] = {{0.5f, 5, 2}, {1.5f, 5, 3.5f}, {0, 1000, 0}};
+    uint32_t outputs[WORDS] = {1, 0, 1};
+    for (int w = 3; w < WORDS; w++) {
+        values[w][0] = (float)(w % 16) / 16;
+        values[w][2] = 2 * values[w][0];
+    }
+    tem_model *m = adapted_model(values[0], WORDS, 3, 1);
+    const tem_unadapted found = check_unadapted(
+        m, (tem_mechanism_options){.epsilon = 2, .gamma = 20, .weights = outputs}, EXACT);
+    assert_true(found.worst_a == 0 && found.worst_b == 1);
+    tem_model_free(m);
 }
 
 /* One of two words is no output. So ln Z differs by exactly s d, the loss is 2 s d / d0, and nothing
@@ -667,6 +689,7 @@ int main(void) {
         cmocka_unit_test(test_losses_of_excluded_words),
         cmocka_unit_test(test_losses_of_duplicates),
         cmocka_unit_test(test_losses_with_loose_bounds),
+        cmocka_unit_test(test_loss_of_a_dropped_pair),
         cmocka_unit_test(test_losses_are_rounded_up),
         cmocka_unit_test(test_losses_without_products),
         cmocka_unit_test(test_losses_at_one_point),
