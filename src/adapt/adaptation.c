@@ -340,9 +340,6 @@ static tem_status describe_model(const tem_adaptation *a, double stretch, double
     m->signals = (model_signals){
         .count = a->count, .stretch = stretch, .squash = squash, .unit = unit, .list = list};
     model_space_hash(a->model, m->signals.base);
-    /* The model that was adapted was on a grid already, which may have moved its points. */
-    if (__builtin_add_overflow(m->deviation, a->model->deviation, &m->deviation))
-        m->deviation = UINT32_MAX;
     return signals_write(&m->signals, error);
 }
 
@@ -353,15 +350,19 @@ static tem_status build_from(const tem_adaptation *a, const tem_vectors *vectors
         .metric = TEM_EUCLIDEAN,
         .neighbours = neighbours > 0 ? neighbours : a->model->neighbours,
         .space = vectors->recipe.space == TEM_SPACE_SPHERE ? TEM_SPACE_DEFAULT : TEM_SPACE_RAW};
-    tem_status status = model_build(vectors, &options, run, model, error);
-    if (status == TEM_OK) {
-        status = model_exclude_like(*model, a->model, error);
-        if (status != TEM_OK) {
-            model_free(*model);
-            *model = NULL;
-        }
+    tem_model *m = NULL;
+    tem_status status = model_build(vectors, &options, run, &m, error);
+    if (status == TEM_OK)
+        status = model_exclude_like(m, a->model, error);
+    if (status != TEM_OK) {
+        model_free(m);
+        return status;
     }
-    return status;
+    /* The model that was adapted was on a grid already, which may have moved its points. */
+    if (__builtin_add_overflow(m->deviation, a->model->deviation, &m->deviation))
+        m->deviation = UINT32_MAX;
+    *model = m;
+    return TEM_OK;
 }
 
 static tem_status check_options(const tem_adaptation *a, const tem_adapt_options *o,

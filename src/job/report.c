@@ -71,6 +71,15 @@ static void set_time(report *r) {
     set_name(r, RUN_TIME, r->time);
 }
 
+/* Names the signals of an adapted model; null for any other model. */
+static void set_keeps(report *r, const model_signals *signals) {
+    for (uint32_t i = 0; i < signals->count; i++) {
+        strcat(r->keeps, i > 0 ? ", " : "");
+        strcat(r->keeps, signals->list[i].name);
+    }
+    set_name(r, RUN_KEEPS, signals->count > 0 ? r->keeps : NULL);
+}
+
 void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
                  const tem_counts *counts) {
     const char *why_not_private = spending_why_not_private(mechanism, job);
@@ -96,6 +105,7 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
     set_number(r, RUN_SPENT, words * r->info.epsilon, true);
     set_number(r, RUN_SPENT_WORST, words * r->info.epsilon_gamma, is_private);
     set_name(r, RUN_MODEL, r->model.hash);
+    set_keeps(r, &mechanism->model->signals);
 }
 
 void report_fill_ledger(report *r, const tem_job *job, const tem_balance *balance) {

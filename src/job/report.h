@@ -16,6 +16,7 @@ typedef struct report {
     tem_mechanism_info info;
     tem_model_info model;
     char time[32];
+    char keeps[TEM_SIGNALS_MAX * (TEM_SIGNAL_NAME_MAX + 2) + 1]; /* "valence, rating" */
 } report;
 
 /* Fills in all fields except two kinds, which become null: those of the ledger, and RUN_EFFECTS,

@@ -775,6 +775,60 @@ static void test_results_clear_reserved(void **state) {
         }                                                                                          \
     } while (0)
 
+static void test_adapting(void **state) {
+    (void)state;
+    const tem_signal_source nothing = {0}, plain = {.path = never, .format = TEM_FORMAT_TEXT};
+    const tem_signal_source half = {.path = never, .format = TEM_FORMAT_CSV, .text = "text"};
+    const tem_signal_source rated = {.path = never, .is_rating = 1};
+    const tem_signal_source newer = {.path = never, .reserved = {1}};
+    const tem_adapt_options options = {.stretch = 1}, strange = {.stretch = 1, .zero = 1};
+    const tem_adapt_options later = {.stretch = 1, .reserved = {1}};
+    tem_adaptation *a = NULL;
+    tem_model *m = NULL;
+    tem_signal signal;
+    tem_adapted adapted = {.signals = 7};
+    double numbers[COUNT];
+    REFUSED(tem_adaptation_create(NULL, &a, error));
+    REFUSED(tem_adaptation_create(model, NULL, error));
+    assert_int_equal(tem_adaptation_create(model, &a, NULL), TEM_OK);
+    REFUSED(tem_adaptation_add(NULL, &plain, NULL, error));
+    REFUSED(tem_adaptation_add(a, NULL, NULL, error));
+    REFUSED(tem_adaptation_add(a, &nothing, NULL, error));
+    REFUSED(tem_adaptation_add(a, &plain, NULL, error));
+    REFUSED(tem_adaptation_add(a, &half, NULL, error));
+    REFUSED(tem_adaptation_add(a, &rated, NULL, error));
+    REFUSED(tem_adaptation_add(a, &newer, NULL, error));
+    assert_int_equal(tem_adaptation_count(NULL), 0);
+    assert_int_equal(tem_adaptation_count(a), 0);
+    REFUSED(tem_adaptation_signal(NULL, 0, &signal, error));
+    REFUSED(tem_adaptation_signal(a, 0, &signal, error));
+    REFUSED(tem_adaptation_signal(a, 0, NULL, error));
+    assert_null(tem_adaptation_values(NULL, 0));
+    assert_null(tem_adaptation_values(a, 0));
+    assert_true(isnan(tem_adaptation_correlation(NULL, 0, 0)));
+    assert_true(isnan(tem_adaptation_correlation(a, 0, 0)));
+    REFUSED(tem_adaptation_build(NULL, &options, NULL, &m, error));
+    REFUSED(tem_adaptation_build(a, NULL, NULL, &m, error));
+    REFUSED(tem_adaptation_build(a, &options, NULL, NULL, error));
+    REFUSED(tem_adaptation_build(a, &strange, NULL, &m, error));
+    REFUSED(tem_adaptation_build(a, &later, NULL, &m, error));
+    REFUSED(tem_adaptation_build(a, &options, NULL, &m, error)); /* no signal */
+    assert_null(m);
+    tem_adaptation_free(a);
+    tem_adaptation_free(NULL);
+    tem_model_get_adapted(NULL, &adapted);
+    assert_int_equal(adapted.signals, 0);
+    tem_model_get_adapted(model, NULL);
+    REFUSED(tem_model_signal(NULL, 0, &signal, error));
+    REFUSED(tem_model_signal(model, 0, &signal, error));
+    REFUSED(tem_model_signal(model, 0, NULL, error));
+    REFUSED(tem_model_signal_values(NULL, 0, numbers, error));
+    REFUSED(tem_model_signal_values(model, 0, numbers, error));
+    REFUSED(tem_model_signal_values(model, 0, NULL, error));
+    assert_string_equal(tem_signal_kind_name(TEM_SIGNAL_RATING), "rating");
+    assert_string_equal(tem_signal_kind_name((tem_signal_kind)9), "unknown");
+}
+
 static void test_learning(void **state) {
     (void)state;
     const tem_expectation expected = {.prior = prior}, no_prior = {0};
@@ -1039,6 +1093,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_given),
         cmocka_unit_test(test_infos_of_nothing),
         cmocka_unit_test(test_newer_runs),
+        cmocka_unit_test(test_adapting),
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_newer_learning),
         cmocka_unit_test(test_newer_statistics),

@@ -604,6 +604,86 @@ static void test_learning(void **state) {
     tem_vectors_free(vectors);
 }
 
+/* Signals from both kinds of source, and an adapted model, saved. */
+static tem_status adapt(const tem_model *model, const char *lexicon, const char *texts,
+                        const tem_run *run) {
+    const tem_signal_source sources[] = {
+        {.path = lexicon},
+        {.path = texts, .format = TEM_FORMAT_TSV, .text = "text", .label = "label"}};
+    const tem_adapt_options options = {.stretch = 1, .squash = 2};
+    tem_adaptation *adaptation = NULL;
+    tem_model *made = NULL;
+    tem_status status = tem_adaptation_create(model, &adaptation, NULL);
+    for (uint32_t i = 0; i < 2 && status == TEM_OK; i++) {
+        status = tem_adaptation_add(adaptation, &sources[i], run, NULL);
+        assert_int_equal(tem_adaptation_count(adaptation), i + (status == TEM_OK));
+    }
+    if (status == TEM_OK) {
+        status = tem_adaptation_build(adaptation, &options, run, &made, NULL);
+        assert_true((made != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK)
+        status = tem_model_save(made, target, TEM_OVERWRITE, run, NULL);
+    tem_model_free(made);
+    made = NULL;
+    if (status == TEM_OK) {
+        status = tem_model_open(target, &made, NULL);
+        assert_true((made != NULL) == (status == TEM_OK));
+    }
+    tem_model_free(made);
+    tem_adaptation_free(adaptation);
+    return status;
+}
+
+static void test_adapting(void **state) {
+    (void)state;
+    enum { WORDS = 26 };
+    static char names[WORDS][2];
+    static float values[2 * WORDS];
+    const char *words[WORDS];
+    const tem_run run = {.threads = 2};
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    char lexicon[96], texts[96];
+    snprintf(lexicon, sizeof lexicon, "%s/lexicon.tsv", folder);
+    snprintf(texts, sizeof texts, "%s/texts.tsv", folder);
+    FILE *file = fopen(lexicon, "w"), *labelled = fopen(texts, "w");
+    assert_true(file != NULL && labelled != NULL);
+    fputs("label\ttext\n", labelled);
+    for (int i = 0; i < WORDS; i++) {
+        names[i][0] = (char)('a' + i);
+        words[i] = names[i];
+        values[2 * i] = (float)(i * i % 17);
+        values[2 * i + 1] = (float)(i % 5);
+        fprintf(file, "%s\t%d\n", names[i], i % 7);
+        fprintf(labelled, "%s\t%s\n", i % 2 ? "x" : "y", names[i]);
+    }
+    fclose(file);
+    fclose(labelled);
+    assert_int_equal(tem_vectors_create(words, values, WORDS, 2, &vectors, NULL), TEM_OK);
+    assert_int_equal(
+        tem_model_build(vectors, &(tem_build_options){.space = TEM_SPACE_RAW, .allow_coarse = 1},
+                        NULL, &model, NULL),
+        TEM_OK);
+    for (uint64_t n = 1;; n++) {
+        core_fault_arm(n);
+        const tem_status status = adapt(model, lexicon, texts, &run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 60);
+            break;
+        }
+        assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE);
+    }
+    unlink(lexicon);
+    unlink(texts);
+    unlink(target);
+    tem_model_free(model);
+    tem_vectors_free(vectors);
+}
+
 /* Audit, losses and calibration of a model. */
 static tem_status audit_model(const tem_model *model, const tem_run *run) {
     const tem_mechanism_options options = {.epsilon = 2};
@@ -781,10 +861,10 @@ int main(void) {
         cmocka_unit_test(test_sphere),      cmocka_unit_test(test_memory),
         cmocka_unit_test(test_function),    cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_certificate), cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_summary),     cmocka_unit_test(test_learning),
-        cmocka_unit_test(test_audit),       cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_nearest),     cmocka_unit_test(test_report),
-        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_summary),     cmocka_unit_test(test_adapting),
+        cmocka_unit_test(test_learning),    cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_choose),      cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_report),      cmocka_unit_test(test_statistics),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

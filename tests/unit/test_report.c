@@ -98,7 +98,7 @@ static void test_private_run(void **state) {
     assert_string_equal(name(r, "punctuation"), "drop");
     assert_string_equal(name(r, "missing"), "empty");
     assert_true(json_is_false(json_object_get(r, "keep_lines")));
-    assert_true(is_null(r, "certificate") && is_null(r, "effects"));
+    assert_true(is_null(r, "certificate") && is_null(r, "effects") && is_null(r, "keeps"));
     assert_int_equal(json_object_size(r), RUN_LEDGER); /* and nothing about a ledger */
     json_decref(r);
     tem_mechanism_free(mechanism);
