@@ -3,9 +3,9 @@
  *
  * tem looks at all pairs of words with the bounds on ln Z that the profile gives, and keeps the
  * pairs that may lose most. Then it sums Z over all words for the words of these pairs, until the
- * pair with the largest bound has such sums. If it had to drop pairs that may lose more, it looks at
- * all pairs again, with the better bounds. After ROUNDS_MAX times it is content with the bound of
- * the dropped pairs: the result is then larger than necessary, and as well proved. */
+ * pair with the largest bound has such sums. If it had to drop pairs that may lose more, it looks
+ * at all pairs again, with the better bounds. After ROUNDS_MAX times it takes the bound of the
+ * dropped pairs: the result is then larger than necessary, but still proved. */
 #include "audit/unadapted.h"
 
 #include "core/memory.h"

@@ -546,8 +546,8 @@ static void test_losses_with_loose_bounds(void **state) {
 
 /* The worst pair is among those that tem drops at first. The words 0 and 2 are the only outputs.
  * ln Z differs little between the words from 3 on, which the signal stretches by 2.2; but word 2,
- * far away, makes the bounds loose, so each pair of them may lose twice that. ln Z differs by nearly
- * s d between the words 0 and 1, which the signal stretches by 1.8. */
+ * far away, makes the bounds loose, so each pair of them may lose twice that. ln Z differs by
+ * nearly s d between the words 0 and 1, which the signal stretches by 1.8. */
 static void test_loss_of_a_dropped_pair(void **state) {
     (void)state;
     enum { WORDS = 96 };
@@ -564,8 +564,8 @@ static void test_loss_of_a_dropped_pair(void **state) {
     tem_model_free(m);
 }
 
-/* One of two words is no output. So ln Z differs by exactly s d, the loss is 2 s d / d0, and nothing
- * but the rounding of the last steps is between the result and the truth. */
+/* One of two words is no output. So ln Z differs by exactly s d, the loss is 2 s d / d0, and
+ * nothing but the rounding of the last steps is between the result and the truth. */
 static void test_losses_are_rounded_up(void **state) {
     (void)state;
     const uint32_t one_output[] = {1, 0};
