@@ -180,8 +180,9 @@ int command_eval(int argc, char *const *argv) {
         {"public", 0, OPTION_TEXT, &r.public_text, "PATH",
          "PUBLIC text: a file with one document per line, or a directory of .txt files", 0, 0},
         {"vectors", 0, OPTION_TEXT, &r.vectors, "V",
-         "of linear and posterior: a file, or text:K, from the public text (default text:50)", 0,
-         0},
+         "of linear and posterior: a file; text:K, from the public text (default text:50);\n"
+         "or signals, those of an adapted model",
+         0, 0},
         {"penalty", 0, OPTION_POSITIVE, &r.penalty, "X",
          "of linear and posterior (default: 0.01 with text:K, else 0.1)", 0, 0},
         {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},

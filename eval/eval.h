@@ -58,9 +58,10 @@ typedef struct eval_options {
     const char *public_text; /* PUBLIC text: a file with one document per line, or a directory of
                               * .txt files. Prior of `bayes` and of the learners; NULL: Zipf's law.
                               * eval_imdb with learners other than paper: NULL is train/unsup */
-    const char *vectors;     /* of the learners other than paper: a file, or "text:K": K numbers per
-                              * word from the public text (tem_text_vectors). NULL: text:50 with a
-                              * public text; else the file named as the model, with .temv */
+    const char *vectors;     /* of the learners other than paper: a file; "text:K": K numbers per
+                              * word from the public text (tem_text_vectors); or "signals", those
+                              * of an adapted model. NULL: text:50 with a public text; else the file
+                              * named as the model, with .temv */
     double penalty;          /* of the linear learners; 0: 0.01 with text:K, else 0.1 */
     const char *only;        /* MECHANISM[:EPSILON[:TRIAL]]: compute these rows again; NULL: none */
     uint32_t epochs;         /* 0: 20 */

@@ -5,7 +5,7 @@
 #include "failure.h"
 #include "joined_text.h"
 #include "number_text.h"
-#include "tem_learn.h"
+#include "tem_adapt.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,7 +35,7 @@ static tem_status parse_columns(const eval_options *options, uint32_t *columns, 
     if (*number == '\0' || number[strspn(number, "0123456789")] != '\0' || value == 0 ||
         value > COLUMNS_MAX)
         return eval_fail(error, TEM_ERR_ARGUMENT,
-                         "vectors are a file, or text:K with K from 1 to %d", COLUMNS_MAX);
+                         "vectors are a file, signals, or text:K with K from 1 to %d", COLUMNS_MAX);
     if (options->public_text == NULL)
         return eval_fail(error, TEM_ERR_ARGUMENT, "vectors text:K need a public text");
     *columns = (uint32_t)value;
@@ -99,6 +99,26 @@ static tem_status load_vectors(const tem_model *model, const eval_options *optio
     return status;
 }
 
+/* Takes the signals of an adapted model as vectors. */
+static tem_status take_signals(const tem_model *model, knowledge *k, tem_error *error) {
+    tem_adapted adapted;
+    tem_model_info info;
+    tem_model_get_adapted(model, &adapted);
+    tem_model_get_info(model, &info);
+    if (adapted.signals == 0)
+        return eval_fail(error, TEM_ERR_ARGUMENT, "vectors signals need an adapted model");
+    double *values = calloc(info.words, sizeof *values);
+    tem_status status =
+        values == NULL ? eval_out_of_memory(error) : make_room(model, adapted.signals, k, error);
+    for (uint32_t i = 0; i < adapted.signals && status == TEM_OK; i++) {
+        status = tem_model_signal_values(model, i, values, error);
+        for (size_t w = 0; w < info.words && status == TEM_OK; w++)
+            k->vectors[w * adapted.signals + i] = values[w];
+    }
+    free(values);
+    return status;
+}
+
 static tem_status make_vectors(const tem_model *model, const eval_options *options,
                                const joined_text *text, knowledge *k, char name[32],
                                tem_error *error) {
@@ -109,6 +129,10 @@ static tem_status make_vectors(const tem_model *model, const eval_options *optio
     k->penalty = options->penalty > 0 ? options->penalty
                  : columns > 0        ? PENALTY_TEXT
                                       : PENALTY_FILE;
+    if (options->vectors != NULL && strcmp(options->vectors, "signals") == 0) {
+        snprintf(name, 32, "signals");
+        return take_signals(model, k, error);
+    }
     if (columns == 0)
         return load_vectors(model, options, k, name, error);
     snprintf(name, 32, "text:%u", columns);

@@ -5,10 +5,12 @@
 #include "chance.h"
 #include "eval.h"
 #include "gnuplot.h"
+#include "knowledge.h"
 #include "labelled.h"
 #include "plan.h"
 #include "private_text.h"
 #include "results.h"
+#include "tem_adapt.h"
 #include "trial.h"
 
 #include <setjmp.h>
@@ -1436,6 +1438,49 @@ static void learners_have_rows(void **state) {
     assert_int_equal(t.rows, 8);
 }
 
+/* The vectors are the signals of an adapted model; another model has none. */
+static void signals_are_vectors(void **state) {
+    (void)state;
+    told t = {0};
+    eval_options options = options_for("signals-out", &t);
+    tem_model_info info;
+    tem_adaptation *adaptation = NULL;
+    tem_model *adapted = NULL;
+    knowledge k = {0};
+    char lexicon[PATH], text[4096] = "";
+    tem_model_get_info(model, &info);
+    for (uint32_t id = 0; id < info.words && id < 100; id++) {
+        size_t length = 0;
+        const char *word = tem_model_word(model, id, &length);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s\t%u\n", (int)length, word,
+                 id * 7 % 13);
+    }
+    snprintf(lexicon, sizeof lexicon, "%s", in_folder("lexicon.tsv"));
+    write_file(lexicon, text);
+    const tem_signal_source source = {.path = lexicon};
+    const tem_adapt_options how = {.stretch = 0.5};
+    assert_int_equal(tem_adaptation_create(model, &adaptation, NULL), TEM_OK);
+    assert_int_equal(tem_adaptation_add(adaptation, &source, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_adaptation_add(adaptation, &source, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_adaptation_build(adaptation, &how, NULL, &adapted, NULL), TEM_OK);
+    options.vectors = "signals";
+    assert_int_equal(knowledge_create(model, &options, true, &k, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(knowledge_create(adapted, &options, true, &k, NULL), TEM_OK);
+    assert_int_equal(k.columns, 2);
+    assert_non_null(strstr(k.about, "learners' vectors signals, penalty 0.1"));
+    double *values = calloc(info.words, sizeof *values);
+    assert_non_null(values);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(tem_model_signal_values(adapted, i, values, NULL), TEM_OK);
+        for (uint32_t id = 0; id < info.words; id++)
+            assert_true(fabs(k.vectors[2 * id + i] - values[id]) < 1e-15);
+    }
+    free(values);
+    knowledge_free(&k);
+    tem_model_free(adapted);
+    tem_adaptation_free(adaptation);
+}
+
 /* The vectors come from the public text: a directory named train/unsup, or a file. */
 static void public_text_is_found(void **state) {
     (void)state;
@@ -1519,6 +1564,7 @@ int main(void) {
         cmocka_unit_test(the_law_helps_where_it_should),
         cmocka_unit_test(a_linear_learner_can_give_its_members_away),
         cmocka_unit_test(learners_have_rows),
+        cmocka_unit_test(signals_are_vectors),
         cmocka_unit_test(public_text_is_found),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
