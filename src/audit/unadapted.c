@@ -3,8 +3,9 @@
  *
  * tem looks at all pairs of words with the bounds on ln Z that the profile gives, and keeps the
  * pairs that may lose most. Then it sums Z over all words for the words of these pairs, until the
- * pair with the largest bound has exact sums. Where it had to drop pairs that may lose more, it
- * looks at all pairs again, with the better bounds. */
+ * pair with the largest bound has such sums. If it had to drop pairs that may lose more, it looks
+ * at all pairs again, with the better bounds. After ROUNDS_MAX times it takes the bound of the
+ * dropped pairs: the result is then larger than necessary, but still proved. */
 #include "audit/unadapted.h"
 
 #include "core/memory.h"
@@ -26,7 +27,7 @@ enum {
 #define ROUNDED_UP (1 + 0x1p-50)
 #define ROUNDED_DOWN (1 - 0x1p-50)
 
-/* What a pair loses per unit of its distance before. */
+/* The loss of a pair, as unadapted.h defines it. */
 typedef struct unadapted_pair {
     double most, least;     /* bounds */
     uint32_t a, b;          /* a < b */

@@ -2,13 +2,13 @@
  * was adapted.
  *
  * An adapted model has one column per signal, after the columns of the model that was adapted. With
- * d the distance of two words and d0 the distance by the columns before the signals, the largest
- * loss of the pair per unit of min(d0, gamma) is at most
+ * d the distance of two words and d0 the distance by the columns before the signals, no output
+ * tells the pair apart by more than
  *
- *     (s min(d, gamma) + |ln Z(w) - ln Z(w')|) / min(d0, gamma),
+ *     (s min(d, gamma) + |ln Z(w) - ln Z(w')|) / min(d0, gamma)
  *
- * and |ln Z(w) - ln Z(w')| is never above s min(d, gamma). The maximum over all pairs with d0 > 0 is
- * the result. */
+ * per unit of min(d0, gamma). That is the loss of the pair here. |ln Z(w) - ln Z(w')| is at most
+ * s min(d, gamma). The result is an upper bound on the loss of all pairs with d0 > 0. */
 #ifndef AUDIT_UNADAPTED_H
 #define AUDIT_UNADAPTED_H
 

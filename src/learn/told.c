@@ -23,7 +23,7 @@
 #define MEAN_ROUNDED_UP (1 + 0x1p-40)
 
 /* One number of each word. The results do not change if all numbers are shifted and scaled. So tem
- * maps them to 0 to 1: then no sum overflows, and numbers that are nearly equal keep their digits. */
+ * maps them to 0 to 1: no sum overflows, and numbers that are nearly equal keep their digits. */
 typedef struct told_column {
     double low, high;       /* the least and the largest that the prior expects */
     double mean, variance;  /* under the prior, as mapped */

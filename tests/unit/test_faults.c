@@ -6,6 +6,7 @@
  * or none, or the whole new one; no temporary file may stay. The sanitizer finds leaks. */
 #include "certificate/certificate.h"
 #include "core/fault.h"
+#include "model/model.h"
 #include "tem_adapt.h"
 
 #include <dirent.h>
@@ -523,6 +524,9 @@ static tem_status learn(const tem_model *model, const tem_vectors *vectors, cons
     tem_channel *channel = NULL;
     tem_prior *prior = NULL;
     double in[WORDS + 1] = {1, 2, 3, 4}, out[WORDS + 1] = {0}, vector[2 * WORDS];
+    tem_told told = {0};
+    tem_accountant *accountant = NULL;
+    tem_unadapted unadapted = {0};
     uint32_t missing = 7;
     tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
     if (status == TEM_OK) {
@@ -543,6 +547,14 @@ static tem_status learn(const tem_model *model, const tem_vectors *vectors, cons
     if (status == TEM_OK)
         status = tem_channel_posterior(channel, &expected, in, 1, run, out, NULL);
     assert_true((out[0] > 0) == (status == TEM_OK));
+    if (status == TEM_OK)
+        status = tem_channel_told(channel, &expected, in, 1, run, &told, NULL);
+    assert_true((told.side > 0) == (status == TEM_OK));
+    if (status == TEM_OK)
+        status = tem_accountant_create(model, NULL, run, &accountant, NULL);
+    if (status == TEM_OK)
+        status = tem_accountant_unadapted(accountant, mechanism, run, &unadapted, NULL);
+    assert_true((unadapted.loss > 0) == (status == TEM_OK));
     out[0] = 0;
     if (status == TEM_OK)
         status = tem_text_vectors(model, text, 1, run, out, NULL);
@@ -550,6 +562,7 @@ static tem_status learn(const tem_model *model, const tem_vectors *vectors, cons
     if (status == TEM_OK)
         status = tem_model_align_vectors(model, vectors, vector, &missing, NULL);
     assert_true((missing == 0) == (status == TEM_OK));
+    tem_accountant_free(accountant);
     tem_prior_free(prior);
     tem_channel_free(channel);
     tem_mechanism_free(mechanism);
@@ -573,6 +586,7 @@ static void test_learning(void **state) {
     assert_int_equal(
         tem_model_build(vectors, &(tem_build_options){.space = TEM_SPACE_RAW}, NULL, &model, NULL),
         TEM_OK);
+    model->signals.count = 1; /* the second column */
     for (uint64_t n = 1;; n++) {
         core_fault_arm(n);
         const tem_status status = learn(model, vectors, path, &run);
