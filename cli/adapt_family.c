@@ -34,12 +34,15 @@ void family_close(family_model *m) {
 
 /* Finds the largest epsilon that keeps both targets. */
 static tem_status choose_both(const family_model *m, const family_wish *wish, const tem_run *run,
-                              tem_point *point, tem_error *error) {
+                              family_member *member, tem_error *error) {
     const tem_wish guess = {.target = TEM_TARGET_BAYES, .wanted = wish->bayes, .prior = m->prior};
     const tem_wish exposed = {
         .target = TEM_TARGET_SELF, .wanted = wish->exposed, .prior = m->prior, .quantile = 1};
+    tem_point *point = &member->point;
     tem_status status = tem_accountant_choose(m->accountant, &guess, run, point, error);
-    if (status == TEM_OK && wish->exposed > 0 && point->summary.self_exposed > wish->exposed)
+    member->limited =
+        status == TEM_OK && wish->exposed > 0 && point->summary.self_exposed > wish->exposed;
+    if (member->limited)
         status = tem_accountant_choose(m->accountant, &exposed, run, point, error);
     return status;
 }
@@ -66,7 +69,7 @@ static void find_means(family_member *member, uint32_t signals) {
 
 tem_status family_measure(const family_model *m, const family_wish *wish, const tem_run *run,
                           family_member *member, tem_error *error) {
-    tem_status status = choose_both(m, wish, run, &member->point, error);
+    tem_status status = choose_both(m, wish, run, member, error);
     member->reached = status == TEM_OK;
     if (status == TEM_ERR_RANGE) {
         snprintf(member->why_not, sizeof member->why_not, "%s", error->message);
@@ -90,10 +93,14 @@ bool family_keeps(const family_member *member) {
     return member->reached && !member->lacks_rest;
 }
 
+bool family_is_better(const family_member *member, const family_member *other) {
+    return family_keeps(member) && (!family_keeps(other) || member->variance > other->variance);
+}
+
 const family_member *family_best(const family_member *members, size_t count) {
-    const family_member *best = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (family_keeps(&members[i]) && (best == NULL || members[i].variance > best->variance))
+    const family_member *best = count > 0 && family_keeps(members) ? members : NULL;
+    for (size_t i = 1; i < count; i++)
+        if (family_is_better(&members[i], best != NULL ? best : members))
             best = &members[i];
     return best;
 }

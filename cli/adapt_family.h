@@ -31,8 +31,10 @@ void family_close(family_model *m);
 typedef struct family_member {
     const char *label;              /* the stretch, or the path of the model; not owned */
     double stretch;                 /* 0: the plain space */
+    double squash;                  /* 0: none */
     bool reached;                   /* some epsilon keeps --bayes and --exposed */
     char why_not[256];              /* if not reached */
+    bool limited;                   /* the most exposed word decides epsilon, not the guess */
     bool lacks_rest;                /* s is too small; family_judge sets it */
     tem_point point;                /* the epsilon and its effects */
     tem_told told[TEM_SIGNALS_MAX]; /* of each signal */
@@ -40,8 +42,8 @@ typedef struct family_member {
 } family_member;
 
 /* Finds the largest epsilon that keeps the target, and how well the signals are told there. Sets
- * all fields but label, stretch and lacks_rest. That no epsilon keeps the target is no failure.
- * Fails as tem_accountant_choose and signal_set_tell do. */
+ * all fields but label, stretch, squash and lacks_rest. That no epsilon keeps the target is no
+ * failure. Fails as tem_accountant_choose and signal_set_tell do. */
 tem_status family_measure(const family_model *m, const family_wish *wish, const tem_run *run,
                           family_member *member, tem_error *error);
 
@@ -50,6 +52,10 @@ void family_judge(family_member *member, const family_member *plain, const famil
 
 /* Whether the member keeps the target. */
 bool family_keeps(const family_member *member);
+
+/* Whether a member keeps the target, and the other does not or has worse-kept signals: a smaller
+ * mean variance. */
+bool family_is_better(const family_member *member, const family_member *other);
 
 /* Of the members that keep the target, the one with the best-kept signals: the largest mean
  * variance. NULL: none keeps the target. */

@@ -15,7 +15,12 @@
 
 /* The stretches that tem tries for a target. The first is the plain space. */
 static const double stretches[] = {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.4};
-enum { STRETCHES = sizeof stretches / sizeof *stretches, LABEL_WIDTH = 7, LABEL_BYTES = 16 };
+enum { STRETCHES = sizeof stretches / sizeof *stretches, LABEL_WIDTH = 8, LABEL_BYTES = 16 };
+
+/* The squashes that tem tries while the most exposed word is the limit. The first is none:
+ * squashing costs accuracy where that word has room (docs/ADAPT.md). */
+static const double squashes[] = {0, 3, 2, 1};
+enum { SQUASHES = sizeof squashes / sizeof *squashes };
 
 static const double rest_default = 0.9, squash_least = 0.1;
 static const double nearly_one = 0.95; /* the correlation of signals that are nearly the same */
@@ -25,7 +30,7 @@ typedef struct adapt_request {
     build_choice build;
     source_choice sources;
     double stretch;   /* below 0: not given */
-    double squash;    /* 0: none */
+    double squash;    /* 0: not given */
     family_wish wish; /* bayes 0: not given; rest below 0: not given */
     const char *prior_text, *plot_path;
     bool json;
@@ -39,6 +44,7 @@ typedef struct adapter {
     signal_set signals;
     char labels[STRETCHES][LABEL_BYTES];
     family_member members[STRETCHES];
+    int tried;                 /* how many of them */
     const family_member *best; /* or NULL */
     tem_model *model;          /* of `best`, or of --stretch; NULL: the plain model */
 } adapter;
@@ -102,75 +108,112 @@ static tem_status learn(adapter *a, tem_error *error) {
 
 /* --------------------------------------------------------------------- search -- */
 
-static tem_status make_model(const adapter *a, double stretch, tem_model **model,
+static tem_status make_model(const adapter *a, double stretch, double squash, tem_model **model,
                              tem_error *error) {
-    const tem_adapt_options options = {.stretch = stretch, .squash = a->request->squash};
+    const tem_adapt_options options = {.stretch = stretch, .squash = squash};
     return tem_adaptation_build(a->adaptation, &options, a->run, model, error);
 }
 
-/* Takes the model of a member if the member is the best until now; else frees it. */
-static void keep_best(adapter *a, int i, tem_model *model) {
-    const family_member *best = family_best(a->members, (size_t)i + 1);
-    if (best != &a->members[i]) {
-        tem_model_free(model);
-        return;
-    }
-    tem_model_free(a->model);
-    a->model = model;
-    a->best = best;
-}
-
-static int measure(adapter *a, int i, const tem_model *model) {
+static int measure(adapter *a, const tem_model *model, family_member *member) {
     const adapt_request *r = a->request;
-    family_member *member = &a->members[i];
     family_model m;
     tem_error error;
-    const bool quiet = r->common.quiet || i > 0; /* the prior is the same for all */
+    const bool quiet = r->common.quiet || a->tried > 0; /* the prior is the same for all */
     int status = family_open("adapt", model, &a->signals, r->prior_text, a->run, quiet, &m);
     if (status == EXIT_DONE && family_measure(&m, &r->wish, a->run, member, &error) != TEM_OK) {
         talk_end_progress();
         status = talk_error(&error);
     }
     family_close(&m);
-    if (status == EXIT_DONE)
+    if (status == EXIT_DONE && a->tried > 0)
         family_judge(member, &a->members[0], &r->wish);
+    talk_end_progress();
     return status;
 }
 
-static int try_stretch(adapter *a, int i) {
-    const double start = talk_clock();
-    tem_model *model = NULL;
+/* Makes and measures the model of a stretch and a squash. *model is NULL for the plain model. */
+static int try_model(adapter *a, double stretch, double squash, family_member *member,
+                     tem_model **model) {
     tem_error error;
-    snprintf(a->labels[i], LABEL_BYTES, "%g", stretches[i]);
-    a->members[i] = (family_member){.label = a->labels[i], .stretch = stretches[i]};
-    if (i > 0 && make_model(a, stretches[i], &model, &error) != TEM_OK) {
+    *model = NULL;
+    *member = (family_member){.stretch = stretch, .squash = squash};
+    if (stretch > 0 && make_model(a, stretch, squash, model, &error) != TEM_OK) {
         talk_end_progress();
         return talk_error(&error);
     }
-    const int status = measure(a, i, i > 0 ? model : a->plain);
-    talk_end_progress();
+    const int status = measure(a, *model != NULL ? *model : a->plain, member);
+    if (status != EXIT_DONE) {
+        tem_model_free(*model);
+        *model = NULL;
+    }
+    return status;
+}
+
+/* Tries a stretch with stronger and stronger squashes, while the most exposed word is the limit.
+ * *member and *model receive the best. */
+static int try_squashes(adapter *a, double stretch, family_member *member, tem_model **model) {
+    const bool given = a->request->squash > 0;
+    int status = try_model(a, stretch, given ? a->request->squash : 0, member, model);
+    bool limited = member->limited;
+    for (int i = 1; status == EXIT_DONE && limited && !given && stretch > 0 && i < SQUASHES; i++) {
+        family_member next;
+        tem_model *made = NULL;
+        status = try_model(a, stretch, squashes[i], &next, &made);
+        limited = next.limited;
+        if (status == EXIT_DONE && family_is_better(&next, member)) {
+            *member = next;
+            tem_model_free(*model);
+            *model = made;
+        } else {
+            tem_model_free(made);
+        }
+    }
+    return status;
+}
+
+static int try_stretch(adapter *a, double stretch) {
+    const double start = talk_clock();
+    family_member *member = &a->members[a->tried];
+    char *label = a->labels[a->tried];
+    tem_model *model = NULL;
+    const int status = try_squashes(a, stretch, member, &model);
     if (status != EXIT_DONE) {
         tem_model_free(model);
         return status;
     }
-    talk_note(a->request->common.quiet, "tried stretch %s in %.1f s", a->labels[i],
-              talk_clock() - start);
-    keep_best(a, i, model);
+    snprintf(label, LABEL_BYTES, member->squash > 0 ? "%g (%g)" : "%g", stretch, member->squash);
+    member->label = label;
+    a->tried++;
+    talk_note(a->request->common.quiet, "tried stretch %s in %.1f s", label, talk_clock() - start);
+    if (family_best(a->members, (size_t)a->tried) != member) {
+        tem_model_free(model);
+        return EXIT_DONE;
+    }
+    tem_model_free(a->model);
+    a->model = model;
+    a->best = member;
     return EXIT_DONE;
 }
 
-/* Tries all stretches. At epsilon 0 and at a very large one all spaces are alike. So what the plain
+/* Whether larger stretches need not be tried: they need a smaller s for the same guess. */
+static bool is_enough(const adapter *a) {
+    const family_member *last = &a->members[a->tried - 1];
+    return last->lacks_rest && !last->limited;
+}
+
+/* Tries the stretches. At epsilon 0 and at a very large one all spaces are alike. So what the plain
  * space cannot reach, no other can. */
 static int search(adapter *a) {
-    int status = EXIT_DONE;
-    for (int i = 0; status == EXIT_DONE && i < STRETCHES; i++) {
-        status = try_stretch(a, i);
-        if (status == EXIT_DONE && !a->members[0].reached) {
+    for (int i = 0; i < STRETCHES && (i == 0 || !is_enough(a)); i++) {
+        const int status = try_stretch(a, stretches[i]);
+        if (status != EXIT_DONE)
+            return status;
+        if (!a->members[0].reached) {
             fprintf(stderr, "tem: %s\n", a->members[0].why_not);
             return EXIT_FAILED;
         }
     }
-    return status;
+    return EXIT_DONE;
 }
 
 /* ------------------------------------------------------------------- printing -- */
@@ -203,8 +246,9 @@ static void print_search(const adapter *a) {
                100 * a->best->variance, a->signals.count == 1 ? "" : "s, on average",
                100 * plain->variance);
     putchar('\n');
-    family_print("stretch", LABEL_WIDTH, a->members, STRETCHES, a->signals.count, a->best);
-    puts("s too small: the output would keep too little of everything else (--rest).");
+    family_print("stretch", LABEL_WIDTH, a->members, (size_t)a->tried, a->signals.count, a->best);
+    puts("In brackets: the squash, which keeps the most exposed word below --exposed.\n"
+         "s too small: the output would keep too little of everything else (--rest).");
 }
 
 static json_t *correlations_json(const adapter *a) {
@@ -218,12 +262,17 @@ static json_t *correlations_json(const adapter *a) {
     return rows;
 }
 
-/* The members, each with its stretch. */
+static json_t *squash_json(double squash) {
+    return squash > 0 ? json_real(squash) : json_null();
+}
+
+/* The members, each with its stretch and squash. */
 static json_t *members_json(const adapter *a) {
     json_t *list = json_array();
-    for (int i = 0; i < STRETCHES; i++) {
+    for (int i = 0; i < a->tried; i++) {
         json_t *member = family_as_json(&a->members[i], &a->signals);
         json_object_set_new(member, "stretch", json_real(stretches[i]));
+        json_object_set_new(member, "squash", squash_json(a->members[i].squash));
         json_array_append_new(list, member);
     }
     return list;
@@ -243,7 +292,7 @@ static bool print_json(const adapter *a) {
     json_t *all =
         json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "model", r->build.output, "stretch",
                   searched ? a->best->stretch : r->stretch, "squash",
-                  r->squash > 0 ? json_real(r->squash) : json_null(), "epsilon",
+                  squash_json(searched ? a->best->squash : r->squash), "epsilon",
                   searched ? json_real(a->best->point.epsilon) : json_null(), "target",
                   target_json(r), "signals", signal_set_as_json(&a->signals), "correlations",
                   correlations_json(a), "family", searched ? members_json(a) : json_null());
@@ -258,7 +307,7 @@ static bool print_json(const adapter *a) {
 /* Plots the share of the variance that is kept, and s, against the stretch. */
 static int draw(const adapter *a) {
     double kept[STRETCHES], rest[STRETCHES];
-    for (int i = 0; i < STRETCHES; i++) {
+    for (int i = 0; i < a->tried; i++) {
         const family_member *m = &a->members[i];
         kept[i] = m->reached ? m->variance : NAN;
         rest[i] = m->reached ? m->point.s / a->members[0].point.s : NAN;
@@ -266,8 +315,9 @@ static int draw(const adapter *a) {
     char title[96];
     snprintf(title, sizeof title, "The signals at a best guess of %.4g", a->request->wish.bayes);
     const plot_curve curves[] = {
-        {"variance of the signals that is kept", stretches, kept, STRETCHES, false, false, 0},
-        {"s, times that of the plain space", stretches, rest, STRETCHES, false, false, 0}};
+        {"variance of the signals that is kept", stretches, kept, (size_t)a->tried, false, false,
+         0},
+        {"s, times that of the plain space", stretches, rest, (size_t)a->tried, false, false, 0}};
     const plot_mark marks[] = {{"chosen", a->best->stretch, true},
                                {"--rest", a->request->wish.rest, false}};
     const plot p = {.title = title,
@@ -323,7 +373,7 @@ static int adapt_with(adapter *a) {
     if (status == TEM_OK)
         tell_signals(a);
     if (status == TEM_OK && r->stretch > 0)
-        status = make_model(a, r->stretch, &a->model, &error);
+        status = make_model(a, r->stretch, r->squash, &a->model, &error);
     talk_end_progress();
     if (status != TEM_OK)
         return talk_error(&error);
@@ -366,7 +416,7 @@ static void print_help(const option_spec *table) {
          "  tem adapt glove.txt -o topic.tem --labelled news.csv --text body --label topic \\\n"
          "    --bayes 0.15 --exposed 0.5\n"
          "\n"
-         "For --bayes tem tries the stretches 0 to 1.4 and takes, of those that keep the target,\n"
+         "For --bayes tem tries stretches from 0 to 1.4 and takes, of those that keep the target,\n"
          "the one with the best-kept signals. A strong stretch spends the whole of the guess on\n"
          "the signals: little else is left of the text, and in our measurements a classifier that\n"
          "is trained on such text learned less. So s, the exponent, must stay at least --rest\n"
@@ -447,7 +497,8 @@ int command_adapt(int argc, char *const *argv) {
          0, 0},
         {"squash", 0, OPTION_POSITIVE, &r.squash, "C",
          "a signal p becomes C tanh(p / C), so that words at its ends do not stand\n"
-         "alone; at least 0.1 (default: p stays as it is)",
+         "alone; at least 0.1 (default: p stays as it is; with --exposed tem tries 3,\n"
+         "2 and 1 where that helps)",
          0, 0},
         BUILD_OPTIONS(r.build),
         {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},

@@ -1,13 +1,14 @@
 /* tem_adapt.h - a metric that keeps what an analysis needs: the fourth public header of libtem.
  *
- * A mechanism protects distances. So a space that is stretched along a direction keeps more of that
- * direction at the same success of an attacker, and less of everything else. This header learns such
- * directions from PUBLIC signals, such as a lexicon of valence or public texts with labels, and
- * makes an ordinary model from them: index, sampler, certificates and proofs are the same as for any
- * other model. docs/ADAPT.md says what this protects, what it gives away, and when not to use it.
+ * A mechanism protects distances. So a space that is stretched along a direction keeps more of
+ * that direction at the same success of an attacker, and less of everything else. This header
+ * learns such directions from PUBLIC signals, such as a lexicon of valence or public texts with
+ * labels, and makes an ordinary model from them: index, sampler, certificates and proofs are the
+ * same as for any other model. docs/ADAPT.md says what this protects, what it gives away, and when
+ * not to use it.
  *
- * Never learn a metric from the text that you want to protect: the model is public. The rules at the
- * top of tem.h hold here, too. */
+ * Never learn a metric from the text that you want to protect: the model is public. The rules at
+ * the top of tem.h hold here, too. */
 #ifndef TEM_ADAPT_H
 #define TEM_ADAPT_H
 
@@ -73,8 +74,8 @@ typedef struct tem_signal_source {
 /* Learns the signals of one source and adds them.
  *  - A lexicon has a word, a tab and a number per line; tem ignores further columns, lines that are
  *    empty and lines that begin with #. It finds words as tem_privatize_text would, and leaves out
- *    entries that are not one word. If a word has several entries, such as "ok" and "OK", their mean
- *    counts.
+ *    entries that are not one word. If a word has several entries, such as "ok" and "OK", their
+ *    mean counts.
  *  - The vector of a text is the mean of the vectors of its known words. Texts without one are left
  *    out.
  *  - Ridge regression on the vectors of the model predicts the numbers. The penalty is that of 13
@@ -84,12 +85,12 @@ typedef struct tem_signal_source {
  *  - Two classes give one signal, for the class that comes last in the order of bytes; more classes
  *    give one for each, which tells it from all others.
  * The result does not depend on the number of threads.
- * Fails with TEM_ERR_ARGUMENT; TEM_ERR_FILE; TEM_ERR_FORMAT with the line, for a line that is not as
- * above, a number that is not finite, a label that is empty or longer than TEM_SIGNAL_NAME_MAX
- * bytes; TEM_ERR_RANGE: fewer than 20 words or texts are
- * left, all numbers are the same, one class only, more than TEM_SIGNALS_MAX signals, a class with
- * fewer than 10 texts, or the prediction is the same for all words; TEM_ERR_UNSUPPORTED (no
- * OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. After a failure the adaptation is as before. */
+ * Fails with TEM_ERR_ARGUMENT; TEM_ERR_FILE; TEM_ERR_FORMAT with the line, for a line that is not
+ * as above, a number that is not finite, a label that is empty or longer than TEM_SIGNAL_NAME_MAX
+ * bytes; TEM_ERR_RANGE: fewer than 20 words or texts are left, all numbers are the same, one class
+ * only, more than TEM_SIGNALS_MAX signals, a class with fewer than 10 texts, or the prediction is
+ * the same for all words; TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED.
+ * After a failure the adaptation is as before. */
 TEM_API tem_status tem_adaptation_add(tem_adaptation *adaptation, const tem_signal_source *source,
                                       const tem_run *run, tem_error *error);
 
@@ -167,8 +168,8 @@ typedef struct tem_told {
  *   numbers   a row of `columns` finite numbers per word of the model
  *   told      receives `columns` results. If a number is the same for all words that the prior
  *             expects, its results are 1, 1 and 0
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: one product with 2 * columns
- * + 1 columns. */
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: one product with 2 *
+ * columns + 1 columns. */
 TEM_API tem_status tem_channel_told(const tem_channel *channel, const tem_expectation *expected,
                                     const double *numbers, uint32_t columns, const tem_run *run,
                                     tem_told *told, tem_error *error);
@@ -183,8 +184,8 @@ typedef struct tem_unadapted {
     uint64_t reserved[4]; /* 0 */
 } tem_unadapted;
 
-/* Looks at all pairs of words. The distance before is that of the columns before the signals, on the
- * grid of the adapted model, cut at gamma as the adapted one is.
+/* Looks at all pairs of words. The distance before is that of the columns before the signals, on
+ * the grid of the adapted model, cut at gamma as the adapted one is.
  * Fails with TEM_ERR_ARGUMENT (also: the model is not adapted), or as tem_accountant_audit does.
  * Cost: n^2 distances. */
 TEM_API tem_status tem_accountant_unadapted(const tem_accountant *accountant,

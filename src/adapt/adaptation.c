@@ -98,8 +98,8 @@ static tem_status check_learned(const learned *l, tem_error *error) {
     const bool is_lexicon = l->source->format == 0;
     if (l->vectors.rows < LEAST_ROWS)
         return core_fail_at(error, TEM_ERR_RANGE, l->source->path, 0, 0,
-                            "%u %s of it are of use, and %d are needed", (uint32_t)l->vectors.rows,
-                            is_lexicon ? "words" : "texts", LEAST_ROWS);
+                            "%d %s are needed, and tem can use %u of it", LEAST_ROWS,
+                            is_lexicon ? "words" : "texts", (uint32_t)l->vectors.rows);
     const ridge_target *t = &l->targets[0].sums;
     double sum = 0, squares = 0;
     for (uint32_t p = 0; p < RIDGE_PARTS; p++) {

@@ -2,8 +2,8 @@
  *
  * The rows are dealt out to ten parts in turn. For each part tem keeps the sums from which a
  * regression follows, not the rows: so a source of any length takes the same memory. Each part is
- * predicted by a regression on the other nine, and the correlation of prediction and target over all
- * parts follows from the same sums. */
+ * predicted by a regression on the other nine, and the correlation of prediction and target over
+ * all parts follows from the same sums. */
 #ifndef ADAPT_RIDGE_H
 #define ADAPT_RIDGE_H
 
@@ -44,8 +44,8 @@ uint32_t ridge_add_vector(ridge_vectors *v, const double *x);
 void ridge_add_target(ridge_target *t, uint32_t part, const double *x, uint32_t columns, double y);
 
 /* Finds, for each target, the penalty with the largest held-out correlation, and the regression on
- * all rows with this penalty. fits[i].slope must have room. If no prediction varies, the correlation
- * is 0. Fails as lapack_eigenvectors does. */
+ * all rows with this penalty. fits[i].slope must have room. If no prediction varies, the
+ * correlation is 0. Fails as lapack_eigenvectors does. */
 tem_status ridge_solve(const ridge_vectors *v, const ridge_target *targets, uint32_t count,
                        const tem_run *run, ridge_fit *fits, tem_error *error);
 

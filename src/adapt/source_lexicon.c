@@ -7,20 +7,20 @@
 
 #include <string.h>
 
-typedef struct reading {
+typedef struct lexicon_reading {
     learned *learned;
     public_text text;
     double *sums;      /* per word: of the numbers of its entries, such as those of "ok" and "OK" */
     uint32_t *entries; /* per word: how many it has */
-} reading;
+} lexicon_reading;
 
-static tem_status refuse(const reading *r, const char *what, tem_error *error) {
+static tem_status refuse(const lexicon_reading *r, const char *what, tem_error *error) {
     return core_fail_at(error, TEM_ERR_FORMAT, r->text.path, r->text.line, 0, "%s", what);
 }
 
 /* Parses the column that starts at `start`. */
-static tem_status read_number(const reading *r, const char *start, const char *end, double *value,
-                              tem_error *error) {
+static tem_status read_number(const lexicon_reading *r, const char *start, const char *end,
+                              double *value, tem_error *error) {
     const char *tab = start == end ? NULL : memchr(start, '\t', (size_t)(end - start));
     switch (number_parse(start, tab == NULL ? end : tab, value)) {
     case NUMBER_OK:
@@ -34,7 +34,7 @@ static tem_status read_number(const reading *r, const char *start, const char *e
 
 /* Keeps the number of an entry, if the entry is one word that the model has. "8)" is none: it is a
  * word and a sign. */
-static tem_status keep_number(reading *r, const char *entry, size_t bytes, double value,
+static tem_status keep_number(lexicon_reading *r, const char *entry, size_t bytes, double value,
                               tem_error *error) {
     const text_pieces *cut = &r->text.pieces;
     const tem_status status = text_pieces_cut(&r->text.pieces, entry, bytes, error);
@@ -51,7 +51,7 @@ static tem_status keep_number(reading *r, const char *entry, size_t bytes, doubl
     return TEM_OK;
 }
 
-static tem_status read_line(reading *r, const char *line, size_t bytes, tem_error *error) {
+static tem_status read_line(lexicon_reading *r, const char *line, size_t bytes, tem_error *error) {
     const char *tab = bytes == 0 ? NULL : memchr(line, '\t', bytes);
     double value = 0;
     if (bytes == 0 || line[0] == '#')
@@ -62,7 +62,7 @@ static tem_status read_line(reading *r, const char *line, size_t bytes, tem_erro
     return status == TEM_OK ? keep_number(r, line, (size_t)(tab - line), value, error) : status;
 }
 
-static tem_status read_lines(reading *r, tem_error *error) {
+static tem_status read_lines(lexicon_reading *r, tem_error *error) {
     const char *line = NULL;
     size_t bytes = 0;
     tem_status status = TEM_OK;
@@ -72,7 +72,7 @@ static tem_status read_lines(reading *r, tem_error *error) {
 }
 
 /* Adds the words that have a number, in the order of the vocabulary. */
-static void add_rows(reading *r) {
+static void add_rows(lexicon_reading *r) {
     learned *l = r->learned;
     const tem_adaptation *a = l->adaptation;
     learned_target *target = &l->targets[0];
@@ -88,7 +88,7 @@ static void add_rows(reading *r) {
 
 tem_status source_read_lexicon(learned *l, tem_error *error) {
     const tem_model *model = l->adaptation->model;
-    reading r = {.learned = l};
+    lexicon_reading r = {.learned = l};
     tem_status status = learned_add_target(l, "", 0, error);
     if (status == TEM_OK)
         status = public_text_open(&r.text, model, l->source->path, l->run, "reading", error);

@@ -10,18 +10,18 @@
 #include <string.h>
 #include <unistr.h>
 
-typedef struct reading {
+typedef struct texts_reading {
     learned *learned;
     text_pieces pieces;
     double *mean; /* of the vectors of this text's known words */
     uint64_t known;
-} reading;
+} texts_reading;
 
 static uint32_t find_word(const void *vocabulary, const char *word, size_t length) {
     return vocab_find(vocabulary, word, length);
 }
 
-static void add_words(reading *r) {
+static void add_words(texts_reading *r) {
     const tem_adaptation *a = r->learned->adaptation;
     for (size_t i = 0; i < r->pieces.count; i++) {
         const text_piece *piece = &r->pieces.pieces[i];
@@ -35,7 +35,7 @@ static void add_words(reading *r) {
 }
 
 /* Finds the mean vector of a text. r->known is 0 if it has no known word. */
-static tem_status average(reading *r, const char *text, size_t bytes, tem_error *error) {
+static tem_status average(texts_reading *r, const char *text, size_t bytes, tem_error *error) {
     const uint32_t columns = r->learned->adaptation->columns;
     memset(r->mean, 0, columns * sizeof *r->mean);
     r->known = 0;
@@ -85,7 +85,7 @@ static tem_status read_label(learned *l, const char *label, size_t bytes, uint32
 
 static tem_status take_text(void *context, const char *text, size_t bytes, const char *label,
                             size_t label_bytes, tem_error *error) {
-    reading *r = context;
+    texts_reading *r = context;
     learned *l = r->learned;
     uint32_t target = 0;
     double value = 0;
@@ -135,7 +135,7 @@ static tem_status arrange_classes(learned *l, tem_error *error) {
 tem_status source_read_texts(learned *l, tem_error *error) {
     const tem_signal_source *s = l->source;
     const tem_records records = {s->path, s->format, s->text, s->label};
-    reading r = {.learned = l, .mean = core_alloc(l->adaptation->columns, sizeof *r.mean)};
+    texts_reading r = {.learned = l, .mean = core_alloc(l->adaptation->columns, sizeof *r.mean)};
     tem_status status = r.mean == NULL ? core_fail_memory(error) : TEM_OK;
     text_pieces_init(&r.pieces, find_word, &l->adaptation->model->words);
     if (status == TEM_OK && s->is_rating)

@@ -1,8 +1,8 @@
 /* signals.h - the signals of an adapted model, and their bytes in its file.
  *
  * An adapted model has one column per signal, after the columns of the model that was adapted. A
- * section of the file says where the signals come from. Nothing is drawn by that section, and it may
- * be hostile: a reader accepts only what a writer can have written. */
+ * section of the file says where the signals come from. Nothing is drawn by that section, and it
+ * may be hostile: a reader accepts only what a writer can have written. */
 #ifndef MODEL_SIGNALS_H
 #define MODEL_SIGNALS_H
 
