@@ -221,9 +221,11 @@ static int search(adapter *a) {
 static void print_target(const adapter *a) {
     const family_wish *wish = &a->request->wish;
     const tem_point *p = &a->best->point;
-    printf("\nstretch %s, epsilon %.4g: the best guess at a word is right in %.6g of the cases, at "
-           "most %.6g\n",
-           a->best->label, p->epsilon, p->summary.bayes, wish->bayes);
+    printf("\nstretch %g, ", a->best->stretch);
+    if (a->best->squash > 0)
+        printf("squash %g, ", a->best->squash);
+    printf("epsilon %.4g: the best guess at a word is right in %.6g of the cases, at most %.6g\n",
+           p->epsilon, p->summary.bayes, wish->bayes);
     if (wish->exposed > 0)
         printf("The most exposed word stays itself in %.6g of the cases, at most %.6g\n",
                p->summary.self_exposed, wish->exposed);
