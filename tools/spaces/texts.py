@@ -53,10 +53,12 @@ def sum_counted(ids, starts, vectors):
     """The same by products of dense matrices, some documents at a time."""
     count, ends = len(vectors), xp().asarray(starts)
     ids, vectors = xp().asarray(ids), xp().asarray(vectors)
-    sums = numpy.empty((len(starts) - 1, vectors.shape[1]), numpy.float32)
+    sums = numpy.zeros((len(starts) - 1, vectors.shape[1]), numpy.float32)
     for first in range(0, len(sums), DOCUMENTS):
         last = min(first + DOCUMENTS, len(sums))
         begin, end = int(starts[first]), int(starts[last])
+        if begin == end:  # CuPy counts no empty arrays
+            continue
         document = xp().searchsorted(ends, xp().arange(begin, end), side="right") - 1 - first
         cells = document * count + ids[begin:end]
         counts = xp().bincount(cells, minlength=(last - first) * count)
