@@ -47,8 +47,9 @@ class Accuracy:
 
     def unasked(self):
         """(task, tested): first the genres, then the topics."""
-        return [(MEAN, "released"), *((genre, "released") for genre in self.genres),
-                (TOPICS, "released"), (TOPICS, "original")]
+        tasks = [MEAN, *self.genres] if self.genres else []
+        return [*((task, "released") for task in tasks), (TOPICS, "released"),
+                (TOPICS, "original")]
 
 
 def ordered(rows):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What outputs tell, and outputs themselves: sums over the laws that laws.measure hands on in blocks.
+"""What outputs tell, and outputs themselves, from the laws that laws.measure hands on.
 
-Both classes get blocks of rows of P by add(first, p), and stay on the GPU if P is there.
+Posterior and Draws get blocks of rows of P by add(first, p), and stay on the GPU if P is there.
 """
 import numpy
 
