@@ -11,6 +11,7 @@ from .arrays import host, xp
 
 BETA = 0.001
 ROWS = 128           # of a block: 128 x 33,845 floats are 17 MB
+ROWS_GPU = 1024      # fewer and longer steps
 TYPICAL_SLOPE = 7.5  # of logit(guess) over log(s), for the first step
 NEAR = (10, 100)     # how many nearest words count as near
 
@@ -20,14 +21,21 @@ def reach(count):
     return float(numpy.log1p(-BETA) + numpy.log(count - 1) - numpy.log(BETA))
 
 
+def block_rows():
+    return ROWS if xp() is numpy else ROWS_GPU
+
+
 class Space:
-    def __init__(self, vectors):
+    def __init__(self, vectors, excluded=()):
+        """Excluded words are inputs, never outputs."""
         x = numpy.asarray(vectors, numpy.float64)
         self.x = x - x.mean(0)  # smaller numbers, smaller rounding errors; the distances stay
         self.count = len(x)
+        self.excluded = numpy.asarray(excluded, numpy.int64)
 
-    def blocks(self, s, rows=ROWS):
+    def blocks(self, s):
         """Yields (first, last, s d) for all blocks of rows; the array is used again."""
+        rows = block_rows()
         x = self.x * s
         squares = (x * x).sum(1, keepdims=True)
         ones = numpy.ones_like(squares)
@@ -65,7 +73,7 @@ class Draws:
         self.ends = numpy.cumsum(numpy.bincount(words, minlength=count))
         self.outputs = numpy.empty(len(words), numpy.int32)
         self.random = numpy.random.default_rng(seed)
-        self.sums = numpy.empty((ROWS, count))
+        self.sums = numpy.empty((block_rows(), count))
 
     def add(self, first, probabilities):
         sums = numpy.cumsum(probabilities, axis=1, dtype=numpy.float64,
@@ -108,19 +116,22 @@ class Laws:
     near: numpy.ndarray       # n x 2: the probability of an output among the nearest, less itself
 
 
-def measure(space, s, prior, frequencies, near=None, draws=None):
+def measure(space, s, prior, frequencies, near=None, draws=None, also=()):
     """One pass over all laws at the exponent s. `near` has the nearest words of each word;
-    `draws` gets the laws as well."""
+    `draws` gets the laws as well, and so do the objects of `also` (outputs.py)."""
     count, limit = space.count, reach(space.count)
     stays, support = numpy.empty(count), numpy.empty(count)
     shares = numpy.zeros((count, len(NEAR)))
     top = xp().zeros(count, numpy.float32)
     guess = BestGuess(prior)
-    buffer = xp().empty((ROWS, count), numpy.float32)
+    buffer = xp().empty((block_rows(), count), numpy.float32)
+    excluded = xp().asarray(space.excluded)
     for first, last, d in space.blocks(s):
         xp().minimum(d, limit, out=d)
         p = xp().negative(d, out=buffer[:last - first])
         xp().exp(p, out=p)
+        if len(excluded) > 0:
+            p[:, excluded] = 0
         z = p.sum(1)
         stays[first:last] = host(1 / z)
         support[first:last] = host(xp().exp(xp().log(z) + xp().einsum("ij,ij->i", p, d) / z))
@@ -132,6 +143,9 @@ def measure(space, s, prior, frequencies, near=None, draws=None):
             shares[first:last] = numpy.stack([chosen[:, :k].sum(1) for k in NEAR], 1)
         if draws is not None:
             draws.add(first, host(p))
+        for listener in also:
+            listener.add(first, p)
+    stays[space.excluded] = 0
     return Laws(stays, support, float(host(top).mean(dtype=float)), guess.success(frequencies),
                 shares)
 

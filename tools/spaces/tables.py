@@ -25,13 +25,22 @@ def percent(text, digits=1):
     return f"{100 * float(text):.{digits}f}"
 
 
+def spread(values):
+    """Mean and half the width of the 95 % interval, which is None for one value."""
+    values = numpy.array(values)
+    if len(values) < 2:
+        return float(values.mean()), None
+    factor = STUDENT[min(len(values) - 2, len(STUDENT) - 1)]
+    return float(values.mean()), float(factor * values.std(ddof=1) / len(values) ** .5)
+
+
+def show_spread(mean, half):
+    return f"{100 * mean:.1f}" if half is None else f"{100 * mean:.1f} ± {100 * half:.1f}"
+
+
 def interval(values):
     """Mean and half the width of the 95 % interval, in percent; the mean alone for one value."""
-    values = 100 * numpy.array(values)
-    if len(values) < 2:
-        return f"{values.mean():.1f}"
-    factor = STUDENT[min(len(values) - 2, len(STUDENT) - 1)]
-    return f"{values.mean():.1f} ± {factor * values.std(ddof=1) / len(values) ** .5:.1f}"
+    return show_spread(*spread(values))
 
 
 def print_table(title, head, rows):

