@@ -78,7 +78,7 @@ class Draws:
         row = self.tokens.words[begin:end].astype(numpy.int64) - first
         start, size = starts[row], (ends - starts)[row]
         for outputs, random in zip(self.outputs, self.random):
+            # Below `size` also after rounding: random() is at most 1 - 2^-53, and size near 2^52.
             at = (xp().asarray(random.random(end - begin)) * size).astype(numpy.int64)
-            at = start + xp().minimum(at, size - 1)  # the product may be rounded up
-            drawn = xp().searchsorted(sums, at, side="right") - row * p.shape[1]
+            drawn = xp().searchsorted(sums, start + at, side="right") - row * p.shape[1]
             outputs[self.tokens.order[begin:end]] = drawn.astype(numpy.int32)
