@@ -1,15 +1,17 @@
 # A thin front for Meson. `make help` lists the targets.
-BUILD  = build
-PREFIX = /usr/local
-TIME   = 60
+BUILD   = build
+PREFIX  = /usr/local
+TIME    = 60
+# Options of meson setup, for a build directory that does not exist yet.
+OPTIONS =
 
 .PHONY: all run raw check test test-cluster wheel fuzz bench install clean help format
 
 all:
 	@tools/packages build
-	@test -f $(BUILD)/default.tem || echo "building $(BUILD)/tem and the default model"
+	@test -f $(BUILD)/tem || echo "building $(BUILD)/tem"
 	@mkdir -p $(BUILD)
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >$(BUILD)/setup.log || \
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(OPTIONS) >$(BUILD)/setup.log || \
 		{ cat $(BUILD)/setup.log; exit 1; }
 	@ninja -C $(BUILD) --quiet >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
 
@@ -26,7 +28,8 @@ check:
 	@tools/packages check
 	@tests/run --quick
 
-test: all
+# tests/run makes its own builds, one of them by 'all' into another directory.
+test:
 	@tools/packages test
 	@tests/run
 

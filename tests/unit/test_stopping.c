@@ -572,7 +572,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_locked_ledger, begin_waiting, end_waiting),
         cmocka_unit_test_setup_teardown(test_a_task_is_stopped, begin_waiting, end_waiting),
         cmocka_unit_test(test_stopping_holds),
-        cmocka_unit_test(test_a_team_is_stopped),
+        cmocka_unit_test_setup_teardown(test_a_team_is_stopped, begin_waiting, end_waiting),
         cmocka_unit_test(test_a_team_does_all_the_work),
         cmocka_unit_test(test_a_team_has_the_cpus_of_its_process),
         cmocka_unit_test(test_large_text),
