@@ -27,8 +27,10 @@ typedef enum tem_signal_kind {
     TEM_SIGNAL_CLASS = 3    /* whether a text belongs to a class */
 } tem_signal_kind;
 
-/* "lexicon", "rating" or "class"; "unknown" for other numbers. Static string. Any thread. */
+/* "lexicon", "rating" or "class"; "unknown" for other numbers. Static string. And the kind with a
+ * name: TEM_ERR_ARGUMENT for other names. Any thread. */
 TEM_API const char *tem_signal_kind_name(tem_signal_kind kind);
+TEM_API tem_status tem_signal_kind_parse(const char *name, tem_signal_kind *kind, tem_error *error);
 
 #define TEM_SIGNALS_MAX 64u
 #define TEM_SIGNAL_NAME_MAX 63u

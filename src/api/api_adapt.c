@@ -7,16 +7,20 @@
 #include <sodium.h>
 #include <string.h>
 
+static const char *const kind_names[] = {
+    [TEM_SIGNAL_LEXICON] = "lexicon", [TEM_SIGNAL_RATING] = "rating", [TEM_SIGNAL_CLASS] = "class"};
+
 const char *tem_signal_kind_name(tem_signal_kind kind) {
-    switch (kind) {
-    case TEM_SIGNAL_LEXICON:
-        return "lexicon";
-    case TEM_SIGNAL_RATING:
-        return "rating";
-    case TEM_SIGNAL_CLASS:
-        return "class";
-    }
-    return "unknown";
+    return kind >= TEM_SIGNAL_LEXICON && kind <= TEM_SIGNAL_CLASS ? kind_names[kind] : "unknown";
+}
+
+tem_status tem_signal_kind_parse(const char *name, tem_signal_kind *kind, tem_error *error) {
+    for (int i = TEM_SIGNAL_LEXICON; name != NULL && kind != NULL && i <= TEM_SIGNAL_CLASS; i++)
+        if (strcmp(name, kind_names[i]) == 0) {
+            *kind = (tem_signal_kind)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "a signal is a lexicon, a rating or a class");
 }
 
 /* ---- tem_adaptation ---- */

@@ -825,6 +825,12 @@ static void test_adapting(void **state) {
     REFUSED(tem_model_signal_values(NULL, 0, numbers, error));
     REFUSED(tem_model_signal_values(model, 0, numbers, error));
     REFUSED(tem_model_signal_values(model, 0, NULL, error));
+    tem_signal_kind kind = TEM_SIGNAL_LEXICON;
+    REFUSED(tem_signal_kind_parse(NULL, &kind, error));
+    REFUSED(tem_signal_kind_parse("class", NULL, error));
+    REFUSED(tem_signal_kind_parse("classes", &kind, error));
+    assert_int_equal(tem_signal_kind_parse("class", &kind, NULL), TEM_OK);
+    assert_int_equal(kind, TEM_SIGNAL_CLASS);
     assert_string_equal(tem_signal_kind_name(TEM_SIGNAL_RATING), "rating");
     assert_string_equal(tem_signal_kind_name((tem_signal_kind)9), "unknown");
 }
