@@ -4,6 +4,7 @@
 #include "calibration.h"
 #include "default_model.h"
 #include "plot.h"
+#include "show.h"
 #include "talk.h"
 #include "trust.h"
 
@@ -74,12 +75,7 @@ static bool print_json(const curve *c, const char *prior) {
                               json_pack("{s:f, s:o}", "epsilon", epsilons[i], "rows", rows));
     }
     json_t *all = json_pack("{s:s, s:o}", "prior", prior, "curve", points);
-    const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
-    json_decref(all);
-    putchar('\n');
-    if (!done)
-        fputs("tem: cannot write JSON (is the name of the prior valid UTF-8?)\n", stderr);
-    return done;
+    return print_as_json(all);
 }
 
 /* Plots the expected distance on the left axis, and the success of the best guess, dashed, on the

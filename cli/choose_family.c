@@ -3,6 +3,7 @@
 
 #include "adapt_family.h"
 #include "plot.h"
+#include "show.h"
 #include "talk.h"
 #include "trust.h"
 
@@ -178,12 +179,7 @@ static bool print_json(const family *f) {
         json_pack("{s:s, s:f, s:s, s:s, s:s, s:o, s:o}", "target", "bayes", "wanted", r->bayes,
                   "prior", r->prior_text, "best", f->best->label, "signals_of", f->signals_path,
                   "signals", signal_set_as_json(&f->signals), "models", models_json(f));
-    const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
-    json_decref(all);
-    putchar('\n');
-    if (!done)
-        fputs("tem: cannot write JSON (out of memory, or a name is not valid UTF-8)\n", stderr);
-    return done;
+    return print_as_json(all);
 }
 
 /* Plots a curve per model: the share of the variance that is kept against the best guess. */

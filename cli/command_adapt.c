@@ -298,12 +298,7 @@ static bool print_json(const adapter *a) {
                   searched ? json_real(a->best->point.epsilon) : json_null(), "target",
                   target_json(r), "signals", signal_set_as_json(&a->signals), "correlations",
                   correlations_json(a), "family", searched ? members_json(a) : json_null());
-    const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
-    json_decref(all);
-    putchar('\n');
-    if (!done)
-        fputs("tem: cannot write JSON (out of memory, or a name is not valid UTF-8)\n", stderr);
-    return done;
+    return print_as_json(all);
 }
 
 /* Plots the share of the variance that is kept, and s, against the stretch. */

@@ -180,12 +180,7 @@ static bool print_json(const audit_result *r) {
         json_decref(all);
         all = NULL;
     }
-    const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
-    json_decref(all);
-    putchar('\n');
-    if (!done)
-        fputs("tem: cannot write JSON (out of memory, or a word is not valid UTF-8)\n", stderr);
-    return done;
+    return print_as_json(all);
 }
 
 /* Plots the largest loss in each range of distance. */

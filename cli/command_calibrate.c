@@ -61,12 +61,7 @@ static bool print_json(const calibrated *c) {
         words_worst_as_json(c->model, &c->audit), "pairs", "examined",
         (json_int_t)c->audit.pairs_examined, "pruned", (json_int_t)c->audit.pairs_pruned, "effects",
         effects_as_json(info), "hash", info->hash, "file", default_model_certificates());
-    const bool done = root != NULL && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
-    json_decref(root);
-    putchar('\n');
-    if (!done)
-        fputs("tem: cannot write JSON (is the model's path valid UTF-8?)\n", stderr);
-    return done;
+    return print_as_json(root);
 }
 
 /* ---- running ---- */

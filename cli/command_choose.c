@@ -292,12 +292,7 @@ static bool print_json(const chooser *c) {
         c->request->prior_name, "answer", point_as_json(&c->answer), "exposed",
         exposed_as_json(c->model, c->exposed, c->exposed_count), "curve", curve, "certificates",
         certificates);
-    const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
-    json_decref(all);
-    putchar('\n');
-    if (!done)
-        fputs("tem: out of memory, or the name of the prior is not valid UTF-8\n", stderr);
-    return done;
+    return print_as_json(all);
 }
 
 static int draw_curve(const chooser *c) {

@@ -33,6 +33,15 @@ static void put_word(FILE *out, const char *word, size_t length) {
     }
 }
 
+bool print_as_json(json_t *all) {
+    const bool done = all != NULL && json_dumpf(all, stdout, JSON_INDENT(1)) == 0;
+    json_decref(all);
+    putchar('\n');
+    if (!done)
+        fputs("tem: cannot write JSON (out of memory, or a name is not valid UTF-8)\n", stderr);
+    return done;
+}
+
 void words_print(const char *word, size_t length) {
     put_word(stdout, word, length);
 }

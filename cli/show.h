@@ -5,6 +5,11 @@
 #include "tem_account.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+
+/* Prints a JSON object on stdout, indented, with a line end, and frees it. Returns false, after
+ * printing why, if it is NULL or cannot be written. */
+bool print_as_json(json_t *all);
 
 /* ---- words. They come from whoever made the vectors, and may contain characters that a terminal
  * obeys instead of showing ---- */
