@@ -3,6 +3,7 @@
 
 #include "show.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,11 +29,16 @@ void audit_kept_free(audit_kept *kept) {
 }
 
 static void print_unadapted(const tem_unadapted *u, const tem_model *model) {
-    printf(
-        "\nunadapted   %.6g per unit of the distance before the model was adapted, at most, for\n"
-        "            any two words that were apart (proved)\n"
-        "worst pair  ",
-        u->loss > 0 ? tem_round_up(u->loss, DIGITS) : 0);
+    if (isinf(u->loss))
+        puts("\nunadapted   no bound: the grid of this model is so coarse that words which differ "
+             "in\n"
+             "            a signal have no distance without it. Use a smaller stretch.");
+    else
+        printf("\nunadapted   %.6g per unit of the distance without the signals, on the grid of "
+               "this\n"
+               "            model, at most, for any two words (proved)\n",
+               u->loss > 0 ? tem_round_up(u->loss, DIGITS) : 0);
+    fputs("worst pair  ", stdout);
     if (u->worst_a == TEM_NO_WORD) {
         puts("none: all words were at the same point");
         return;
@@ -40,7 +46,8 @@ static void print_unadapted(const tem_unadapted *u, const tem_model *model) {
     words_print_id(model, u->worst_a);
     fputs(", ", stdout);
     words_print_id(model, u->worst_b);
-    printf(", at distance %.4f before and %.4f now\n", u->distance, u->distance_adapted);
+    printf(", at distance %.4f without the signals and %.4f with them\n", u->distance,
+           u->distance_adapted);
 }
 
 void audit_kept_print(const audit_kept *k, const tem_model *model) {
@@ -66,7 +73,8 @@ void audit_kept_print(const audit_kept *k, const tem_model *model) {
 }
 
 static json_t *unadapted_as_json(const tem_unadapted *u, const tem_model *model) {
-    return json_pack("{s:f, s:{s:o, s:o, s:f, s:f}}", "loss", u->loss, "worst", "a",
+    return json_pack("{s:o, s:{s:o, s:o, s:f, s:f}}", "loss",
+                     isinf(u->loss) ? json_null() : json_real(u->loss), "worst", "a",
                      words_id_as_json(model, u->worst_a), "b", words_id_as_json(model, u->worst_b),
                      "distance", u->distance, "distance_adapted", u->distance_adapted);
 }

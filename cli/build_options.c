@@ -67,6 +67,9 @@ int build_check(const char *command, build_choice *b) {
                           "VECTORS and MODEL are the same file, which tem would overwrite");
     if (!outputs_check(b->output, b->force))
         return EXIT_FAILED;
+    if (b->exclude != NULL && outputs_include(b->exclude))
+        return talk_usage(command,
+                          "--exclude and MODEL are the same file, which tem would overwrite");
     return b->exclude == NULL ? EXIT_DONE : read_excluded(b);
 }
 

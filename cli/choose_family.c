@@ -85,7 +85,7 @@ static int take_signals(family *f) {
 static tem_status measure_all(family *f, size_t i, const family_model *m, tem_error *error) {
     const family_wish wish = {.bayes = f->request->bayes};
     tem_status status = family_measure(m, &wish, f->run, &f->members[i], error);
-    for (int g = 0; status == TEM_OK && g < GUESSES; g++) {
+    for (int g = 0; status == TEM_OK && f->members[i].reached && g < GUESSES; g++) {
         const family_wish at = {.bayes = guesses[g]};
         status = family_measure(m, &at, f->run, &f->curves[i][g], error);
     }
@@ -147,7 +147,8 @@ static void print_text(const family *f) {
     signal_set_print(f->signals.list, f->signals.count, false);
     putchar('\n');
     family_print("model", width, f->members, r->count, f->signals.count, f->best);
-    puts("A smaller s than that of the plain model means more noise in everything else.");
+    puts("A smaller s than that of the plain model means more noise in everything else. The mark\n"
+         "looks at what is kept alone: look at s and at the most exposed word, too.");
     print_curves(f, width);
 }
 

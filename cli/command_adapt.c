@@ -23,6 +23,7 @@ static const double squashes[] = {0, 3, 2, 1};
 enum { SQUASHES = sizeof squashes / sizeof *squashes };
 
 static const double rest_default = 0.9, squash_least = 0.1;
+static const double known_least = 0.1; /* the lower end of the correlation of a known signal */
 static const double nearly_one = 0.95; /* the correlation of signals that are nearly the same */
 
 typedef struct adapt_request {
@@ -57,9 +58,9 @@ static bool has_target(const adapt_request *r) {
 
 static void warn_unknown(const adapter *a, const tem_signal *s) {
     char *name = words_escape(s->name, strlen(s->name));
-    if (s->low <= 0 && s->high >= 0)
+    if (s->low < known_least)
         talk_note(a->request->common.quiet,
-                  "tem: warning: The vectors do not know the signal %s: its correlation with what "
+                  "tem: warning: The vectors hardly know the signal %s: its correlation with what "
                   "they predict is %.2f (95 %%: %.2f to %.2f). The model keeps next to nothing of "
                   "it.",
                   name != NULL ? name : "", s->correlation, s->low, s->high);
@@ -195,10 +196,10 @@ static int try_stretch(adapter *a, double stretch) {
     return EXIT_DONE;
 }
 
-/* Whether larger stretches need not be tried: they need a smaller s for the same guess. */
+/* Whether larger stretches need not be tried: in all our measurements they need a smaller s for the
+ * same guess. That is no theorem, so the table shows where the search ended. */
 static bool is_enough(const adapter *a) {
-    const family_member *last = &a->members[a->tried - 1];
-    return last->lacks_rest && !last->limited;
+    return a->members[a->tried - 1].lacks_rest;
 }
 
 /* Tries the stretches. At epsilon 0 and at a very large one all spaces are alike. So what the plain
@@ -463,6 +464,8 @@ static int check_request(adapt_request *r) {
         status = plot_check("adapt", r->plot_path, r->build.force);
     if (status == EXIT_DONE && outputs_are_same(r->plot_path, r->build.output))
         status = talk_usage("adapt", "--output and --plot name the same file");
+    if (status == EXIT_DONE && r->prior_text != NULL && outputs_include(r->prior_text))
+        status = talk_usage("adapt", "an output names the file of --prior");
     if (status == EXIT_DONE)
         status = sources_check_files("adapt", &r->sources);
     if (r->wish.rest < 0)

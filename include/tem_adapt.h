@@ -43,8 +43,10 @@ typedef struct tem_signal {
     uint64_t left_out;    /* words that the model does not have; texts without a word that it has */
     double correlation;   /* of the source with its prediction from the vectors, for words or texts
                            * that the prediction was not learned from (ten parts, each held out) */
-    double low, high;     /* its 95 % interval, by Fisher's z. If it holds 0, the vectors do not
-                           * know the signal, and the model keeps next to nothing of it */
+    double low, high;     /* its 95 % interval, by Fisher's z: an approximation, since the penalty
+                           * was chosen by the same words or texts. If low is 0 or less, the
+                           * vectors do not know the signal, and the model keeps next to nothing of
+                           * what the source says */
     double penalty;       /* the ridge penalty that predicts best, in parts of the mean variance of
                            * a column */
     char source[65];      /* BLAKE2b-256 of the source file, in hex */
@@ -86,13 +88,14 @@ typedef struct tem_signal_source {
  *    function of the vector, so words at the same point have the same signal.
  *  - Two classes give one signal, for the class that comes last in the order of bytes; more classes
  *    give one for each, which tells it from all others.
- * The result does not depend on the number of threads.
+ * The result does not depend on the number of threads. OpenBLAS may give other last bits on other
+ * machines: who ships certificates ships their model.
  * Fails with TEM_ERR_ARGUMENT; TEM_ERR_FILE; TEM_ERR_FORMAT with the line, for a line that is not
- * as above, a number that is not finite, a label that is empty or longer than TEM_SIGNAL_NAME_MAX
- * bytes; TEM_ERR_RANGE: fewer than 20 words or texts are left, all numbers are the same, one class
- * only, more than TEM_SIGNALS_MAX signals, a class with fewer than 10 texts, or the prediction is
- * the same for all words; TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED.
- * After a failure the adaptation is as before. */
+ * as above, a number that is not finite or beyond 1e100, a label that is empty, longer than
+ * TEM_SIGNAL_NAME_MAX bytes or has control characters; TEM_ERR_RANGE: fewer than 20 words or texts
+ * are left, all numbers are the same, one class only, more than TEM_SIGNALS_MAX signals, a class
+ * with fewer than 10 texts, or the prediction is the same for all words; TEM_ERR_UNSUPPORTED (no
+ * OpenBLAS), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. After a failure the adaptation is as before. */
 TEM_API tem_status tem_adaptation_add(tem_adaptation *adaptation, const tem_signal_source *source,
                                       const tem_run *run, tem_error *error);
 
@@ -125,7 +128,8 @@ typedef struct tem_adapt_options {
 /* Builds a model with one more column per signal. The words, the recipe and the excluded words are
  * those of the model; words at distance 0 stay at distance 0. The new model does not need the
  * adaptation.
- * Fails with TEM_ERR_ARGUMENT (also: no signal), TEM_ERR_RANGE (more than TEM_DIMENSION_MAX
+ * Fails with TEM_ERR_ARGUMENT (also: no signal), TEM_ERR_RANGE (a stretch so small that a signal is
+ * the same for all words on the grid; more than TEM_DIMENSION_MAX
  * columns), or as tem_model_build does. */
 TEM_API tem_status tem_adaptation_build(const tem_adaptation *adaptation,
                                         const tem_adapt_options *options, const tem_run *run,
@@ -178,7 +182,9 @@ TEM_API tem_status tem_channel_told(const tem_channel *channel, const tem_expect
 
 /* The loss of a mechanism on an adapted model, per unit of distance before it was adapted. */
 typedef struct tem_unadapted {
-    double loss;      /* proved: no pair of words that were apart before loses more */
+    double loss; /* proved: no pair of words loses more. INFINITY: the grid of the adapted model
+                       * is so coarse that words which differ in a signal have no distance in the
+                       * columns before */
     uint32_t worst_a; /* that pair; TEM_NO_WORD if all words are at one point */
     uint32_t worst_b;
     double distance; /* of the pair, before and after */

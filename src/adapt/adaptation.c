@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistr.h>
 
-enum { LEAST_ROWS = 20 };
-
 /* ---- the object ---- */
 
 static tem_status check_model(const tem_model *m, tem_error *error) {
@@ -82,6 +80,15 @@ tem_status learned_add_target(learned *l, const char *name, size_t bytes, tem_er
     return TEM_OK;
 }
 
+void learned_add_number(learned *l, const double *x, double number) {
+    if (!l->has_shift)
+        l->shift = number;
+    l->has_shift = true;
+    ridge_add_target(&l->targets[0].sums, ridge_add_vector(&l->vectors, x), x, l->vectors.columns,
+                     number - l->shift);
+    l->targets[0].rows++;
+}
+
 static void learned_free(learned *l) {
     for (uint32_t i = 0; l->targets != NULL && i < l->target_count; i++)
         ridge_target_free(&l->targets[i].sums);
@@ -96,9 +103,9 @@ static bool is_class(const tem_signal_source *s) {
 /* Checks that there is enough to learn from. */
 static tem_status check_learned(const learned *l, tem_error *error) {
     const bool is_lexicon = l->source->format == 0;
-    if (l->vectors.rows < LEAST_ROWS)
+    if (l->vectors.rows < SIGNAL_USED_LEAST)
         return core_fail_at(error, TEM_ERR_RANGE, l->source->path, 0, 0,
-                            "%d %s are needed, and tem can use %u of it", LEAST_ROWS,
+                            "%d %s are needed, and tem can use %u of it", SIGNAL_USED_LEAST,
                             is_lexicon ? "words" : "texts", (uint32_t)l->vectors.rows);
     const ridge_target *t = &l->targets[0].sums;
     double sum = 0, squares = 0;
@@ -163,7 +170,7 @@ static tem_status describe(const learned *l, const learned_target *target, const
                                 is_class(l->source) ? ": " : "", target->name);
     if (length < 0 || (size_t)length >= sizeof out->name)
         return core_fail(error, TEM_ERR_ARGUMENT,
-                         "the name of a signal is longer than %u bytes: name the source",
+                         "the name of a signal is longer than %u bytes: shorten that of its source",
                          TEM_SIGNAL_NAME_MAX);
     memcpy(out->source, hash, sizeof out->source);
     set_interval(out);
@@ -278,8 +285,9 @@ tem_status adaptation_add(tem_adaptation *a, const tem_signal_source *source, co
 
 /* ---- an adapted model ---- */
 
-/* The root mean square distance of two different words. */
-static double rms_distance(const tem_adaptation *a) {
+/* The root mean square distance of a word from the mean of all. That of two words is sqrt(2) times
+ * this, for the vectors and for a signal alike, up to a factor that is the same for both. */
+static double spread_of(const tem_adaptation *a) {
     const uint32_t words = a->model->words.count;
     double squares = 0, square_of_mean = 0;
     for (uint32_t i = 0; i < a->columns; i++) {
@@ -291,7 +299,7 @@ static double rms_distance(const tem_adaptation *a) {
         }
         square_of_mean += sum / words * (sum / words);
     }
-    return sqrt(2.0 * words / (words - 1.0) * (squares / words - square_of_mean));
+    return sqrt(squares / words - square_of_mean);
 }
 
 /* Squashes a signal and gives it mean 0 and deviation 1 again. */
@@ -326,6 +334,21 @@ static tem_status fill_columns(const tem_adaptation *a, double squash, double un
             values[id * width + a->columns + k] = (float)(unit * squashed[id]);
     }
     core_free(squashed);
+    return TEM_OK;
+}
+
+/* Fails if a signal is the same for all words on the grid: the model would keep nothing of it. */
+static tem_status check_columns(const tem_adaptation *a, const tem_model *m, tem_error *error) {
+    const space *s = &m->space;
+    for (uint32_t i = a->columns; i < s->dimension; i++) {
+        bool varies = false;
+        for (uint32_t id = 1; id < s->count && !varies; id++)
+            varies = space_row(s, id)[i] != space_row(s, 0)[i];
+        if (!varies)
+            return core_fail(error, TEM_ERR_RANGE,
+                             "the stretch is too small: on the grid a signal is the same for all "
+                             "words");
+    }
     return TEM_OK;
 }
 
@@ -384,7 +407,7 @@ tem_status adaptation_build(const tem_adaptation *a, const tem_adapt_options *op
     if (status != TEM_OK)
         return status;
     const bool is_plain = options->stretch <= 0;
-    const double unit = options->stretch * rms_distance(a) / sqrt(2.0 * a->count);
+    const double unit = options->stretch * spread_of(a) / sqrt(a->count);
     const uint32_t width = a->columns + (is_plain ? 0 : a->count);
     tem_vectors vectors = {.words = a->model->words, /* lent, not owned */
                            .dimension = width,
@@ -400,6 +423,8 @@ tem_status adaptation_build(const tem_adaptation *a, const tem_adapt_options *op
     if (status == TEM_OK)
         status = build_from(a, &vectors, options->neighbours, run, &made, error);
     core_free(vectors.values);
+    if (status == TEM_OK && !is_plain)
+        status = check_columns(a, made, error);
     if (status == TEM_OK && !is_plain)
         status = describe_model(a, options->stretch, options->squash, unit, made, error);
     if (status != TEM_OK) {

@@ -27,6 +27,9 @@ double adaptation_correlation(const tem_adaptation *adaptation, uint32_t i, uint
 tem_status adaptation_build(const tem_adaptation *adaptation, const tem_adapt_options *options,
                             const tem_run *run, tem_model **model, tem_error *error);
 
+/* No number of a source is larger: its square has room. */
+#define LEARNED_NUMBER_MAX 1e100
+
 /* ---- what a source says, while it is read (source_lexicon.c, source_texts.c) ---- */
 
 /* One number that a source has for words or texts, or one class. */
@@ -43,12 +46,18 @@ typedef struct learned {
     ridge_vectors vectors;
     learned_target *targets; /* room for TEM_SIGNALS_MAX */
     uint32_t target_count;
+    double shift; /* the first number; sums are of numbers less this, so that large numbers of
+                        * small differences, such as dates, keep their digits */
+    bool has_shift;
     uint64_t left_out;
 } learned;
 
 /* Each reads a source. Fails as tem_adaptation_add does. */
 tem_status source_read_lexicon(learned *l, tem_error *error);
 tem_status source_read_texts(learned *l, tem_error *error);
+
+/* Adds a row with its number or rating to the first target. */
+void learned_add_number(learned *l, const double *x, double number);
 
 /* Adds a target with this name. TEM_ERR_RANGE beyond TEM_SIGNALS_MAX, TEM_ERR_MEMORY. */
 tem_status learned_add_target(learned *l, const char *name, size_t bytes, tem_error *error);

@@ -192,7 +192,7 @@ static double correlation_of(const agreement *a) {
     const double vary_y = a->yy - a->y * a->y / a->count, vary_z = a->zz - a->z * a->z / a->count;
     if (!(vary_y > 1e-12 * a->yy && vary_z > 1e-12 * a->zz))
         return 0;
-    const double r = (a->yz - a->y * a->z / a->count) / sqrt(vary_y * vary_z);
+    const double r = (a->yz - a->y * a->z / a->count) / (sqrt(vary_y) * sqrt(vary_z));
     return fmin(fmax(r, -1), 1);
 }
 

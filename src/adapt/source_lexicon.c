@@ -5,6 +5,7 @@
 #include "core/number.h"
 #include "core/status.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct lexicon_reading {
@@ -24,7 +25,9 @@ static tem_status read_number(const lexicon_reading *r, const char *start, const
     const char *tab = start == end ? NULL : memchr(start, '\t', (size_t)(end - start));
     switch (number_parse(start, tab == NULL ? end : tab, value)) {
     case NUMBER_OK:
-        return TEM_OK;
+        return fabs(*value) <= LEARNED_NUMBER_MAX
+                   ? TEM_OK
+                   : refuse(r, "expected a number within 1e100", error);
     case NUMBER_NONE:
         return refuse(r, "expected a word, a tab and a number", error);
     default:
@@ -75,14 +78,11 @@ static tem_status read_lines(lexicon_reading *r, tem_error *error) {
 static void add_rows(lexicon_reading *r) {
     learned *l = r->learned;
     const tem_adaptation *a = l->adaptation;
-    learned_target *target = &l->targets[0];
     for (uint32_t id = 0; id < a->model->words.count; id++) {
         if (r->entries[id] == 0)
             continue;
         const double *x = a->vectors + (size_t)id * a->columns;
-        const uint32_t part = ridge_add_vector(&l->vectors, x);
-        ridge_add_target(&target->sums, part, x, a->columns, r->sums[id] / r->entries[id]);
-        target->rows++;
+        learned_add_number(l, x, r->sums[id] / r->entries[id]);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "job/record_walk.h"
 #include "text/pieces.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistr.h>
@@ -56,11 +57,19 @@ static tem_status average(texts_reading *r, const char *text, size_t bytes, tem_
 
 /* ---- labels ---- */
 
+/* Whether a class can be part of a name: UTF-8 without control characters. */
+static bool is_class_name(const char *label, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if ((unsigned char)label[i] < ' ' || label[i] == 0x7f)
+            return false;
+    return bytes <= TEM_SIGNAL_NAME_MAX && u8_check((const uint8_t *)label, bytes) == NULL;
+}
+
 static tem_status find_class(learned *l, const char *label, size_t bytes, uint32_t *target,
                              tem_error *error) {
-    if (bytes > TEM_SIGNAL_NAME_MAX || u8_check((const uint8_t *)label, bytes) != NULL ||
-        memchr(label, 0, bytes) != NULL)
-        return core_fail(error, TEM_ERR_FORMAT, "a class must be UTF-8 with at most %u bytes",
+    if (!is_class_name(label, bytes))
+        return core_fail(error, TEM_ERR_FORMAT,
+                         "a class must be UTF-8 without control characters, at most %u bytes",
                          TEM_SIGNAL_NAME_MAX);
     for (*target = 0; *target < l->target_count; ++*target)
         if (strlen(l->targets[*target].name) == bytes &&
@@ -78,8 +87,8 @@ static tem_status read_label(learned *l, const char *label, size_t bytes, uint32
         return core_fail(error, TEM_ERR_FORMAT, "the label is empty");
     if (!l->source->is_rating)
         return find_class(l, label, bytes, target, error);
-    if (number_parse(label, label + bytes, value) != NUMBER_OK)
-        return core_fail(error, TEM_ERR_FORMAT, "the rating is not a finite number");
+    if (number_parse(label, label + bytes, value) != NUMBER_OK || fabs(*value) > LEARNED_NUMBER_MAX)
+        return core_fail(error, TEM_ERR_FORMAT, "the rating is not a number within 1e100");
     return TEM_OK;
 }
 
@@ -96,6 +105,10 @@ static tem_status take_text(void *context, const char *text, size_t bytes, const
         return status;
     if (r->known == 0) {
         l->left_out++;
+        return TEM_OK;
+    }
+    if (l->source->is_rating) {
+        learned_add_number(l, r->mean, value);
         return TEM_OK;
     }
     const uint32_t part = ridge_add_vector(&l->vectors, r->mean);

@@ -75,7 +75,7 @@ static inline double loss_most(const partition *z, uint32_t a, uint32_t b, doubl
     return x + lesser(rise, x); /* PRIVACY: by the triangle inequality */
 }
 
-/* The bounds of a pair; before > 0. */
+/* The bounds of a pair that is apart now. Both are infinite if it was not apart before. */
 static unadapted_pair pair_of(const partition *z, uint32_t a, uint32_t b, tem_dist before,
                               tem_dist after) {
     const double x = ldexp((double)exponent_at(&z->exponent, after), -EXPONENT_BITS);
@@ -173,7 +173,7 @@ static void look_at_row(const partition *z, const unadapted_row *row, unadapted_
     if (!row_reaches(z, row, found->floor))
         return;
     for (uint32_t i = 0; i < row->count; i++)
-        if (row->before[i] > 0)
+        if (row->after[i] > 0) /* else both are one point now, and were */
             keep(found, pair_of(z, row->word, row->first + i, row->before[i], row->after[i]));
 }
 

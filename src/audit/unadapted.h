@@ -8,7 +8,9 @@
  *     (s min(d, gamma) + |ln Z(w) - ln Z(w')|) / min(d0, gamma)
  *
  * per unit of min(d0, gamma). That is the loss of the pair here. |ln Z(w) - ln Z(w')| is at most
- * s min(d, gamma). The result is an upper bound on the loss of all pairs with d0 > 0. */
+ * s min(d, gamma). The result is an upper bound on the loss of all pairs. It is infinite
+ * if d0 is 0 and d is not. Signals are functions of the vectors, so that can only be where the grid
+ * of the adapted model is coarser than that of the model that was adapted, and has merged words. */
 #ifndef AUDIT_UNADAPTED_H
 #define AUDIT_UNADAPTED_H
 

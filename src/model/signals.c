@@ -66,6 +66,15 @@ static bool is_size(double x) {
     return isfinite(x) && x > 0;
 }
 
+static bool is_squash(double x) {
+    return x == 0 || (isfinite(x) && x >= 0.1);
+}
+
+/* The values of a signal are its column divided by the unit: they must be finite. */
+static bool is_unit(double x) {
+    return x >= 0x1p-40 && x <= 0x1p40;
+}
+
 static bool is_name(const char name[TEM_SIGNAL_NAME_MAX + 1]) {
     const size_t length = strnlen(name, TEM_SIGNAL_NAME_MAX + 1);
     if (length == 0 || length > TEM_SIGNAL_NAME_MAX ||
@@ -80,7 +89,9 @@ static bool is_name(const char name[TEM_SIGNAL_NAME_MAX + 1]) {
 static bool is_possible(const signal_bytes *b) {
     return is_name(b->name) && b->kind >= TEM_SIGNAL_LEXICON && b->kind <= TEM_SIGNAL_CLASS &&
            b->zero == 0 && b->zero_end == 0 && b->low >= -1 && b->low <= b->correlation &&
-           b->correlation <= b->high && b->high <= 1 && is_size(b->penalty);
+           b->correlation <= b->high && b->high <= 1 && b->used >= SIGNAL_USED_LEAST &&
+           b->used <= INT64_MAX && b->left_out <= INT64_MAX && b->penalty >= 1e-7 &&
+           b->penalty <= 1e7;
 }
 
 static tem_signal from_bytes(const signal_bytes *b) {
@@ -108,7 +119,7 @@ tem_status signals_read(const unsigned char *bytes, size_t count, model_signals 
     memcpy(&head, bytes, sizeof head);
     if (head.count < 1 || head.count > TEM_SIGNALS_MAX || head.zero != 0 ||
         count != sizeof head + head.count * sizeof(signal_bytes) || !is_size(head.stretch) ||
-        !(head.squash >= 0) || isinf(head.squash) || !is_size(head.unit))
+        !is_squash(head.squash) || !is_unit(head.unit))
         return damaged(error);
     model_signals made = {.count = head.count,
                           .stretch = head.stretch,

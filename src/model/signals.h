@@ -11,6 +11,9 @@
 
 #include <stdbool.h>
 
+/* No signal is learned from fewer words or texts. */
+enum { SIGNAL_USED_LEAST = 20 };
+
 typedef struct model_signals {
     uint32_t count; /* 0: the model is not adapted, and all other fields are 0 */
     double stretch, squash;

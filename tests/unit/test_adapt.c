@@ -318,6 +318,28 @@ static void test_ridge_equals_brute_force(void **state) {
     }
 }
 
+/* Neither the unit nor the origin of the numbers changes what is learned: dates, tiny and huge
+ * numbers. */
+static void test_units_do_not_matter(void **state) {
+    (void)state;
+    static const double sizes[] = {1, 1e-100, 1e80, 100}, origins[] = {0, 0, 0, 1.7e9};
+    double found[4];
+    for (int i = 0; i < 4; i++) {
+        tem_adaptation *a = begin();
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        random_state = 5;
+        for (uint32_t id = 0; id < WORDS; id += 2)
+            fprintf(file, "w%u\t%.17g\n", id,
+                    origins[i] + sizes[i] * (along(id, planted) + random_normal()));
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(add_lexicon(a, NULL), TEM_OK);
+        found[i] = signal_of(a, 0).correlation;
+        assert_true(found[i] > 0.5 && found[i] < 0.9 && fabs(found[i] - found[0]) < 1e-6);
+        tem_adaptation_free(a);
+    }
+}
+
 /* Numbers that have nothing to do with the vectors: the interval of their correlation holds 0. It
  * misses 0 for 25 of 1,000 such lexicons (seeds 1 to 1,000 here), so for 8 or more of 20 with a
  * probability below 1e-8. The 20 are always the same. */
@@ -423,6 +445,7 @@ static void test_refused_lexicons(void **state) {
     refuse_lexicon("w1\tnan\n", TEM_ERR_FORMAT, 1);
     refuse_lexicon("w1\t1\nw2\tinf\n", TEM_ERR_FORMAT, 2);
     refuse_lexicon("w1\t1e999\n", TEM_ERR_FORMAT, 1);
+    refuse_lexicon("w1\t-1e101\n", TEM_ERR_FORMAT, 1);
     refuse_lexicon("w1\t\n", TEM_ERR_FORMAT, 1);
     refuse_lexicon("w\xff\t1\n", TEM_ERR_FORMAT, 1);
     refuse_lexicon("", TEM_ERR_RANGE, 0);
@@ -518,7 +541,7 @@ static void test_adapted_distances(void **state) {
                 square += u * u + v * v;
                 square_plain += d0 * d0;
             }
-        assert_true(fabs(sqrt(square / square_plain) - 0.7) < 1e-3);
+        assert_true(fabs(sqrt(square / square_plain) - 0.7) < 3e-4);
         assert_int_equal(tem_model_distance(m, 3, 7), 0);
         for (uint32_t id = 0; id < WORDS; id++) {
             const double given = tem_adaptation_values(a, 0)[id];
@@ -722,6 +745,10 @@ static void test_refused_models(void **state) {
         assert_int_equal(tem_adaptation_build(a, &bad[i], NULL, &m, NULL), TEM_ERR_ARGUMENT);
     assert_null(m);
     m = adapt(a, 1, 0);
+    const tem_adapt_options faint = {.stretch = 1e-30};
+    tem_model *flat = NULL;
+    assert_int_equal(tem_adaptation_build(a, &faint, NULL, &flat, NULL), TEM_ERR_RANGE);
+    assert_null(flat);
     assert_int_equal(tem_adaptation_create(m, &none, NULL), TEM_ERR_ARGUMENT); /* adapted already */
     tem_model *opened = saved_and_opened(model);
     assert_int_equal(tem_adaptation_create(opened, &none, NULL), TEM_ERR_UNTRUSTED);
@@ -747,11 +774,30 @@ static tem_status read_changed(const model_signals *s, size_t at, const void *by
     return status;
 }
 
+/* 64 signals are read, and 65 are not. */
+static void test_too_many_signals(const model_signals *s) {
+    enum { HEAD = 64, SIGNAL = 160, MOST = 64 };
+    static unsigned char bytes[HEAD + (MOST + 1) * SIGNAL];
+    model_signals read = {0};
+    memcpy(bytes, s->bytes, HEAD);
+    for (size_t i = 0; i <= MOST; i++)
+        memcpy(bytes + HEAD + i * SIGNAL, s->bytes + HEAD, SIGNAL);
+    for (uint32_t count = MOST; count <= MOST + 1; count++) {
+        memcpy(bytes, &count, sizeof count);
+        assert_int_equal(signals_read(bytes, HEAD + (size_t)count * SIGNAL, &read, NULL),
+                         count == MOST ? TEM_OK : TEM_ERR_DAMAGED);
+    }
+    assert_int_equal(read.count, MOST);
+    signals_free(&read);
+}
+
 /* The places are those of docs/FORMAT.md. */
 static void test_hostile_signals(void **state) {
     (void)state;
     enum { FIRST = 64, KIND = FIRST + 64, CORRELATION = FIRST + 88, PENALTY = FIRST + 112 };
     static const double not_sizes[] = {0, -1, NAN, INFINITY};
+    static const uint64_t not_counts[] = {0, 19, (uint64_t)1 << 63};
+    const double below = -1.5, small = 0.05;
     tem_adaptation *a = begin();
     write_lexicon(2, 1, 0.3);
     assert_int_equal(add_lexicon(a, NULL), TEM_OK);
@@ -778,6 +824,17 @@ static void test_hostile_signals(void **state) {
     assert_int_equal(read_changed(s, CORRELATION, &high, 8), TEM_ERR_DAMAGED);
     assert_int_equal(read_changed(s, CORRELATION, &not_sizes[2], 8), TEM_ERR_DAMAGED);
     assert_int_equal(read_changed(s, FIRST + 152, &one, 4), TEM_ERR_DAMAGED);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(read_changed(s, FIRST + 72, &not_counts[i], 8), TEM_ERR_DAMAGED);
+    assert_int_equal(read_changed(s, FIRST + 80, &not_counts[2], 8), TEM_ERR_DAMAGED);
+    assert_int_equal(read_changed(s, CORRELATION + 8, &below, 8), TEM_ERR_DAMAGED);
+    assert_int_equal(read_changed(s, 16, &small, 8), TEM_ERR_DAMAGED);
+    assert_int_equal(read_changed(s, FIRST,
+                                  "123456789012345678901234567890123456789012345678901234"
+                                  "567890123",
+                                  63),
+                     TEM_OK);
+    test_too_many_signals(s);
     model_signals read = {0};
     for (size_t cut = 0; cut < s->byte_count; cut++)
         assert_int_equal(signals_read(s->bytes, cut, &read, NULL), TEM_ERR_DAMAGED);
@@ -792,6 +849,7 @@ int main(void) {
         cmocka_unit_test(test_texts_find_direction),
         cmocka_unit_test(test_three_classes_give_three_signals),
         cmocka_unit_test(test_ridge_equals_brute_force),
+        cmocka_unit_test(test_units_do_not_matter),
         cmocka_unit_test(test_random_lexicon_is_told),
         cmocka_unit_test(test_lexicon_lines),
         cmocka_unit_test(test_gzip_and_hash),
