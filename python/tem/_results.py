@@ -125,6 +125,7 @@ class Report(Result):
     model: str
     certificate: str | None
     effects: dict[str, Any] | None
+    keeps: str | None = None  # reports of earlier versions lack it
     ledger: str | None = None
     by: str | None = None
     people: int | None = None

@@ -1012,12 +1012,13 @@ static tem_status judge_sections(bytes file, const uint32_t *kinds, size_t count
 
 static void test_unknown_sections(void **state) {
     (void)state;
-    static const uint32_t optional[] = {SECTION_OPTIONAL | 11, SECTION_OPTIONAL | 77},
-                          required[] = {SECTION_OPTIONAL | 11, 12},
-                          backwards[] = {SECTION_OPTIONAL | 77, SECTION_OPTIONAL | 11},
-                          twice[] = {SECTION_OPTIONAL | 11, SECTION_OPTIONAL | 11},
+    static const uint32_t optional[] = {SECTION_OPTIONAL | 21, SECTION_OPTIONAL | 77},
+                          required[] = {SECTION_OPTIONAL | 21, 22},
+                          backwards[] = {SECTION_OPTIONAL | 77, SECTION_OPTIONAL | 21},
+                          twice[] = {SECTION_OPTIONAL | 21, SECTION_OPTIONAL | 21},
                           known[] = {SECTION_OPTIONAL | SECTION_BOUNDS},
-                          recipe[] = {SECTION_RECIPE}, no_recipe[] = {SECTION_RECIPE_KIND};
+                          recipe[] = {SECTION_RECIPE}, no_recipe[] = {SECTION_RECIPE_KIND},
+                          signals[] = {SECTION_SIGNALS}, no_signals[] = {SECTION_SIGNALS_KIND};
     bytes file = bytes_of(EUCLIDEAN);
     assert_int_equal(judge_sections(file, optional, 1), TEM_OK);
     assert_int_equal(judge_sections(file, optional, 2), TEM_OK);
@@ -1029,6 +1030,8 @@ static void test_unknown_sections(void **state) {
     assert_int_equal(judge_sections(file, known, 1), TEM_ERR_DAMAGED);
     assert_int_equal(judge_sections(file, recipe, 1), TEM_ERR_DAMAGED); /* its bytes are none */
     assert_int_equal(judge_sections(file, no_recipe, 1), TEM_ERR_VERSION);
+    assert_int_equal(judge_sections(file, signals, 1), TEM_ERR_DAMAGED); /* the same */
+    assert_int_equal(judge_sections(file, no_signals, 1), TEM_ERR_VERSION);
     uint32_t many[SECTIONS_MAX];
     for (uint32_t i = 0; i < SECTIONS_MAX; i++)
         many[i] = SECTION_OPTIONAL | (100 + i);
@@ -1042,7 +1045,7 @@ static void test_unknown_sections(void **state) {
  * Certificates are about the space, which is the same. */
 static void test_unknown_sections_count(void **state) {
     (void)state;
-    static const uint32_t kinds[] = {SECTION_OPTIONAL | 11, SECTION_OPTIONAL | 77};
+    static const uint32_t kinds[] = {SECTION_OPTIONAL | 21, SECTION_OPTIONAL | 77};
     unsigned char spaces[2][CORE_HASH_BYTES], hash[2][CORE_HASH_BYTES];
     bytes file = bytes_of(EUCLIDEAN), grown = with_sections(file, kinds, 2);
     tem_model *models[2] = {NULL, NULL};
