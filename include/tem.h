@@ -540,6 +540,34 @@ typedef struct tem_neighbours {
 TEM_API tem_status tem_model_neighbours(const tem_model *model, uint32_t id,
                                         tem_neighbours *neighbours, tem_error *error);
 
+/* Searches. They are exact for every metric: distances are integers, nearer words come first, and
+ * of two words at the same distance the one with the lower id. A word finds itself, too, at
+ * distance 0. Excluded words are found (tem_model_is_excluded). A search looks at all words of the
+ * model, unless the list of the word has the answer; for a model that is not trusted it always
+ * looks at all words. Results are in the caller's memory: there is nothing to free. Any thread. */
+
+/* Finds the k nearest words of each of several words.
+ *   words    `count` ids of the model
+ *   k        1 to the number of words of the model
+ *   run      threads and progress; NULL: defaults
+ *   found    receives count * k neighbours: the k of words[0], then those of words[1], and so on;
+ *            unspecified after a failure
+ * Fails with TEM_ERR_ARGUMENT (an id or k out of range), TEM_ERR_DAMAGED, TEM_ERR_MEMORY or
+ * TEM_ERR_CANCELLED. Cost: for each word one look at its list, or one distance per word of the
+ * model. */
+TEM_API tem_status tem_search_nearest(const tem_model *model, const uint32_t *words, size_t count,
+                                      uint32_t k, const tem_run *run, tem_neighbour *found,
+                                      tem_error *error);
+
+/* Finds the words within a distance of a word: those whose distance is at most `distance`.
+ *   found    receives the `max` nearest of them, or all if there are fewer; may be NULL if max is 0
+ *   count    receives the number of all of them, which may be above max
+ * Fails with TEM_ERR_ARGUMENT (id out of range), TEM_ERR_DAMAGED or TEM_ERR_MEMORY. Cost: as
+ * tem_search_nearest. */
+TEM_API tem_status tem_search_within(const tem_model *model, uint32_t word, tem_dist distance,
+                                     tem_neighbour *found, uint32_t max, uint32_t *count,
+                                     tem_error *error);
+
 /* ----------------------------------------------------------- randomness -- */
 
 /* A source of random bits, for one thread at a time. */
