@@ -30,7 +30,6 @@ typedef struct tem_bag_options {
                      * words, as the mechanisms treat it. Take the gamma_steps of
                      * tem_mechanism_info. 0: distances are not cut, unknown words have none, and
                      * the call leaves them out */
-    uint32_t padding;     /* must be 0 */
     uint64_t reserved[4]; /* must be 0 */
 } tem_bag_options;
 

@@ -24,8 +24,6 @@ tem_status tem_bag_measure(const tem_model *model, const uint32_t *a, size_t a_c
     if (model == NULL || distance == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model and a place for the distance are needed");
-    if (options != NULL && options->padding != 0)
-        return core_fail(error, TEM_ERR_ARGUMENT, "the padding of the options must be 0");
     tem_status status = check_words(model, a, a_count, error);
     if (status == TEM_OK)
         status = check_words(model, b, b_count, error);

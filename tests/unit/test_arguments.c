@@ -5,6 +5,7 @@
 #include "command/tem_command.h"
 #include "mech/tem_mechanism.h"
 #include "tem_adapt.h"
+#include "tem_bag.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -1037,6 +1038,45 @@ static void test_newer_options(void **state) {
     assert_non_null(tem_job_why_not_private(mechanism, &job));
 }
 
+static void test_searches_and_bags(void **state) {
+    (void)state;
+    const uint32_t ids[2] = {0, TEM_NO_WORD}, beyond = COUNT;
+    const tem_run newer = {.reserved = {1}};
+    const tem_bag_options unknown_option = {.reserved = {0, 0, 0, 1}};
+    tem_neighbour found = {7, 7};
+    uint32_t count = 7;
+    tem_bag_distance distance = {.distance = 7};
+    REFUSED(tem_search_nearest(NULL, ids, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, NULL, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids, 1, 1, NULL, NULL, error));
+    REFUSED(tem_search_nearest(model, ids, 1, 0, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids, 1, COUNT + 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, &beyond, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids + 1, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids, 1, 1, &newer, &found, error));
+    assert_int_equal(tem_search_nearest(model, NULL, 0, 1, NULL, NULL, NULL), TEM_OK);
+    REFUSED(tem_search_within(NULL, 0, 0, &found, 1, &count, error));
+    REFUSED(tem_search_within(model, beyond, 0, &found, 1, &count, error));
+    REFUSED(tem_search_within(model, TEM_NO_WORD, 0, &found, 1, &count, error));
+    REFUSED(tem_search_within(model, 0, 0, NULL, 1, &count, error));
+    REFUSED(tem_search_within(model, 0, 0, &found, 1, NULL, error));
+    assert_true(found.id == 7 && found.distance == 7 && count == 7);
+    assert_int_equal(tem_search_within(model, 0, 0, NULL, 0, &count, NULL), TEM_OK);
+    assert_int_equal(count, 1);
+    REFUSED(tem_bag_measure(NULL, ids, 1, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, NULL, 1, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, NULL, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids, 1, NULL, NULL, NULL, error));
+    REFUSED(tem_bag_measure(model, &beyond, 1, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, &beyond, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids, 1, &unknown_option, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids, 1, NULL, &newer, &distance, error));
+    /* Documents without a word that has a distance. */
+    REFUSED(tem_bag_measure(model, NULL, 0, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids + 1, 1, NULL, NULL, &distance, error));
+    assert_true(distance.distance == 7);
+}
+
 static void test_versions(void **state) {
     (void)state;
     const uint32_t minor = TEM_VERSION_MINOR * 1000u, here = TEM_VERSION_NUMBER;
@@ -1105,6 +1145,7 @@ int main(void) {
         cmocka_unit_test(test_newer_statistics),
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
+        cmocka_unit_test(test_searches_and_bags),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_results_clear_reserved),
         cmocka_unit_test(test_words_count_from_1),
