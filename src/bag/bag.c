@@ -1,8 +1,8 @@
 /* bag.c - bags of words, and the Earth Mover's distance between two of them.
  *
- * Each occurrence of a word weighs 1/A in a bag of A words, and 1/B in a bag of B words. With m, the
- * least common multiple of A and B, the weights times m are integers: count * (m / A) and
- * count * (m / B), and both bags weigh m. So the transport problem (transport.h) is one of integers,
+ * Each occurrence of a word weighs 1/A in a bag of A words, and 1/B in a bag of B words. With m,
+ * the least common multiple of A and B, the weights times m are integers: count * (m / A) and
+ * count * (m / B), and both bags weigh m. So the transport problem (transport.h) has integers only,
  * and its least cost divided by m is the distance. For A = B it is the problem of matching the
  * words one to one: the supplies are the counts, and a transport problem with whole supplies has a
  * cheapest plan of whole moves. */
@@ -12,10 +12,9 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
+#include "index/nearest_keys.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The different words of a document in ascending order, and how often each occurs. */
 typedef struct bag {
@@ -25,29 +24,41 @@ typedef struct bag {
     tem_bag_info info;
 } bag;
 
-static int compare_ids(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The words of a document are private, so they must not stay in memory. */
 static void bag_free(bag *b) {
     core_free_erased(b->counts, b->room * sizeof *b->counts);
     core_free_erased(b->ids, b->room * sizeof *b->ids);
 }
 
-/* Puts equal neighbours of the sorted ids together. */
-static void count_sorted(bag *b, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t last = b->info.distinct;
-        if (last > 0 && b->ids[last - 1] == b->ids[i]) {
+/* Makes the ids and counts from sorted keys, which have the id of a word in their upper half. */
+static void count_sorted(bag *b, const uint64_t *keys, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t last = b->info.distinct, id = (uint32_t)(keys[i] >> 32);
+        if (last > 0 && b->ids[last - 1] == id) {
             b->counts[last - 1]++;
         } else {
-            b->ids[last] = b->ids[i];
+            b->ids[last] = id;
             b->counts[last] = 1;
             b->info.distinct++;
         }
     }
+}
+
+/* Sorts the words of a document and counts them. nearest_sort sorts in place: qsort may copy the
+ * words to memory that nobody erases. Its keys must differ, so each has its place, too. */
+static void count_words(bag *b, const uint32_t *words, size_t count, bool unknown_count,
+                        uint64_t *keys) {
+    uint32_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        b->info.unknown += words[i] == TEM_NO_WORD;
+        if (words[i] != TEM_NO_WORD || unknown_count) {
+            keys[kept] = (uint64_t)words[i] << 32 | kept;
+            kept++;
+        }
+    }
+    nearest_sort(keys, kept);
+    count_sorted(b, keys, kept);
+    b->info.words = kept;
 }
 
 /* Makes the bag of a document. Free with bag_free, also after a failure. */
@@ -56,21 +67,17 @@ static tem_status bag_make(bag *b, const uint32_t *words, size_t count, bool unk
     *b = (bag){.ids = core_alloc(count, sizeof *b->ids),
                .counts = core_alloc(count, sizeof *b->counts),
                .room = count};
-    if (b->ids == NULL || b->counts == NULL)
-        return core_fail_memory(error);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        b->info.unknown += words[i] == TEM_NO_WORD;
-        if (words[i] != TEM_NO_WORD || unknown_count)
-            b->ids[kept++] = words[i];
-    }
-    b->info.words = kept;
-    qsort(b->ids, kept, sizeof *b->ids, compare_ids);
-    count_sorted(b, kept);
-    return kept > 0 ? TEM_OK
-                    : core_fail(error, TEM_ERR_ARGUMENT,
-                                "a document has no word that the model knows, so it has no "
-                                "distance");
+    uint64_t *keys = core_alloc(count, sizeof *keys);
+    tem_status status = TEM_OK;
+    if (b->ids == NULL || b->counts == NULL || keys == NULL)
+        status = core_fail_memory(error);
+    else
+        count_words(b, words, count, unknown_count, keys);
+    core_free_erased(keys, count * sizeof *keys);
+    if (status == TEM_OK && b->info.words == 0)
+        status = core_fail(error, TEM_ERR_ARGUMENT,
+                           "a document has no word that the model knows, so it has no distance");
+    return status;
 }
 
 /* ---- the costs ---- */
@@ -114,9 +121,9 @@ static void multiply_counts(bag *b, uint64_t factor) {
         b->counts[i] *= (int64_t)factor;
 }
 
-/* The double nearest to cost / denominator, in units of distance. The quotient has more than 63 bits,
- * because the denominator is below 2^62. A 1 in its last bit stands for all that was cut off, so the
- * conversion, which rounds to 53 bits, rounds as if it knew the rest. */
+/* The double nearest to cost / denominator, in units of distance. The quotient has more than 63
+ * bits, because the denominator is below 2^62. A 1 in its last bit stands for all that was cut off,
+ * so the conversion, which rounds to 53 bits, rounds as if it knew the rest. */
 static double as_number(transport_cost cost, uint64_t denominator) {
     int shift = 0;
     while (cost != 0 && cost >> 126 == 0) {

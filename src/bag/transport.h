@@ -49,8 +49,8 @@ tem_status transport_solve(const transport_problem *problem, const tem_run *run,
                            transport_plan *plan, tem_error *error);
 void transport_plan_free(transport_plan *plan);
 
-/* Checks that the plan moves all supplies to the demands at its cost, and that its prices prove that
- * no plan is cheaper. TEM_ERR_DAMAGED if not; TEM_ERR_MEMORY. */
+/* Checks that the plan moves all supplies to the demands at its cost, and that its prices prove
+ * that no plan is cheaper. TEM_ERR_DAMAGED if not; TEM_ERR_MEMORY. */
 tem_status transport_prove(const transport_problem *problem, const transport_plan *plan,
                            tem_error *error);
 
