@@ -127,6 +127,9 @@ static void test_names(void **state) {
     REFUSED(tem_oov_parse("uniform", NULL, error));
     REFUSED(tem_punctuation_parse(NULL, &punctuation, error));
     REFUSED(tem_punctuation_parse("drop", NULL, error));
+    REFUSED(tem_order_parse(NULL, &(tem_order){0}, error));
+    REFUSED(tem_order_parse("kept", NULL, error));
+    REFUSED(tem_order_parse("any", &(tem_order){0}, error));
     REFUSED(tem_format_parse(NULL, &format, error));
     REFUSED(tem_format_parse("csv", NULL, error));
     REFUSED(tem_weights_parse(NULL, &kind_of_weights, error));
@@ -1109,6 +1112,7 @@ static void test_names_and_back(void **state) {
     ROUND_TRIP(tem_metric, TEM_EUCLIDEAN, TEM_LINF);
     ROUND_TRIP(tem_oov, TEM_OOV_UNIFORM, TEM_OOV_KEEP_UNSAFE);
     ROUND_TRIP(tem_punctuation, TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD);
+    ROUND_TRIP(tem_order, TEM_ORDER_KEPT, TEM_ORDER_COUNTS);
     ROUND_TRIP(tem_format, TEM_FORMAT_TEXT, TEM_FORMAT_JSONL);
     ROUND_TRIP(tem_missing, TEM_MISSING_EMPTY, TEM_MISSING_KEEP);
     ROUND_TRIP(tem_target, TEM_TARGET_SELF, TEM_TARGET_BAYES);
