@@ -109,27 +109,34 @@ static void print_text(const distance_request *r, const tem_bag_distance *d) {
         printf("matching  %.6f   the least sum of distances over all ways to match the %s words\n",
                (double)d->matching / TEM_DIST_ONE, talk_count(d->a.words));
     else
-        puts("matching  none: the documents have different numbers of words");
+        printf("matching  none: the documents have different numbers of words%s\n",
+               r->gamma > 0 || d->a.unknown == d->b.unknown ? ""
+                                                            : ", or of unknown ones (--gamma)");
     print_bag('A', &d->a, r->gamma > 0);
     print_bag('B', &d->b, r->gamma > 0);
 }
 
 /* ---- the command ---- */
 
-static int check_unknown(const distance_request *r, const document_words documents[2]) {
-    for (int i = 0; i < 2; i++) {
-        uint64_t unknown = 0;
-        for (size_t w = 0; w < documents[i].count; w++)
-            unknown += documents[i].ids[w] == TEM_NO_WORD;
-        if (r->strict && unknown > 0) {
-            fprintf(stderr,
-                    "tem: %s: %s of %s words are not in the vocabulary; leave out --strict to "
-                    "measure the others, or use --gamma G\n",
-                    r->paths[i], talk_count(unknown), talk_count(documents[i].count));
-            return EXIT_FAILED;
-        }
-    }
-    return EXIT_DONE;
+static int check_unknown(const distance_request *r, const char *path, const document_words *d) {
+    uint64_t unknown = 0;
+    for (size_t i = 0; i < d->count; i++)
+        unknown += d->ids[i] == TEM_NO_WORD;
+    if (r->strict && unknown > 0)
+        fprintf(stderr,
+                "tem: %s: %s of %s words are not in the vocabulary; leave out --strict to measure "
+                "the others, or use --gamma G\n",
+                path, talk_count(unknown), talk_count(d->count));
+    else if (d->count == 0)
+        fprintf(stderr, "tem: %s: no word is in it, so it has no distance\n", path);
+    else if (unknown == d->count && r->gamma <= 0)
+        fprintf(stderr,
+                "tem: %s: no word of it is in the vocabulary, so it has no distance; --gamma G "
+                "gives unknown words one\n",
+                path);
+    else
+        return EXIT_DONE;
+    return EXIT_FAILED;
 }
 
 /* gamma in steps, rounded up as the mechanisms round it. */
@@ -143,9 +150,9 @@ static int measure(const distance_request *r, const tem_model *model, const tem_
     const tem_bag_options options = {.gamma = gamma_steps(r->gamma)};
     tem_bag_distance distance;
     tem_error error;
-    const int status = check_unknown(r, documents);
-    if (status != EXIT_DONE)
-        return status;
+    for (int i = 0; i < 2; i++)
+        if (check_unknown(r, r->paths[i], &documents[i]) != EXIT_DONE)
+            return EXIT_FAILED;
     const tem_status measured =
         tem_bag_measure(model, documents[0].ids, documents[0].count, documents[1].ids,
                         documents[1].count, &options, run, &distance, &error);

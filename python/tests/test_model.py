@@ -72,10 +72,11 @@ def test_document_distance(small):
     """Against all matchings of the words."""
     a, b = ["the", "movie", "was", "movie"], ["film", "the", "great", "wonderful"]
     best = min(sum(map(small.distance, a, again)) for again in itertools.permutations(b))
-    found = small.document_distance(" ".join(a), " ".join(b) + ", Xyzzyq!")
+    assert small.document_distance(" ".join(a), " ".join(b) + " xyzzyq").matching is None
+    found = small.document_distance("Zyxxyq " + " ".join(a), " ".join(b) + ", Xyzzyq!")
     assert found.matching == best and found.distance == best / 4
     assert found.numerator == best * 2 ** 16 and found.denominator == 4
-    assert (found.words, found.unknown) == ((4, 4), (0, 1))
+    assert (found.words, found.unknown) == ((4, 4), (1, 1))
     assert small.document_distance(" ".join(b), " ".join(a)).distance == found.distance
     assert small.document_distance("the the", "the").matching is None
     assert small.document_distance("xyzzyq", "xyzzyq", gamma=1).distance == 0

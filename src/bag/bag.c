@@ -139,13 +139,17 @@ static double as_number(transport_cost cost, uint64_t denominator) {
     return ldexp((double)((uint64_t)quotient | is_inexact), -shift - 16);
 }
 
-static void fill(tem_bag_distance *out, const bag *a, const bag *b, transport_cost cost,
-                 uint64_t denominator) {
+static void fill(tem_bag_distance *out, const bag *a, const bag *b, bool counts_unknown,
+                 transport_cost cost, uint64_t denominator) {
     *out = (tem_bag_distance){.a = a->info, .b = b->info, .denominator = denominator};
     out->numerator_high = (uint64_t)(cost >> 64);
     out->numerator_low = (uint64_t)cost;
     out->distance = as_number(cost, denominator);
-    out->has_matching = a->info.words == b->info.words;
+    /* PRIVACY: the matching bounds the loss between documents of the same number of words. Unknown
+     * words that were left out are matched with each other, at distance 0, so there must be as many
+     * of them on both sides. */
+    out->has_matching =
+        a->info.words == b->info.words && (counts_unknown || a->info.unknown == b->info.unknown);
     out->matching = out->has_matching ? (uint64_t)cost : 0;
 }
 
@@ -170,7 +174,7 @@ static tem_status solve(const tem_model *model, bag *a, bag *b, tem_dist gamma, 
     if (status == TEM_OK)
         status = transport_solve(&problem, run, &plan, error);
     if (status == TEM_OK)
-        fill(distance, a, b, plan.cost, a->info.words * factor_a);
+        fill(distance, a, b, gamma > 0, plan.cost, a->info.words * factor_a);
     transport_plan_free(&plan);
     core_free(t.costs);
     return status;
