@@ -51,8 +51,8 @@ typedef struct tem_bag_distance {
      * numerator_high * 2^64 + numerator_low, an integer below 2^94. The denominator is the least
      * common multiple of A and B. */
     uint64_t numerator_high, numerator_low, denominator;
-    int has_matching;  /* 1 if both documents have the same number of words: A = B and, without gamma,
-                        * the same number of unknown words */
+    int has_matching;  /* 1 if both documents have the same number of words: A = B and, without
+                        * gamma, as many unknown words */
     uint64_t matching; /* then the least sum of distances, in steps of 2^-16, over all ways to match
                         * the words of both documents one to one: A times the distance; else 0.
                         * Without gamma, unknown words are matched with each other, at distance

@@ -27,8 +27,9 @@ from ._tem import version as __version__
 
 __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledError",
            "CertificateError", "Choice", "Cost", "DamagedError", "DocumentDistance", "Entry",
-           "Error", "ExistsError", "Explanation", "FileError", "FormatError", "Mechanism", "MetricError", "Model",
-           "NotFoundError", "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper",
-           "Parameter", "Point", "PrivacyWarning", "RangeError", "Report", "RoundingWarning",
-           "Summary", "Tail", "TrustWarning", "UnsupportedError", "UntrustedError",
-           "UtilityWarning", "VersionError", "Words", "__version__", "estimate", "mechanisms"]
+           "Error", "ExistsError", "Explanation", "FileError", "FormatError", "Mechanism",
+           "MetricError", "Model", "NotFoundError", "NotPrivateWarning", "Options",
+           "OutOfMemoryError", "Pair", "Paper", "Parameter", "Point", "PrivacyWarning",
+           "RangeError", "Report", "RoundingWarning", "Summary", "Tail", "TrustWarning",
+           "UnsupportedError", "UntrustedError", "UtilityWarning", "VersionError", "Words",
+           "__version__", "estimate", "mechanisms"]
