@@ -118,6 +118,11 @@ static void test_false_proofs(void **state) {
             plan.prices[i] -= change;
         }
     }
+    plan.prices[0] += 3; /* the same sum, 3 * 2 - 2 * 3, by prices beyond a cost */
+    plan.prices[1] -= 2;
+    assert_int_equal(transport_prove(&p, &plan, NULL), TEM_ERR_DAMAGED);
+    plan.prices[0] -= 3;
+    plan.prices[1] += 2;
     plan.cost++;
     assert_int_equal(transport_prove(&p, &plan, NULL), TEM_ERR_DAMAGED);
     plan.cost--;
