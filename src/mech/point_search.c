@@ -212,10 +212,7 @@ static void prepare(point_batch *b) {
 
 /* ---------------------------------------------------------- the search -- */
 
-/* The word may be the second nearest one. */
-static void consider_second(point_batch *b, size_t at, uint32_t id, wide score) {
-    if (!b->two || (b->second_found[at] && score >= b->second_best[at]))
-        return;
+static void set_second(point_batch *b, size_t at, uint32_t id, wide score) {
     b->second_found[at] = true;
     b->second_best[at] = score;
     b->seconds[at] = id;
@@ -229,11 +226,12 @@ static void consider(point_batch *b, size_t at, uint32_t id) {
         return;
     const wide score = score_of(b, at, id);
     if (b->found[at] && score >= b->best[at]) { /* the lower id wins a tie, and ids ascend */
-        consider_second(b, at, id, score);
+        if (b->two && (!b->second_found[at] || score < b->second_best[at]))
+            set_second(b, at, id, score);
         return;
     }
-    if (b->found[at])
-        consider_second(b, at, b->words[at], b->best[at]);
+    if (b->two && b->found[at])
+        set_second(b, at, b->words[at], b->best[at]);
     b->found[at] = true;
     b->best[at] = score;
     b->words[at] = id;
