@@ -197,7 +197,7 @@ static void test_draws(void **state) {
     const uint32_t lengths[] = {PLANE_WORDS, 2};
     for (size_t i = 0; i < 2; i++) {
         tem_model *model = plane_model(lengths[i]);
-        const double epsilon = epsilon_of(model, 1e6, distance(&model->space, 1, 4));
+        const double epsilon = epsilon_of(model, 20, distance(&model->space, 1, 4));
         gumbel g = make_gumbel(model, epsilon);
         tem_mechanism *m = make_mechanism(model, "gumbel", epsilon, NULL, 0);
         for (uint32_t word = 0; word < PLANE_WORDS; word++) {
@@ -231,7 +231,8 @@ static void test_excluded_words(void **state) {
                                            .exclude = out,
                                            .exclude_count = 2};
         assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
-        tem_mechanism *m = make_mechanism(model, "gumbel", 1e6, NULL, 0);
+        const double epsilon = epsilon_of(model, 3, distance(&model->space, 1, 4));
+        tem_mechanism *m = make_mechanism(model, "gumbel", epsilon, NULL, 0);
         for (uint32_t word = 0; word < PLANE_WORDS; word++) {
             uint64_t counts[PLANE_WORDS] = {0};
             count_draws(m, word, word, counts);
