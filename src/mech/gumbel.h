@@ -25,6 +25,9 @@
  * ratio is above 2 10^9 and the bound below 4 10^5; tests/unit/test_mechanisms_gumbel.c has these
  * words and integrates their law.
  *
+ * In floating point it is worse still: tem draws k from 53-bit numbers, and no k whose probability
+ * is below 2^-60. So a word beyond the first tens in the order of w never comes out for w.
+ *
  * What is not confirmed: the paper's text was not at hand, so the formulas come from accounts of
  * it. They agree on a and on W(2 a Dmax). log(a Dmin) is as in MLDP; another account has log(a
  * Dmax), which gives less noise. Whether w is among its k nearest words, and whether k may be 0, is

@@ -152,7 +152,7 @@ const mechanism_ops mechanism_vickrey = {
 
 const mechanism_ops mechanism_vickrey_exclude = {
     .properties = {.name = "vickrey-exclude",
-                   .summary = "the same, and the output is never the input word",
+                   .summary = "vickrey, except that the output is never the input word",
                    .paper = "a variant of Xu, Aggarwal, Feyisetan, Teissier 2021",
                    .guarantee = TEM_GUARANTEE_NONE,
                    .caveat = "a word never becomes itself, so an output rules out one input for "
