@@ -29,9 +29,10 @@
  * is below 2^-60. So a word beyond the first tens in the order of w never comes out for w.
  *
  * What is not confirmed: the paper's text was not at hand, so the formulas come from accounts of
- * it. They agree on a and on W(2 a Dmax). log(a Dmin) is as in MLDP; another account has log(a
- * Dmax), which gives less noise. Whether w is among its k nearest words, and whether k may be 0, is
- * open; MLDP returns w if k = 0. The counterexample holds for all of these.
+ * it. They agree on a and on W(2 a Dmax). log(a Dmin) is as in MLDP; another account has
+ * log(a Dmax), which gives less noise. Whether k may be 0 is open; MLDP then returns w, which makes
+ * P(y | y) larger. So is whether w is among its k nearest words; if it were not, P(w | w) would be
+ * 0, which no epsilon bounds.
  *
  * Where tem departs from the paper: it never returns excluded words (the k nearest words are those
  * that may be outputs), replaces unknown words by a uniform word, and takes for Dmax a bound above
