@@ -12,6 +12,7 @@ typedef struct mechanism_choice {
     const char *weights_name;    /* NULL: the first of balanced, equal and tuned that exists */
     option_list numbers;         /* the mechanism's own, each as NAME=NUMBER */
     const char *list_path;       /* its public list of words; NULL: not given */
+    const char *remap_prior;     /* map the outputs by this prior; NULL: not given */
     bool allow_no_guarantee;     /* also a mechanism that protects nothing by the model's metric */
 } mechanism_choice;
 
@@ -44,15 +45,7 @@ typedef struct mechanism_choice {
     EXPONENT_OPTIONS(choice),                                                                      \
         {"mechanism", 0,                                                                           \
          OPTION_TEXT, &(choice).mechanism,                                                         \
-         "M",         "tem (default), em, or another one that 'tem mechanisms' lists",             \
-         0,           0},                                                                          \
-        {"number",    0,                                                                           \
-         OPTION_LIST, &(choice).numbers,                                                           \
-         "NAME=X",    "a number of the mechanism's own, such as lambda=0.5; several times",        \
-         0,           0},                                                                          \
-        {"list",      0,                                                                           \
-         OPTION_TEXT, &(choice).list_path,                                                         \
-         "FILE",      "the public list of words that the mechanism needs, one per line",           \
+         "M",         "tem (default) or em; 'tem mechanisms' lists all of them",                   \
          0,           0},                                                                          \
         {"calibrated",                                                                             \
          0,                                                                                        \
@@ -66,6 +59,26 @@ typedef struct mechanism_choice {
         "weights", 0, OPTION_TEXT, &(choice).weights_name, "W",                                    \
             "--calibrated: use balanced, equal or tuned weights (default: the first of\n"          \
             "these that exists)",                                                                  \
+            0, 0                                                                                   \
+    }
+
+/* Rows for commands that take every mechanism: what a mechanism takes of its own. */
+#define OWN_OPTIONS(choice)                                                                        \
+    {"number",    0,                                                                               \
+     OPTION_LIST, &(choice).numbers,                                                               \
+     "NAME=X",    "a number of the mechanism's own, such as lambda=0.5; several times",            \
+     0,           0},                                                                              \
+    {                                                                                              \
+        "list", 0, OPTION_TEXT, &(choice).list_path, "FILE",                                       \
+            "the public list of words that the mechanism needs, one per line", 0, 0                \
+    }
+
+/* A row for commands that draw. */
+#define REMAP_OPTION(choice)                                                                       \
+    {                                                                                              \
+        "remap", 0, OPTION_TEXT, &(choice).remap_prior, "PRIOR",                                   \
+            "replace each drawn word by the one nearest to what is probably behind it,\n"          \
+            "given a PUBLIC text, counts or zipf; the guarantee stays",                            \
             0, 0                                                                                   \
     }
 
