@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/status.h"
+#include "mech/law.h"
 #include "trust/trusted.h"
 
 #include <math.h>
@@ -329,25 +330,6 @@ tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *
                            m->ops->properties.name);
 }
 
-/* The row of an exponential law. An unknown word is at distance gamma from every word. */
-static void exponential_row(const sampler *form, uint32_t word, double *probabilities) {
-    enum { TILE = 256 };
-    _Static_assert(EXPONENT_BITS == 36, "one unit of the exponent is 2^36");
-    const uint32_t count = form->envelopes.weights.count;
-    tem_dist distances[TILE];
-    long double total = 0;
-    for (uint32_t y = 0; y < count; y++) {
-        if (y % TILE == 0 && word != TEM_NO_WORD)
-            space_distances(form->space, word, y, count - y < TILE ? count - y : TILE, distances);
-        const uint64_t x = exponent_at(&form->envelopes.exponent,
-                                       word == TEM_NO_WORD ? UINT32_MAX : distances[y % TILE]);
-        probabilities[y] = weights_at(&form->envelopes.weights, y) * exp((double)x * -0x1p-36);
-        total += probabilities[y];
-    }
-    for (uint32_t y = 0; y < count; y++)
-        probabilities[y] = (double)(probabilities[y] / total);
-}
-
 tem_status mechanism_row(const tem_mechanism *m, uint32_t word, double *probabilities,
                          tem_error *error) {
     const sampler *form = mechanism_exponential(m);
@@ -358,7 +340,7 @@ tem_status mechanism_row(const tem_mechanism *m, uint32_t word, double *probabil
                          m->ops->properties.name);
     if (form == NULL)
         return m->ops->row(m->state, word, probabilities, error);
-    exponential_row(form, word, probabilities);
+    law_row(form, word, probabilities);
     return TEM_OK;
 }
 
