@@ -15,7 +15,7 @@
  * itself has the output y, so that output tells the input.
  *
  * Here L is the exact law of `em` over V_S: the sampler with weight 1 for the words of V_S and 0 for
- * the others. p is rounded to steps of 2^-53. Two things that the paper leaves open:
+ * the others. p is rounded up to steps of 2^-53. Two things that the paper leaves open:
  * - A word that must not be an output cannot stay itself. It is treated as a sensitive input.
  * - An unknown word is drawn uniformly from V_S, as if at distance gamma from all of it; the bound
  *   holds for it with gamma in the place of d.
@@ -69,7 +69,7 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
     santext_plus *m = state;
     const uint32_t count = setup->space->count;
     (void)beta;
-    m->p = (uint64_t)ldexp(mechanism_number(setup, "p"), P_BITS);
+    m->p = (uint64_t)ceil(ldexp(mechanism_number(setup, "p"), P_BITS));
     m->stays = core_alloc(count, 1);
     if (m->stays == NULL)
         return core_fail_memory(error);
@@ -138,7 +138,7 @@ static const tem_parameter parameters[] = {
      .most = 0x1p23},
     {.name = "p",
      .meaning = "how often a word that is not listed is replaced",
-     .least = 0x1p-53,
+     .least = 0.0001,
      .most = 1,
      .usual = 0.3},
     {.name = NULL}};
