@@ -57,7 +57,7 @@ typedef struct set_maker {
     uint64_t *keys;     /* room for all words */
 } set_maker;
 
-enum { NO_SET = UINT32_MAX };
+#define NO_SET UINT32_MAX
 
 static bool is_free(const custext *c, uint32_t id) {
     return c->set_of[id] == NO_SET && weights_at(&c->outputs, id) > 0;
