@@ -3,8 +3,8 @@
 
 #include "mech/sampler.h"
 
-/* Returns true with probability E_level / 2^192: if 192 random bits are below E_level. Nearly always
- * the first 64 of them decide, and only these are drawn. */
+/* Returns true with probability E_level / 2^192: if 192 random bits are below E_level. Nearly
+ * always the first 64 of them decide, and only these are drawn. */
 static bool is_below_level(unsigned level, tem_rng *rng) {
     if (level == 0)
         return true; /* E_0 is 2^192 */

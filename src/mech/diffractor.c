@@ -9,10 +9,11 @@
  * end. (The paper also offers TEM on the places; it is not here.)
  *
  * Theorem. P(y | w) <= exp(epsilon D(w,w')) P(y | w'), where D is the largest difference of the
- * places of w and w' in a list. Proof: a^|j-i| <= exp(epsilon |i-i'|) a^|j-i'| for every place j, so
- * for the sum over the places that become an end, and for the average over the lists. D is a metric,
- * but not the model's: words that are near in the model can be at opposite ends of a list, and words
- * next to each other in all lists can be far apart. The paper states the bound for the places.
+ * places of w and w' in a list. Proof: a^|j-i| <= exp(epsilon |i-i'|) a^|j-i'| for every place j,
+ * so for the sum over the places that become an end, and for the average over the lists. D is a
+ * metric, but not the model's: words that are near in the model can be at opposite ends of a list,
+ * and words next to each other in all lists can be far apart. The paper states the bound for the
+ * places.
  *
  * The paper chains words: the next word of a list is the nearest one that is not in it yet, from a
  * start word, with lists of several embedding models. An exact chain compares all pairs of words.
@@ -147,8 +148,8 @@ void diffractor_free(diffractor *d) {
 
 /* ---- the law ---- */
 
-/* Draws k with probability (1 - a) / (1 + a) a^|k|: a size and a sign. Of the two zeros one is drawn
- * again. */
+/* Draws k with probability (1 - a) / (1 + a) a^|k|: a size and a sign. Of the two zeros one is
+ * drawn again. */
 static int64_t noise(uint32_t steps, tem_rng *rng) {
     for (;;) {
         const int64_t size = (int64_t)coin_geometric(steps, rng);

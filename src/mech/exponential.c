@@ -6,13 +6,13 @@
  *
  * `santext` is another name of `em`. SanText (Yue, Du, Wang, Li, Sun, Chow 2021, "Differential
  * Privacy for Text Analytics via Natural Text Sanitization") draws y from the whole vocabulary with
- * probability proportional to exp(-epsilon d(x, y) / 2), which is the exponential mechanism with the
- * score -d. Its theorem is that of `em`: exp(epsilon d(x, x')) in the metric d. The authors' code
- * (github.com/xiangyue9607/SanText, run_SanText.py and SanText.py) departs from the theorem: its
- * vocabulary is that of the private text, the softmax is float32, the seed is 42 unless the user
- * gives another, and a word without a vector is replaced by any word of the private text, so that
- * such a word can be released as it was. Here the vocabulary is the model's, the law is exact, and
- * an unknown word has the law a_y / A. */
+ * probability proportional to exp(-epsilon d(x, y) / 2), which is the exponential mechanism with
+ * the score -d. Its theorem is that of `em`: exp(epsilon d(x, x')) in the metric d. The authors'
+ * code (github.com/xiangyue9607/SanText, run_SanText.py and SanText.py) departs from the theorem:
+ * its vocabulary is that of the private text, the softmax is float32, the seed is 42 unless the
+ * user gives another, and a word without a vector is replaced by any word of the private text, so
+ * that such a word can be released as it was. Here the vocabulary is the model's, the law is exact,
+ * and an unknown word has the law a_y / A. */
 #include "mech/mechanism.h"
 #include "tem_account.h"
 

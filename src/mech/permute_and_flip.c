@@ -2,9 +2,9 @@
  *
  * McKenna, Sheldon 2020, "Permute-and-Flip: A new mechanism for differentially private selection".
  * Their mechanism goes through the outputs in random order and releases the first one whose coin
- * shows heads; the coin of y shows heads with probability exp(-s (q* - q_y)), where q_y is the score
- * of y and q* the best score. Here the score is q_y(w) = -min(d(w,y), gamma), as in `tem`. So the
- * coin of y is heads with probability
+ * shows heads; the coin of y shows heads with probability exp(-s (q* - q_y)), where q_y is the
+ * score of y and q* the best score. Here the score is q_y(w) = -min(d(w,y), gamma), as in `tem`. So
+ * the coin of y is heads with probability
  *
  *     p_y = exp(-s (min(d(w,y), gamma) - d*)),    d* = the least min(d(w,z), gamma) of an output z
  *
@@ -13,28 +13,28 @@
  *
  * Theorem. P(y | w) <= exp(2 s min(d(w,w'), gamma)) P(y | w') for all words, unknown ones included.
  * Proof. (1) The mechanism releases the y with the largest q_y + E_y, where the E_y are independent
- * exponential numbers of rate s (Ding, Kifer, Sepahi, Zhang 2021, "The Permute-and-Flip Mechanism is
- * Identical to Report-Noisy-Max with Exponential Noise"). (2) d is a metric, so all scores obey
+ * exponential numbers of rate s (Ding, Kifer, Sepahi, Zhang 2021, "The Permute-and-Flip Mechanism
+ * is Identical to Report-Noisy-Max with Exponential Noise"). (2) d is a metric, so all scores obey
  * |q_y(w) - q_y(w')| <= min(d(w,w'), gamma) =: D. An unknown word is at distance gamma from every
  * word, which is within the same bound. (3) Fix the noise of all outputs but y. Then y wins if E_y
  * exceeds c(w) = max over z of q_z(w) + E_z, less q_y(w), and c(w') <= c(w) + 2D. (4) P(E > c + 2D)
- * >= exp(-2sD) P(E > c) for every c: with equality if c >= 0, and if c < 0 the left side is at least
- * exp(-2sD) and the right side is exp(-2sD). (5) The average over the noise of the others is the
- * theorem.
+ * >= exp(-2sD) P(E > c) for every c: with equality if c >= 0, and if c < 0 the left side is at
+ * least exp(-2sD) and the right side is exp(-2sD). (5) The average over the noise of the others is
+ * the theorem.
  *
  * The draw uses an equivalent form: toss the coins of all outputs, and release one of those that
- * show heads, each with the same probability. The order of the outputs is uniform and independent of
- * the coins. So among the outputs whose coins show heads each is the first with the same
+ * show heads, each with the same probability. The order of the outputs is uniform and independent
+ * of the coins. So among the outputs whose coins show heads each is the first with the same
  * probability. The nearest output always shows heads, so there is one to release.
  *
  * The coins are integers (coin.h): heads with probability p_y (1 + h), 0 <= h < 2^-99. This is the
- * same mechanism with scores that are larger by ln(1 + h) / s, so 2^-98 more is lost. If D is not 0,
- * it is at least 2^-16, and 2s <= epsilon - 2^-19 (exponent_s) leaves 2^-35 for it. If D is 0, w and
- * w' have the same distance to every word, and the same law. So the bound holds with epsilon.
+ * same mechanism with scores that are larger by ln(1 + h) / s, so 2^-98 more is lost. If D is not
+ * 0, it is at least 2^-16, and 2s <= epsilon - 2^-19 (exponent_s) leaves 2^-35 for it. If D is 0, w
+ * and w' have the same distance to every word, and the same law. So the bound holds with epsilon.
  *
- * `tem` with the same s and gamma has the law p_y / S, S the sum of all p. Permute-and-flip never has
- * a larger expected distance than that (McKenna, Sheldon 2020). Its price is the time of a draw, which
- * looks at all words, and a law that tem cannot audit or invert. */
+ * `tem` with the same s and gamma has the law p_y / S, S the sum of all p. Permute-and-flip never
+ * has a larger expected distance than that (McKenna, Sheldon 2020). Its price is the time of a
+ * draw, which looks at all words, and a law that tem cannot audit or invert. */
 #include "core/memory.h"
 #include "core/status.h"
 #include "mech/coin.h"
@@ -115,8 +115,9 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
  * smooth as exp(-PANEL t), and each has NODES nodes of Gauss and Legendre. The tests compare the
  * result with sums over all subsets and over all permutations.
  *
- * Most p are small. For t p <= 1/16 the series of ln(1 - t p) and of 1 / (1 - t p) need TERMS terms,
- * and their sums over all these words serve all nodes. At most 16 FAR words have a larger p. */
+ * Most p are small. For t p <= 1/16 the series of ln(1 - t p) and of 1 / (1 - t p) need TERMS
+ * terms, and their sums over all these words serve all nodes. At most 16 FAR words have a larger
+ * p. */
 
 enum { NODES = 20, PANELS_MAX = 11, TERMS = 14, FAR = 44, PANEL = 4, SERIES_FROM = 16 };
 

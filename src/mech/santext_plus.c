@@ -10,21 +10,21 @@
  *
  * Theorem (theirs, "utility-optimised metric local differential privacy"). For y in V_S,
  * P(y | w) <= exp(epsilon d(w,w')) / p P(y | w'), and without the factor 1/p if w is not sensitive
- * or w' is. Proof: L is the exponential mechanism, so L(y | w) <= exp(epsilon d) L(y | w'). P(y | w)
- * is L for a sensitive word and p L for the others. For y outside V_S there is no bound: only y
+ * or w' is. Proof: L is the exponential mechanism, so L(y | w) <= exp(epsilon d) L(y | w').
+ * P(y | w) is L for a sensitive word and p L for the others. For y outside V_S there is no bound: only y
  * itself has the output y, so that output tells the input.
  *
- * Here L is the exact law of `em` over V_S: the sampler with weight 1 for the words of V_S and 0 for
- * the others. p is rounded up to steps of 2^-53. Two things that the paper leaves open:
+ * Here L is the exact law of `em` over V_S: the sampler with weight 1 for the words of V_S and 0
+ * for the others. p is rounded up to steps of 2^-53. Two things that the paper leaves open:
  * - A word that must not be an output cannot stay itself. It is treated as a sensitive input.
  * - An unknown word is drawn uniformly from V_S, as if at distance gamma from all of it; the bound
  *   holds for it with gamma in the place of d.
  *
  * The list must be public. The authors' code (github.com/xiangyue9607/SanText, run_SanText.py)
  * makes it from the private text: the rarest half of that text's words. So which words stay
- * themselves tells which words are frequent in the text. Its vocabulary is that of the private text,
- * too, and SanText.py replaces a word without a vector by any word of the private text, sensitive
- * or not, with or without a vector. */
+ * themselves tells which words are frequent in the text. Its vocabulary is that of the private
+ * text, too, and SanText.py replaces a word without a vector by any word of the private text,
+ * sensitive or not, with or without a vector. */
 #include "core/memory.h"
 #include "core/status.h"
 #include "mech/law.h"

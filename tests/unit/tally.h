@@ -3,9 +3,9 @@
  *
  * The bins come from the law, never from what appeared: a word that is expected BIN_LEAST times or
  * more has a bin of its own, all others of positive probability share one, which joins the least
- * likely of the others if it is expected fewer times. Degrees of freedom: bins less one. A word of probability 0 must
- * not appear at all. A right program with fresh randomness fails one comparison with probability
- * ALARM_EACH; seeds are fixed, so a program either always fails or never. */
+ * likely of the others if it is expected fewer times. Degrees of freedom: bins less one. A word of
+ * probability 0 must not appear at all. A right program with fresh randomness fails one comparison
+ * with probability ALARM_EACH; seeds are fixed, so a program either always fails or never. */
 #ifndef TESTS_TALLY_H
 #define TESTS_TALLY_H
 

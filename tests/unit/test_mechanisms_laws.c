@@ -360,7 +360,8 @@ static void test_flip_orders(void **state) {
     }
 }
 
-/* The mechanism as tem draws: one of the heads, for all sets of heads. Some words are no outputs. */
+/* The mechanism as tem draws: one of the heads, for all sets of heads. Some words are no
+ * outputs. */
 static void test_flip_subsets(void **state) {
     (void)state;
     enum { COUNT = 12 };
