@@ -11,8 +11,8 @@
  * Theorem (theirs, "utility-optimised metric local differential privacy"). For y in V_S,
  * P(y | w) <= exp(epsilon d(w,w')) / p P(y | w'), and without the factor 1/p if w is not sensitive
  * or w' is. Proof: L is the exponential mechanism, so L(y | w) <= exp(epsilon d) L(y | w').
- * P(y | w) is L for a sensitive word and p L for the others. For y outside V_S there is no bound: only y
- * itself has the output y, so that output tells the input.
+ * P(y | w) is L for a sensitive word and p L for the others. For y outside V_S there is no bound:
+ * only y itself has the output y, so that output tells the input.
  *
  * Here L is the exact law of `em` over V_S: the sampler with weight 1 for the words of V_S and 0
  * for the others. p is rounded up to steps of 2^-53. Two things that the paper leaves open:
