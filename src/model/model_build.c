@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "model/prepare.h"
 #include "model/vectors.h"
+#include "space/ball.h"
 #include "space/grid.h"
 
 #include <math.h>
@@ -42,12 +43,28 @@ static tem_status copy_grid(const tem_vectors *v, tem_model *m, int16_t *rows, t
     return TEM_OK;
 }
 
+/* Rounds vectors to points of the ball. */
+static tem_status make_points(const tem_vectors *v, const tem_run *run, tem_model *m,
+                              tem_error *error) {
+    space *s = &m->space;
+    if (v->grid != NULL)
+        return copy_grid(v, m, NULL, error); /* refuses them */
+    int32_t *points = core_alloc((size_t)s->count * s->row_elements, sizeof *points);
+    if (points == NULL)
+        return core_fail_memory(error);
+    s->points = points;
+    s->step_log2 = BALL_STEP_LOG2;
+    return ball_round(v->values, s->count, s->dimension, run, points, &m->deviation, error);
+}
+
 static tem_status make_rows(const tem_vectors *v, const tem_run *run, tem_model *m,
                             tem_error *error) {
     space *s = &m->space;
     s->count = v->words.count;
     s->dimension = v->dimension;
     s->row_elements = space_row_elements(v->dimension);
+    if (s->metric->is_ball)
+        return make_points(v, run, m, error);
     int16_t *rows = core_alloc((size_t)s->count * s->row_elements, sizeof *rows);
     if (rows == NULL)
         return core_fail_memory(error);
