@@ -23,10 +23,8 @@
  *      >= 1, and j = 0 otherwise. Their sum is at least 2 sqrt(u), and at least 1: it is off by a
  *      factor within 1 +- 2^-30, and t by less than 2^-28.9. From 2^36 on, t = ln(4 u) is off by
  *      less than 1/(2 u), 2^-37.
- *   3  The logarithm to the base 2 is cut to 26 bits after the point: t is off by less than 2 ln(2)
- *      2^-26 < 2^-25.5.
- *   4  ln(2) is rounded to 2^-30, and t is at most 128 ln(2): off by less than 128 2^-31 = 2^-24.
- * The sum is below 2^-22.8, and 2^-22 is 1/64 step. test_hyperbolic compares with MPFR. */
+ *   3  The logarithm is off by less than 2^-30 (log_of), and t by at most twice that.
+ * The sum is below 2^-24, and 2^-22 is 1/64 step. test_hyperbolic compares with MPFR. */
 #include "space/ball.h"
 #include "space/integer_math.h"
 
@@ -35,12 +33,9 @@ enum {
     EXPONENT_BIAS = 64, /* u is at least 2^-60 between unequal points */
     EXPONENT_MAX = 122, /* u is below 2^62 2^60 / 1 */
     LARGE_EXPONENT = 36,
-    LOG_BITS = 26,
+    LOG_BITS = 48, /* after the point of a logarithm */
     DIST_BITS = 16
 };
-
-#define LN_2 744261118u /* ln(2) in units of 2^-30, rounded to nearest */
-#define LN_2_BITS 30
 
 /* Of a pair with a point outside the ball, which only a damaged file has. */
 #define RAW_OUTSIDE UINT64_MAX
@@ -80,32 +75,45 @@ static uint64_t raw(const space *s, uint32_t a, uint32_t b) {
 
 /* ---- its distance ---- */
 
-/* log2(v), v > 0, in units of 2^-LOG_BITS, rounded down. Squaring a number doubles its logarithm:
- * each round shows the next bit. The squares are cut, by a factor of 1 - 2^-63 in each round, and
- * the rounds that follow count for half as much: all cuts together lower the logarithm by less than
- * 2^-61. Larger v give larger or equal results: if two numbers part at a bit, the larger has it. */
-static uint64_t log2_of(uint64_t v) {
-    const int zeros = __builtin_clzll(v);
-    uint64_t f = v << zeros; /* 1 to 2, in units of 2^-63 */
-    uint64_t result = (uint64_t)(63 - zeros);
-    for (int i = 0; i < LOG_BITS; i++) {
-        const uint64_t square = (uint64_t)((uint128)f * f >> 64); /* 1 to 4, in units of 2^-62 */
-        const uint64_t bit = square >> 63;
-        f = square << (1 - bit);
-        result = result << 1 | bit;
-    }
-    return result;
+/* ln(2), and ln(1 + (2 i + 1) / 32), in units of 2^-48, rounded to nearest. */
+static const int64_t ln_2 = 195103586505167;
+static const int64_t ln_middle[16] = {
+    8661451906573,   25223580280171,  40865102839786,  55682996496557,
+    69759678463100,  83165782443125,  95962303127591,  108202273998089,
+    119932095246910, 131192595875603, 142019891375752, 152446082459311,
+    162499828927881, 172206824534353, 181590192652790, 190670818094329};
+
+/* ln(v), v from 1 to 2^33 - 1, in units of 2^-48. v = 2^e f, and c is the middle of the sixteenth
+ * of 1 to 2 that f is in. With r = (f - c) / (f + c), ln(f / c) = 2 (r + r^3/3 + r^5/5 + ...).
+ *
+ * Error: |r| < 1/64, so the terms after r^3 are below 2^-31.3. r is cut to units of 2^-35, so 2 r
+ * is off by less than 2^-34; the cube by less. The table is off by 2^-49, and 32 ln(2) by 2^-44.
+ * The sum is below 2^-30.
+ *
+ * Larger v give larger or equal results. Within a sixteenth each step below never decreases. From
+ * one sixteenth to the next: above c, the result is not above ln(v), because r and the series are
+ * cut towards 0, and below c it is not below ln(v). The error of the table is less than ln(v) grows
+ * from one integer v to the next. */
+static int64_t log_of(uint64_t v) {
+    enum { F_BITS = 32, R_BITS = 35 };
+    const int e = 63 - __builtin_clzll(v);
+    const int64_t f = (int64_t)(v << (F_BITS - e));
+    const int64_t sixteenth = (f >> (F_BITS - 4)) & 15;
+    const int64_t c = ((int64_t)1 << F_BITS) + (2 * sixteenth + 1) * ((int64_t)1 << (F_BITS - 5));
+    const int64_t r = (f - c) * ((int64_t)1 << R_BITS) / (f + c);
+    const int64_t third = r * r / ((int64_t)1 << 26) * r / ((int64_t)3 << 31); /* r^3 / 3 */
+    return e * ln_2 + ln_middle[sixteenth] + 2 * (r * ((int64_t)1 << (LOG_BITS - R_BITS)) + third);
 }
 
-/* log2 of (sqrt(u) + sqrt(1 + u))^2 in units of 2^-LOG_BITS, for u = mantissa 2^exponent / 2^26. */
-static uint64_t log2_of_square(uint64_t mantissa, int exponent) {
+/* 2 ln(sqrt(u) + sqrt(1 + u)) in units of 2^-48, for u = mantissa 2^exponent / 2^26. */
+static int64_t arsinh_doubled(uint64_t mantissa, int exponent) {
     if (exponent >= LARGE_EXPONENT)
-        return log2_of(mantissa) + ((uint64_t)(2 + exponent - MANTISSA_BITS) << LOG_BITS);
+        return log_of(mantissa) + (2 + exponent - MANTISSA_BITS) * ln_2;
     /* u and 1 + u in units of 2^(2j-62), so that u is below 2^62 units; roots in 2^(j-31). */
     const int j = exponent < 0 ? 0 : exponent / 2 + 1, up = exponent - MANTISSA_BITS + 62 - 2 * j;
     const uint64_t u = up >= 0 ? mantissa << up : mantissa >> -up;
     const uint64_t sum = root_ceil64(u) + root_ceil64(u + ((uint64_t)1 << (62 - 2 * j)));
-    return 2 * (log2_of(sum) - ((uint64_t)(31 - j) << LOG_BITS));
+    return 2 * (log_of(sum) - (31 - j) * ln_2);
 }
 
 static tem_dist distance_of_raw(const space *s, uint64_t raw) {
@@ -114,11 +122,11 @@ static tem_dist distance_of_raw(const space *s, uint64_t raw) {
         return raw == 0 ? 0 : UINT32_MAX;
     const int exponent = (int)(raw >> MANTISSA_BITS) - EXPONENT_BIAS;
     const uint64_t leading = (uint64_t)1 << MANTISSA_BITS;
-    const uint64_t doubled = log2_of_square(leading | (raw & (leading - 1)), exponent);
-    const unsigned down = LOG_BITS + LN_2_BITS - DIST_BITS;
+    const uint64_t t = (uint64_t)arsinh_doubled(leading | (raw & (leading - 1)), exponent);
+    const unsigned down = LOG_BITS - DIST_BITS;
     /* PRIVACY: rounding up and adding one step between unequal points makes this a metric, although
      * the logarithm is inexact (the inequality at the top of this file). */
-    return (tem_dist)((doubled * LN_2 + ((uint64_t)1 << down) - 1) >> down) + 1;
+    return (tem_dist)((t + ((uint64_t)1 << down) - 1) >> down) + 1;
 }
 
 static uint64_t raw_of_distance(const space *s, tem_dist d) {
