@@ -22,6 +22,7 @@ static const struct {
     {"posterior", command_posterior, "make vectors for learning from released text"},
     {"vectors", command_vectors, "make word vectors from a public text"},
     {"estimate", command_estimate, "estimate how often words were in the original of a text"},
+    {"mechanisms", command_mechanisms, "list the mechanisms, what each claims and what it takes"},
     {"info", command_info, "show what a model holds"},
     {"verify", command_verify, "recompute a model and its certificates, and trust them"},
 };

@@ -56,19 +56,23 @@ static PyObject *list_parameters(const tem_mechanism_properties *properties) {
 static PyObject *mechanisms(PyObject *module, PyObject *unused) {
     static const char *const guarantees[] = {[TEM_GUARANTEE_NONE] = NULL,
                                              [TEM_GUARANTEE_IDEAL] = "ideal",
-                                             [TEM_GUARANTEE_EXACT] = "exact"};
+                                             [TEM_GUARANTEE_EXACT] = "exact",
+                                             [TEM_GUARANTEE_OTHER] = "other"};
     PyObject *all = PyList_New(0);
     (void)module, (void)unused;
     for (unsigned i = 0; all != NULL && tem_mechanism_at(i) != NULL; i++) {
         const tem_mechanism_properties *p = tem_mechanism_at(i);
         PyObject *one = Py_BuildValue(
-            "{s:s, s:s, s:z, s:z, s:z, s:N, s:N, s:N, s:N, s:N, s:N}", "name", p->name, "summary",
-            p->summary, "claim", p->claim, "caveat", p->caveat, "guarantee",
-            (unsigned)p->guarantee <= TEM_GUARANTEE_EXACT ? guarantees[p->guarantee] : NULL,
-            "has_law", PyBool_FromLong(p->has_law), "takes_gamma", PyBool_FromLong(p->takes_gamma),
-            "takes_weights", PyBool_FromLong(p->takes_weights), "takes_certificate",
-            PyBool_FromLong(p->takes_certificate), "needs_vectors",
-            PyBool_FromLong(p->needs_vectors), "parameters", list_parameters(p));
+            "{s:s, s:s, s:z, s:z, s:z, s:z, s:I, s:N, s:N, s:N, s:N, s:z, s:z, s:N}", "name",
+            p->name, "summary", p->summary, "paper", p->paper, "claim", p->claim, "caveat",
+            p->caveat, "guarantee",
+            (unsigned)p->guarantee <= TEM_GUARANTEE_OTHER ? guarantees[p->guarantee] : NULL,
+            "law_digits", p->law_digits, "is_exponential", PyBool_FromLong(p->is_exponential),
+            "takes_gamma", PyBool_FromLong(p->takes_gamma), "takes_weights",
+            PyBool_FromLong(p->takes_weights), "takes_certificate",
+            PyBool_FromLong(p->takes_certificate), "needs_metric",
+            p->needs_metric == 0 ? NULL : tem_metric_name(p->needs_metric), "list", p->list,
+            "parameters", list_parameters(p));
         if (one == NULL || PyList_Append(all, one) != 0)
             Py_CLEAR(all);
         Py_XDECREF(one);
