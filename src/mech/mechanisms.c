@@ -12,6 +12,7 @@ static const mechanism_ops *const mechanisms[] = {
     &mechanism_tem,
     &mechanism_em,
     &mechanism_madlib,
+    &mechanism_hyperbolic,
 #ifdef TEM_EXTRA_MECHANISM
     &mechanism_extra,
 #endif
