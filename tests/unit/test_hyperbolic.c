@@ -814,23 +814,6 @@ static void test_radius(void **state) {
     free(samples);
 }
 
-/* The largest deviation of the table for k and for k + 1 shows that the test could tell them
- * apart. */
-static void test_radius_of_other_laws(void **state) {
-    (void)state;
-    for (size_t i = 0; i < LAWS; i++) {
-        table right = radius_table(laws[i].epsilon, laws[i].dimension);
-        const double room = laws[i].epsilon > laws[i].dimension ? 0 : 1;
-        table wrong = radius_table(laws[i].epsilon + room, laws[i].dimension + 1);
-        double largest = 0;
-        for (double share = 0.01; share < 1; share += 0.01)
-            largest = fmax(largest, fabs(table_at(&wrong, table_quantile(&right, share)) - share));
-        assert_true(largest > 0.02);
-        free(right.sums);
-        free(wrong.sums);
-    }
-}
-
 /* Every coordinate of the direction, and the signs of the first three together. */
 static void test_direction(void **state) {
     (void)state;
@@ -1189,7 +1172,6 @@ int main(void) {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_damaged_points),
         cmocka_unit_test(test_radius),
-        cmocka_unit_test(test_radius_of_other_laws),
         cmocka_unit_test(test_direction),
         cmocka_unit_test(test_move),
         cmocka_unit_test(test_move_far),
