@@ -1,6 +1,7 @@
 """Models: building, opening, reading, pickling."""
 import copy
 import gc
+import math
 import multiprocessing
 import os
 import pathlib
@@ -86,6 +87,22 @@ def test_metrics(vectors, metric):
     expected = {"l1": difference.sum(), "linf": difference.max()}.get(metric)
     if expected is not None:
         assert model.distance("movie", "film") == pytest.approx(float(expected), abs=2 ** -16)
+
+
+def test_the_hyperbolic_metric():
+    ball = [[0.0, 0.0], [0.5, 0.0], [0.0, -0.9]]
+    model = tem.Model.build(ball, ["a", "b", "c"], metric="hyperbolic")
+    assert model.metric == "hyperbolic"
+    assert model.distance("a", "b") == pytest.approx(math.log(3), abs=2 ** -14)
+    assert model.distance("a", "c") == pytest.approx(math.log(19), abs=2 ** -14)
+    assert model.vector("c").tolist() == numpy.float32(ball[2]).tolist()
+    with pytest.raises(tem.RangeError, match="above 1"):
+        model.privatize("a b c", epsilon=1, mechanism="hyperbolic")
+    with pytest.warns(tem.PrivacyWarning):
+        drawn = model.privatize("a b c", epsilon=3, mechanism="hyperbolic")
+    assert set(drawn.split()) <= {"a", "b", "c"}
+    with pytest.raises(tem.RangeError, match="inside the ball"):
+        tem.Model.build([[0.0], [1.0]], ["a", "b"], metric="hyperbolic")
 
 
 def test_a_matrix_of_distances():

@@ -484,6 +484,24 @@ static void test_deviation(void **state) {
     assert_true(closest > 0.5);
 }
 
+/* 1.5 steps become 2, and -1.5 become -2: both ends move by half a step, away from each other. So
+ * near to the edge that is 30 steps of the distance each. */
+static void test_deviation_attained(void **state) {
+    (void)state;
+    const float values[] = {0.999999f, 0x1.8p-30f, 0.999999f, -0x1.8p-30f};
+    points p = points_make(2, 2);
+    tem_dist deviation = 0;
+    mpfr_t d;
+    mpfr_init2(d, BITS);
+    assert_int_equal(ball_round(values, 2, 2, NULL, p.values, &deviation, NULL), TEM_OK);
+    float_distance(d, values, values + 2, 2);
+    mpfr_ui_sub(d, space_distance(&p.space, 0, 1), d, MPFR_RNDN);
+    const double off = mpfr_get_d(d, MPFR_RNDN);
+    assert_true(deviation > 50 && off > 0.95 * deviation && off <= deviation);
+    mpfr_clear(d);
+    free(p.values);
+}
+
 /* Floats of 2^-6 or more are whole steps; ties go to even. */
 static void test_rounding(void **state) {
     (void)state;
@@ -673,11 +691,17 @@ static void test_damaged_points(void **state) {
         assert_non_null(strstr(error.message, "not in the ball"));
         *place = right;
     }
-    int32_t *first = values; /* each number is inside, the point is not */
-    const int32_t old[2] = {first[0], first[1]};
-    first[0] = first[1] = 800000000;
-    assert_int_equal(save_and_verify(model, NULL), TEM_ERR_DAMAGED);
-    memcpy(first, old, sizeof old);
+    int32_t old[4];
+    memcpy(old, values, sizeof old);
+    for (int set = 0; set < 2; set++) {
+        tem_error error = {0};
+        /* Each number is inside, the point is not; and a sum of squares of 2^64. */
+        for (int i = 0; i < 4; i++)
+            values[i] = set == 0 ? 800000000 : INT32_MIN;
+        assert_int_equal(save_and_verify(model, &error), TEM_ERR_DAMAGED);
+        assert_non_null(strstr(error.message, "not in the ball"));
+    }
+    memcpy(values, old, sizeof old);
     model->space.step_log2 = 29;
     assert_int_equal(save_and_verify(model, NULL), TEM_ERR_DAMAGED);
     model->space.step_log2 = 30;
@@ -1164,6 +1188,7 @@ int main(void) {
         cmocka_unit_test(test_axioms_everywhere),
         cmocka_unit_test(test_int16_would_merge),
         cmocka_unit_test(test_deviation),
+        cmocka_unit_test(test_deviation_attained),
         cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_refused_vectors),
         cmocka_unit_test(test_rounding_threads),
