@@ -98,7 +98,7 @@ def test_the_hyperbolic_metric():
     assert model.vector("c").tolist() == numpy.float32(ball[2]).tolist()
     with pytest.raises(tem.RangeError, match="above 1"):
         model.privatize("a b c", epsilon=1, mechanism="hyperbolic")
-    with pytest.warns(tem.PrivacyWarning):
+    with pytest.warns(tem.NotPrivateWarning):
         drawn = model.privatize("a b c", epsilon=3, mechanism="hyperbolic")
     assert set(drawn.split()) <= {"a", "b", "c"}
     with pytest.raises(tem.RangeError, match="inside the ball"):

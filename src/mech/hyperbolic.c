@@ -11,16 +11,16 @@
  * the measure and the distances as they are, so C is the same for all x. The ratio of the densities
  * of z is exp(epsilon (d(x', z) - d(x, z))) <= exp(epsilon d(x, x')) by the triangle inequality.
  * The output is a function of z alone, so the ratio holds for it, too. The d of the model is not
- * below this d (metric_hyperbolic.c). QED. In polar coordinates around x the measure is sinh(r)^(k-1)
- * dr times the sphere's, so C is finite exactly if epsilon > k - 1: at or below, the space grows
- * faster with r than the density falls, and tem refuses.
+ * below this d (metric_hyperbolic.c). QED. In polar coordinates around x the measure is
+ * sinh(r)^(k-1) dr times that of the sphere, so C is finite exactly if epsilon > k - 1. At or below,
+ * the space grows at least as fast with r as the density falls, and tem refuses.
  *
- * How tem draws. The direction is uniform. The radius has the density exp(-epsilon r) sinh(r)^(k-1).
- * With t = exp(-2 r) this is t^(a-1) (1 - t)^(k-1) dt, a = (epsilon - k + 1) / 2: t is Beta(a, k).
- * For a whole k, Beta(a, k) is the law of a product of independent Beta(a + i, 1), i = 0 to k - 1,
- * and -ln of a Beta(b, 1) is an exponential of mean 1 / b. So r is a sum of k independent
- * exponentials of the means 1 / (epsilon - k + 1 + 2 i). A Moebius addition then takes the origin to
- * x; it is an isometry.
+ * How tem draws. The direction is uniform. The radius has the density exp(-epsilon r)
+ * sinh(r)^(k-1). With t = exp(-2 r) this is t^(a-1) (1 - t)^(k-1) dt, a = (epsilon - k + 1) / 2: t
+ * is Beta(a, k). For a whole k, Beta(a, k) is the law of a product of independent Beta(a + i, 1), i
+ * = 0 to k - 1, and -ln of a Beta(b, 1) is an exponential of mean 1 / b. So r is a sum of k
+ * independent exponentials of the means 1 / (epsilon - k + 1 + 2 i). A Moebius addition then takes
+ * the origin to x; it is an isometry.
  *
  * Departures from the paper.
  *  - The paper draws by Metropolis and Hastings, which only approaches the law. tem draws from the
@@ -35,9 +35,9 @@
  *    is much shorter near the edge than at the origin, and a plain sum leaves the ball.
  *  - Clipping points that are outside to a radius such as 1 - 1e-5. Here no point is clipped. Which
  *    word is nearest to z depends on |z - y|^2 / (1 - |y|^2) alone, because all y share the factor
- *    1 - |z|^2. That quotient also has a meaning where z, rounded to 2^-30, is on the edge or beyond
- *    it by a step: there it compares words by how near they are to that end of the space. Rounding
- *    z is a function of z alone, so the proof covers it.
+ *    1 - |z|^2. That quotient also has a meaning where z, rounded to 2^-30, is on the edge or
+ *    beyond it by a step: there it compares words by how near they are to that end of the space.
+ *    Rounding z is a function of z alone, so the proof covers it.
  *  - 1 - |x|^2 in floating point. Here it is an exact integer, and hyperbolic_move subtracts no
  *    numbers that nearly cancel.
  *
@@ -126,8 +126,8 @@ static bool is_in_reach(const double *z, uint32_t dimension) {
     return square <= most * most;
 }
 
-/* The Moebius sum of x and v = tanh(radius / 2) direction. With s = x + v, a = 1 - |x|^2 and b = 1 -
- * |v|^2 it is (|s|^2 x + a s) / (|s|^2 + a b). In this form nothing cancels but in s itself, whose
+/* The Moebius sum of x and v = tanh(radius / 2) direction. With s = x + v, a = 1 - |x|^2 and b =
+ * 1 - |v|^2 it is (|s|^2 x + a s) / (|s|^2 + a b). In this form nothing cancels but in s itself, whose
  * numbers are off by 2^-52 at most. Only where |s| is about 2^-52, too, would that matter: x and v
  * are then within 2^-52 of opposite ends of the space. The function returns the end that v has. */
 void hyperbolic_move(const int32_t *x, const double *direction, double radius, uint32_t dimension,

@@ -30,9 +30,10 @@ typedef struct metric_ops {
     bool needs_direction; /* tem scales vectors to length 1 before it rounds them, and refuses a
                            * zero vector */
 
-    /* How much rounding the vectors changes distances, for grid.c; unused if is_ball. norm returns the length of
-     * a rounding error of `count` numbers. If both ends move by at most r, the distance changes
-     * by at most 2 r * stretch, plus rounding_steps steps of 2^-16 for its own rounding. */
+    /* How much rounding the vectors changes distances, for grid.c; unused if is_ball. norm returns
+     * the length of a rounding error of `count` numbers. If both ends move by at most r, the
+     * distance changes by at most 2 r * stretch, plus rounding_steps steps of 2^-16 for its own
+     * rounding. */
     double (*norm)(const double *errors, uint32_t count);
     double stretch;
     uint32_t rounding_steps;
