@@ -330,6 +330,7 @@ int command_privatize(int argc, char *const *argv) {
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
         OWN_OPTIONS(r.choice),
+        REMAP_OPTION(r.choice),
         NO_GUARANTEE_OPTION(r.choice),
         {"oov", 0, OPTION_TEXT, &r.oov_name, "POLICY",
          "unknown words: uniform (default: drawn from all words), drop, mask,\n"

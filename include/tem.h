@@ -649,7 +649,11 @@ typedef struct tem_mechanism_options {
     int allow_no_guarantee; /* 1: make the mechanism even if it is not TEM_GUARANTEE_EXACT or
                               * TEM_GUARANTEE_IDEAL. Only to compare, or to attack: what it releases
                               * is not protected */
-    uint64_t reserved[5];   /* must be 0 */
+    const uint32_t *remap;  /* a public map: an output word for each word of the model, which
+                            * replaces that word wherever it was drawn; copied. NULL: none.
+                            * tem_remap_make makes a good one. The bound stays, whatever the map is;
+                            * law, audit and channel are of the mechanism with its map */
+    uint64_t reserved[4];   /* must be 0 */
 } tem_mechanism_options;
 
 /* Makes a mechanism over a model, which must live as long as the mechanism.
@@ -709,6 +713,7 @@ typedef struct tem_mechanism_info {
                             * more than this; else 0 */
     tem_weights_kind weights;
     char certificate[65]; /* hash of the certificate that s comes from, in hex, or "" */
+    char remap[65];       /* hash of the map (tem_mechanism_options), in hex, or "" */
     uint64_t reserved[8]; /* 0 */
 } tem_mechanism_info;
 

@@ -125,7 +125,8 @@ class Report(Result):
     model: str
     certificate: str | None
     effects: dict[str, Any] | None
-    keeps: str | None = None  # reports of earlier versions lack it
+    remap: str | None = None  # reports of earlier versions lack this and the next
+    keeps: str | None = None
     ledger: str | None = None
     by: str | None = None
     people: int | None = None

@@ -12,9 +12,22 @@ import warnings
 
 import numpy
 import pytest
-from conftest import WORDS
+from conftest import ROOT, WORDS
 
 import tem
+
+
+def test_adapted_model(command, tmp_path):
+    """A model that the command has adapted is one like others; the report names what it keeps."""
+    path = tmp_path / "kept.tem"
+    data = ROOT / "tests/data/cli"
+    command("adapt", "-q", data / "topics.txt", "-o", path, "--lexicon", data / "pleasant.tsv",
+            "--stretch", "0.5")
+    model = tem.Model.open(path)
+    private, report = model.privatize_report("the", epsilon=3)
+    assert len(private.split()) == 1 and report.keeps == "pleasant"
+    assert 0 < model.explain("the", 3).self_probability < 1
+    assert model.audit(3).realised <= 3
 
 
 def test_words_and_distances(small, vectors):

@@ -12,8 +12,8 @@
  * of z is exp(epsilon (d(x', z) - d(x, z))) <= exp(epsilon d(x, x')) by the triangle inequality.
  * The output is a function of z alone, so the ratio holds for it, too. The d of the model is not
  * below this d (metric_hyperbolic.c). QED. In polar coordinates around x the measure is
- * sinh(r)^(k-1) dr times that of the sphere, so C is finite exactly if epsilon > k - 1. At or below,
- * the space grows at least as fast with r as the density falls, and tem refuses.
+ * sinh(r)^(k-1) dr times that of the sphere, so C is finite exactly if epsilon > k - 1. At or
+ * below, the space grows at least as fast with r as the density falls, and tem refuses.
  *
  * How tem draws. The direction is uniform. The radius has the density exp(-epsilon r)
  * sinh(r)^(k-1). With t = exp(-2 r) this is t^(a-1) (1 - t)^(k-1) dt, a = (epsilon - k + 1) / 2: t
@@ -127,9 +127,10 @@ static bool is_in_reach(const double *z, uint32_t dimension) {
 }
 
 /* The Moebius sum of x and v = tanh(radius / 2) direction. With s = x + v, a = 1 - |x|^2 and b =
- * 1 - |v|^2 it is (|s|^2 x + a s) / (|s|^2 + a b). In this form nothing cancels but in s itself, whose
- * numbers are off by 2^-52 at most. Only where |s| is about 2^-52, too, would that matter: x and v
- * are then within 2^-52 of opposite ends of the space. The function returns the end that v has. */
+ * 1 - |v|^2 it is (|s|^2 x + a s) / (|s|^2 + a b). In this form nothing cancels but in s itself,
+ * whose numbers are off by 2^-52 at most. Only where |s| is about 2^-52, too, would that matter: x
+ * and v are then within 2^-52 of opposite ends of the space. The function returns the end that v
+ * has. */
 void hyperbolic_move(const int32_t *x, const double *direction, double radius, uint32_t dimension,
                      double *z) {
     const double step = ldexp(1, -BALL_STEP_LOG2), length = tanh(radius / 2);

@@ -9,10 +9,7 @@ extern const mechanism_ops mechanism_extra;
 #endif
 
 static const mechanism_ops *const mechanisms[] = {
-    &mechanism_tem,
-    &mechanism_em,
-    &mechanism_madlib,
-    &mechanism_hyperbolic,
+    &mechanism_tem,   &mechanism_em, &mechanism_madlib, &mechanism_hyperbolic,
 #ifdef TEM_EXTRA_MECHANISM
     &mechanism_extra,
 #endif

@@ -981,7 +981,7 @@ static void test_learning(void **state) {
     tem_channel *no_channel = NULL;
     double in[2 * COUNT] = {0}, out[2 * COUNT] = {0};
     tem_told told = {0};
-    uint32_t missing = 7;
+    uint32_t missing = 7, map[COUNT] = {0};
     REFUSED(tem_channel_create(NULL, NULL, &no_channel, error));
     REFUSED(tem_channel_create(mechanism, NULL, NULL, error));
     REFUSED(tem_channel_forward(NULL, in, 1, NULL, out, error));
@@ -1002,6 +1002,10 @@ static void test_learning(void **state) {
     REFUSED(tem_channel_posterior(channel, &expected, NULL, 1, NULL, out, error));
     REFUSED(tem_channel_posterior(channel, &expected, in, 0, NULL, out, error));
     REFUSED(tem_channel_posterior(channel, &expected, in, 1, NULL, NULL, error));
+    REFUSED(tem_remap_make(NULL, &expected, NULL, map, error));
+    REFUSED(tem_remap_make(mechanism, NULL, NULL, map, error));
+    REFUSED(tem_remap_make(mechanism, &no_prior, NULL, map, error));
+    REFUSED(tem_remap_make(mechanism, &expected, NULL, NULL, error));
     REFUSED(tem_channel_told(NULL, &expected, in, 1, NULL, &told, error));
     REFUSED(tem_channel_told(channel, NULL, in, 1, NULL, &told, error));
     REFUSED(tem_channel_told(channel, &no_prior, in, 1, NULL, &told, error));
@@ -1069,6 +1073,7 @@ static void test_newer_runs(void **state) {
 static void test_newer_learning(void **state) {
     (void)state;
     tem_run run = {0};
+    uint32_t map[COUNT] = {0};
     tem_expectation expected = {.prior = prior};
     tem_channel *no_channel = NULL;
     double in[2 * COUNT] = {0}, out[2 * COUNT] = {0};
@@ -1080,6 +1085,8 @@ static void test_newer_learning(void **state) {
     NEWER(run, tem_text_vectors(model, "/dev/null", 1, &run, out, error));
     NEWER(expected, tem_channel_expect(channel, &expected, out, error));
     NEWER(expected, tem_channel_posterior(channel, &expected, in, 1, NULL, out, error));
+    NEWER(run, tem_remap_make(mechanism, &expected, &run, map, error));
+    NEWER(expected, tem_remap_make(mechanism, &expected, NULL, map, error));
     NEWER(run, tem_channel_told(channel, &expected, in, 1, &run, &told, error));
     NEWER(expected, tem_channel_told(channel, &expected, in, 1, NULL, &told, error));
     assert_true(no_channel == NULL && is_zero(out, sizeof out) && is_zero(&told, sizeof told));
