@@ -8,7 +8,7 @@ _tem() {
         words="$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p') --help --version"
     else
         case $previous in
-        --metric) words="euclidean angular l1 linf" ;;
+        --metric) words="euclidean angular l1 linf hyperbolic" ;;
         --mechanism) words=$("${COMP_WORDS[0]}" mechanisms 2>/dev/null | sed -n 's/^\([a-z0-9-]*\): .*/\1/p') ;;
         --space) words="sphere raw" ;;
         --oov) words="uniform drop mask keep-unsafe" ;;

@@ -84,6 +84,7 @@ extern const mechanism_ops mechanism_santext, mechanism_santext_plus, mechanism_
  * certificate. *beta is that of mechanism_ops.init. Fails with TEM_ERR_RANGE. */
 tem_status mechanism_choose_exponent(const mechanism_setup *setup, exponent *e, double *beta,
                                      tem_error *error);
+extern const mechanism_ops mechanism_hyperbolic;
 
 /* The mechanism with this name, and mechanism number i, counted from 0. NULL if there is none. */
 const mechanism_ops *mechanism_find(const char *name);
