@@ -14,6 +14,7 @@ int command_explain(int argc, char *const *argv);
 int command_info(int argc, char *const *argv);
 int command_posterior(int argc, char *const *argv);
 int command_privatize(int argc, char *const *argv);
+int command_train(int argc, char *const *argv);
 int command_vectors(int argc, char *const *argv);
 int command_verify(int argc, char *const *argv);
 
