@@ -193,7 +193,7 @@ int command_train(int argc, char *const *argv) {
         {"negatives", 0, OPTION_COUNT, &r.negatives, "N",
          "words that are drawn to be far from each child (default 50)", 1,
          TEM_POINCARE_NEGATIVES_MAX},
-        {"rate", 0, OPTION_POSITIVE, &r.rate, "R", "length of the steps (default 0.3)", 0, 0},
+        {"rate", 0, OPTION_POSITIVE, &r.rate, "R", "length of the steps (default 0.1)", 0, 0},
         {"seed", 0, OPTION_COUNT, &r.seed, "N", "seed of the random numbers (default 0)", 0,
          UINT64_MAX},
         {"evaluate", 0, OPTION_TEXT, &r.evaluate, "FILE",

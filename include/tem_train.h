@@ -96,7 +96,7 @@ typedef struct tem_poincare_options {
     uint32_t burn_in;     /* of the epochs, this many come first and have a tenth of the rate, so
                            * that the points find their directions while they are near the centre;
                            * fewer than the epochs; 0: a tenth of the epochs */
-    double rate;          /* of the steps, above 0, at most 1000; 0: 0.3 */
+    double rate;          /* of the steps, above 0, at most 1000; 0: 0.1 */
     uint64_t seed;        /* of the random numbers */
     tem_epoch_fn *epoch;  /* or NULL */
     void *epoch_context;  /* for it */

@@ -5,7 +5,7 @@
 
 /* Defaults, chosen on WordNet's mammals and nouns (docs/HYPERBOLIC.md). */
 enum { DIMENSIONS = 10, EPOCHS = 200, NEGATIVES = 50, BURN_IN_PARTS = 10 };
-#define RATE 0.3
+#define RATE 0.1
 #define RATE_MAX 1000
 
 /* ---- tem_graph ---- */

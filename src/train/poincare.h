@@ -37,19 +37,22 @@ static inline double poincare_square(const double *u, const double *v, uint32_t 
 
 /* What distance and gradient need to know of two points. */
 typedef struct poincare_pair {
-    double square;         /* |u - v|^2 */
-    double room_u, room_v; /* 1 - |u|^2, 1 - |v|^2 */
-    double sinh;           /* sinh d */
-    double growth;         /* exp(d) - 1 */
+    double square;           /* |u - v|^2 */
+    double scale_u, scale_v; /* 1 / (1 - |u|^2), 1 / (1 - |v|^2) */
+    double sinh;             /* sinh d */
+    double growth;           /* exp(d) - 1 */
+    double nearness;         /* exp(-d) */
 } poincare_pair;
 
-static inline poincare_pair poincare_compare(const double *u, double room_u, const double *v,
-                                             uint32_t dimensions) {
-    poincare_pair p = {.square = poincare_square(u, v, dimensions), .room_u = room_u};
-    p.room_v = poincare_room(v, dimensions);
-    const double t = 2 * p.square / (p.room_u * p.room_v);
+/* scale_u: 1 / (1 - |u|^2). */
+static inline poincare_pair poincare_compare(const double *u, double scale_u, const double *v,
+                                             double room_v, uint32_t dimensions) {
+    poincare_pair p = {.square = poincare_square(u, v, dimensions), .scale_u = scale_u};
+    p.scale_v = 1 / room_v;
+    const double t = 2 * p.square * p.scale_u * p.scale_v;
     p.sinh = sqrt(t * (t + 2));
     p.growth = t + p.sinh;
+    p.nearness = 1 / (1 + p.growth);
     return p;
 }
 
@@ -57,18 +60,13 @@ static inline double poincare_distance(const poincare_pair *p) {
     return log1p(p->growth);
 }
 
-/* exp(-d). */
-static inline double poincare_nearness(const poincare_pair *p) {
-    return 1 / (1 + p->growth);
-}
-
-/* Adds `times` the gradient of the distance to *by_u and sets *by_v to `times` that by v. At
+/* Adds `times` the gradient of the distance by u to *by_u, and sets *by_v to `times` that by v. At
  * distance 0 there is no gradient: tem takes 0. */
-static inline void poincare_gradient(const poincare_pair *p, const double *u, const double *v,
-                                     uint32_t dimensions, double times, double *by_u,
-                                     double *by_v) {
-    const double factor = p->sinh > 0 ? times * 4 / (p->room_u * p->room_v * p->sinh) : 0;
-    const double along_u = p->square / p->room_u, along_v = p->square / p->room_v;
+static inline void poincare_gradient(const poincare_pair *p, const double *restrict u,
+                                     const double *restrict v, uint32_t dimensions, double times,
+                                     double *restrict by_u, double *restrict by_v) {
+    const double factor = p->sinh > 0 ? times * 4 * p->scale_u * p->scale_v / p->sinh : 0;
+    const double along_u = p->square * p->scale_u, along_v = p->square * p->scale_v;
     for (uint32_t i = 0; i < dimensions; i++) {
         const double difference = u[i] - v[i];
         by_u[i] += factor * (along_u * u[i] + difference);
@@ -87,8 +85,18 @@ double poincare_loss(const double *numbers, uint32_t dimensions, const uint32_t 
 void poincare_step(double *x, uint32_t dimensions, double rate, double room,
                    const double *gradient);
 
-/* The rth word, from 0, that is neither `word` nor a parent of it (poincare_train.c). */
-uint32_t poincare_stranger(const tem_graph *graph, uint32_t word, uint32_t r);
+/* The words that are neither a word nor a parent of it (poincare_train.c). */
+typedef struct strangers {
+    const uint32_t *parents; /* of the word */
+    uint32_t parent_count;
+    uint32_t count;
+    uint32_t place; /* words below the word that are no parents */
+} strangers;
+
+strangers strangers_of(const tem_graph *graph, uint32_t word);
+
+/* The rth of them, from 0, in the order of their ids. */
+uint32_t strangers_pick(const strangers *s, uint32_t r);
 
 /* As the functions tem_poincare_* of tem_train.h; the caller has checked pointers for NULL, and
  * that graph and points have the same number of words. */

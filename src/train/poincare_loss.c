@@ -8,15 +8,16 @@ double poincare_loss(const double *numbers, uint32_t dimensions, const uint32_t 
     const double *u = numbers + (size_t)words[0] * dimensions;
     double total = 0; /* of exp(-d) */
     rooms[0] = poincare_room(u, dimensions);
+    const double scale = 1 / rooms[0];
     for (uint32_t i = 1; i < count; i++) {
         const double *v = numbers + (size_t)words[i] * dimensions;
-        pairs[i] = poincare_compare(u, rooms[0], v, dimensions);
-        rooms[i] = pairs[i].room_v;
-        total += poincare_nearness(&pairs[i]);
+        rooms[i] = poincare_room(v, dimensions);
+        pairs[i] = poincare_compare(u, scale, v, rooms[i], dimensions);
+        total += pairs[i].nearness;
     }
     memset(gradients, 0, dimensions * sizeof *gradients);
     for (uint32_t i = 1; i < count; i++) {
-        const double share = poincare_nearness(&pairs[i]) / total;
+        const double share = pairs[i].nearness / total;
         const double times = i == 1 ? 1 - share : -share; /* derivative of the loss by d */
         poincare_gradient(&pairs[i], u, numbers + (size_t)words[i] * dimensions, dimensions, times,
                           gradients, gradients + (size_t)i * dimensions);

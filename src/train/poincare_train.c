@@ -32,44 +32,50 @@ static uint32_t stranger_count(const tem_graph *g, uint32_t word) {
     return g->words.count - 1 - graph_parent_count(g, word);
 }
 
-/* The words without one id, and without the ascending parents, in two steps: first the rth of the
- * words without the parents, then without the word itself. A word w is the (w - k)th without the
- * parents, where k parents are below w. */
-uint32_t poincare_stranger(const tem_graph *graph, uint32_t word, uint32_t r) {
-    const uint32_t *parents = graph->parents + graph->starts[word];
-    uint32_t low = 0, high = graph_parent_count(graph, word);
-    const uint32_t count = high;
-    /* The place of the word itself among the words without the parents. */
+strangers strangers_of(const tem_graph *graph, uint32_t word) {
+    strangers s = {.parents = graph->parents + graph->starts[word],
+                   .parent_count = graph_parent_count(graph, word),
+                   .count = stranger_count(graph, word)};
+    uint32_t below = 0; /* parents with smaller ids than the word */
+    while (below < s.parent_count && s.parents[below] < word)
+        below++;
+    s.place = word - below;
+    return s;
+}
+
+/* First looks where the word itself would be, then skips the parents: k parents stand before
+ * parents[k], and so parents[k] - k words that are none. */
+uint32_t strangers_pick(const strangers *s, uint32_t r) {
+    const uint32_t wanted = r + (r >= s->place);
+    uint32_t low = 0, high = s->parent_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (parents[middle] < word)
+        if (s->parents[middle] - middle <= wanted)
             low = middle + 1;
         else
             high = middle;
     }
-    r += r >= word - low;
-    /* The first parent with more than r words that are no parents before it. */
-    for (low = 0, high = count; low < high;) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (parents[middle] - middle <= r)
-            low = middle + 1;
-        else
-            high = middle;
+    return wanted + low;
+}
+
+/* Draws the words of a step. False if there is no word to draw. */
+static bool draw_words(trainer *t, uint32_t edge) {
+    const uint32_t count = t->options.negatives + 2, dimensions = t->options.dimensions;
+    const strangers s = strangers_of(t->graph, t->children[edge]);
+    t->words[0] = t->children[edge];
+    t->words[1] = t->graph->parents[edge];
+    for (uint32_t i = 2; i < count && s.count > 0; i++) {
+        t->words[i] = strangers_pick(&s, (uint32_t)rng_below(&t->rng, s.count));
+        __builtin_prefetch(t->points->numbers + (size_t)t->words[i] * dimensions);
     }
-    return r + low;
+    return s.count > 0;
 }
 
 static void take_step(trainer *t, uint32_t edge, double rate) {
     const uint32_t dimensions = t->options.dimensions, count = t->options.negatives + 2;
-    const uint32_t strangers = stranger_count(t->graph, t->children[edge]);
     double *numbers = t->points->numbers;
-    if (strangers == 0)
+    if (!draw_words(t, edge))
         return;
-    t->words[0] = t->children[edge];
-    t->words[1] = t->graph->parents[edge];
-    for (uint32_t i = 2; i < count; i++)
-        t->words[i] =
-            poincare_stranger(t->graph, t->words[0], (uint32_t)rng_below(&t->rng, strangers));
     t->loss +=
         poincare_loss(numbers, dimensions, t->words, count, t->pairs, t->gradients, t->rooms);
     t->steps++;
