@@ -6,23 +6,25 @@
 double poincare_loss(const double *numbers, uint32_t dimensions, const uint32_t *words,
                      uint32_t count, poincare_pair *pairs, double *gradients, double *rooms) {
     const double *u = numbers + (size_t)words[0] * dimensions;
-    double total = 0; /* of exp(-d) */
+    double others = 0; /* sum of exp(-d) over the negatives */
     rooms[0] = poincare_room(u, dimensions);
     const double scale = 1 / rooms[0];
     for (uint32_t i = 1; i < count; i++) {
         const double *v = numbers + (size_t)words[i] * dimensions;
         rooms[i] = poincare_room(v, dimensions);
         pairs[i] = poincare_compare(u, scale, v, rooms[i], dimensions);
-        total += pairs[i].nearness;
+        others += i > 1 ? pairs[i].nearness : 0;
     }
+    const double total = pairs[1].nearness + others;
     memset(gradients, 0, dimensions * sizeof *gradients);
     for (uint32_t i = 1; i < count; i++) {
-        const double share = pairs[i].nearness / total;
-        const double times = i == 1 ? 1 - share : -share; /* derivative of the loss by d */
+        /* The derivative of the loss by the distance. That of the parent is 1 less its share; the
+         * sum of the other shares is the same, and keeps its digits where that is near 0. */
+        const double times = (i == 1 ? others : -pairs[i].nearness) / total;
         poincare_gradient(&pairs[i], u, numbers + (size_t)words[i] * dimensions, dimensions, times,
                           gradients, gradients + (size_t)i * dimensions);
     }
-    return poincare_distance(&pairs[1]) + log(total);
+    return log1p(others / pairs[1].nearness);
 }
 
 /* Shortens a point to the length that training allows. */

@@ -188,7 +188,7 @@ static void check_gradient(long double *points, uint32_t dimensions, uint32_t co
         wrong += (slope - gradient[i]) * (slope - gradient[i]);
         length += slope * slope;
     }
-    if (!(sqrtl(wrong) <= 1e-6L * sqrtl(length) + 1e-17L / step))
+    if (!(sqrtl(wrong) <= 1e-6L * sqrtl(length) + 1e-16L / step))
         fail_msg("gradient of word %u is off by %.3Lg of %.3Lg", word, sqrtl(wrong), sqrtl(length));
 }
 
@@ -586,7 +586,7 @@ static void note_loss(void *context, uint32_t epoch, double loss) {
 }
 
 /* 364 words in 5 dimensions. The loss falls, the root is nearest to the centre, and the points keep
- * the hierarchy. The shipped code gets a mean rank of 1.43 and a MAP of 0.953. */
+ * the hierarchy. The shipped code gets a mean rank of 1.03 and a MAP of 0.991. */
 static void test_training(void **state) {
     (void)state;
     enum { EPOCHS = 100 };
@@ -605,7 +605,7 @@ static void test_training(void **state) {
     print_message("# mean rank %.4f, MAP %.4f, loss %.4f to %.4f\n", found.mean_rank, found.map,
                   losses[0], loss);
     assert_true(losses[EPOCHS - 1] == loss && loss < losses[0] / 4);
-    assert_true(found.mean_rank < 1.5 && found.map > 0.9);
+    assert_true(found.mean_rank < 1.5 && found.map > 0.94);
     uint32_t root = 0;
     while (number_of(g, root) != 0)
         root++;
@@ -647,7 +647,7 @@ static void test_seeds(void **state) {
                  *unlike = train(g, other, 1);
     assert_true(same_points(first, again));
     assert_false(same_points(first, unlike));
-    assert_int_equal(core_hash64(first->numbers, 40 * 3 * sizeof(double)), 0x687de8e89b10c470);
+    assert_int_equal(core_hash64(first->numbers, 40 * 3 * sizeof(double)), 0xe9e34137fb69e721);
     tem_poincare_free(unlike);
     tem_poincare_free(again);
     tem_poincare_free(first);
