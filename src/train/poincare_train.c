@@ -66,7 +66,9 @@ static bool draw_words(trainer *t, uint32_t edge) {
     t->words[1] = t->graph->parents[edge];
     for (uint32_t i = 2; i < count && s.count > 0; i++) {
         t->words[i] = strangers_pick(&s, (uint32_t)rng_below(&t->rng, s.count));
-        __builtin_prefetch(t->points->numbers + (size_t)t->words[i] * dimensions);
+        const double *x = t->points->numbers + (size_t)t->words[i] * dimensions;
+        __builtin_prefetch(x, 1);
+        __builtin_prefetch(x + dimensions - 1, 1);
     }
     return s.count > 0;
 }
