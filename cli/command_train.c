@@ -171,6 +171,8 @@ static int check_request(const train_request *r, size_t operands) {
         return talk_usage("train", "where to? -o FILE.vec");
     if (r->burn_in != 0 && r->epochs != 0 && r->burn_in >= r->epochs)
         return talk_usage("train", "--burn-in must be below --epochs");
+    if (r->rate > TEM_POINCARE_RATE_MAX)
+        return talk_usage("train", "--rate takes at most %d", TEM_POINCARE_RATE_MAX);
     if (!outputs_check(r->output, r->force))
         return EXIT_FAILED;
     return outputs_include(r->operands[1]) ? talk_usage("train", "-o names the file of edges")

@@ -71,14 +71,15 @@ TEM_API const uint32_t *tem_graph_parents(const tem_graph *graph, uint32_t id, u
 
 /* ------------------------------------------------- points in the Poincaré ball -- */
 
-/* A point for each word of a graph: TEM_POINCARE_DIMENSIONS_MAX numbers at most, of Euclidean length
- * below 1. The distance of two points is
+/* A point for each word of a graph: at most TEM_POINCARE_DIMENSIONS_MAX numbers, of Euclidean
+ * length below 1. The distance of two points is
  *     acosh(1 + 2 |u - v|^2 / ((1 - |u|^2) (1 - |v|^2))). */
 typedef struct tem_poincare tem_poincare;
 
 #define TEM_POINCARE_DIMENSIONS_MAX 1024u
 #define TEM_POINCARE_NEGATIVES_MAX 10000u
 #define TEM_POINCARE_EPOCHS_MAX 1000000u
+#define TEM_POINCARE_RATE_MAX 1000
 
 /* Training keeps points within the length 1 - TEM_POINCARE_MARGIN: nearer to 1 the distance loses
  * its digits. The largest distance of two such points is 24.4. */
@@ -96,7 +97,7 @@ typedef struct tem_poincare_options {
     uint32_t burn_in;     /* of the epochs, this many come first and have a tenth of the rate, so
                            * that the points find their directions while they are near the centre;
                            * fewer than the epochs; 0: a tenth of the epochs */
-    double rate;          /* of the steps, above 0, at most 1000; 0: 0.1 */
+    double rate;          /* of the steps, above 0, at most TEM_POINCARE_RATE_MAX; 0: 0.1 */
     uint64_t seed;        /* of the random numbers */
     tem_epoch_fn *epoch;  /* or NULL */
     void *epoch_context;  /* for it */

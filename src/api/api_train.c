@@ -6,7 +6,6 @@
 /* Defaults, chosen on WordNet's mammals and nouns (docs/HYPERBOLIC.md). */
 enum { DIMENSIONS = 10, EPOCHS = 200, NEGATIVES = 50, BURN_IN_PARTS = 10 };
 #define RATE 0.1
-#define RATE_MAX 1000
 
 /* ---- tem_graph ---- */
 
@@ -75,9 +74,9 @@ static tem_status check_options(const tem_poincare_options *o, tem_error *error)
     if (o->burn_in >= o->epochs)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the burn-in must have fewer epochs than the training");
-    if (!(o->rate > 0 && o->rate <= RATE_MAX))
+    if (!(o->rate > 0 && o->rate <= TEM_POINCARE_RATE_MAX))
         return core_fail(error, TEM_ERR_ARGUMENT, "the rate must be above 0 and at most %d",
-                         RATE_MAX);
+                         TEM_POINCARE_RATE_MAX);
     return TEM_OK;
 }
 

@@ -1,7 +1,7 @@
 /* test_poincare.c - graphs, and points in the Poincaré ball that are trained from them.
  *
- * Oracles: the distance by MPFR's acosh, gradients by differences of a loss in long double, closures
- * and cycles by powers of the adjacency matrix, ranks by counting all pairs. */
+ * Oracles: the distance by MPFR's acosh, gradients by differences of a loss in long double,
+ * closures and cycles by the matrix of all paths, ranks by counting all pairs. */
 #include "core/hash.h"
 #include "train/poincare.h"
 
@@ -523,9 +523,9 @@ static void test_reconstruction(void **state) {
 }
 
 /* On a line: a at 0, b at 0.101, c at 0.2, d at 0.4. The parents of a are c and d, and b comes
- * before both: the ranks are 2 and 2, the precisions 1/2 and 2/3. The parent of b is a. In Euclidean
- * distance c is nearer to b, but in the ball a is, by the closed form 2 atanh(|x - y| / (1 - x y)):
- * its rank is 1. */
+ * before both: the ranks are 2 and 2, the precisions 1/2 and 2/3. The parent of b is a. By
+ * Euclidean distance c is nearer to b, but in the ball a is, by the closed form
+ * 2 atanh(|x - y| / (1 - x y)): its rank is 1. */
 static void test_known_reconstruction(void **state) {
     (void)state;
     tem_graph *g = load("a\tc\na\td\nb\ta\n", 0); /* ids: a 0, c 1, d 2, b 3 */
