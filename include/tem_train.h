@@ -4,8 +4,8 @@
  * better than Euclidean space: the room in a ball grows with its radius as fast as a tree grows
  * with its depth. This header reads a hierarchy as edges, gives each of its words a point in the
  * Poincaré ball (Nickel and Kiela, "Poincaré Embeddings for Learning Hierarchical
- * Representations", 2017), and measures how much of the hierarchy the points keep. docs/HYPERBOLIC.md
- * has commands and results.
+ * Representations", 2017), and measures how much of the hierarchy the points keep.
+ * docs/HYPERBOLIC.md has commands and results.
  *
  * The hierarchy must be PUBLIC: the points show its words and its edges. The rules at the top of
  * tem.h hold here, too. */
@@ -42,8 +42,8 @@ typedef struct tem_graph_options {
  * Fails with TEM_ERR_ARGUMENT; TEM_ERR_FILE; TEM_ERR_FORMAT, with the line: a line without exactly
  * two columns, an empty word, a word with a blank in it (files of vectors separate their columns by
  * blanks) or one that tem_vectors_create refuses, a word that is its own parent, an edge that an
- * earlier line has, a file without an edge; TEM_ERR_RANGE (more than TEM_GRAPH_EDGES_MAX edges, also
- * of the closure), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. The caller frees *graph with
+ * earlier line has, a file without an edge; TEM_ERR_RANGE (more than TEM_GRAPH_EDGES_MAX edges,
+ * also of the closure), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. The caller frees *graph with
  * tem_graph_free. */
 TEM_API tem_status tem_graph_load(const char *path, const tem_graph_options *options,
                                   const tem_run *run, tem_graph **graph, tem_error *error);
