@@ -48,6 +48,7 @@ static void set_policies(report *r, const tem_job *job) {
     set_name(r, RUN_MISSING,
              policy_missing_name(job->missing != 0 ? job->missing : TEM_MISSING_EMPTY));
     set_flag(r, RUN_KEEP_LINES, text->keep_lines != 0);
+    set_name(r, RUN_ORDER, policy_order_name(text->order != 0 ? text->order : TEM_ORDER_KEPT));
     set_flag(r, RUN_DRY_RUN, job->dry_run != 0);
 }
 

@@ -22,6 +22,7 @@ const run_field_spec run_fields[RUN_FIELDS] = {
     [RUN_PUNCTUATION] = {"punctuation", RUN_NAME, RUN_CHARGED},
     [RUN_MISSING] = {"missing", RUN_NAME, RUN_CHARGED | RUN_OPTIONAL},
     [RUN_KEEP_LINES] = {"keep_lines", RUN_FLAG, RUN_CHARGED | RUN_OPTIONAL},
+    [RUN_ORDER] = {"order", RUN_NAME, 0},
     [RUN_SPENT] = {"spent", RUN_NUMBER, RUN_CHARGED},
     [RUN_SPENT_WORST] = {"spent_worst", RUN_NUMBER, RUN_NULLABLE | RUN_CHARGED},
     [RUN_MODEL] = {"model", RUN_NAME, RUN_CHARGED},

@@ -33,6 +33,7 @@ typedef enum run_field {
     RUN_PUNCTUATION,
     RUN_MISSING,
     RUN_KEEP_LINES,
+    RUN_ORDER, /* of the words in the output */
     RUN_SPENT,
     RUN_SPENT_WORST,
     RUN_MODEL,

@@ -5,6 +5,8 @@
 #include "command/tem_command.h"
 #include "mech/tem_mechanism.h"
 #include "tem_adapt.h"
+#include "tem_bag.h"
+#include "tem_train.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -126,6 +128,9 @@ static void test_names(void **state) {
     REFUSED(tem_oov_parse("uniform", NULL, error));
     REFUSED(tem_punctuation_parse(NULL, &punctuation, error));
     REFUSED(tem_punctuation_parse("drop", NULL, error));
+    REFUSED(tem_order_parse(NULL, &(tem_order){0}, error));
+    REFUSED(tem_order_parse("kept", NULL, error));
+    REFUSED(tem_order_parse("any", &(tem_order){0}, error));
     REFUSED(tem_format_parse(NULL, &format, error));
     REFUSED(tem_format_parse("csv", NULL, error));
     REFUSED(tem_weights_parse(NULL, &kind_of_weights, error));
@@ -1025,6 +1030,72 @@ static void test_learning(void **state) {
     assert_true(is_zero(&told, sizeof told));
 }
 
+static void test_training(void **state) {
+    (void)state;
+    char edges[80];
+    snprintf(edges, sizeof edges, "%s.tsv", never);
+    FILE *file = fopen(edges, "w");
+    assert_non_null(file);
+    fputs("a\tb\nb\tc\n", file);
+    assert_int_equal(fclose(file), 0);
+    const tem_graph_options strange = {.zero = 1}, twice = {.closure = 2}, minus = {.closure = -1};
+    const tem_graph_options later = {.reserved = {1}};
+    const tem_poincare_options newer = {.reserved = {1}}, wrong = {.rate = NAN};
+    const tem_poincare_options quick = {.epochs = 2};
+    const tem_run newer_run = {.reserved = {1}};
+    tem_graph *g = NULL;
+    tem_poincare *p = NULL;
+    tem_graph_info info = {.words = 7};
+    tem_reconstruction found = {0};
+    size_t length = 7;
+    uint32_t count = 7;
+    REFUSED(tem_graph_load(NULL, NULL, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, NULL, NULL, NULL, error));
+    REFUSED(tem_graph_load(edges, &strange, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, &twice, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, &minus, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, &later, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, NULL, &newer_run, &g, error));
+    assert_null(g);
+    assert_int_equal(tem_graph_load(edges, NULL, NULL, &g, NULL), TEM_OK);
+    tem_graph_get_info(g, NULL);
+    tem_graph_get_info(NULL, &info);
+    assert_true(is_zero(&info, sizeof info));
+    assert_true(tem_graph_word(NULL, 0, &length) == NULL && length == 7);
+    assert_non_null(tem_graph_word(g, 0, NULL));
+    assert_true(tem_graph_parents(NULL, 0, &count) == NULL && count == 7);
+    assert_null(tem_graph_parents(g, 0, NULL));
+    REFUSED(tem_poincare_train(NULL, &quick, NULL, &p, NULL, error));
+    REFUSED(tem_poincare_train(g, &quick, NULL, NULL, NULL, error));
+    REFUSED(tem_poincare_train(g, &newer, NULL, &p, NULL, error));
+    REFUSED(tem_poincare_train(g, &wrong, NULL, &p, NULL, error));
+    REFUSED(tem_poincare_train(g, &quick, &newer_run, &p, NULL, error));
+    REFUSED(tem_poincare_load(NULL, g, NULL, &p, error));
+    REFUSED(tem_poincare_load(edges, NULL, NULL, &p, error));
+    REFUSED(tem_poincare_load(edges, g, NULL, NULL, error));
+    REFUSED(tem_poincare_load(edges, g, &newer_run, &p, error));
+    assert_null(p);
+    assert_int_equal(tem_poincare_train(g, &quick, NULL, &p, NULL, NULL), TEM_OK);
+    REFUSED(tem_poincare_save(NULL, g, never, TEM_OVERWRITE, NULL, error));
+    REFUSED(tem_poincare_save(p, NULL, never, TEM_OVERWRITE, NULL, error));
+    REFUSED(tem_poincare_save(p, g, NULL, TEM_OVERWRITE, NULL, error));
+    REFUSED(tem_poincare_save(p, g, never, (tem_overwrite)9, NULL, error));
+    REFUSED(tem_poincare_save(p, g, never, TEM_OVERWRITE, &newer_run, error));
+    REFUSED(tem_poincare_reconstruct(NULL, g, NULL, &found, error));
+    REFUSED(tem_poincare_reconstruct(p, NULL, NULL, &found, error));
+    REFUSED(tem_poincare_reconstruct(p, g, NULL, NULL, error));
+    REFUSED(tem_poincare_reconstruct(p, g, &newer_run, &found, error));
+    assert_true(is_zero(&found, sizeof found));
+    assert_int_equal(tem_poincare_dimensions(NULL), 0);
+    assert_null(tem_poincare_point(NULL, 0));
+    assert_null(tem_poincare_point(p, 3));
+    tem_poincare_free(p);
+    tem_poincare_free(NULL);
+    tem_graph_free(g);
+    tem_graph_free(NULL);
+    unlink(edges);
+}
+
 static void test_newer_statistics(void **state) {
     (void)state;
     static const double counts[COUNT] = {1, 2, 3, 4}, members[COUNT + 1] = {1};
@@ -1184,6 +1255,45 @@ static void test_newer_options(void **state) {
     assert_non_null(tem_job_why_not_private(mechanism, &job));
 }
 
+static void test_searches_and_bags(void **state) {
+    (void)state;
+    const uint32_t ids[2] = {0, TEM_NO_WORD}, beyond = COUNT;
+    const tem_run newer = {.reserved = {1}};
+    const tem_bag_options unknown_option = {.reserved = {0, 0, 0, 1}};
+    tem_neighbour found = {7, 7};
+    uint32_t count = 7;
+    tem_bag_distance distance = {.distance = 7};
+    REFUSED(tem_search_nearest(NULL, ids, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, NULL, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids, 1, 1, NULL, NULL, error));
+    REFUSED(tem_search_nearest(model, ids, 1, 0, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids, 1, COUNT + 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, &beyond, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids + 1, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids, 1, 1, &newer, &found, error));
+    assert_int_equal(tem_search_nearest(model, NULL, 0, 1, NULL, NULL, NULL), TEM_OK);
+    REFUSED(tem_search_within(NULL, 0, 0, &found, 1, &count, error));
+    REFUSED(tem_search_within(model, beyond, 0, &found, 1, &count, error));
+    REFUSED(tem_search_within(model, TEM_NO_WORD, 0, &found, 1, &count, error));
+    REFUSED(tem_search_within(model, 0, 0, NULL, 1, &count, error));
+    REFUSED(tem_search_within(model, 0, 0, &found, 1, NULL, error));
+    assert_true(found.id == 7 && found.distance == 7 && count == 7);
+    assert_int_equal(tem_search_within(model, 0, 0, NULL, 0, &count, NULL), TEM_OK);
+    assert_int_equal(count, 1);
+    REFUSED(tem_bag_measure(NULL, ids, 1, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, NULL, 1, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, NULL, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids, 1, NULL, NULL, NULL, error));
+    REFUSED(tem_bag_measure(model, &beyond, 1, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, &beyond, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids, 1, &unknown_option, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids, 1, NULL, &newer, &distance, error));
+    /* Documents without a word that has a distance. */
+    REFUSED(tem_bag_measure(model, NULL, 0, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids + 1, 1, NULL, NULL, &distance, error));
+    assert_true(distance.distance == 7);
+}
+
 static void test_versions(void **state) {
     (void)state;
     const uint32_t minor = TEM_VERSION_MINOR * 1000u, here = TEM_VERSION_NUMBER;
@@ -1216,6 +1326,7 @@ static void test_names_and_back(void **state) {
     ROUND_TRIP(tem_metric, TEM_EUCLIDEAN, TEM_LINF);
     ROUND_TRIP(tem_oov, TEM_OOV_UNIFORM, TEM_OOV_KEEP_UNSAFE);
     ROUND_TRIP(tem_punctuation, TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD);
+    ROUND_TRIP(tem_order, TEM_ORDER_KEPT, TEM_ORDER_COUNTS);
     ROUND_TRIP(tem_format, TEM_FORMAT_TEXT, TEM_FORMAT_JSONL);
     ROUND_TRIP(tem_missing, TEM_MISSING_EMPTY, TEM_MISSING_KEEP);
     ROUND_TRIP(tem_target, TEM_TARGET_SELF, TEM_TARGET_BAYES);
@@ -1251,10 +1362,12 @@ int main(void) {
         cmocka_unit_test(test_newer_runs),
         cmocka_unit_test(test_adapting),
         cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_training),
         cmocka_unit_test(test_newer_learning),
         cmocka_unit_test(test_newer_statistics),
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
+        cmocka_unit_test(test_searches_and_bags),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_results_clear_reserved),
         cmocka_unit_test(test_words_count_from_1),
