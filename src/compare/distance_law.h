@@ -21,7 +21,7 @@ enum { DISTANCE_KNOTS = 30 };
 
 typedef struct distance_law {
     const profile *profile;
-    const uint32_t *weights;          /* 0: the word is never an output; else 1. NULL: all 1 */
+    const uint32_t *outputs;          /* 0: the word is never an output; else 1. NULL: all 1 */
     double self;                      /* f_self */
     double at[PROFILE_POINTS];        /* f at the points */
     double most_from[PROFILE_POINTS]; /* the largest of `at` from this point on */
