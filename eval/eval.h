@@ -92,4 +92,20 @@ typedef struct eval_files {
 tem_status eval_classify(const tem_model *model, const eval_files *files,
                          const eval_options *options, tem_error *error);
 
+/* Labelled texts for several mechanisms: one half to learn from, the other half to test on. */
+typedef struct eval_labelled eval_labelled;
+
+/* Reads files->train and cuts it into halves at random; files->test is not used. Of the options it
+ * takes model_path, seed, public_text, vectors, penalty and run. Fails as eval_classify does. The
+ * model and the run must live as long as the result. */
+tem_status eval_labelled_open(const tem_model *model, const eval_files *files,
+                              const eval_options *options, eval_labelled **labelled,
+                              tem_error *error);
+void eval_labelled_free(eval_labelled *labelled);
+
+/* How often the learner "linear" is right on the second half, which is original text, after it has
+ * learned from the first half as the mechanism releases it. */
+tem_status eval_labelled_accuracy(eval_labelled *labelled, const tem_mechanism *mechanism,
+                                  double *accuracy, tem_error *error);
+
 #endif
