@@ -169,7 +169,7 @@ static const char *time_left(double seconds, char text[32]) {
     return text;
 }
 
-static tem_status add_accuracy(const comparison *c, eval_labelled *texts, comparison_row *row,
+static tem_status add_accuracy(const side_by_side *c, eval_labelled *texts, comparison_row *row,
                                tem_error *error) {
     tem_mechanism *mechanism = NULL;
     if (texts == NULL || !row->is_measured)
@@ -181,8 +181,8 @@ static tem_status add_accuracy(const comparison *c, eval_labelled *texts, compar
     return status;
 }
 
-static tem_status measure_rows(const compare_request *r, const comparison *c, eval_labelled *texts,
-                               comparison_table *t, tem_error *error) {
+static tem_status measure_rows(const compare_request *r, const side_by_side *c,
+                               eval_labelled *texts, comparison_table *t, tem_error *error) {
     const size_t total = r->wanted_count * r->chosen_count;
     const double start = talk_clock();
     tem_status status = TEM_OK;
@@ -212,7 +212,7 @@ static int show(const compare_request *r, const comparison_table *t) {
     return r->plot_path != NULL ? comparison_plot(t, r->plot_path) : EXIT_DONE;
 }
 
-static tem_status open_labelled(const compare_request *r, const comparison *c,
+static tem_status open_labelled(const compare_request *r, const side_by_side *c,
                                 eval_labelled **texts, tem_error *error) {
     const eval_files files = {.train = r->labelled,
                               .text = r->text,
@@ -226,7 +226,7 @@ static tem_status open_labelled(const compare_request *r, const comparison *c,
                                : eval_labelled_open(c->model, &files, &options, texts, error);
 }
 
-static int compare(const compare_request *r, comparison *c) {
+static int compare(const compare_request *r, side_by_side *c) {
     comparison_table t = {.about = c,
                           .prior_name = r->prior_name,
                           .labelled = r->labelled,
@@ -255,14 +255,14 @@ static int run(const compare_request *r) {
     const tem_run how = talk_run((unsigned)r->common.threads, r->common.quiet);
     char *line = NULL;
     own_options own = {.listed = NULL};
-    comparison c = {.own = &own,
-                    .target = r->target,
-                    .pairs = r->pairs,
-                    .tests = r->pairs * 2 / 5,
-                    .seed = r->seed,
-                    .force_exact = r->exact,
-                    .run = &how,
-                    .quiet = r->common.quiet};
+    side_by_side c = {.own = &own,
+                      .target = r->target,
+                      .pairs = r->pairs,
+                      .tests = r->pairs * 2 / 5,
+                      .seed = r->seed,
+                      .force_exact = r->exact,
+                      .run = &how,
+                      .quiet = r->common.quiet};
     int status = read_operand(r->operand, &c.word, &line);
     tem_model *model = NULL;
     c.line = line;

@@ -32,7 +32,7 @@ static bool takes(const tem_mechanism_properties *properties, const char *name) 
     return false;
 }
 
-tem_status comparison_make(const comparison *c, const tem_mechanism_properties *properties,
+tem_status comparison_make(const side_by_side *c, const tem_mechanism_properties *properties,
                            double epsilon, tem_mechanism **mechanism, tem_error *error) {
     tem_parameter_value numbers[OPTION_LIST_MAX + 1];
     size_t count = 0;
@@ -52,13 +52,13 @@ tem_status comparison_make(const comparison *c, const tem_mechanism_properties *
 /* ---------------------------------------------------------------------- trying -- */
 
 /* A search in progress. */
-typedef struct epsilon_search {
-    const comparison *c;
+typedef struct target_search {
+    const side_by_side *c;
     const tem_mechanism_properties *properties;
     double wanted;
     bool pilot;
     tem_error refusal; /* the last one */
-} epsilon_search;
+} target_search;
 
 /* What came out at one epsilon. */
 typedef struct epsilon_trial {
@@ -68,7 +68,7 @@ typedef struct epsilon_trial {
     double smoothing;
 } epsilon_trial;
 
-static tem_status attack(const comparison *c, const tem_mechanism *mechanism,
+static tem_status attack(const side_by_side *c, const tem_mechanism *mechanism,
                          const tem_prior *prior, uint64_t part, double *smoothing,
                          tem_learned_score *score, tem_error *error) {
     tem_learned *learned = NULL;
@@ -83,7 +83,7 @@ static tem_status attack(const comparison *c, const tem_mechanism *mechanism,
 }
 
 /* Tries one epsilon. That the mechanism refuses the epsilon is no failure. */
-static tem_status try_epsilon(epsilon_search *s, double epsilon, epsilon_trial *out,
+static tem_status try_epsilon(target_search *s, double epsilon, epsilon_trial *out,
                               tem_error *error) {
     tem_mechanism *mechanism = NULL;
     *out = (epsilon_trial){.epsilon = epsilon};
@@ -113,7 +113,7 @@ static double first_epsilon(const tem_model *model) {
 }
 
 /* Finds an epsilon that the mechanism takes, as near to `from` as factors of 2 allow. */
-static tem_status find_taken(epsilon_search *s, double from, epsilon_trial *out, tem_error *error) {
+static tem_status find_taken(target_search *s, double from, epsilon_trial *out, tem_error *error) {
     tem_status status = try_epsilon(s, from, out, error);
     for (int i = 1; i <= WALK_MAX && status == TEM_OK && out->refused; i++) {
         status = try_epsilon(s, ldexp(from, i), out, error);
@@ -123,13 +123,13 @@ static tem_status find_taken(epsilon_search *s, double from, epsilon_trial *out,
     return status;
 }
 
-static bool is_below(const epsilon_search *s, const epsilon_trial *t) {
+static bool is_below(const target_search *s, const epsilon_trial *t) {
     return t->value < s->wanted;
 }
 
 /* Halves the way, on a logarithmic scale, between an epsilon that is taken and one that is refused.
  * *taken ends near the edge, or beyond the target. */
-static tem_status approach_edge(epsilon_search *s, epsilon_trial *before, epsilon_trial *taken,
+static tem_status approach_edge(target_search *s, epsilon_trial *before, epsilon_trial *taken,
                                 double refused, tem_error *error) {
     const bool below = is_below(s, taken);
     tem_status status = TEM_OK;
@@ -152,14 +152,14 @@ static double logit(double p) {
 }
 
 /* How far from the target a value may be: half of the standard error of the pairs. */
-static double tolerance(const epsilon_search *s) {
+static double tolerance(const target_search *s) {
     const double tests = (double)s->c->tests / (s->pilot ? PILOT_PART : 1);
     return 0.5 * sqrt(s->wanted * (1 - s->wanted) / tests);
 }
 
 /* Goes from *a in the direction of the target, in steps that grow, until *b is on the other side of
  * it. Stops earlier where the mechanism refuses to go farther, or where nothing changes. */
-static tem_status walk(epsilon_search *s, epsilon_trial *a, epsilon_trial *b, tem_error *error) {
+static tem_status walk(target_search *s, epsilon_trial *a, epsilon_trial *b, tem_error *error) {
     const bool below = is_below(s, a);
     *b = *a;
     for (int i = 0, still = 0; i < WALK_MAX && still < STILL_MAX && is_below(s, b) == below; i++) {
@@ -178,7 +178,7 @@ static tem_status walk(epsilon_search *s, epsilon_trial *a, epsilon_trial *b, te
     return TEM_OK;
 }
 
-static bool is_near(const epsilon_search *s, const epsilon_trial *t) {
+static bool is_near(const target_search *s, const epsilon_trial *t) {
     return fabs(t->value - s->wanted) <= tolerance(s);
 }
 
@@ -190,7 +190,7 @@ static double slope_of(const epsilon_trial *a, const epsilon_trial *b) {
 
 /* Narrows the bracket: by the line through both ends, and by halves if that is slow. *a becomes the
  * nearer end, *slope that of the line. */
-static tem_status narrow(epsilon_search *s, epsilon_trial *a, epsilon_trial *b, double *slope,
+static tem_status narrow(target_search *s, epsilon_trial *a, epsilon_trial *b, double *slope,
                          tem_error *error) {
     for (int i = 0; i < PILOT_STEPS && !is_near(s, a) && !is_near(s, b); i++) {
         const double line = slope_of(a, b);
@@ -218,7 +218,7 @@ static tem_status narrow(epsilon_search *s, epsilon_trial *a, epsilon_trial *b, 
 }
 
 /* Takes all pairs, and goes along the line until the target is met. */
-static tem_status finish(epsilon_search *s, double slope, epsilon_trial *best, tem_error *error) {
+static tem_status finish(target_search *s, double slope, epsilon_trial *best, tem_error *error) {
     epsilon_trial now;
     s->pilot = false;
     tem_status status = try_epsilon(s, best->epsilon, &now, error);
@@ -237,7 +237,7 @@ static tem_status finish(epsilon_search *s, double slope, epsilon_trial *best, t
     return status;
 }
 
-static void say_not_reached(const epsilon_search *s, const epsilon_trial *t, comparison_row *row) {
+static void say_not_reached(const target_search *s, const epsilon_trial *t, comparison_row *row) {
     const char *what = s->c->target == COMPARISON_SELF ? "share of words that stay" : "guess";
     row->is_reached = false;
     snprintf(row->why, sizeof row->why,
@@ -245,7 +245,7 @@ static void say_not_reached(const epsilon_search *s, const epsilon_trial *t, com
              is_below(s, t) ? "largest" : "least", t->epsilon, what, 100 * t->value);
 }
 
-static tem_status search(epsilon_search *s, epsilon_trial *found, comparison_row *row,
+static tem_status search(target_search *s, epsilon_trial *found, comparison_row *row,
                          tem_error *error) {
     epsilon_trial other;
     double slope = 0;
@@ -275,7 +275,7 @@ static tem_status search(epsilon_search *s, epsilon_trial *found, comparison_row
 /* ------------------------------------------------------------------- measuring -- */
 
 /* Whether the law can be computed, and in an acceptable time: tem_mechanism_self computes a row. */
-static bool wants_exact(const comparison *c, const tem_mechanism_properties *p,
+static bool wants_exact(const side_by_side *c, const tem_mechanism_properties *p,
                         const tem_mechanism *mechanism, comparison_row *row) {
     tem_model_info info;
     double self = 0;
@@ -296,7 +296,7 @@ static bool wants_exact(const comparison *c, const tem_mechanism_properties *p,
     return false;
 }
 
-static tem_status measure_effects(const comparison *c, const tem_mechanism *mechanism,
+static tem_status measure_effects(const side_by_side *c, const tem_mechanism *mechanism,
                                   comparison_row *row, tem_error *error) {
     tem_learned *learned = NULL;
     const tem_learned_options options = {.pairs = c->pairs, .seed = c->seed};
@@ -316,7 +316,7 @@ static tem_status measure_effects(const comparison *c, const tem_mechanism *mech
 }
 
 /* Counts draws of one thread for a third of a second. */
-static tem_status measure_speed(const comparison *c, const tem_mechanism *mechanism,
+static tem_status measure_speed(const side_by_side *c, const tem_mechanism *mechanism,
                                 comparison_row *row, tem_error *error) {
     enum { AT_ONCE = 64 };
     uint32_t words[AT_ONCE], outputs[AT_ONCE];
@@ -339,7 +339,7 @@ static tem_status measure_speed(const comparison *c, const tem_mechanism *mechan
 }
 
 /* Draws a line of text once. */
-static tem_status draw_line(const comparison *c, const tem_mechanism *mechanism, tem_rng *rng,
+static tem_status draw_line(const side_by_side *c, const tem_mechanism *mechanism, tem_rng *rng,
                             comparison_row *row, tem_error *error) {
     char *text = NULL;
     size_t bytes = 0;
@@ -351,7 +351,7 @@ static tem_status draw_line(const comparison *c, const tem_mechanism *mechanism,
 }
 
 /* Draws a word several times. */
-static tem_status draw_word(const comparison *c, const tem_mechanism *mechanism, tem_rng *rng,
+static tem_status draw_word(const side_by_side *c, const tem_mechanism *mechanism, tem_rng *rng,
                             comparison_row *row, tem_error *error) {
     const uint32_t word = tem_model_find(c->model, c->word, strlen(c->word));
     char *text = NULL;
@@ -371,7 +371,7 @@ static tem_status draw_word(const comparison *c, const tem_mechanism *mechanism,
     return status;
 }
 
-static tem_status draw_sample(const comparison *c, const tem_mechanism *mechanism,
+static tem_status draw_sample(const side_by_side *c, const tem_mechanism *mechanism,
                               comparison_row *row, tem_error *error) {
     tem_rng *rng = NULL;
     if (c->word == NULL && c->line == NULL)
@@ -383,7 +383,7 @@ static tem_status draw_sample(const comparison *c, const tem_mechanism *mechanis
     return status;
 }
 
-static tem_status find_epsilon(epsilon_search *s, epsilon_trial *found, comparison_row *row,
+static tem_status find_epsilon(target_search *s, epsilon_trial *found, comparison_row *row,
                                tem_error *error) {
     if (s->c->target != COMPARISON_EPSILON)
         return search(s, found, row, error);
@@ -395,7 +395,7 @@ static tem_status find_epsilon(epsilon_search *s, epsilon_trial *found, comparis
     return status;
 }
 
-static tem_status measure_at(const comparison *c, const epsilon_trial *found, comparison_row *row,
+static tem_status measure_at(const side_by_side *c, const epsilon_trial *found, comparison_row *row,
                              tem_error *error) {
     tem_mechanism *mechanism = NULL;
     row->epsilon = found->epsilon;
@@ -412,10 +412,10 @@ static tem_status measure_at(const comparison *c, const epsilon_trial *found, co
     return status;
 }
 
-tem_status comparison_measure(const comparison *c, const tem_mechanism_properties *properties,
+tem_status comparison_measure(const side_by_side *c, const tem_mechanism_properties *properties,
                               double wanted, comparison_row *row, tem_error *error) {
     const double start = talk_clock();
-    epsilon_search s = {.c = c, .properties = properties, .wanted = wanted};
+    target_search s = {.c = c, .properties = properties, .wanted = wanted};
     epsilon_trial found = {.epsilon = wanted};
     *row = (comparison_row){.properties = properties,
                             .wanted = wanted,

@@ -13,7 +13,7 @@ typedef enum comparison_target {
 } comparison_target;
 
 /* Everything that the rows share. */
-typedef struct comparison {
+typedef struct side_by_side {
     const tem_model *model;
     tem_accountant *accountant;
     tem_prior *prior, *even; /* even: all words are equally frequent */
@@ -25,7 +25,7 @@ typedef struct comparison {
     const char *word, *line; /* what to draw samples of: a word, a line of text, or neither */
     const tem_run *run;
     bool quiet;
-} comparison;
+} side_by_side;
 
 enum { COMPARISON_DRAWS = 6 };
 
@@ -51,11 +51,11 @@ typedef struct comparison_row {
 /* Finds the epsilon of a mechanism for a target and measures everything there. A mechanism that
  * cannot be made, or a target that cannot be reached, is no failure: the row says why. Fails as
  * tem_learned_create does. */
-tem_status comparison_measure(const comparison *c, const tem_mechanism_properties *properties,
+tem_status comparison_measure(const side_by_side *c, const tem_mechanism_properties *properties,
                               double wanted, comparison_row *row, tem_error *error);
 
 /* Makes the mechanism with those of the numbers and lists that it takes. */
-tem_status comparison_make(const comparison *c, const tem_mechanism_properties *properties,
+tem_status comparison_make(const side_by_side *c, const tem_mechanism_properties *properties,
                            double epsilon, tem_mechanism **mechanism, tem_error *error);
 
 void comparison_row_free(comparison_row *row);

@@ -85,7 +85,7 @@ static void put_words(const comparison_table *t, const comparison_row *row) {
 }
 
 static void put_samples(const comparison_table *t, const comparison_row *rows, size_t count) {
-    const comparison *c = t->about;
+    const side_by_side *c = t->about;
     printf("\n%-16s most exposed word%s\n", "mechanism",
            c->word != NULL   ? ": draws of the word"
            : c->line != NULL ? ": the first line of the file"
@@ -114,7 +114,7 @@ static size_t rows_of_target(const comparison_table *t, size_t first) {
 }
 
 static void put_target(const comparison_table *t, const comparison_row *rows, size_t count) {
-    const comparison *c = t->about;
+    const side_by_side *c = t->about;
     size_t measured = 0;
     if (c->target == COMPARISON_EPSILON)
         printf("At epsilon %s", talk_number(rows->wanted));
@@ -190,7 +190,7 @@ static json_t *row_as_json(const comparison_table *t, const comparison_row *row)
 }
 
 json_t *comparison_as_json(const comparison_table *t) {
-    const comparison *c = t->about;
+    const side_by_side *c = t->about;
     json_t *rows = json_array();
     for (size_t i = 0; i < t->count; i++)
         if (json_array_append_new(rows, row_as_json(t, &t->rows[i])) != 0) {
@@ -252,7 +252,7 @@ typedef struct mechanism_points {
 
 static void take_points(const comparison_table *t, const char *name, bool cosines,
                         mechanism_points *out) {
-    const comparison *c = t->about;
+    const side_by_side *c = t->about;
     out->count = 0;
     for (size_t i = 0; i < t->count && out->count < TARGETS_MAX; i++) {
         const comparison_row *row = &t->rows[i];

@@ -8,7 +8,7 @@
 
 /* All rows: for each target, the mechanisms in order. */
 typedef struct comparison_table {
-    const comparison *about;
+    const side_by_side *about;
     const char *prior_name;
     const char *labelled; /* the file of labelled texts, or NULL */
     comparison_row *rows;
