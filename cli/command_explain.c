@@ -407,6 +407,7 @@ int command_explain(int argc, char *const *argv) {
     const char *words_path = NULL;
     const option_spec table[] = {
         MECHANISM_OPTIONS(choice),
+        OWN_OPTIONS(choice),
         {"words", 0, OPTION_TEXT, &words_path, "FILE",
          "also the words of FILE, one per line: a table", 0, 0},
         {"top", 0, OPTION_COUNT, &top, "N",

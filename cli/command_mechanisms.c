@@ -1,4 +1,4 @@
-/* command_mechanisms.c - tem mechanisms: lists the mechanisms, what each claims and what it takes. */
+/* command_mechanisms.c - tem mechanisms: what each mechanism claims, and what it takes. */
 #include "commands.h"
 #include "common_options.h"
 #include "show.h"

@@ -35,7 +35,7 @@ static void print_help(void) {
          "\n"
          "usage: tem COMMAND [OPTIONS] [ARGUMENTS]\n");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].help);
+        printf("  %-10s  %s\n", commands[i].name, commands[i].help);
     puts("\n"
          "'tem COMMAND --help' or 'tem help COMMAND' explains a command; 'tem --version' prints\n"
          "the version.\n"

@@ -178,6 +178,14 @@ tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
             command, "--mechanism: no mechanism has this name; 'tem mechanisms' lists them");
         return NULL;
     }
+    if (!choice->allow_no_guarantee && properties->guarantee != TEM_GUARANTEE_EXACT &&
+        properties->guarantee != TEM_GUARANTEE_IDEAL) {
+        *status = talk_usage(command,
+                             "the mechanism %s has no guarantee in the model's metric ('tem "
+                             "mechanisms %s'): use tem or em or, to compare, --allow-no-guarantee",
+                             properties->name, properties->name);
+        return NULL;
+    }
     if (choice->calibrated && !properties->takes_certificate) {
         *status = talk_usage(command, "--calibrated: the mechanism %s takes no certificate",
                              properties->name);

@@ -44,15 +44,7 @@ typedef struct mechanism_choice {
     EXPONENT_OPTIONS(choice),                                                                      \
         {"mechanism", 0,                                                                           \
          OPTION_TEXT, &(choice).mechanism,                                                         \
-         "M",         "tem (default), em, or another one that 'tem mechanisms' lists",             \
-         0,           0},                                                                          \
-        {"number",    0,                                                                           \
-         OPTION_LIST, &(choice).numbers,                                                           \
-         "NAME=X",    "a number of the mechanism's own, such as lambda=0.5; several times",        \
-         0,           0},                                                                          \
-        {"list",      0,                                                                           \
-         OPTION_TEXT, &(choice).list_path,                                                         \
-         "FILE",      "the public list of words that the mechanism needs, one per line",           \
+         "M",         "tem (default) or em; 'tem mechanisms' lists all of them",                   \
          0,           0},                                                                          \
         {"calibrated",                                                                             \
          0,                                                                                        \
@@ -67,6 +59,17 @@ typedef struct mechanism_choice {
             "--calibrated: use balanced, equal or tuned weights (default: the first of\n"          \
             "these that exists)",                                                                  \
             0, 0                                                                                   \
+    }
+
+/* Rows for commands that take every mechanism: what a mechanism takes of its own. */
+#define OWN_OPTIONS(choice)                                                                        \
+    {"number",    0,                                                                               \
+     OPTION_LIST, &(choice).numbers,                                                               \
+     "NAME=X",    "a number of the mechanism's own, such as lambda=0.5; several times",            \
+     0,           0},                                                                              \
+    {                                                                                              \
+        "list", 0, OPTION_TEXT, &(choice).list_path, "FILE",                                       \
+            "the public list of words that the mechanism needs, one per line", 0, 0                \
     }
 
 /* A row for a command that releases text. The other commands allow every mechanism. */

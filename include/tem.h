@@ -642,12 +642,12 @@ typedef struct tem_mechanism_options {
                               * the call */
     const tem_parameter_value *numbers; /* the mechanism's own numbers; the last has the name NULL.
                               * A number that is not given has its usual value */
-    const unsigned char *listed; /* for a mechanism with a `list`: 1 for each word of the model that
+    const uint8_t *listed;  /* for a mechanism with a `list`: 1 for each word of the model that
                               * is in the list, 0 for the others; copied. The list must be public */
-    int allow_no_guarantee;      /* 1: make the mechanism even if it is not TEM_GUARANTEE_EXACT or
+    int allow_no_guarantee; /* 1: make the mechanism even if it is not TEM_GUARANTEE_EXACT or
                               * TEM_GUARANTEE_IDEAL. Only to compare, or to attack: what it releases
                               * is not protected */
-    uint64_t reserved[5];        /* must be 0 */
+    uint64_t reserved[5];   /* must be 0 */
 } tem_mechanism_options;
 
 /* Makes a mechanism over a model, which must live as long as the mechanism.

@@ -12,15 +12,50 @@ static void mechanism_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* make_mechanism(model, mechanism, epsilon, beta, gamma, certificate or None); 0 means not given */
+enum { NUMBERS_MAX = 16 };
+
+/* Reads ((name, value), ...) into `numbers`, which has room for NUMBERS_MAX and the end. */
+static bool read_numbers(PyObject *given, tem_parameter_value *numbers) {
+    const Py_ssize_t count = PyTuple_Size(given);
+    if (count < 0 || count > NUMBERS_MAX) {
+        PyErr_SetString(PyExc_ValueError, "a mechanism takes fewer numbers");
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (!PyArg_ParseTuple(PyTuple_GetItem(given, i), "sd", &numbers[i].name, &numbers[i].value))
+            return false;
+    numbers[count].name = NULL;
+    return true;
+}
+
+/* A byte per word of the model, or NULL for None. */
+static bool read_listed(PyObject *given, const tem_model *model, const unsigned char **listed) {
+    tem_model_info info;
+    *listed = NULL;
+    if (given == Py_None)
+        return true;
+    tem_model_get_info(model, &info);
+    if (!PyBytes_Check(given) || PyBytes_Size(given) != (Py_ssize_t)info.words) {
+        PyErr_SetString(PyExc_ValueError, "the list needs one byte for each word of the model");
+        return false;
+    }
+    *listed = (const unsigned char *)PyBytes_AsString(given);
+    return true;
+}
+
+/* make_mechanism(model, mechanism, epsilon, beta, gamma, certificate or None, ((name, value), ...),
+ * listed or None, allow_no_guarantee); 0 means not given */
 static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     ext_model *model = NULL;
-    PyObject *certificate = NULL;
-    tem_mechanism_options options = {0};
+    PyObject *certificate = NULL, *given = NULL, *listed = NULL;
+    tem_parameter_value numbers[NUMBERS_MAX + 1];
+    tem_mechanism_options options = {.numbers = numbers};
     tem_error error;
-    if (!PyArg_ParseTuple(args, "O!sdddO", state->model, &model, &options.mechanism,
-                          &options.epsilon, &options.beta, &options.gamma, &certificate))
+    if (!PyArg_ParseTuple(args, "O!sdddOO!Op", state->model, &model, &options.mechanism,
+                          &options.epsilon, &options.beta, &options.gamma, &certificate,
+                          &PyTuple_Type, &given, &listed, &options.allow_no_guarantee) ||
+        !read_numbers(given, numbers) || !read_listed(listed, model->model, &options.listed))
         return NULL;
     if (Py_TYPE(certificate) == state->certificate)
         options.certificate = ((ext_certificate *)certificate)->certificate;
@@ -83,7 +118,8 @@ static PyObject *mechanisms(PyObject *module, PyObject *unused) {
 PyMethodDef ext_mechanism_functions[] = {
     {"mechanisms", mechanisms, METH_NOARGS, "mechanisms()"},
     {"make_mechanism", make_mechanism, METH_VARARGS,
-     "make_mechanism(model, mechanism, epsilon, beta, gamma, certificate)"},
+     "make_mechanism(model, mechanism, epsilon, beta, gamma, certificate, numbers, listed, "
+     "allow_no_guarantee)"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -173,7 +209,11 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
     if (nearest == NULL)
         return PyErr_NoMemory();
     PyThreadState *thread = PyEval_SaveThread();
-    tem_status status = tem_law_create(m->mechanism, word, DIGITS, &law, &error);
+    tem_mechanism_info info;
+    tem_mechanism_get_info(m->mechanism, &info);
+    const unsigned most = info.properties->law_digits;
+    const unsigned digits = most > 0 && most < DIGITS ? most : DIGITS;
+    tem_status status = tem_law_create(m->mechanism, word, digits, &law, &error);
     if (status == TEM_OK)
         status = tem_law_nearest(law, nearest, top, &error);
     PyEval_RestoreThread(thread);

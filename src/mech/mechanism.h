@@ -23,7 +23,7 @@ typedef struct mechanism_setup {
     const exponent *certified;       /* s and gamma of a certificate, or NULL */
     const tem_parameter *parameters; /* the mechanism's, and in the same order their values: as */
     const double *numbers;           /* given, or the usual ones; each within its range */
-    const unsigned char *listed;     /* 1 for each word of the public list; NULL: it takes none. Not
+    const uint8_t *listed;           /* 1 for each word of the public list; NULL: it takes none. Not
                                   * there after init */
 } mechanism_setup;
 

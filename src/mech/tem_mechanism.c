@@ -31,10 +31,11 @@ static tem_status check_guarantee(const tem_mechanism_options *o, const tem_mech
     if (p->guarantee == TEM_GUARANTEE_EXACT || p->guarantee == TEM_GUARANTEE_IDEAL ||
         o->allow_no_guarantee != 0)
         return TEM_OK;
-    return core_fail(error, TEM_ERR_ARGUMENT,
-                     "the mechanism %s has no guarantee in the model's metric: use tem or em, or "
-                     "say allow_no_guarantee (--allow-no-guarantee)",
-                     p->name);
+    return core_fail(
+        error, TEM_ERR_ARGUMENT,
+        "the mechanism %s has no guarantee in the model's metric, and allow_no_guarantee "
+        "is not set",
+        p->name);
 }
 
 static bool is_own_number(const char *name) {
@@ -57,9 +58,7 @@ static tem_status take_numbers(const tem_mechanism_options *o, const tem_mechani
          given++)
         if (!takes_number(p, given->name))
             return core_fail(error, TEM_ERR_ARGUMENT,
-                             "the mechanism %s takes no number of that name; 'tem mechanisms' "
-                             "lists them",
-                             p->name);
+                             "the mechanism %s takes no number of that name", p->name);
     for (size_t i = 0; p->parameters[i].name != NULL; i++) {
         const tem_parameter *one = &p->parameters[i];
         const tem_parameter_value *given = o->numbers;

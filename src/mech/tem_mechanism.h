@@ -51,8 +51,8 @@ const char *mechanism_why_unbounded(const tem_mechanism *m);
  * mechanism_ops.exponential. */
 const sampler *mechanism_exponential(const tem_mechanism *mechanism);
 
-/* Fails with TEM_ERR_UNSUPPORTED if mechanism_exponential is NULL: audits, certificates and channels
- * work on the exponential law alone. */
+/* Fails with TEM_ERR_UNSUPPORTED if mechanism_exponential is NULL: audits, certificates, channels
+ * need an exponential law. */
 tem_status mechanism_check_exponential(const tem_mechanism *mechanism, tem_error *error);
 
 /* Sets probabilities[y] to P(y | word) for all words y, with a relative error of at most
