@@ -44,7 +44,7 @@ static const char *time_text(double seconds, char text[32]) {
 static void tell_row(void *context, const eval_row *row, uint32_t done, uint32_t total,
                      double seconds_left) {
     const request *r = context;
-    char epsilon[32] = "", learner[48] = "", attack[64] = "", took[32], left[32];
+    char epsilon[32] = "", learner[EVAL_NAME_BYTES + 16] = "", attack[64] = "", took[32], left[32];
     talk_end_progress();
     if (row->epsilon > 0)
         snprintf(epsilon, sizeof epsilon, ", epsilon %g", row->epsilon);
