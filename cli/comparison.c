@@ -14,14 +14,18 @@
 #include <string.h>
 
 enum {
-    PILOT_PART = 5,    /* the search begins with this part of the pairs */
-    WALK_MAX = 20,     /* steps from the first epsilon, by growing factors */
-    STILL_MAX = 4,     /* steps after which nothing has changed */
-    EDGE_STEPS = 6,    /* towards an epsilon that the mechanism refuses */
-    PILOT_STEPS = 8,   /* between an epsilon that is too small and one that is too large */
-    FINAL_STEPS = 5,   /* with all pairs */
-    ROWS_SECONDS = 120 /* a law that takes longer is left out, unless it is asked for */
+    PILOT_PART = 5,     /* the search begins with this part of the pairs */
+    WALK_MAX = 20,      /* steps from the first epsilon, by growing factors */
+    STILL_MAX = 4,      /* steps after which nothing has changed */
+    EDGE_STEPS = 6,     /* towards an epsilon that the mechanism refuses */
+    PILOT_STEPS = 8,    /* between an epsilon that is too small and one that is too large */
+    FINAL_STEPS = 5,    /* with all pairs */
+    ROWS_SECONDS = 120, /* a law that takes longer is left out, unless it is asked for */
+    LAW_STEPS = 2       /* towards the target by the law */
 };
+
+/* A law that guesses better than the learned attacker by more than this decides instead of it. */
+static const double law_margin = 0.01;
 
 /* ------------------------------------------------------------------ mechanisms -- */
 
@@ -245,10 +249,9 @@ static void say_not_reached(const target_search *s, const epsilon_trial *t, comp
              is_below(s, t) ? "largest" : "least", t->epsilon, what, 100 * t->value);
 }
 
-static tem_status search(target_search *s, epsilon_trial *found, comparison_row *row,
+static tem_status search(target_search *s, epsilon_trial *found, double *slope, comparison_row *row,
                          tem_error *error) {
     epsilon_trial other;
-    double slope = 0;
     s->pilot = true;
     tem_status status = find_taken(s, first_epsilon(s->c->model), found, error);
     if (status == TEM_OK && found->refused) {
@@ -262,11 +265,11 @@ static tem_status search(target_search *s, epsilon_trial *found, comparison_row 
         return status;
     const bool is_bracket = is_below(s, found) != is_below(s, &other);
     if (is_bracket)
-        status = narrow(s, found, &other, &slope, error);
+        status = narrow(s, found, &other, slope, error);
     else
         *found = other;
     if (status == TEM_OK)
-        status = finish(s, slope, found, error);
+        status = finish(s, *slope, found, error);
     if (status == TEM_OK && !is_bracket && !is_near(s, found))
         say_not_reached(s, found, row);
     return status;
@@ -296,15 +299,12 @@ static bool wants_exact(const side_by_side *c, const tem_mechanism_properties *p
     return false;
 }
 
-static tem_status measure_effects(const side_by_side *c, const tem_mechanism *mechanism,
-                                  comparison_row *row, tem_error *error) {
+/* The effects as learned from pairs, where there is no law. */
+static tem_status estimate_effects(const side_by_side *c, const tem_mechanism *mechanism,
+                                   comparison_row *row, tem_error *error) {
     tem_learned *learned = NULL;
     const tem_learned_options options = {.pairs = c->pairs, .seed = c->seed};
     double ignored = 0;
-    row->is_exact = wants_exact(c, row->properties, mechanism, row);
-    if (row->is_exact)
-        return tem_accountant_effects(c->accountant, mechanism, c->prior, c->run, &row->effects,
-                                      error);
     tem_status status =
         tem_learned_create(c->accountant, mechanism, c->prior, &options, c->run, &learned, error);
     if (status == TEM_OK)
@@ -383,10 +383,10 @@ static tem_status draw_sample(const side_by_side *c, const tem_mechanism *mechan
     return status;
 }
 
-static tem_status find_epsilon(target_search *s, epsilon_trial *found, comparison_row *row,
-                               tem_error *error) {
+static tem_status find_epsilon(target_search *s, epsilon_trial *found, double *slope,
+                               comparison_row *row, tem_error *error) {
     if (s->c->target != COMPARISON_EPSILON)
-        return search(s, found, row, error);
+        return search(s, found, slope, row, error);
     const tem_status status = try_epsilon(s, s->wanted, found, error);
     if (status == TEM_OK && found->refused) {
         row->is_measured = false;
@@ -395,15 +395,62 @@ static tem_status find_epsilon(target_search *s, epsilon_trial *found, compariso
     return status;
 }
 
-static tem_status measure_at(const side_by_side *c, const epsilon_trial *found, comparison_row *row,
+/* The effects at row->epsilon: by the law if there is one, else as learned. */
+static tem_status measure_effects(const side_by_side *c, comparison_row *row, tem_error *error) {
+    tem_mechanism *mechanism = NULL;
+    tem_status status = comparison_make(c, row->properties, row->epsilon, &mechanism, error);
+    row->is_exact = status == TEM_OK && wants_exact(c, row->properties, mechanism, row);
+    if (status == TEM_OK)
+        status = row->is_exact ? tem_accountant_effects(c->accountant, mechanism, c->prior, c->run,
+                                                        &row->effects, error)
+                               : estimate_effects(c, mechanism, row, error);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+/* Where the law guesses better than the learned attacker, the law is the attack to be equal in:
+ * moves epsilon until the guess by the law meets the target. */
+static tem_status follow_law(target_search *s, double slope, comparison_row *row,
                              tem_error *error) {
+    const side_by_side *c = s->c;
+    tem_status status = TEM_OK;
+    if (c->target != COMPARISON_GUESS || !row->is_exact || !row->is_reached || !(slope > 0) ||
+        row->effects.guess - row->wanted < law_margin)
+        return TEM_OK;
+    row->is_met_by_law = true;
+    for (int i = 0; i < LAW_STEPS && status == TEM_OK &&
+                    fabs(row->effects.guess - row->wanted) > law_margin / 4;
+         i++) {
+        const double before = log(row->epsilon), guess = logit(row->effects.guess);
+        const double way = (logit(row->wanted) - guess) / slope;
+        row->epsilon *= exp(fmax(-1, fmin(1, way)));
+        status = measure_effects(c, row, error);
+        const double moved = log(row->epsilon) - before;
+        const double line = (logit(row->effects.guess) - guess) / moved;
+        slope = line > slope / 4 && line < slope * 4 ? line : slope;
+    }
+    epsilon_trial at = {0};
+    if (status == TEM_OK)
+        status = try_epsilon(s, row->epsilon, &at, error);
+    if (status == TEM_OK) {
+        row->score = at.score;
+        row->smoothing = at.smoothing;
+    }
+    return status;
+}
+
+static tem_status measure_at(target_search *s, const epsilon_trial *found, double slope,
+                             comparison_row *row, tem_error *error) {
+    const side_by_side *c = s->c;
     tem_mechanism *mechanism = NULL;
     row->epsilon = found->epsilon;
     row->score = found->score;
     row->smoothing = found->smoothing;
-    tem_status status = comparison_make(c, row->properties, found->epsilon, &mechanism, error);
+    tem_status status = measure_effects(c, row, error);
     if (status == TEM_OK)
-        status = measure_effects(c, mechanism, row, error);
+        status = follow_law(s, slope, row, error);
+    if (status == TEM_OK)
+        status = comparison_make(c, row->properties, row->epsilon, &mechanism, error);
     if (status == TEM_OK)
         status = measure_speed(c, mechanism, row, error);
     if (status == TEM_OK)
@@ -417,6 +464,7 @@ tem_status comparison_measure(const side_by_side *c, const tem_mechanism_propert
     const double start = talk_clock();
     target_search s = {.c = c, .properties = properties, .wanted = wanted};
     epsilon_trial found = {.epsilon = wanted};
+    double slope = 0;
     *row = (comparison_row){.properties = properties,
                             .wanted = wanted,
                             .is_measured = true,
@@ -427,14 +475,14 @@ tem_status comparison_measure(const side_by_side *c, const tem_mechanism_propert
         snprintf(row->why, sizeof row->why, "it needs --list FILE: %s", properties->list);
         return TEM_OK;
     }
-    tem_status status = find_epsilon(&s, &found, row, error);
+    tem_status status = find_epsilon(&s, &found, &slope, row, error);
     if (status == TEM_ERR_UNSUPPORTED || status == TEM_ERR_ARGUMENT) {
         row->is_measured = false;
         snprintf(row->why, sizeof row->why, "%s", error->message);
         return TEM_OK;
     }
     if (status == TEM_OK && row->is_measured)
-        status = measure_at(c, &found, row, error);
+        status = measure_at(&s, &found, slope, row, error);
     row->seconds = talk_clock() - start;
     return status;
 }
