@@ -1,7 +1,7 @@
 /* comparison.c - finds the epsilon at which an attacker is right as often as wanted, and measures
  * the mechanism there.
  *
- * The search takes few pairs until it is near, and then all of them. All epsilons and all mechanisms
+ * The search takes few pairs until it is near, and then all of them. All epsilons and mechanisms
  * share the words and the random numbers behind the draws, so the success of the attacker is nearly
  * a smooth function of ln epsilon, and its logit nearly a straight line. */
 #include "comparison.h"

@@ -75,6 +75,8 @@ enum { MECHANISM_ROW_DIGITS = 12, MECHANISM_PARAMETERS_MAX = 8 };
 const char *mechanism_fault(const mechanism_ops *ops);
 
 extern const mechanism_ops mechanism_tem, mechanism_em, mechanism_madlib;
+extern const mechanism_ops mechanism_mahalanobis, mechanism_vickrey, mechanism_vickrey_exclude,
+    mechanism_gumbel;
 
 /* The mechanism with this name, and mechanism number i, counted from 0. NULL if there is none. */
 const mechanism_ops *mechanism_find(const char *name);

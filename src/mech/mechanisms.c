@@ -9,9 +9,9 @@ extern const mechanism_ops mechanism_extra;
 #endif
 
 static const mechanism_ops *const mechanisms[] = {
-    &mechanism_tem,
-    &mechanism_em,
-    &mechanism_madlib,
+    &mechanism_tem,         &mechanism_em,      &mechanism_madlib,
+    &mechanism_mahalanobis, &mechanism_vickrey, &mechanism_vickrey_exclude,
+    &mechanism_gumbel,
 #ifdef TEM_EXTRA_MECHANISM
     &mechanism_extra,
 #endif

@@ -8,6 +8,7 @@
 #include "core/fault.h"
 #include "model/model.h"
 #include "tem_adapt.h"
+#include "tem_bag.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -854,17 +855,75 @@ static void test_nearest(void **state) {
     finish(&f);
 }
 
+/* Searches, the distance of documents, and documents without order. */
+static void test_search_and_bags(void **state) {
+    (void)state;
+    flow f = {.run = {.threads = 1}};
+    const tem_mechanism_options mechanism_options = {.epsilon = 2};
+    tem_mechanism *mechanism = NULL;
+    assert_int_equal(build_function(&f), TEM_OK);
+    assert_int_equal(tem_mechanism_create(f.built, &mechanism_options, &mechanism, NULL), TEM_OK);
+    tem_model_info info;
+    tem_model_get_info(f.built, &info);
+    const uint32_t ids[] = {0, 1, TEM_NO_WORD};
+    uint64_t n = 1;
+    for (;; n++) {
+        tem_neighbour found[64];
+        uint32_t count = 77;
+        tem_bag_distance distance = {.distance = -1};
+        const tem_text_input text = {.text = "the the film", .bytes = 12};
+        tem_status status = TEM_OK;
+        core_fault_arm(n);
+        status = tem_search_nearest(f.built, ids, 2, info.words, &f.run, found, NULL);
+        if (status == TEM_OK)
+            status = tem_search_within(f.built, 0, UINT32_MAX, found, 1, &count, NULL);
+        assert_true((count != 77) == (status == TEM_OK));
+        if (status == TEM_OK)
+            status = tem_bag_measure(f.built, ids, 3, ids + 1, 1, NULL, &f.run, &distance, NULL);
+        assert_true((distance.distance >= 0) == (status == TEM_OK));
+        for (tem_order order = TEM_ORDER_SHUFFLED; order <= TEM_ORDER_COUNTS; order++) {
+            const tem_job job = {.text.order = order};
+            tem_texts *out = NULL;
+            if (status == TEM_OK)
+                status =
+                    tem_privatize_texts(mechanism, &job, &text, 1, &f.run, &out, NULL, NULL, NULL);
+            assert_true((out != NULL) == (status == TEM_OK));
+            tem_texts_free(out);
+        }
+        const bool fired = core_fault_hit();
+        core_fault_arm(0);
+        if (!fired) {
+            assert_int_equal(status, TEM_OK);
+            break;
+        }
+        assert_int_equal(status, TEM_ERR_MEMORY);
+    }
+    assert_true(n > 20);
+    tem_mechanism_free(mechanism);
+    finish(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_gzip),
-        cmocka_unit_test(test_binary),      cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_sphere),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_function),    cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_certificate), cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_summary),     cmocka_unit_test(test_adapting),
-        cmocka_unit_test(test_learning),    cmocka_unit_test(test_audit),
-        cmocka_unit_test(test_choose),      cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_report),      cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_gzip),
+        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_sphere),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_function),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_adapting),
+        cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_search_and_bags),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
