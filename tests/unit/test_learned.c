@@ -140,7 +140,7 @@ static void test_near_the_exact_guess(void **state) {
 }
 
 /* The attacker is tested on pairs that it has not seen. With a tiny k it only knows the pairs that
- * it learned from, which are nearly all different here: on those it would nearly always be right. */
+ * it learned from, which are nearly all different here: there it would nearly always be right. */
 static void test_pairs_are_fresh(void **state) {
     (void)state;
     small_case c = make_case(random_model(900, 3, false), "tem", 0.01);
@@ -214,7 +214,7 @@ static small_case case_of_laws(void) {
     return c;
 }
 
-/* A mechanism whose outputs have nothing to do with the distance: each word has one output, which no
+/* A mechanism whose outputs have nothing to do with the distance: each word has one output, that no
  * other word has. No model of distance knows that, only the counts do. */
 static void test_counts_beat_the_model(void **state) {
     (void)state;
