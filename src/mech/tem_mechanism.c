@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/status.h"
+#include "mech/law.h"
 #include "trust/trusted.h"
 
 #include <math.h>
@@ -353,25 +354,6 @@ tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *
     return TEM_OK;
 }
 
-/* The row of an exponential law. An unknown word is at distance gamma from every word. */
-static void exponential_row(const sampler *form, uint32_t word, double *probabilities) {
-    enum { TILE = 256 };
-    _Static_assert(EXPONENT_BITS == 36, "one unit of the exponent is 2^36");
-    const uint32_t count = form->envelopes.weights.count;
-    tem_dist distances[TILE];
-    long double total = 0;
-    for (uint32_t y = 0; y < count; y++) {
-        if (y % TILE == 0 && word != TEM_NO_WORD)
-            space_distances(form->space, word, y, count - y < TILE ? count - y : TILE, distances);
-        const uint64_t x = exponent_at(&form->envelopes.exponent,
-                                       word == TEM_NO_WORD ? UINT32_MAX : distances[y % TILE]);
-        probabilities[y] = weights_at(&form->envelopes.weights, y) * exp((double)x * -0x1p-36);
-        total += probabilities[y];
-    }
-    for (uint32_t y = 0; y < count; y++)
-        probabilities[y] = (double)(probabilities[y] / total);
-}
-
 /* Moves the probability of each word to the word that replaces it. */
 static tem_status remap_row(const uint32_t *remap, uint32_t count, double *probabilities,
                             tem_error *error) {
@@ -395,7 +377,7 @@ tem_status mechanism_row(const tem_mechanism *m, uint32_t word, double *probabil
                          "drawn from",
                          m->ops->properties.name);
     if (m->ops->exponential != NULL)
-        exponential_row(m->ops->exponential(m->state), word, probabilities);
+        law_row(m->ops->exponential(m->state), word, probabilities);
     else
         status = m->ops->row(m->state, word, probabilities, error);
     return status == TEM_OK && m->remap != NULL

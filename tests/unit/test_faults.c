@@ -730,6 +730,40 @@ static void fail_audits(flow *f) {
     }
 }
 
+/* Mechanisms that keep more than a sampler: each allocation of their making fails once. */
+static void fail_mechanism(const tem_model *model, const char *name, const unsigned char *listed) {
+    for (uint64_t n = 1;; n++) {
+        const tem_mechanism_options options = {
+            .mechanism = name, .epsilon = 2, .listed = listed, .allow_no_guarantee = 1};
+        tem_mechanism *mechanism = NULL;
+        core_fault_arm(n);
+        const tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        assert_true((mechanism != NULL) == (status == TEM_OK));
+        tem_mechanism_free(mechanism);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 2);
+            return;
+        }
+        assert_int_equal(status, TEM_ERR_MEMORY);
+    }
+}
+
+static void fail_mechanisms(flow *f) {
+    tem_model_info info;
+    tem_model_get_info(f->built, &info);
+    unsigned char *listed = calloc(info.words, 1);
+    assert_non_null(listed);
+    listed[0] = 1;
+    fail_mechanism(f->built, "permute-and-flip", NULL);
+    fail_mechanism(f->built, "santext-plus", listed);
+    fail_mechanism(f->built, "custext-plus", listed);
+    fail_mechanism(f->built, "diffractor", NULL);
+    free(listed);
+}
+
 static void test_audit(void **state) {
     (void)state;
     flow by_function = {.run = {.threads = 2}}, by_vectors = {.run = {.threads = 2}};
@@ -738,6 +772,7 @@ static void test_audit(void **state) {
     assert_int_equal(build(&by_vectors), TEM_OK);
     fail_audits(&by_function);
     fail_audits(&by_vectors);
+    fail_mechanisms(&by_vectors);
     finish(&by_function);
     finish(&by_vectors);
 }
