@@ -325,7 +325,7 @@ int command_compare(int argc, char *const *argv) {
          "ones (default 50000)",
          PAIRS_MIN, PAIRS_MAX},
         {"exact", 0, OPTION_FLAG, &r.exact, NULL,
-         "compute the law also where that takes more than 2 minutes", 0, 0},
+         "compute the law also where that takes more than 2 minutes of CPU time", 0, 0},
         {"labelled", 0, OPTION_TEXT, &r.labelled, "FILE",
          "labelled texts, .tsv or .jsonl: also show how well a classifier learns\n"
          "from one half after each mechanism, tested on the other half",
