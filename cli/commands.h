@@ -18,6 +18,7 @@ int command_mechanisms(int argc, char *const *argv);
 int command_nearest(int argc, char *const *argv);
 int command_posterior(int argc, char *const *argv);
 int command_privatize(int argc, char *const *argv);
+int command_train(int argc, char *const *argv);
 int command_vectors(int argc, char *const *argv);
 int command_verify(int argc, char *const *argv);
 

@@ -23,6 +23,7 @@ static const struct {
     {"calibrate", command_calibrate, "prove a larger exponent for an epsilon, and keep the proof"},
     {"eval", command_eval, "measure what a mechanism costs, and what an attacker finds"},
     {"posterior", command_posterior, "make vectors for learning from released text"},
+    {"train", command_train, "make vectors from a public hierarchy"},
     {"vectors", command_vectors, "make word vectors from a public text"},
     {"estimate", command_estimate, "estimate how often words were in the original of a text"},
     {"mechanisms", command_mechanisms, "list the mechanisms, what each claims and what it takes"},

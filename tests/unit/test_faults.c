@@ -10,6 +10,7 @@
 #include "tem_adapt.h"
 #include "tem_bag.h"
 #include "tem_compare.h"
+#include "tem_train.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -695,6 +696,61 @@ static tem_status adapt(const tem_model *model, const char *lexicon, const char 
     return status;
 }
 
+/* Points for the closure of some edges, saved, read again and compared with the edges. */
+static tem_status train(const char *edges, const tem_run *run) {
+    const tem_graph_options closed = {.closure = 1};
+    const tem_poincare_options options = {.epochs = 2};
+    tem_graph *graph = NULL;
+    tem_poincare *points = NULL, *again = NULL;
+    tem_reconstruction found = {0};
+    tem_status status = tem_graph_load(edges, &closed, run, &graph, NULL);
+    assert_true((graph != NULL) == (status == TEM_OK));
+    if (status == TEM_OK) {
+        status = tem_poincare_train(graph, &options, run, &points, NULL, NULL);
+        assert_true((points != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK)
+        status = tem_poincare_save(points, graph, target, TEM_OVERWRITE, run, NULL);
+    if (status == TEM_OK) {
+        status = tem_poincare_load(target, graph, run, &again, NULL);
+        assert_true((again != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK) {
+        status = tem_poincare_reconstruct(again, graph, run, &found, NULL);
+        assert_true((found.map > 0) == (status == TEM_OK));
+    }
+    tem_poincare_free(again);
+    tem_poincare_free(points);
+    tem_graph_free(graph);
+    return status;
+}
+
+static void test_training(void **state) {
+    (void)state;
+    char edges[96];
+    const tem_run run = {.threads = 1};
+    snprintf(edges, sizeof edges, "%s/edges", folder);
+    FILE *file = fopen(edges, "w");
+    assert_non_null(file);
+    for (int i = 1; i < 20; i++)
+        fprintf(file, "w%d\tw%d\n", i, i / 2);
+    assert_int_equal(fclose(file), 0);
+    for (uint64_t n = 1;; n++) {
+        core_fault_arm(n);
+        const tem_status status = train(edges, &run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 30);
+            break;
+        }
+        assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE);
+    }
+    unlink(edges);
+    unlink(target);
+}
+
 static void test_adapting(void **state) {
     (void)state;
     enum { WORDS = 26 };
@@ -999,16 +1055,27 @@ static void test_search_and_bags(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_gzip),
-        cmocka_unit_test(test_binary),      cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_sphere),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_function),    cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_certificate), cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_summary),     cmocka_unit_test(test_adapting),
-        cmocka_unit_test(test_attacking),   cmocka_unit_test(test_learning),
-        cmocka_unit_test(test_audit),       cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_nearest),     cmocka_unit_test(test_report),
-        cmocka_unit_test(test_statistics),  cmocka_unit_test(test_search_and_bags),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_gzip),
+        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_sphere),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_function),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_adapting),
+        cmocka_unit_test(test_attacking),
+        cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_training),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_search_and_bags),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
