@@ -8,6 +8,7 @@ int command_audit(int argc, char *const *argv);
 int command_build(int argc, char *const *argv);
 int command_calibrate(int argc, char *const *argv);
 int command_choose(int argc, char *const *argv);
+int command_compare(int argc, char *const *argv);
 int command_distance(int argc, char *const *argv);
 int command_eval(int argc, char *const *argv);
 int command_estimate(int argc, char *const *argv);

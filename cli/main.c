@@ -18,6 +18,7 @@ static const struct {
     {"nearest", command_nearest, "list the words that are nearest to a word"},
     {"distance", command_distance, "measure how far two documents are apart"},
     {"choose", command_choose, "find the epsilon for a target, such as how often words change"},
+    {"compare", command_compare, "show all mechanisms side by side at equal attack"},
     {"audit", command_audit, "show what an epsilon really protects on a vocabulary"},
     {"calibrate", command_calibrate, "prove a larger exponent for an epsilon, and keep the proof"},
     {"eval", command_eval, "measure what a mechanism costs, and what an attacker finds"},

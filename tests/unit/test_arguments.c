@@ -6,6 +6,7 @@
 #include "mech/tem_mechanism.h"
 #include "tem_adapt.h"
 #include "tem_bag.h"
+#include "tem_compare.h"
 #include "tem_train.h"
 
 #include <math.h>
@@ -97,6 +98,7 @@ static void test_free_nothing(void **state) {
     tem_rng_free(NULL);
     tem_prior_free(NULL);
     tem_accountant_free(NULL);
+    tem_learned_free(NULL);
     tem_mechanism_free(NULL);
     tem_model_free(NULL);
     tem_vectors_free(NULL);
@@ -1163,6 +1165,46 @@ static void test_newer_learning(void **state) {
     assert_true(no_channel == NULL && is_zero(out, sizeof out) && is_zero(&told, sizeof told));
 }
 
+static void test_comparing(void **state) {
+    (void)state;
+    tem_effects effects = {.guess = 7};
+    tem_learned *learned = NULL, *none = NULL;
+    tem_learned_score score = {.pairs = 7};
+    tem_learned_options few = {.pairs = 100}, negative = {.smoothing = -1}, many = {.pairs = 1e12};
+    tem_run run = {0};
+    REFUSED(tem_accountant_effects(NULL, mechanism, prior, NULL, &effects, error));
+    REFUSED(tem_accountant_effects(accountant, NULL, prior, NULL, &effects, error));
+    REFUSED(tem_accountant_effects(accountant, mechanism, NULL, NULL, &effects, error));
+    REFUSED(tem_accountant_effects(accountant, mechanism, prior, NULL, NULL, error));
+    NEWER(run, tem_accountant_effects(accountant, mechanism, prior, &run, &effects, error));
+    REFUSED(tem_learned_create(NULL, mechanism, prior, &few, NULL, &none, error));
+    REFUSED(tem_learned_create(accountant, NULL, prior, &few, NULL, &none, error));
+    REFUSED(tem_learned_create(accountant, mechanism, NULL, &few, NULL, &none, error));
+    REFUSED(tem_learned_create(accountant, mechanism, prior, &few, NULL, NULL, error));
+    REFUSED(tem_learned_create(accountant, mechanism, prior, &negative, NULL, &none, error));
+    REFUSED(tem_learned_create(accountant, mechanism, prior, &many, NULL, &none, error));
+    NEWER(few, tem_learned_create(accountant, mechanism, prior, &few, NULL, &none, error));
+    NEWER(run, tem_learned_create(accountant, mechanism, prior, &few, &run, &none, error));
+    assert_null(none);
+    assert_int_equal(tem_learned_create(accountant, mechanism, prior, &few, NULL, &learned, NULL),
+                     TEM_OK);
+    REFUSED(tem_learned_test(NULL, 10, 1, NULL, &score, error));
+    REFUSED(tem_learned_test(learned, 0, 1, NULL, &score, error));
+    REFUSED(tem_learned_test(learned, 10, 1, NULL, NULL, error));
+    NEWER(run, tem_learned_test(learned, 10, 1, &run, &score, error));
+    REFUSED(tem_learned_effects(NULL, NULL, &effects, error));
+    REFUSED(tem_learned_effects(learned, NULL, NULL, error));
+    NEWER(run, tem_learned_effects(learned, &run, &effects, error));
+    assert_true(effects.guess >= 7 && score.pairs == 7);
+    assert_true(tem_learned_probability(NULL, 0, 0) <= 0);
+    assert_true(tem_learned_probability(learned, COUNT, 0) <= 0);
+    assert_true(tem_learned_probability(learned, 0, COUNT) <= 0);
+    assert_int_equal(tem_learned_guess(NULL, 0), TEM_NO_WORD);
+    assert_int_equal(tem_learned_guess(learned, COUNT), TEM_NO_WORD);
+    assert_true(isnan(tem_learned_smoothing(NULL)) && tem_learned_smoothing(learned) > 0);
+    tem_learned_free(learned);
+}
+
 static void test_newer_accounts(void **state) {
     (void)state;
     tem_exposure most;
@@ -1365,6 +1407,7 @@ int main(void) {
         cmocka_unit_test(test_training),
         cmocka_unit_test(test_newer_learning),
         cmocka_unit_test(test_newer_statistics),
+        cmocka_unit_test(test_comparing),
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
         cmocka_unit_test(test_searches_and_bags),
