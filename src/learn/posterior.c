@@ -17,24 +17,29 @@ static double unknown_share(const tem_expectation *expected) {
     return info->counted > 0 ? info->unknown / (info->counted + info->unknown) : 0;
 }
 
-tem_status expect_shares(const tem_channel *channel, const tem_expectation *expected,
-                         double *shares, tem_error *error) {
+tem_status mechanism_expect_shares(const tem_mechanism *mechanism, const tem_expectation *expected,
+                                   double *shares, tem_error *error) {
     enum { PER_WORD = 2 }; /* each word of a file counts 1/PER_WORD more */
     const tem_prior *prior = expected->prior;
-    if (prior->model != channel->mechanism->model)
+    if (prior->model != mechanism->model)
         return core_fail(error, TEM_ERR_ARGUMENT, "the prior belongs to another model");
     if (isnan(expected->unknown) || expected->unknown >= 1)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the share of unknown words must be below 1; below 0 for the prior's own");
     const double unknown = unknown_share(expected), counted = prior->info.counted;
-    for (uint32_t w = 0; w < channel->count; w++) {
+    for (uint32_t w = 0; w < mechanism->count; w++) {
         const double share = counted > 0 ? (prior->frequencies[w] * counted + 1.0 / PER_WORD) /
-                                               (counted + (double)channel->count / PER_WORD)
+                                               (counted + (double)mechanism->count / PER_WORD)
                                          : prior->frequencies[w];
         shares[w] = share * (1 - unknown);
     }
-    shares[channel->count] = unknown;
+    shares[mechanism->count] = unknown;
     return TEM_OK;
+}
+
+tem_status expect_shares(const tem_channel *channel, const tem_expectation *expected,
+                         double *shares, tem_error *error) {
+    return mechanism_expect_shares(channel->mechanism, expected, shares, error);
 }
 
 /* ----------------------------------------------------- posterior vectors -- */
