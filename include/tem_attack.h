@@ -143,6 +143,10 @@ TEM_API tem_status tem_attack_create(const tem_mechanism *mechanism,
                                      tem_attack **attack, tem_error *error);
 TEM_API void tem_attack_free(tem_attack *attack);
 
+/* Writes the expected shares of all words of the model and, as the last number, of the unknown words;
+ * they add up to 1 (tem_channel_expect). Fails with TEM_ERR_ARGUMENT. */
+TEM_API tem_status tem_attack_shares(const tem_attack *attack, double *shares, tem_error *error);
+
 /* Words of documents, one document after the other. */
 typedef struct tem_documents {
     const uint32_t *words; /* ids of the model; TEM_NO_WORD */

@@ -1,6 +1,6 @@
 /* api_attack.c - n-gram models and attacks of tem_attack.h. */
 #include "api/learn_checks.h"
-#include "attack/attack.h"
+#include "attack/attackers.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -116,11 +116,19 @@ tem_status tem_attack_create(const tem_mechanism *mechanism, const tem_attack_op
     if (mechanism == NULL || attack == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism and a place for the attack are needed");
-    return attack_create(mechanism, options, run, attack, error);
+    return attackers_create(mechanism, options, run, attack, error);
 }
 
 void tem_attack_free(tem_attack *attack) {
-    attack_free(attack);
+    attackers_free(attack);
+}
+
+tem_status tem_attack_shares(const tem_attack *attack, double *shares, tem_error *error) {
+    if (attack == NULL || shares == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "an attack and a place for the shares are needed");
+    memcpy(shares, attack->shares, (attack->words + (size_t)1) * sizeof *shares);
+    return TEM_OK;
 }
 
 tem_status tem_attack_guess(const tem_attack *attack, tem_attacker attacker,
@@ -135,7 +143,7 @@ tem_status tem_attack_guess(const tem_attack *attack, tem_attacker attacker,
         return core_fail(error, TEM_ERR_ARGUMENT, "an attack and a place for guesses are needed");
     if (!is_attacker(attacker))
         return core_fail(error, TEM_ERR_ARGUMENT, "there is no such attacker");
-    return attack_guess(attack, attacker, released, run, guesses, success, error);
+    return attackers_guess(attack, attacker, released, run, guesses, success, error);
 }
 
 tem_status tem_attack_candidates(const tem_attack *attack, uint32_t released, uint32_t count,
@@ -147,7 +155,7 @@ tem_status tem_attack_candidates(const tem_attack *attack, uint32_t released, ui
     if (released >= attack->words || count == 0 || count > attack->words)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a word of the model is needed, and at most all of its words");
-    return attack_candidates(attack, released, count, ids, likelihoods, posteriors, error);
+    return attackers_candidates(attack, released, count, ids, likelihoods, posteriors, error);
 }
 
 tem_status tem_wilson_interval(uint64_t successes, uint64_t trials, double *low, double *high,
@@ -176,5 +184,5 @@ tem_status tem_attack_choose(const tem_model *model, const tem_context_wish *wis
         return core_fail(error, TEM_ERR_ARGUMENT, "the target is a share above 0 and below 1");
     if (wish->attacker != 0 && !is_attacker(wish->attacker))
         return core_fail(error, TEM_ERR_ARGUMENT, "there is no such attacker");
-    return attack_choose(model, wish, run, answer, error);
+    return attackers_choose(model, wish, run, answer, error);
 }

@@ -2,7 +2,7 @@
  *
  * No formula gives that share, so each step draws outputs and attacks them. All steps have the same
  * seeds: a step differs from the one before by epsilon alone, as far as the draws allow. */
-#include "attack/attack.h"
+#include "attack/attackers.h"
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/status.h"
@@ -55,7 +55,7 @@ static tem_status guess(const context_search *c, const tem_attack *attack, tem_a
     const tem_documents released = {
         .words = c->released, .ends = c->wish->documents.ends, .count = c->wish->documents.count};
     const tem_status status =
-        attack_guess(attack, attacker, &released, c->run, c->guesses, NULL, error);
+        attackers_guess(attack, attacker, &released, c->run, c->guesses, NULL, error);
     if (status == TEM_OK)
         count_recovered(c, recovered, words);
     return status;
@@ -68,7 +68,7 @@ static tem_status measure_with(const context_search *c, const tem_mechanism *mec
     tem_mechanism_info info;
     uint64_t alone = 0;
     mechanism_get_info(mechanism, &info);
-    tem_status status = attack_create(mechanism, &c->wish->attack, c->run, &attack, error);
+    tem_status status = attackers_create(mechanism, &c->wish->attack, c->run, &attack, error);
     if (status == TEM_OK)
         status = draw_documents(c, mechanism, error);
     if (status == TEM_OK)
@@ -82,7 +82,7 @@ static tem_status measure_with(const context_search *c, const tem_mechanism *mec
         out->word_share = (double)alone / (double)out->words;
         wilson_interval(out->recovered, out->words, &out->low, &out->high);
     }
-    attack_free(attack);
+    attackers_free(attack);
     return status;
 }
 
@@ -106,56 +106,62 @@ static tem_status fail_unreachable(tem_error *error) {
                      "no epsilon of this model is at the target: it is kept, or broken, by all");
 }
 
-/* Finds epsilons on both sides of the target, a factor of two apart: `low` keeps it, *high does
- * not. */
-static tem_status bracket(const context_search *c, tem_context_answer *low, double *high,
-                          tem_error *error) {
-    double epsilon = 2;
-    bool beyond = false, any = false;
+/* The two ends of the search: `low` keeps the target, `high` does not. */
+typedef struct ends {
+    tem_context_answer low;
+    double high;
+    bool has_high; /*  the attacker recovers too much at `high` */
+} ends;
+
+/* Measures at an epsilon, and moves an end there. An epsilon that the model does not allow is a
+ * high end, but breaks no target. */
+static tem_status move_end(const context_search *c, double epsilon, ends *e, bool *keeps,
+                           tem_error *error) {
     tem_context_answer now;
-    tem_status status = measure(c, epsilon, &now, &beyond, error);
-    const bool grow = status == TEM_OK && !beyond && now.share <= c->wish->wanted;
-    while (status == TEM_OK) {
-        const bool keeps = !beyond && now.share <= c->wish->wanted;
-        if (keeps) {
-            *low = now;
-            any = true;
-        } else if (!beyond || grow)
-            *high = epsilon;
-        if (keeps != grow)
-            break;
-        epsilon *= grow ? 2 : 0.5;
-        if (epsilon > epsilon_most || epsilon < epsilon_least)
-            return fail_unreachable(error);
-        status = measure(c, epsilon, &now, &beyond, error);
-        if (status == TEM_OK && beyond && grow)
-            return fail_unreachable(error);
+    bool beyond = false;
+    const tem_status status = measure(c, epsilon, &now, &beyond, error);
+    if (status != TEM_OK)
+        return status;
+    *keeps = !beyond && now.share <= c->wish->wanted;
+    if (*keeps)
+        e->low = now;
+    else {
+        e->high = epsilon;
+        e->has_high = !beyond;
     }
-    return status == TEM_OK && !any ? fail_unreachable(error) : status;
+    return TEM_OK;
 }
 
-static tem_status close_in(const context_search *c, tem_context_answer *low, double high,
-                           tem_error *error) {
-    tem_status status = TEM_OK;
-    while (status == TEM_OK && high > low->epsilon * accuracy) {
-        const double middle = number_round_down(sqrt(high * low->epsilon), DIGITS);
-        tem_context_answer now;
-        bool beyond = false;
-        if (!(middle > low->epsilon))
-            break;
-        status = measure(c, middle, &now, &beyond, error);
-        if (status == TEM_OK && !beyond && now.share <= c->wish->wanted)
-            *low = now;
-        else
-            high = middle;
+/* Finds ends that are a factor of two apart. */
+static tem_status bracket(const context_search *c, ends *e, tem_error *error) {
+    double epsilon = 2;
+    bool first = false, keeps = false;
+    tem_status status = move_end(c, epsilon, e, &first, error);
+    for (keeps = first; status == TEM_OK && keeps == first;) {
+        epsilon *= first ? 2 : 0.5;
+        if (epsilon > epsilon_most || epsilon < epsilon_least)
+            return fail_unreachable(error);
+        status = move_end(c, epsilon, e, &keeps, error);
     }
     return status;
+}
+
+static tem_status close_in(const context_search *c, ends *e, tem_error *error) {
+    tem_status status = bracket(c, e, error);
+    while (status == TEM_OK && e->high > e->low.epsilon * accuracy) {
+        const double middle = number_round_down(sqrt(e->high * e->low.epsilon), DIGITS);
+        bool keeps = false;
+        if (!(middle > e->low.epsilon))
+            break;
+        status = move_end(c, middle, e, &keeps, error);
+    }
+    return status == TEM_OK && !e->has_high ? fail_unreachable(error) : status;
 }
 
 static tem_status check_wish(const context_search *c, tem_error *error) {
     uint64_t known = 0;
     const tem_status status =
-        attack_check_documents(&c->wish->documents, c->model->words.count, error);
+        attackers_check_documents(&c->wish->documents, c->model->words.count, error);
     if (status != TEM_OK)
         return status;
     for (uint64_t i = 0; i < word_count(c); i++)
@@ -165,22 +171,19 @@ static tem_status check_wish(const context_search *c, tem_error *error) {
     return TEM_OK;
 }
 
-tem_status attack_choose(const tem_model *model, const tem_context_wish *wish, const tem_run *run,
-                         tem_context_answer *answer, tem_error *error) {
+tem_status attackers_choose(const tem_model *model, const tem_context_wish *wish,
+                            const tem_run *run, tem_context_answer *answer, tem_error *error) {
     context_search c = {.model = model, .wish = wish, .run = run};
-    tem_context_answer low;
-    double high = 0;
+    ends e = {.high = 0};
     tem_status status = check_wish(&c, error);
     if (status != TEM_OK)
         return status;
     c.released = core_alloc(word_count(&c), sizeof *c.released);
     c.guesses = core_alloc(word_count(&c), sizeof *c.guesses);
-    status = c.released == NULL || c.guesses == NULL ? core_fail_memory(error)
-                                                     : bracket(&c, &low, &high, error);
+    status =
+        c.released == NULL || c.guesses == NULL ? core_fail_memory(error) : close_in(&c, &e, error);
     if (status == TEM_OK)
-        status = close_in(&c, &low, high, error);
-    if (status == TEM_OK)
-        *answer = low;
+        *answer = e.low;
     core_free(c.guesses);
     core_free(c.released);
     return status;

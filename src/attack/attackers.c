@@ -1,5 +1,5 @@
-/* attack.c - attackers who guess the words behind released words. */
-#include "attack/attack.h"
+/* attackers.c - attackers who guess the words behind released words. */
+#include "attack/attackers.h"
 
 #include "core/memory.h"
 #include "core/status.h"
@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------- object -- */
 
-void attack_free(tem_attack *attack) {
+void attackers_free(tem_attack *attack) {
     if (attack == NULL)
         return;
     emission_free(attack->emission);
@@ -31,8 +31,8 @@ static tem_status prepare(tem_attack *a, const tem_attack_options *options, cons
                : status;
 }
 
-tem_status attack_create(const tem_mechanism *mechanism, const tem_attack_options *options,
-                         const tem_run *run, tem_attack **attack, tem_error *error) {
+tem_status attackers_create(const tem_mechanism *mechanism, const tem_attack_options *options,
+                            const tem_run *run, tem_attack **attack, tem_error *error) {
     if (options->ngram != NULL && options->ngram->model != mechanism->model)
         return core_fail(error, TEM_ERR_ARGUMENT, "the n-gram model belongs to another model");
     tem_attack *a = core_alloc_zero(1, sizeof *a);
@@ -46,7 +46,7 @@ tem_status attack_create(const tem_mechanism *mechanism, const tem_attack_option
     if (status == TEM_OK)
         *attack = a;
     else
-        attack_free(a);
+        attackers_free(a);
     return status;
 }
 
@@ -180,8 +180,8 @@ static tem_status check_outputs(const tem_attack *a, const tem_documents *d, tem
     return TEM_OK;
 }
 
-tem_status attack_check_documents(const tem_documents *documents, uint32_t words,
-                                  tem_error *error) {
+tem_status attackers_check_documents(const tem_documents *documents, uint32_t words,
+                                     tem_error *error) {
     uint64_t before = 0;
     for (uint64_t d = 0; d < documents->count; d++) {
         if (documents->ends[d] < before)
@@ -203,7 +203,7 @@ static tem_status check_guess(const tem_attack *a, tem_attacker attacker,
         return core_fail(error, TEM_ERR_ARGUMENT, "this attacker needs an n-gram model");
     if (attacker == TEM_ATTACKER_TRIGRAM && a->ngram->info.order < 3)
         return core_fail(error, TEM_ERR_ARGUMENT, "the n-gram model has no trigrams");
-    const tem_status status = attack_check_documents(released, a->words, error);
+    const tem_status status = attackers_check_documents(released, a->words, error);
     return status == TEM_OK ? check_outputs(a, released, error) : status;
 }
 
@@ -223,9 +223,9 @@ static tem_status run_guesses(guess_run *q, const tem_run *run, tem_error *error
                            inside == TEM_ERR_MEMORY ? "out of memory" : "a list is damaged");
 }
 
-tem_status attack_guess(const tem_attack *attack, tem_attacker attacker,
-                        const tem_documents *released, const tem_run *run, uint32_t *guesses,
-                        double *success, tem_error *error) {
+tem_status attackers_guess(const tem_attack *attack, tem_attacker attacker,
+                           const tem_documents *released, const tem_run *run, uint32_t *guesses,
+                           double *success, tem_error *error) {
     tem_status status = check_guess(attack, attacker, released, error);
     if (status != TEM_OK)
         return status;
@@ -252,9 +252,9 @@ tem_status attack_guess(const tem_attack *attack, tem_attacker attacker,
     return status;
 }
 
-tem_status attack_candidates(const tem_attack *attack, uint32_t released, uint32_t count,
-                             uint32_t *ids, double *likelihoods, double *posteriors,
-                             tem_error *error) {
+tem_status attackers_candidates(const tem_attack *attack, uint32_t released, uint32_t count,
+                                uint32_t *ids, double *likelihoods, double *posteriors,
+                                tem_error *error) {
     if (!emission_has(attack->emission, released))
         return core_fail(error, TEM_ERR_FORMAT,
                          "a released word is one that this mechanism never outputs");
