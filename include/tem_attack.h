@@ -160,8 +160,8 @@ typedef struct tem_documents {
  *               word, such as <unk>; the guess for it is TEM_NO_WORD
  *   guesses     receives an id per released word; TEM_NO_WORD also where there is no guess
  *   success     receives, per released word, how probable the attacker thinks it is that the guess
- *               is right (trigram: among the words of the beam); NaN for itself and nearest; may be
- *               NULL
+ *               is right (trigram: among the words of the beam, times the probability of these by
+ *               order 2); NaN for itself and nearest; may be NULL
  * The result is the same for every number of threads.
  * Fails with TEM_ERR_ARGUMENT (also: no n-gram model, or one of order 2 for trigram), TEM_ERR_FORMAT
  * (a word that the mechanism never outputs), TEM_ERR_RANGE (trigram: a document of more than 65,536

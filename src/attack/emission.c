@@ -27,10 +27,22 @@ struct emission {
 
 /* ----------------------------------------------------------------- law -- */
 
+/* The distances of all words from y. Roots of many squares at once take a third of the time. */
+static void find_distances(const emission *e, uint32_t y, tem_dist *out) {
+    const space *s = &e->mechanism->model->space;
+    if (!squares_have_products(&e->channel->squares)) {
+        space_distances(s, y, 0, e->words, out);
+        return;
+    }
+    for (uint32_t w = 0; w < e->words; w++)
+        out[w] = (uint32_t)space_raw(s, y, w); /* below 2^32: squares.h */
+    space_distances_of_squares(s, out, e->words, out);
+}
+
 static void likelihoods_by_law(const emission *e, emission_room *room, uint32_t y, double *out) {
     const tem_channel *c = e->channel;
     const double weight = weights_at(c->weights, y);
-    space_distances(&e->mechanism->model->space, y, 0, e->words, room->distances);
+    find_distances(e, y, room->distances);
     c->weigh(&c->weighing, room->distances, e->words, out);
     for (uint32_t w = 0; w < e->words; w++)
         out[w] *= weight / c->z[w];

@@ -22,6 +22,7 @@ typedef struct lattice {
     uint32_t width;      /* words per position */
     uint32_t *ids;       /* position by position, `width` each, ascending */
     double *likelihoods; /* of the same */
+    double *covered;     /* per position: the probability of these words by order 2 */
     double *forward;     /* width^2 per position; in the end the products of both passes */
     double *backward;    /* width^2, of one position */
     double *ahead;       /* the same, while it is made */
@@ -52,8 +53,11 @@ static void note_words(void *context, size_t position, const double *probabiliti
     uint32_t *ids = l->ids + position * l->width;
     sequence_top(probabilities, l->s->g->words + 1, l->width, ids);
     qsort(ids, l->width, sizeof *ids, compare_ids);
-    for (uint32_t k = 0; k < l->width; k++)
+    l->covered[position] = 0;
+    for (uint32_t k = 0; k < l->width; k++) {
         l->likelihoods[position * l->width + k] = likelihoods[ids[k]];
+        l->covered[position] += probabilities[ids[k]];
+    }
 }
 
 /* ------------------------------------------------------ probabilities -- */
@@ -214,7 +218,7 @@ static void guess(lattice *l, size_t t, uint32_t *out, double *success) {
     }
     const bool shown = l->released[t] == TEM_NO_WORD;
     *out = shown ? TEM_NO_WORD : best_id;
-    *success = shown || !(total > 0) || best < 0 ? 0 : best / total;
+    *success = shown || !(total > 0) || best < 0 ? 0 : l->covered[t] * best / total;
 }
 
 static void run_passes(lattice *l, uint32_t *guesses, double *success) {
@@ -233,6 +237,7 @@ static bool allocate(lattice *l) {
     const size_t square = (size_t)l->width * l->width;
     l->ids = core_alloc(l->count, l->width * sizeof *l->ids);
     l->likelihoods = core_alloc(l->count, l->width * sizeof *l->likelihoods);
+    l->covered = core_alloc(l->count, sizeof *l->covered);
     l->forward = core_alloc(l->count, square * sizeof *l->forward);
     l->backward = core_alloc(square, sizeof *l->backward);
     l->ahead = core_alloc(square, sizeof *l->ahead);
@@ -242,9 +247,9 @@ static bool allocate(lattice *l) {
     l->slots = core_alloc(l->s->g->symbols, sizeof *l->slots);
     for (uint32_t s = 0; l->slots != NULL && s < l->s->g->symbols; s++)
         l->slots[s] = -1;
-    return l->ids != NULL && l->likelihoods != NULL && l->forward != NULL && l->backward != NULL &&
-           l->ahead != NULL && l->lower != NULL && l->bigrams != NULL && l->row != NULL &&
-           l->slots != NULL;
+    return l->ids != NULL && l->likelihoods != NULL && l->covered != NULL && l->forward != NULL &&
+           l->backward != NULL && l->ahead != NULL && l->lower != NULL && l->bigrams != NULL &&
+           l->row != NULL && l->slots != NULL;
 }
 
 static void release(lattice *l) {
@@ -255,6 +260,7 @@ static void release(lattice *l) {
     core_free(l->ahead);
     core_free(l->backward);
     core_free(l->forward);
+    core_free(l->covered);
     core_free(l->likelihoods);
     core_free(l->ids);
 }
