@@ -352,8 +352,10 @@ int command_attack(int argc, char *const *argv) {
     attack_request r = {
         .choice = LAW_CHOICE_DEFAULT, .sample = SAMPLE_DEFAULT, .candidates = CANDIDATES_DEFAULT};
     r.choice.prior_text = PRIOR_DEFAULT;
+    r.choice.mechanism.allow_no_guarantee = true; /* attacking a mechanism releases nothing */
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice.mechanism),
+        OWN_OPTIONS(r.choice.mechanism),
         PRIOR_OPTION(r.choice.prior_text),
         LAW_OPTIONS(r.choice, ", else 0"),
         {"original", 0, OPTION_TEXT, &r.original, "FILE",

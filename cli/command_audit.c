@@ -298,7 +298,7 @@ static void print_help(const option_spec *table) {
 }
 
 int command_audit(int argc, char *const *argv) {
-    audit_request r = {.plot_path = NULL};
+    audit_request r = {.choice = {.allow_no_guarantee = true}};
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
         PRIOR_OPTION(r.prior_text),
@@ -320,7 +320,7 @@ int command_audit(int argc, char *const *argv) {
     if (r.choice.epsilon <= 0)
         return mechanism_ask_epsilon("audit", r.choice.calibrated);
     const tem_mechanism_properties *mechanism = mechanism_chosen(&r.choice);
-    if (mechanism != NULL && !mechanism->has_law)
+    if (mechanism != NULL && !mechanism->is_exponential)
         return talk_usage("audit", "the mechanism %s has no exact law, so tem cannot audit it",
                           mechanism->name);
     const int status = r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;

@@ -197,12 +197,18 @@ static int tell(explanation *e, bool json) {
     return done ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* The digits of the law: those that JSON shows, or fewer if the mechanism has fewer. */
+static unsigned digits_of(const explanation *e) {
+    const unsigned most = e->info.properties->law_digits;
+    return most > 0 && most < DIGITS ? most : DIGITS;
+}
+
 /* Makes the laws of e->id. The caller frees them, also on failure. */
 static int make_laws(explanation *e, const tem_mechanism *mechanism, tem_law **law,
                      tem_law **paper) {
     tem_error error;
     const bool certified = e->info.certificate[0] != '\0';
-    if (tem_law_create(mechanism, e->id, DIGITS, law, &error) != TEM_OK ||
+    if (tem_law_create(mechanism, e->id, digits_of(e), law, &error) != TEM_OK ||
         (certified && (*paper = paper_law(e, &error)) == NULL))
         return talk_error(&error);
     e->law = *law;
@@ -283,7 +289,7 @@ static void print_table_row(const explanation *e) {
 static int explain_in_table(explanation *e, const tem_mechanism *mechanism) {
     tem_error error;
     tem_law *law = NULL;
-    if (tem_law_create(mechanism, e->id, DIGITS, &law, &error) != TEM_OK)
+    if (tem_law_create(mechanism, e->id, digits_of(e), &law, &error) != TEM_OK)
         return talk_error(&error);
     e->law = law;
     print_table_row(e);
@@ -395,12 +401,13 @@ static int open_and_explain(const common_options *common, const mechanism_choice
 
 int command_explain(int argc, char *const *argv) {
     common_options common = {0};
-    mechanism_choice choice = {0};
+    mechanism_choice choice = {.allow_no_guarantee = true};
     uint64_t top = TOP_DEFAULT;
     bool json = false;
     const char *words_path = NULL;
     const option_spec table[] = {
         MECHANISM_OPTIONS(choice),
+        OWN_OPTIONS(choice),
         {"words", 0, OPTION_TEXT, &words_path, "FILE",
          "also the words of FILE, one per line: a table", 0, 0},
         {"top", 0, OPTION_COUNT, &top, "N",

@@ -329,6 +329,8 @@ int command_privatize(int argc, char *const *argv) {
     snprintf(field_help, sizeof field_help, "%s: the private field", format_names_listed());
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
+        OWN_OPTIONS(r.choice),
+        NO_GUARANTEE_OPTION(r.choice),
         {"oov", 0, OPTION_TEXT, &r.oov_name, "POLICY",
          "unknown words: uniform (default: drawn from all words), drop, mask,\n"
          "keep-unsafe (released unchanged); only uniform is private",

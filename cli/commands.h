@@ -13,6 +13,7 @@ int command_eval(int argc, char *const *argv);
 int command_estimate(int argc, char *const *argv);
 int command_explain(int argc, char *const *argv);
 int command_info(int argc, char *const *argv);
+int command_mechanisms(int argc, char *const *argv);
 int command_ngram(int argc, char *const *argv);
 int command_posterior(int argc, char *const *argv);
 int command_privatize(int argc, char *const *argv);

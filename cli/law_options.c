@@ -12,7 +12,7 @@ int law_check(const char *command, const law_choice *choice) {
     if (choice->mechanism.epsilon <= 0)
         return mechanism_ask_epsilon(command, choice->mechanism.calibrated);
     const tem_mechanism_properties *mechanism = mechanism_chosen(&choice->mechanism);
-    if (mechanism != NULL && !mechanism->has_law)
+    if (mechanism != NULL && !mechanism->is_exponential)
         return talk_usage(command,
                           "the mechanism %s has no exact law, so tem cannot compute which words "
                           "are behind its outputs",

@@ -22,6 +22,7 @@ static const struct {
     {"posterior", command_posterior, "make vectors for learning from released text"},
     {"vectors", command_vectors, "make word vectors from a public text"},
     {"estimate", command_estimate, "estimate how often words were in the original of a text"},
+    {"mechanisms", command_mechanisms, "list the mechanisms, what each claims and what it takes"},
     {"ngram", command_ngram, "count which words of a public text follow which, for 'tem attack'"},
     {"attack", command_attack, "guess the words behind released text, as an attacker would"},
     {"info", command_info, "show what a model holds"},
@@ -35,7 +36,7 @@ static void print_help(void) {
          "\n"
          "usage: tem COMMAND [OPTIONS] [ARGUMENTS]\n");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  %-10s %s\n", commands[i].name, commands[i].help);
+        printf("  %-10s  %s\n", commands[i].name, commands[i].help);
     puts("\n"
          "'tem COMMAND --help' or 'tem help COMMAND' explains a command; 'tem --version' prints\n"
          "the version.\n"

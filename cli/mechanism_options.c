@@ -5,8 +5,10 @@
 #include "talk.h"
 #include "tem_account.h"
 #include "trust.h"
+#include "words_option.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Prints an error as wrong usage if the user gave a wrong value, else as a failure. Returns the
@@ -15,17 +17,6 @@ static int say_error(const char *command, const tem_error *error) {
     if (error->status == TEM_ERR_ARGUMENT || error->status == TEM_ERR_RANGE)
         return talk_usage(command, "%s", error->message);
     return talk_error(error);
-}
-
-const char *mechanism_names(void) {
-    static char names[128];
-    size_t used = 0;
-    for (unsigned i = 0; tem_mechanism_at(i) != NULL && used < sizeof names; i++) {
-        const char *comma = i == 0 ? "" : tem_mechanism_at(i + 1) == NULL ? " or " : ", ";
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s%s", comma,
-                                 tem_mechanism_at(i)->name, i == 0 ? " (default)" : "");
-    }
-    return names;
 }
 
 int mechanism_ask_epsilon(const char *command, bool calibrated) {
@@ -81,9 +72,52 @@ static tem_certificate *find_certificate(const char *command, const tem_model *m
     return NULL;
 }
 
+/* What a mechanism takes beside epsilon, beta and gamma. */
+typedef struct own_options {
+    tem_parameter_value numbers[OPTION_LIST_MAX + 1];
+    char names[OPTION_LIST_MAX][32];
+    unsigned char *listed;
+} own_options;
+
+static bool read_number(const char *text, char *name, size_t name_bytes, double *value) {
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text || (size_t)(equals - text) >= name_bytes)
+        return false;
+    memcpy(name, text, (size_t)(equals - text));
+    name[equals - text] = '\0';
+    return options_decimal(equals + 1, value);
+}
+
+static int read_numbers(const char *command, const option_list *list, own_options *own) {
+    for (size_t i = 0; i < list->count; i++) {
+        own->numbers[i].name = own->names[i];
+        if (!read_number(list->items[i].value, own->names[i], sizeof own->names[i],
+                         &own->numbers[i].value))
+            return talk_usage(command, "--number takes NAME=X, such as lambda=0.5");
+    }
+    own->numbers[list->count].name = NULL;
+    return EXIT_DONE;
+}
+
+static int read_list(const char *path, const tem_model *model, own_options *own) {
+    tem_model_info info;
+    word_ids words = {0};
+    if (path == NULL)
+        return EXIT_DONE;
+    int status = words_option_read(path, model, false, &words);
+    tem_model_get_info(model, &info);
+    own->listed = status == EXIT_DONE ? calloc(info.words, 1) : NULL;
+    if (status == EXIT_DONE && own->listed == NULL)
+        status = talk_error(&(tem_error){.status = TEM_ERR_MEMORY, .message = "out of memory"});
+    for (uint32_t i = 0; i < words.count && status == EXIT_DONE; i++)
+        own->listed[words.ids[i]] = 1;
+    word_ids_free(&words);
+    return status;
+}
+
 /* Adds the certificate, if one is asked for, to options that are complete otherwise, and makes the
  * mechanism. */
-static tem_mechanism *make_mechanism(const char *command, const tem_model *model,
+static tem_mechanism *make_certified(const char *command, const tem_model *model,
                                      const mechanism_choice *choice, tem_mechanism_options options,
                                      int *status) {
     tem_mechanism *mechanism = NULL;
@@ -101,6 +135,26 @@ static tem_mechanism *make_mechanism(const char *command, const tem_model *model
     return mechanism;
 }
 
+static tem_mechanism *make_mechanism(const char *command, const tem_model *model,
+                                     const mechanism_choice *choice, int *status) {
+    own_options own = {.listed = NULL};
+    tem_mechanism *mechanism = NULL;
+    *status = read_numbers(command, &choice->numbers, &own);
+    if (*status == EXIT_DONE)
+        *status = read_list(choice->list_path, model, &own);
+    const tem_mechanism_options options = {.mechanism = choice->mechanism,
+                                           .epsilon = choice->epsilon,
+                                           .beta = choice->beta,
+                                           .gamma = choice->gamma,
+                                           .numbers = own.numbers,
+                                           .listed = own.listed,
+                                           .allow_no_guarantee = choice->allow_no_guarantee};
+    if (*status == EXIT_DONE)
+        mechanism = make_certified(command, model, choice, options, status);
+    free(own.listed);
+    return mechanism;
+}
+
 const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice) {
     const char *name = choice->mechanism == NULL ? tem_mechanism_at(0)->name : choice->mechanism;
     for (unsigned i = 0; tem_mechanism_at(i) != NULL; i++)
@@ -111,17 +165,22 @@ const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice)
 
 tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
                                 const mechanism_choice *choice, int *status) {
-    const tem_mechanism_options options = {.mechanism = choice->mechanism,
-                                           .epsilon = choice->epsilon,
-                                           .beta = choice->beta,
-                                           .gamma = choice->gamma};
     if (choice->weights_name != NULL && !choice->calibrated) {
         *status = talk_usage(command, "--weights needs --calibrated");
         return NULL;
     }
     const tem_mechanism_properties *properties = mechanism_chosen(choice);
     if (properties == NULL) {
-        *status = talk_usage(command, "--mechanism: the mechanism is %s", mechanism_names());
+        *status = talk_usage(
+            command, "--mechanism: no mechanism has this name; 'tem mechanisms' lists them");
+        return NULL;
+    }
+    if (!choice->allow_no_guarantee && properties->guarantee != TEM_GUARANTEE_EXACT &&
+        properties->guarantee != TEM_GUARANTEE_IDEAL) {
+        *status = talk_usage(command,
+                             "the mechanism %s has no guarantee in the model's metric ('tem "
+                             "mechanisms %s'): use tem or em or, to compare, --allow-no-guarantee",
+                             properties->name, properties->name);
         return NULL;
     }
     if (choice->calibrated && !properties->takes_certificate) {
@@ -129,5 +188,5 @@ tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
                              properties->name);
         return NULL;
     }
-    return make_mechanism(command, model, choice, options, status);
+    return make_mechanism(command, model, choice, status);
 }

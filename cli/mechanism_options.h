@@ -10,6 +10,9 @@ typedef struct mechanism_choice {
     const char *mechanism;       /* its name; NULL: not given */
     bool calibrated;             /* s, gamma and weights from the certificate beside the model */
     const char *weights_name;    /* NULL: the first of balanced, equal and tuned that exists */
+    option_list numbers;         /* the mechanism's own, each as NAME=NUMBER */
+    const char *list_path;       /* its public list of words; NULL: not given */
+    bool allow_no_guarantee;     /* also a mechanism that protects nothing by the model's metric */
 } mechanism_choice;
 
 /* Rows of an option table: for a struct that has epsilon, beta and gamma, and for a
@@ -39,7 +42,10 @@ typedef struct mechanism_choice {
 
 #define MECHANISM_OPTIONS(choice)                                                                  \
     EXPONENT_OPTIONS(choice),                                                                      \
-        {"mechanism", 0, OPTION_TEXT, &(choice).mechanism, "M", mechanism_names(), 0, 0},          \
+        {"mechanism", 0,                                                                           \
+         OPTION_TEXT, &(choice).mechanism,                                                         \
+         "M",         "tem (default) or em; 'tem mechanisms' lists all of them",                   \
+         0,           0},                                                                          \
         {"calibrated",                                                                             \
          0,                                                                                        \
          OPTION_FLAG,                                                                              \
@@ -55,8 +61,23 @@ typedef struct mechanism_choice {
             0, 0                                                                                   \
     }
 
-/* The names of all mechanisms, for a line of help. */
-const char *mechanism_names(void);
+/* Rows for commands that take every mechanism: what a mechanism takes of its own. */
+#define OWN_OPTIONS(choice)                                                                        \
+    {"number",    0,                                                                               \
+     OPTION_LIST, &(choice).numbers,                                                               \
+     "NAME=X",    "a number of the mechanism's own, such as lambda=0.5; several times",            \
+     0,           0},                                                                              \
+    {                                                                                              \
+        "list", 0, OPTION_TEXT, &(choice).list_path, "FILE",                                       \
+            "the public list of words that the mechanism needs, one per line", 0, 0                \
+    }
+
+/* A row for a command that releases text. The other commands allow every mechanism. */
+#define NO_GUARANTEE_OPTION(choice)                                                                \
+    {                                                                                              \
+        "allow-no-guarantee", 0, OPTION_FLAG, &(choice).allow_no_guarantee, NULL,                  \
+            "also use a mechanism that has no guarantee in the model's metric", 0, 0               \
+    }
 
 /* The properties of the chosen mechanism; NULL if no mechanism has that name. */
 const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice);

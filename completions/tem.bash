@@ -9,7 +9,7 @@ _tem() {
     else
         case $previous in
         --metric) words="euclidean angular l1 linf" ;;
-        --mechanism) words="tem em madlib" ;;
+        --mechanism) words=$("${COMP_WORDS[0]}" mechanisms 2>/dev/null | sed -n 's/^\([a-z0-9-]*\): .*/\1/p') ;;
         --space) words="sphere raw" ;;
         --oov) words="uniform drop mask keep-unsafe" ;;
         --punctuation) words="drop keep word" ;;
@@ -20,7 +20,7 @@ _tem() {
         --learners) words="paper linear posterior deconvolved" ;;
         --weights) words="balanced equal tuned" ;;
         --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
-            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --ratio | --insecure-seed) return ;;
+            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --ratio | --number | --insecure-seed) return ;;
         *)
             case $current in
             -*) words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |

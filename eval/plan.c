@@ -16,7 +16,8 @@ static tem_status make_plain(const plan_mechanism *row, const tem_model *model, 
                              const plan_certificates *certificates, tem_mechanism **mechanism,
                              tem_error *error) {
     (void)certificates;
-    const tem_mechanism_options options = {.mechanism = row->name, .epsilon = epsilon};
+    const tem_mechanism_options options = {
+        .mechanism = row->name, .epsilon = epsilon, .allow_no_guarantee = 1};
     return tem_mechanism_create(model, &options, mechanism, error);
 }
 
@@ -102,9 +103,10 @@ static const plan_mechanism *list_mechanisms(size_t *count) {
             const tem_mechanism_properties *p = tem_mechanism_at(i);
             for (size_t k = 0; k < DEFAULTS; k++)
                 if (all[k].make == make_plain && strcmp(all[k].name, p->name) == 0)
-                    all[k].has_law = p->has_law != 0;
+                    all[k].has_law = p->is_exponential != 0;
             if (!is_default(p->name))
-                all[known++] = (plan_mechanism){p->name, make_plain, p->has_law != 0, {0, 0}};
+                all[known++] =
+                    (plan_mechanism){p->name, make_plain, p->is_exponential != 0, {0, 0}};
         }
     }
     *count = known;

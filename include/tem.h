@@ -573,14 +573,18 @@ typedef enum tem_guarantee {
     TEM_GUARANTEE_NONE = 0,  /* nothing */
     TEM_GUARANTEE_IDEAL = 1, /* what its paper proves for ideal real numbers. The mechanism draws in
                               * floating point, outside the proof, so no budget can pay for it */
-    TEM_GUARANTEE_EXACT = 2  /* metric differential privacy in the model's metric, for the draws
+    TEM_GUARANTEE_EXACT = 2, /* metric differential privacy in the model's metric, for the draws
                               * as tem computes them in integers, unknown words included */
+    TEM_GUARANTEE_OTHER = 3  /* a proof of something else, which `claim` says: between some words
+                              * only, or for another distance. It gives no bound per unit of the
+                              * model's distance, so tem treats it as no guarantee */
 } tem_guarantee;
 
 /* A number that a mechanism takes, and its range. tem refuses every value outside the range; the
  * model and the other numbers may narrow the range. */
 typedef struct tem_parameter {
-    const char *name;    /* the field of tem_mechanism_options, such as "epsilon" */
+    const char *name;    /* "epsilon", "beta" and "gamma" are fields of tem_mechanism_options, all
+                          * others are names for its field `numbers` */
     const char *meaning; /* one line for help texts */
     double least, most;
     double usual;         /* the default; 0: there is none */
@@ -591,14 +595,19 @@ typedef struct tem_parameter {
 typedef struct tem_mechanism_properties {
     const char *name;    /* as users write it, such as "tem" */
     const char *summary; /* one line for help texts */
+    const char *paper;   /* who published it, and when; NULL if it is not published */
     const char *claim;   /* the guarantee as one sentence; NULL if there is none */
     const char *caveat;  /* why no bound holds for what it draws; NULL if a bound holds */
     tem_guarantee guarantee;
-    int has_law;           /* 1: it has a tem_law, tem_mechanism_self and an accountant's numbers */
+    unsigned law_digits;   /* the most digits that tem_law_create gives for it. 0: its law cannot
+                            * be computed, so it has neither a tem_law nor tem_mechanism_self */
+    int is_exponential;    /* 1: its law has the form of TEM's (tem_mechanism_create), so it has an
+                            * accountant's numbers and a tem_channel */
     int takes_gamma;       /* 1: beta or gamma may be given */
     int takes_weights;     /* 1: output weights may be given */
     int takes_certificate; /* 1: s, gamma and weights may come from a certificate */
-    int needs_vectors;     /* 1: the model must have euclidean vectors */
+    tem_metric needs_metric; /* the metric that the model must have; 0: any */
+    const char *list; /* what the public list of words says that it needs; NULL: it takes none */
     const tem_parameter *parameters; /* the numbers that it takes; the last has the name NULL */
 } tem_mechanism_properties;
 
@@ -607,6 +616,12 @@ typedef struct tem_mechanism_properties {
 TEM_API const tem_mechanism_properties *tem_mechanism_at(unsigned i);
 
 #define TEM_BETA_DEFAULT 0.001
+
+/* A number for a mechanism, by its name in the mechanism's `parameters`. */
+typedef struct tem_parameter_value {
+    const char *name;
+    double value;
+} tem_parameter_value;
 
 /* A field of 0 means the default; epsilon has no default. */
 typedef struct tem_mechanism_options {
@@ -625,7 +640,14 @@ typedef struct tem_mechanism_options {
                               * The call does not recompute the proof (tem_certificate_verify);
                               * tem_certificate_trust says whether to trust it. Needed only during
                               * the call */
-    uint64_t reserved[8];                      /* must be 0 */
+    const tem_parameter_value *numbers; /* the mechanism's own numbers; the last has the name NULL.
+                              * A number that is not given has its usual value */
+    const uint8_t *listed;  /* for a mechanism with a `list`: 1 for each word of the model that
+                              * is in the list, 0 for the others; copied. The list must be public */
+    int allow_no_guarantee; /* 1: make the mechanism even if it is not TEM_GUARANTEE_EXACT or
+                              * TEM_GUARANTEE_IDEAL. Only to compare, or to attack: what it releases
+                              * is not protected */
+    uint64_t reserved[5];   /* must be 0 */
 } tem_mechanism_options;
 
 /* Makes a mechanism over a model, which must live as long as the mechanism.
@@ -639,11 +661,12 @@ typedef struct tem_mechanism_options {
  * Fails with
  *  - TEM_ERR_UNTRUSTED: the model is not trusted;
  *  - TEM_ERR_ARGUMENT: no such mechanism; both beta and gamma; an option that the mechanism does
- *    not take (tem_mechanism_properties); weights beside a certificate;
+ *    not take (tem_mechanism_properties); weights beside a certificate; a list that is missing;
+ *    no allow_no_guarantee where it is needed;
  *  - TEM_ERR_RANGE: epsilon or gamma is not positive or beyond the integers above, s gamma is
  *    beyond 64, or all weights are 0;
  *  - TEM_ERR_CERTIFICATE: the certificate is for another model, epsilon, beta or gamma;
- *  - TEM_ERR_UNSUPPORTED: Madlib without vectors;
+ *  - TEM_ERR_UNSUPPORTED: the mechanism needs another metric;
  *  - TEM_ERR_DAMAGED: lists of the model overlap;
  *  - TEM_ERR_MEMORY.
  * Cost: O(words). From the first draw for a word on, the mechanism keeps 64 bytes for that word and
@@ -673,12 +696,13 @@ typedef struct tem_mechanism_info {
     const tem_mechanism_properties *properties;
     double epsilon;
     double beta;          /* the beta that gamma was computed from; 0 if there was none */
-    uint64_t s_steps;     /* s in steps of 2^-20, exactly as the sampler uses it; 0 for Madlib */
+    uint64_t s_steps;     /* s in steps of 2^-20, exactly as the sampler uses it; 0 if the
+                           * mechanism has none */
     double s;             /* the same as a number */
-    tem_dist gamma_steps; /* gamma in steps of 2^-16; 0 for Madlib */
+    tem_dist gamma_steps; /* gamma in steps of 2^-16; 0 if it has none */
     double gamma;
     double epsilon_gamma; /* the most that one word can cost: the epsilon of local differential
-                           * privacy. Infinity for Madlib */
+                           * privacy. Infinity without an exact guarantee */
     double moved_mass;    /* EM: no probability differs from that of the untruncated mechanism by
                             * more than this; else 0 */
     tem_weights_kind weights;

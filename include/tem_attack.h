@@ -131,8 +131,11 @@ typedef struct tem_attack tem_attack;
 
 /* Prepares attacks on the output of a mechanism, which must live as long as the attack.
  * The attackers need the likelihood P(y | w) of all w for an output y. For TEM and EM tem computes
- * it from the law. For other mechanisms it draws outputs for all words, from a fixed seed, and
- * counts: `draws` for each word, and as many again shared out by the expected shares. Then
+ * it from the law. For a mechanism whose law tem can compute word by word it keeps the
+ * probabilities above a cutoff of 2^-18 or, to save memory, up to 2^-10, and shares out the rest of
+ * each law as g, the expected share of y among all outputs. For other mechanisms it draws outputs
+ * for all words, from a fixed seed, and counts: `draws` for each word, and as many again shared out
+ * by the expected shares. Then
  *     P(y | w) = (n(w, y) + g(y)) / (n(w) + 1),
  * where g is the share of y among all draws with one draw more for each word. So no likelihood is 0.
  * Such an attacker is weaker than one who knows the law.

@@ -12,15 +12,50 @@ static void mechanism_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* make_mechanism(model, mechanism, epsilon, beta, gamma, certificate or None); 0 means not given */
+enum { NUMBERS_MAX = 16 };
+
+/* Reads ((name, value), ...) into `numbers`, which has room for NUMBERS_MAX and the end. */
+static bool read_numbers(PyObject *given, tem_parameter_value *numbers) {
+    const Py_ssize_t count = PyTuple_Size(given);
+    if (count < 0 || count > NUMBERS_MAX) {
+        PyErr_SetString(PyExc_ValueError, "a mechanism takes fewer numbers");
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (!PyArg_ParseTuple(PyTuple_GetItem(given, i), "sd", &numbers[i].name, &numbers[i].value))
+            return false;
+    numbers[count].name = NULL;
+    return true;
+}
+
+/* A byte per word of the model, or NULL for None. */
+static bool read_listed(PyObject *given, const tem_model *model, const unsigned char **listed) {
+    tem_model_info info;
+    *listed = NULL;
+    if (given == Py_None)
+        return true;
+    tem_model_get_info(model, &info);
+    if (!PyBytes_Check(given) || PyBytes_Size(given) != (Py_ssize_t)info.words) {
+        PyErr_SetString(PyExc_ValueError, "the list needs one byte for each word of the model");
+        return false;
+    }
+    *listed = (const unsigned char *)PyBytes_AsString(given);
+    return true;
+}
+
+/* make_mechanism(model, mechanism, epsilon, beta, gamma, certificate or None, ((name, value), ...),
+ * listed or None, allow_no_guarantee); 0 means not given */
 static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     ext_model *model = NULL;
-    PyObject *certificate = NULL;
-    tem_mechanism_options options = {0};
+    PyObject *certificate = NULL, *given = NULL, *listed = NULL;
+    tem_parameter_value numbers[NUMBERS_MAX + 1];
+    tem_mechanism_options options = {.numbers = numbers};
     tem_error error;
-    if (!PyArg_ParseTuple(args, "O!sdddO", state->model, &model, &options.mechanism,
-                          &options.epsilon, &options.beta, &options.gamma, &certificate))
+    if (!PyArg_ParseTuple(args, "O!sdddOO!Op", state->model, &model, &options.mechanism,
+                          &options.epsilon, &options.beta, &options.gamma, &certificate,
+                          &PyTuple_Type, &given, &listed, &options.allow_no_guarantee) ||
+        !read_numbers(given, numbers) || !read_listed(listed, model->model, &options.listed))
         return NULL;
     if (Py_TYPE(certificate) == state->certificate)
         options.certificate = ((ext_certificate *)certificate)->certificate;
@@ -56,19 +91,23 @@ static PyObject *list_parameters(const tem_mechanism_properties *properties) {
 static PyObject *mechanisms(PyObject *module, PyObject *unused) {
     static const char *const guarantees[] = {[TEM_GUARANTEE_NONE] = NULL,
                                              [TEM_GUARANTEE_IDEAL] = "ideal",
-                                             [TEM_GUARANTEE_EXACT] = "exact"};
+                                             [TEM_GUARANTEE_EXACT] = "exact",
+                                             [TEM_GUARANTEE_OTHER] = "other"};
     PyObject *all = PyList_New(0);
     (void)module, (void)unused;
     for (unsigned i = 0; all != NULL && tem_mechanism_at(i) != NULL; i++) {
         const tem_mechanism_properties *p = tem_mechanism_at(i);
         PyObject *one = Py_BuildValue(
-            "{s:s, s:s, s:z, s:z, s:z, s:N, s:N, s:N, s:N, s:N, s:N}", "name", p->name, "summary",
-            p->summary, "claim", p->claim, "caveat", p->caveat, "guarantee",
-            (unsigned)p->guarantee <= TEM_GUARANTEE_EXACT ? guarantees[p->guarantee] : NULL,
-            "has_law", PyBool_FromLong(p->has_law), "takes_gamma", PyBool_FromLong(p->takes_gamma),
-            "takes_weights", PyBool_FromLong(p->takes_weights), "takes_certificate",
-            PyBool_FromLong(p->takes_certificate), "needs_vectors",
-            PyBool_FromLong(p->needs_vectors), "parameters", list_parameters(p));
+            "{s:s, s:s, s:z, s:z, s:z, s:z, s:I, s:N, s:N, s:N, s:N, s:z, s:z, s:N}", "name",
+            p->name, "summary", p->summary, "paper", p->paper, "claim", p->claim, "caveat",
+            p->caveat, "guarantee",
+            (unsigned)p->guarantee <= TEM_GUARANTEE_OTHER ? guarantees[p->guarantee] : NULL,
+            "law_digits", p->law_digits, "is_exponential", PyBool_FromLong(p->is_exponential),
+            "takes_gamma", PyBool_FromLong(p->takes_gamma), "takes_weights",
+            PyBool_FromLong(p->takes_weights), "takes_certificate",
+            PyBool_FromLong(p->takes_certificate), "needs_metric",
+            p->needs_metric == 0 ? NULL : tem_metric_name(p->needs_metric), "list", p->list,
+            "parameters", list_parameters(p));
         if (one == NULL || PyList_Append(all, one) != 0)
             Py_CLEAR(all);
         Py_XDECREF(one);
@@ -79,7 +118,8 @@ static PyObject *mechanisms(PyObject *module, PyObject *unused) {
 PyMethodDef ext_mechanism_functions[] = {
     {"mechanisms", mechanisms, METH_NOARGS, "mechanisms()"},
     {"make_mechanism", make_mechanism, METH_VARARGS,
-     "make_mechanism(model, mechanism, epsilon, beta, gamma, certificate)"},
+     "make_mechanism(model, mechanism, epsilon, beta, gamma, certificate, numbers, listed, "
+     "allow_no_guarantee)"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -169,7 +209,11 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
     if (nearest == NULL)
         return PyErr_NoMemory();
     PyThreadState *thread = PyEval_SaveThread();
-    tem_status status = tem_law_create(m->mechanism, word, DIGITS, &law, &error);
+    tem_mechanism_info info;
+    tem_mechanism_get_info(m->mechanism, &info);
+    const unsigned most = info.properties->law_digits;
+    const unsigned digits = most > 0 && most < DIGITS ? most : DIGITS;
+    tem_status status = tem_law_create(m->mechanism, word, digits, &law, &error);
     if (status == TEM_OK)
         status = tem_law_nearest(law, nearest, top, &error);
     PyEval_RestoreThread(thread);

@@ -20,19 +20,26 @@ class Mechanism(NamedTuple):
     """A mechanism and its properties.
 
     guarantee: "exact", metric differential privacy for the integers that are drawn; "ideal", what
-    its paper proves for real numbers, which floating point is not; or None. claim: the guarantee as
-    a sentence. caveat: why no bound holds for what it draws, or None.
+    its paper proves for real numbers, which floating point is not; "other", a proof for some words
+    or for another distance; or None. The last two need allow_no_guarantee=True. claim: the
+    guarantee as a sentence. caveat: why no bound holds for what it draws, or None. law_digits: how
+    many digits of its law can be computed; 0: none. is_exponential: the law can be audited and
+    inverted. needs_metric: the metric that the model must have, or None. list: what the public list
+    of words says that it needs, or None.
     """
     name: str
     summary: str
+    paper: str | None
     claim: str | None
     caveat: str | None
     guarantee: str | None
-    has_law: bool
+    law_digits: int
+    is_exponential: bool
     takes_gamma: bool
     takes_weights: bool
     takes_certificate: bool
-    needs_vectors: bool
+    needs_metric: str | None
+    list: str | None
     parameters: tuple[Parameter, ...]
 
 

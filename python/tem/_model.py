@@ -8,7 +8,7 @@ import operator
 import os
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, Unpack, overload
 
 from . import _default, _ledger, _tem
@@ -469,17 +469,34 @@ class Model:
                        f"it, or {advice}", path) from None
         return found
 
+    def _marks(self, words: Collection[str] | None) -> bytes | None:
+        """A byte for each word of the model: 1 if it is in the list. Unknown words are left out."""
+        if words is None:
+            return None
+        marks = bytearray(len(self))
+        for word in words:
+            found = self._handle.find(word)
+            if found is not None:
+                marks[found] = 1
+        return bytes(marks)
+
     def _mechanism(self, epsilon: float, beta: float | None = None, gamma: float | None = None,
-                   mechanism: str = "tem", calibrated: bool = False) -> _tem.Mechanism:
-        key = (epsilon, beta, gamma, mechanism, calibrated)
+                   mechanism: str = "tem",
+                   numbers: Mapping[str, float] | tuple[tuple[str, float], ...] | None = None,
+                   listed: Collection[str] | None = None, allow_no_guarantee: bool = False,
+                   calibrated: bool = False) -> _tem.Mechanism:
+        own = tuple(sorted(dict(numbers or ()).items()))
+        marks = self._marks(listed)
+        key = (epsilon, beta, gamma, mechanism, own, marks, allow_no_guarantee, calibrated)
         made = self._mechanisms.get(key)
         if made is None:
-            numbers = epsilon, _given("beta", beta), _given("gamma", gamma)
+            given = epsilon, _given("beta", beta), _given("gamma", gamma)
             if calibrated and not _takes_certificate(mechanism):
                 raise make("argument",
                            f"calibrated: the mechanism {mechanism} takes no certificate")
-            certificate = self._find_certificate(*numbers) if calibrated else None
-            made = _tem.make_mechanism(self._handle, mechanism, *numbers, certificate)
+            certificate = self._find_certificate(*given) if calibrated else None
+            made = _tem.make_mechanism(self._handle, mechanism, *given, certificate, own, marks,
+                                       allow_no_guarantee)
             if len(self._mechanisms) >= MECHANISMS_KEPT:
                 self._forget()
             self._mechanisms[key] = made
@@ -493,8 +510,9 @@ class Model:
 
     def _make_job(self, how: tuple[Any, ...]) -> _tem.Job:
         """how: the result of `law_and_text`."""
-        epsilon, beta, gamma, mechanism, calibrated, *text = how
-        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
+        after = 1 + POLICIES.index("unknown")  # how begins with epsilon
+        law, text = how[:after], how[after:]
+        drawn = self._mechanism(*law)
         job = _tem.Job(drawn, *text)
         self._warn_not_private(job, False, stacklevel=4)
         self._warn(drawn, stacklevel=4)
@@ -588,12 +606,14 @@ class Model:
     # ---- accounting ----
 
     def explain(self, word: str, epsilon: float, *, beta: float | None = None,
-                gamma: float | None = None, mechanism: str = "tem", calibrated: bool = False,
+                gamma: float | None = None, mechanism: str = "tem",
+                numbers: Mapping[str, float] | None = None,
+                listed: Collection[str] | None = None, calibrated: bool = False,
                 top: int = 10) -> Explanation:
         """The possible outputs of a word and their probabilities: the `top` nearest, and all
         others."""
         shown = min(_count("top", top), len(self))
-        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, numbers, listed, True, calibrated)
         pieces, number = self._handle.first_piece(word)
         if pieces == 0:  # punctuation, for which punctuation="word" draws
             number = self._handle.find(word)
@@ -622,7 +642,7 @@ class Model:
         _numpy("a channel")
         from ._channel import Channel
 
-        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated=calibrated)
         return Channel._wrap(self, _tem.make_channel(drawn, _threads(threads), progress))
 
     def _prior(self, prior: Path | float) -> _tem.Prior:
@@ -658,7 +678,7 @@ class Model:
         prior: also reports the effect on words with these frequencies: "zipf", "zipf:POWER", or
         the path of a file of counts or text, which must be public.
         """
-        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated)
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated=calibrated)
         info, workers = drawn.info(), _threads(threads)
         accountant = self._account(workers, progress, drawn)
         found = accountant.audit(drawn, workers, progress)

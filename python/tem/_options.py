@@ -34,7 +34,13 @@ class Policies(TypedDict, total=False):
         "0.001")]
     gamma: Annotated[float | None, Option(None, "the distance itself, instead of beta")]
     mechanism: Annotated[str, Option(
-        "tem", '"tem", "em", or "madlib" for comparison; tem.mechanisms() lists them')]
+        "tem", '"tem", "em", or another one for comparison; tem.mechanisms() lists them')]
+    numbers: Annotated[Mapping[str, float] | None, Option(
+        None, 'numbers of the mechanism\'s own, such as {"lambda": 0.5}')]
+    listed: Annotated[Collection[str] | None, Option(
+        None, "the public list of words that the mechanism needs")]
+    allow_no_guarantee: Annotated[bool, Option(
+        False, "also use a mechanism that has no guarantee in the model's metric")]
     calibrated: Annotated[bool, Option(
         False, "draw with the larger exponent that `calibrate` has proved for this epsilon")]
     unknown: Annotated[str, Option(
@@ -94,7 +100,12 @@ DEFAULTS: dict[str, Any] = {name: ALL[name][1].default for name in ALL if name !
 
 
 def law_and_text(given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The values that decide about the words: epsilon and the policies, in their order."""
+    """The values that decide about the words: epsilon and the policies, in their order. All of them
+    can be part of a key: `numbers` is a tuple of pairs, and `listed` a tuple."""
+    if "numbers" in given or "listed" in given:
+        numbers, listed = given.get("numbers"), given.get("listed")
+        given = {**given, "numbers": None if numbers is None else tuple(sorted(numbers.items())),
+                 "listed": None if listed is None else tuple(listed)}
     return (given["epsilon"], *[given.get(name, DEFAULTS[name]) for name in POLICIES])
 
 

@@ -1,4 +1,5 @@
 /* api_mechanism.c - tem_mechanism of tem.h and tem_law of tem_account.h. */
+#include "core/memory.h"
 #include "core/reserved.h"
 #include "core/status.h"
 #include "mech/law.h"
@@ -91,15 +92,29 @@ int tem_mechanism_get_certificate(const tem_mechanism *mechanism, tem_certificat
 
 /* ---- tem_law ---- */
 
+static tem_status make_law_from_row(const tem_mechanism *m, uint32_t word, tem_law **law,
+                                    tem_error *error) {
+    double *row = core_alloc(m->count, sizeof *row);
+    tem_status status = row == NULL ? core_fail_memory(error) : mechanism_row(m, word, row, error);
+    if (status == TEM_OK)
+        status = law_make_from_row(&m->model->space, word, row, law, error);
+    core_free(row);
+    return status;
+}
+
 tem_status tem_law_create(const tem_mechanism *mechanism, uint32_t word, unsigned digits,
                           tem_law **law, tem_error *error) {
     if (mechanism == NULL || law == NULL || !mechanism_has_word(mechanism, word) || digits < 1 ||
         digits > TEM_LAW_DIGITS_MAX)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism, a word of it and 1 to 1000 digits are needed");
-    const tem_status status = mechanism_check_law(mechanism, error);
-    return status == TEM_OK ? law_make(mechanism_exponential(mechanism), word, digits, law, error)
-                            : status;
+    const sampler *form = mechanism_exponential(mechanism);
+    const unsigned most = mechanism->ops->properties.law_digits;
+    if (most > 0 && digits > most)
+        return core_fail(error, TEM_ERR_RANGE, "the law of the mechanism %s has %u digits",
+                         mechanism->ops->properties.name, most);
+    return form != NULL && most > 0 ? law_make(form, word, digits, law, error)
+                                    : make_law_from_row(mechanism, word, law, error);
 }
 
 void tem_law_free(tem_law *law) {

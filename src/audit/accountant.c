@@ -75,7 +75,7 @@ static bool same_weights(const uint32_t *a, const uint32_t *b, uint32_t count) {
 }
 
 tem_status accountant_check(const tem_accountant *a, const tem_mechanism *m, tem_error *error) {
-    const tem_status status = mechanism_check_law(m, error);
+    const tem_status status = mechanism_check_exponential(m, error);
     if (status != TEM_OK)
         return status;
     if (m->model != a->model || !same_weights(mechanism_weights(m), a->weights, m->count))
@@ -219,7 +219,7 @@ static tem_status summarise_by_pairs(const tem_mechanism *m, const tem_prior *pr
 
 tem_status accountant_summarise_once(const tem_mechanism *m, const tem_prior *prior,
                                      const tem_run *run, tem_summary *summary, tem_error *error) {
-    const tem_status status = mechanism_check_law(m, error);
+    const tem_status status = mechanism_check_exponential(m, error);
     if (status != TEM_OK)
         return status;
     return weights_are_equal(&mechanism_exponential(m)->envelopes.weights)

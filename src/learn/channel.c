@@ -271,7 +271,7 @@ static tem_status make_totals(tem_channel *c, const tem_run *run, tem_error *err
 
 tem_status channel_create(const tem_mechanism *mechanism, const tem_run *run, tem_channel **channel,
                           tem_error *error) {
-    tem_status status = mechanism_check_law(mechanism, error);
+    tem_status status = mechanism_check_exponential(mechanism, error);
     if (status != TEM_OK)
         return status;
     const sampler *m = mechanism_exponential(mechanism);

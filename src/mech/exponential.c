@@ -4,6 +4,7 @@
  * exponential mechanism: TEM with the largest gamma that the integers allow, s gamma <= 64.
  * docs/PRIVACY.md proves both. */
 #include "mech/mechanism.h"
+#include "tem_account.h"
 
 static tem_status choose_tem(const mechanism_setup *setup, exponent *e, double *beta,
                              tem_error *error) {
@@ -80,9 +81,11 @@ static const tem_parameter em_parameters[] = {{EPSILON}, {.name = NULL}};
 const mechanism_ops mechanism_tem = {
     .properties = {.name = "tem",
                    .summary = "the Truncated Exponential Mechanism",
+                   .paper = "Carvalho, Vasiloudis, Feyisetan 2021",
                    .guarantee = TEM_GUARANTEE_EXACT,
                    .claim = exact_claim,
-                   .has_law = 1,
+                   .law_digits = TEM_LAW_DIGITS_MAX,
+                   .is_exponential = 1,
                    .takes_gamma = 1,
                    .takes_weights = 1,
                    .takes_certificate = 1,
@@ -96,9 +99,11 @@ const mechanism_ops mechanism_tem = {
 const mechanism_ops mechanism_em = {
     .properties = {.name = "em",
                    .summary = "the exponential mechanism: TEM with gamma = 64/s",
+                   .paper = "McSherry, Talwar 2007",
                    .guarantee = TEM_GUARANTEE_EXACT,
                    .claim = exact_claim,
-                   .has_law = 1,
+                   .law_digits = TEM_LAW_DIGITS_MAX,
+                   .is_exponential = 1,
                    .takes_weights = 1,
                    .parameters = em_parameters},
     .state_bytes = sizeof(sampler),

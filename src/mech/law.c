@@ -95,6 +95,27 @@ tem_status law_make(const sampler *m, uint32_t word, unsigned digits, tem_law **
     return TEM_OK;
 }
 
+tem_status law_make_from_row(const space *s, uint32_t word, const double *row, tem_law **out,
+                             tem_error *error) {
+    enum { PRECISION = 64 };
+    tem_law *law = allocate(word, s->count, PRECISION);
+    if (law == NULL)
+        return core_fail_memory(error);
+    mpfr_t one, scratch;
+    mpfr_init2(one, PRECISION);
+    mpfr_init2(scratch, PRECISION);
+    mpfr_set_ui(one, 1, MPFR_RNDN);
+    for (uint32_t y = 0; y < law->count; y++) {
+        law->distances[y] = word == TEM_NO_WORD ? UINT32_MAX : space_distance(s, word, y);
+        mpfr_set_d(law->probabilities[y], row[y], MPFR_RNDN);
+    }
+    normalise(law, one, scratch);
+    mpfr_clear(scratch);
+    mpfr_clear(one);
+    *out = law;
+    return TEM_OK;
+}
+
 void law_free(tem_law *law) {
     if (law == NULL)
         return;

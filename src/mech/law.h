@@ -23,6 +23,11 @@ struct tem_law {
  * to 1000. Fails with TEM_ERR_MEMORY. Free with law_free. */
 tem_status law_make(const sampler *m, uint32_t word, unsigned digits, tem_law **out,
                     tem_error *error);
+
+/* Makes the law of `word` from probabilities that were computed otherwise, one per word. An unknown
+ * word is at distance UINT32_MAX from every word. Fails with TEM_ERR_MEMORY. */
+tem_status law_make_from_row(const space *s, uint32_t word, const double *row, tem_law **out,
+                             tem_error *error);
 void law_free(tem_law *law);
 
 /* Sets `ids` to the `count` words nearest to the word of the law, nearest first; the lower id wins

@@ -133,13 +133,14 @@ static const tem_parameter parameters[] = {
 const mechanism_ops mechanism_madlib = {
     .properties = {.name = "madlib",
                    .summary = "noise on the vector, then the nearest word",
+                   .paper = "Feyisetan, Balle, Drake, Diethe 2020",
                    .guarantee = TEM_GUARANTEE_IDEAL,
                    .claim = "P(y | w) <= exp(epsilon d(w,w')) P(y | w') for ideal real numbers and "
                             "words of the model; its floating point is outside the claim, and so "
                             "are unknown words",
                    .caveat = "Madlib is floating point and states no bound between known and "
                              "unknown words; use the mechanism tem or em",
-                   .needs_vectors = 1,
+                   .needs_metric = TEM_EUCLIDEAN,
                    .parameters = parameters},
     .state_bytes = sizeof(madlib),
     .init = init,

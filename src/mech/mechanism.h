@@ -17,11 +17,18 @@ typedef struct mechanism_setup {
     const space *space;
     const neighbour_index *index;
     double epsilon;
-    double beta, gamma;        /* 0: not given; 0 for mechanisms that do not take gamma */
-    const uint32_t *weights;   /* NULL: all 1. A word with the weight 0 must never be drawn; a
+    double beta, gamma;              /* 0: not given; 0 for mechanisms that do not take gamma */
+    const uint32_t *weights;         /* NULL: all 1. A word with the weight 0 must never be drawn; a
                                 * mechanism that takes no weights looks at nothing else in them */
-    const exponent *certified; /* s and gamma of a certificate, or NULL */
+    const exponent *certified;       /* s and gamma of a certificate, or NULL */
+    const tem_parameter *parameters; /* the mechanism's, and in the same order their values: as */
+    const double *numbers;           /* given, or the usual ones; each within its range */
+    const uint8_t *listed;           /* 1 for each word of the public list; NULL: it takes none. Not
+                                  * there after init */
 } mechanism_setup;
+
+/* The mechanism's own number with this name, which must be among its parameters. */
+double mechanism_number(const mechanism_setup *setup, const char *name);
 
 typedef struct mechanism_ops {
     tem_mechanism_properties properties;
@@ -49,7 +56,18 @@ typedef struct mechanism_ops {
      * compute, audit and certify this law. NULL instead of a function: the mechanism has another
      * law, or a law that cannot be computed. */
     const sampler *(*exponential)(const void *state);
+
+    /* Sets probabilities[y] to P(y | word) for all words y; TEM_NO_WORD stands for an unknown word.
+     * Each has a relative error of at most 10^-MECHANISM_ROW_DIGITS. NULL instead of a function:
+     * the law is exponential, or it cannot be computed. Fails with TEM_ERR_MEMORY. Any thread. */
+    tem_status (*row)(const void *state, uint32_t word, double *probabilities, tem_error *error);
+
+    /* Returns the s and gamma of a mechanism that proves P(y | w) <= exp(2 s min(d(w,w'), gamma))
+     * P(y | w') exactly, and whose law is not exponential. NULL: it is, or nothing is proved. */
+    const exponent *(*bound)(const void *state);
 } mechanism_ops;
+
+enum { MECHANISM_ROW_DIGITS = 12, MECHANISM_PARAMETERS_MAX = 8 };
 
 /* Returns a text that says what is missing in a mechanism or contradicts itself, or NULL. tem uses
  * no mechanism that has a fault. PRIVACY: a mechanism that claims a guarantee must have the

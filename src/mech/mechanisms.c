@@ -1,5 +1,6 @@
 /* mechanisms.c - the table of all mechanisms. */
 #include "mech/mechanism.h"
+#include "tem_account.h"
 
 #include <string.h>
 
@@ -32,6 +33,20 @@ static bool takes_epsilon(const tem_mechanism_properties *p) {
     return false;
 }
 
+static size_t count_parameters(const tem_mechanism_properties *p) {
+    size_t count = 0;
+    while (p->parameters[count].name != NULL)
+        count++;
+    return count;
+}
+
+double mechanism_number(const mechanism_setup *setup, const char *name) {
+    size_t i = 0;
+    while (strcmp(setup->parameters[i].name, name) != 0)
+        i++;
+    return setup->numbers[i];
+}
+
 const char *mechanism_fault(const mechanism_ops *ops) {
     const tem_mechanism_properties *p = &ops->properties;
     if (p->name == NULL || p->summary == NULL || ops->init == NULL || ops->free == NULL ||
@@ -41,16 +56,22 @@ const char *mechanism_fault(const mechanism_ops *ops) {
         return "its name has other characters than a to z, 0 to 9, - and _";
     if (!takes_epsilon(p))
         return "it does not say which epsilon it takes";
-    if ((p->has_law || p->takes_weights || p->takes_certificate) && ops->exponential == NULL)
-        return "a law, weights and certificates need an exponential law";
-    if (p->guarantee != TEM_GUARANTEE_NONE && p->guarantee != TEM_GUARANTEE_IDEAL &&
-        p->guarantee != TEM_GUARANTEE_EXACT)
+    if ((p->is_exponential || p->takes_weights || p->takes_certificate) && ops->exponential == NULL)
+        return "weights, certificates and an exponential law need a sampler";
+    if (p->law_digits > (ops->exponential != NULL ? (unsigned)TEM_LAW_DIGITS_MAX
+                         : ops->row != NULL       ? (unsigned)MECHANISM_ROW_DIGITS
+                                                  : 0))
+        return "it cannot compute that many digits of its law";
+    if ((unsigned)p->guarantee > TEM_GUARANTEE_OTHER)
         return "its guarantee is unknown";
     if (p->guarantee != TEM_GUARANTEE_NONE && p->claim == NULL)
         return "it has a guarantee, and does not say which";
-    /* A run is charged epsilon gamma per word at most, and gamma is that of an exponential law. */
-    if (p->guarantee == TEM_GUARANTEE_EXACT && (p->caveat != NULL || ops->exponential == NULL))
+    /* A run is charged epsilon gamma per word at most, and gamma is that of the law or bound. */
+    if (p->guarantee == TEM_GUARANTEE_EXACT &&
+        (p->caveat != NULL || (ops->exponential == NULL && ops->bound == NULL)))
         return "its guarantee is exact, and its caveat or its law says otherwise";
+    if (count_parameters(p) > MECHANISM_PARAMETERS_MAX)
+        return "it takes too many numbers";
     return NULL;
 }
 

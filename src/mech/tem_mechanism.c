@@ -16,20 +16,61 @@ _Static_assert(CERTIFICATE_EXPONENT_MAX == (uint64_t)EXPONENT_MAX_UNITS << EXPON
                    (int)CERTIFICATE_S_BITS == (int)EXPONENT_S_BITS,
                "a file may hold what can be drawn from, and nothing else");
 
-static tem_status unknown_mechanism(tem_error *error) {
-    char names[128] = "";
-    for (unsigned i = 0; mechanism_at(i) != NULL; i++)
-        core_add_choice(names, sizeof names, mechanism_at(i)->properties.name,
-                        mechanism_at(i + 1) == NULL);
-    return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is %s", names);
-}
-
 /* PRIVACY: a mechanism that does not claim a bound has none. */
 const char *mechanism_why_unbounded(const tem_mechanism *m) {
     const tem_mechanism_properties *p = &m->ops->properties;
     if (p->guarantee == TEM_GUARANTEE_EXACT)
         return NULL;
     return p->caveat != NULL ? p->caveat : "the mechanism states no bound; use tem or em";
+}
+
+/* PRIVACY: refuses a mechanism that protects nothing by the model's metric, unless the caller says
+ * that this is known. */
+static tem_status check_guarantee(const tem_mechanism_options *o, const tem_mechanism_properties *p,
+                                  tem_error *error) {
+    if (p->guarantee == TEM_GUARANTEE_EXACT || p->guarantee == TEM_GUARANTEE_IDEAL ||
+        o->allow_no_guarantee != 0)
+        return TEM_OK;
+    return core_fail(
+        error, TEM_ERR_ARGUMENT,
+        "the mechanism %s has no guarantee in the model's metric, and allow_no_guarantee "
+        "is not set",
+        p->name);
+}
+
+static bool is_own_number(const char *name) {
+    return strcmp(name, "epsilon") != 0 && strcmp(name, "beta") != 0 && strcmp(name, "gamma") != 0;
+}
+
+/* Whether a mechanism takes a number of this name by tem_mechanism_options.numbers. */
+static bool takes_number(const tem_mechanism_properties *p, const char *name) {
+    for (const tem_parameter *one = p->parameters; one->name != NULL; one++)
+        if (is_own_number(name) && strcmp(one->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Sets numbers[i] to the value of parameter i: as given, or the usual one. epsilon, beta and gamma
+ * are not among them: they have fields of their own. */
+static tem_status take_numbers(const tem_mechanism_options *o, const tem_mechanism_properties *p,
+                               double *numbers, tem_error *error) {
+    for (const tem_parameter_value *given = o->numbers; given != NULL && given->name != NULL;
+         given++)
+        if (!takes_number(p, given->name))
+            return core_fail(error, TEM_ERR_ARGUMENT,
+                             "the mechanism %s takes no number of that name", p->name);
+    for (size_t i = 0; p->parameters[i].name != NULL; i++) {
+        const tem_parameter *one = &p->parameters[i];
+        const tem_parameter_value *given = o->numbers;
+        while (given != NULL && given->name != NULL && strcmp(given->name, one->name) != 0)
+            given++;
+        const bool is_given_here = given != NULL && given->name != NULL;
+        numbers[i] = is_given_here ? given->value : one->usual;
+        if (is_own_number(one->name) && !(numbers[i] >= one->least && numbers[i] <= one->most))
+            return core_fail(error, TEM_ERR_RANGE, "%s must be between %g and %g", one->name,
+                             one->least, one->most);
+    }
+    return TEM_OK;
 }
 
 /* PRIVACY: refuses an option that the mechanism does not take. Ignoring it would leave the user
@@ -40,6 +81,9 @@ static tem_status check_options(const tem_mechanism_options *o, const mechanism_
     const char *fault = mechanism_fault(ops);
     if (fault != NULL)
         return core_fail(error, TEM_ERR_UNSUPPORTED, "the mechanism is not used: %s", fault);
+    const tem_status status = check_guarantee(o, p, error);
+    if (status != TEM_OK)
+        return status;
     if (!isfinite(o->epsilon) || o->epsilon <= 0)
         return core_fail(error, TEM_ERR_RANGE, "epsilon must be a positive number");
     const bool has_beta = is_given(o->beta);
@@ -49,12 +93,26 @@ static tem_status check_options(const tem_mechanism_options *o, const mechanism_
     if ((has_beta || has_gamma) && !p->takes_gamma)
         return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no beta or gamma",
                          p->name);
+    if (p->list != NULL && o->listed == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the mechanism %s needs a public list of words: %s", p->name, p->list);
+    if (p->list == NULL && o->listed != NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no list of words",
+                         p->name);
     if (o->weights != NULL && !p->takes_weights)
         return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no output weights",
                          p->name);
     if (o->certificate != NULL && !p->takes_certificate)
         return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no certificate", p->name);
     return TEM_OK;
+}
+
+/* The s and gamma of the mechanism's law or bound; NULL if it has neither. */
+static const exponent *mechanism_exponent(const tem_mechanism *m) {
+    const sampler *form = mechanism_exponential(m);
+    if (form != NULL)
+        return &form->envelopes.exponent;
+    return m->ops->bound == NULL ? NULL : m->ops->bound(m->state);
 }
 
 /* Compares a mechanism with what its options and its properties say.
@@ -67,11 +125,10 @@ static tem_status check_made(const tem_mechanism *m, const tem_mechanism_options
     if (o->epsilon < p->least || o->epsilon > p->most)
         return core_fail(error, TEM_ERR_RANGE, "epsilon must be between %g and %g", p->least,
                          p->most);
-    const sampler *form = mechanism_exponential(m);
-    if (m->ops->properties.guarantee == TEM_GUARANTEE_EXACT && form == NULL)
+    const exponent *e = mechanism_exponent(m);
+    if (m->ops->properties.guarantee == TEM_GUARANTEE_EXACT && e == NULL)
         return core_fail(error, TEM_ERR_UNSUPPORTED, "the mechanism has lost its law");
-    if (o->certificate != NULL && (form->envelopes.exponent.s != o->certificate->s ||
-                                   form->envelopes.exponent.gamma != o->certificate->gamma))
+    if (o->certificate != NULL && (e->s != o->certificate->s || e->gamma != o->certificate->gamma))
         return core_fail(error, TEM_ERR_CERTIFICATE,
                          "the mechanism has another exponent than the certificate");
     return TEM_OK;
@@ -81,15 +138,22 @@ static tem_status check_made(const tem_mechanism *m, const tem_mechanism_options
  * otherwise those that the mechanism derives from epsilon by the theorem. */
 static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, tem_error *error) {
     exponent certified = {0, 0};
+    double numbers[MECHANISM_PARAMETERS_MAX];
+    tem_status status = take_numbers(o, &m->ops->properties, numbers, error);
+    if (status != TEM_OK)
+        return status;
     mechanism_setup setup = {.space = &m->model->space,
                              .index = &m->model->index,
                              .epsilon = o->epsilon,
                              .beta = o->beta,
-                             .gamma = o->gamma};
+                             .gamma = o->gamma,
+                             .parameters = m->ops->properties.parameters,
+                             .numbers = numbers,
+                             .listed = o->listed};
     const uint32_t *given = o->weights;
     m->has_own_weights = given != NULL;
     if (o->certificate != NULL) {
-        const tem_status status = certificate_check_options(m->model, o, error);
+        status = certificate_check_options(m->model, o, error);
         if (status != TEM_OK)
             return status;
         certified = (exponent){.s = o->certificate->s, .gamma = o->certificate->gamma};
@@ -99,7 +163,7 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
         given = o->certificate->weights;
     }
     uint32_t *outputs = NULL;
-    tem_status status = model_output_weights(m->model, given, &outputs, error);
+    status = model_output_weights(m->model, given, &outputs, error);
     setup.weights = outputs;
     if (status == TEM_OK)
         status = m->ops->init(m->state, &setup, &m->beta, error);
@@ -111,7 +175,8 @@ tem_status mechanism_create(const tem_model *model, const tem_mechanism_options 
                             tem_mechanism **mechanism, tem_error *error) {
     const mechanism_ops *ops =
         mechanism_find(options->mechanism == NULL ? "tem" : options->mechanism);
-    return ops == NULL ? unknown_mechanism(error)
+    return ops == NULL ? core_fail(error, TEM_ERR_ARGUMENT,
+                                   "no mechanism has this name; tem_mechanism_at lists them all")
                        : mechanism_make(model, ops, options, mechanism, error);
 }
 
@@ -126,10 +191,11 @@ tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
     status = check_options(options, ops, error);
     if (status != TEM_OK)
         return status;
-    if (ops->properties.needs_vectors && !model->space.metric->is_euclidean)
+    const tem_metric needed = ops->properties.needs_metric;
+    if (needed != 0 && model->space.metric->id != needed)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
-                         "the mechanism %s needs a model of the euclidean metric",
-                         ops->properties.name);
+                         "the mechanism %s needs a model of the %s metric", ops->properties.name,
+                         metric_find(needed)->name);
     tem_mechanism *m = core_alloc_zero(1, sizeof *m);
     if (m == NULL)
         return core_fail_memory(error);
@@ -160,13 +226,14 @@ const sampler *mechanism_exponential(const tem_mechanism *m) {
     return m->ops->exponential == NULL ? NULL : m->ops->exponential(m->state);
 }
 
-tem_status mechanism_check_law(const tem_mechanism *m, tem_error *error) {
-    if (m->ops->properties.has_law && mechanism_exponential(m) != NULL)
+tem_status mechanism_check_exponential(const tem_mechanism *m, tem_error *error) {
+    if (m->ops->properties.is_exponential && mechanism_exponential(m) != NULL)
         return TEM_OK;
-    return core_fail(error, TEM_ERR_UNSUPPORTED,
-                     "the distribution of the mechanism %s cannot be computed; it can only be "
-                     "drawn from",
-                     m->ops->properties.name);
+    return core_fail(
+        error, TEM_ERR_UNSUPPORTED,
+        "the law of the mechanism %s is not exponential, so tem cannot audit or invert "
+        "it",
+        m->ops->properties.name);
 }
 
 /* The largest term of Z(w) that is near at hand: that of w itself or, if w is no output, that of
@@ -207,7 +274,7 @@ static tem_weights_kind weights_kind(const tem_mechanism *m) {
 }
 
 void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
-    const sampler *form = mechanism_exponential(m);
+    const exponent *e = mechanism_exponent(m);
     *info = (tem_mechanism_info){
         .properties = &m->ops->properties,
         .epsilon = m->epsilon,
@@ -216,15 +283,15 @@ void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
         .weights = weights_kind(m),
     };
     memcpy(info->certificate, m->certificate.hash, sizeof info->certificate);
-    if (form == NULL)
+    if (e == NULL)
         return;
-    const exponent *e = &form->envelopes.exponent;
     info->s_steps = e->s;
     info->s = exponent_s_value(e->s);
     info->gamma_steps = e->gamma;
     info->gamma = (double)e->gamma / TEM_DIST_ONE;
     info->epsilon_gamma = mechanism_why_unbounded(m) == NULL ? m->epsilon * info->gamma : INFINITY;
-    info->moved_mass = moved_mass(m, form);
+    if (mechanism_exponential(m) != NULL)
+        info->moved_mass = moved_mass(m, mechanism_exponential(m));
 }
 
 const uint32_t *mechanism_weights(const tem_mechanism *m) {
@@ -261,24 +328,47 @@ tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *
                            m->ops->properties.name);
 }
 
-tem_status mechanism_self(const tem_mechanism *m, uint32_t word, double *self, tem_error *error) {
-    const tem_status status = mechanism_check_law(m, error);
-    if (status != TEM_OK)
-        return status;
+/* The row of an exponential law. An unknown word is at distance gamma from every word. */
+static void exponential_row(const sampler *form, uint32_t word, double *probabilities) {
     enum { TILE = 256 };
     _Static_assert(EXPONENT_BITS == 36, "one unit of the exponent is 2^36");
-    const sampler *form = mechanism_exponential(m);
+    const uint32_t count = form->envelopes.weights.count;
     tem_dist distances[TILE];
-    double total = 0;
-    for (uint32_t y = 0; y < m->count; y++) {
-        if (y % TILE == 0)
-            space_distances(form->space, word, y, m->count - y < TILE ? m->count - y : TILE,
-                            distances);
-        const uint64_t x = exponent_at(&form->envelopes.exponent, distances[y % TILE]);
-        total += weights_at(&form->envelopes.weights, y) * exp((double)x * -0x1p-36);
+    long double total = 0;
+    for (uint32_t y = 0; y < count; y++) {
+        if (y % TILE == 0 && word != TEM_NO_WORD)
+            space_distances(form->space, word, y, count - y < TILE ? count - y : TILE, distances);
+        const uint64_t x = exponent_at(&form->envelopes.exponent,
+                                       word == TEM_NO_WORD ? UINT32_MAX : distances[y % TILE]);
+        probabilities[y] = weights_at(&form->envelopes.weights, y) * exp((double)x * -0x1p-36);
+        total += probabilities[y];
     }
-    *self = weights_at(&form->envelopes.weights, word) / total;
+    for (uint32_t y = 0; y < count; y++)
+        probabilities[y] = (double)(probabilities[y] / total);
+}
+
+tem_status mechanism_row(const tem_mechanism *m, uint32_t word, double *probabilities,
+                         tem_error *error) {
+    const sampler *form = mechanism_exponential(m);
+    if (m->ops->properties.law_digits == 0 || (form == NULL && m->ops->row == NULL))
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "the distribution of the mechanism %s cannot be computed; it can only be "
+                         "drawn from",
+                         m->ops->properties.name);
+    if (form == NULL)
+        return m->ops->row(m->state, word, probabilities, error);
+    exponential_row(form, word, probabilities);
     return TEM_OK;
+}
+
+tem_status mechanism_self(const tem_mechanism *m, uint32_t word, double *self, tem_error *error) {
+    double *probabilities = core_alloc(m->count, sizeof *probabilities);
+    const tem_status status = probabilities == NULL ? core_fail_memory(error)
+                                                    : mechanism_row(m, word, probabilities, error);
+    if (status == TEM_OK)
+        *self = probabilities[word];
+    core_free(probabilities);
+    return status;
 }
 
 static int compare_doubles(const void *a, const void *b) {

@@ -51,9 +51,15 @@ const char *mechanism_why_unbounded(const tem_mechanism *m);
  * mechanism_ops.exponential. */
 const sampler *mechanism_exponential(const tem_mechanism *mechanism);
 
-/* Fails with TEM_ERR_UNSUPPORTED if tem cannot compute the law of the mechanism. After TEM_OK
- * mechanism_exponential is not NULL. */
-tem_status mechanism_check_law(const tem_mechanism *mechanism, tem_error *error);
+/* Fails with TEM_ERR_UNSUPPORTED if mechanism_exponential is NULL: audits, certificates, channels
+ * need an exponential law. */
+tem_status mechanism_check_exponential(const tem_mechanism *mechanism, tem_error *error);
+
+/* Sets probabilities[y] to P(y | word) for all words y, with a relative error of at most
+ * 10^-MECHANISM_ROW_DIGITS. word may be TEM_NO_WORD. Fails with TEM_ERR_UNSUPPORTED if tem cannot
+ * compute the law of the mechanism, TEM_ERR_MEMORY. Any thread. */
+tem_status mechanism_row(const tem_mechanism *mechanism, uint32_t word, double *probabilities,
+                         tem_error *error);
 
 /* Whether `word` is the id of a word of the model, or TEM_NO_WORD. */
 bool mechanism_has_word(const tem_mechanism *mechanism, uint32_t word);

@@ -254,16 +254,28 @@ static void test_words_count_from_1(void **state) {
     assert_string_equal(error.message, "word 3 is NULL");
 }
 
+static const tem_mechanism_properties *find_properties(const char *name) {
+    unsigned i = 0;
+    while (strcmp(tem_mechanism_at(i)->name, name) != 0)
+        i++;
+    return tem_mechanism_at(i);
+}
+
 /* Creates a mechanism with this value of one parameter, and epsilon 1 if it is another. */
 static tem_status try_parameter(const char *name, const char *parameter, double value) {
-    tem_mechanism_options options = {.mechanism = name, .epsilon = 1};
+    const tem_parameter_value own[] = {{parameter, value}, {NULL, 0}};
+    static const unsigned char listed[COUNT] = {1, 1};
+    tem_mechanism_options options = {.mechanism = name, .epsilon = 1, .allow_no_guarantee = 1};
     tem_mechanism *made = NULL;
+    options.listed = find_properties(name)->list != NULL ? listed : NULL;
     if (strcmp(parameter, "epsilon") == 0)
         options.epsilon = value;
     else if (strcmp(parameter, "beta") == 0)
         options.beta = value;
-    else
+    else if (strcmp(parameter, "gamma") == 0)
         options.gamma = value;
+    else
+        options.numbers = own;
     const tem_status status = tem_mechanism_create(model, &options, &made, NULL);
     tem_mechanism_free(made);
     return status;
@@ -306,6 +318,122 @@ static void test_options_not_taken(void **state) {
     assert_string_equal(error.message, "the mechanism madlib takes no output weights");
     assert_null(made);
 }
+
+/* PRIVACY: a mechanism without a guarantee in the model's metric is made only if the caller allows
+ * it. */
+static void test_no_guarantee_is_refused(void **state) {
+    (void)state;
+    const tem_guarantee refused[] = {TEM_GUARANTEE_NONE, TEM_GUARANTEE_OTHER};
+    mechanism_ops ops = mechanism_madlib;
+    tem_mechanism_options options = {.epsilon = 50};
+    tem_mechanism *made = NULL;
+    tem_error error;
+    assert_int_equal(mechanism_make(model, &ops, &options, &made, &error), TEM_OK);
+    tem_mechanism_free(made);
+    for (size_t i = 0; i < 2; i++) {
+        ops.properties.guarantee = refused[i];
+        options.allow_no_guarantee = 0;
+        made = NULL;
+        assert_int_equal(mechanism_make(model, &ops, &options, &made, &error), TEM_ERR_ARGUMENT);
+        assert_non_null(strstr(error.message, "has no guarantee in the model's metric"));
+        options.allow_no_guarantee = 1;
+        assert_int_equal(mechanism_make(model, &ops, &options, &made, &error), TEM_OK);
+        assert_non_null(tem_job_why_not_private(made, &(tem_job){0}));
+        tem_mechanism_free(made);
+    }
+}
+
+static const tem_parameter own_parameters[] = {
+    {.name = "epsilon", .most = INFINITY},
+    {.name = "lambda", .least = 0.25, .most = 1, .usual = 0.5},
+    {.name = NULL}};
+
+/* Puts what it was given where the test finds it. */
+static double given_lambda;
+static unsigned char given_list;
+static tem_status init_own(void *made, const mechanism_setup *setup, double *beta,
+                           tem_error *error) {
+    given_lambda = mechanism_number(setup, "lambda");
+    given_list = setup->listed[1];
+    return mechanism_madlib.init(made, setup, beta, error);
+}
+
+/* A mechanism gets its own numbers and its list, and nothing else is taken for them. */
+static void test_own_numbers(void **state) {
+    (void)state;
+    static const unsigned char listed[COUNT] = {0, 1};
+    tem_parameter_value numbers[] = {{"lambda", 0.75}, {NULL, 0}};
+    mechanism_ops ops = mechanism_madlib;
+    tem_mechanism_options options = {.epsilon = 50, .listed = listed};
+    tem_mechanism *made = NULL;
+    ops.init = init_own;
+    ops.properties.parameters = own_parameters;
+    ops.properties.list = "some words";
+    assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_OK);
+    assert_true(given_lambda == 0.5 && given_list == 1);
+    tem_mechanism_free(made);
+    made = NULL;
+    options.numbers = numbers;
+    assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_OK);
+    assert_true(given_lambda == 0.75);
+    tem_mechanism_free(made);
+    made = NULL;
+    const double outside[] = {nextafter(0.25, 0), nextafter(1, 2), NAN, -INFINITY};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+        numbers[0].value = outside[i];
+        assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_ERR_RANGE);
+    }
+    numbers[0] = (tem_parameter_value){"epsilon", 50}; /* it has a field of its own */
+    assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_ERR_ARGUMENT);
+    numbers[0] = (tem_parameter_value){"mu", 0.5};
+    assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_ERR_ARGUMENT);
+    options.numbers = NULL;
+    options.listed = NULL;
+    assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_ERR_ARGUMENT);
+    ops.properties.list = NULL;
+    ops.init = mechanism_madlib.init;
+    options.listed = listed;
+    assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_ERR_ARGUMENT);
+    assert_null(made);
+}
+
+/* P(y | w) = 1/COUNT. */
+static tem_status row_of_ones(const void *made, uint32_t word, double *probabilities,
+                              tem_error *error) {
+    (void)made, (void)word, (void)error;
+    for (uint32_t y = 0; y < COUNT; y++)
+        probabilities[y] = 1.0 / COUNT;
+    return TEM_OK;
+}
+
+/* A law by rows can be explained, to as many digits as it has, and neither audited nor inverted. */
+static void test_law_by_rows(void **state) {
+    (void)state;
+    mechanism_ops ops = mechanism_madlib;
+    const tem_mechanism_options options = {.epsilon = 50};
+    tem_mechanism *made = NULL;
+    tem_law *found = NULL;
+    tem_channel *inverted = NULL;
+    double self = 0;
+    ops.row = row_of_ones;
+    ops.properties.law_digits = MECHANISM_ROW_DIGITS;
+    assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_OK);
+    const unsigned most = MECHANISM_ROW_DIGITS;
+    assert_int_equal(tem_law_create(made, 0, most + 1, &found, NULL), TEM_ERR_RANGE);
+    assert_int_equal(tem_law_create(made, 1, most, &found, NULL), TEM_OK);
+    assert_true(tem_law_probability(found, 0) == 1.0 / COUNT);
+    assert_true(fabs(tem_law_support(found) - COUNT) < 1e-12);
+    assert_int_equal(tem_law_distance(found, 1), 0);
+    assert_int_equal(tem_mechanism_self(made, 2, &self, NULL), TEM_OK);
+    assert_true(self == 1.0 / COUNT);
+    assert_int_equal(tem_channel_create(made, NULL, &inverted, NULL), TEM_ERR_UNSUPPORTED);
+    tem_law_free(found);
+    tem_mechanism_free(made);
+}
+
+static const tem_parameter too_many[] = {
+    {.name = "epsilon"}, {.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"},
+    {.name = "e"},       {.name = "f"}, {.name = "g"}, {.name = "h"}, {.name = NULL}};
 
 static void assert_faulty(mechanism_ops ops) {
     assert_non_null(mechanism_fault(&ops));
@@ -351,6 +479,18 @@ static void test_faulty_mechanisms(void **state) {
     assert_faulty(ops);
     ops = mechanism_madlib;
     ops.properties.takes_weights = 1;
+    assert_faulty(ops);
+    ops = mechanism_madlib;
+    ops.row = row_of_ones;
+    ops.properties.law_digits = MECHANISM_ROW_DIGITS;
+    assert_null(mechanism_fault(&ops));
+    ops.properties.law_digits++;
+    assert_faulty(ops);
+    ops = mechanism_madlib;
+    ops.properties.law_digits = 1;
+    assert_faulty(ops);
+    ops = mechanism_madlib;
+    ops.properties.parameters = too_many;
     assert_faulty(ops);
     ops = mechanism_madlib;
     ops.properties.guarantee = (tem_guarantee)9;
@@ -417,7 +557,7 @@ static void test_lying_mechanisms(void **state) {
     ops.properties.claim = NULL;
     assert_int_equal(make_from(model, &ops, NULL, &made), TEM_ERR_UNSUPPORTED);
     ops = mechanism_tem;
-    ops.properties.needs_vectors = 1;
+    ops.properties.needs_metric = TEM_EUCLIDEAN;
     assert_int_equal(tem_model_build(vectors, &l1, NULL, &other_metric, NULL), TEM_OK);
     assert_int_equal(make_from(other_metric, &ops, NULL, &made), TEM_ERR_UNSUPPORTED);
     assert_null(made);
@@ -1092,6 +1232,9 @@ int main(void) {
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_options_not_taken),
         cmocka_unit_test(test_faulty_mechanisms),
+        cmocka_unit_test(test_no_guarantee_is_refused),
+        cmocka_unit_test(test_own_numbers),
+        cmocka_unit_test(test_law_by_rows),
         cmocka_unit_test(test_lying_mechanisms),
         cmocka_unit_test(test_mechanisms),
         cmocka_unit_test(test_texts),
