@@ -206,9 +206,10 @@ typedef struct row_reading {
     emission_row *row;
     const void *state;
     const double *shares;
-    double *rows;   /* one per thread */
-    double *totals; /* per thread: the sum of rows, weighed by shares, per output */
-    double cutoff;  /* of the second reading */
+    double *rows;     /* one per thread */
+    uint64_t *totals; /* per thread and output: g(y) in steps of 2^-62. Sums of integers do not
+                       * depend on their order, so results do not depend on the threads */
+    double cutoff;    /* of the second reading */
     atomic_uint_fast64_t counts[CUTOFFS]; /* pairs above each cutoff */
     _Atomic(uint64_t) *places;            /* per output: pairs, then the place of the next one */
     atomic_int failure;                   /* a tem_status */
@@ -227,10 +228,10 @@ static const double *read_row(row_reading *r, uint64_t input, unsigned thread) {
 static void count_row(void *context, uint64_t input, unsigned thread) {
     row_reading *r = context;
     const double *row = read_row(r, input, thread);
-    double *totals = r->totals + (size_t)thread * r->e->words;
+    uint64_t *totals = r->totals + (size_t)thread * r->e->words;
     uint64_t counts[CUTOFFS] = {0};
     for (uint32_t y = 0; row != NULL && y < r->e->words; y++) {
-        totals[y] += r->shares[input] * row[y];
+        totals[y] += (uint64_t)(r->shares[input] * row[y] * 0x1p62);
         for (int c = 0; c < CUTOFFS && row[y] > cutoffs[c]; c++)
             counts[c]++;
     }
@@ -281,7 +282,9 @@ static void end_first_reading(row_reading *r, unsigned threads) {
     r->cutoff = cutoffs[c];
     for (unsigned t = 0; t < threads; t++)
         for (uint32_t y = 0; y < e->words; y++)
-            e->marginals[y] += r->totals[(size_t)t * e->words + y];
+            r->totals[y] += t > 0 ? r->totals[(size_t)t * e->words + y] : 0;
+    for (uint32_t y = 0; y < e->words; y++)
+        e->marginals[y] = (double)r->totals[y] * 0x1p-62;
 }
 
 /* Turns the numbers of pairs of each output into their places. */
