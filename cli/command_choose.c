@@ -408,7 +408,7 @@ static void print_help(const option_spec *table) {
     puts(
         "usage: tem choose --self P | --support N | --bayes P [OPTIONS]\n"
         "       tem choose --bayes P MODEL... [OPTIONS]\n"
-        "       tem choose --bayes P --context LM --text PUBLIC.txt [OPTIONS]\n"
+        "       tem choose --bayes P --context LM --public TEXT [OPTIONS]\n"
         "\n"
         "Finds the largest epsilon that keeps the target, and shows the effects of other\n"
         "epsilons. tem computes them from the law, not by drawing.\n"
@@ -495,9 +495,9 @@ static int choose_by_context(const choose_request *r, size_t operands) {
                                      .sample = r->sample,
                                      .json = r->json};
     if (r->context_path == NULL)
-        return talk_usage("choose", "--text goes with --context LM");
+        return talk_usage("choose", "--public goes with --context LM");
     if (r->text_path == NULL)
-        return talk_usage("choose", "--context draws and attacks a public text: --text PUBLIC.txt, "
+        return talk_usage("choose", "--context draws and attacks a public text: --public TEXT, "
                                     "and not the text that LM was made from");
     if (r->bayes <= 0 || operands > 0 || r->calibrated || r->plot_path != NULL)
         return talk_usage("choose", "--context goes with --bayes P, and not with models as "
@@ -527,7 +527,7 @@ int command_choose(int argc, char *const *argv) {
         PRIOR_OPTION(r.prior_name),
         {"context", 0, OPTION_TEXT, &r.context_path, "LM",
          "--bayes: the attacker also knows the context, by a file of 'tem ngram'", 0, 0},
-        {"text", 0, OPTION_TEXT, &r.text_path, "FILE",
+        {"public", 0, OPTION_TEXT, &r.text_path, "FILE",
          "--context: a PUBLIC text to draw for and attack, one document per line", 0, 0},
         {"sample", 0, OPTION_COUNT, &r.sample, "N",
          "--context: take documents of the text until they have N words; 0: all\n"
