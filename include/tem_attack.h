@@ -32,9 +32,9 @@ typedef struct tem_ngram tem_ngram;
 
 /* Counts n-grams of PUBLIC texts and smooths them: interpolated Kneser-Ney, with one discount
  * D = n1 / (n1 + 2 n2) per order, where n1 and n2 are the numbers of n-grams of this order with the
- * count 1 and 2 (D is 1/2 if there is none with the count 1). Lower orders count how many words come
- * before an n-gram, not how often it occurs; n-grams that begin a document count as often as they
- * occur. The last step mixes with the uniform distribution.
+ * count 1 and 2 (D is 1/2 if there is none with the count 1). Lower orders count how many words
+ * come before an n-gram, not how often it occurs; n-grams that begin a document count as often as
+ * they occur. The last step mixes with the uniform distribution.
  *   paths     `count` texts, at least 1, plain or gzip, one document per line; "-" is standard
  *             input. tem cuts them into words as tem_privatize_text does. A line without words is
  *             no document
@@ -51,9 +51,9 @@ TEM_API tem_status tem_ngram_train(const tem_model *model, const char *const *pa
 /* Reads an n-gram model in ARPA format, plain or gzip, with orders 1 to 2 or 1 to 3, as
  * tem_ngram_save and other programs write it. The words must be those of the model, letter by
  * letter. n-grams with a word that the model does not have are left out; the probability of such a
- * word alone goes to the unknown word. A word of the model that the file does not have gets an equal
- * part of the probability of the unknown word. tem computes the back-off weights anew, so that the
- * probabilities after each history add up to 1.
+ * word alone goes to the unknown word. A word of the model that the file does not have gets an
+ * equal part of the probability of the unknown word. tem computes the back-off weights anew, so
+ * that the probabilities after each history add up to 1.
  * Fails with TEM_ERR_FILE, TEM_ERR_FORMAT with the line (not ARPA, cut short, counts that do not
  * match, a number above 0 as logarithm of a probability, a repeated n-gram, a trigram whose first
  * two words are no bigram, probabilities after a history that add up to more than 1; or no word is
@@ -137,8 +137,8 @@ typedef struct tem_attack tem_attack;
  * for all words, from a fixed seed, and counts: `draws` for each word, and as many again shared out
  * by the expected shares. Then
  *     P(y | w) = (n(w, y) + g(y)) / (n(w) + 1),
- * where g is the share of y among all draws with one draw more for each word. So no likelihood is 0.
- * Such an attacker is weaker than one who knows the law.
+ * where g is the share of y among all draws with one draw more for each word. So no likelihood is
+ * 0. Such an attacker is weaker than one who knows the law.
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_RANGE (more than 2^31
  * draws), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: that of tem_channel_create; or the draws. */
 TEM_API tem_status tem_attack_create(const tem_mechanism *mechanism,
@@ -146,8 +146,8 @@ TEM_API tem_status tem_attack_create(const tem_mechanism *mechanism,
                                      tem_attack **attack, tem_error *error);
 TEM_API void tem_attack_free(tem_attack *attack);
 
-/* Writes the expected shares of all words of the model and, as the last number, of the unknown words;
- * they add up to 1 (tem_channel_expect). Fails with TEM_ERR_ARGUMENT. */
+/* Writes the expected shares of all words of the model and, as the last number, of the unknown
+ * words; they add up to 1 (tem_channel_expect). Fails with TEM_ERR_ARGUMENT. */
 TEM_API tem_status tem_attack_shares(const tem_attack *attack, double *shares, tem_error *error);
 
 /* Words of documents, one document after the other. */
@@ -159,18 +159,19 @@ typedef struct tem_documents {
 } tem_documents;
 
 /* Guesses the word behind each released word.
- *   released    the released words. TEM_NO_WORD: the position shows that the original was an unknown
- *               word, such as <unk>; the guess for it is TEM_NO_WORD
+ *   released    the released words. TEM_NO_WORD: the position shows that the original was an
+ *               unknown word, such as <unk>; the guess for it is TEM_NO_WORD
  *   guesses     receives an id per released word; TEM_NO_WORD also where there is no guess
  *   success     receives, per released word, how probable the attacker thinks it is that the guess
  *               is right (trigram: among the words of the beam, times the probability of these by
  *               order 2); NaN for itself and nearest; may be NULL
  * The result is the same for every number of threads.
- * Fails with TEM_ERR_ARGUMENT (also: no n-gram model, or one of order 2 for trigram), TEM_ERR_FORMAT
- * (a word that the mechanism never outputs), TEM_ERR_RANGE (trigram: a document of more than 65,536
- * words), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost per released word: one distance per word of the
- * model; bigram: and four operations per seen bigram; trigram: and 2 beam^3 operations. Memory per
- * thread: 2 kB per word of the model; trigram: also 8 beam^2 bytes per word of a document. */
+ * Fails with TEM_ERR_ARGUMENT (also: no n-gram model, or one of order 2 for trigram),
+ * TEM_ERR_FORMAT (a word that the mechanism never outputs), TEM_ERR_RANGE (trigram: a document of
+ * more than 65,536 words), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost per released word: one distance
+ * per word of the model; bigram: and four operations per seen bigram; trigram: and 2 beam^3
+ * operations. Memory per thread: 2 kB per word of the model; trigram: also 8 beam^2 bytes per word
+ * of a document. */
 TEM_API tem_status tem_attack_guess(const tem_attack *attack, tem_attacker attacker,
                                     const tem_documents *released, const tem_run *run,
                                     uint32_t *guesses, double *success, tem_error *error);
@@ -186,8 +187,8 @@ TEM_API tem_status tem_attack_candidates(const tem_attack *attack, uint32_t rele
                                          double *posteriors, tem_error *error);
 
 /* Wilson's interval for the probability behind `successes` of `trials`, with about 95 % confidence
- * if the trials are independent: 0 and 1 without trials. Fails with TEM_ERR_ARGUMENT (more successes
- * than trials). Any thread. */
+ * if the trials are independent: 0 and 1 without trials. Fails with TEM_ERR_ARGUMENT (more
+ * successes than trials). Any thread. */
 TEM_API tem_status tem_wilson_interval(uint64_t successes, uint64_t trials, double *low,
                                        double *high, tem_error *error);
 

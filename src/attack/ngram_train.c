@@ -24,7 +24,7 @@ typedef struct key_counts {
     uint64_t count;
 } key_counts;
 
-typedef struct training {
+typedef struct ngram_training {
     tem_ngram *g;
     uint32_t order;
     uint64_t *keys; /* one per word, in the order of the text */
@@ -33,7 +33,7 @@ typedef struct training {
     uint64_t in_document; /* words of this document */
     bool out_of_memory;
     key_counts three, two; /* of trigrams, for order 3, and of bigrams */
-} training;
+} ngram_training;
 
 /* ------------------------------------------------------------- counting -- */
 
@@ -53,7 +53,7 @@ static uint32_t key_w(uint64_t key) {
     return (uint32_t)(key & PART_MASK);
 }
 
-static void add_symbol(training *t, uint32_t w) {
+static void add_symbol(ngram_training *t, uint32_t w) {
     if (t->count == t->room) {
         const uint64_t room = t->room < 65536 ? 65536 : t->room * 2;
         uint64_t *grown = core_resize(t->keys, room * sizeof *grown);
@@ -70,19 +70,19 @@ static void add_symbol(training *t, uint32_t w) {
 }
 
 static void add_word(void *context, uint32_t id) {
-    training *t = context;
+    ngram_training *t = context;
     t->g->info.unknown += id == TEM_NO_WORD;
     t->in_document++;
     add_symbol(t, id == TEM_NO_WORD ? t->g->unknown : id);
 }
 
-static void begin_document(training *t) {
+static void begin_document(ngram_training *t) {
     t->u = t->g->symbols; /* pad */
     t->v = t->g->edge;
     t->in_document = 0;
 }
 
-static tem_status read_text(training *t, const tem_model *model, const char *path,
+static tem_status read_text(ngram_training *t, const tem_model *model, const char *path,
                             const tem_run *run, tem_error *error) {
     public_text text;
     const char *line = NULL;
@@ -132,7 +132,7 @@ static tem_status count_keys(uint64_t *keys, uint64_t count, key_counts *out, te
 
 /* The bigrams of trigrams: each counts how many different words come before it. A bigram that
  * begins a document has only `pad` before it, and counts as often as it occurs. */
-static tem_status count_lower(const training *t, key_counts *out, tem_error *error) {
+static tem_status count_lower(const ngram_training *t, key_counts *out, tem_error *error) {
     const key_counts *from = &t->three;
     uint64_t total = 0, at = 0;
     for (uint64_t i = 0; i < from->count; i++)
@@ -151,7 +151,7 @@ static tem_status count_lower(const training *t, key_counts *out, tem_error *err
 }
 
 /* Leaves out what has `pad`: these are no trigrams. */
-static void drop_padded(training *t) {
+static void drop_padded(ngram_training *t) {
     key_counts *c = &t->three;
     uint64_t kept = 0;
     for (uint64_t i = 0; i < c->count; i++)
@@ -173,7 +173,7 @@ static double discount_of(const uint32_t *counts, uint64_t count) {
     return ones == 0 ? 0.5 : (double)ones / ((double)ones + 2 * (double)twos);
 }
 
-static tem_status smooth_words(training *t, tem_error *error) {
+static tem_status smooth_words(ngram_training *t, tem_error *error) {
     tem_ngram *g = t->g;
     uint32_t *before = core_alloc_zero(g->symbols, sizeof *before);
     if (before == NULL)
@@ -205,7 +205,7 @@ static void smooth_row(ngram_rows *rows, uint64_t row, const key_counts *c, uint
     rows->bow[row] = discount * (double)(end - first) / total;
 }
 
-static tem_status smooth_two(training *t, tem_error *error) {
+static tem_status smooth_two(ngram_training *t, tem_error *error) {
     tem_ngram *g = t->g;
     const key_counts *c = &t->two;
     if (!ngram_rows_alloc(&g->two, g->symbols, c->count))
@@ -225,7 +225,7 @@ static tem_status smooth_two(training *t, tem_error *error) {
     return TEM_OK;
 }
 
-static tem_status smooth_three(training *t, tem_error *error) {
+static tem_status smooth_three(ngram_training *t, tem_error *error) {
     tem_ngram *g = t->g;
     const key_counts *c = &t->three;
     if (!ngram_rows_alloc(&g->three, t->two.count, c->count))
@@ -247,7 +247,7 @@ static tem_status smooth_three(training *t, tem_error *error) {
 
 /* --------------------------------------------------------------- object -- */
 
-static tem_status count_all(training *t, tem_error *error) {
+static tem_status count_all(ngram_training *t, tem_error *error) {
     if (t->order == 2)
         return count_keys(t->keys, t->count, &t->two, error);
     tem_status status = count_keys(t->keys, t->count, &t->three, error);
@@ -260,7 +260,7 @@ static tem_status count_all(training *t, tem_error *error) {
     return status;
 }
 
-static tem_status smooth(training *t, tem_error *error) {
+static tem_status smooth(ngram_training *t, tem_error *error) {
     tem_status status = smooth_words(t, error);
     if (status == TEM_OK)
         status = smooth_two(t, error);
@@ -277,7 +277,7 @@ tem_status ngram_train(const tem_model *model, const char *const *paths, size_t 
     tem_status status = ngram_check_model(model, error);
     if (status != TEM_OK)
         return status;
-    training t = {.g = ngram_make(model), .order = order};
+    ngram_training t = {.g = ngram_make(model), .order = order};
     if (t.g == NULL)
         return core_fail_memory(error);
     t.g->info.order = order;
