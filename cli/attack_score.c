@@ -88,13 +88,11 @@ static int complain_memory(void) {
     return talk_error(&error);
 }
 
-/* Adds the group NAME=FILE. */
-static int add_list(const char *command, const tem_model *model, const char *value, uint32_t words,
-                    bool quiet, score_groups *g) {
+/* Adds the group NAME=FILE. The caller has checked this form. */
+static int add_list(const tem_model *model, const char *value, uint32_t words, bool quiet,
+                    score_groups *g) {
     const char *equals = strchr(value, '=');
     word_ids ids = {0};
-    if (equals == NULL || equals == value || equals[1] == '\0')
-        return talk_usage(command, "--lists takes NAME=FILE, such as names=names.txt");
     int status = words_option_read(equals + 1, model, quiet, &ids);
     if (status != EXIT_DONE)
         return status;
@@ -105,15 +103,15 @@ static int add_list(const char *command, const tem_model *model, const char *val
     return members != NULL ? EXIT_DONE : complain_memory();
 }
 
-int score_groups_make(const char *command, const tem_model *model, const double *shares,
-                      uint32_t words, const option_list *lists, bool quiet, score_groups *out) {
+int score_groups_make(const tem_model *model, const double *shares, uint32_t words,
+                      const option_list *lists, bool quiet, score_groups *out) {
     bool *all = add_group(out, "all", strlen("all"), words);
     if (all == NULL || !add_bands(out, shares, words) || !add_numbers(out, model, words))
         return complain_memory();
     memset(all, 1, words * sizeof *all);
     int status = EXIT_DONE;
     for (size_t i = 0; status == EXIT_DONE && i < lists->count; i++)
-        status = add_list(command, model, lists->items[i].value, words, quiet, out);
+        status = add_list(model, lists->items[i].value, words, quiet, out);
     return status;
 }
 

@@ -18,8 +18,8 @@ typedef struct score_groups {
 /* Makes the groups: all words, four bands of ranks by `shares`, words with a digit, and a group for
  * each NAME=FILE of `lists`. Returns an exit status; prints what went wrong. Free with
  * score_groups_free, also after a failure. */
-int score_groups_make(const char *command, const tem_model *model, const double *shares,
-                      uint32_t words, const option_list *lists, bool quiet, score_groups *out);
+int score_groups_make(const tem_model *model, const double *shares, uint32_t words,
+                      const option_list *lists, bool quiet, score_groups *out);
 void score_groups_free(score_groups *groups);
 
 /* What one attacker has guessed. */

@@ -217,7 +217,7 @@ static int make_groups(attack_state *a) {
     if (shares == NULL)
         return complain_memory();
     tem_attack_shares(a->attack, shares, NULL);
-    const int status = score_groups_make("attack", a->l.model, shares, words, &a->request->lists,
+    const int status = score_groups_make(a->l.model, shares, words, &a->request->lists,
                                          a->request->common.quiet, &a->groups);
     free(shares);
     return status;
@@ -326,6 +326,15 @@ static int check_fields(const attack_request *r) {
     return format_check_path("attack", r->records.path, r->records.format);
 }
 
+static int check_lists(const option_list *lists) {
+    for (size_t i = 0; i < lists->count; i++) {
+        const char *value = lists->items[i].value, *equals = strchr(value, '=');
+        if (equals == NULL || equals == value || equals[1] == '\0')
+            return talk_usage("attack", "--lists takes NAME=FILE, such as names=names.txt");
+    }
+    return EXIT_DONE;
+}
+
 static int check_request(attack_request *r, size_t operands) {
     tem_error error;
     if (operands == 0)
@@ -344,7 +353,9 @@ static int check_request(attack_request *r, size_t operands) {
     r->masks.force = r->force;
     r->masks.candidates = (uint32_t)r->candidates;
     r->masks.with_originals = r->export_original;
-    const int status = check_fields(r);
+    int status = check_fields(r);
+    if (status == EXIT_DONE)
+        status = check_lists(&r->lists);
     return status == EXIT_DONE ? check_outputs(r) : status;
 }
 
