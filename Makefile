@@ -5,7 +5,7 @@ TIME    = 60
 # Options of meson setup, for a build directory that does not exist yet.
 OPTIONS =
 
-.PHONY: all run raw check test test-cluster wheel fuzz bench install clean help format
+.PHONY: all run raw check test test-planted test-cluster wheel fuzz bench install clean help format
 
 all:
 	@tools/packages build
@@ -32,6 +32,11 @@ check:
 test:
 	@tools/packages test
 	@tests/run
+
+# Plants faults into the sources, one at a time, and requires a named test to reject each.
+test-planted:
+	@tools/packages test
+	@tests/run --planted
 
 test-cluster: all
 	@tools/packages cluster
@@ -78,7 +83,8 @@ help:
 	@echo "make run              the same, then show what tem does"
 	@echo "make raw              build and verify $(BUILD)/raw.tem, the model of docs/EVALUATION.md"
 	@echo "make check            run the quick tests, which need no network; before every commit"
-	@echo "make test             run every test"
+	@echo "make test             run every test of the program"
+	@echo "make test-planted     test the tests: each must reject the faults that are planted for it"
 	@echo "make test-cluster     run the tests on Spark and Dask, on clusters of this machine"
 	@echo "make wheel            make $(BUILD)/wheel/tem-*.whl, a Python wheel that needs no library"
 	@echo "make fuzz TIME=60     fuzz each target for TIME seconds"

@@ -65,16 +65,24 @@ static void print_paper(const explanation *e) {
            tem_law_support(e->paper));
 }
 
+/* A mechanism without a bound per unit of distance has no exponent. */
+static void print_exponent(const tem_mechanism_info *info) {
+    if (info->s_steps > 0)
+        printf(": s = %.6f, gamma = %.4f, epsilon * gamma = %.2f", info->s, info->gamma,
+               info->epsilon_gamma);
+    putchar('\n');
+}
+
 static void print_text(const explanation *e) {
     char text[64], others[DECIMAL_BYTES];
     tem_error error;
     size_t length = 0;
     const char *word = e->id == TEM_NO_WORD ? "" : tem_model_word(e->model, e->id, &length);
     words_print(word, length);
-    printf("%s under %s%s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n",
-           e->id == TEM_NO_WORD ? "an unknown word" : "",
+    printf("%s under %s%s, epsilon %g", e->id == TEM_NO_WORD ? "an unknown word" : "",
            e->info.certificate[0] != '\0' ? "calibrated " : "", e->info.properties->name,
-           e->info.epsilon, e->info.s, e->info.gamma, e->info.epsilon_gamma);
+           e->info.epsilon);
+    print_exponent(&e->info);
     if (e->info.moved_mass > 0)
         printf("(cut at gamma to stay within integers: no probability changes by more than %.1e)\n",
                e->info.moved_mass);
@@ -298,11 +306,11 @@ static int explain_in_table(explanation *e, const tem_mechanism *mechanism) {
 }
 
 static void print_table_head(const explanation *e, size_t count) {
-    printf("%s words under %s%s, epsilon %g: s = %.6f, gamma = %.4f, epsilon * gamma = %.2f\n\n",
-           talk_count(count), e->info.certificate[0] != '\0' ? "calibrated " : "",
-           e->info.properties->name, e->info.epsilon, e->info.s, e->info.gamma,
-           e->info.epsilon_gamma);
-    printf("       N_w         S_w  word: its likeliest other outputs\n");
+    printf("%s words under %s%s, epsilon %g", talk_count(count),
+           e->info.certificate[0] != '\0' ? "calibrated " : "", e->info.properties->name,
+           e->info.epsilon);
+    print_exponent(&e->info);
+    printf("\n       N_w         S_w  word: its likeliest other outputs\n");
 }
 
 /* Words to explain: as the user typed them, or from a file. */

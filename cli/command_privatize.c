@@ -25,7 +25,7 @@ typedef struct privatize_request {
     tem_job job;
     tem_balance balance;
     const char *oov_name, *punctuation_name, *format_name, *missing_name, *report_path, *seed_text;
-    bool strip_tags, keep_lines, dry_run, force, no_verify;
+    bool strip_tags, keep_lines, shuffle, counts, dry_run, force, no_verify;
 } privatize_request;
 
 static void print_help(const option_spec *table) {
@@ -116,12 +116,37 @@ static int check_ledger(const privatize_request *r, bool fields) {
     return EXIT_DONE;
 }
 
+/* Words without their order: what would show places or lines is refused (tem_order in tem.h). */
+static int check_order(privatize_request *r) {
+    const char *option = r->shuffle ? "--shuffle" : "--counts";
+    if (!r->shuffle && !r->counts)
+        return EXIT_DONE;
+    if (r->shuffle && r->counts)
+        return talk_usage("privatize", "use --shuffle or --counts: counts have no order");
+    if (r->keep_lines)
+        return talk_usage("privatize",
+                          "%s cannot go with --keep-lines: lines show which words stood together",
+                          option);
+    if (r->job.text.oov != 0 && r->job.text.oov != TEM_OOV_UNIFORM)
+        return talk_usage("privatize", "%s needs --oov uniform: the others show unknown words",
+                          option);
+    if (r->job.text.punctuation == TEM_PUNCTUATION_KEEP)
+        return talk_usage("privatize",
+                          "%s needs --punctuation drop or word: keep shows where sentences end",
+                          option);
+    r->job.text.order = r->shuffle ? TEM_ORDER_SHUFFLED : TEM_ORDER_COUNTS;
+    return EXIT_DONE;
+}
+
 static int check_request(privatize_request *r) {
     if (r->choice.epsilon <= 0)
         return mechanism_ask_epsilon("privatize", r->choice.calibrated);
     const int status = parse_names(r);
     if (status != EXIT_DONE)
         return status;
+    const int ordered = check_order(r);
+    if (ordered != EXIT_DONE)
+        return ordered;
     const bool fields = format_has_fields(r->job.format);
     if (fields && r->job.field == NULL)
         return talk_usage("privatize", "which field is private? --field NAME");
@@ -330,6 +355,7 @@ int command_privatize(int argc, char *const *argv) {
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
         OWN_OPTIONS(r.choice),
+        REMAP_OPTION(r.choice),
         NO_GUARANTEE_OPTION(r.choice),
         {"oov", 0, OPTION_TEXT, &r.oov_name, "POLICY",
          "unknown words: uniform (default: drawn from all words), drop, mask,\n"
@@ -345,6 +371,14 @@ int command_privatize(int argc, char *const *argv) {
          "jsonl: what null becomes: empty (default: \"\") or keep (stays null)", 0, 0},
         {"keep-lines", 0, OPTION_FLAG, &r.keep_lines, NULL,
          "csv, jsonl: keep the lines within a field (default: make them one line)", 0, 0},
+        {"shuffle", 0, OPTION_FLAG, &r.shuffle, NULL,
+         "put the words of each document into a random order, so that the guarantee\n"
+         "holds in the Earth Mover's metric ('tem distance')",
+         0, 0},
+        {"counts", 0, OPTION_FLAG, &r.counts, NULL,
+         "instead of text, write how often each word was drawn, as a JSON object\n"
+         "per document: no order is left",
+         0, 0},
         {"strip-tags", 0, OPTION_FLAG, &r.strip_tags, NULL, "leave out HTML tags", 0, 0},
         {"dry-run", 0, OPTION_FLAG, &r.dry_run, NULL, "count words and costs, write nothing", 0, 0},
         {"report", 0, OPTION_TEXT, &r.report_path, "FILE",

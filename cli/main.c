@@ -15,6 +15,8 @@ static const struct {
     {"build", command_build, "make a model from an embedding file"},
     {"adapt", command_adapt, "make a model that keeps chosen public signals"},
     {"explain", command_explain, "show which words replace a word, and how likely"},
+    {"nearest", command_nearest, "list the words that are nearest to a word"},
+    {"distance", command_distance, "measure how far two documents are apart"},
     {"choose", command_choose, "find the epsilon for a target, such as how often words change"},
     {"audit", command_audit, "show what an epsilon really protects on a vocabulary"},
     {"calibrate", command_calibrate, "prove a larger exponent for an epsilon, and keep the proof"},

@@ -2,8 +2,9 @@
 #include "mechanism_options.h"
 
 #include "default_model.h"
+#include "prior_option.h"
 #include "talk.h"
-#include "tem_account.h"
+#include "tem_learn.h"
 #include "trust.h"
 #include "words_option.h"
 
@@ -115,6 +116,32 @@ static int read_list(const char *path, const tem_model *model, own_options *own)
     return status;
 }
 
+/* Makes the map of the mechanism, and then the mechanism with the map. Frees the first one. Returns
+ * NULL on failure, after printing why. */
+static tem_mechanism *remap(const char *command, const tem_model *model,
+                            const mechanism_choice *choice, tem_mechanism_options *options,
+                            tem_mechanism *plain, int *status) {
+    const tem_run run = talk_run(0, false);
+    tem_mechanism *mapped = NULL;
+    tem_model_info info;
+    tem_error error;
+    tem_prior *prior = prior_choose(command, choice->remap_prior, model, &run, true, status);
+    const tem_expectation expected = {.prior = prior, .unknown = -1};
+    tem_model_get_info(model, &info);
+    uint32_t *map = malloc(info.words * sizeof *map);
+    options->remap = map;
+    if (prior != NULL && map != NULL &&
+        (tem_remap_make(plain, &expected, &run, map, &error) != TEM_OK ||
+         tem_mechanism_create(model, options, &mapped, &error) != TEM_OK))
+        *status = say_error(command, &error);
+    if (prior != NULL && map == NULL)
+        *status = talk_error(&(tem_error){.status = TEM_ERR_MEMORY, .message = "out of memory"});
+    free(map);
+    tem_prior_free(prior);
+    tem_mechanism_free(plain);
+    return mapped;
+}
+
 /* Adds the certificate, if one is asked for, to options that are complete otherwise, and makes the
  * mechanism. */
 static tem_mechanism *make_certified(const char *command, const tem_model *model,
@@ -131,6 +158,8 @@ static tem_mechanism *make_certified(const char *command, const tem_model *model
     options.certificate = certificate;
     if (tem_mechanism_create(model, &options, &mechanism, &error) != TEM_OK)
         *status = say_error(command, &error);
+    else if (choice->remap_prior != NULL)
+        mechanism = remap(command, model, choice, &options, mechanism, status);
     tem_certificate_free(certificate);
     return mechanism;
 }

@@ -12,6 +12,7 @@ typedef struct mechanism_choice {
     const char *weights_name;    /* NULL: the first of balanced, equal and tuned that exists */
     option_list numbers;         /* the mechanism's own, each as NAME=NUMBER */
     const char *list_path;       /* its public list of words; NULL: not given */
+    const char *remap_prior;     /* map the outputs by this prior; NULL: not given */
     bool allow_no_guarantee;     /* also a mechanism that protects nothing by the model's metric */
 } mechanism_choice;
 
@@ -70,6 +71,15 @@ typedef struct mechanism_choice {
     {                                                                                              \
         "list", 0, OPTION_TEXT, &(choice).list_path, "FILE",                                       \
             "the public list of words that the mechanism needs, one per line", 0, 0                \
+    }
+
+/* A row for commands that draw. */
+#define REMAP_OPTION(choice)                                                                       \
+    {                                                                                              \
+        "remap", 0, OPTION_TEXT, &(choice).remap_prior, "PRIOR",                                   \
+            "replace each drawn word by the one nearest to what is probably behind it,\n"          \
+            "given a PUBLIC text, counts or zipf; the guarantee stays",                            \
+            0, 0                                                                                   \
     }
 
 /* A row for a command that releases text. The other commands allow every mechanism. */

@@ -79,6 +79,10 @@ int run_report_read(const char *path, const tem_model *model, const tem_mechanis
         status = refuse(path, "not a report of 'tem privatize --report'");
     else if (json_is_true(json_object_get(report, "dry_run")))
         status = refuse(path, "the report is of a dry run, which released no text");
+    else if (says(report, "order", "counts"))
+        status =
+            refuse(path, "the run released counts, not words; --shuffle releases words without "
+                         "their order");
     else
         status = compare(path, report, model, mechanism);
     if (status == EXIT_DONE)

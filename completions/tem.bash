@@ -20,7 +20,7 @@ _tem() {
         --learners) words="paper linear posterior deconvolved" ;;
         --weights) words="balanced equal tuned" ;;
         --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
-            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --ratio | --order | --beam | --draws | --sample | --candidates | --number | --insecure-seed) return ;;
+            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --within | --ratio | --order | --beam | --draws | --sample | --candidates | --number | --insecure-seed) return ;;
         *)
             case $current in
             -*) words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |

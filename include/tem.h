@@ -540,6 +540,34 @@ typedef struct tem_neighbours {
 TEM_API tem_status tem_model_neighbours(const tem_model *model, uint32_t id,
                                         tem_neighbours *neighbours, tem_error *error);
 
+/* Searches. They are exact for every metric: distances are integers, nearer words come first, and
+ * of two words at the same distance the one with the lower id. A word finds itself, too, at
+ * distance 0. Excluded words are found (tem_model_is_excluded). A search looks at all words of the
+ * model, unless the list of the word has the answer; for a model that is not trusted it always
+ * looks at all words. Results are in the caller's memory: there is nothing to free. Any thread. */
+
+/* Finds the k nearest words of each of several words.
+ *   words    `count` ids of the model
+ *   k        1 to the number of words of the model
+ *   run      threads and progress; NULL: defaults
+ *   found    receives count * k neighbours: the k of words[0], then those of words[1], and so on;
+ *            unspecified after a failure
+ * Fails with TEM_ERR_ARGUMENT (an id or k out of range), TEM_ERR_DAMAGED, TEM_ERR_MEMORY or
+ * TEM_ERR_CANCELLED. Cost: for each word one look at its list, or one distance per word of the
+ * model. */
+TEM_API tem_status tem_search_nearest(const tem_model *model, const uint32_t *words, size_t count,
+                                      uint32_t k, const tem_run *run, tem_neighbour *found,
+                                      tem_error *error);
+
+/* Finds the words within a distance of a word: those whose distance is at most `distance`.
+ *   found    receives the `max` nearest of them, or all if there are fewer; may be NULL if max is 0
+ *   count    receives the number of all of them, which may be above max
+ * Fails with TEM_ERR_ARGUMENT (id out of range), TEM_ERR_DAMAGED or TEM_ERR_MEMORY. Cost: as
+ * tem_search_nearest. */
+TEM_API tem_status tem_search_within(const tem_model *model, uint32_t word, tem_dist distance,
+                                     tem_neighbour *found, uint32_t max, uint32_t *count,
+                                     tem_error *error);
+
 /* ----------------------------------------------------------- randomness -- */
 
 /* A source of random bits, for one thread at a time. */
@@ -647,7 +675,11 @@ typedef struct tem_mechanism_options {
     int allow_no_guarantee; /* 1: make the mechanism even if it is not TEM_GUARANTEE_EXACT or
                               * TEM_GUARANTEE_IDEAL. Only to compare, or to attack: what it releases
                               * is not protected */
-    uint64_t reserved[5];   /* must be 0 */
+    const uint32_t *remap;  /* a public map: an output word for each word of the model, which
+                            * replaces that word wherever it was drawn; copied. NULL: none.
+                            * tem_remap_make makes a good one. The bound stays, whatever the map is;
+                            * law, audit and channel are of the mechanism with its map */
+    uint64_t reserved[4];   /* must be 0 */
 } tem_mechanism_options;
 
 /* Makes a mechanism over a model, which must live as long as the mechanism.
@@ -707,6 +739,7 @@ typedef struct tem_mechanism_info {
                             * more than this; else 0 */
     tem_weights_kind weights;
     char certificate[65]; /* hash of the certificate that s comes from, in hex, or "" */
+    char remap[65];       /* hash of the map (tem_mechanism_options), in hex, or "" */
     uint64_t reserved[8]; /* 0 */
 } tem_mechanism_info;
 
@@ -737,6 +770,7 @@ TEM_API tem_status tem_mechanism_draw_many(const tem_mechanism *mechanism, tem_r
 /* A text is UTF-8. tem converts the text to NFC, folds its case, cuts it at Unicode's word
  * boundaries (UAX #29), and replaces every word: by a draw of the mechanism, or by a policy that
  * the caller asked for by name. The output has the words in one line, separated by single spaces.
+ * In another order, or as counts, if the caller asks for that (tem_order).
  * Case, spacing, line ends and, unless asked for, punctuation do not come back.
  *
  * The rule: the output for a text or a field depends on the draws, on the options and on the number
@@ -759,6 +793,23 @@ typedef enum tem_punctuation {
     TEM_PUNCTUATION_WORD = 3  /* treats it as a word */
 } tem_punctuation;
 
+/* What tem does with the order of the words of a document. In a random order, or as counts, a
+ * release is a bag of words, and the guarantee holds in the Earth Mover's metric (tem_bag.h): it no
+ * longer matters which word stands where. Both need the policies that draw for every word or leave
+ * punctuation out: `oov` must be TEM_OOV_UNIFORM, `punctuation` TEM_PUNCTUATION_DROP or
+ * TEM_PUNCTUATION_WORD, and `keep_lines` 0; tem refuses other policies with TEM_ERR_ARGUMENT,
+ * because what they release would show places or lines. The draws are those of TEM_ORDER_KEPT: with
+ * the same seed, the same words come out. */
+typedef enum tem_order {
+    TEM_ORDER_KEPT = 1,     /* the default: each word comes out where its input word stood */
+    TEM_ORDER_SHUFFLED = 2, /* the words come out in an order drawn at random, all orders being
+                             * equally likely */
+    TEM_ORDER_COUNTS = 3    /* instead of words, one JSON object comes out: how often each word was
+                             * drawn, {"film": 2, "was": 1}, sorted by the bytes of the words; {} if
+                             * the document has no words. Takes 8 bytes per word of the model and
+                             * thread */
+} tem_order;
+
 /* A field of 0 means the default. */
 typedef struct tem_text_options {
     tem_oov oov;
@@ -766,7 +817,8 @@ typedef struct tem_text_options {
     int strip_tags; /* 1: leave out HTML tags, such as <br />; each counts as a space */
     int keep_lines; /* 1: write as many lines as the text has, separated by LF. The number of pieces
                      * in each line is then public. A line ends in LF or CR LF. 0: one line */
-    uint64_t reserved[4]; /* must be 0 */
+    tem_order order;
+    uint64_t reserved[3]; /* must be 0 */
 } tem_text_options;
 
 /* The names of policies: "uniform", "drop", "mask", "keep-unsafe"; "drop", "keep", "word";
@@ -776,6 +828,11 @@ TEM_API tem_status tem_oov_parse(const char *name, tem_oov *oov, tem_error *erro
 TEM_API const char *tem_punctuation_name(tem_punctuation punctuation);
 TEM_API tem_status tem_punctuation_parse(const char *name, tem_punctuation *punctuation,
                                          tem_error *error);
+
+/* The name of an order: "kept", "shuffled" or "counts"; "unknown" for an invalid value. And the
+ * order of a name: TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_order_name(tem_order order);
+TEM_API tem_status tem_order_parse(const char *name, tem_order *order, tem_error *error);
 
 /* What a call did. The counts depend on the private text: they are for its owner only. */
 typedef struct tem_counts {
@@ -890,9 +947,9 @@ typedef struct tem_job {
  * per unit of distance. Reports, ledgers and budgets call a run private exactly when this is NULL.
  * It is NULL if all of this holds: the mechanism states a bound (TEM, EM; not Madlib); `oov` is
  * TEM_OOV_UNIFORM or 0; `punctuation` is TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD or 0; `missing`
- * is a policy of this header or 0; insecure_seeded and the reserved fields are 0. The text does not
- * matter: a policy that may release a piece has no bound, even if this text has no such piece. A
- * dry run is judged as the run that it stands for. Any thread. */
+ * and `order` are policies of this header or 0; insecure_seeded and the reserved fields are 0. The
+ * text does not matter: a policy that may release a piece has no bound, even if this text has no
+ * such piece. A dry run is judged as the run that it stands for. Any thread. */
 TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
 /* Privatises files or a stream of any length. Memory is bounded by the largest document: at most 6

@@ -85,6 +85,19 @@ TEM_API tem_status tem_channel_posterior(const tem_channel *channel,
                                          uint32_t columns, const tem_run *run, double *out,
                                          tem_error *error);
 
+/* Makes a public map from output words to better ones: to the word that is nearest to the mean of
+ * the vectors of the words that may be behind an output. Of all words it has the least mean square
+ * of the distance from the original word, under the prior. tem_mechanism_options.remap takes the
+ * map. No bound of the mechanism changes, because nothing but the output decides (post-processing).
+ *   mechanism  of a euclidean model, without a map. If its law is not exponential, the call learns
+ *              the means from 64 draws per word, with a fixed seed: the map is the same each time
+ *   map        receives an output word for each word of the model. An output that the draws never
+ *              gave is mapped to the nearest output, mostly itself
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (another metric; no OpenBLAS), TEM_ERR_MEMORY,
+ * TEM_ERR_CANCELLED. Cost: one product, or 64 draws per word; and a search for each word. */
+TEM_API tem_status tem_remap_make(const tem_mechanism *mechanism, const tem_expectation *expected,
+                                  const tem_run *run, uint32_t *map, tem_error *error);
+
 /* Finds the vectors of the words of a model in a file of vectors.
  *   out       receives a row of tem_vectors_dimension numbers per word of the model. A word that
  *             the file does not have gets the mean of the others

@@ -154,4 +154,12 @@ PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, const 
 tem_rng *ext_take_generator(ext_state *state);
 void ext_give_generator(ext_state *state, tem_rng *rng);
 
+/* Methods of Model, in ext_search.c. */
+PyObject *ext_nearest(PyObject *self, PyObject *args);
+PyObject *ext_within(PyObject *self, PyObject *args);
+PyObject *ext_bag_distance(PyObject *self, PyObject *args);
+
+/* [(number, distance), ...]; NULL with an exception. */
+PyObject *ext_pairs_of(const tem_neighbour *found, uint32_t count);
+
 #endif

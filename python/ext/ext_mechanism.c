@@ -209,9 +209,9 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
     if (nearest == NULL)
         return PyErr_NoMemory();
     PyThreadState *thread = PyEval_SaveThread();
-    tem_mechanism_info info;
-    tem_mechanism_get_info(m->mechanism, &info);
-    const unsigned most = info.properties->law_digits;
+    tem_mechanism_info drawn;
+    tem_mechanism_get_info(m->mechanism, &drawn);
+    const unsigned most = drawn.properties->law_digits;
     const unsigned digits = most > 0 && most < DIGITS ? most : DIGITS;
     tem_status status = tem_law_create(m->mechanism, word, digits, &law, &error);
     if (status == TEM_OK)

@@ -424,7 +424,7 @@ static PyObject *distance(PyObject *self, PyObject *args) {
     return PyFloat_FromDouble((double)steps / TEM_DIST_ONE);
 }
 
-/* The nearest words: [(number, distance)]. */
+/* The list of a word: [(number, distance)]. */
 static PyObject *neighbours(PyObject *self, PyObject *number) {
     const unsigned long id = PyLong_AsUnsignedLong(number);
     tem_neighbours found;
@@ -434,15 +434,7 @@ static PyObject *neighbours(PyObject *self, PyObject *number) {
     if (tem_model_neighbours(((ext_model *)self)->model,
                              id > UINT32_MAX ? UINT32_MAX : (uint32_t)id, &found, &error) != TEM_OK)
         return ext_fail(ext_state_of_self(self), &error);
-    PyObject *list = PyList_New(0);
-    for (uint32_t i = 0; list != NULL && i < found.count; i++) {
-        PyObject *pair =
-            Py_BuildValue("Id", found.list[i].id, (double)found.list[i].distance / TEM_DIST_ONE);
-        if (pair == NULL || PyList_Append(list, pair) != 0)
-            Py_CLEAR(list);
-        Py_XDECREF(pair);
-    }
-    return list;
+    return ext_pairs_of(found.list, found.count);
 }
 
 /* The vector of a word as float32, in bytes. */
@@ -474,6 +466,10 @@ static PyMethodDef methods[] = {
     {"first_piece", first_piece, METH_O, "first_piece(text)"},
     {"distance", distance, METH_VARARGS, "distance(a, b)"},
     {"neighbours", neighbours, METH_O, "neighbours(number)"},
+    {"nearest", ext_nearest, METH_VARARGS, "nearest(number, count)"},
+    {"within", ext_within, METH_VARARGS, "within(number, steps)"},
+    {"bag_distance", ext_bag_distance, METH_VARARGS,
+     "bag_distance(a, b, gamma, threads, progress)"},
     {"vector", vector, METH_O, "vector(number)"},
     {NULL, NULL, 0, NULL},
 };

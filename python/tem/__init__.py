@@ -21,14 +21,15 @@ from ._estimate import estimate
 from ._mechanisms import Mechanism, Parameter, mechanisms
 from ._model import Model, Words
 from ._options import Options
-from ._results import (Audit, Calibration, Choice, Cost, Entry, Explanation, Pair, Paper, Point,
-                       Report, Summary, Tail)
+from ._results import (Audit, Calibration, Choice, Cost, DocumentDistance, Entry, Explanation,
+                       Pair, Paper, Point, Report, Summary, Tail)
 from ._tem import version as __version__
 
 __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledError",
-           "CertificateError", "Choice", "Cost", "DamagedError", "Entry", "Error", "ExistsError",
-           "Explanation", "FileError", "FormatError", "Mechanism", "MetricError", "Model",
-           "NotFoundError", "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper",
-           "Parameter", "Point", "PrivacyWarning", "RangeError", "Report", "RoundingWarning",
-           "Summary", "Tail", "TrustWarning", "UnsupportedError", "UntrustedError",
-           "UtilityWarning", "VersionError", "Words", "__version__", "estimate", "mechanisms"]
+           "CertificateError", "Choice", "Cost", "DamagedError", "DocumentDistance", "Entry",
+           "Error", "ExistsError", "Explanation", "FileError", "FormatError", "Mechanism",
+           "MetricError", "Model", "NotFoundError", "NotPrivateWarning", "Options",
+           "OutOfMemoryError", "Pair", "Paper", "Parameter", "Point", "PrivacyWarning",
+           "RangeError", "Report", "RoundingWarning", "Summary", "Tail", "TrustWarning",
+           "UnsupportedError", "UntrustedError", "UtilityWarning", "VersionError", "Words",
+           "__version__", "estimate", "mechanisms"]

@@ -17,8 +17,8 @@ from ._errors import (CertificateError, DamagedError, FileError, FormatError, No
                       NotPrivateWarning, PrivacyWarning, RoundingWarning, TrustWarning,
                       UntrustedError, UtilityWarning, VersionError, make)
 from ._options import ALL, POLICIES, Options, Path, Progress, check, explained, law_and_text
-from ._results import (Audit, Calibration, Choice, Entry, Explanation, Pair, Paper, Point, Report,
-                       Summary, Tail)
+from ._results import (Audit, Calibration, Choice, DocumentDistance, Entry, Explanation, Pair,
+                       Paper, Point, Report, Summary, Tail)
 
 if TYPE_CHECKING:
     from ._channel import Channel
@@ -409,6 +409,47 @@ class Model:
         """The nearest words with their distances; the word itself comes first."""
         nearest = self._handle.neighbours(self.words.index(word))[:count]
         return [(self._handle.word(number), distance) for number, distance in nearest]
+
+    def _number(self, word: str) -> int:
+        """The number of a word, cut and folded as text is. No message repeats the word."""
+        pieces, number = self._handle.first_piece(word)
+        if pieces == 0:  # punctuation, for which punctuation="word" draws
+            number = self._handle.find(word)
+        elif pieces > 1:
+            raise make("argument", f"that is {pieces} words to tem; name one at a time")
+        if number is None:
+            raise make("argument", "the model does not have this word, so it has no distances")
+        return number
+
+    def _others(self, number: int, found: list[tuple[int, float]]) -> list[tuple[str, float]]:
+        return [(self._handle.word(other), distance) for other, distance in found
+                if other != number]
+
+    def nearest(self, word: str, top: int = 10) -> list[tuple[str, float]]:
+        """The `top` nearest other words with their distances, which are exact; nearest first, and
+        of equally near words the one that comes first in the model."""
+        number, top = self._number(word), min(_count("top", top), len(self) - 1)
+        return self._others(number, self._handle.nearest(number, top + 1))[:top]
+
+    def within(self, word: str, distance: float) -> list[tuple[str, float]]:
+        """All other words within a distance of a word, as `nearest` orders them."""
+        if not 0 <= distance < math.inf:
+            raise make("range", "distance must be 0 or more, and finite")
+        steps = min(math.floor(distance * 2 ** 16), 2 ** 32 - 1)
+        number = self._number(word)
+        return self._others(number, self._handle.within(number, steps))
+
+    def document_distance(self, a: str, b: str, *, gamma: float | None = None,
+                          threads: int | None = None,
+                          progress: Progress | None = None) -> DocumentDistance:
+        """The exact Earth Mover's distance of two texts, without the order of their words.
+
+        gamma: cut distances there, and count unknown words as words at that distance from all
+        others, as the mechanism with this gamma treats them. By default tem leaves unknown words
+        out, and counts them.
+        """
+        cut = min(math.ceil(_given("gamma", gamma) * 2 ** 16), 2 ** 32 - 1)
+        return DocumentDistance(**self._handle.bag_distance(a, b, cut, _threads(threads), progress))
 
     def vector(self, word: str) -> Any:
         """The stored vector of a word, as an array of NumPy, which this call needs; rotated in the

@@ -56,6 +56,10 @@ class Policies(TypedDict, total=False):
     missing: Annotated[str, Option(
         "empty", 'None, NaN and null become "" ("empty"), or stay ("keep"), which tells them from '
         "texts without words")]
+    order: Annotated[str, Option(
+        "kept", 'words come out in the order of the text ("kept"), in a random one ("shuffled"), '
+        'or as a JSON object of counts ("counts"); without their order, texts are protected as '
+        "bags of words (docs/BAGS.md)")]
 
 
 class Settings(Policies, total=False):

@@ -115,6 +115,9 @@ def check_report(report: AnyReport | None, model: Model, how: Mapping[str, Any])
     given = read_report(report)
     if given.dry_run:
         raise make("argument", "the report is of a dry run, which released no text")
+    if given.order == "counts":
+        raise make("argument", 'the run released counts, not words; order="shuffled" releases '
+                   "words")
     drawn = model._mechanism(**how).info()
     expected = {"model": model.hash, "mechanism": drawn["mechanism"], "epsilon": drawn["epsilon"],
                 "s": drawn["s"], "gamma": drawn["gamma"],

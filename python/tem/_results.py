@@ -125,7 +125,9 @@ class Report(Result):
     model: str
     certificate: str | None
     effects: dict[str, Any] | None
-    keeps: str | None = None  # reports of earlier versions lack it
+    remap: str | None = None  # reports of earlier versions lack the next three
+    keeps: str | None = None
+    order: str = "kept"
     ledger: str | None = None
     by: str | None = None
     people: int | None = None
@@ -175,6 +177,27 @@ class Report(Result):
               "private")
     _COUNTS: ClassVar = ("documents", "words", "unknown", "released_unseen")
     _LEDGER: ClassVar = ("ledger", "by", "people", "spent_before", "budget", "left")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class DocumentDistance(Result):
+    """How far two texts are apart. It depends on both texts: it is for their owner only.
+
+    `distance` is the Earth Mover's distance; each text weighs 1, whatever its length. It is
+    `numerator` / `denominator` in steps of 2^-16, exactly. `matching` is the least sum of distances
+    over all ways to match the words, None if the texts have different numbers of words: after a
+    release with order="shuffled" or "counts", the loss between the texts is at most epsilon times
+    this sum. `words` and `unknown` are those of both texts.
+    """
+
+    distance: float
+    matching: float | None
+    numerator: int
+    denominator: int
+    words: tuple[int, int]
+    unknown: tuple[int, int]
+
+    _SHOWN = ("distance", "matching", "words", "unknown")
 
 
 class Entry(NamedTuple):

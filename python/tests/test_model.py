@@ -1,6 +1,8 @@
 """Models: building, opening, reading, pickling."""
 import copy
 import gc
+import itertools
+import math
 import multiprocessing
 import os
 import pathlib
@@ -11,9 +13,22 @@ import warnings
 
 import numpy
 import pytest
-from conftest import WORDS
+from conftest import ROOT, WORDS
 
 import tem
+
+
+def test_adapted_model(command, tmp_path):
+    """A model that the command has adapted is one like others; the report names what it keeps."""
+    path = tmp_path / "kept.tem"
+    data = ROOT / "tests/data/cli"
+    command("adapt", "-q", data / "topics.txt", "-o", path, "--lexicon", data / "pleasant.tsv",
+            "--stretch", "0.5")
+    model = tem.Model.open(path)
+    private, report = model.privatize_report("the", epsilon=3)
+    assert len(private.split()) == 1 and report.keeps == "pleasant"
+    assert 0 < model.explain("the", 3).self_probability < 1
+    assert model.audit(3).realised <= 3
 
 
 def test_words_and_distances(small, vectors):
@@ -43,6 +58,45 @@ def test_neighbours(small):
     nearest = small.neighbours("movie", 5)
     assert nearest[0] == ("movie", 0.0)
     assert [d for _, d in nearest] == sorted(small.distance("movie", w) for w in WORDS)[:5]
+
+
+def test_nearest_and_within(small):
+    """Against sorting; the list of a word in the index is shorter than what is asked for."""
+    order = sorted((small.distance("movie", word), i) for i, word in enumerate(small.words))
+    others = [(small.words[i], d) for d, i in order if small.words[i] != "movie"]
+    for top in (1, 3, len(small) - 1, len(small), 10 ** 6):
+        assert small.nearest("Movie", top) == others[:top]
+    assert small.nearest("movie") == others[:10]
+    for distance in (0, others[2][1], others[2][1] - 2 ** -17, 1e9):
+        assert small.within("movie", distance) == [found for found in others
+                                                   if found[1] <= distance]
+    for wrong in ("the movie", "xyzzy-unknown-word"):
+        with pytest.raises(tem.ArgumentError) as caught:
+            small.nearest(wrong)
+        assert "xyzzy" not in str(caught.value)
+    for distance in (-1, math.inf, math.nan):
+        with pytest.raises(tem.RangeError):
+            small.within("movie", distance)
+    with pytest.raises(tem.ArgumentError):
+        small.nearest("movie", 0)
+
+
+def test_document_distance(small):
+    """Against all matchings of the words."""
+    a, b = ["the", "movie", "was", "movie"], ["film", "the", "great", "awful"]
+    best = min(sum(map(small.distance, a, again)) for again in itertools.permutations(b))
+    assert small.document_distance(" ".join(a), " ".join(b) + " xyzzyq").matching is None
+    found = small.document_distance("Zyxxyq " + " ".join(a), " ".join(b) + ", Xyzzyq!")
+    assert found.matching == best and found.distance == best / 4
+    assert found.numerator == best * 2 ** 16 and found.denominator == 4
+    assert (found.words, found.unknown) == ((4, 4), (1, 1))
+    assert small.document_distance(" ".join(b), " ".join(a)).distance == found.distance
+    assert small.document_distance("the the", "the").matching is None
+    assert small.document_distance("xyzzyq", "xyzzyq", gamma=1).distance == 0
+    assert small.document_distance("the", "xyzzyq", gamma=1).distance == 1
+    with pytest.raises(tem.ArgumentError):
+        small.document_distance("the", "xyzzyq")
+    assert "distance=" in repr(found)
 
 
 def test_coarse_grids(tmp_path):

@@ -387,6 +387,8 @@ def test_report_is_the_commands(small, small_path, command, tmp_path):
                            ({"mechanism": "madlib"}, ["--mechanism", "madlib"]),
                            ({"missing": "keep", "keep_lines": True},
                             ["--missing", "keep", "--keep-lines"]),
+                           ({"order": "shuffled"}, ["--shuffle"]),
+                           ({"order": "counts"}, ["--counts"]),
                            ({"insecure_seed": 1}, ["--insecure-seed", "1"])]:
         path = tmp_path / "report.json"
         command("privatize", "-q", "-f", "-m", small_path, "--epsilon", "1.5", "--report", path,
@@ -398,6 +400,24 @@ def test_report_is_the_commands(small, small_path, command, tmp_path):
         assert expected.pop("time")[:10] == found.pop("time")[:10]
         assert found == expected
     assert "<table>" in report._repr_html_() and "words=" in repr(report)
+
+
+def test_words_without_order(small):
+    """The words of the same run with the order kept, in another order or counted."""
+    texts = [" ".join(["the movie was great"] * 20), "", "film"]
+    kept, shuffled, counted = (small.privatize(texts, epsilon=2, insecure_seed=3, order=order)
+                               for order in ("kept", "shuffled", "counts"))
+    assert kept == small.privatize(texts, epsilon=2, insecure_seed=3) != shuffled
+    for before, after, counts in zip(kept, shuffled, counted):
+        words = sorted(before.split())
+        assert sorted(after.split()) == words
+        assert list(json.loads(counts).items()) == [(w, words.count(w)) for w in sorted(set(words))]
+    assert sorted(small.privatize("the movie", epsilon=2, order="shuffled")) != []
+    for wrong in ({"order": "random"}, {"order": "shuffled", "keep_lines": True},
+                  {"order": "counts", "unknown": "mask"},
+                  {"order": "shuffled", "punctuation": "keep"}):
+        with pytest.raises(tem.ArgumentError):
+            small.privatize(texts, epsilon=2, **wrong)
 
 
 def test_report_of_missing_texts(small):

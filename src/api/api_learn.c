@@ -3,6 +3,7 @@
 #include "learn/deconvolve.h"
 #include "learn/estimate.h"
 #include "learn/posterior.h"
+#include "learn/remap.h"
 #include "learn/text_vectors.h"
 #include "model/model.h"
 
@@ -63,7 +64,7 @@ tem_status tem_channel_expect(const tem_channel *channel, const tem_expectation 
     if (channel == NULL || shares == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a channel and a place for the shares are needed");
-    return expect_shares(channel, expected, shares, error);
+    return expect_shares(channel->mechanism->model, expected, shares, error);
 }
 
 /* ---- posterior vectors ---- */
@@ -81,6 +82,18 @@ tem_status tem_channel_posterior(const tem_channel *channel, const tem_expectati
     if (columns == UINT32_MAX || !all_finite(vectors, (uint64_t)channel->count * columns))
         return core_fail(error, TEM_ERR_ARGUMENT, "a number of the vectors is not finite");
     return posterior_vectors(channel, expected, vectors, columns, run, out, error);
+}
+
+tem_status tem_remap_make(const tem_mechanism *mechanism, const tem_expectation *expected,
+                          const tem_run *run, uint32_t *map, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    const tem_status status = check_expectation(expected, error);
+    if (status != TEM_OK)
+        return status;
+    if (mechanism == NULL || map == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a mechanism and a place for the map are needed");
+    return remap_make(mechanism, expected, run, map, error);
 }
 
 tem_status tem_model_align_vectors(const tem_model *model, const tem_vectors *vectors, double *out,

@@ -109,7 +109,9 @@ tem_status tem_law_create(const tem_mechanism *mechanism, uint32_t word, unsigne
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism, a word of it and 1 to 1000 digits are needed");
     const sampler *form = mechanism_exponential(mechanism);
-    const unsigned most = mechanism->ops->properties.law_digits;
+    const unsigned own = mechanism->ops->properties.law_digits;
+    const unsigned most =
+        mechanism->remap != NULL && own > 0 ? (unsigned)MECHANISM_ROW_DIGITS : own;
     if (most > 0 && digits > most)
         return core_fail(error, TEM_ERR_RANGE, "the law of the mechanism %s has %u digits",
                          mechanism->ops->properties.name, most);

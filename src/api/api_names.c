@@ -195,6 +195,20 @@ tem_status tem_punctuation_parse(const char *name, tem_punctuation *punctuation,
     return core_fail(error, TEM_ERR_ARGUMENT, "the policy for punctuation is drop, keep or word");
 }
 
+const char *tem_order_name(tem_order order) {
+    const char *name = policy_order_name(order);
+    return name == NULL ? "unknown" : name;
+}
+
+tem_status tem_order_parse(const char *name, tem_order *order, tem_error *error) {
+    for (int i = TEM_ORDER_KEPT; name != NULL && order != NULL && i <= TEM_ORDER_COUNTS; i++)
+        if (strcmp(policy_order_name((tem_order)i), name) == 0) {
+            *order = (tem_order)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the order of words is kept, shuffled or counts");
+}
+
 const char *tem_missing_name(tem_missing missing) {
     const char *name = policy_missing_name(missing);
     return name == NULL ? "unknown" : name;

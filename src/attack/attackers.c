@@ -25,7 +25,7 @@ static tem_status prepare(tem_attack *a, const tem_attack_options *options, cons
     if (a->shares == NULL)
         return core_fail_memory(error);
     const tem_status status =
-        mechanism_expect_shares(a->mechanism, &options->expected, a->shares, error);
+        expect_shares(a->mechanism->model, &options->expected, a->shares, error);
     return status == TEM_OK
                ? emission_create(a->mechanism, a->shares, draws, run, &a->emission, error)
                : status;

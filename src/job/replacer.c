@@ -25,6 +25,13 @@ const char *policy_punctuation_name(tem_punctuation punctuation) {
                : NULL;
 }
 
+const char *policy_order_name(tem_order order) {
+    static const char *const names[] = {[TEM_ORDER_KEPT] = "kept",
+                                        [TEM_ORDER_SHUFFLED] = "shuffled",
+                                        [TEM_ORDER_COUNTS] = "counts"};
+    return order >= TEM_ORDER_KEPT && order <= TEM_ORDER_COUNTS ? names[order] : NULL;
+}
+
 const char *policy_missing_name(tem_missing missing) {
     static const char *const names[] = {[TEM_MISSING_EMPTY] = "empty", [TEM_MISSING_KEEP] = "keep"};
     return missing >= TEM_MISSING_EMPTY && missing <= TEM_MISSING_KEEP ? names[missing] : NULL;
@@ -41,6 +48,29 @@ uint32_t replacer_find(const void *vocabulary, const char *word, size_t length) 
     return vocab_find(vocabulary, word, length);
 }
 
+/* Refuses policies that would show places of words although their order is not kept.
+ * PRIVACY: the law of the release must depend on the words of the document alone. Then every word
+ * is drawn for or all punctuation is left out, and lines do not divide the words. */
+static tem_status check_order(const tem_text_options *options, tem_error *error) {
+    if (policy_order_name(options->order) == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no such order of words");
+    if (options->order == TEM_ORDER_KEPT)
+        return TEM_OK;
+    if (options->oov != TEM_OOV_UNIFORM)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a random order or counts need the policy uniform for unknown words: the "
+                         "others show them");
+    if (options->punctuation == TEM_PUNCTUATION_KEEP)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a random order or counts need the policy drop or word for punctuation: "
+                         "keep shows where sentences end");
+    if (options->keep_lines)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a random order or counts cannot keep lines: they show which words stood "
+                         "together");
+    return TEM_OK;
+}
+
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, tem_error *error) {
     *r = (replacer){.mechanism = mechanism};
@@ -50,11 +80,17 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
         r->options.oov = TEM_OOV_UNIFORM;
     if (r->options.punctuation == 0)
         r->options.punctuation = TEM_PUNCTUATION_DROP;
+    if (r->options.order == 0)
+        r->options.order = TEM_ORDER_KEPT;
     if (r->options.oov < TEM_OOV_UNIFORM || r->options.oov > TEM_OOV_KEEP_UNSAFE ||
         r->options.punctuation < TEM_PUNCTUATION_DROP ||
         r->options.punctuation > TEM_PUNCTUATION_WORD)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "no such policy for unknown words or punctuation");
+    const tem_status status = check_order(&r->options, error);
+    if (status != TEM_OK)
+        return status;
+    r->order = (word_order){.kind = r->options.order, .words = &mechanism->model->words};
     text_pieces_init(&r->pieces, replacer_find, &mechanism->model->words);
     return TEM_OK;
 }
@@ -64,6 +100,7 @@ void replacer_free(replacer *r) {
     core_buffer_free(&r->stripped);
     core_buffer_free(&r->drawn);
     core_buffer_free(&r->waiting);
+    word_order_free(&r->order);
 }
 
 /* Appends a word to the output, with a space before it unless it begins a line. */
@@ -163,12 +200,20 @@ static tem_status add_piece(replacer *r, const text_piece *piece, tem_error *err
     return wait_to_put(r, (int32_t)piece->length, r->pieces.text.data + piece->start, error);
 }
 
-/* Draws for all waiting words, appends all waiting output in order, and empties both lists. */
+/* Draws for all waiting words, and empties both lists. Appends all waiting output in order, or adds
+ * the drawn words to r->order. */
 static tem_status put_waiting(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
                               tem_error *error) {
     uint32_t *words = (uint32_t *)(void *)r->drawn.data;
     size_t drawn = 0;
-    tem_status status = draw_words(r, rng, words, r->drawn.size / sizeof *words, error);
+    const size_t count = r->drawn.size / sizeof *words;
+    tem_status status = draw_words(r, rng, words, count, error);
+    if (r->options.order != TEM_ORDER_KEPT) {
+        /* Nothing but drawn words can wait: check_order has refused the other policies. */
+        if (status == TEM_OK)
+            status = word_order_add(&r->order, words, count, error);
+        r->waiting.size = 0;
+    }
     for (size_t at = 0; at < r->waiting.size && status == TEM_OK;) {
         int32_t length = 0;
         memcpy(&length, r->waiting.data + at, sizeof length);
@@ -291,8 +336,12 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
         text = r->stripped.data;
         bytes = tags_strip(text, r->stripped.size, r->stripped.data);
     }
+    if (r->options.order != TEM_ORDER_KEPT)
+        word_order_begin(&r->order);
     tem_status status = (r->options.keep_lines ? replace_lines : replace_line)(r, rng, text, bytes,
                                                                                out, &added, error);
+    if (status == TEM_OK && r->options.order != TEM_ORDER_KEPT && !r->dry_run)
+        status = word_order_put(&r->order, rng, r->run, out, error);
     if (status != TEM_OK) {
         out->size = before;
         return status;

@@ -3,12 +3,14 @@
  * PRIVACY: this is the only place where pieces of a text become output. For each piece that is a
  * word, either the mechanism draws, or a policy that the user named handles the piece. Nothing else
  * is copied. So the output depends on the draws, the options, the number of pieces (with
- * keep_lines: in each line) and on what those policies release. It does not depend on white space,
- * line ends, case or normal form (tests/unit/test_spelling.c). */
+ * keep_lines: in each line) and on what those policies release. If the words come out in a random
+ * order or as counts, its law does not depend on the order of the pieces either. It does not depend
+ * on white space, line ends, case or normal form (tests/unit/test_spelling.c). */
 #ifndef JOB_REPLACER_H
 #define JOB_REPLACER_H
 
 #include "core/buffer.h"
+#include "job/word_order.h"
 #include "mech/tem_mechanism.h"
 #include "text/pieces.h"
 
@@ -23,11 +25,13 @@ typedef struct replacer {
     core_buffer stripped; /* a document in NFC, without its tags */
     core_buffer drawn;    /* uint32_t: words to draw for, then the words drawn */
     core_buffer waiting;  /* output in order, with entries in place of those words */
+    word_order order;     /* the words of the document, unless they come out in their order */
 } replacer;
 
 /* Return the name of a policy, or NULL if there is no such policy. */
 const char *policy_oov_name(tem_oov oov);
 const char *policy_punctuation_name(tem_punctuation punctuation);
+const char *policy_order_name(tem_order order);
 const char *policy_missing_name(tem_missing missing);
 
 /* total += added */

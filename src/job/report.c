@@ -48,6 +48,7 @@ static void set_policies(report *r, const tem_job *job) {
     set_name(r, RUN_MISSING,
              policy_missing_name(job->missing != 0 ? job->missing : TEM_MISSING_EMPTY));
     set_flag(r, RUN_KEEP_LINES, text->keep_lines != 0);
+    set_name(r, RUN_ORDER, policy_order_name(text->order != 0 ? text->order : TEM_ORDER_KEPT));
     set_flag(r, RUN_DRY_RUN, job->dry_run != 0);
 }
 
@@ -105,6 +106,7 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
     set_number(r, RUN_SPENT, words * r->info.epsilon, true);
     set_number(r, RUN_SPENT_WORST, words * r->info.epsilon_gamma, is_private);
     set_name(r, RUN_MODEL, r->model.hash);
+    set_name(r, RUN_REMAP, r->info.remap[0] != '\0' ? r->info.remap : NULL);
     set_keeps(r, &mechanism->model->signals);
 }
 

@@ -69,7 +69,7 @@ static tem_status deconvolution_init(deconvolution *s, const double *counts, con
 /* Sets q of each group to the expected shares. */
 static tem_status start(deconvolution *s, const tem_expectation *expected, tem_error *error) {
     double *shares = s->factors; /* not in use yet */
-    const tem_status status = expect_shares(s->channel, expected, shares, error);
+    const tem_status status = expect_shares(s->channel->mechanism->model, expected, shares, error);
     for (uint32_t w = 0; status == TEM_OK && w <= s->channel->count; w++)
         for (uint32_t i = 0; i < s->groups; i++)
             s->q[(size_t)w * s->groups + i] = shares[w];

@@ -115,9 +115,10 @@ static tem_status estimation_init(estimation *s, const tem_estimate_options *opt
     s->expected = core_alloc(inputs, sizeof *s->expected);
     s->sets = core_alloc(s->set_count, sizeof *s->sets);
     s->picks = core_alloc_zero(s->set_count, groups * sizeof *s->picks);
-    status = s->expected == NULL || s->sets == NULL || s->picks == NULL
-                 ? core_fail_memory(error)
-                 : expect_shares(s->channel, &options->expected, s->expected, error);
+    status =
+        s->expected == NULL || s->sets == NULL || s->picks == NULL
+            ? core_fail_memory(error)
+            : expect_shares(s->channel->mechanism->model, &options->expected, s->expected, error);
     if (status == TEM_OK)
         status = worst_case_init(&s->worst, s->expected, inputs, ratio, error);
     if (status == TEM_OK)

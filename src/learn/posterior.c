@@ -17,29 +17,25 @@ static double unknown_share(const tem_expectation *expected) {
     return info->counted > 0 ? info->unknown / (info->counted + info->unknown) : 0;
 }
 
-tem_status mechanism_expect_shares(const tem_mechanism *mechanism, const tem_expectation *expected,
-                                   double *shares, tem_error *error) {
+tem_status expect_shares(const tem_model *model, const tem_expectation *expected, double *shares,
+                         tem_error *error) {
     enum { PER_WORD = 2 }; /* each word of a file counts 1/PER_WORD more */
     const tem_prior *prior = expected->prior;
-    if (prior->model != mechanism->model)
+    const uint32_t count = model->words.count;
+    if (prior->model != model)
         return core_fail(error, TEM_ERR_ARGUMENT, "the prior belongs to another model");
     if (isnan(expected->unknown) || expected->unknown >= 1)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the share of unknown words must be below 1; below 0 for the prior's own");
     const double unknown = unknown_share(expected), counted = prior->info.counted;
-    for (uint32_t w = 0; w < mechanism->count; w++) {
+    for (uint32_t w = 0; w < count; w++) {
         const double share = counted > 0 ? (prior->frequencies[w] * counted + 1.0 / PER_WORD) /
-                                               (counted + (double)mechanism->count / PER_WORD)
+                                               (counted + (double)count / PER_WORD)
                                          : prior->frequencies[w];
         shares[w] = share * (1 - unknown);
     }
-    shares[mechanism->count] = unknown;
+    shares[count] = unknown;
     return TEM_OK;
-}
-
-tem_status expect_shares(const tem_channel *channel, const tem_expectation *expected,
-                         double *shares, tem_error *error) {
-    return mechanism_expect_shares(channel->mechanism, expected, shares, error);
 }
 
 /* ----------------------------------------------------- posterior vectors -- */
@@ -88,7 +84,7 @@ tem_status posterior_vectors(const tem_channel *channel, const tem_expectation *
     double *sums = core_alloc(numbers, sizeof *sums);
     tem_status status = shares == NULL || mean == NULL || weighed == NULL || sums == NULL
                             ? core_fail_memory(error)
-                            : expect_shares(channel, expected, shares, error);
+                            : expect_shares(channel->mechanism->model, expected, shares, error);
     if (status == TEM_OK) {
         weigh_vectors(channel, shares, vectors, columns, weighed, mean);
         status =

@@ -7,12 +7,8 @@
 
 /* As tem_channel_expect, tem_channel_posterior and tem_model_align_vectors; the caller has checked
  * the pointers. */
-tem_status expect_shares(const tem_channel *channel, const tem_expectation *expected,
-                         double *shares, tem_error *error);
-
-/* The same without a channel, for any mechanism: words + 1 shares. */
-tem_status mechanism_expect_shares(const tem_mechanism *mechanism, const tem_expectation *expected,
-                                   double *shares, tem_error *error);
+tem_status expect_shares(const tem_model *model, const tem_expectation *expected, double *shares,
+                         tem_error *error);
 tem_status posterior_vectors(const tem_channel *channel, const tem_expectation *expected,
                              const double *vectors, uint32_t columns, const tem_run *run,
                              double *out, tem_error *error);

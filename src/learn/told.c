@@ -43,7 +43,7 @@ static bool is_above(const told_column *c, double t) {
 /* The shares of the known words, which then add up to 1. */
 static tem_status known_shares(const tem_channel *channel, const tem_expectation *expected,
                                double *shares, tem_error *error) {
-    const tem_status status = expect_shares(channel, expected, shares, error);
+    const tem_status status = expect_shares(channel->mechanism->model, expected, shares, error);
     double known = 0;
     for (uint32_t w = 0; status == TEM_OK && w < channel->count; w++)
         known += shares[w];

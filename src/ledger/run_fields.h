@@ -33,10 +33,12 @@ typedef enum run_field {
     RUN_PUNCTUATION,
     RUN_MISSING,
     RUN_KEEP_LINES,
+    RUN_ORDER, /* of the words in the output */
     RUN_SPENT,
     RUN_SPENT_WORST,
     RUN_MODEL,
     RUN_CERTIFICATE,
+    RUN_REMAP, /* the hash of the map of the outputs */
     RUN_KEEPS, /* the signals that the model keeps on purpose */
     RUN_EFFECTS,
     RUN_LEDGER, /* from here on: only in the report of a run with a ledger */

@@ -2,12 +2,22 @@
  *
  * `tem` is the Truncated Exponential Mechanism (Carvalho, Vasiloudis, Feyisetan 2021). `em` is the
  * exponential mechanism: TEM with the largest gamma that the integers allow, s gamma <= 64.
- * docs/PRIVACY.md proves both. */
+ * docs/PRIVACY.md proves both.
+ *
+ * `santext` is another name of `em`. SanText (Yue, Du, Wang, Li, Sun, Chow 2021, "Differential
+ * Privacy for Text Analytics via Natural Text Sanitization") draws y from the whole vocabulary with
+ * probability proportional to exp(-epsilon d(x, y) / 2), which is the exponential mechanism with
+ * the score -d. Its theorem is that of `em`: exp(epsilon d(x, x')) in the metric d. The authors'
+ * code (github.com/xiangyue9607/SanText, run_SanText.py and SanText.py) departs from the theorem:
+ * its vocabulary is that of the private text, the softmax is float32, the seed is 42 unless the
+ * user gives another, and a word without a vector is replaced by any word of the private text, so
+ * that such a word can be released as it was. Here the vocabulary is the model's, the law is exact,
+ * and an unknown word has the law a_y / A. */
 #include "mech/mechanism.h"
 #include "tem_account.h"
 
-static tem_status choose_tem(const mechanism_setup *setup, exponent *e, double *beta,
-                             tem_error *error) {
+tem_status mechanism_choose_exponent(const mechanism_setup *setup, exponent *e, double *beta,
+                                     tem_error *error) {
     if (setup->certified != NULL) {
         *e = *setup->certified;
         return TEM_OK;
@@ -29,7 +39,7 @@ static tem_status choose_em(const mechanism_setup *setup, exponent *e, tem_error
 static tem_status init_tem(void *state, const mechanism_setup *setup, double *beta,
                            tem_error *error) {
     exponent e = {0, 0};
-    const tem_status status = choose_tem(setup, &e, beta, error);
+    const tem_status status = mechanism_choose_exponent(setup, &e, beta, error);
     return status == TEM_OK
                ? sampler_init(state, setup->space, setup->index, e, setup->weights, error)
                : status;
@@ -105,6 +115,21 @@ const mechanism_ops mechanism_em = {
                    .law_digits = TEM_LAW_DIGITS_MAX,
                    .is_exponential = 1,
                    .takes_weights = 1,
+                   .parameters = em_parameters},
+    .state_bytes = sizeof(sampler),
+    .init = init_em,
+    .free = free_state,
+    .draw = draw,
+    .exponential = exponential};
+
+const mechanism_ops mechanism_santext = {
+    .properties = {.name = "santext",
+                   .summary = "another name for em, the exponential mechanism",
+                   .paper = "Yue, Du, Wang, Li, Sun, Chow 2021",
+                   .guarantee = TEM_GUARANTEE_EXACT,
+                   .claim = exact_claim,
+                   .law_digits = TEM_LAW_DIGITS_MAX,
+                   .is_exponential = 1,
                    .parameters = em_parameters},
     .state_bytes = sizeof(sampler),
     .init = init_em,

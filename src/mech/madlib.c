@@ -12,15 +12,22 @@
  * epsilon. Every value of a point must stay below 2^50 units of the grid. */
 enum { NOISE_MAX = 37 };
 
-tem_status madlib_init(madlib *m, const space *s, const uint32_t *outputs, double epsilon,
-                       tem_error *error) {
-    const double least = NOISE_MAX * s->dimension * ldexp(1, (int)s->step_log2 - POINT_SEARCH_BITS);
+tem_status madlib_init_shaped(madlib *m, const space *s, const uint32_t *outputs, double epsilon,
+                              const double *root, double stretch, tem_error *error) {
+    const double least =
+        NOISE_MAX * s->dimension * ldexp(stretch, (int)s->step_log2 - POINT_SEARCH_BITS);
     if (!isfinite(epsilon) || epsilon < least)
         return core_fail(error, TEM_ERR_RANGE,
                          "epsilon must be a number of at least %.3g for this model", least);
     m->epsilon = epsilon;
+    m->root = root;
     const tem_status status = weights_init(&m->outputs, outputs, s->count, error);
     return status == TEM_OK ? point_search_init(&m->search, s, m->outputs.values, error) : status;
+}
+
+tem_status madlib_init(madlib *m, const space *s, const uint32_t *outputs, double epsilon,
+                       tem_error *error) {
+    return madlib_init_shaped(m, s, outputs, epsilon, NULL, 1, error);
 }
 
 void madlib_free(madlib *m) {
@@ -65,6 +72,18 @@ void madlib_noise(double epsilon, uint32_t dimension, tem_rng *rng, double *nois
         noise[i] *= scale;
 }
 
+void madlib_shape(const double *root, uint32_t dimension, double *noise) {
+    double round[TEM_DIMENSION_MAX];
+    memcpy(round, noise, dimension * sizeof *round);
+    for (uint32_t i = 0; i < dimension; i++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < dimension; k++)
+            sum += root[(size_t)i * dimension + k] * round[k];
+        noise[i] = sum;
+    }
+    explicit_bzero(round, dimension * sizeof *round);
+}
+
 /* Sets `point` to the vector of `word` plus noise, rounded to the grid.
  * PRIVACY: the output is near the noisy vector, so noise and output together reveal the word. The
  * function erases the noise. */
@@ -73,20 +92,26 @@ static void put_point(const madlib *m, uint32_t word, tem_rng *rng, int64_t *poi
     const double steps = ldexp(1, (int)s->step_log2);
     double noise[TEM_DIMENSION_MAX];
     madlib_noise(m->epsilon, s->dimension, rng, noise);
+    if (m->root != NULL)
+        madlib_shape(m->root, s->dimension, noise);
     for (uint32_t i = 0; i < s->dimension; i++)
         point[i] = space_row(s, word)[i] + llrint(noise[i] * steps);
     explicit_bzero(noise, s->dimension * sizeof *noise);
 }
 
 /* Draws for at most MADLIB_POINTS_AT_ONCE words. */
-static tem_status draw_some(const madlib *m, const uint32_t *words, size_t count, tem_rng *rng,
-                            int64_t *points, uint32_t *out, tem_error *error) {
-    uint32_t found[MADLIB_POINTS_AT_ONCE];
+static tem_status draw_some(const madlib *m, madlib_choice *choose, const void *context,
+                            const uint32_t *words, size_t count, tem_rng *rng, int64_t *points,
+                            uint32_t *out, tem_error *error) {
+    uint32_t inputs[MADLIB_POINTS_AT_ONCE], found[MADLIB_POINTS_AT_ONCE];
     size_t known = 0;
     for (size_t i = 0; i < count; i++)
-        if (words[i] != TEM_NO_WORD)
-            put_point(m, words[i], rng, points + known++ * m->search.space->dimension);
-    const tem_status status = point_search_run(&m->search, points, known, found, error);
+        if (words[i] != TEM_NO_WORD) {
+            put_point(m, words[i], rng, points + known * m->search.space->dimension);
+            inputs[known++] = words[i];
+        }
+    const tem_status status = choose(context, inputs, points, known, rng, found, error);
+    explicit_bzero(inputs, known * sizeof *inputs);
     if (status != TEM_OK)
         return status;
     known = 0;
@@ -95,17 +120,30 @@ static tem_status draw_some(const madlib *m, const uint32_t *words, size_t count
     return TEM_OK;
 }
 
-tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem_rng *rng,
-                       uint32_t *out, tem_error *error) {
+tem_status madlib_draw_by(const madlib *m, madlib_choice *choose, const void *context,
+                          const uint32_t *words, size_t count, tem_rng *rng, uint32_t *out,
+                          tem_error *error) {
     const size_t most = count < MADLIB_POINTS_AT_ONCE ? count : MADLIB_POINTS_AT_ONCE;
     int64_t *points = core_alloc(most * m->search.space->dimension, sizeof *points);
     tem_status status = points == NULL ? core_fail_memory(error) : TEM_OK;
     for (size_t done = 0; done < count && status == TEM_OK; done += most) {
         const size_t some = count - done < most ? count - done : most;
-        status = draw_some(m, words + done, some, rng, points, out + done, error);
+        status = draw_some(m, choose, context, words + done, some, rng, points, out + done, error);
     }
     core_free_erased(points, most * m->search.space->dimension * sizeof *points);
     return status;
+}
+
+static tem_status choose_nearest(const void *context, const uint32_t *words, const int64_t *points,
+                                 size_t count, tem_rng *rng, uint32_t *out, tem_error *error) {
+    const madlib *m = context;
+    (void)words, (void)rng;
+    return point_search_run(&m->search, points, count, out, error);
+}
+
+tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem_rng *rng,
+                       uint32_t *out, tem_error *error) {
+    return madlib_draw_by(m, choose_nearest, m, words, count, rng, out, error);
 }
 
 /* ---- the interface ---- */

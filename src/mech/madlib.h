@@ -13,7 +13,8 @@
 
 typedef struct madlib {
     double epsilon;
-    weights outputs; /* 1 for every word that may be drawn, 0 for the others */
+    const double *root; /* a square matrix by which the noise is multiplied; NULL: it is not */
+    weights outputs;    /* 1 for every word that may be drawn, 0 for the others */
     point_search search;
 } madlib;
 
@@ -25,9 +26,17 @@ tem_status madlib_init(madlib *m, const space *s, const uint32_t *outputs, doubl
                        tem_error *error);
 void madlib_free(madlib *m);
 
+/* The same with noise that is multiplied by the matrix root (dimension by dimension, row by row),
+ * which lengthens no vector by more than the factor `stretch`. root must live as long as m. */
+tem_status madlib_init_shaped(madlib *m, const space *s, const uint32_t *outputs, double epsilon,
+                              const double *root, double stretch, tem_error *error);
+
 /* Draws noise of `dimension` numbers: its length is drawn from Gamma(dimension, 1/epsilon), its
  * direction uniformly. */
 void madlib_noise(double epsilon, uint32_t dimension, tem_rng *rng, double *noise);
+
+/* Replaces the noise by root times the noise. */
+void madlib_shape(const double *root, uint32_t dimension, double *noise);
 
 /* madlib_draw searches for this many points together. */
 enum { MADLIB_POINTS_AT_ONCE = 1536 };
@@ -38,5 +47,15 @@ enum { MADLIB_POINTS_AT_ONCE = 1536 };
  * TEM_ERR_MEMORY. */
 tem_status madlib_draw(const madlib *m, const uint32_t *words, size_t count, tem_rng *rng,
                        uint32_t *out, tem_error *error);
+
+/* Chooses an output for each of `count` noisy vectors, at most MADLIB_POINTS_AT_ONCE; words: the
+ * known words that they were made from. */
+typedef tem_status madlib_choice(const void *context, const uint32_t *words, const int64_t *points,
+                                 size_t count, tem_rng *rng, uint32_t *out, tem_error *error);
+
+/* madlib_draw with another choice than the nearest word. */
+tem_status madlib_draw_by(const madlib *m, madlib_choice *choose, const void *context,
+                          const uint32_t *words, size_t count, tem_rng *rng, uint32_t *out,
+                          tem_error *error);
 
 #endif

@@ -75,6 +75,15 @@ enum { MECHANISM_ROW_DIGITS = 12, MECHANISM_PARAMETERS_MAX = 8 };
 const char *mechanism_fault(const mechanism_ops *ops);
 
 extern const mechanism_ops mechanism_tem, mechanism_em, mechanism_madlib;
+extern const mechanism_ops mechanism_mahalanobis, mechanism_vickrey, mechanism_vickrey_exclude,
+    mechanism_gumbel;
+extern const mechanism_ops mechanism_santext, mechanism_santext_plus, mechanism_custext,
+    mechanism_custext_plus, mechanism_diffractor, mechanism_permute_and_flip;
+
+/* Sets *e as `tem` does: s by exponent_s, and gamma as given or from beta, or all of it by the
+ * certificate. *beta is that of mechanism_ops.init. Fails with TEM_ERR_RANGE. */
+tem_status mechanism_choose_exponent(const mechanism_setup *setup, exponent *e, double *beta,
+                                     tem_error *error);
 
 /* The mechanism with this name, and mechanism number i, counted from 0. NULL if there is none. */
 const mechanism_ops *mechanism_find(const char *name);

@@ -11,7 +11,17 @@ extern const mechanism_ops mechanism_extra;
 static const mechanism_ops *const mechanisms[] = {
     &mechanism_tem,
     &mechanism_em,
+    &mechanism_permute_and_flip,
+    &mechanism_santext,
     &mechanism_madlib,
+    &mechanism_mahalanobis,
+    &mechanism_vickrey,
+    &mechanism_gumbel,
+    &mechanism_santext_plus,
+    &mechanism_custext,
+    &mechanism_custext_plus,
+    &mechanism_diffractor,
+    &mechanism_vickrey_exclude,
 #ifdef TEM_EXTRA_MECHANISM
     &mechanism_extra,
 #endif

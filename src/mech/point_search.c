@@ -40,6 +40,12 @@ typedef struct point_batch {
     wide best[BATCH_POINTS];    /* least score so far */
     bool found[BATCH_POINTS];
     uint32_t *words;
+
+    bool two;                 /* whether the search looks for the second nearest word as well */
+    const uint32_t *left_out; /* for each point a word that is not its answer; NULL: none */
+    wide second_best[BATCH_POINTS];
+    bool second_found[BATCH_POINTS];
+    uint32_t seconds[BATCH_POINTS];
 } point_batch;
 
 /* ------------------------------------------------------------ the words -- */
@@ -172,7 +178,10 @@ static void set_column_bases(point_batch *b, double error, double length) {
 /* The limit that the bound of a word must exceed for the search to compute its score. A limit that
  * is too low is safe. Bounds cut to BASE_MOST are above all limits. */
 static int32_t limit_of(const point_batch *b, size_t at) {
-    const double g = (double)(b->centred[at] - b->best[at]) / 2 / b->unit;
+    if (b->two && !b->second_found[at])
+        return INT32_MIN;
+    const wide worst = b->two ? b->second_best[at] : b->best[at];
+    const double g = (double)(b->centred[at] - worst) / 2 / b->unit;
     const double limit = floor(g - slack * fabs(g)) - 1;
     return limit < BASE_LEAST * 2.0 ? INT32_MIN
            : limit > BASE_MOST / 2  ? BASE_MOST / 2
@@ -186,7 +195,7 @@ static void prepare(point_batch *b) {
     b->strips = (b->count + TILE_ROWS - 1) / TILE_ROWS;
     b->unit = scale * b->of->codes.step;
     for (size_t at = 0; at < b->strips * TILE_ROWS; at++) {
-        b->found[at] = false;
+        b->found[at] = b->second_found[at] = false;
         b->row_limit[at] = at < b->count ? INT32_MIN : INT32_MAX;
     }
     for (size_t at = 0; at < b->count; at++) {
@@ -203,12 +212,26 @@ static void prepare(point_batch *b) {
 
 /* ---------------------------------------------------------- the search -- */
 
+static void set_second(point_batch *b, size_t at, uint32_t id, wide score) {
+    b->second_found[at] = true;
+    b->second_best[at] = score;
+    b->seconds[at] = id;
+    b->row_limit[at] = limit_of(b, at);
+}
+
 static void consider(point_batch *b, size_t at, uint32_t id) {
     if (b->of->outputs != NULL && b->of->outputs[id] == 0)
         return;
+    if (b->left_out != NULL && b->left_out[at] == id)
+        return;
     const wide score = score_of(b, at, id);
-    if (b->found[at] && score >= b->best[at])
-        return; /* the lower id wins a tie, and ids ascend */
+    if (b->found[at] && score >= b->best[at]) { /* the lower id wins a tie, and ids ascend */
+        if (b->two && (!b->second_found[at] || score < b->second_best[at]))
+            set_second(b, at, id, score);
+        return;
+    }
+    if (b->two && b->found[at])
+        set_second(b, at, b->words[at], b->best[at]);
     b->found[at] = true;
     b->best[at] = score;
     b->words[at] = id;
@@ -266,6 +289,55 @@ static void batch_free(point_batch *b) {
     core_free_erased(b->rows, BATCH_POINTS * 4 * b->of->codes.quads);
     core_free_erased(b->column_base, columns_count(b->of) * sizeof *b->column_base);
     explicit_bzero(b, sizeof *b);
+}
+
+/* The square of a point's length, in units of the grid: below 2^(2 POINT_SEARCH_BITS) a value. */
+static wide square_of(const point_batch *b, size_t at) {
+    wide square = 0;
+    for (uint32_t i = 0; i < b->of->space->dimension; i++) {
+        const wide value = b->points[at * b->of->space->dimension + i];
+        square += value * value;
+    }
+    return square;
+}
+
+static double distance_of(const point_batch *b, wide square, wide score) {
+    return ldexp(sqrt((double)(square + score)), -(int)b->of->space->step_log2);
+}
+
+static void put_two(const point_batch *b, point_two *two) {
+    for (size_t at = 0; at < b->count; at++) {
+        const wide square = square_of(b, at);
+        two[at] = (point_two){.first = TEM_NO_WORD, .second = TEM_NO_WORD};
+        if (b->found[at]) {
+            two[at].first = b->words[at];
+            two[at].first_distance = distance_of(b, square, b->best[at]);
+        }
+        if (b->second_found[at]) {
+            two[at].second = b->seconds[at];
+            two[at].second_distance = distance_of(b, square, b->second_best[at]);
+        }
+    }
+}
+
+tem_status point_search_run_two(const point_search *n, const int64_t *points, size_t count,
+                                const uint32_t *left_out, point_two *two, tem_error *error) {
+    point_batch b;
+    uint32_t firsts[BATCH_POINTS];
+    tem_status status = batch_init(&b, n, error);
+    for (size_t done = 0; done < count && status == TEM_OK; done += b.count) {
+        b.count = count - done < BATCH_POINTS ? count - done : BATCH_POINTS;
+        b.points = points + done * n->space->dimension;
+        b.left_out = left_out == NULL ? NULL : left_out + done;
+        b.words = firsts;
+        b.two = true;
+        prepare(&b);
+        search(&b);
+        put_two(&b, two + done);
+    }
+    batch_free(&b);
+    explicit_bzero(firsts, sizeof firsts);
+    return status;
 }
 
 tem_status point_search_run(const point_search *n, const int64_t *points, size_t count,

@@ -45,4 +45,17 @@ void point_search_free(point_search *n);
 tem_status point_search_run(const point_search *n, const int64_t *points, size_t count,
                             uint32_t *words, tem_error *error);
 
+/* The two words nearest to a point, in the order (distance, id), and their distances from it, which
+ * are exact up to the last bits of a double. TEM_NO_WORD: there is none. */
+typedef struct point_two {
+    uint32_t first, second;
+    double first_distance, second_distance;
+} point_two;
+
+/* Sets two[i] to the two nearest words of point i that are not left out. left_out: for each point a
+ * word that is left out for this point alone; NULL: none. The result reveals the points: the caller
+ * erases it. Fails with TEM_ERR_MEMORY. Any thread. */
+tem_status point_search_run_two(const point_search *n, const int64_t *points, size_t count,
+                                const uint32_t *left_out, point_two *two, tem_error *error);
+
 #endif

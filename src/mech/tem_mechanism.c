@@ -2,12 +2,15 @@
 #include "mech/tem_mechanism.h"
 
 #include "certificate/certificate.h"
+#include "core/hash.h"
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/status.h"
+#include "mech/law.h"
 #include "trust/trusted.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,11 +110,11 @@ static tem_status check_options(const tem_mechanism_options *o, const mechanism_
     return TEM_OK;
 }
 
-/* The s and gamma of the mechanism's law or bound; NULL if it has neither. */
+/* The s and gamma of the mechanism's law or bound; NULL if it has neither.
+ * PRIVACY: a map of the outputs leaves the bound as it is (post-processing). */
 static const exponent *mechanism_exponent(const tem_mechanism *m) {
-    const sampler *form = mechanism_exponential(m);
-    if (form != NULL)
-        return &form->envelopes.exponent;
+    if (m->ops->exponential != NULL)
+        return &m->ops->exponential(m->state)->envelopes.exponent;
     return m->ops->bound == NULL ? NULL : m->ops->bound(m->state);
 }
 
@@ -171,6 +174,23 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
     return status == TEM_OK ? check_made(m, o, error) : status;
 }
 
+/* Copies the map. Every word must be mapped to an output of the model. */
+static tem_status take_remap(tem_mechanism *m, const uint32_t *remap, tem_error *error) {
+    if (remap == NULL)
+        return TEM_OK;
+    for (uint32_t y = 0; y < m->count; y++)
+        if (remap[y] >= m->count || model_is_excluded(m->model, remap[y]))
+            return core_fail(error, TEM_ERR_ARGUMENT, "the map leads to a word that is no output");
+    m->remap = core_alloc(m->count, sizeof *m->remap);
+    if (m->remap == NULL)
+        return core_fail_memory(error);
+    memcpy(m->remap, remap, m->count * sizeof *m->remap);
+    unsigned char hash[CORE_HASH_BYTES];
+    core_hash256(remap, m->count * sizeof *remap, hash);
+    sodium_bin2hex(m->remap_hash, sizeof m->remap_hash, hash, sizeof hash);
+    return TEM_OK;
+}
+
 tem_status mechanism_create(const tem_model *model, const tem_mechanism_options *options,
                             tem_mechanism **mechanism, tem_error *error) {
     const mechanism_ops *ops =
@@ -205,6 +225,8 @@ tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
     m->count = model->words.count;
     m->state = core_alloc_zero(1, ops->state_bytes);
     status = m->state == NULL ? core_fail_memory(error) : init_state(m, options, error);
+    if (status == TEM_OK)
+        status = take_remap(m, options->remap, error);
     if (status != TEM_OK) {
         mechanism_free(m);
         return status;
@@ -219,11 +241,12 @@ void mechanism_free(tem_mechanism *m) {
     if (m->state != NULL)
         m->ops->free(m->state);
     core_free(m->state);
+    core_free(m->remap);
     core_free(m);
 }
 
 const sampler *mechanism_exponential(const tem_mechanism *m) {
-    return m->ops->exponential == NULL ? NULL : m->ops->exponential(m->state);
+    return m->ops->exponential == NULL || m->remap != NULL ? NULL : m->ops->exponential(m->state);
 }
 
 tem_status mechanism_check_exponential(const tem_mechanism *m, tem_error *error) {
@@ -283,6 +306,7 @@ void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
         .weights = weights_kind(m),
     };
     memcpy(info->certificate, m->certificate.hash, sizeof info->certificate);
+    memcpy(info->remap, m->remap_hash, sizeof info->remap);
     if (e == NULL)
         return;
     info->s_steps = e->s;
@@ -290,13 +314,13 @@ void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     info->gamma_steps = e->gamma;
     info->gamma = (double)e->gamma / TEM_DIST_ONE;
     info->epsilon_gamma = mechanism_why_unbounded(m) == NULL ? m->epsilon * info->gamma : INFINITY;
-    if (mechanism_exponential(m) != NULL)
-        info->moved_mass = moved_mass(m, mechanism_exponential(m));
+    if (m->ops->exponential != NULL)
+        info->moved_mass = moved_mass(m, m->ops->exponential(m->state));
 }
 
 const uint32_t *mechanism_weights(const tem_mechanism *m) {
-    const sampler *form = mechanism_exponential(m);
-    return form == NULL ? NULL : form->envelopes.weights.values;
+    return m->ops->exponential == NULL ? NULL
+                                       : m->ops->exponential(m->state)->envelopes.weights.values;
 }
 
 bool mechanism_has_word(const tem_mechanism *m, uint32_t word) {
@@ -322,43 +346,43 @@ tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *
     const tem_status status = m->ops->draw(m->state, words, count, rng, out, error);
     if (status != TEM_OK)
         return status;
-    return are_outputs(m, out, count)
-               ? TEM_OK
-               : core_fail(error, TEM_ERR_DAMAGED, "the mechanism %s drew a word that is no output",
-                           m->ops->properties.name);
+    if (!are_outputs(m, out, count))
+        return core_fail(error, TEM_ERR_DAMAGED, "the mechanism %s drew a word that is no output",
+                         m->ops->properties.name);
+    for (size_t i = 0; i < count && m->remap != NULL; i++)
+        out[i] = m->remap[out[i]];
+    return TEM_OK;
 }
 
-/* The row of an exponential law. An unknown word is at distance gamma from every word. */
-static void exponential_row(const sampler *form, uint32_t word, double *probabilities) {
-    enum { TILE = 256 };
-    _Static_assert(EXPONENT_BITS == 36, "one unit of the exponent is 2^36");
-    const uint32_t count = form->envelopes.weights.count;
-    tem_dist distances[TILE];
-    long double total = 0;
-    for (uint32_t y = 0; y < count; y++) {
-        if (y % TILE == 0 && word != TEM_NO_WORD)
-            space_distances(form->space, word, y, count - y < TILE ? count - y : TILE, distances);
-        const uint64_t x = exponent_at(&form->envelopes.exponent,
-                                       word == TEM_NO_WORD ? UINT32_MAX : distances[y % TILE]);
-        probabilities[y] = weights_at(&form->envelopes.weights, y) * exp((double)x * -0x1p-36);
-        total += probabilities[y];
-    }
+/* Moves the probability of each word to the word that replaces it. */
+static tem_status remap_row(const uint32_t *remap, uint32_t count, double *probabilities,
+                            tem_error *error) {
+    double *drawn = core_alloc(count, sizeof *drawn);
+    if (drawn == NULL)
+        return core_fail_memory(error);
+    memcpy(drawn, probabilities, count * sizeof *drawn);
+    memset(probabilities, 0, count * sizeof *drawn);
     for (uint32_t y = 0; y < count; y++)
-        probabilities[y] = (double)(probabilities[y] / total);
+        probabilities[remap[y]] += drawn[y];
+    core_free(drawn);
+    return TEM_OK;
 }
 
 tem_status mechanism_row(const tem_mechanism *m, uint32_t word, double *probabilities,
                          tem_error *error) {
-    const sampler *form = mechanism_exponential(m);
-    if (m->ops->properties.law_digits == 0 || (form == NULL && m->ops->row == NULL))
+    tem_status status = TEM_OK;
+    if (m->ops->properties.law_digits == 0)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "the distribution of the mechanism %s cannot be computed; it can only be "
                          "drawn from",
                          m->ops->properties.name);
-    if (form == NULL)
-        return m->ops->row(m->state, word, probabilities, error);
-    exponential_row(form, word, probabilities);
-    return TEM_OK;
+    if (m->ops->exponential != NULL)
+        law_row(m->ops->exponential(m->state), word, probabilities);
+    else
+        status = m->ops->row(m->state, word, probabilities, error);
+    return status == TEM_OK && m->remap != NULL
+               ? remap_row(m->remap, m->count, probabilities, error)
+               : status;
 }
 
 tem_status mechanism_self(const tem_mechanism *m, uint32_t word, double *self, tem_error *error) {

@@ -12,6 +12,8 @@ struct tem_mechanism {
     double epsilon, beta;
     uint32_t count;       /* words */
     bool has_own_weights; /* the caller gave weights */
+    uint32_t *remap;      /* the word that replaces each drawn word; NULL: none */
+    char remap_hash[65];  /* or "" */
     /* The source of s, gamma and weights. Its hash is "" if there is no certificate. */
     tem_certificate_info certificate;
 };

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "io/file.h"
+#include "model/model_layout.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,8 +67,8 @@ static bool is_control(char c) {
 static bool may_be_text(const char *start, const char *end, uint64_t dimension) {
     size_t left = (size_t)(end - start);
     size_t most = left < TEM_WORD_BYTES_MAX ? left : TEM_WORD_BYTES_MAX;
-    const char *space = memchr(start, ' ', most);
-    size_t row = space == NULL ? most : (size_t)(space - start) + 1;
+    const char *blank = memchr(start, ' ', most);
+    size_t row = blank == NULL ? most : (size_t)(blank - start) + 1;
     if (dimension < (left - row) / 4)
         left = row + 4 * (size_t)dimension;
     for (size_t i = 0; i < left; i++)
@@ -93,22 +94,23 @@ static reader *after_header(vectors_source *source, const vectors_header *header
     return text ? vectors_read_text : vectors_read_binary;
 }
 
-/* Refuses archives that users pass by mistake, recognised by their first bytes. GloVe
- * is distributed as zip archives. */
-static tem_status refuse_archive(const vectors_source *source, tem_error *error) {
+/* Refuses files that users pass by mistake, recognised by their first bytes. GloVe is distributed
+ * as zip archives. */
+static tem_status refuse_others(const vectors_source *source, tem_error *error) {
     static const struct {
         size_t offset, length;
         const char *magic, *name;
-    } archives[] = {{0, 4, "PK\x03\x04", "a zip archive"},
-                    {0, 4, "\x28\xb5\x2f\xfd", "zstd data"},
-                    {0, 6, "\xfd\x37zXZ\0", "xz data"},
-                    {4, 6, "\x31\x41\x59\x26\x53\x59", "bzip2 data"}};
-    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
-        size_t offset = archives[i].offset, length = archives[i].length;
+    } others[] = {{0, 4, "PK\x03\x04", "a zip archive: unpack it first"},
+                  {0, 4, "\x28\xb5\x2f\xfd", "zstd data: unpack it first"},
+                  {0, 6, "\xfd\x37zXZ\0", "xz data: unpack it first"},
+                  {4, 6, "\x31\x41\x59\x26\x53\x59", "bzip2 data: unpack it first"},
+                  {0, 8, MODEL_MAGIC, "a model: give the vectors that it was built from"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        size_t offset = others[i].offset, length = others[i].length;
         if (source->size >= offset + length &&
-            memcmp(source->data + offset, archives[i].magic, length) == 0)
+            memcmp(source->data + offset, others[i].magic, length) == 0)
             return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 0,
-                                "expected vectors, found %s: unpack it first", archives[i].name);
+                                "expected vectors, found %s", others[i].name);
     }
     return TEM_OK;
 }
@@ -266,7 +268,7 @@ tem_status vectors_from_bytes(const vectors_source *source, tem_vectors **out, t
     if (source->size == 0)
         return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 0,
                             "expected vectors, found an empty file");
-    tem_status status = refuse_archive(source, error);
+    tem_status status = refuse_others(source, error);
     if (status != TEM_OK)
         return status;
     reader *read = recognise(&copy);

@@ -26,9 +26,9 @@ static tem_status expected(const scanner *s, const char *what) {
 
 /* Fails because the field is missing or occurs twice. how: "", or how often was expected. */
 static tem_status expected_field(const scanner *s, const char *how) {
-    return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s%s",
-                        s->person ? "the field that names people or groups" : "the private field",
-                        how);
+    return core_fail_at(
+        s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s%s",
+        s->person ? "the field that names people or groups" : "the field of the text", how);
 }
 
 static int peek(const scanner *s) {
@@ -242,7 +242,7 @@ static tem_status scan_member(scanner *s, const char *field, record_span *span, 
         s->at = value;
         return expected(
             s, s->person ? "a string or a whole number in the field that names people or groups"
-                         : "a string or null in the private field");
+                         : "a string or null in the field of the text");
     }
     *span = (record_span){value, s->at, quoting};
     ++*found;

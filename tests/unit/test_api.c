@@ -740,7 +740,7 @@ static void test_mechanism_arguments(void **state) {
         {TEM_ERR_RANGE, {.epsilon = NAN}},
         {TEM_ERR_ARGUMENT, {.epsilon = 1, .beta = 0.1, .gamma = 1}},
         {TEM_ERR_ARGUMENT, {.epsilon = 1, .gamma = 1, .mechanism = "em"}},
-        {TEM_ERR_ARGUMENT, {.epsilon = 1, .mechanism = "santext"}},
+        {TEM_ERR_ARGUMENT, {.epsilon = 1, .mechanism = "nosuch"}},
         {TEM_ERR_RANGE, {.epsilon = 1, .beta = -1}},
         {TEM_ERR_RANGE, {.epsilon = 1, .beta = 0.9}}, /* gamma would not be positive */
         {TEM_ERR_RANGE, {.epsilon = 1, .gamma = -1}},

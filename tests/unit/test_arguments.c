@@ -6,6 +6,7 @@
 #include "mech/tem_mechanism.h"
 #include "tem_adapt.h"
 #include "tem_attack.h"
+#include "tem_bag.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -127,6 +128,9 @@ static void test_names(void **state) {
     REFUSED(tem_oov_parse("uniform", NULL, error));
     REFUSED(tem_punctuation_parse(NULL, &punctuation, error));
     REFUSED(tem_punctuation_parse("drop", NULL, error));
+    REFUSED(tem_order_parse(NULL, &(tem_order){0}, error));
+    REFUSED(tem_order_parse("kept", NULL, error));
+    REFUSED(tem_order_parse("any", &(tem_order){0}, error));
     REFUSED(tem_format_parse(NULL, &format, error));
     REFUSED(tem_format_parse("csv", NULL, error));
     REFUSED(tem_weights_parse(NULL, &kind_of_weights, error));
@@ -1096,7 +1100,7 @@ static void test_learning(void **state) {
     tem_channel *no_channel = NULL;
     double in[2 * COUNT] = {0}, out[2 * COUNT] = {0};
     tem_told told = {0};
-    uint32_t missing = 7;
+    uint32_t missing = 7, map[COUNT] = {0};
     REFUSED(tem_channel_create(NULL, NULL, &no_channel, error));
     REFUSED(tem_channel_create(mechanism, NULL, NULL, error));
     REFUSED(tem_channel_forward(NULL, in, 1, NULL, out, error));
@@ -1117,6 +1121,10 @@ static void test_learning(void **state) {
     REFUSED(tem_channel_posterior(channel, &expected, NULL, 1, NULL, out, error));
     REFUSED(tem_channel_posterior(channel, &expected, in, 0, NULL, out, error));
     REFUSED(tem_channel_posterior(channel, &expected, in, 1, NULL, NULL, error));
+    REFUSED(tem_remap_make(NULL, &expected, NULL, map, error));
+    REFUSED(tem_remap_make(mechanism, NULL, NULL, map, error));
+    REFUSED(tem_remap_make(mechanism, &no_prior, NULL, map, error));
+    REFUSED(tem_remap_make(mechanism, &expected, NULL, NULL, error));
     REFUSED(tem_channel_told(NULL, &expected, in, 1, NULL, &told, error));
     REFUSED(tem_channel_told(channel, NULL, in, 1, NULL, &told, error));
     REFUSED(tem_channel_told(channel, &no_prior, in, 1, NULL, &told, error));
@@ -1214,6 +1222,7 @@ static void test_newer_runs(void **state) {
 static void test_newer_learning(void **state) {
     (void)state;
     tem_run run = {0};
+    uint32_t map[COUNT] = {0};
     tem_expectation expected = {.prior = prior};
     tem_channel *no_channel = NULL;
     double in[2 * COUNT] = {0}, out[2 * COUNT] = {0};
@@ -1225,6 +1234,8 @@ static void test_newer_learning(void **state) {
     NEWER(run, tem_text_vectors(model, "/dev/null", 1, &run, out, error));
     NEWER(expected, tem_channel_expect(channel, &expected, out, error));
     NEWER(expected, tem_channel_posterior(channel, &expected, in, 1, NULL, out, error));
+    NEWER(run, tem_remap_make(mechanism, &expected, &run, map, error));
+    NEWER(expected, tem_remap_make(mechanism, &expected, NULL, map, error));
     NEWER(run, tem_channel_told(channel, &expected, in, 1, &run, &told, error));
     NEWER(expected, tem_channel_told(channel, &expected, in, 1, NULL, &told, error));
     assert_true(no_channel == NULL && is_zero(out, sizeof out) && is_zero(&told, sizeof told));
@@ -1322,6 +1333,45 @@ static void test_newer_options(void **state) {
     assert_non_null(tem_job_why_not_private(mechanism, &job));
 }
 
+static void test_searches_and_bags(void **state) {
+    (void)state;
+    const uint32_t ids[2] = {0, TEM_NO_WORD}, beyond = COUNT;
+    const tem_run newer = {.reserved = {1}};
+    const tem_bag_options unknown_option = {.reserved = {0, 0, 0, 1}};
+    tem_neighbour found = {7, 7};
+    uint32_t count = 7;
+    tem_bag_distance distance = {.distance = 7};
+    REFUSED(tem_search_nearest(NULL, ids, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, NULL, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids, 1, 1, NULL, NULL, error));
+    REFUSED(tem_search_nearest(model, ids, 1, 0, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids, 1, COUNT + 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, &beyond, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids + 1, 1, 1, NULL, &found, error));
+    REFUSED(tem_search_nearest(model, ids, 1, 1, &newer, &found, error));
+    assert_int_equal(tem_search_nearest(model, NULL, 0, 1, NULL, NULL, NULL), TEM_OK);
+    REFUSED(tem_search_within(NULL, 0, 0, &found, 1, &count, error));
+    REFUSED(tem_search_within(model, beyond, 0, &found, 1, &count, error));
+    REFUSED(tem_search_within(model, TEM_NO_WORD, 0, &found, 1, &count, error));
+    REFUSED(tem_search_within(model, 0, 0, NULL, 1, &count, error));
+    REFUSED(tem_search_within(model, 0, 0, &found, 1, NULL, error));
+    assert_true(found.id == 7 && found.distance == 7 && count == 7);
+    assert_int_equal(tem_search_within(model, 0, 0, NULL, 0, &count, NULL), TEM_OK);
+    assert_int_equal(count, 1);
+    REFUSED(tem_bag_measure(NULL, ids, 1, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, NULL, 1, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, NULL, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids, 1, NULL, NULL, NULL, error));
+    REFUSED(tem_bag_measure(model, &beyond, 1, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, &beyond, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids, 1, &unknown_option, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids, 1, NULL, &newer, &distance, error));
+    /* Documents without a word that has a distance. */
+    REFUSED(tem_bag_measure(model, NULL, 0, ids, 1, NULL, NULL, &distance, error));
+    REFUSED(tem_bag_measure(model, ids, 1, ids + 1, 1, NULL, NULL, &distance, error));
+    assert_true(distance.distance == 7);
+}
+
 static void test_versions(void **state) {
     (void)state;
     const uint32_t minor = TEM_VERSION_MINOR * 1000u, here = TEM_VERSION_NUMBER;
@@ -1354,6 +1404,7 @@ static void test_names_and_back(void **state) {
     ROUND_TRIP(tem_metric, TEM_EUCLIDEAN, TEM_LINF);
     ROUND_TRIP(tem_oov, TEM_OOV_UNIFORM, TEM_OOV_KEEP_UNSAFE);
     ROUND_TRIP(tem_punctuation, TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD);
+    ROUND_TRIP(tem_order, TEM_ORDER_KEPT, TEM_ORDER_COUNTS);
     ROUND_TRIP(tem_format, TEM_FORMAT_TEXT, TEM_FORMAT_JSONL);
     ROUND_TRIP(tem_missing, TEM_MISSING_EMPTY, TEM_MISSING_KEEP);
     ROUND_TRIP(tem_target, TEM_TARGET_SELF, TEM_TARGET_BAYES);
@@ -1397,6 +1448,7 @@ int main(void) {
         cmocka_unit_test(test_newer_statistics),
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
+        cmocka_unit_test(test_searches_and_bags),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_results_clear_reserved),
         cmocka_unit_test(test_words_count_from_1),

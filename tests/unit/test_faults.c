@@ -8,6 +8,7 @@
 #include "core/fault.h"
 #include "model/model.h"
 #include "tem_adapt.h"
+#include "tem_bag.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -729,6 +730,40 @@ static void fail_audits(flow *f) {
     }
 }
 
+/* Mechanisms that keep more than a sampler: each allocation of their making fails once. */
+static void fail_mechanism(const tem_model *model, const char *name, const unsigned char *listed) {
+    for (uint64_t n = 1;; n++) {
+        const tem_mechanism_options options = {
+            .mechanism = name, .epsilon = 2, .listed = listed, .allow_no_guarantee = 1};
+        tem_mechanism *mechanism = NULL;
+        core_fault_arm(n);
+        const tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        assert_true((mechanism != NULL) == (status == TEM_OK));
+        tem_mechanism_free(mechanism);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 2);
+            return;
+        }
+        assert_int_equal(status, TEM_ERR_MEMORY);
+    }
+}
+
+static void fail_mechanisms(flow *f) {
+    tem_model_info info;
+    tem_model_get_info(f->built, &info);
+    unsigned char *listed = calloc(info.words, 1);
+    assert_non_null(listed);
+    listed[0] = 1;
+    fail_mechanism(f->built, "permute-and-flip", NULL);
+    fail_mechanism(f->built, "santext-plus", listed);
+    fail_mechanism(f->built, "custext-plus", listed);
+    fail_mechanism(f->built, "diffractor", NULL);
+    free(listed);
+}
+
 static void test_audit(void **state) {
     (void)state;
     flow by_function = {.run = {.threads = 2}}, by_vectors = {.run = {.threads = 2}};
@@ -737,6 +772,7 @@ static void test_audit(void **state) {
     assert_int_equal(build(&by_vectors), TEM_OK);
     fail_audits(&by_function);
     fail_audits(&by_vectors);
+    fail_mechanisms(&by_vectors);
     finish(&by_function);
     finish(&by_vectors);
 }
@@ -854,17 +890,75 @@ static void test_nearest(void **state) {
     finish(&f);
 }
 
+/* Searches, the distance of documents, and documents without order. */
+static void test_search_and_bags(void **state) {
+    (void)state;
+    flow f = {.run = {.threads = 1}};
+    const tem_mechanism_options mechanism_options = {.epsilon = 2};
+    tem_mechanism *mechanism = NULL;
+    assert_int_equal(build_function(&f), TEM_OK);
+    assert_int_equal(tem_mechanism_create(f.built, &mechanism_options, &mechanism, NULL), TEM_OK);
+    tem_model_info info;
+    tem_model_get_info(f.built, &info);
+    const uint32_t ids[] = {0, 1, TEM_NO_WORD};
+    uint64_t n = 1;
+    for (;; n++) {
+        tem_neighbour found[64];
+        uint32_t count = 77;
+        tem_bag_distance distance = {.distance = -1};
+        const tem_text_input text = {.text = "the the film", .bytes = 12};
+        tem_status status = TEM_OK;
+        core_fault_arm(n);
+        status = tem_search_nearest(f.built, ids, 2, info.words, &f.run, found, NULL);
+        if (status == TEM_OK)
+            status = tem_search_within(f.built, 0, UINT32_MAX, found, 1, &count, NULL);
+        assert_true((count != 77) == (status == TEM_OK));
+        if (status == TEM_OK)
+            status = tem_bag_measure(f.built, ids, 3, ids + 1, 1, NULL, &f.run, &distance, NULL);
+        assert_true((distance.distance >= 0) == (status == TEM_OK));
+        for (tem_order order = TEM_ORDER_SHUFFLED; order <= TEM_ORDER_COUNTS; order++) {
+            const tem_job job = {.text.order = order};
+            tem_texts *out = NULL;
+            if (status == TEM_OK)
+                status =
+                    tem_privatize_texts(mechanism, &job, &text, 1, &f.run, &out, NULL, NULL, NULL);
+            assert_true((out != NULL) == (status == TEM_OK));
+            tem_texts_free(out);
+        }
+        const bool fired = core_fault_hit();
+        core_fault_arm(0);
+        if (!fired) {
+            assert_int_equal(status, TEM_OK);
+            break;
+        }
+        assert_int_equal(status, TEM_ERR_MEMORY);
+    }
+    assert_true(n > 20);
+    tem_mechanism_free(mechanism);
+    finish(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_gzip),
-        cmocka_unit_test(test_binary),      cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_sphere),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_function),    cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_certificate), cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_summary),     cmocka_unit_test(test_adapting),
-        cmocka_unit_test(test_learning),    cmocka_unit_test(test_audit),
-        cmocka_unit_test(test_choose),      cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_report),      cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_gzip),
+        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_sphere),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_function),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_adapting),
+        cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_search_and_bags),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,4 +1,4 @@
-/* test_noise_erasure.c - a Madlib draw leaves nothing of its noise in memory.
+/* test_noise_erasure.c - a draw with noise leaves nothing of its noise in memory.
  *
  * Noise and output together reveal the word. Draws run on the test's own stack, which the test
  * searches afterwards. The linker redirects the library's allocations to the test (--wrap in
@@ -131,19 +131,24 @@ static void assert_without(const void *stack, const void *trace, size_t bytes) {
     assert_null(memmem(stack, STACK_BYTES, trace, bytes));
 }
 
-static void test_madlib_leaves_nothing(void **state) {
-    (void)state;
+static tem_model *make_model(void) {
     float values[WORDS * DIMENSION];
     for (unsigned i = 0; i < WORDS * DIMENSION; i++)
         values[i] = (float)(i * 7 % 23) - 11;
-    tem_model *model = small_model(NULL, values, WORDS, DIMENSION, TEM_EUCLIDEAN, 0);
+    return small_model(NULL, values, WORDS, DIMENSION, TEM_EUCLIDEAN, 0);
+}
+
+/* root: NULL or the identity, so that the noise is the same. */
+static void check_leaves_nothing(const double *root) {
+    tem_model *model = make_model();
     madlib m;
     traces t;
     drawing first = {.madlib = &m, .seed = 4, .word = 2}, d = {.madlib = &m, .seed = 5, .word = 1};
     void *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(stack != MAP_FAILED);
-    assert_int_equal(madlib_init(&m, &model->space, NULL, epsilon, NULL), TEM_OK);
+    assert_int_equal(madlib_init_shaped(&m, &model->space, NULL, epsilon, root, 1, NULL), TEM_OK);
+    blocks.count = blocks.freed = blocks.dirty = 0;
     /* The dynamic linker saves all registers on the stack at the first call of a function. */
     draw_on(stack, &first);
     memset(stack, 0, STACK_BYTES);
@@ -169,9 +174,45 @@ static void test_madlib_leaves_nothing(void **state) {
     tem_model_free(model);
 }
 
+static void test_madlib_leaves_nothing(void **state) {
+    (void)state;
+    check_leaves_nothing(NULL);
+}
+
+static void test_shaped_noise_leaves_nothing(void **state) {
+    (void)state;
+    double identity[DIMENSION * DIMENSION] = {0};
+    for (unsigned i = 0; i < DIMENSION; i++)
+        identity[i * DIMENSION + i] = 1;
+    check_leaves_nothing(identity);
+}
+
+/* The two nearest words and their distances tell where the noisy vector was. */
+static void test_vickrey_frees_nothing_readable(void **state) {
+    (void)state;
+    tem_model *model = make_model();
+    const tem_mechanism_options options = {.mechanism = "vickrey", .epsilon = epsilon};
+    tem_mechanism *m = NULL;
+    uint32_t word = 1;
+    tem_rng rng;
+    assert_int_equal(tem_mechanism_create(model, &options, &m, NULL), TEM_OK);
+    rng_init_seeded(&rng, 5, 0);
+    blocks.count = blocks.freed = blocks.dirty = 0;
+    blocks.watched = true;
+    assert_int_equal(tem_mechanism_draw_many(m, &rng, &word, &word, 1, NULL), TEM_OK);
+    blocks.watched = false;
+    assert_true(blocks.count > 3 && blocks.count < BLOCKS_MAX);
+    assert_int_equal(blocks.freed, blocks.count);
+    assert_int_equal(blocks.dirty, 0);
+    tem_mechanism_free(m);
+    tem_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_madlib_leaves_nothing),
+        cmocka_unit_test(test_shaped_noise_leaves_nothing),
+        cmocka_unit_test(test_vickrey_frees_nothing_readable),
     };
     return cmocka_run_group_tests_name("erasure", tests, NULL, NULL);
 }

@@ -627,10 +627,10 @@ static void test_json_records(void **state) {
     refuse_json("{\"text\":\"a\",\"text\":\"b\"}", "not twice");
     refuse_json("{\"text\":\"a\",\"te\\u0078t\":\"b\"}", "not twice");
     refuse_json("{\"text\":null,\"text\":\"b\"}", "not twice");
-    refuse_json("{\"Text\":\"a\"}", "expected the private field");
-    refuse_json("{\"text\\u0000\":\"a\"}", "expected the private field");
-    refuse_json("{}", "expected the private field");
-    refuse_json("{\"a\":{\"text\":\"x\"}}", "expected the private field");
+    refuse_json("{\"Text\":\"a\"}", "expected the field of the text");
+    refuse_json("{\"text\\u0000\":\"a\"}", "expected the field of the text");
+    refuse_json("{}", "expected the field of the text");
+    refuse_json("{\"a\":{\"text\":\"x\"}}", "expected the field of the text");
     refuse_json("{\"text\":1}", "a string or null");
     refuse_json("{\"text\":true}", "a string or null");
     refuse_json("{\"text\":[\"a\"]}", "a string or null");
