@@ -191,7 +191,7 @@ static int compare_likely(const void *a, const void *b, void *law) {
 
 /* Finds the likeliest outputs of a law that does not follow the distance. Returns false if there is
  * no memory. */
-static bool find_likeliest(explanation *e) {
+static bool sort_by_probability(explanation *e) {
     e->nearest = malloc(e->words * sizeof *e->nearest);
     if (e->nearest == NULL)
         return false;
@@ -205,7 +205,7 @@ static bool find_likeliest(explanation *e) {
  * there is no memory. */
 static bool find_nearest(explanation *e) {
     if (!e->info.properties->is_exponential)
-        return find_likeliest(e);
+        return sort_by_probability(e);
     const uint32_t count = e->top + e->excluded;
     e->nearest = malloc(count * sizeof *e->nearest);
     if (e->nearest == NULL || tem_law_nearest(e->law, e->nearest, count, NULL) != TEM_OK)

@@ -8,6 +8,7 @@
 #include "core/fault.h"
 #include "model/model.h"
 #include "tem_adapt.h"
+#include "tem_attack.h"
 #include "tem_bag.h"
 #include "tem_compare.h"
 #include "tem_train.h"
@@ -980,6 +981,78 @@ static void test_statistics(void **state) {
     finish(&f);
 }
 
+/* n-gram models, and attacks with every attacker; with the likelihoods of a law and of draws. */
+static tem_status attack_with(const tem_model *model, const tem_prior *prior, const char *mechanism,
+                              const char *text, const char *arpa, const tem_run *run) {
+    const tem_mechanism_options options = {.epsilon = 2, .mechanism = mechanism};
+    const uint32_t words[] = {0, 1, 2};
+    const uint64_t ends[] = {2, 3};
+    const tem_documents d = {.words = words, .ends = ends, .count = 2};
+    const char *const paths[] = {text};
+    tem_mechanism *m = NULL;
+    tem_ngram *trained = NULL, *loaded = NULL;
+    tem_attack *attack = NULL;
+    uint32_t ids[3] = {7};
+    double likelihoods[3], posteriors[3];
+    tem_status status = tem_mechanism_create(model, &options, &m, NULL);
+    if (status == TEM_OK)
+        status = tem_ngram_train(model, paths, 1, 3, run, &trained, NULL);
+    if (status == TEM_OK)
+        status = tem_ngram_save(trained, arpa, TEM_OVERWRITE, run, NULL);
+    if (status == TEM_OK)
+        status = tem_ngram_load(model, arpa, run, &loaded, NULL);
+    const tem_attack_options how = {.expected = {.prior = prior}, .ngram = loaded, .draws = 2};
+    if (status == TEM_OK)
+        status = tem_attack_create(m, &how, run, &attack, NULL);
+    assert_true((attack != NULL) == (status == TEM_OK));
+    for (int kind = TEM_ATTACKER_ITSELF; status == TEM_OK && kind <= TEM_ATTACKER_TRIGRAM; kind++)
+        status = tem_attack_guess(attack, (tem_attacker)kind, &d, run, ids, NULL, NULL);
+    if (status == TEM_OK)
+        status = tem_attack_candidates(attack, 0, 2, ids, likelihoods, posteriors, NULL);
+    tem_attack_free(attack);
+    tem_ngram_free(loaded);
+    tem_ngram_free(trained);
+    tem_mechanism_free(m);
+    return status;
+}
+
+static void test_attacks(void **state) {
+    (void)state;
+    static const float points[] = {0, 1, 3};
+    static const char *const mechanisms[] = {"tem", "madlib"};
+    char text[128], arpa[128];
+    flow f = {.run = {.threads = 2}};
+    tem_vectors *vectors = NULL;
+    tem_prior *prior = NULL;
+    const tem_build_options build = {.space = TEM_SPACE_RAW, .allow_coarse = 1};
+    snprintf(text, sizeof text, "%s/attack.txt", folder);
+    snprintf(arpa, sizeof arpa, "%s/attack.arpa", folder);
+    FILE *file = fopen(text, "w");
+    assert_true(file != NULL && fputs("a b c\nb a x\n", file) >= 0 && fclose(file) == 0);
+    assert_int_equal(tem_vectors_create(few_words, points, 3, 1, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, &build, NULL, &f.built, NULL), TEM_OK);
+    assert_int_equal(tem_prior_create_zipf(f.built, 1, &prior, NULL), TEM_OK);
+    for (int i = 0; i < 2; i++)
+        for (uint64_t n = 1;; n++) {
+            core_fault_arm(n);
+            const tem_status status =
+                attack_with(f.built, prior, mechanisms[i], text, arpa, &f.run);
+            const bool hit = core_fault_hit();
+            core_fault_arm(0);
+            if (!hit) {
+                assert_int_equal(status, TEM_OK);
+                assert_true(n > 60);
+                break;
+            }
+            assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE || status == TEM_OK);
+        }
+    unlink(text);
+    unlink(arpa);
+    tem_prior_free(prior);
+    tem_vectors_free(vectors);
+    finish(&f);
+}
+
 static void test_report(void **state) {
     (void)state;
     for (int readers = TEM_READERS_USUAL; readers <= TEM_READERS_OWNER; readers++)
@@ -1055,27 +1128,17 @@ static void test_search_and_bags(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_gzip),
-        cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_sphere),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_function),
-        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_certificate),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_adapting),
-        cmocka_unit_test(test_attacking),
-        cmocka_unit_test(test_learning),
-        cmocka_unit_test(test_audit),
-        cmocka_unit_test(test_training),
-        cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_report),
-        cmocka_unit_test(test_statistics),
-        cmocka_unit_test(test_search_and_bags),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_gzip),
+        cmocka_unit_test(test_binary),      cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_sphere),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_function),    cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_certificate), cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_summary),     cmocka_unit_test(test_adapting),
+        cmocka_unit_test(test_attacking),   cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_audit),       cmocka_unit_test(test_training),
+        cmocka_unit_test(test_choose),      cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_report),      cmocka_unit_test(test_attacks),
+        cmocka_unit_test(test_statistics),  cmocka_unit_test(test_search_and_bags),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
