@@ -158,6 +158,12 @@ static tem_status create(flow *f) {
     return tem_vectors_create(few_words, values, 3, 2, &f->vectors, error_of(f));
 }
 
+/* Points of the ball, for the hyperbolic metric. */
+static tem_status create_ball(flow *f) {
+    static const float values[] = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f};
+    return tem_vectors_create(few_words, values, 3, 2, &f->vectors, error_of(f));
+}
+
 /* Makes a certificate, whose file is the target; the model stays in memory. */
 static tem_status make_certificate(flow *f) {
     const tem_certificate said = {
@@ -235,6 +241,7 @@ static tem_status tune(flow *f) {
 typedef tem_status step(flow *f);
 static step *const from_file[] = {load, build, save, open_model, check, verify, NULL};
 static step *const from_memory[] = {create, build, save, open_model, check, verify, NULL};
+static step *const from_ball[] = {create_ball, build, save, open_model, check, verify, NULL};
 static step *const from_function[] = {build_function, save, open_model, check, verify, NULL};
 static step *const with_certificate[] = {build_function,   make_certificate, save_certificate,
                                          load_certificate, find_certificate, NULL};
@@ -249,7 +256,7 @@ static tem_status go(flow *f, step *const *steps) {
         if (status == TEM_OK)
             continue;
         assert_int_equal(f->error.status, f->no_error ? TEM_OK : status);
-        if (*steps == load || *steps == create || *steps == create_cube)
+        if (*steps == load || *steps == create || *steps == create_ball || *steps == create_cube)
             assert_null(f->vectors);
         if (*steps == build || *steps == build_function)
             assert_null(f->built);
@@ -893,6 +900,16 @@ static void test_audit(void **state) {
     finish(&by_vectors);
 }
 
+static void test_ball(void **state) {
+    (void)state;
+    flow f = {.options = {.metric = TEM_HYPERBOLIC}, .run = {.threads = 1}};
+    assert_true(fail_all_ways(f, from_ball) >= PLACES_OF_MEMORY);
+    assert_int_equal(create_ball(&f), TEM_OK);
+    assert_int_equal(build(&f), TEM_OK);
+    fail_mechanism(f.built, "hyperbolic", NULL);
+    finish(&f);
+}
+
 /* The search for an epsilon: a failure in any of its many steps ends it, and is not mistaken for an
  * epsilon out of range. Every seventh place is enough, because the steps are alike. */
 static void test_choose(void **state) {
@@ -1128,17 +1145,29 @@ static void test_search_and_bags(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_gzip),
-        cmocka_unit_test(test_binary),      cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_sphere),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_function),    cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_certificate), cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_summary),     cmocka_unit_test(test_adapting),
-        cmocka_unit_test(test_attacking),   cmocka_unit_test(test_learning),
-        cmocka_unit_test(test_audit),       cmocka_unit_test(test_training),
-        cmocka_unit_test(test_choose),      cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_report),      cmocka_unit_test(test_attacks),
-        cmocka_unit_test(test_statistics),  cmocka_unit_test(test_search_and_bags),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_gzip),
+        cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_sphere),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_function),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_adapting),
+        cmocka_unit_test(test_attacking),
+        cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_ball),
+        cmocka_unit_test(test_training),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_attacks),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_search_and_bags),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
