@@ -41,8 +41,8 @@ int command_build(int argc, char *const *argv) {
     common_options common = {0};
     const option_spec table[] = {
         {"output", 'o', OPTION_TEXT, &b.output, "MODEL", "the file to write", 0, 0},
-        {"metric", 0, OPTION_TEXT, &b.metric_name, "M", "euclidean (default), angular, l1 or linf",
-         0, 0},
+        {"metric", 0, OPTION_TEXT, &b.metric_name, "M",
+         "euclidean (default), angular, l1, linf or hyperbolic", 0, 0},
         BUILD_OPTIONS(b),
         {"force", 'f', OPTION_FLAG, &b.force, NULL, "overwrite MODEL", 0, 0},
         COMMON_OPTIONS(common),

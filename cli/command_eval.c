@@ -4,6 +4,7 @@
 #include "common_options.h"
 #include "default_model.h"
 #include "eval.h"
+#include "mechanism_options.h"
 #include "talk.h"
 #include "trust.h"
 
@@ -20,7 +21,8 @@ typedef struct request {
     common_options common;
     const char *what; /* "imdb" or "classify" */
     const char *data, *train, *test, *format, *text, *label, *out;
-    const char *mechanisms, *epsilons, *only, *export_to;
+    const char *mechanisms, *list_path, *epsilons, *only, *export_to;
+    const unsigned char *listed;
     const char *learners, *public_text, *vectors;
     double penalty;
     uint64_t trials, seed, epochs;
@@ -42,7 +44,7 @@ static const char *time_text(double seconds, char text[32]) {
 static void tell_row(void *context, const eval_row *row, uint32_t done, uint32_t total,
                      double seconds_left) {
     const request *r = context;
-    char epsilon[32] = "", learner[48] = "", attack[64] = "", took[32], left[32];
+    char epsilon[32] = "", learner[EVAL_NAME_BYTES + 16] = "", attack[64] = "", took[32], left[32];
     talk_end_progress();
     if (row->epsilon > 0)
         snprintf(epsilon, sizeof epsilon, ", epsilon %g", row->epsilon);
@@ -98,6 +100,7 @@ static int run(request *r, const tem_model *model, const tem_run *how) {
         .quarter = r->quick && strcmp(r->what, "imdb") == 0,
         .random_init = r->random_init,
         .mechanisms = r->mechanisms,
+        .listed = r->listed,
         .epsilons = r->epsilons == NULL && r->quick ? quick_epsilons : r->epsilons,
         .learners = r->learners,
         .public_text = r->public_text,
@@ -172,7 +175,11 @@ int command_eval(int argc, char *const *argv) {
         {"out", 'o', OPTION_TEXT, &r.out, "DIR",
          "directory for the results; a run continues the results in it", 0, 0},
         {"mechanisms", 0, OPTION_TEXT, &r.mechanisms, "LIST",
-         "some of original,madlib,tem,equal,balanced,tuned (default: all)", 0, 0},
+         "some of original,madlib,tem,equal,balanced,tuned (default: all), and others that\n"
+         "'tem mechanisms' lists, with their own numbers as in mahalanobis:lambda=0.5",
+         0, 0},
+        {"list", 0, OPTION_TEXT, &r.list_path, "FILE",
+         "the public list of words for the mechanisms that need one, one per line", 0, 0},
         {"epsilons", 0, OPTION_TEXT, &r.epsilons, "LIST",
          "such as 1,2,3 (default: 0.5 to 10, madlib to 24)", 0, 0},
         {"learners", 0, OPTION_TEXT, &r.learners, "LIST",
@@ -219,7 +226,13 @@ int command_eval(int argc, char *const *argv) {
     tem_model *model = trust_open_model(r.common.model, r.common.model_hash, &how);
     if (model == NULL)
         return EXIT_FAILED;
-    const int status = run(&r, model, &how);
+    own_options own;
+    const option_list none = {.count = 0};
+    int status = own_options_read("eval", &none, r.list_path, model, &own);
+    r.listed = own.listed;
+    if (status == EXIT_DONE)
+        status = run(&r, model, &how);
+    own_options_free(&own);
     tem_model_free(model);
     return status;
 }

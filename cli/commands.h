@@ -9,6 +9,7 @@ int command_audit(int argc, char *const *argv);
 int command_build(int argc, char *const *argv);
 int command_calibrate(int argc, char *const *argv);
 int command_choose(int argc, char *const *argv);
+int command_compare(int argc, char *const *argv);
 int command_distance(int argc, char *const *argv);
 int command_eval(int argc, char *const *argv);
 int command_estimate(int argc, char *const *argv);
@@ -19,6 +20,7 @@ int command_ngram(int argc, char *const *argv);
 int command_nearest(int argc, char *const *argv);
 int command_posterior(int argc, char *const *argv);
 int command_privatize(int argc, char *const *argv);
+int command_train(int argc, char *const *argv);
 int command_vectors(int argc, char *const *argv);
 int command_verify(int argc, char *const *argv);
 

@@ -73,13 +73,6 @@ static tem_certificate *find_certificate(const char *command, const tem_model *m
     return NULL;
 }
 
-/* What a mechanism takes beside epsilon, beta and gamma. */
-typedef struct own_options {
-    tem_parameter_value numbers[OPTION_LIST_MAX + 1];
-    char names[OPTION_LIST_MAX][32];
-    unsigned char *listed;
-} own_options;
-
 static bool read_number(const char *text, char *name, size_t name_bytes, double *value) {
     const char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || (size_t)(equals - text) >= name_bytes)
@@ -114,6 +107,18 @@ static int read_list(const char *path, const tem_model *model, own_options *own)
         own->listed[words.ids[i]] = 1;
     word_ids_free(&words);
     return status;
+}
+
+int own_options_read(const char *command, const option_list *numbers, const char *list_path,
+                     const tem_model *model, own_options *own) {
+    *own = (own_options){.listed = NULL};
+    const int status = read_numbers(command, numbers, own);
+    return status == EXIT_DONE ? read_list(list_path, model, own) : status;
+}
+
+void own_options_free(own_options *own) {
+    free(own->listed);
+    own->listed = NULL;
 }
 
 /* Makes the map of the mechanism, and then the mechanism with the map. Frees the first one. Returns
@@ -166,11 +171,9 @@ static tem_mechanism *make_certified(const char *command, const tem_model *model
 
 static tem_mechanism *make_mechanism(const char *command, const tem_model *model,
                                      const mechanism_choice *choice, int *status) {
-    own_options own = {.listed = NULL};
+    own_options own;
     tem_mechanism *mechanism = NULL;
-    *status = read_numbers(command, &choice->numbers, &own);
-    if (*status == EXIT_DONE)
-        *status = read_list(choice->list_path, model, &own);
+    *status = own_options_read(command, &choice->numbers, choice->list_path, model, &own);
     const tem_mechanism_options options = {.mechanism = choice->mechanism,
                                            .epsilon = choice->epsilon,
                                            .beta = choice->beta,
@@ -180,7 +183,7 @@ static tem_mechanism *make_mechanism(const char *command, const tem_model *model
                                            .allow_no_guarantee = choice->allow_no_guarantee};
     if (*status == EXIT_DONE)
         mechanism = make_certified(command, model, choice, options, status);
-    free(own.listed);
+    own_options_free(&own);
     return mechanism;
 }
 

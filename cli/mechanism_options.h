@@ -89,6 +89,19 @@ typedef struct mechanism_choice {
             "also use a mechanism that has no guarantee in the model's metric", 0, 0               \
     }
 
+/* What a mechanism takes beside epsilon, beta and gamma. */
+typedef struct own_options {
+    tem_parameter_value numbers[OPTION_LIST_MAX + 1]; /* the last has the name NULL */
+    char names[OPTION_LIST_MAX][32];
+    unsigned char *listed; /* NULL: no list was given */
+} own_options;
+
+/* Reads the values of --number and the file of --list (NULL: none). Returns an exit status; prints
+ * what went wrong. Free with own_options_free, also after a failure. */
+int own_options_read(const char *command, const option_list *numbers, const char *list_path,
+                     const tem_model *model, own_options *own);
+void own_options_free(own_options *own);
+
 /* The properties of the chosen mechanism; NULL if no mechanism has that name. */
 const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice);
 

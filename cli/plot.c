@@ -150,7 +150,9 @@ static void put_axes(FILE *script, const plot *p) {
         fputs("set logscale y2\nset format y2 '%g'\n", script);
 }
 
-static const char *const colours[] = {"#0060a8", "#c84000", "#208040", "#803090"};
+static const char *const colours[] = {"#0060a8", "#c84000", "#208040", "#803090",
+                                      "#00a0a0", "#a08000", "#d040a0", "#606060",
+                                      "#60b0ff", "#ff9060", "#70c070", "#b080d0"};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 static void put_curves(FILE *script, const plot *p) {
@@ -192,6 +194,8 @@ static void put_bar_data(FILE *script, const plot_bars *p) {
                     s->high[k]);
         fputs("END\n", script);
     }
+    if (p->expected == NULL)
+        return;
     fputs("$expected << END\n", script);
     for (size_t k = 0; k < p->name_count; k++)
         fprintf(script, "%zu %.17g\n", k, p->expected[k]);
@@ -245,6 +249,10 @@ static void put_bars(FILE *script, const void *what) {
             ", $series%zu using 1:2:3:4 with yerrorbars pointtype 0 linewidth 1.5 linecolor rgb "
             "'#404040' notitle",
             i);
+    }
+    if (p->expected == NULL) {
+        fputc('\n', script);
+        return;
     }
     fputs(", $expected using 1:2:(0.8) with boxes fill empty border rgb '#808080' linecolor rgb "
           "'#808080' title ",

@@ -37,7 +37,8 @@ typedef struct plot_series {
     const double *value, *low, *high;
 } plot_series;
 
-/* A bar chart: at each name a bar of every series, and a mark for the value expected there. */
+/* A bar chart: at each name a bar of every series, and a mark for the value expected there, unless
+ * `expected` is NULL. */
 typedef struct plot_bars {
     const char *title, *y_label, *expected_label;
     const char *const *names;

@@ -8,7 +8,7 @@ _tem() {
         words="$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p') --help --version"
     else
         case $previous in
-        --metric) words="euclidean angular l1 linf" ;;
+        --metric) words="euclidean angular l1 linf hyperbolic" ;;
         --mechanism) words=$("${COMP_WORDS[0]}" mechanisms 2>/dev/null | sed -n 's/^\([a-z0-9-]*\): .*/\1/p') ;;
         --space) words="sphere raw" ;;
         --oov) words="uniform drop mask keep-unsafe" ;;
@@ -16,11 +16,12 @@ _tem() {
         --missing) words="empty keep" ;;
         --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;
-        --mechanisms) words="original madlib tem equal balanced tuned" ;;
+        --mechanisms) words="original equal balanced tuned $("${COMP_WORDS[0]}" mechanisms 2>/dev/null | sed -n 's/^\([a-z0-9-]*\): .*/\1/p')" ;;
+        --at) words="guess= self= epsilon=" ;;
         --learners) words="paper linear posterior deconvolved" ;;
         --weights) words="balanced equal tuned" ;;
         --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
-            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --within | --ratio | --order | --beam | --draws | --sample | --candidates | --number | --insecure-seed) return ;;
+            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --within | --order | --beam | --draws | --sample | --candidates | --ratio | --number | --pairs | --insecure-seed | --seed | --rate | --negatives | --burn-in) return ;;
         *)
             case $current in
             -*) words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-enum { EVAL_NAME_BYTES = 24, EVAL_EPSILONS_MAX = 64, EVAL_TRIALS_MAX = 1000 };
+enum { EVAL_NAME_BYTES = 64, EVAL_EPSILONS_MAX = 64, EVAL_TRIALS_MAX = 1000 };
 
 /* One result. An unknown number is NaN. */
 typedef struct eval_row {
@@ -50,11 +50,13 @@ typedef struct eval_options {
     const char *folder;     /* where the results go; made if need be */
     uint32_t trials;        /* 1 to EVAL_TRIALS_MAX */
     uint64_t seed;
-    bool quarter;            /* a random quarter of the reviews: four times as fast (eval_imdb) */
-    bool random_init;        /* vectors start at random instead of with the model's */
-    const char *mechanisms;  /* names separated by commas; NULL: all */
-    const char *epsilons;    /* numbers separated by commas; NULL: each mechanism's own */
-    const char *learners;    /* names separated by commas; NULL: paper */
+    bool quarter;           /* a random quarter of the reviews: four times as fast (eval_imdb) */
+    bool random_init;       /* vectors start at random instead of with the model's */
+    const char *mechanisms; /* names separated by commas, each perhaps with numbers of its own, as
+                              * in mahalanobis:lambda=0.5; NULL: those of the paper */
+    const unsigned char *listed; /* the public list of mechanisms that need one; NULL: none */
+    const char *epsilons;        /* numbers separated by commas; NULL: each mechanism's own */
+    const char *learners;        /* names separated by commas; NULL: paper */
     const char *public_text; /* PUBLIC text: a file with one document per line, or a directory of
                               * .txt files. Prior of `bayes` and of the learners; NULL: Zipf's law.
                               * eval_imdb with learners other than paper: NULL is train/unsup */
@@ -91,5 +93,21 @@ typedef struct eval_files {
  * line. */
 tem_status eval_classify(const tem_model *model, const eval_files *files,
                          const eval_options *options, tem_error *error);
+
+/* Labelled texts for several mechanisms: one half to learn from, the other half to test on. */
+typedef struct eval_labelled eval_labelled;
+
+/* Reads files->train and cuts it into halves at random; files->test is not used. Of the options it
+ * takes model_path, seed, public_text, vectors, penalty and run. Fails as eval_classify does. The
+ * model and the run must live as long as the result. */
+tem_status eval_labelled_open(const tem_model *model, const eval_files *files,
+                              const eval_options *options, eval_labelled **labelled,
+                              tem_error *error);
+void eval_labelled_free(eval_labelled *labelled);
+
+/* How often the learner "linear" is right on the second half, which is original text, after it has
+ * learned from the first half as the mechanism releases it. */
+tem_status eval_labelled_accuracy(eval_labelled *labelled, const tem_mechanism *mechanism,
+                                  double *accuracy, tem_error *error);
 
 #endif

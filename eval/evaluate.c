@@ -135,17 +135,30 @@ static tem_status open_trial(evaluation *e, uint32_t number, tem_error *error) {
     return trial_open(e->task, number, &e->trial, error);
 }
 
+/* Names the public list by its digest; "" without a list. */
+static void name_list(const evaluation *e, char text[40]) {
+    chance state = {e->info.words};
+    text[0] = '\0';
+    if (e->options->listed == NULL)
+        return;
+    for (uint32_t w = 0; w < e->info.words; w++)
+        state.state = chance_next(&state) ^ e->options->listed[w];
+    snprintf(text, 40, ", list %016" PRIx64, chance_next(&state));
+}
+
 static eval_row common_row(const evaluation *e) {
     eval_row row = {.seed = e->options->seed};
+    char list[40];
+    name_list(e, list);
     snprintf(row.commit, sizeof row.commit, "%s", EVAL_COMMIT);
     snprintf(row.model, sizeof row.model, "%s", e->info.hash);
     snprintf(row.data, sizeof row.data, "%016" PRIx64 "%016" PRIx64, corpus_digest(&e->task->train),
              corpus_digest(&e->task->test));
     snprintf(row.prior, sizeof row.prior, "%s", e->task->known.prior_name);
-    snprintf(row.setting, sizeof row.setting, "%s%s, %u epochs, %s vectors%s",
+    snprintf(row.setting, sizeof row.setting, "%s%s, %u epochs, %s vectors%s%s",
              e->task->membership ? "imdb" : "classify", e->options->quarter ? " quarter" : "",
              epochs_of(e->options), e->options->random_init ? "random" : "model",
-             e->task->known.about);
+             e->task->known.about, list);
     return row;
 }
 
@@ -356,6 +369,7 @@ tem_status evaluate(task *t, const eval_options *options, tem_error *error) {
     tem_model_get_info(t->model, &e.info);
     snprintf(e.certificates.path, sizeof e.certificates.path, "%s.cert",
              options->model_path != NULL ? options->model_path : "model");
+    e.certificates.listed = options->listed;
     tem_status status = blas_open(error); /* before any thread starts */
     if (status == TEM_OK)
         status = knowledge_create(t->model, options, plan_is_informed(options), &t->known, error);

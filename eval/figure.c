@@ -135,7 +135,7 @@ static void print_data(script *s, curve c) {
         results_epsilons(s->r, mechanism_name(c), learner_name(c), epsilons, EVAL_EPSILONS_MAX);
     if (count == 0 || (plan_mechanism_at(c.mechanism)->make == NULL && s->f->is_log))
         return;
-    fprintf(s->out, "$%s_%s%d << EOD\n", mechanism_name(c), learner_name(c), c.value);
+    fprintf(s->out, "$m%zu_%s%d << EOD\n", c.mechanism, learner_name(c), c.value);
     for (uint32_t i = 0; i < count; i++)
         if (print_point(s, (results_kind){mechanism_name(c), learner_name(c), epsilons[i]},
                         s->f->y[c.value]))
@@ -172,8 +172,8 @@ static void print_curve(script *s, curve c) {
     if (!s->present[c.mechanism][c.learner][c.value])
         return;
     const size_t points = c.mechanism + 4 + 3 * (size_t)c.value;
-    char name[2 * EVAL_NAME_BYTES + 8];
-    snprintf(name, sizeof name, "%s_%s%d", mechanism_name(c), learner_name(c), c.value);
+    char name[EVAL_NAME_BYTES + 32]; /* names of mechanisms have characters that gnuplot refuses */
+    snprintf(name, sizeof name, "m%zu_%s%d", c.mechanism, learner_name(c), c.value);
     print_separator(s);
     fprintf(s->out,
             "$%s using 1:2 with lines lc %zu dt %d notitle, $%s using %s lc %zu pt %zu title "

@@ -15,9 +15,15 @@
 static tem_status make_plain(const plan_mechanism *row, const tem_model *model, double epsilon,
                              const plan_certificates *certificates, tem_mechanism **mechanism,
                              tem_error *error) {
-    (void)certificates;
     const tem_mechanism_options options = {
-        .mechanism = row->name, .epsilon = epsilon, .allow_no_guarantee = 1};
+        .mechanism = row->properties->name,
+        .epsilon = epsilon,
+        .numbers = row->numbers,
+        .listed = row->properties->list != NULL ? certificates->listed : NULL,
+        .allow_no_guarantee = 1};
+    if (row->properties->list != NULL && certificates->listed == NULL)
+        return eval_fail(error, TEM_ERR_UNSUPPORTED, "it needs --list FILE: %s",
+                         row->properties->list);
     return tem_mechanism_create(model, &options, mechanism, error);
 }
 
@@ -78,54 +84,52 @@ static tem_status make_certified(const plan_mechanism *row, const tem_model *mod
 /* The rows of the paper's comparison are the default, in the order of tables and figures. Every
  * other mechanism of the library follows by its name (list_mechanisms). */
 static const plan_mechanism defaults[] = {
-    {"original", NULL, false, {0, 0}},          {"madlib", make_plain, false, {16, 24}},
-    {"tem", make_plain, true, {0, 0}},          {"equal", make_certified, true, {0, 0}},
-    {"balanced", make_certified, true, {0, 0}}, {"tuned", make_certified, true, {0, 0}},
+    {.name = "original"},
+    {.name = "madlib", .make = make_plain, .more = {16, 24}},
+    {.name = "tem", .make = make_plain},
+    {.name = "equal", .make = make_certified, .has_law = true},
+    {.name = "balanced", .make = make_certified, .has_law = true},
+    {.name = "tuned", .make = make_certified, .has_law = true},
 };
 
 enum { DEFAULTS = sizeof defaults / sizeof *defaults };
 
-static bool is_default(const char *name) {
-    for (size_t i = 0; i < DEFAULTS; i++)
-        if (strcmp(defaults[i].name, name) == 0)
-            return true;
-    return false;
+static plan_mechanism known[PLAN_MECHANISMS_MAX];
+static size_t known_count;
+
+static plan_mechanism *find_known(const char *name) {
+    for (size_t i = 0; i < known_count; i++)
+        if (strcmp(known[i].name, name) == 0)
+            return &known[i];
+    return NULL;
 }
 
-/* All mechanisms: the defaults, then the others of the library. Built once; always the same. */
-static const plan_mechanism *list_mechanisms(size_t *count) {
-    static plan_mechanism all[PLAN_MECHANISMS_MAX];
-    static size_t known;
-    if (known == 0) {
-        memcpy(all, defaults, sizeof defaults);
-        known = DEFAULTS;
-        for (unsigned i = 0; tem_mechanism_at(i) != NULL && known < PLAN_MECHANISMS_MAX; i++) {
-            const tem_mechanism_properties *p = tem_mechanism_at(i);
-            for (size_t k = 0; k < DEFAULTS; k++)
-                if (all[k].make == make_plain && strcmp(all[k].name, p->name) == 0)
-                    all[k].has_law = p->is_exponential != 0;
-            if (!is_default(p->name))
-                all[known++] =
-                    (plan_mechanism){p->name, make_plain, p->is_exponential != 0, {0, 0}};
+/* All mechanisms: the defaults, the others of the library, and then those with numbers that were
+ * asked for. The first two are always the same. */
+static void list_mechanisms(void) {
+    if (known_count > 0)
+        return;
+    memcpy(known, defaults, sizeof defaults);
+    known_count = DEFAULTS;
+    for (unsigned i = 0; tem_mechanism_at(i) != NULL; i++) {
+        const tem_mechanism_properties *p = tem_mechanism_at(i);
+        plan_mechanism *row = find_known(p->name);
+        if (row == NULL && known_count < PLAN_MECHANISMS_MAX) {
+            row = &known[known_count++];
+            *row = (plan_mechanism){.name = p->name, .make = make_plain};
+        }
+        if (row != NULL && row->make == make_plain) {
+            row->has_law = p->is_exponential != 0;
+            row->properties = p;
         }
     }
-    *count = known;
-    return all;
 }
 
 static const double default_epsilons[] = {0.5, 1, 1.5, 2, 2.5, 3, 4, 6, 10};
 
 const plan_mechanism *plan_mechanism_at(size_t i) {
-    size_t count = 0;
-    const plan_mechanism *all = list_mechanisms(&count);
-    return i < count ? &all[i] : NULL;
-}
-
-const plan_mechanism *plan_find(const char *name) {
-    for (size_t i = 0; plan_mechanism_at(i) != NULL; i++)
-        if (strcmp(plan_mechanism_at(i)->name, name) == 0)
-            return plan_mechanism_at(i);
-    return NULL;
+    list_mechanisms();
+    return i < known_count ? &known[i] : NULL;
 }
 
 /* Copies the part of `list` up to the next `end` (or the end of the list) and moves past it.
@@ -149,6 +153,45 @@ static bool parse_positive(const char *text, double *number) {
         return false;
     *number = strtod(text, &end);
     return *end == '\0' && isfinite(*number) && *number > 0;
+}
+
+/* Reads NUMBER=X into the next number of a row. `text` is cut at the equals sign and kept. */
+static bool add_number(plan_mechanism *row, char *text) {
+    char *equals = strchr(text, '='), *end = NULL;
+    size_t count = 0;
+    while (row->numbers[count].name != NULL)
+        count++;
+    if (equals == NULL || equals == text || count == PLAN_NUMBERS_MAX || equals[1] == '\0' ||
+        equals[1 + strspn(equals + 1, "0123456789.eE+-")] != '\0')
+        return false;
+    *equals = '\0';
+    row->numbers[count] = (tem_parameter_value){text, strtod(equals + 1, &end)};
+    return *end == '\0';
+}
+
+/* Adds NAME:NUMBER=X[:NUMBER=X...] to the list. Its texts live as long as the program. */
+static const plan_mechanism *add_with_numbers(const char *name) {
+    static char texts[PLAN_MECHANISMS_MAX][2][EVAL_NAME_BYTES];
+    if (known_count == PLAN_MECHANISMS_MAX || strlen(name) >= EVAL_NAME_BYTES)
+        return NULL;
+    char *label = strcpy(texts[known_count][0], name), *rest = strcpy(texts[known_count][1], name);
+    const char *plain = strsep(&rest, ":");
+    const plan_mechanism *like = find_known(plain);
+    if (like == NULL || like->properties == NULL)
+        return NULL;
+    plan_mechanism row = *like;
+    row.name = label;
+    while (rest != NULL)
+        if (!add_number(&row, strsep(&rest, ":")))
+            return NULL;
+    known[known_count] = row;
+    return &known[known_count++];
+}
+
+const plan_mechanism *plan_find(const char *name) {
+    list_mechanisms();
+    const plan_mechanism *found = find_known(name);
+    return found != NULL || strchr(name, ':') == NULL ? found : add_with_numbers(name);
 }
 
 static bool is_among(double number, const double *numbers, uint32_t count) {
@@ -180,11 +223,11 @@ static const char *list_joint(size_t i, bool last) {
     return i == 0 ? "" : last ? " and " : ", ";
 }
 
-/* The names of the library's mechanisms are too many for one message. */
 static tem_status unknown_mechanism(tem_error *error) {
     return eval_fail(error, TEM_ERR_ARGUMENT,
                      "mechanisms are original, equal, balanced, tuned and those that 'tem "
-                     "mechanisms' lists; separate them with commas");
+                     "mechanisms' lists, with numbers as in madlib:NUMBER=X; separate them with "
+                     "commas");
 }
 
 static tem_status parse_mechanisms(const char *list, bool wanted[PLAN_MECHANISMS_MAX],
@@ -241,13 +284,30 @@ typedef struct filter {
     uint32_t trial;                  /* 0: all */
 } filter;
 
+/* Copies the name of a mechanism with its numbers, up to a colon before something that is no
+ * number of the mechanism's, and moves past it. */
+static bool take_name(const char **text, char *name, size_t bytes) {
+    size_t used = strcspn(*text, ":");
+    for (size_t next; (*text)[used] == ':'; used += 1 + next) {
+        next = strcspn(*text + used + 1, ":");
+        if (memchr(*text + used + 1, '=', next) == NULL)
+            break;
+    }
+    if (used >= bytes)
+        return false;
+    memcpy(name, *text, used);
+    name[used] = '\0';
+    *text = (*text)[used] == '\0' ? NULL : *text + used + 1;
+    return true;
+}
+
 static tem_status parse_only(const char *text, filter *f, tem_error *error) {
     char part[64];
     double number = 0;
     *f = (filter){0};
     if (text == NULL)
         return TEM_OK;
-    if (!next_part(&text, ':', part, sizeof part) || (f->mechanism = plan_find(part)) == NULL)
+    if (!take_name(&text, part, sizeof part) || (f->mechanism = plan_find(part)) == NULL)
         return unknown_mechanism(error);
     bool fine = true;
     if (text != NULL && *text == ':')

@@ -6,9 +6,10 @@
 #include "eval.h"
 #include "learner.h"
 
-/* Where certificates are. */
+/* What mechanisms need beside the model: where certificates are, and the public list. */
 typedef struct plan_certificates {
     char path[4096];
+    const unsigned char *listed; /* as in tem_mechanism_options; NULL: no list was given */
 } plan_certificates;
 
 typedef struct plan_mechanism plan_mechanism;
@@ -18,20 +19,26 @@ typedef tem_status plan_maker(const plan_mechanism *row, const tem_model *model,
                               const plan_certificates *certificates, tem_mechanism **mechanism,
                               tem_error *error);
 
+enum { PLAN_NUMBERS_MAX = 8 };
+
 struct plan_mechanism {
-    const char *name;
+    const char *name; /* NAME, or NAME:NUMBER=X... */
     plan_maker *make; /* NULL: the original text, which has no epsilon */
     bool has_law;     /* its probabilities, and so self and bayes, can be computed */
     double more[2];   /* epsilons in addition to the common ones */
+    const tem_mechanism_properties
+        *properties; /* NULL: not a mechanism of the library by its name */
+    tem_parameter_value numbers[PLAN_NUMBERS_MAX + 1]; /* the last has the name NULL */
 };
 
-/* Finds a mechanism by name; NULL if there is none. */
+/* Finds a mechanism by name; NULL if there is none. A name with numbers, such as
+ * mahalanobis:lambda=0.5, is a mechanism of its own: the first call adds it to the list. */
 const plan_mechanism *plan_find(const char *name);
 
 /* The i-th mechanism, from 0, in the order of tables and figures; NULL after the last. */
 const plan_mechanism *plan_mechanism_at(size_t i);
 
-enum { PLAN_MECHANISMS_MAX = 32 };
+enum { PLAN_MECHANISMS_MAX = 128 };
 
 typedef struct plan_item {
     const plan_mechanism *mechanism;

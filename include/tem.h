@@ -161,10 +161,12 @@ typedef enum tem_metric {
     TEM_ANGULAR = 2,   /* the angle in radians, plus one step between unequal vectors */
     TEM_L1 = 3,        /* sum of absolute differences, exact */
     TEM_LINF = 4,      /* largest absolute difference, exact */
-    TEM_MATRIX = 5     /* distances that the user gave for each pair */
+    TEM_MATRIX = 5,    /* distances that the user gave for each pair */
+    TEM_HYPERBOLIC = 6 /* vectors are points of the Poincare ball: all shorter than 1; rounded up,
+                        * plus one step between unequal points */
 } tem_metric;
 
-/* The metric called `name`: "euclidean", "angular", "l1" or "linf". Fails with
+/* The metric called `name`: "euclidean", "angular", "l1", "linf" or "hyperbolic". Fails with
  * TEM_ERR_METRIC for "cosine" (1 - cosine breaks the triangle inequality, so no
  * guarantee can rest on it) and TEM_ERR_ARGUMENT for other names. Any thread. */
 TEM_API tem_status tem_metric_parse(const char *name, tem_metric *metric, tem_error *error);

@@ -280,7 +280,7 @@ class Model:
         KeyedVectors, which has its own words; or the path of a file (GloVe or word2vec text,
         word2vec binary, fastText .vec, plain or gzip). With the metric "matrix": the distance of
         each pair of `words`.
-        metric: "euclidean", "angular", "l1", "linf" or "matrix".
+        metric: "euclidean", "angular", "l1", "linf", "hyperbolic" or "matrix".
         neighbours: the length of each word's list (256). limit: use only the first words.
         allow_coarse: build even if rounding moves distances by more than half of the median
         distance to the nearest word, which happens if a single value is very large; otherwise

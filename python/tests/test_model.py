@@ -142,6 +142,22 @@ def test_metrics(vectors, metric):
         assert model.distance("movie", "film") == pytest.approx(float(expected), abs=2 ** -16)
 
 
+def test_the_hyperbolic_metric():
+    ball = [[0.0, 0.0], [0.5, 0.0], [0.0, -0.9]]
+    model = tem.Model.build(ball, ["a", "b", "c"], metric="hyperbolic")
+    assert model.metric == "hyperbolic"
+    assert model.distance("a", "b") == pytest.approx(math.log(3), abs=2 ** -14)
+    assert model.distance("a", "c") == pytest.approx(math.log(19), abs=2 ** -14)
+    assert model.vector("c").tolist() == numpy.float32(ball[2]).tolist()
+    with pytest.raises(tem.RangeError, match="above 1"):
+        model.privatize("a b c", epsilon=1, mechanism="hyperbolic")
+    with pytest.warns(tem.NotPrivateWarning):
+        drawn = model.privatize("a b c", epsilon=3, mechanism="hyperbolic")
+    assert set(drawn.split()) <= {"a", "b", "c"}
+    with pytest.raises(tem.RangeError, match="inside the ball"):
+        tem.Model.build([[0.0], [1.0]], ["a", "b"], metric="hyperbolic")
+
+
 def test_a_matrix_of_distances():
     model = tem.Model.build([[0, 1, 2], [1, 0, 1], [2, 1, 0]], ["a", "b", "c"], metric="matrix")
     assert model.dimension == 0 and model.distance("a", "c") == pytest.approx(2, abs=2 ** -15)

@@ -60,17 +60,17 @@ static void likelihoods_by_law(const emission *e, emission_room *room, uint32_t 
 enum { INPUTS_A_GROUP = 64 };
 static const uint64_t draw_seed = 20260101;
 
-typedef struct pair_drawing {
+typedef struct emission_drawing {
     const tem_mechanism *mechanism;
     uint32_t *drawn;  /* per input: its draws */
     uint64_t *firsts; /* per input: the place of its first draw in `outputs` */
     uint32_t *outputs;
     uint32_t inputs;
     atomic_int failure; /* a tem_status */
-} pair_drawing;
+} emission_drawing;
 
 static void draw_group(void *context, uint64_t item, unsigned thread) {
-    pair_drawing *d = context;
+    emission_drawing *d = context;
     tem_rng rng;
     (void)thread;
     rng_init_seeded(&rng, draw_seed, item);
@@ -91,7 +91,7 @@ static void draw_group(void *context, uint64_t item, unsigned thread) {
 }
 
 /* Sorts the draws by output: counts per output, then places. Equal pairs become one. */
-static tem_status gather_pairs(emission *e, const pair_drawing *d, uint64_t total,
+static tem_status gather_pairs(emission *e, const emission_drawing *d, uint64_t total,
                                tem_error *error) {
     uint64_t kept = 0;
     for (uint64_t k = 0; k < total; k++)
@@ -143,7 +143,7 @@ static bool allocate_pairs(emission *e) {
 }
 
 /* How many draws each input gets, and where they begin. Returns their sum. */
-static uint64_t share_out(emission *e, const double *shares, uint32_t draws, pair_drawing *d) {
+static uint64_t share_out(emission *e, const double *shares, uint32_t draws, emission_drawing *d) {
     static const double more_most = 1 << 23;
     uint64_t total = 0;
     for (uint32_t i = 0; i <= e->words; i++) {
@@ -156,7 +156,7 @@ static uint64_t share_out(emission *e, const double *shares, uint32_t draws, pai
     return total;
 }
 
-static tem_status draw_all(emission *e, pair_drawing *d, uint64_t total, const tem_run *run,
+static tem_status draw_all(emission *e, emission_drawing *d, uint64_t total, const tem_run *run,
                            tem_error *error) {
     const uint64_t groups = (e->words + (uint64_t)INPUTS_A_GROUP) / INPUTS_A_GROUP;
     tem_status status =
@@ -171,10 +171,10 @@ static tem_status count_draws(emission *e, const double *shares, uint32_t draws,
                               tem_error *error) {
     static const uint64_t draws_most = (uint64_t)1 << 31;
     const uint32_t inputs = e->words + 1;
-    pair_drawing d = {.mechanism = e->mechanism,
-                      .drawn = core_alloc(inputs, sizeof *d.drawn),
-                      .firsts = core_alloc(inputs, sizeof *d.firsts),
-                      .inputs = inputs};
+    emission_drawing d = {.mechanism = e->mechanism,
+                          .drawn = core_alloc(inputs, sizeof *d.drawn),
+                          .firsts = core_alloc(inputs, sizeof *d.firsts),
+                          .inputs = inputs};
     tem_status status = TEM_OK;
     uint64_t total = 0;
     if (!allocate_pairs(e) || d.drawn == NULL || d.firsts == NULL)

@@ -57,8 +57,14 @@ void comparer_free(comparer *c) {
 static void look_up_cutoffs(const comparison *s, compared_side *side, const compared_side *others,
                             uint32_t first, uint32_t end) {
     const uint32_t range = blocks_range(s->blocks, others->block);
-    for (uint32_t i = first; i < end; i++)
-        side->distances[i] = lists_cutoff(s->lists, side->first + i, range);
+    for (uint32_t i = first; i < end; i++) {
+        const tem_dist cutoff = lists_cutoff(s->lists, side->first + i, range);
+        /* `squares` always fits `distances`, whatever word they were for. The search for a raw
+         * number may be slow, and most cutoffs stay. */
+        if (s->codes == NULL && cutoff != side->distances[i])
+            side->squares[i] = space_raw_of_distance(s->space, cutoff);
+        side->distances[i] = cutoff;
+    }
     if (s->codes == NULL)
         return;
     const uint16_t *errors = s->codes->errors + blocks_slot(s->blocks, side->block, 0);
@@ -238,11 +244,11 @@ static void compare_distances(comparer *c) {
         for (uint32_t column = 0; column < c->columns.size; column++) {
             if (!is_first(c, row, column))
                 continue;
-            const tem_dist d =
-                space_distance(c->shared->space, c->rows.first + row, c->columns.first + column);
-            if (d > c->rows.distances[row] && d > c->columns.distances[column])
+            const uint64_t raw =
+                space_raw(c->shared->space, c->rows.first + row, c->columns.first + column);
+            if (raw > c->rows.squares[row] && raw > c->columns.squares[column])
                 continue;
-            c->pair_distances[c->pair_count] = d;
+            c->pair_distances[c->pair_count] = space_distance_of_raw(c->shared->space, raw);
             collect(c, row, column);
         }
     settle(c);

@@ -3,7 +3,7 @@
  *
  * Euclidean spaces: codes (space/codes.h) rule out nearly all pairs at the speed of a matrix
  * product. The comparer computes the exact square of the other pairs and, if the square is small
- * enough, their distance. Other metrics: the comparer computes the distance of every pair. */
+ * enough, their distance. Other metrics: the comparer computes the raw number of every pair. */
 #ifndef INDEX_COMPARE_H
 #define INDEX_COMPARE_H
 
@@ -19,8 +19,8 @@ typedef struct comparison {
     lists *lists;
 } comparison;
 
-/* One of the two blocks, with the cutoff of each of its words: as a distance, as a square and as a
- * score of codes. */
+/* One of the two blocks, with the cutoff of each of its words: as a distance, as a square (without
+ * codes, as the metric's raw number) and as a score of codes. */
 typedef struct compared_side {
     uint32_t block, first, size;
     tem_dist *distances;

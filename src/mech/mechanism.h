@@ -76,7 +76,7 @@ const char *mechanism_fault(const mechanism_ops *ops);
 
 extern const mechanism_ops mechanism_tem, mechanism_em, mechanism_madlib;
 extern const mechanism_ops mechanism_mahalanobis, mechanism_vickrey, mechanism_vickrey_exclude,
-    mechanism_gumbel;
+    mechanism_gumbel, mechanism_hyperbolic;
 extern const mechanism_ops mechanism_santext, mechanism_santext_plus, mechanism_custext,
     mechanism_custext_plus, mechanism_diffractor, mechanism_permute_and_flip;
 

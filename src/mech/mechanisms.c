@@ -16,6 +16,7 @@ static const mechanism_ops *const mechanisms[] = {
     &mechanism_madlib,
     &mechanism_mahalanobis,
     &mechanism_vickrey,
+    &mechanism_hyperbolic,
     &mechanism_gumbel,
     &mechanism_santext_plus,
     &mechanism_custext,

@@ -96,7 +96,7 @@ static void advise(const tem_model *m, const outliers *o, char *text, size_t byt
                  o->count == 1 ? "" : "s", named, OUTLIER_TIMES);
     else if (!m->space.metric->has_vectors)
         snprintf(text, bytes, "multiply all distances by the same number");
-    else if (m->deviation <= 4 && !m->space.metric->needs_direction)
+    else if (m->deviation <= 4 && !m->space.metric->needs_direction && !m->space.metric->is_ball)
         snprintf(text, bytes, "multiply all vectors by the same number");
     else
         snprintf(text, bytes, "no word stands out; most words are too near to each other");

@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "model/prepare.h"
 #include "model/vectors.h"
+#include "space/ball.h"
 #include "space/grid.h"
 
 #include <math.h>
@@ -26,37 +27,57 @@ static tem_status copy_words(const vocab *words, vocab *out, tem_error *error) {
     return status == TEM_OK ? TEM_OK : core_fail_memory(error); /* the words are known to be good */
 }
 
-/* Copies vectors that are already on the grid: only pads their rows. Fails with TEM_ERR_ARGUMENT if
- * the metric is not the euclidean one. */
-static tem_status copy_grid(const tem_vectors *v, tem_model *m, int16_t *rows, tem_error *error) {
-    if (!m->space.metric->is_euclidean)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "these vectors were rotated and rounded for the euclidean metric, and "
-                         "serve no other");
+/* Copies vectors that are already on the grid: only pads their rows. */
+static void copy_grid(const tem_vectors *v, tem_model *m, int16_t *rows) {
     memset(rows, 0, (size_t)v->words.count * m->space.row_elements * sizeof *rows);
     for (size_t id = 0; id < v->words.count; id++)
         memcpy(rows + id * m->space.row_elements, v->grid + id * v->dimension,
                v->dimension * sizeof *rows);
     m->space.step_log2 = v->step_log2;
     m->deviation = v->deviation < UINT32_MAX ? v->deviation + 1 : UINT32_MAX;
-    return TEM_OK;
+}
+
+/* Rounds vectors to points of the ball. */
+static tem_status make_points(const tem_vectors *v, const tem_run *run, tem_model *m,
+                              tem_error *error) {
+    space *s = &m->space;
+    int32_t *points = core_alloc((size_t)s->count * s->row_elements, sizeof *points);
+    if (points == NULL)
+        return core_fail_memory(error);
+    s->points = points;
+    s->step_log2 = BALL_STEP_LOG2;
+    return ball_round(v->values, s->count, s->dimension, run, points, &m->deviation, error);
 }
 
 static tem_status make_rows(const tem_vectors *v, const tem_run *run, tem_model *m,
                             tem_error *error) {
     space *s = &m->space;
-    s->count = v->words.count;
-    s->dimension = v->dimension;
-    s->row_elements = space_row_elements(v->dimension);
+    tem_status status = TEM_OK;
     int16_t *rows = core_alloc((size_t)s->count * s->row_elements, sizeof *rows);
     if (rows == NULL)
         return core_fail_memory(error);
     s->rows = rows;
-    tem_status status = v->grid != NULL
-                            ? copy_grid(v, m, rows, error)
-                            : grid_round(v->values, s->count, s->dimension, s->metric, run, rows,
-                                         &s->step_log2, &m->deviation, error);
+    if (v->grid != NULL)
+        copy_grid(v, m, rows);
+    else
+        status = grid_round(v->values, s->count, s->dimension, s->metric, run, rows, &s->step_log2,
+                            &m->deviation, error);
     return status == TEM_OK ? space_check_range(s, error) : status;
+}
+
+/* Sets the space of a model from its vectors. Fails with TEM_ERR_ARGUMENT if they are on the grid
+ * already, and the metric is not the euclidean one. */
+static tem_status make_space(const tem_vectors *v, const tem_run *run, tem_model *m,
+                             tem_error *error) {
+    space *s = &m->space;
+    if (v->grid != NULL && !s->metric->is_euclidean)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "these vectors were rotated and rounded for the euclidean metric, and "
+                         "serve no other");
+    s->count = v->words.count;
+    s->dimension = v->dimension;
+    s->row_elements = space_row_elements(v->dimension);
+    return s->metric->is_ball ? make_points(v, run, m, error) : make_rows(v, run, m, error);
 }
 
 static tem_status make_index(tem_model *m, uint32_t neighbours, const tem_run *run,
@@ -108,7 +129,7 @@ static tem_status build_prepared(const tem_vectors *vectors, const metric_ops *m
     if (status == TEM_OK)
         status = model_exclude(m, chosen->exclude, chosen->exclude_count, error);
     if (status == TEM_OK)
-        status = make_rows(vectors, run, m, error);
+        status = make_space(vectors, run, m, error);
     if (status == TEM_OK)
         status = make_index(m, chosen->neighbours, run, error);
     if (status == TEM_OK)

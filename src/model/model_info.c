@@ -31,6 +31,10 @@ void model_get_recipe(const tem_model *model, tem_recipe *recipe) {
 
 tem_status model_vector(const tem_model *model, uint32_t id, float *out, tem_error *error) {
     const space *s = &model->space;
+    for (uint32_t i = 0; s->points != NULL && i < s->dimension; i++)
+        out[i] = ldexpf((float)space_point(s, id)[i], -(int)s->step_log2);
+    if (s->points != NULL)
+        return TEM_OK;
     if (s->rows == NULL)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "a model of given distances has no vectors; build one from vectors");

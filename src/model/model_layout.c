@@ -22,7 +22,8 @@ static bool section_bytes(const model_header *h, uint32_t kind, uint64_t word_by
         *bytes = vocab_slot_count(h->words) * sizeof(uint64_t);
         return true;
     case SECTION_VECTORS:
-        *bytes = words * space_row_elements(h->dimension) * sizeof(int16_t);
+        *bytes = words * space_row_elements(h->dimension) *
+                 (metric_find((tem_metric)h->metric)->is_ball ? sizeof(int32_t) : sizeof(int16_t));
         return true;
     case SECTION_MATRIX:
         *bytes = space_pair_count(h->words) * sizeof(uint32_t);
@@ -69,7 +70,7 @@ const void *model_section_data(const tem_model *m, const model_section *section)
     case SECTION_WORD_TABLE:
         return m->words.slots;
     case SECTION_VECTORS:
-        return m->space.rows;
+        return m->space.metric->is_ball ? (const void *)m->space.points : m->space.rows;
     case SECTION_MATRIX:
         return m->space.matrix;
     case SECTION_LIST_STARTS:

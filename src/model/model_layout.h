@@ -13,7 +13,8 @@ enum model_section_kind {
     SECTION_WORD_STARTS = 1, /* u32[words + 1]: offsets into WORD_BYTES */
     SECTION_WORD_BYTES = 2,
     SECTION_WORD_TABLE = 3,  /* u64[slots]: see space/vocab.h */
-    SECTION_VECTORS = 4,     /* i16[words][row_elements]; not under TEM_MATRIX */
+    SECTION_VECTORS = 4,     /* i16[words][row_elements], i32 under TEM_HYPERBOLIC; not under
+                              * TEM_MATRIX */
     SECTION_MATRIX = 5,      /* u32[words * (words - 1) / 2]; only under TEM_MATRIX */
     SECTION_LIST_STARTS = 6, /* u64[words + 1]: offsets into LISTS, in entries */
     SECTION_LISTS = 7,       /* {u32 id; u32 distance}[] */

@@ -14,6 +14,7 @@
 #include "core/status.h"
 #include "core/threads.h"
 #include "model/model_layout.h"
+#include "space/ball.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -41,6 +42,8 @@ static tem_status check_numbers(const model_header *h, const char *path, tem_err
     } else if (h->dimension < 1 || h->dimension > TEM_DIMENSION_MAX ||
                h->step_log2 < SPACE_STEP_LOG2_MIN || h->step_log2 > SPACE_STEP_LOG2_MAX) {
         return damaged(error, path, "the dimension or the step is out of range");
+    } else if (metric->is_ball && h->step_log2 != BALL_STEP_LOG2) {
+        return damaged(error, path, "points of the ball have another step");
     }
     if (h->neighbours < 1 || h->neighbours > h->words)
         return damaged(error, path, "the length of the lists is out of range");
@@ -205,7 +208,10 @@ static void attach_section(tem_model *m, const model_section *section) {
         m->words.slot_count = section->bytes / sizeof *m->words.slots;
         break;
     case SECTION_VECTORS:
-        m->space.rows = data;
+        if (m->space.metric->is_ball)
+            m->space.points = data;
+        else
+            m->space.rows = data;
         break;
     case SECTION_MATRIX:
         m->space.matrix = data;
@@ -313,6 +319,7 @@ void model_free(tem_model *m) {
     } else {
         vocab_free(&m->words);
         core_free((void *)(uintptr_t)m->space.rows);
+        core_free((void *)(uintptr_t)m->space.points);
         core_free((void *)(uintptr_t)m->space.matrix);
         neighbours_free(&m->index);
     }

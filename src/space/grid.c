@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
+#include "space/ball.h"
 #include "space/kernels/kernels.h"
 
 #include <math.h>
@@ -33,6 +34,8 @@ static double scale_of(const rounding *r, const float *x) {
 
 bool grid_tells_apart(const float *a, const float *b, uint32_t dimension,
                       const metric_ops *metric) {
+    if (metric->is_ball)
+        return ball_tells_apart(a, b, dimension);
     const rounding r = {.dimension = dimension, .metric = metric};
     const double of_a = scale_of(&r, a), of_b = scale_of(&r, b);
     double differences[TEM_DIMENSION_MAX];

@@ -25,12 +25,15 @@ typedef struct metric_ops {
                            * distance of every pair */
     bool is_euclidean;    /* distance_of_raw is the root of a sum of squares; 8-bit codes, tiles
                            * of squares and noise on vectors rely on that */
+    bool is_ball;         /* vectors are points of the ball of radius 1, stored as int32 in
+                           * space.points (ball.h); space.rows is NULL */
     bool needs_direction; /* tem scales vectors to length 1 before it rounds them, and refuses a
                            * zero vector */
 
-    /* How much rounding the vectors changes distances, for grid.c. norm returns the length of
-     * a rounding error of `count` numbers. If both ends move by at most r, the distance changes
-     * by at most 2 r * stretch, plus rounding_steps steps of 2^-16 for its own rounding. */
+    /* How much rounding the vectors changes distances, for grid.c; unused if is_ball. norm returns
+     * the length of a rounding error of `count` numbers. If both ends move by at most r, the
+     * distance changes by at most 2 r * stretch, plus rounding_steps steps of 2^-16 for its own
+     * rounding. */
     double (*norm)(const double *errors, uint32_t count);
     double stretch;
     uint32_t rounding_steps;
@@ -47,7 +50,8 @@ typedef struct metric_ops {
     tem_dist (*reach)(const space *s, const int16_t *x);
 } metric_ops;
 
-extern const metric_ops metric_euclidean, metric_angular, metric_l1, metric_linf, metric_matrix;
+extern const metric_ops metric_euclidean, metric_angular, metric_l1, metric_linf, metric_hyperbolic,
+    metric_matrix;
 
 /* metric_find returns the metric with this number, or NULL. metric_at returns the i-th metric, from
  * 0, or NULL after the last. */

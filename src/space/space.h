@@ -25,6 +25,7 @@ typedef struct space {
     uint32_t step_log2;    /* q: one unit of a row is 2^-q */
     const int16_t
         *rows; /* count * row_elements, 64-byte aligned; NULL if the metric has no vectors */
+    const int32_t *points;  /* the same, if the metric is that of a ball (ball.h); else NULL */
     const uint32_t *matrix; /* space_pair_count distances; NULL if the metric has vectors */
 } space;
 
@@ -33,6 +34,10 @@ uint32_t space_row_elements(uint32_t dimension);
 
 static inline const int16_t *space_row(const space *s, uint32_t id) {
     return s->rows + (size_t)id * s->row_elements;
+}
+
+static inline const int32_t *space_point(const space *s, uint32_t id) {
+    return s->points + (size_t)id * s->row_elements;
 }
 
 /* Starts to load the vector of a word into the cache. Does nothing if the metric has no
@@ -92,8 +97,8 @@ static inline uint64_t space_pair_count(uint32_t count) {
     return (uint64_t)count * (count - (uint64_t)1) / 2;
 }
 
-/* Fails with TEM_ERR_DAMAGED if a row has a value outside +-KERNEL_VALUE_MAX or a padding
- * that is not zero. grid_round never makes such rows. */
+/* Fails with TEM_ERR_DAMAGED if a row has a value outside +-KERNEL_VALUE_MAX, a point is not in the
+ * ball, or a padding is not zero. grid_round and ball_round never make such rows. */
 tem_status space_check_rows(const space *s, tem_error *error);
 
 /* Fails with TEM_ERR_RANGE if a distance might reach UINT32_MAX, or if a vector is zero

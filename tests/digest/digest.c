@@ -91,6 +91,8 @@ static const digest_case cases[] = {
     {"l1-fine", TEM_L1, 100, 7, 27, 9000, 99},
     {"linf", TEM_LINF, 300, 65, 12, 2000, 16},
     {"linf-fine", TEM_LINF, 100, 7, 27, 9000, 99},
+    {"hyperbolic", TEM_HYPERBOLIC, 300, 5, 30, 400000000, 20},
+    {"hyperbolic-small", TEM_HYPERBOLIC, 300, 3, 30, 50, 300},
     {"matrix", TEM_MATRIX, 300, 0, 0, 100, 25},
 };
 
@@ -109,6 +111,17 @@ static int16_t *random_rows(const digest_case *c, uint32_t row_elements) {
     return rows;
 }
 
+static int32_t *random_points(const digest_case *c, uint32_t row_elements) {
+    int32_t *points = core_alloc_zero((size_t)c->count * row_elements, sizeof *points);
+    if (points == NULL)
+        stop("out of memory");
+    for (uint32_t id = 0; id < c->count; id++)
+        for (uint32_t i = 0; i < c->dimension; i++)
+            points[(size_t)id * row_elements + i] =
+                (int32_t)(random32() % (2 * c->largest + 1)) - (int32_t)c->largest;
+    return points;
+}
+
 static uint32_t *random_matrix(uint32_t count, uint32_t largest) {
     uint32_t *matrix = core_alloc(space_pair_count(count), sizeof *matrix);
     if (matrix == NULL)
@@ -125,13 +138,17 @@ static void run_case(const digest_case *c, unsigned threads) {
                .row_elements = space_row_elements(c->dimension),
                .step_log2 = c->step_log2};
     int16_t *rows = NULL;
+    int32_t *points = NULL;
     uint32_t *matrix = NULL;
     if (c->metric == TEM_MATRIX)
         s.matrix = matrix = random_matrix(c->count, c->largest);
+    else if (s.metric->is_ball)
+        s.points = points = random_points(c, s.row_elements);
     else
         s.rows = rows = random_rows(c, s.row_elements);
     print_digest(c->name, &s, c->length, threads);
     core_free(rows);
+    core_free(points);
     core_free(matrix);
 }
 

@@ -101,16 +101,17 @@ static void test_model_vector(void **state) {
 
 static void test_metric_names(void **state) {
     (void)state;
-    static const tem_metric metrics[] = {TEM_EUCLIDEAN, TEM_ANGULAR, TEM_L1, TEM_LINF};
-    static const char *const names[] = {"euclidean", "angular", "l1", "linf"};
-    for (int i = 0; i < 4; i++) {
+    static const tem_metric metrics[] = {TEM_EUCLIDEAN, TEM_ANGULAR, TEM_L1, TEM_LINF,
+                                         TEM_HYPERBOLIC};
+    static const char *const names[] = {"euclidean", "angular", "l1", "linf", "hyperbolic"};
+    for (int i = 0; i < 5; i++) {
         tem_metric metric = TEM_MATRIX;
         assert_string_equal(tem_metric_name(metrics[i]), names[i]);
         assert_int_equal(tem_metric_parse(names[i], &metric, NULL), TEM_OK);
         assert_int_equal(metric, metrics[i]);
     }
     assert_string_equal(tem_metric_name(TEM_MATRIX), "matrix");
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         tem_metric metric = 0;
         const char *meaning = NULL;
         const char *name = tem_metric_at(i, &metric, &meaning);
@@ -118,9 +119,9 @@ static void test_metric_names(void **state) {
         assert_true(meaning != NULL && meaning[0] != '\0');
         assert_ptr_equal(tem_metric_at(i, NULL, NULL), name);
     }
-    assert_null(tem_metric_at(5, NULL, NULL));
+    assert_null(tem_metric_at(6, NULL, NULL));
     assert_string_equal(tem_metric_name((tem_metric)0), "unknown");
-    assert_string_equal(tem_metric_name((tem_metric)6), "unknown");
+    assert_string_equal(tem_metric_name((tem_metric)7), "unknown");
 }
 
 static void test_metric_refusals(void **state) {
@@ -135,7 +136,7 @@ static void test_metric_refusals(void **state) {
     assert_int_equal(metric, TEM_LINF);
     tem_error told;
     tem_metric_parse("l2", &metric, &told);
-    assert_string_equal(told.message, "the metric is euclidean, angular, l1 or linf");
+    assert_string_equal(told.message, "the metric is euclidean, angular, l1, linf or hyperbolic");
 
     /* The message says why, and what to use instead. */
     tem_error error;
@@ -284,7 +285,7 @@ static void test_value_refusals(void **state) {
 
 static void test_build_arguments(void **state) {
     (void)state;
-    static const tem_metric none[] = {TEM_MATRIX, (tem_metric)6, (tem_metric)-1};
+    static const tem_metric none[] = {TEM_MATRIX, (tem_metric)7, (tem_metric)-1};
     tem_vectors *vectors = some_vectors();
     tem_model *model = UNTOUCHED_MODEL;
     ASSERT_REFUSED(TEM_ERR_ARGUMENT, tem_model_build(NULL, NULL, NULL, &model, error));

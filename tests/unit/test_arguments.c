@@ -7,6 +7,8 @@
 #include "tem_adapt.h"
 #include "tem_attack.h"
 #include "tem_bag.h"
+#include "tem_compare.h"
+#include "tem_train.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -97,6 +99,7 @@ static void test_free_nothing(void **state) {
     tem_rng_free(NULL);
     tem_prior_free(NULL);
     tem_accountant_free(NULL);
+    tem_learned_free(NULL);
     tem_mechanism_free(NULL);
     tem_model_free(NULL);
     tem_vectors_free(NULL);
@@ -1144,6 +1147,72 @@ static void test_learning(void **state) {
     assert_true(is_zero(&told, sizeof told));
 }
 
+static void test_training(void **state) {
+    (void)state;
+    char edges[80];
+    snprintf(edges, sizeof edges, "%s.tsv", never);
+    FILE *file = fopen(edges, "w");
+    assert_non_null(file);
+    fputs("a\tb\nb\tc\n", file);
+    assert_int_equal(fclose(file), 0);
+    const tem_graph_options strange = {.zero = 1}, twice = {.closure = 2}, minus = {.closure = -1};
+    const tem_graph_options later = {.reserved = {1}};
+    const tem_poincare_options newer = {.reserved = {1}}, wrong = {.rate = NAN};
+    const tem_poincare_options quick = {.epochs = 2};
+    const tem_run newer_run = {.reserved = {1}};
+    tem_graph *g = NULL;
+    tem_poincare *p = NULL;
+    tem_graph_info info = {.words = 7};
+    tem_reconstruction found = {0};
+    size_t length = 7;
+    uint32_t count = 7;
+    REFUSED(tem_graph_load(NULL, NULL, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, NULL, NULL, NULL, error));
+    REFUSED(tem_graph_load(edges, &strange, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, &twice, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, &minus, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, &later, NULL, &g, error));
+    REFUSED(tem_graph_load(edges, NULL, &newer_run, &g, error));
+    assert_null(g);
+    assert_int_equal(tem_graph_load(edges, NULL, NULL, &g, NULL), TEM_OK);
+    tem_graph_get_info(g, NULL);
+    tem_graph_get_info(NULL, &info);
+    assert_true(is_zero(&info, sizeof info));
+    assert_true(tem_graph_word(NULL, 0, &length) == NULL && length == 7);
+    assert_non_null(tem_graph_word(g, 0, NULL));
+    assert_true(tem_graph_parents(NULL, 0, &count) == NULL && count == 7);
+    assert_null(tem_graph_parents(g, 0, NULL));
+    REFUSED(tem_poincare_train(NULL, &quick, NULL, &p, NULL, error));
+    REFUSED(tem_poincare_train(g, &quick, NULL, NULL, NULL, error));
+    REFUSED(tem_poincare_train(g, &newer, NULL, &p, NULL, error));
+    REFUSED(tem_poincare_train(g, &wrong, NULL, &p, NULL, error));
+    REFUSED(tem_poincare_train(g, &quick, &newer_run, &p, NULL, error));
+    REFUSED(tem_poincare_load(NULL, g, NULL, &p, error));
+    REFUSED(tem_poincare_load(edges, NULL, NULL, &p, error));
+    REFUSED(tem_poincare_load(edges, g, NULL, NULL, error));
+    REFUSED(tem_poincare_load(edges, g, &newer_run, &p, error));
+    assert_null(p);
+    assert_int_equal(tem_poincare_train(g, &quick, NULL, &p, NULL, NULL), TEM_OK);
+    REFUSED(tem_poincare_save(NULL, g, never, TEM_OVERWRITE, NULL, error));
+    REFUSED(tem_poincare_save(p, NULL, never, TEM_OVERWRITE, NULL, error));
+    REFUSED(tem_poincare_save(p, g, NULL, TEM_OVERWRITE, NULL, error));
+    REFUSED(tem_poincare_save(p, g, never, (tem_overwrite)9, NULL, error));
+    REFUSED(tem_poincare_save(p, g, never, TEM_OVERWRITE, &newer_run, error));
+    REFUSED(tem_poincare_reconstruct(NULL, g, NULL, &found, error));
+    REFUSED(tem_poincare_reconstruct(p, NULL, NULL, &found, error));
+    REFUSED(tem_poincare_reconstruct(p, g, NULL, NULL, error));
+    REFUSED(tem_poincare_reconstruct(p, g, &newer_run, &found, error));
+    assert_true(is_zero(&found, sizeof found));
+    assert_int_equal(tem_poincare_dimensions(NULL), 0);
+    assert_null(tem_poincare_point(NULL, 0));
+    assert_null(tem_poincare_point(p, 3));
+    tem_poincare_free(p);
+    tem_poincare_free(NULL);
+    tem_graph_free(g);
+    tem_graph_free(NULL);
+    unlink(edges);
+}
+
 static void test_newer_attacks(void **state) {
     (void)state;
     const char *const paths[] = {never};
@@ -1239,6 +1308,46 @@ static void test_newer_learning(void **state) {
     NEWER(run, tem_channel_told(channel, &expected, in, 1, &run, &told, error));
     NEWER(expected, tem_channel_told(channel, &expected, in, 1, NULL, &told, error));
     assert_true(no_channel == NULL && is_zero(out, sizeof out) && is_zero(&told, sizeof told));
+}
+
+static void test_comparing(void **state) {
+    (void)state;
+    tem_effects effects = {.guess = 7};
+    tem_learned *learned = NULL, *none = NULL;
+    tem_learned_score score = {.pairs = 7};
+    tem_learned_options few = {.pairs = 100}, negative = {.smoothing = -1}, many = {.pairs = 1e12};
+    tem_run run = {0};
+    REFUSED(tem_accountant_effects(NULL, mechanism, prior, NULL, &effects, error));
+    REFUSED(tem_accountant_effects(accountant, NULL, prior, NULL, &effects, error));
+    REFUSED(tem_accountant_effects(accountant, mechanism, NULL, NULL, &effects, error));
+    REFUSED(tem_accountant_effects(accountant, mechanism, prior, NULL, NULL, error));
+    NEWER(run, tem_accountant_effects(accountant, mechanism, prior, &run, &effects, error));
+    REFUSED(tem_learned_create(NULL, mechanism, prior, &few, NULL, &none, error));
+    REFUSED(tem_learned_create(accountant, NULL, prior, &few, NULL, &none, error));
+    REFUSED(tem_learned_create(accountant, mechanism, NULL, &few, NULL, &none, error));
+    REFUSED(tem_learned_create(accountant, mechanism, prior, &few, NULL, NULL, error));
+    REFUSED(tem_learned_create(accountant, mechanism, prior, &negative, NULL, &none, error));
+    REFUSED(tem_learned_create(accountant, mechanism, prior, &many, NULL, &none, error));
+    NEWER(few, tem_learned_create(accountant, mechanism, prior, &few, NULL, &none, error));
+    NEWER(run, tem_learned_create(accountant, mechanism, prior, &few, &run, &none, error));
+    assert_null(none);
+    assert_int_equal(tem_learned_create(accountant, mechanism, prior, &few, NULL, &learned, NULL),
+                     TEM_OK);
+    REFUSED(tem_learned_test(NULL, 10, 1, NULL, &score, error));
+    REFUSED(tem_learned_test(learned, 0, 1, NULL, &score, error));
+    REFUSED(tem_learned_test(learned, 10, 1, NULL, NULL, error));
+    NEWER(run, tem_learned_test(learned, 10, 1, &run, &score, error));
+    REFUSED(tem_learned_effects(NULL, NULL, &effects, error));
+    REFUSED(tem_learned_effects(learned, NULL, NULL, error));
+    NEWER(run, tem_learned_effects(learned, &run, &effects, error));
+    assert_true(effects.guess >= 7 && score.pairs == 7);
+    assert_true(tem_learned_probability(NULL, 0, 0) <= 0);
+    assert_true(tem_learned_probability(learned, COUNT, 0) <= 0);
+    assert_true(tem_learned_probability(learned, 0, COUNT) <= 0);
+    assert_int_equal(tem_learned_guess(NULL, 0), TEM_NO_WORD);
+    assert_int_equal(tem_learned_guess(learned, COUNT), TEM_NO_WORD);
+    assert_true(isnan(tem_learned_smoothing(NULL)) && tem_learned_smoothing(learned) > 0);
+    tem_learned_free(learned);
 }
 
 static void test_newer_accounts(void **state) {
@@ -1443,9 +1552,11 @@ int main(void) {
         cmocka_unit_test(test_newer_runs),
         cmocka_unit_test(test_adapting),
         cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_training),
         cmocka_unit_test(test_newer_learning),
         cmocka_unit_test(test_newer_attacks),
         cmocka_unit_test(test_newer_statistics),
+        cmocka_unit_test(test_comparing),
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
         cmocka_unit_test(test_searches_and_bags),

@@ -945,6 +945,16 @@ static void plans(void **state) {
         {NULL, NULL, NULL, 1, 0, "linears"},
         {NULL, NULL, NULL, 1, 0, ""},
         {NULL, NULL, NULL, 1, 0, "linear,"},
+        {"madlib:a=1", "1", NULL, 1, 1, NULL}, /* numbers of its own, and both are mechanisms */
+        {"madlib:a=1,madlib:a=2:b=-0.5,madlib", "1", NULL, 1, 3, NULL},
+        {"madlib:a=1,madlib:a=1", "1", NULL, 1, 1, NULL},
+        {"madlib", "1", "madlib:a=1:2:1", 1, 1, NULL},
+        {"madlib:a", "1", NULL, 1, 0, NULL},
+        {"madlib:=1", "1", NULL, 1, 0, NULL},
+        {"madlib:a=", "1", NULL, 1, 0, NULL},
+        {"madlib:a=x", "1", NULL, 1, 0, NULL},
+        {"nothing:a=1", "1", NULL, 1, 0, NULL},
+        {"equal:a=1", "1", NULL, 1, 0, NULL}, /* a certificate takes none */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const eval_options options = {.mechanisms = cases[i].mechanisms,

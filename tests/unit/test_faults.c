@@ -10,6 +10,8 @@
 #include "tem_adapt.h"
 #include "tem_attack.h"
 #include "tem_bag.h"
+#include "tem_compare.h"
+#include "tem_train.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -517,6 +519,64 @@ static void test_summary(void **state) {
     finish(&f);
 }
 
+/* An attacker, its test, and effects by the law and as learned. */
+static tem_status attack(const tem_model *model, const tem_run *run) {
+    const tem_mechanism_options options = {.epsilon = 2};
+    const tem_learned_options few = {.pairs = 300};
+    tem_mechanism *mechanism = NULL;
+    tem_accountant *accountant = NULL;
+    tem_prior *prior = NULL;
+    tem_learned *learned = NULL;
+    tem_learned_score score = {.guess = -1};
+    tem_effects effects = {.exposed = 77};
+    tem_status status = tem_mechanism_create(model, &options, &mechanism, NULL);
+    if (status == TEM_OK)
+        status = tem_accountant_create(model, NULL, run, &accountant, NULL);
+    if (status == TEM_OK)
+        status = tem_prior_create_zipf(model, 1, &prior, NULL);
+    if (status == TEM_OK) {
+        status = tem_learned_create(accountant, mechanism, prior, &few, run, &learned, NULL);
+        assert_true((learned != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK) {
+        status = tem_learned_test(learned, 300, 1, run, &score, NULL);
+        assert_true((score.guess > 0) == (status == TEM_OK));
+    }
+    if (status == TEM_OK) {
+        status = tem_learned_effects(learned, run, &effects, NULL);
+        assert_true((effects.exposed != 77) == (status == TEM_OK));
+    }
+    effects.exposed = 77;
+    if (status == TEM_OK) {
+        status = tem_accountant_effects(accountant, mechanism, prior, run, &effects, NULL);
+        assert_true((effects.exposed != 77) == (status == TEM_OK));
+    }
+    tem_learned_free(learned);
+    tem_prior_free(prior);
+    tem_accountant_free(accountant);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+static void test_attacking(void **state) {
+    (void)state;
+    flow f = {.run = {.threads = 2}};
+    assert_int_equal(build_function(&f), TEM_OK);
+    for (uint64_t n = 1;; n++) {
+        core_fault_arm(n);
+        const tem_status status = attack(f.built, &f.run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 30);
+            break;
+        }
+        assert_int_equal(status, TEM_ERR_MEMORY);
+    }
+    finish(&f);
+}
+
 /* A channel, its products, posterior vectors and vectors from a text. */
 static tem_status learn(const tem_model *model, const tem_vectors *vectors, const char *text,
                         const tem_run *run) {
@@ -635,6 +695,61 @@ static tem_status adapt(const tem_model *model, const char *lexicon, const char 
     tem_model_free(made);
     tem_adaptation_free(adaptation);
     return status;
+}
+
+/* Points for the closure of some edges, saved, read again and compared with the edges. */
+static tem_status train(const char *edges, const tem_run *run) {
+    const tem_graph_options closed = {.closure = 1};
+    const tem_poincare_options options = {.epochs = 2};
+    tem_graph *graph = NULL;
+    tem_poincare *points = NULL, *again = NULL;
+    tem_reconstruction found = {0};
+    tem_status status = tem_graph_load(edges, &closed, run, &graph, NULL);
+    assert_true((graph != NULL) == (status == TEM_OK));
+    if (status == TEM_OK) {
+        status = tem_poincare_train(graph, &options, run, &points, NULL, NULL);
+        assert_true((points != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK)
+        status = tem_poincare_save(points, graph, target, TEM_OVERWRITE, run, NULL);
+    if (status == TEM_OK) {
+        status = tem_poincare_load(target, graph, run, &again, NULL);
+        assert_true((again != NULL) == (status == TEM_OK));
+    }
+    if (status == TEM_OK) {
+        status = tem_poincare_reconstruct(again, graph, run, &found, NULL);
+        assert_true((found.map > 0) == (status == TEM_OK));
+    }
+    tem_poincare_free(again);
+    tem_poincare_free(points);
+    tem_graph_free(graph);
+    return status;
+}
+
+static void test_training(void **state) {
+    (void)state;
+    char edges[96];
+    const tem_run run = {.threads = 1};
+    snprintf(edges, sizeof edges, "%s/edges", folder);
+    FILE *file = fopen(edges, "w");
+    assert_non_null(file);
+    for (int i = 1; i < 20; i++)
+        fprintf(file, "w%d\tw%d\n", i, i / 2);
+    assert_int_equal(fclose(file), 0);
+    for (uint64_t n = 1;; n++) {
+        core_fault_arm(n);
+        const tem_status status = train(edges, &run);
+        const bool hit = core_fault_hit();
+        core_fault_arm(0);
+        if (!hit) {
+            assert_int_equal(status, TEM_OK);
+            assert_true(n > 30);
+            break;
+        }
+        assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE);
+    }
+    unlink(edges);
+    unlink(target);
 }
 
 static void test_adapting(void **state) {
@@ -1019,7 +1134,8 @@ int main(void) {
         cmocka_unit_test(test_function),    cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_certificate), cmocka_unit_test(test_weights),
         cmocka_unit_test(test_summary),     cmocka_unit_test(test_adapting),
-        cmocka_unit_test(test_learning),    cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_attacking),   cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_audit),       cmocka_unit_test(test_training),
         cmocka_unit_test(test_choose),      cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_report),      cmocka_unit_test(test_attacks),
         cmocka_unit_test(test_statistics),  cmocka_unit_test(test_search_and_bags),

@@ -1,4 +1,4 @@
-/* test_noise_erasure.c - a draw with noise leaves nothing of its noise in memory.
+/* test_noise_erasure.c - draws with noise leave nothing of the noise in memory.
  *
  * Noise and output together reveal the word. Draws run on the test's own stack, which the test
  * searches afterwards. The linker redirects the library's allocations to the test (--wrap in
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "mech/hyperbolic.h"
 #include "mech/madlib.h"
 #include "model/model.h"
 #include "small_model.h"
@@ -80,7 +81,8 @@ enum { DIMENSION = 40, WORDS = 6, STACK_BYTES = 4 << 20 };
 static const double epsilon = 1e-5;
 
 typedef struct drawing {
-    const madlib *madlib;
+    const madlib *madlib; /* NULL: `hyperbolic` draws */
+    const hyperbolic *hyperbolic;
     uint64_t seed;
     uint32_t word, out;
     tem_status status;
@@ -90,7 +92,10 @@ static void *draw(void *argument) {
     drawing *d = argument;
     tem_rng rng;
     rng_init_seeded(&rng, d->seed, 0);
-    d->status = madlib_draw(d->madlib, &d->word, 1, &rng, &d->out, NULL);
+    if (d->madlib != NULL)
+        d->status = madlib_draw(d->madlib, &d->word, 1, &rng, &d->out, NULL);
+    else
+        hyperbolic_draw(d->hyperbolic, &d->word, 1, &rng, &d->out);
     rng_wipe(&rng);
     return NULL;
 }
@@ -208,11 +213,60 @@ static void test_vickrey_frees_nothing_readable(void **state) {
     tem_model_free(model);
 }
 
+/* The noisy point of a draw, and what it was made from. */
+typedef struct ball_traces {
+    double direction[DIMENSION], z[DIMENSION];
+    int32_t point[DIMENSION];
+} ball_traces;
+
+static void find_ball_traces(const hyperbolic *h, const drawing *d, ball_traces *t) {
+    tem_rng rng;
+    rng_init_seeded(&rng, d->seed, 0);
+    const double radius = hyperbolic_radius(h->epsilon, DIMENSION, &rng);
+    hyperbolic_direction(DIMENSION, &rng, t->direction);
+    hyperbolic_move(space_point(h->space, d->word), t->direction, radius, DIMENSION, t->z);
+    for (uint32_t i = 0; i < DIMENSION; i++)
+        t->point[i] = (int32_t)lrint(t->z[i]);
+    rng_wipe(&rng);
+}
+
+static void test_hyperbolic_leaves_nothing(void **state) {
+    (void)state;
+    float values[WORDS * DIMENSION];
+    for (unsigned i = 0; i < WORDS * DIMENSION; i++)
+        values[i] = ((float)(i * 7 % 23) - 11) / 100;
+    tem_model *model = small_model(NULL, values, WORDS, DIMENSION, TEM_HYPERBOLIC, 0);
+    hyperbolic h = {0};
+    ball_traces t;
+    drawing first = {.hyperbolic = &h, .seed = 4, .word = 2},
+            d = {.hyperbolic = &h, .seed = 5, .word = 1};
+    void *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(stack != MAP_FAILED);
+    assert_int_equal(hyperbolic_init(&h, &model->space, NULL, 45, NULL), TEM_OK);
+    draw_on(stack, &first);
+    memset(stack, 0, STACK_BYTES);
+    draw_on(stack, &d);
+    find_ball_traces(&h, &d, &t);
+    assert_int_equal(hyperbolic_nearest(&h, t.point), d.out);
+    assert_false(all_zero(stack, STACK_BYTES));
+    for (unsigned i = 0; i < DIMENSION; i++) {
+        assert_without(stack, &t.direction[i], sizeof t.direction[i]);
+        assert_without(stack, &t.z[i], sizeof t.z[i]);
+    }
+    for (unsigned i = 0; i + 1 < DIMENSION; i++)
+        assert_without(stack, &t.point[i], 2 * sizeof *t.point);
+    munmap(stack, STACK_BYTES);
+    hyperbolic_free(&h);
+    tem_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_madlib_leaves_nothing),
         cmocka_unit_test(test_shaped_noise_leaves_nothing),
         cmocka_unit_test(test_vickrey_frees_nothing_readable),
+        cmocka_unit_test(test_hyperbolic_leaves_nothing),
     };
     return cmocka_run_group_tests_name("erasure", tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
 #include <stddef.h>
 
 static const metric_ops *const metrics[] = {
-    &metric_euclidean, &metric_angular, &metric_l1, &metric_linf, &metric_matrix,
+    &metric_euclidean, &metric_angular,    &metric_l1,
+    &metric_linf,      &metric_hyperbolic, &metric_matrix,
 };
 
 /* Bits after the binary point of a tem_dist. */

@@ -1,0 +1,501 @@
+/* comparison.c - finds the epsilon at which an attacker is right as often as wanted, and measures
+ * the mechanism there.
+ *
+ * The search takes few pairs until it is near, and then all of them. All epsilons and mechanisms
+ * share the words and the random numbers behind the draws, so the success of the attacker is nearly
+ * a smooth function of ln epsilon, and its logit nearly a straight line. */
+#include "comparison.h"
+
+#include "talk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PILOT_PART = 5,     /* the search begins with this part of the pairs */
+    WALK_MAX = 20,      /* steps from the first epsilon, by growing factors */
+    STILL_MAX = 4,      /* steps after which nothing has changed */
+    EDGE_STEPS = 6,     /* towards an epsilon that the mechanism refuses */
+    PILOT_STEPS = 8,    /* between an epsilon that is too small and one that is too large */
+    FINAL_STEPS = 5,    /* with all pairs */
+    ROWS_SECONDS = 120, /* a law that takes more CPU time is left out, unless it is asked for */
+    LAW_STEPS = 2       /* towards the target by the law */
+};
+
+/* A law that guesses better than the learned attacker by more than this decides instead of it. */
+static const double law_margin = 0.01;
+
+/* ------------------------------------------------------------------ mechanisms -- */
+
+static bool takes(const tem_mechanism_properties *properties, const char *name) {
+    for (const tem_parameter *p = properties->parameters; p->name != NULL; p++)
+        if (strcmp(p->name, name) == 0)
+            return true;
+    return false;
+}
+
+tem_status comparison_make(const side_by_side *c, const tem_mechanism_properties *properties,
+                           double epsilon, tem_mechanism **mechanism, tem_error *error) {
+    tem_parameter_value numbers[OPTION_LIST_MAX + 1];
+    size_t count = 0;
+    for (const tem_parameter_value *n = c->own->numbers; n->name != NULL; n++)
+        if (takes(properties, n->name))
+            numbers[count++] = *n;
+    numbers[count].name = NULL;
+    const tem_mechanism_options options = {.mechanism = properties->name,
+                                           .epsilon = epsilon,
+                                           .numbers = numbers,
+                                           .listed =
+                                               properties->list != NULL ? c->own->listed : NULL,
+                                           .allow_no_guarantee = 1};
+    return tem_mechanism_create(c->model, &options, mechanism, error);
+}
+
+/* ---------------------------------------------------------------------- trying -- */
+
+/* A search in progress. */
+typedef struct target_search {
+    const side_by_side *c;
+    const tem_mechanism_properties *properties;
+    double wanted;
+    bool pilot;
+    tem_error refusal; /* the last one */
+} target_search;
+
+/* What came out at one epsilon. */
+typedef struct epsilon_trial {
+    double epsilon, value;
+    bool refused;
+    tem_learned_score score;
+    double smoothing;
+} epsilon_trial;
+
+static tem_status attack(const side_by_side *c, const tem_mechanism *mechanism,
+                         const tem_prior *prior, uint64_t part, double *smoothing,
+                         tem_learned_score *score, tem_error *error) {
+    tem_learned *learned = NULL;
+    const tem_learned_options options = {.pairs = c->pairs / part + 1, .seed = c->seed};
+    tem_status status =
+        tem_learned_create(c->accountant, mechanism, prior, &options, c->run, &learned, error);
+    if (status == TEM_OK)
+        status = tem_learned_test(learned, c->tests / part + 1, c->seed, c->run, score, error);
+    *smoothing = tem_learned_smoothing(learned);
+    tem_learned_free(learned);
+    return status;
+}
+
+/* Tries one epsilon. That the mechanism refuses the epsilon is no failure. */
+static tem_status try_epsilon(target_search *s, double epsilon, epsilon_trial *out,
+                              tem_error *error) {
+    tem_mechanism *mechanism = NULL;
+    *out = (epsilon_trial){.epsilon = epsilon};
+    tem_status status = comparison_make(s->c, s->properties, epsilon, &mechanism, &s->refusal);
+    if (status == TEM_ERR_RANGE) {
+        out->refused = true;
+        return TEM_OK;
+    }
+    if (status != TEM_OK) {
+        *error = s->refusal;
+        return status;
+    }
+    status = attack(s->c, mechanism, s->c->prior, s->pilot ? PILOT_PART : 1, &out->smoothing,
+                    &out->score, error);
+    tem_mechanism_free(mechanism);
+    out->value = s->c->target == COMPARISON_SELF ? out->score.self : out->score.guess;
+    return status;
+}
+
+/* ------------------------------------------------------------------- searching -- */
+
+/* The epsilon to begin with: e^8 times less likely at the distance of a nearest word. */
+static double first_epsilon(const tem_model *model) {
+    tem_dist median = 0;
+    const bool known = tem_model_nearest_median(model, &median, NULL) == TEM_OK && median > 0;
+    return known ? 8 / ((double)median / TEM_DIST_ONE) : 1;
+}
+
+/* Finds an epsilon that the mechanism takes, as near to `from` as factors of 2 allow. */
+static tem_status find_taken(target_search *s, double from, epsilon_trial *out, tem_error *error) {
+    tem_status status = try_epsilon(s, from, out, error);
+    for (int i = 1; i <= WALK_MAX && status == TEM_OK && out->refused; i++) {
+        status = try_epsilon(s, ldexp(from, i), out, error);
+        if (status == TEM_OK && out->refused)
+            status = try_epsilon(s, ldexp(from, -i), out, error);
+    }
+    return status;
+}
+
+static bool is_below(const target_search *s, const epsilon_trial *t) {
+    return t->value < s->wanted;
+}
+
+/* Halves the way, on a logarithmic scale, between an epsilon that is taken and one that is refused.
+ * *taken ends near the edge, or beyond the target. */
+static tem_status approach_edge(target_search *s, epsilon_trial *before, epsilon_trial *taken,
+                                double refused, tem_error *error) {
+    const bool below = is_below(s, taken);
+    tem_status status = TEM_OK;
+    for (int i = 0; i < EDGE_STEPS && status == TEM_OK && is_below(s, taken) == below; i++) {
+        epsilon_trial next;
+        status = try_epsilon(s, sqrt(taken->epsilon * refused), &next, error);
+        if (status == TEM_OK && next.refused)
+            refused = next.epsilon;
+        else if (status == TEM_OK) {
+            *before = *taken;
+            *taken = next;
+        }
+    }
+    return status;
+}
+
+static double logit(double p) {
+    const double q = fmin(fmax(p, 1e-4), 1 - 1e-4);
+    return log(q / (1 - q));
+}
+
+/* How far from the target a value may be: half of the standard error of the pairs. */
+static double tolerance(const target_search *s) {
+    const double tests = (double)s->c->tests / (s->pilot ? PILOT_PART : 1);
+    return 0.5 * sqrt(s->wanted * (1 - s->wanted) / tests);
+}
+
+/* Goes from *a in the direction of the target, in steps that grow, until *b is on the other side of
+ * it. Stops earlier where the mechanism refuses to go farther, or where nothing changes. */
+static tem_status walk(target_search *s, epsilon_trial *a, epsilon_trial *b, tem_error *error) {
+    const bool below = is_below(s, a);
+    *b = *a;
+    for (int i = 0, still = 0; i < WALK_MAX && still < STILL_MAX && is_below(s, b) == below; i++) {
+        const double factor = i < 3 ? 1.5 : i < 6 ? 3 : 10;
+        epsilon_trial next;
+        const tem_status status =
+            try_epsilon(s, below ? b->epsilon * factor : b->epsilon / factor, &next, error);
+        if (status != TEM_OK)
+            return status;
+        if (next.refused)
+            return approach_edge(s, a, b, next.epsilon, error);
+        still = fabs(next.value - b->value) < tolerance(s) / 4 ? still + 1 : 0;
+        *a = *b;
+        *b = next;
+    }
+    return TEM_OK;
+}
+
+static bool is_near(const target_search *s, const epsilon_trial *t) {
+    return fabs(t->value - s->wanted) <= tolerance(s);
+}
+
+/* The slope of the logit against ln epsilon; 0: not known. */
+static double slope_of(const epsilon_trial *a, const epsilon_trial *b) {
+    const double run = log(b->epsilon / a->epsilon), rise = logit(b->value) - logit(a->value);
+    return fabs(run) > 1e-6 && rise / run > 0 ? rise / run : 0;
+}
+
+/* Narrows the bracket: by the line through both ends, and by halves if that is slow. *a becomes the
+ * nearer end, *slope that of the line. */
+static tem_status narrow(target_search *s, epsilon_trial *a, epsilon_trial *b, double *slope,
+                         tem_error *error) {
+    for (int i = 0; i < PILOT_STEPS && !is_near(s, a) && !is_near(s, b); i++) {
+        const double line = slope_of(a, b);
+        double at = log(a->epsilon) + (logit(s->wanted) - logit(a->value)) / fmax(line, 1e-9);
+        const double low = fmin(log(a->epsilon), log(b->epsilon)),
+                     high = fmax(log(a->epsilon), log(b->epsilon)), margin = 0.05 * (high - low);
+        at = i % 3 == 2 || !(line > 0) ? (low + high) / 2
+                                       : fmin(fmax(at, low + margin), high - margin);
+        epsilon_trial next;
+        const tem_status status = try_epsilon(s, exp(at), &next, error);
+        if (status != TEM_OK)
+            return status;
+        if (next.refused)
+            break;
+        *slope = slope_of(a, b);
+        *(is_below(s, &next) == is_below(s, a) ? a : b) = next;
+    }
+    *slope = slope_of(a, b) > 0 ? slope_of(a, b) : *slope;
+    if (fabs(b->value - s->wanted) < fabs(a->value - s->wanted)) {
+        const epsilon_trial nearer = *b;
+        *b = *a;
+        *a = nearer;
+    }
+    return TEM_OK;
+}
+
+/* Takes all pairs, and goes along the line until the target is met. */
+static tem_status finish(target_search *s, double slope, epsilon_trial *best, tem_error *error) {
+    epsilon_trial now;
+    s->pilot = false;
+    tem_status status = try_epsilon(s, best->epsilon, &now, error);
+    if (status == TEM_OK)
+        *best = now;
+    for (int i = 0; i < FINAL_STEPS && status == TEM_OK && !is_near(s, best) && slope > 0; i++) {
+        const double way = (logit(s->wanted) - logit(now.value)) / slope;
+        status = try_epsilon(s, now.epsilon * exp(fmax(-0.3, fmin(0.3, way))), &now, error);
+        if (status != TEM_OK || now.refused)
+            break;
+        const double line = fabs(way) > 0.005 ? slope_of(best, &now) : 0;
+        slope = line > slope / 4 && line < slope * 4 ? line : slope;
+        if (fabs(now.value - s->wanted) < fabs(best->value - s->wanted))
+            *best = now;
+    }
+    return status;
+}
+
+static void say_not_reached(const target_search *s, const epsilon_trial *t, comparison_row *row) {
+    const char *what = s->c->target == COMPARISON_SELF ? "share of words that stay" : "guess";
+    row->is_reached = false;
+    snprintf(row->why, sizeof row->why,
+             "the target is not reached: at the %s epsilon tried, %.4g, the %s is %.1f %%",
+             is_below(s, t) ? "largest" : "least", t->epsilon, what, 100 * t->value);
+}
+
+static tem_status search(target_search *s, epsilon_trial *found, double *slope, comparison_row *row,
+                         tem_error *error) {
+    epsilon_trial other;
+    s->pilot = true;
+    tem_status status = find_taken(s, first_epsilon(s->c->model), found, error);
+    if (status == TEM_OK && found->refused) {
+        row->is_measured = false;
+        snprintf(row->why, sizeof row->why, "%s", s->refusal.message);
+        return TEM_OK;
+    }
+    if (status == TEM_OK)
+        status = walk(s, found, &other, error);
+    if (status != TEM_OK)
+        return status;
+    const bool is_bracket = is_below(s, found) != is_below(s, &other);
+    if (is_bracket)
+        status = narrow(s, found, &other, slope, error);
+    else
+        *found = other;
+    if (status == TEM_OK)
+        status = finish(s, *slope, found, error);
+    if (status == TEM_OK && !is_bracket && !is_near(s, found))
+        say_not_reached(s, found, row);
+    return status;
+}
+
+/* ------------------------------------------------------------------- measuring -- */
+
+/* Seconds of CPU time of this thread: a busy machine must not decide what the table shows. */
+static double cpu_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Whether the law can be computed, and in an acceptable time: tem_mechanism_self computes a row. */
+static bool wants_exact(const side_by_side *c, const tem_mechanism_properties *p,
+                        const tem_mechanism *mechanism, comparison_row *row) {
+    tem_model_info info;
+    double self = 0;
+    if (p->law_digits == 0 || p->is_exponential)
+        return p->law_digits > 0;
+    const double start = cpu_clock();
+    for (uint32_t word = 0; word < 3; word++)
+        if (tem_mechanism_self(mechanism, word, &self, NULL) != TEM_OK)
+            return false;
+    tem_model_get_info(c->model, &info);
+    const double seconds = (cpu_clock() - start) / 3 * info.words;
+    if (seconds <= ROWS_SECONDS || c->force_exact)
+        return true;
+    if (row->why[0] == '\0')
+        snprintf(row->why, sizeof row->why,
+                 "its law takes about %.0f min of CPU time and is left out; --exact computes it",
+                 ceil(seconds / 60));
+    return false;
+}
+
+/* The effects as learned from pairs, where there is no law. */
+static tem_status estimate_effects(const side_by_side *c, const tem_mechanism *mechanism,
+                                   comparison_row *row, tem_error *error) {
+    tem_learned *learned = NULL;
+    const tem_learned_options options = {.pairs = c->pairs, .seed = c->seed};
+    double ignored = 0;
+    tem_status status =
+        tem_learned_create(c->accountant, mechanism, c->prior, &options, c->run, &learned, error);
+    if (status == TEM_OK)
+        status = tem_learned_effects(learned, c->run, &row->effects, error);
+    tem_learned_free(learned);
+    if (status == TEM_OK)
+        status = attack(c, mechanism, c->even, 1, &ignored, &row->vocabulary, error);
+    return status;
+}
+
+/* Counts draws of one thread for a third of a second. */
+static tem_status measure_speed(const side_by_side *c, const tem_mechanism *mechanism,
+                                comparison_row *row, tem_error *error) {
+    enum { AT_ONCE = 64 };
+    uint32_t words[AT_ONCE], outputs[AT_ONCE];
+    tem_rng *rng = NULL;
+    tem_model_info info;
+    double seconds = 0, drawn = 0;
+    tem_model_get_info(c->model, &info);
+    tem_status status = tem_rng_create_insecure(c->seed, 0, &rng, error);
+    const double start = talk_clock();
+    for (uint64_t next = 0; status == TEM_OK && seconds < 1.0 / 3; seconds = talk_clock() - start) {
+        /* The frequent words, as a text has them, in an order that jumps. */
+        for (size_t i = 0; i < AT_ONCE; i++, next += 7919)
+            words[i] = (uint32_t)(next % (info.words < 4096 ? info.words : 4096));
+        status = tem_mechanism_draw_many(mechanism, rng, words, outputs, AT_ONCE, error);
+        drawn += AT_ONCE;
+    }
+    tem_rng_free(rng);
+    row->words_per_second = drawn / seconds;
+    return status;
+}
+
+/* Draws a line of text once. */
+static tem_status draw_line(const side_by_side *c, const tem_mechanism *mechanism, tem_rng *rng,
+                            comparison_row *row, tem_error *error) {
+    char *text = NULL;
+    size_t bytes = 0;
+    const tem_status status = tem_privatize_text(mechanism, NULL, rng, c->line, strlen(c->line),
+                                                 c->run, &text, &bytes, NULL, error);
+    row->sample = status == TEM_OK ? strdup(text) : NULL;
+    tem_text_free(text);
+    return status;
+}
+
+/* Draws a word several times. */
+static tem_status draw_word(const side_by_side *c, const tem_mechanism *mechanism, tem_rng *rng,
+                            comparison_row *row, tem_error *error) {
+    const uint32_t word = tem_model_find(c->model, c->word, strlen(c->word));
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    tem_status status = TEM_OK;
+    for (int i = 0; i < COMPARISON_DRAWS && status == TEM_OK && out != NULL; i++) {
+        uint32_t drawn = 0;
+        size_t length = 0;
+        status = tem_mechanism_draw(mechanism, rng, word, &drawn, error);
+        const char *name = status == TEM_OK ? tem_model_word(c->model, drawn, &length) : "";
+        fprintf(out, "%s%.*s", i == 0 ? "" : " ", (int)length, name);
+    }
+    if (out != NULL)
+        fclose(out);
+    row->sample = text;
+    return status;
+}
+
+static tem_status draw_sample(const side_by_side *c, const tem_mechanism *mechanism,
+                              comparison_row *row, tem_error *error) {
+    tem_rng *rng = NULL;
+    if (c->word == NULL && c->line == NULL)
+        return TEM_OK;
+    tem_status status = tem_rng_create_insecure(c->seed, 1, &rng, error);
+    if (status == TEM_OK)
+        status = (c->line != NULL ? draw_line : draw_word)(c, mechanism, rng, row, error);
+    tem_rng_free(rng);
+    return status;
+}
+
+static tem_status find_epsilon(target_search *s, epsilon_trial *found, double *slope,
+                               comparison_row *row, tem_error *error) {
+    if (s->c->target != COMPARISON_EPSILON)
+        return search(s, found, slope, row, error);
+    const tem_status status = try_epsilon(s, s->wanted, found, error);
+    if (status == TEM_OK && found->refused) {
+        row->is_measured = false;
+        snprintf(row->why, sizeof row->why, "%s", s->refusal.message);
+    }
+    return status;
+}
+
+/* The effects at row->epsilon: by the law if there is one, else as learned. */
+static tem_status measure_effects(const side_by_side *c, comparison_row *row, tem_error *error) {
+    tem_mechanism *mechanism = NULL;
+    tem_status status = comparison_make(c, row->properties, row->epsilon, &mechanism, error);
+    row->is_exact = status == TEM_OK && wants_exact(c, row->properties, mechanism, row);
+    if (status == TEM_OK)
+        status = row->is_exact ? tem_accountant_effects(c->accountant, mechanism, c->prior, c->run,
+                                                        &row->effects, error)
+                               : estimate_effects(c, mechanism, row, error);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+/* Where the law guesses better than the learned attacker, the law is the attack to be equal in:
+ * moves epsilon until the guess by the law meets the target. */
+static tem_status follow_law(target_search *s, double slope, comparison_row *row,
+                             tem_error *error) {
+    const side_by_side *c = s->c;
+    tem_status status = TEM_OK;
+    if (c->target != COMPARISON_GUESS || !row->is_exact || !row->is_reached || !(slope > 0) ||
+        row->effects.guess - row->wanted < law_margin)
+        return TEM_OK;
+    row->is_met_by_law = true;
+    for (int i = 0; i < LAW_STEPS && status == TEM_OK &&
+                    fabs(row->effects.guess - row->wanted) > law_margin / 4;
+         i++) {
+        const double before = log(row->epsilon), guess = logit(row->effects.guess);
+        const double way = (logit(row->wanted) - guess) / slope;
+        row->epsilon *= exp(fmax(-1, fmin(1, way)));
+        status = measure_effects(c, row, error);
+        const double moved = log(row->epsilon) - before;
+        const double line = (logit(row->effects.guess) - guess) / moved;
+        slope = line > slope / 4 && line < slope * 4 ? line : slope;
+    }
+    epsilon_trial at = {0};
+    if (status == TEM_OK)
+        status = try_epsilon(s, row->epsilon, &at, error);
+    if (status == TEM_OK) {
+        row->score = at.score;
+        row->smoothing = at.smoothing;
+    }
+    return status;
+}
+
+static tem_status measure_at(target_search *s, const epsilon_trial *found, double slope,
+                             comparison_row *row, tem_error *error) {
+    const side_by_side *c = s->c;
+    tem_mechanism *mechanism = NULL;
+    row->epsilon = found->epsilon;
+    row->score = found->score;
+    row->smoothing = found->smoothing;
+    tem_status status = measure_effects(c, row, error);
+    if (status == TEM_OK)
+        status = follow_law(s, slope, row, error);
+    if (status == TEM_OK)
+        status = comparison_make(c, row->properties, row->epsilon, &mechanism, error);
+    if (status == TEM_OK)
+        status = measure_speed(c, mechanism, row, error);
+    if (status == TEM_OK)
+        status = draw_sample(c, mechanism, row, error);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+tem_status comparison_measure(const side_by_side *c, const tem_mechanism_properties *properties,
+                              double wanted, comparison_row *row, tem_error *error) {
+    const double start = talk_clock();
+    target_search s = {.c = c, .properties = properties, .wanted = wanted};
+    epsilon_trial found = {.epsilon = wanted};
+    double slope = 0;
+    *row = (comparison_row){.properties = properties,
+                            .wanted = wanted,
+                            .is_measured = true,
+                            .is_reached = true,
+                            .accuracy = NAN};
+    if (properties->list != NULL && c->own->listed == NULL) {
+        row->is_measured = false;
+        snprintf(row->why, sizeof row->why, "it needs --list FILE: %s", properties->list);
+        return TEM_OK;
+    }
+    tem_status status = find_epsilon(&s, &found, &slope, row, error);
+    if (status == TEM_ERR_UNSUPPORTED || status == TEM_ERR_ARGUMENT) {
+        row->is_measured = false;
+        snprintf(row->why, sizeof row->why, "%s", error->message);
+        return TEM_OK;
+    }
+    if (status == TEM_OK && row->is_measured)
+        status = measure_at(&s, &found, slope, row, error);
+    row->seconds = talk_clock() - start;
+    return status;
+}
+
+void comparison_row_free(comparison_row *row) {
+    free(row->sample);
+    row->sample = NULL;
+}
