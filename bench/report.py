@@ -340,9 +340,9 @@ def mechanisms(section):
             for other, o in r["others"].items():
                 others += other_rows(name, other, o)
     m = c["machine"]
-    parts = [f"Measured on {m['date']} with `bench/run --only mechanisms`, {m['processor']} (family "
-             f"{m['family']}), {m['cores']} cores, load average before {m['load_at_start']:.1f}, "
-             f"commit {m['commit']}; {c['words']} words of {c['vocabulary']:,}.",
+    parts = [f"Measured on {m['date']} with `bench/run --only mechanisms`, {m['processor']} "
+             f"(family {m['family']}), {m['cores']} cores, load average "
+             f"before {m['load_at_start']:.1f}, commit {m['commit']}; {c['words']} words of {c['vocabulary']:,}.",
              table(("", "epsilon", "words/s", "stays itself", "set-up, s"), own)]
     if left_out:
         parts.append("Left out: " + "; ".join(left_out) + ".")
@@ -368,7 +368,7 @@ def other_rows(name, other, o):
 def seen_texts(seen):
     """What bench/rivals.py saw of an implementation, in words."""
     if "trace" in seen:
-        yield f"trace of S: {seen['trace']:.3f} of the dimension"
+        yield f"trace of S: {seen['trace']:.2f} times the dimension"
     if "not_nearest" in seen:
         yield f"{100 * seen['not_nearest']:.0f} % of searches miss the nearest word"
     if "exchanged" in seen:
@@ -399,9 +399,8 @@ def write_parts(text, page, names):
     be elsewhere: the page keeps them as they are."""
     template, new = parts_of((HERE / "report.md.in").read_text()), parts_of(text)
     old = parts_of(page)
-    headings = [h for h in template if h in old or any(f"{{{{{n}}}}}" in template[h] for n in names)]
-    return "".join(new[h] if any(f"{{{{{n}}}}}" in template[h] for n in names) else old[h]
-                   for h in headings)
+    chosen = {h for h in template for name in names if f"{{{{{name}}}}}" in template[h]}
+    return "".join(new[h] if h in chosen else old[h] for h in template if h in chosen or h in old)
 
 
 def write(data, docs=DOCS, only=()):

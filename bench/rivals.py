@@ -489,9 +489,24 @@ def other_unknown(name, text, epsilon, times):
     return sum(draw(f"zqx{i}secret") == f"zqx{i}secret" for i in range(times)) / times
 
 
+def uneven_text(path):
+    """Vectors of which each column has twice the variance of the one before, and another mean. On
+    them noise shows whether it follows the covariance as it must. The columns of the default model
+    vary too much alike for that."""
+    scales = np.sqrt(2.0 ** np.arange(16))
+    values = scales * (np.random.default_rng(11).standard_normal((400, 16)) + 1)
+    with open(path, "w", encoding="utf-8") as file:
+        for i, row in enumerate(values):
+            file.write(f"w{i} " + " ".join(f"{value:.6g}" for value in row) + "\n")
+    return path
+
+
 def other_checks(name, text, epsilon, count):
     """What is seen of an implementation: its noise, its nearest words, its sets."""
     mechanism, seen = other(name, text, epsilon), {}
+    if mechanism.kind == "Mahalanobis":
+        uneven = Other(name, uneven_text(text + ".uneven"), epsilon)
+        return check_radius(uneven, np.array([uneven.noise() for _ in range(4 * count)]))
     noise = [mechanism.noise() for _ in range(count)]
     if noise[0] is not None:
         seen.update(check_radius(mechanism, np.array(noise)))
@@ -507,7 +522,8 @@ def other_checks(name, text, epsilon, count):
 
 def check_radius(mechanism, noise):
     """Kolmogorov and Smirnov's distance of the noise's length from Gamma(columns, 1/epsilon): the
-    Euclidean length, or that of the regularised Mahalanobis norm."""
+    Euclidean length, or that of the regularised Mahalanobis norm. trace: the trace of the scaled
+    covariance, which must be the number of columns."""
     import scipy.stats
     made, columns, seen = mechanism.made, noise.shape[1], {}
     lengths = np.linalg.norm(noise, axis=1)
@@ -533,8 +549,10 @@ def check_nearest(mechanism, noise):
         seen["not_nearest"] = float(np.mean([d[i] > 1.00001 * d.min()
                                              for d, i in zip(distances, found)]))
     if mechanism.kind == "VickreyCMP":  # in the way of vickrey.py
-        two = [np.argpartition(d, 2)[:2] for d in distances]
-        seen["exchanged"] = float(np.mean([d[a] > d[b] for d, (a, b) in zip(distances, two)]))
+        all_of = [mechanism.made.euclideanDistance([row + z], rows)
+                  for row, z in zip(rows, noise)]
+        two = [np.argpartition(d, 2, axis=1)[0, :2] for d in all_of]
+        seen["exchanged"] = float(np.mean([d[0, a] > d[0, b] for d, (a, b) in zip(all_of, two)]))
     return seen
 
 
