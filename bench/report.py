@@ -342,7 +342,8 @@ def mechanisms(section):
     m = c["machine"]
     parts = [f"Measured on {m['date']} with `bench/run --only mechanisms`, {m['processor']} "
              f"(family {m['family']}), {m['cores']} cores, load average "
-             f"before {m['load_at_start']:.1f}, commit {m['commit']}; {c['words']} words of {c['vocabulary']:,}.",
+             f"before {m['load_at_start']:.1f}, commit {m['commit']}; {c['words']} words "
+             f"of {c['vocabulary']:,}.",
              table(("", "epsilon", "words/s", "stays itself", "set-up, s"), own)]
     if left_out:
         parts.append("Left out: " + "; ".join(left_out) + ".")
