@@ -159,10 +159,12 @@ class Bench:
                             *megabytes)["rate"]
 
     def rival(self, name="wheel"):
-        """"wheel": the virtual environment; "debian": the system's Python with its FAISS."""
+        """"wheel": the virtual environment; "one": the same on one thread; "debian": the system's
+        Python with its FAISS."""
         if name not in self.rivals:
-            python = self.options.python if name == "wheel" else "/usr/bin/python3"
-            self.rivals[name] = start_rival(pathlib.Path(python), self.threads)
+            python = "/usr/bin/python3" if name == "debian" else self.options.python
+            self.rivals[name] = start_rival(pathlib.Path(python),
+                                            1 if name == "one" else self.threads)
         if isinstance(self.rivals[name], Missing):
             raise self.rivals[name]
         return self.rivals[name]
@@ -175,7 +177,8 @@ class Bench:
         return True
 
     def versions(self):
-        return {name: rival.hello for name, rival in self.rivals.items() if self.has_rival(name)}
+        return {name: rival.hello for name, rival in self.rivals.items()
+                if name != "one" and self.has_rival(name)}
 
     def close(self):
         for name in self.rivals:
@@ -238,10 +241,21 @@ class Bench:
                          self.vectors(name)["binary"], "-o", path)
         return str(path)
 
+    def model_vectors(self, name):
+        """The vectors that a model holds, as files like those of vectors()."""
+        base = self.data / f"{'grid' if self.quick else name}-model"
+        files = {"raw": f"{base}.f32", "binary": f"{base}.bin"}
+        return {**files, **self.program("vectors", self.model(name), files["raw"],
+                                        files["binary"])}
+
+    def described(self, *arguments):
+        """The JSON object that a command of tem prints."""
+        result = subprocess.run([str(self.build / "tem"), *arguments, "--json"],
+                                stdout=subprocess.PIPE, check=True)
+        return json.loads(result.stdout)
+
     def model_shape(self, name):
-        information = subprocess.run([str(self.build / "tem"), "info", "--json", "-m",
-                                      self.model(name)], stdout=subprocess.PIPE, check=True)
-        information = json.loads(information.stdout)
+        information = self.described("info", "-m", self.model(name))
         return information["words"], information["neighbours"]
 
     def reviews(self, tags=True):

@@ -329,14 +329,83 @@ def python(section):
     return "\n\n".join(parts)
 
 
+def mechanisms(section):
+    c, own, others, left_out = section["conditions"], [], [], []
+    for name, r in section.items():
+        if "left out" in r:
+            left_out.append(f"`{name}`: {r['left out']}")
+        elif "epsilon" in r:
+            own.append((f"`{name}`", f"{r['epsilon']:g}", spread(r["words_per_s"]),
+                        f"{100 * r['stays']:.0f} %", number(r["create_s"]["median"], 2)))
+            for other, o in r["others"].items():
+                others += other_rows(name, other, o)
+    m = c["machine"]
+    parts = [f"Measured on {m['date']} with `bench/run --only mechanisms`, {m['processor']} "
+             f"(family {m['family']}), {m['cores']} cores, load average "
+             f"before {m['load_at_start']:.1f}, commit {m['commit']}; {c['words']} words "
+             f"of {c['vocabulary']:,}.",
+             table(("", "epsilon", "words/s", "stays itself", "set-up, s"), own)]
+    if left_out:
+        parts.append("Left out: " + "; ".join(left_out) + ".")
+    if others:
+        parts.append(table(("", "package", "words/s", "tem / package",
+                            "unknown words released unchanged", "length of the noise, KS (p)",
+                            "seen"), others))
+    return "\n\n".join(parts)
+
+
+def other_rows(name, other, o):
+    package, kind = other.split()
+    seen = o["seen"]
+    radius = f"{seen['ks']:.3f} ({seen['ks_p']:.2g})" if "ks" in seen else "-"
+    title = f"{package} {o['version']} `{kind}`"
+    yield (f"`{name}`", title, spread(o["per_s"]), spread(o["ratio"]),
+           f"{100 * o['unknown_verbatim']:.0f} %", radius, "; ".join(seen_texts(seen)) or "-")
+    if "again_per_s" in o:
+        yield (f"`{name}`", f"{title}, words seen before", spread(o["again_per_s"]),
+               spread(o["again_ratio"]), "", "", "")
+
+
+def seen_texts(seen):
+    """What bench/rivals.py saw of an implementation, in words."""
+    if "trace" in seen:
+        yield f"trace of S: {seen['trace']:.2f} times the dimension"
+    if "not_nearest" in seen:
+        yield f"{100 * seen['not_nearest']:.0f} % of searches miss the nearest word"
+    if "exchanged" in seen:
+        yield f"d1 and d2 exchanged in {100 * seen['exchanged']:.0f} % of draws"
+    if "other_sets" in seen:
+        yield f"{100 * seen['other_sets']:.0f} % of the members of a set have another set"
+    if seen.get("squares"):
+        yield "distances are squared"
+    if seen.get("alone", "works") != "works":
+        yield f"by itself: {seen['alone'].split(':')[0]}"
+
+
 # -------------------------------------------------------------------- everything --
 
 TABLES = {"peak": peak, "index": index, "sampling": sampling, "madlib": madlib,
           "endtoend": endtoend, "growth": growth, "python-packages": packages,
-          "python": python}
+          "python": python, "mechanisms": mechanisms}
 
 
-def write(data, docs=DOCS):
+def parts_of(text):
+    """{heading: text with its heading}, in order; the part before the first heading is ""."""
+    parts = re.split(r"^(?=## )", text, flags=re.M)
+    return {"" if i == 0 else part.splitlines()[0]: part for i, part in enumerate(parts)}
+
+
+def write_parts(text, page, names):
+    """The page with only the parts of these sections from the new text. Results of the others may
+    be elsewhere: the page keeps them as they are."""
+    template, new = parts_of((HERE / "report.md.in").read_text()), parts_of(text)
+    old = parts_of(page)
+    chosen = {h for h in template for name in names if f"{{{{{name}}}}}" in template[h]}
+    return "".join(new[h] if h in chosen else old[h] for h in template if h in chosen or h in old)
+
+
+def write(data, docs=DOCS, only=()):
+    """only: names of sections; the rest of an existing page stays as it is."""
     docs = pathlib.Path(docs)
     plots = docs / "benchmarks"
     plots.mkdir(parents=True, exist_ok=True)
@@ -351,9 +420,12 @@ def write(data, docs=DOCS):
 
     text = re.sub(r"^\{\{([a-z-]+)\}\}$", fill, (HERE / "report.md.in").read_text(), flags=re.M)
     for name, plot in (("sampling", plot_sampling), ("growth", plot_growth)):
+        if only and name not in only:
+            continue
         if not note(sections.get(name)):
             plot(sections[name], plots)
         else:  # no picture without a table
             text = re.sub(rf"^!\[.*{name}\.svg\)\n", "", text, flags=re.M)
             (plots / f"{name}.svg").unlink(missing_ok=True)
-    (docs / "BENCHMARKS.md").write_text(text)
+    page = docs / "BENCHMARKS.md"
+    page.write_text(write_parts(text, page.read_text(), only) if only else text)

@@ -7,6 +7,7 @@ goes to stderr.
 import concurrent.futures
 import ctypes
 import glob
+import importlib
 import importlib.metadata
 import json
 import math
@@ -382,12 +383,217 @@ def realised_loss(files, epsilons, sample, pairs):
     return worst
 
 
+# ------------------------------------------------ other mechanisms of these packages --
+
+# Names and numbers as tem uses them by default. pypantera installs as `src`.
+PANTERA = {"TEM": ("Sampling", "tem", {"beta": 0.001}), "SanText": ("Sampling", "santext", {}),
+           "CusText": ("Sampling", "custext", {"k": 20, "distance": "euclidean"}),
+           "CMP": ("Embedding", "cmp", {}),
+           "Mahalanobis": ("Embedding", "mahalanobis", {"lam": 0.5}),
+           "VickreyCMP": ("Embedding", "vickrey", {"t": 0.75})}
+MLDP = {"TEM": {}, "MultivariateCalibrated": {}, "Mahalanobis": {"lambd": 0.5},
+        "VickreyMechanism": {}, "TruncatedGumbel": {}}
+
+
+class Other:
+    """A mechanism of another package: draw(word), and forget() what it remembers of words."""
+
+    def __init__(self, name, text, epsilon):
+        self.package, self.kind = name.split()
+        self.epsilon = epsilon
+        self.made = self.of_pypantera(text) if self.package == "pypantera" else self.of_mldp(text)
+        self.caches = [getattr(self.made, cache) for cache in
+                       ("prob_matrix", "_simWordDict", "_pDict") if hasattr(self.made, cache)]
+
+    def of_pypantera(self, text):
+        family, module, numbers = PANTERA[self.kind]
+        module = importlib.import_module(f"src.{family}PerturbationMechanism.{module}")
+        made = getattr(module, self.kind)({"embPath": text, "epsilon": self.epsilon, **numbers})
+        self.rows = made.embMatrix
+        self.draw = (lambda word: made.processText([word])) if family == "Sampling" else (
+            lambda word: made.processText(made.noisyEmb([word])))
+        return made
+
+    def of_mldp(self, text):
+        import gensim.models
+        import mldp_text
+        vectors = gensim.models.KeyedVectors.load_word2vec_format(text, no_header=True)
+        self.rows, numbers = vectors.vectors, dict(MLDP[self.kind])
+        if self.kind == "TruncatedGumbel":  # by itself it takes both distances from one random word
+            numbers.update(min_inter_dist=least_distance(self.rows),
+                           max_inter_dist=2 * float(np.linalg.norm(self.rows, axis=1).max()))
+        made = getattr(mldp_text, self.kind)(self.epsilon, embedding_matrix=vectors,
+                                             dim=self.rows.shape[1], **numbers)
+        self.draw = made.replace_word
+        return made
+
+    def forget(self):
+        for cache in self.caches:
+            cache.clear()
+
+    def noise(self):
+        """One noise vector as the package draws it, or None."""
+        columns = self.rows.shape[1]
+        if self.kind == "VickreyMechanism":
+            from mldp_text.utils import euclidean_laplace_rand_fn
+            return euclidean_laplace_rand_fn(columns, self.epsilon)
+        if self.package == "pypantera" and self.kind in ("CMP", "Mahalanobis", "VickreyCMP"):
+            return self.made.pullNoise()
+        if hasattr(self.made, "get_perturbed_vector"):
+            return self.made.get_perturbed_vector(np.zeros(columns), columns)[1]
+        return None
+
+
+def least_distance(rows):
+    import faiss
+    index = faiss.IndexFlatL2(rows.shape[1])
+    index.add(rows)
+    return float(np.sqrt(index.search(rows, 2)[0][:, 1].min()))
+
+
+def other(name, text, epsilon):
+    """The mechanism of that name, made once; two are kept, since they are measured in turn."""
+    kept = STATE.setdefault("others", {})
+    if (name, epsilon) not in kept:
+        if len(kept) > 1:
+            del kept[next(iter(kept))]
+        kept[name, epsilon] = Other(name, text, epsilon)
+    return kept[name, epsilon]
+
+
+def draw_for(draw, words, seconds):
+    """Words per second over the first words, as many as fit; and how many these are."""
+    start, done = time.perf_counter(), 0
+    for word in words:
+        draw(word)
+        done += 1
+        if time.perf_counter() - start > seconds:
+            break
+    return done / (time.perf_counter() - start), done
+
+
+def other_draw(name, text, epsilon, words, seconds):
+    """Words that the mechanism has not seen; where it remembers words, the same again."""
+    mechanism = other(name, text, epsilon)
+    mechanism.forget()
+    rate, done = draw_for(mechanism.draw, words, seconds)
+    if not mechanism.caches:
+        return {"per_s": rate, "words": done}
+    return {"per_s": rate, "words": done,
+            "again_per_s": draw_for(mechanism.draw, words[:done] * 100, seconds / 4)[0]}
+
+
+def other_unknown(name, text, epsilon, times):
+    """The share of unknown words that come out unchanged."""
+    draw = other(name, text, epsilon).draw
+    return sum(draw(f"zqx{i}secret") == f"zqx{i}secret" for i in range(times)) / times
+
+
+def uneven_text(path):
+    """Vectors of which each column has twice the variance of the one before, and another mean. On
+    them noise shows whether it follows the covariance as it must. The columns of the default model
+    vary too much alike for that."""
+    scales = np.sqrt(2.0 ** np.arange(16))
+    values = scales * (np.random.default_rng(11).standard_normal((400, 16)) + 1)
+    with open(path, "w", encoding="utf-8") as file:
+        for i, row in enumerate(values):
+            file.write(f"w{i} " + " ".join(f"{value:.6g}" for value in row) + "\n")
+    return path
+
+
+def other_checks(name, text, epsilon, count):
+    """What is seen of an implementation: its noise, its nearest words, its sets."""
+    mechanism, seen = other(name, text, epsilon), {}
+    if mechanism.kind == "Mahalanobis":
+        uneven = Other(name, uneven_text(text + ".uneven"), epsilon)
+        return check_radius(uneven, np.array([uneven.noise() for _ in range(4 * count)]))
+    noise = [mechanism.noise() for _ in range(count)]
+    if noise[0] is not None:
+        seen.update(check_radius(mechanism, np.array(noise)))
+        seen.update(check_nearest(mechanism, np.array(noise[:100])))
+    if mechanism.kind == "CusText":
+        seen["other_sets"] = check_sets(mechanism, 1 + count // 200)
+    if mechanism.kind in ("TruncatedGumbel", "VickreyMechanism"):
+        seen["squares"] = check_squares(mechanism)
+    if mechanism.kind == "TruncatedGumbel":
+        seen["alone"] = check_alone(mechanism)
+    return seen
+
+
+def check_radius(mechanism, noise):
+    """Kolmogorov and Smirnov's distance of the noise's length from Gamma(columns, 1/epsilon): the
+    Euclidean length, or that of the regularised Mahalanobis norm. trace: the trace of the scaled
+    covariance, which must be the number of columns."""
+    import scipy.stats
+    made, columns, seen = mechanism.made, noise.shape[1], {}
+    lengths = np.linalg.norm(noise, axis=1)
+    if mechanism.kind == "Mahalanobis":
+        if mechanism.package == "pypantera":
+            shape = made._sigmaLoc @ made._sigmaLoc
+        else:
+            shape = made.lambd * made.cov_mat + (1 - made.lambd) * made.identity_mat
+            seen["trace"] = float(np.trace(made.cov_mat) / columns)
+        lengths = np.sqrt(np.einsum("ij,jk,ik->i", noise, np.linalg.inv(shape), noise))
+    test = scipy.stats.kstest(lengths, "gamma", args=(columns, 0, 1 / mechanism.epsilon))
+    return {**seen, "ks": float(test.statistic), "ks_p": float(test.pvalue)}
+
+
+def check_nearest(mechanism, noise):
+    """Of noisy vectors of the first words: how often the package's nearest word is not the nearest,
+    and how often its two nearest words are in the wrong order."""
+    rows, seen = mechanism.rows, {}
+    noisy = (rows[:len(noise)] + noise).astype(np.float32)
+    distances = [np.linalg.norm(rows - vector, axis=1) for vector in noisy]
+    if hasattr(mechanism.made, "index"):
+        found = mechanism.made.index.search(noisy, 1)[1][:, 0]
+        seen["not_nearest"] = float(np.mean([d[i] > 1.00001 * d.min()
+                                             for d, i in zip(distances, found)]))
+    if mechanism.kind == "VickreyCMP":  # in the way of vickrey.py
+        all_of = [mechanism.made.euclideanDistance([row + z], rows)
+                  for row, z in zip(rows, noise)]
+        two = [np.argpartition(d, 2, axis=1)[0, :2] for d in all_of]
+        seen["exchanged"] = float(np.mean([d[0, a] > d[0, b] for d, (a, b) in zip(all_of, two)]))
+    return seen
+
+
+def check_squares(mechanism):
+    """Whether the distances that the package goes on with are squares."""
+    rows = mechanism.rows
+    given, found = mechanism.made.index.search(rows[:1], 8)
+    true = np.linalg.norm(rows[found[0]] - rows[0], axis=1)
+    return bool(np.allclose(given[0], true ** 2, rtol=1e-3, atol=1e-3))
+
+
+def check_alone(mechanism):
+    """What happens if nobody gives the package the least and the largest distance."""
+    try:
+        type(mechanism.made)(mechanism.epsilon, embedding_matrix=mechanism.made.embedding_matrix,
+                             dim=mechanism.rows.shape[1])
+    except Exception as fault:  # the page prints it
+        return f"{type(fault).__name__}: {fault}"
+    return "works"
+
+
+def check_sets(mechanism, words):
+    """The share of members of a word's set whose own set is another one."""
+    sets = mechanism.made._simWordDict
+    names = list(mechanism.made._word2index)[:words]
+    different = []
+    for word in names:
+        mechanism.draw(word)
+        for member in sets[word]:
+            mechanism.draw(member)
+            different.append(set(sets[member]) != set(sets[word]))
+    return float(np.mean(different))
+
+
 # --------------------------------------------------------------------- asking --
 
 QUESTIONS = {f.__name__: f for f in (
     hello, make_set, make_noisy, faiss_load, faiss_tune, faiss_search, compare_lists, sgemm,
     madlib_noise, madlib_search, numpy_tem, package_load, package_draw, package_unknown,
-    realised_loss, tem_load, tem_texts, tem_python_threads, tem_call, tem_words)}
+    realised_loss, tem_load, tem_texts, tem_python_threads, tem_call, tem_words, other_draw,
+    other_unknown, other_checks)}
 
 
 def main():

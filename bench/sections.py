@@ -12,7 +12,7 @@ import random
 import subprocess
 import time
 
-from harness import GRID_SET, ROOT, Missing, figure
+from harness import GRID_SET, ROOT, Missing, figure, machine
 
 Step = collections.namedtuple("Step", "key seconds measure")
 
@@ -356,11 +356,10 @@ def growth(bench):
 
 # ----------------------------------------------------------- python-packages --
 
-def package_text(bench):
-    """The raw model's vectors for both packages, without a header and without words that contain
-    any kind of space (pypantera splits rows at any white space); and {word: its row}."""
-    source = bench.vectors("glove-840b-300d")
-    path = bench.data / "packages.txt"
+def package_text(bench, source, name):
+    """Vectors for both packages, without a header and without words that contain any kind of space
+    (pypantera splits rows at any white space); and {word: its row}. 9 digits are a float32."""
+    path = bench.data / f"{name}.txt"
     with open(source["raw"], "rb") as raw, open(source["binary"], "rb") as binary, \
             open(path, "w", encoding="utf-8") as out:
         binary.readline()
@@ -373,7 +372,7 @@ def package_text(bench):
             values = array.array("f", raw.read(4 * source["columns"]))
             word = word[:-1].decode()
             if len(word.split()) == 1:
-                out.write(word + " " + " ".join(f"{v:.6g}" for v in values) + "\n")
+                out.write(word + " " + " ".join(f"{v:.9g}" for v in values) + "\n")
                 rows[word] = row
     return str(path), rows
 
@@ -403,7 +402,7 @@ def python_packages(bench):
     for package in ("mldp-text", "pypantera"):
         if package not in rival.hello:
             raise Missing(f"no {package} in the virtual environment")
-    text, rows = package_text(bench)
+    text, rows = package_text(bench, bench.vectors("glove-840b-300d"), "packages")
     chosen = random.Random(9).sample(sorted(rows), 4 if bench.quick else 16)
     ids = bench.data / "packages.ids"
     ids.write_bytes(array.array("I", [rows[word] for word in chosen] * 256).tobytes())
@@ -487,12 +486,88 @@ def python(bench):
             yield Step(f"batch-{epsilon}-{threads}", 60, lambda e=epsilon, t=threads: python_batch(
                 bench, e, t, lines))
     yield Step("threads", 60, lambda: python_threads(bench, "3", lines))
-    text, rows = package_text(bench)
+    text, rows = package_text(bench, bench.vectors("glove-840b-300d"), "packages")
     words = random.Random(9).sample(sorted(rows), 4 if bench.quick else 16)
     for package in ("mldp-text", "pypantera"):
         yield Step(package, 60, lambda p=package: python_package(bench, p, "3", text, words))
 
 
+# ---------------------------------------------------------------- mechanisms --
+
+# mechanism: its epsilon, and the same mechanism in the packages of others. At this epsilon some
+# words stay themselves and some do not (the table says how many), so the law is neither certain nor
+# uniform.
+MECHANISMS = {
+    "tem": ("3", ("mldp-text TEM", "pypantera TEM")),
+    "em": ("3", ()),
+    "permute-and-flip": ("3", ()),
+    "santext": ("3", ("pypantera SanText",)),
+    "santext-plus": ("3", ()),
+    "custext": ("6", ("pypantera CusText",)),
+    "custext-plus": ("6", ()),
+    "diffractor": ("1", ()),
+    "madlib": ("8", ("mldp-text MultivariateCalibrated", "pypantera CMP")),
+    "mahalanobis": ("8", ("mldp-text Mahalanobis", "pypantera Mahalanobis")),
+    "vickrey": ("8", ("pypantera VickreyCMP",)),
+    "vickrey-exclude": ("8", ("mldp-text VickreyMechanism",)),
+    "gumbel": ("60", ("mldp-text TruncatedGumbel",))}
+
+
+def other_part(bench, rival, name, seen, tem, arguments):
+    """The figures of one implementation of others."""
+    result = {"per_s": figure(run["per_s"] for run in seen),
+              "ratio": ratios(tem, [run["per_s"] for run in seen]),
+              "version": rival.hello[name.split()[0]],
+              "unknown_verbatim": rival.ask("other_unknown", times=20, **arguments),
+              "seen": rival.ask("other_checks", count=100 if bench.quick else 1000, **arguments)}
+    if "again_per_s" in seen[0]:
+        result["again_per_s"] = figure(run["again_per_s"] for run in seen)
+        result["again_ratio"] = ratios(tem, [run["again_per_s"] for run in seen])
+    return result
+
+
+def mechanism_step(bench, name, text, words, ids):
+    """One mechanism on one thread, and the same of the packages for the same words."""
+    epsilon, others = MECHANISMS[name]
+    others = {other: {"name": other, "text": text, "epsilon": float(epsilon)} for other in
+              (others if bench.has_rival("one") else ())}
+    measures = {"tem": lambda: bench.program("draw", bench.model("default"), name, epsilon, 1,
+                                             bench.seconds(2), ids)}
+    for other, arguments in others.items():
+        bench.rival("one").ask("other_draw", words=words[:1], seconds=0, **arguments)
+        measures[other] = lambda a=arguments: bench.rival("one").ask(
+            "other_draw", words=words, seconds=bench.seconds(3), **a)
+    seen = in_turn(bench.runs(3), measures)
+    tem = [run["words_per_s"] for run in seen["tem"]]
+    return {"epsilon": float(epsilon), "words_per_s": figure(tem),
+            "create_s": figure(run["create_s"] for run in seen["tem"]),
+            "stays": sum(run["stays"] for run in seen["tem"]) / len(tem),
+            "others": {other: other_part(bench, bench.rival("one"), other, seen[other], tem,
+                                         arguments) for other, arguments in others.items()}}
+
+
+def mechanisms(bench):
+    """Every mechanism of tem, and the same mechanisms of other packages."""
+    metric = bench.described("info", "-m", bench.model("default"))["metric"]
+    text, rows = package_text(bench, bench.model_vectors("default"), "default-words")
+    words = random.Random(10).sample(sorted(rows), 16 if bench.quick else 500)
+    ids = bench.data / "mechanisms.ids"
+    ids.write_bytes(array.array("I", [rows[word] for word in words]).tobytes())
+    yield Step("conditions", 0, lambda: conditions(bench, len(rows), len(words)))
+    for kind in bench.described("mechanisms")["mechanisms"]:
+        needs = kind["needs_metric"]
+        if needs not in (None, metric):
+            yield Step(kind["name"], 0, lambda n=needs: {"left out": f"needs the metric {n}"})
+        else:
+            yield Step(kind["name"], 60, lambda n=kind["name"]: mechanism_step(
+                bench, n, text, words, ids))
+
+
+def conditions(bench, vocabulary, words):
+    """The section's own machine: it may be measured on another day than the rest of the page."""
+    return {"machine": machine(bench), "vocabulary": vocabulary, "words": words}
+
+
 SECTIONS = {"peak": peak, "index": index, "sampling": sampling, "madlib": madlib,
             "endtoend": endtoend, "growth": growth, "python-packages": python_packages,
-            "python": python}
+            "python": python, "mechanisms": mechanisms}
