@@ -321,7 +321,8 @@ int command_audit(int argc, char *const *argv) {
         return mechanism_ask_epsilon("audit", r.choice.calibrated);
     const tem_mechanism_properties *mechanism = mechanism_chosen(&r.choice);
     if (mechanism != NULL && !mechanism->is_exponential)
-        return talk_usage("audit", "the mechanism %s has no exact law, so tem cannot audit it",
+        return talk_usage("audit",
+                          "the law of the mechanism %s is not exponential, so tem cannot audit it",
                           mechanism->name);
     const int status = r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;
     return status == EXIT_DONE ? audit(&r) : status;

@@ -1,5 +1,6 @@
 /* command_choose.c - tem choose: finds the epsilon for a target. */
 #include "calibration.h"
+#include "choose_context.h"
 #include "choose_family.h"
 #include "commands.h"
 #include "common_options.h"
@@ -21,6 +22,8 @@ typedef struct choose_request {
     double beta, gamma;
     double quantile; /* 0: not given */
     const char *prior_name, *plot_path, *words_path;
+    const char *context_path, *text_path; /* NULL: not given */
+    uint64_t sample;
     bool calibrated, json, force;
 } choose_request;
 
@@ -405,11 +408,14 @@ static void print_help(const option_spec *table) {
     puts(
         "usage: tem choose --self P | --support N | --bayes P [OPTIONS]\n"
         "       tem choose --bayes P MODEL... [OPTIONS]\n"
+        "       tem choose --bayes P --context LM --public TEXT [OPTIONS]\n"
         "\n"
         "Finds the largest epsilon that keeps the target, and shows the effects of other\n"
         "epsilons. tem computes them from the law, not by drawing.\n"
         "With MODEL..., adapted models of the same words ('tem adapt') and perhaps plain ones, it\n"
-        "compares how well they keep the signals of the first adapted one.\n");
+        "compares how well they keep the signals of the first adapted one.\n"
+        "With --context, it draws and attacks a public text, and finds the epsilon at which an\n"
+        "attacker who guesses by context recovers the share P of its words: a measurement.\n");
     options_print_help(stdout, table);
     puts("\n"
          "  tem choose --self 0.5\n"
@@ -477,8 +483,30 @@ static int compare_models(const choose_request *r, const char *const *models, si
     return status == EXIT_DONE ? choose_family(&family) : status;
 }
 
+/* Finds the epsilon for an attacker with context. */
+static int choose_by_context(const choose_request *r, size_t operands) {
+    const context_request context = {.common = &r->common,
+                                     .ngram_path = r->context_path,
+                                     .text_path = r->text_path,
+                                     .prior_text = r->prior_name,
+                                     .bayes = r->bayes,
+                                     .beta = r->beta,
+                                     .gamma = r->gamma,
+                                     .sample = r->sample,
+                                     .json = r->json};
+    if (r->context_path == NULL)
+        return talk_usage("choose", "--public goes with --context LM");
+    if (r->text_path == NULL)
+        return talk_usage("choose", "--context draws and attacks a public text: --public TEXT, "
+                                    "and not the text that LM was made from");
+    if (r->bayes <= 0 || operands > 0 || r->calibrated || r->plot_path != NULL)
+        return talk_usage("choose", "--context goes with --bayes P, and not with models as "
+                                    "arguments, --calibrated or --plot");
+    return choose_context(&context);
+}
+
 int command_choose(int argc, char *const *argv) {
-    choose_request r = {.prior_name = PRIOR_DEFAULT};
+    choose_request r = {.prior_name = PRIOR_DEFAULT, .sample = CONTEXT_SAMPLE_DEFAULT};
     const option_spec table[] = {
         {"self", 0, OPTION_PROBABILITY, &r.self, "P",
          "the median word stays itself with probability at most P", 0, 0},
@@ -497,6 +525,14 @@ int command_choose(int argc, char *const *argv) {
          "text can contain, or of --words",
          0, 0},
         PRIOR_OPTION(r.prior_name),
+        {"context", 0, OPTION_TEXT, &r.context_path, "LM",
+         "--bayes: the attacker also knows the context, by a file of 'tem ngram'", 0, 0},
+        {"public", 0, OPTION_TEXT, &r.text_path, "FILE",
+         "--context: a PUBLIC text to draw for and attack, one document per line", 0, 0},
+        {"sample", 0, OPTION_COUNT, &r.sample, "N",
+         "--context: take documents of the text until they have N words; 0: all\n"
+         "(default 5000)",
+         0, UINT32_MAX},
         {"beta", 0, OPTION_PROBABILITY, &r.beta, "B",
          "truncate at the distance that has all but B of the probability within it\n"
          "(default 0.001)",
@@ -524,6 +560,8 @@ int command_choose(int argc, char *const *argv) {
         return EXIT_DONE;
     }
     const int status = check_request(&r, &kind, &wanted);
+    if (status == EXIT_DONE && (r.context_path != NULL || r.text_path != NULL))
+        return choose_by_context(&r, operands);
     if (status == EXIT_DONE && operands > 0)
         return compare_models(&r, models, operands);
     return status == EXIT_DONE ? choose(&r, kind, wanted) : status;

@@ -127,9 +127,13 @@ static bool print_json(const explanation *e) {
     tem_error error;
     fputs("{\"word\": ", stdout);
     bool done = print_json_string(e->word, e->length);
-    printf(", \"mechanism\": \"%s\", \"epsilon\": %.17g, \"s\": %.17g, \"gamma\": %.17g, "
-           "\"n\": %u, \"excluded\": %s, \"certificate\": ",
-           e->info.properties->name, e->info.epsilon, e->info.s, e->info.gamma, e->words,
+    printf(", \"mechanism\": \"%s\", \"epsilon\": %.17g, ", e->info.properties->name,
+           e->info.epsilon);
+    if (e->info.s_steps > 0)
+        printf("\"s\": %.17g, \"gamma\": %.17g, ", e->info.s, e->info.gamma);
+    else
+        fputs("\"s\": null, \"gamma\": null, ", stdout);
+    printf("\"n\": %u, \"excluded\": %s, \"certificate\": ", e->words,
            tem_model_is_excluded(e->model, e->id) ? "true" : "false");
     printf(e->info.certificate[0] != '\0' ? "\"%s\",\n \"entries\": [" : "null,\n \"entries\": [",
            e->info.certificate);
@@ -179,9 +183,29 @@ static tem_law *paper_law(const explanation *e, tem_error *error) {
     return law;
 }
 
+static int compare_likely(const void *a, const void *b, void *law) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const double p = tem_law_probability(law, x), q = tem_law_probability(law, y);
+    return p != q ? (p < q) - (p > q) : (x > y) - (x < y);
+}
+
+/* Finds the likeliest outputs of a law that does not follow the distance. Returns false if there is
+ * no memory. */
+static bool sort_by_probability(explanation *e) {
+    e->nearest = malloc(e->words * sizeof *e->nearest);
+    if (e->nearest == NULL)
+        return false;
+    for (uint32_t id = 0; id < e->words; id++)
+        e->nearest[id] = id;
+    qsort_r(e->nearest, e->words, sizeof *e->nearest, compare_likely, (void *)e->law);
+    return true;
+}
+
 /* Finds the nearest outputs: of the nearest words, those that are not excluded. Returns false if
  * there is no memory. */
 static bool find_nearest(explanation *e) {
+    if (!e->info.properties->is_exponential)
+        return sort_by_probability(e);
     const uint32_t count = e->top + e->excluded;
     e->nearest = malloc(count * sizeof *e->nearest);
     if (e->nearest == NULL || tem_law_nearest(e->law, e->nearest, count, NULL) != TEM_OK)

@@ -4,6 +4,7 @@
 #define CLI_COMMANDS_H
 
 int command_adapt(int argc, char *const *argv);
+int command_attack(int argc, char *const *argv);
 int command_audit(int argc, char *const *argv);
 int command_build(int argc, char *const *argv);
 int command_calibrate(int argc, char *const *argv);
@@ -15,6 +16,7 @@ int command_estimate(int argc, char *const *argv);
 int command_explain(int argc, char *const *argv);
 int command_info(int argc, char *const *argv);
 int command_mechanisms(int argc, char *const *argv);
+int command_ngram(int argc, char *const *argv);
 int command_nearest(int argc, char *const *argv);
 int command_posterior(int argc, char *const *argv);
 int command_privatize(int argc, char *const *argv);

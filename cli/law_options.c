@@ -13,10 +13,11 @@ int law_check(const char *command, const law_choice *choice) {
         return mechanism_ask_epsilon(command, choice->mechanism.calibrated);
     const tem_mechanism_properties *mechanism = mechanism_chosen(&choice->mechanism);
     if (mechanism != NULL && !mechanism->is_exponential)
-        return talk_usage(command,
-                          "the mechanism %s has no exact law, so tem cannot compute which words "
-                          "are behind its outputs",
-                          mechanism->name);
+        return talk_usage(
+            command,
+            "the law of the mechanism %s is not exponential, so tem cannot compute which words "
+            "are behind its outputs",
+            mechanism->name);
     return EXIT_DONE;
 }
 

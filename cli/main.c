@@ -26,6 +26,8 @@ static const struct {
     {"train", command_train, "make vectors from a public hierarchy"},
     {"vectors", command_vectors, "make word vectors from a public text"},
     {"estimate", command_estimate, "estimate how often words were in the original of a text"},
+    {"ngram", command_ngram, "count which words of a public text follow which, for 'tem attack'"},
+    {"attack", command_attack, "guess the words behind released text, as an attacker would"},
     {"mechanisms", command_mechanisms, "list the mechanisms, what each claims and what it takes"},
     {"info", command_info, "show what a model holds"},
     {"verify", command_verify, "recompute a model and its certificates, and trust them"},

@@ -66,7 +66,7 @@ static tem_status find_group(word_counting *c, const char *name, size_t bytes, t
 
 /* ---- words ---- */
 
-static bool is_blank(char c) {
+bool released_is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
 }
 
@@ -79,8 +79,8 @@ static tem_status is_punctuation(const tem_model *model, const char *word, size_
     return status;
 }
 
-static tem_status count_word(word_counting *c, const char *word, size_t length, tem_error *error) {
-    const law *l = c->l;
+tem_status released_classify(const law *l, const char *word, size_t length, released_word *out,
+                             tem_error *error) {
     const uint32_t id = tem_model_find(l->model, word, length);
     const bool is_output = id != TEM_NO_WORD && law_outputs(l, id);
     bool punctuation = false;
@@ -94,15 +94,29 @@ static tem_status count_word(word_counting *c, const char *word, size_t length, 
     }
     const bool masked = length == 5 && memcmp(word, "<unk>", 5) == 0;
     const bool kept = id == TEM_NO_WORD && l->report.keeps_unknown;
+    *out = (released_word){.id = id,
+                           .kind = is_output && !punctuation ? RELEASED_WORD
+                                   : masked                  ? RELEASED_UNKNOWN
+                                   : punctuation             ? RELEASED_PUNCTUATION
+                                   : kept                    ? RELEASED_UNKNOWN
+                                                             : RELEASED_FOREIGN};
+    return TEM_OK;
+}
+
+static tem_status count_word(word_counting *c, const char *word, size_t length, tem_error *error) {
+    released_word found;
+    const tem_status status = released_classify(c->l, word, length, &found, error);
+    if (status != TEM_OK)
+        return status;
     released_group *g = &c->r->groups[c->last];
-    if (is_output && !punctuation) {
-        g->counts[id]++;
+    if (found.kind == RELEASED_WORD) {
+        g->counts[found.id]++;
         g->words++;
         c->r->words++;
-    } else if (punctuation || masked || kept) {
-        c->r->skipped++;
-    } else {
+    } else if (found.kind == RELEASED_FOREIGN) {
         c->r->foreign++;
+    } else {
+        c->r->skipped++;
     }
     return TEM_OK;
 }
@@ -115,7 +129,7 @@ static tem_status take_record(void *context, const char *text, size_t bytes, con
         c->r->groups[c->last].documents++;
     for (size_t at = 0; at < bytes && status == TEM_OK;) {
         size_t end = at;
-        while (end < bytes && !is_blank(text[end]))
+        while (end < bytes && !released_is_blank(text[end]))
             end++;
         if (end > at)
             status = count_word(c, text + at, end - at, error);
@@ -140,17 +154,17 @@ static void leave_out_empty(released *r) {
     r->count = kept;
 }
 
-static int check_words(const char *path, const released *r) {
+int released_check(const char *path, uint64_t words, uint64_t foreign) {
     path = strcmp(path, "-") == 0 ? "standard input" : path;
-    const double all = (double)(r->words + r->foreign);
-    if (all > 0 && (double)r->foreign > FOREIGN_MAX * all) {
+    const double all = (double)(words + foreign);
+    if (all > 0 && (double)foreign > FOREIGN_MAX * all) {
         fprintf(stderr,
                 "tem: %s: this mechanism never outputs %.1f %% of the words. Is this the text that "
                 "'tem privatize' released with this model, or is it the original?\n",
-                path, 100 * (double)r->foreign / all);
+                path, 100 * (double)foreign / all);
         return EXIT_FAILED;
     }
-    if (r->words == 0) {
+    if (words == 0) {
         fprintf(stderr, "tem: %s: no released word is in it\n", path);
         return EXIT_FAILED;
     }
@@ -163,7 +177,8 @@ int released_read(const tem_records *records, const law *l, const tem_run *run, 
     tem_error error;
     const tem_status read = tem_records_read(records, take_record, &c, run, &error);
     talk_end_progress();
-    int status = read == TEM_OK ? check_words(records->path, &r) : talk_error(&error);
+    int status =
+        read == TEM_OK ? released_check(records->path, r.words, r.foreign) : talk_error(&error);
     if (status == EXIT_DONE) {
         leave_out_empty(&r);
         *out = r;

@@ -22,6 +22,27 @@ typedef struct released {
     uint64_t skipped; /* kept punctuation, masks and kept unknown words */
 } released;
 
+/* What stands between two blanks of a released text. */
+typedef enum released_kind {
+    RELEASED_WORD,        /* an output of the mechanism */
+    RELEASED_PUNCTUATION, /* that was kept */
+    RELEASED_UNKNOWN,     /* <unk>, or an unknown word that was kept */
+    RELEASED_FOREIGN,     /* a word that the mechanism never outputs */
+} released_kind;
+
+typedef struct released_word {
+    released_kind kind;
+    uint32_t id; /* of a RELEASED_WORD */
+} released_word;
+
+tem_status released_classify(const law *l, const char *word, size_t length, released_word *out,
+                             tem_error *error);
+bool released_is_blank(char c);
+
+/* Refuses a text without released words, and one with more than 1 % foreign ones. Returns an exit
+ * status; prints what is wrong. */
+int released_check(const char *path, uint64_t words, uint64_t foreign);
+
 /* Reads the records and counts their words. tem separates words by one blank, so a released word is
  * what stands between two blanks, and it must be a word of the model as it is, letter by letter.
  * So original text, with capital letters and commas, is recognised: tem refuses a file in which

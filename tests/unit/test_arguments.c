@@ -5,6 +5,7 @@
 #include "command/tem_command.h"
 #include "mech/tem_mechanism.h"
 #include "tem_adapt.h"
+#include "tem_attack.h"
 #include "tem_bag.h"
 #include "tem_compare.h"
 #include "tem_train.h"
@@ -169,6 +170,127 @@ static void test_statistics_of_released_text(void **state) {
     REFUSED(tem_channel_estimate(c, &options, counts, 1, members, 1, NULL, NULL, error));
     assert_true(shares[0] == 7 && how.steps == 1 && out.share == 7);
     tem_channel_free(c);
+}
+
+static bool is_zero(const void *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (((const unsigned char *)bytes)[i] != 0)
+            return false;
+    return true;
+}
+
+static void test_ngram_calls(void **state) {
+    (void)state;
+    const char *const paths[] = {never}, *const no_path[] = {NULL};
+    tem_ngram *made = NULL;
+    tem_ngram_info info;
+    const uint32_t history[] = {0};
+    REFUSED(tem_ngram_train(NULL, paths, 1, 2, NULL, &made, error));
+    REFUSED(tem_ngram_train(model, NULL, 1, 2, NULL, &made, error));
+    REFUSED(tem_ngram_train(model, paths, 0, 2, NULL, &made, error));
+    REFUSED(tem_ngram_train(model, no_path, 1, 2, NULL, &made, error));
+    REFUSED(tem_ngram_train(model, paths, 1, 1, NULL, &made, error));
+    REFUSED(tem_ngram_train(model, paths, 1, 4, NULL, &made, error));
+    REFUSED(tem_ngram_train(model, paths, 1, 2, NULL, NULL, error));
+    REFUSED(tem_ngram_load(NULL, never, NULL, &made, error));
+    REFUSED(tem_ngram_load(model, NULL, NULL, &made, error));
+    REFUSED(tem_ngram_load(model, never, NULL, NULL, error));
+    REFUSED(tem_ngram_save(NULL, never, TEM_OVERWRITE, NULL, error));
+    FILE *file = fopen(never, "w");
+    assert_true(file != NULL && fputs("a b a\n", file) >= 0 && fclose(file) == 0);
+    assert_int_equal(tem_ngram_train(model, paths, 1, 2, NULL, &made, NULL), TEM_OK);
+    unlink(never);
+    REFUSED(tem_ngram_save(made, NULL, TEM_OVERWRITE, NULL, error));
+    memset(&info, 0x55, sizeof info);
+    tem_ngram_get_info(made, &info);
+    assert_true(info.order == 2 && is_zero(info.reserved, sizeof info.reserved));
+    tem_ngram_get_info(NULL, &info);
+    tem_ngram_get_info(made, NULL);
+    assert_true(is_zero(&info, sizeof info));
+    assert_true(isnan(tem_ngram_probability(NULL, history, 1, 0)));
+    assert_true(isnan(tem_ngram_probability(made, NULL, 1, 0)));
+    assert_true(isnan(tem_ngram_probability(made, history, 1, COUNT)));
+    assert_true(tem_ngram_probability(made, NULL, 0, 0) > 0);
+    tem_ngram_free(made);
+    tem_ngram_free(NULL);
+}
+
+static void test_attack_calls(void **state) {
+    (void)state;
+    const tem_attack_options options = {.expected = {.prior = prior}}, no_prior = {.beam = 2},
+                             wide = {.expected = {.prior = prior}, .beam = TEM_BEAM_MAX + 1};
+    const uint32_t word[] = {0};
+    const uint64_t ends[] = {1};
+    const tem_documents d = {.words = word, .ends = ends, .count = 1}, no_ends = {.count = 1},
+                        no_words = {.ends = ends, .count = 1};
+    tem_attack *none = NULL, *attack = NULL;
+    tem_attacker kind = TEM_ATTACKER_WORD;
+    uint32_t ids[COUNT] = {7};
+    double numbers[COUNT + 1] = {7}, others[COUNT] = {7};
+    REFUSED(tem_attack_create(NULL, &options, NULL, &none, error));
+    REFUSED(tem_attack_create(mechanism, NULL, NULL, &none, error));
+    REFUSED(tem_attack_create(mechanism, &no_prior, NULL, &none, error));
+    REFUSED(tem_attack_create(mechanism, &wide, NULL, &none, error));
+    REFUSED(tem_attack_create(mechanism, &options, NULL, NULL, error));
+    assert_int_equal(tem_attack_create(mechanism, &options, NULL, &attack, NULL), TEM_OK);
+    REFUSED(tem_attack_shares(NULL, numbers, error));
+    REFUSED(tem_attack_shares(attack, NULL, error));
+    REFUSED(tem_attack_guess(NULL, kind, &d, NULL, ids, numbers, error));
+    REFUSED(tem_attack_guess(attack, (tem_attacker)0, &d, NULL, ids, numbers, error));
+    REFUSED(tem_attack_guess(attack, (tem_attacker)99, &d, NULL, ids, numbers, error));
+    REFUSED(tem_attack_guess(attack, kind, NULL, NULL, ids, numbers, error));
+    REFUSED(tem_attack_guess(attack, kind, &no_ends, NULL, ids, numbers, error));
+    REFUSED(tem_attack_guess(attack, kind, &no_words, NULL, ids, numbers, error));
+    REFUSED(tem_attack_guess(attack, kind, &d, NULL, NULL, numbers, error));
+    REFUSED(tem_attack_candidates(NULL, 0, 1, ids, numbers, others, error));
+    REFUSED(tem_attack_candidates(attack, COUNT, 1, ids, numbers, others, error));
+    REFUSED(tem_attack_candidates(attack, 0, 0, ids, numbers, others, error));
+    REFUSED(tem_attack_candidates(attack, 0, COUNT + 1, ids, numbers, others, error));
+    REFUSED(tem_attack_candidates(attack, 0, 1, NULL, numbers, others, error));
+    REFUSED(tem_attack_candidates(attack, 0, 1, ids, NULL, others, error));
+    REFUSED(tem_attack_candidates(attack, 0, 1, ids, numbers, NULL, error));
+    REFUSED(tem_wilson_interval(2, 1, numbers, others, error));
+    REFUSED(tem_wilson_interval(1, 1, NULL, others, error));
+    REFUSED(tem_wilson_interval(1, 1, numbers, NULL, error));
+    REFUSED(tem_attacker_parse(NULL, &kind, error));
+    REFUSED(tem_attacker_parse("nobody", &kind, error));
+    REFUSED(tem_attacker_parse("word", NULL, error));
+    assert_string_equal(tem_attacker_name((tem_attacker)0), "unknown");
+    for (int i = TEM_ATTACKER_ITSELF; i <= TEM_ATTACKER_TRIGRAM; i++) {
+        assert_int_equal(tem_attacker_parse(tem_attacker_name((tem_attacker)i), &kind, NULL),
+                         TEM_OK);
+        assert_int_equal(kind, i);
+    }
+    assert_true(none == NULL && ids[0] == 7 && numbers[0] == 7 && others[0] == 7);
+    tem_attack_free(attack);
+    tem_attack_free(NULL);
+}
+
+static void test_context_calls(void **state) {
+    (void)state;
+    const uint32_t word[] = {0};
+    const uint64_t ends[] = {1};
+    const tem_context_wish wish = {.wanted = 0.5,
+                                   .attack = {.expected = {.prior = prior}},
+                                   .documents = {.words = word, .ends = ends, .count = 1}};
+    tem_context_wish other = wish;
+    tem_context_answer answer = {.epsilon = 7};
+    REFUSED(tem_attack_choose(NULL, &wish, NULL, &answer, error));
+    REFUSED(tem_attack_choose(model, NULL, NULL, &answer, error));
+    REFUSED(tem_attack_choose(model, &wish, NULL, NULL, error));
+    REFUSED(tem_attack_choose(model, &wish, NULL, &answer, error)); /* no n-gram model */
+    other.wanted = 1;
+    REFUSED(tem_attack_choose(model, &other, NULL, &answer, error));
+    other = wish;
+    other.attacker = (tem_attacker)99;
+    REFUSED(tem_attack_choose(model, &other, NULL, &answer, error));
+    other = wish;
+    other.attack.expected.prior = NULL;
+    REFUSED(tem_attack_choose(model, &other, NULL, &answer, error));
+    other = wish;
+    other.documents.count = 0;
+    REFUSED(tem_attack_choose(model, &other, NULL, &answer, error));
+    assert_true(answer.epsilon == 7);
 }
 
 static double one(void *context, uint32_t a, uint32_t b) {
@@ -777,13 +899,6 @@ static void test_accounts(void **state) {
 
 /* ---- calls without a status ---- */
 
-static bool is_zero(const void *bytes, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (((const unsigned char *)bytes)[i] != 0)
-            return false;
-    return true;
-}
-
 static void test_nothing_given(void **state) {
     (void)state;
     const tem_wish wish = {.target = TEM_TARGET_SELF, .wanted = 0.5};
@@ -1098,6 +1213,36 @@ static void test_training(void **state) {
     unlink(edges);
 }
 
+static void test_newer_attacks(void **state) {
+    (void)state;
+    const char *const paths[] = {never};
+    const uint32_t word[] = {0};
+    const uint64_t ends[] = {1};
+    tem_run run = {0};
+    tem_attack_options options = {.expected = {.prior = prior}};
+    tem_documents d = {.words = word, .ends = ends, .count = 1};
+    tem_context_wish wish = {.wanted = 0.5, .attack = options, .documents = d};
+    tem_context_answer answer = {.epsilon = 7};
+    tem_ngram *g = NULL;
+    tem_attack *none = NULL, *attack = NULL;
+    uint32_t guess = 7;
+    assert_int_equal(tem_attack_create(mechanism, &options, NULL, &attack, NULL), TEM_OK);
+    NEWER(run, tem_ngram_train(model, paths, 1, 2, &run, &g, error));
+    NEWER(run, tem_ngram_load(model, never, &run, &g, error));
+    NEWER(run, tem_ngram_save(g, never, TEM_OVERWRITE, &run, error));
+    NEWER(run, tem_attack_create(mechanism, &options, &run, &none, error));
+    NEWER(options, tem_attack_create(mechanism, &options, NULL, &none, error));
+    NEWER(options.expected, tem_attack_create(mechanism, &options, NULL, &none, error));
+    NEWER(run, tem_attack_guess(attack, TEM_ATTACKER_WORD, &d, &run, &guess, NULL, error));
+    NEWER(d, tem_attack_guess(attack, TEM_ATTACKER_WORD, &d, NULL, &guess, NULL, error));
+    NEWER(run, tem_attack_choose(model, &wish, &run, &answer, error));
+    NEWER(wish, tem_attack_choose(model, &wish, NULL, &answer, error));
+    NEWER(wish.attack, tem_attack_choose(model, &wish, NULL, &answer, error));
+    NEWER(wish.documents, tem_attack_choose(model, &wish, NULL, &answer, error));
+    assert_true(none == NULL && g == NULL && guess == 7 && answer.epsilon == 7);
+    tem_attack_free(attack);
+}
+
 static void test_newer_statistics(void **state) {
     (void)state;
     static const double counts[COUNT] = {1, 2, 3, 4}, members[COUNT + 1] = {1};
@@ -1388,6 +1533,9 @@ int main(void) {
         cmocka_unit_test(test_free_nothing),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_statistics_of_released_text),
+        cmocka_unit_test(test_ngram_calls),
+        cmocka_unit_test(test_attack_calls),
+        cmocka_unit_test(test_context_calls),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_options_not_taken),
@@ -1406,6 +1554,7 @@ int main(void) {
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_training),
         cmocka_unit_test(test_newer_learning),
+        cmocka_unit_test(test_newer_attacks),
         cmocka_unit_test(test_newer_statistics),
         cmocka_unit_test(test_comparing),
         cmocka_unit_test(test_newer_accounts),

@@ -8,6 +8,7 @@
 #include "core/fault.h"
 #include "model/model.h"
 #include "tem_adapt.h"
+#include "tem_attack.h"
 #include "tem_bag.h"
 #include "tem_compare.h"
 #include "tem_train.h"
@@ -157,6 +158,12 @@ static tem_status create(flow *f) {
     return tem_vectors_create(few_words, values, 3, 2, &f->vectors, error_of(f));
 }
 
+/* Points of the ball, for the hyperbolic metric. */
+static tem_status create_ball(flow *f) {
+    static const float values[] = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f};
+    return tem_vectors_create(few_words, values, 3, 2, &f->vectors, error_of(f));
+}
+
 /* Makes a certificate, whose file is the target; the model stays in memory. */
 static tem_status make_certificate(flow *f) {
     const tem_certificate said = {
@@ -234,6 +241,7 @@ static tem_status tune(flow *f) {
 typedef tem_status step(flow *f);
 static step *const from_file[] = {load, build, save, open_model, check, verify, NULL};
 static step *const from_memory[] = {create, build, save, open_model, check, verify, NULL};
+static step *const from_ball[] = {create_ball, build, save, open_model, check, verify, NULL};
 static step *const from_function[] = {build_function, save, open_model, check, verify, NULL};
 static step *const with_certificate[] = {build_function,   make_certificate, save_certificate,
                                          load_certificate, find_certificate, NULL};
@@ -248,7 +256,7 @@ static tem_status go(flow *f, step *const *steps) {
         if (status == TEM_OK)
             continue;
         assert_int_equal(f->error.status, f->no_error ? TEM_OK : status);
-        if (*steps == load || *steps == create || *steps == create_cube)
+        if (*steps == load || *steps == create || *steps == create_ball || *steps == create_cube)
             assert_null(f->vectors);
         if (*steps == build || *steps == build_function)
             assert_null(f->built);
@@ -892,6 +900,16 @@ static void test_audit(void **state) {
     finish(&by_vectors);
 }
 
+static void test_ball(void **state) {
+    (void)state;
+    flow f = {.options = {.metric = TEM_HYPERBOLIC}, .run = {.threads = 1}};
+    assert_true(fail_all_ways(f, from_ball) >= PLACES_OF_MEMORY);
+    assert_int_equal(create_ball(&f), TEM_OK);
+    assert_int_equal(build(&f), TEM_OK);
+    fail_mechanism(f.built, "hyperbolic", NULL);
+    finish(&f);
+}
+
 /* The search for an epsilon: a failure in any of its many steps ends it, and is not mistaken for an
  * epsilon out of range. Every seventh place is enough, because the steps are alike. */
 static void test_choose(void **state) {
@@ -977,6 +995,78 @@ static void test_statistics(void **state) {
     tem_prior_free(prior);
     tem_channel_free(channel);
     tem_mechanism_free(mechanism);
+    finish(&f);
+}
+
+/* n-gram models, and attacks with every attacker; with the likelihoods of a law and of draws. */
+static tem_status attack_with(const tem_model *model, const tem_prior *prior, const char *mechanism,
+                              const char *text, const char *arpa, const tem_run *run) {
+    const tem_mechanism_options options = {.epsilon = 2, .mechanism = mechanism};
+    const uint32_t words[] = {0, 1, 2};
+    const uint64_t ends[] = {2, 3};
+    const tem_documents d = {.words = words, .ends = ends, .count = 2};
+    const char *const paths[] = {text};
+    tem_mechanism *m = NULL;
+    tem_ngram *trained = NULL, *loaded = NULL;
+    tem_attack *attack = NULL;
+    uint32_t ids[3] = {7};
+    double likelihoods[3], posteriors[3];
+    tem_status status = tem_mechanism_create(model, &options, &m, NULL);
+    if (status == TEM_OK)
+        status = tem_ngram_train(model, paths, 1, 3, run, &trained, NULL);
+    if (status == TEM_OK)
+        status = tem_ngram_save(trained, arpa, TEM_OVERWRITE, run, NULL);
+    if (status == TEM_OK)
+        status = tem_ngram_load(model, arpa, run, &loaded, NULL);
+    const tem_attack_options how = {.expected = {.prior = prior}, .ngram = loaded, .draws = 2};
+    if (status == TEM_OK)
+        status = tem_attack_create(m, &how, run, &attack, NULL);
+    assert_true((attack != NULL) == (status == TEM_OK));
+    for (int kind = TEM_ATTACKER_ITSELF; status == TEM_OK && kind <= TEM_ATTACKER_TRIGRAM; kind++)
+        status = tem_attack_guess(attack, (tem_attacker)kind, &d, run, ids, NULL, NULL);
+    if (status == TEM_OK)
+        status = tem_attack_candidates(attack, 0, 2, ids, likelihoods, posteriors, NULL);
+    tem_attack_free(attack);
+    tem_ngram_free(loaded);
+    tem_ngram_free(trained);
+    tem_mechanism_free(m);
+    return status;
+}
+
+static void test_attacks(void **state) {
+    (void)state;
+    static const float points[] = {0, 1, 3};
+    static const char *const mechanisms[] = {"tem", "madlib"};
+    char text[128], arpa[128];
+    flow f = {.run = {.threads = 2}};
+    tem_vectors *vectors = NULL;
+    tem_prior *prior = NULL;
+    const tem_build_options build = {.space = TEM_SPACE_RAW, .allow_coarse = 1};
+    snprintf(text, sizeof text, "%s/attack.txt", folder);
+    snprintf(arpa, sizeof arpa, "%s/attack.arpa", folder);
+    FILE *file = fopen(text, "w");
+    assert_true(file != NULL && fputs("a b c\nb a x\n", file) >= 0 && fclose(file) == 0);
+    assert_int_equal(tem_vectors_create(few_words, points, 3, 1, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, &build, NULL, &f.built, NULL), TEM_OK);
+    assert_int_equal(tem_prior_create_zipf(f.built, 1, &prior, NULL), TEM_OK);
+    for (int i = 0; i < 2; i++)
+        for (uint64_t n = 1;; n++) {
+            core_fault_arm(n);
+            const tem_status status =
+                attack_with(f.built, prior, mechanisms[i], text, arpa, &f.run);
+            const bool hit = core_fault_hit();
+            core_fault_arm(0);
+            if (!hit) {
+                assert_int_equal(status, TEM_OK);
+                assert_true(n > 60);
+                break;
+            }
+            assert_true(status == TEM_ERR_MEMORY || status == TEM_ERR_FILE || status == TEM_OK);
+        }
+    unlink(text);
+    unlink(arpa);
+    tem_prior_free(prior);
+    tem_vectors_free(vectors);
     finish(&f);
 }
 
@@ -1070,10 +1160,12 @@ int main(void) {
         cmocka_unit_test(test_attacking),
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_ball),
         cmocka_unit_test(test_training),
         cmocka_unit_test(test_choose),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_report),
+        cmocka_unit_test(test_attacks),
         cmocka_unit_test(test_statistics),
         cmocka_unit_test(test_search_and_bags),
     };
