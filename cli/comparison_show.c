@@ -49,9 +49,10 @@ static void put_speed(double speed) {
 
 static void put_row(const comparison_table *t, const comparison_row *row) {
     const tem_effects *e = &row->effects;
-    printf("%-16s %-5s %8.4g%c%6.1f +-%3.1f", row->properties->name, guarantee_of(row),
-           row->epsilon, row->is_reached ? ' ' : '!', 100 * row->score.guess,
-           50 * (row->score.high - row->score.low));
+    printf(row->epsilon < 1e-3 ? "%-16s %-5s %8.1e%c%6.1f +-%3.1f"
+                               : "%-16s %-5s %8.4g%c%6.1f +-%3.1f",
+           row->properties->name, guarantee_of(row), row->epsilon, row->is_reached ? ' ' : '!',
+           100 * row->score.guess, 50 * (row->score.high - row->score.low));
     put_share(row->is_exact ? e->guess : NAN, false, 6);
     putchar(row->is_met_by_law ? '*' : ' ');
     put_share(vocabulary_of(row), !row->is_exact, 6);
