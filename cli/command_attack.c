@@ -252,10 +252,20 @@ static int attack_all(attack_state *a) {
     return status;
 }
 
+/* A shuffled text has no places to compare, and no words that follow each other. */
+static int check_order(const attack_request *r, const run_report *report) {
+    if (!report->is_shuffled || (r->original == NULL && r->ngram_path == NULL))
+        return EXIT_DONE;
+    return talk_usage("attack", "the report says that the words were shuffled: leave out %s",
+                      r->original != NULL ? "--original" : "--ngram");
+}
+
 static int attack(const attack_request *r) {
     const tem_run run = talk_run((unsigned)r->common.threads, r->common.quiet);
     attack_state a = {.request = r, .run = &run};
     int status = law_open("attack", &r->common, &r->choice, &run, &a.l);
+    if (status == EXIT_DONE)
+        status = check_order(r, &a.l.report);
     if (status == EXIT_DONE)
         status = load_ngram(&a);
     if (status == EXIT_DONE)

@@ -276,6 +276,11 @@ static int run(const compare_request *r) {
         status = check_numbers(r, &own);
     if (status == EXIT_DONE)
         c.prior = prior_choose("compare", r->prior_name, model, &how, r->common.quiet, &status);
+    if (status == EXIT_DONE && (c.word != NULL || line != NULL))
+        fputs(
+            "tem: warning: the draws of the word or line are NOT private: their seed is known, and "
+            "some mechanisms protect nothing.\n",
+            stderr);
     if (status == EXIT_DONE)
         status = compare(r, &c);
     tem_prior_free(c.even);
@@ -283,6 +288,8 @@ static int run(const compare_request *r) {
     tem_accountant_free(c.accountant);
     own_options_free(&own);
     tem_model_free(model);
+    if (line != NULL)
+        explicit_bzero(line, strlen(line));
     free(line);
     return status;
 }

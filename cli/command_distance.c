@@ -17,6 +17,7 @@ typedef struct distance_request {
     common_options common;
     double gamma; /* 0: not given */
     bool strict, json;
+    bool has_lines; /* a file has several lines */
     const char *paths[2];
 } distance_request;
 
@@ -24,7 +25,7 @@ typedef struct distance_request {
 typedef struct document_words {
     const tem_model *model;
     uint32_t *ids;
-    size_t count, room;
+    size_t count, room, lines;
 } document_words;
 
 static tem_status fail_memory(tem_error *error) {
@@ -51,6 +52,7 @@ static tem_status take_line(void *context, const char *text, size_t bytes, const
     (void)group, (void)group_bytes;
     document_words *d = context;
     size_t count = 0;
+    d->lines++;
     tem_status status = bytes == 0 ? TEM_OK : make_room(d, bytes, error);
     if (status == TEM_OK && bytes > 0)
         status = tem_model_pieces(d->model, text, bytes, d->ids + d->count, d->room - d->count,
@@ -81,6 +83,12 @@ static void print_decimal(uint64_t high, uint64_t low, char out[40]) {
     out[count] = '\0';
 }
 
+/* PRIVACY: 'tem privatize' takes each line for a document, and keeps the order of lines. So a
+ * matching bounds a loss only between files of one line. */
+static bool are_documents(const document_words documents[2]) {
+    return documents[0].lines == 1 && documents[1].lines == 1;
+}
+
 static bool print_json(const distance_request *r, const tem_bag_distance *d) {
     char numerator[40];
     print_decimal(d->numerator_high, d->numerator_low, numerator);
@@ -108,6 +116,8 @@ static void print_text(const distance_request *r, const tem_bag_distance *d) {
     if (d->has_matching)
         printf("matching  %.6f   the least sum of distances over all ways to match the %s words\n",
                (double)d->matching / TEM_DIST_ONE, talk_count(d->a.words));
+    else if (r->has_lines)
+        puts("matching  none: a file has several lines, and each is a document to 'tem privatize'");
     else
         printf("matching  none: the documents have different numbers of words%s\n",
                r->gamma > 0 || d->a.unknown == d->b.unknown ? ""
@@ -145,7 +155,7 @@ static tem_dist gamma_steps(double gamma) {
     return steps >= UINT32_MAX ? UINT32_MAX : (tem_dist)steps;
 }
 
-static int measure(const distance_request *r, const tem_model *model, const tem_run *run,
+static int measure(distance_request *r, const tem_model *model, const tem_run *run,
                    const document_words documents[2]) {
     const tem_bag_options options = {.gamma = gamma_steps(r->gamma)};
     tem_bag_distance distance;
@@ -159,6 +169,8 @@ static int measure(const distance_request *r, const tem_model *model, const tem_
     talk_end_progress();
     if (measured != TEM_OK)
         return talk_error(&error);
+    r->has_lines = !are_documents(documents);
+    distance.has_matching = distance.has_matching && !r->has_lines;
     if (r->json)
         return print_json(r, &distance) ? EXIT_DONE : EXIT_FAILED;
     print_text(r, &distance);
@@ -172,7 +184,7 @@ static void forget(document_words *d) {
     free(d->ids);
 }
 
-static int open_and_measure(const distance_request *r) {
+static int open_and_measure(distance_request *r) {
     const tem_run run = talk_run((unsigned)r->common.threads, r->common.quiet);
     tem_model *model = trust_open_model(r->common.model, r->common.model_hash, &run);
     if (model == NULL)
@@ -198,9 +210,10 @@ static void print_help(const option_spec *table) {
          "Measures how far two documents are apart, without the order of their words: the exact\n"
          "Earth Mover's distance (Word Mover's Distance) under the model's metric. A and B are\n"
          "files of plain text, each one document; '-' is standard input. Each document weighs 1,\n"
-         "whatever its length. For documents with the same number of words tem also prints the\n"
-         "least sum of distances over all ways to match their words. After 'tem privatize\n"
-         "--shuffle --epsilon E' the loss between them is at most E times that sum.\n"
+         "whatever its length. For files of one line with the same number of words tem also\n"
+         "prints the least sum of distances over all ways to match their words. After 'tem\n"
+         "privatize --shuffle --epsilon E' the loss between them is at most E times that sum. (In\n"
+         "a file of several lines each line is a document to 'tem privatize'.)\n"
          "tem leaves out unknown words, which have no distance, and counts them; --strict and\n"
          "--gamma treat them otherwise.\n");
     options_print_help(stdout, table);

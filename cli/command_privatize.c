@@ -85,6 +85,9 @@ static int check_inputs(const privatize_request *r) {
                       stderr);
             return EXIT_FAILED;
         }
+        /* PRIVACY: a map that was made from the private text would tell about it. */
+        if (outputs_are_same(path, r->choice.remap_prior))
+            return talk_usage("privatize", "--remap names an input: the prior must be public");
         const int status = format_check_path("privatize", path, r->job.format);
         if (status != EXIT_DONE)
             return status;

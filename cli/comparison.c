@@ -384,6 +384,7 @@ static tem_status draw_sample(const side_by_side *c, const tem_mechanism *mechan
     tem_rng *rng = NULL;
     if (c->word == NULL && c->line == NULL)
         return TEM_OK;
+    /* PRIVACY: the seed is known and some mechanisms protect nothing; command_compare.c warns. */
     tem_status status = tem_rng_create_insecure(c->seed, 1, &rng, error);
     if (status == TEM_OK)
         status = (c->line != NULL ? draw_line : draw_word)(c, mechanism, rng, row, error);

@@ -55,6 +55,8 @@ static int compare(const char *path, const json_t *report, const tem_model *mode
     if (status == EXIT_DONE)
         status = compare_text(path, report, "certificate", info.certificate);
     if (status == EXIT_DONE)
+        status = compare_text(path, report, "remap", info.remap);
+    if (status == EXIT_DONE)
         status = compare_number(path, report, "s", info.s);
     if (status == EXIT_DONE)
         status = compare_number(path, report, "gamma", info.gamma);
@@ -90,7 +92,8 @@ int run_report_read(const char *path, const tem_model *model, const tem_mechanis
                                              !says(report, "oov", "mask") &&
                                              !says(report, "oov", "keep-unsafe"),
                             .keeps_unknown = says(report, "oov", "keep-unsafe"),
-                            .keeps_punctuation = says(report, "punctuation", "keep")};
+                            .keeps_punctuation = says(report, "punctuation", "keep"),
+                            .is_shuffled = says(report, "order", "shuffled")};
     json_decref(report);
     return status;
 }

@@ -12,6 +12,7 @@ typedef struct run_report {
                              * kept */
     bool keeps_unknown;     /* unknown words were released as they are */
     bool keeps_punctuation; /* punctuation was released as it is */
+    bool is_shuffled;       /* the words of a document were released in a random order */
 } run_report;
 
 /* Reads a report, and compares the mechanism with the one that released the text. Returns an exit

@@ -680,7 +680,8 @@ typedef struct tem_mechanism_options {
     const uint32_t *remap;  /* a public map: an output word for each word of the model, which
                             * replaces that word wherever it was drawn; copied. NULL: none.
                             * tem_remap_make makes a good one. The bound stays, whatever the map is;
-                            * law, audit and channel are of the mechanism with its map */
+                            * the law is that of the mechanism with its map; it can be neither
+                            * audited nor inverted */
     uint64_t reserved[4];   /* must be 0 */
 } tem_mechanism_options;
 
@@ -947,7 +948,7 @@ typedef struct tem_job {
 /* Why no bound holds for what a run of this job tells about its text: one sentence without its
  * final period, with the remedy; a static string. NULL if a bound holds: `spent`, words * epsilon,
  * per unit of distance. Reports, ledgers and budgets call a run private exactly when this is NULL.
- * It is NULL if all of this holds: the mechanism states a bound (TEM, EM; not Madlib); `oov` is
+ * It is NULL if all of this holds: the mechanism states an exact bound; `oov` is
  * TEM_OOV_UNIFORM or 0; `punctuation` is TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD or 0; `missing`
  * and `order` are policies of this header or 0; insecure_seeded and the reserved fields are 0. The
  * text does not matter: a policy that may release a piece has no bound, even if this text has no

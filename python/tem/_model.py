@@ -511,14 +511,23 @@ class Model:
         return found
 
     def _marks(self, words: Collection[str] | None) -> bytes | None:
-        """A byte for each word of the model: 1 if it is in the list. Unknown words are left out."""
+        """A byte for each word of the model: 1 if it is in the list. A word is folded as text is.
+        Words that the model does not have are left out, with a warning that counts them."""
         if words is None:
             return None
-        marks = bytearray(len(self))
+        if isinstance(words, str):
+            raise make("argument", "listed: give a list of words, not one text")
+        marks, missing = bytearray(len(self)), 0
         for word in words:
-            found = self._handle.find(word)
-            if found is not None:
+            pieces, number = self._handle.first_piece(word)
+            found = self._handle.find(word) if pieces == 0 else number if pieces == 1 else None
+            if found is None:
+                missing += 1
+            else:
                 marks[found] = 1
+        if missing:
+            warnings.warn(f"listed: {missing} of {len(words)} are not one word of the model, and "
+                          "are left out", UserWarning, 5)
         return bytes(marks)
 
     def _mechanism(self, epsilon: float, beta: float | None = None, gamma: float | None = None,

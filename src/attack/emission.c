@@ -375,11 +375,16 @@ tem_status emission_by_rows(const tem_mechanism *mechanism, emission_row *row, c
     return status;
 }
 
+/* The row of a mechanism with its map. */
+static tem_status row_of(const void *mechanism, uint32_t word, double *probabilities,
+                         tem_error *error) {
+    return mechanism_row(mechanism, word, probabilities, error);
+}
+
 tem_status emission_create(const tem_mechanism *mechanism, const double *shares, uint32_t draws,
                            const tem_run *run, emission **out, tem_error *error) {
-    if (mechanism_exponential(mechanism) == NULL && mechanism->ops->row != NULL)
-        return emission_by_rows(mechanism, mechanism->ops->row, mechanism->state, shares, run, out,
-                                error);
+    if (mechanism_exponential(mechanism) == NULL && mechanism->ops->properties.law_digits > 0)
+        return emission_by_rows(mechanism, row_of, mechanism, shares, run, out, error);
     if (mechanism_exponential(mechanism) == NULL)
         return emission_by_draws(mechanism, shares, draws, run, out, error);
     emission *e = make(mechanism);

@@ -109,8 +109,9 @@ static tem_status search_means(const tem_mechanism *m, const double *means, uint
     point_search search = {.space = NULL};
     uint32_t *outputs = NULL;
     int64_t *points = core_alloc((size_t)s->count * s->dimension, sizeof *points);
-    tem_status status = points == NULL ? core_fail_memory(error)
-                                       : model_output_weights(m->model, NULL, &outputs, error);
+    tem_status status = points == NULL
+                            ? core_fail_memory(error)
+                            : model_output_weights(m->model, mechanism_weights(m), &outputs, error);
     if (status == TEM_OK)
         status = point_search_init(&search, s, outputs, error);
     for (size_t i = 0; i < (size_t)s->count * s->dimension && status == TEM_OK; i++)

@@ -58,10 +58,15 @@ static bool takes_number(const tem_mechanism_properties *p, const char *name) {
 static tem_status take_numbers(const tem_mechanism_options *o, const tem_mechanism_properties *p,
                                double *numbers, tem_error *error) {
     for (const tem_parameter_value *given = o->numbers; given != NULL && given->name != NULL;
-         given++)
+         given++) {
         if (!takes_number(p, given->name))
             return core_fail(error, TEM_ERR_ARGUMENT,
                              "the mechanism %s takes no number of that name", p->name);
+        for (const tem_parameter_value *before = o->numbers; before < given; before++)
+            if (strcmp(before->name, given->name) == 0)
+                return core_fail(error, TEM_ERR_ARGUMENT, "the number %s is given twice",
+                                 given->name);
+    }
     for (size_t i = 0; p->parameters[i].name != NULL; i++) {
         const tem_parameter *one = &p->parameters[i];
         const tem_parameter_value *given = o->numbers;

@@ -514,6 +514,10 @@ static void test_own_numbers(void **state) {
     }
     numbers[0] = (tem_parameter_value){"epsilon", 50}; /* it has a field of its own */
     assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_ERR_ARGUMENT);
+    const tem_parameter_value twice[] = {{"lambda", 0.5}, {"lambda", 0.75}, {NULL, 0}};
+    options.numbers = twice;
+    assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_ERR_ARGUMENT);
+    options.numbers = numbers;
     numbers[0] = (tem_parameter_value){"mu", 0.5};
     assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_ERR_ARGUMENT);
     options.numbers = NULL;

@@ -1164,6 +1164,34 @@ static void test_unbounded(void **state) {
     tem_mechanism_free(published);
 }
 
+/* Of the mechanisms of the library these alone have a bound, and no others are charged as if they
+ * had one. */
+static void test_every_mechanism(void **state) {
+    (void)state;
+    static const char *const bounded[] = {"tem", "em", "permute-and-flip", "santext"};
+    unsigned made = 0;
+    for (unsigned i = 0; tem_mechanism_at(i) != NULL; i++) {
+        const tem_mechanism_properties *p = tem_mechanism_at(i);
+        const uint8_t listed[64] = {1, 1};
+        const tem_mechanism_options options = {
+            .mechanism = p->name,
+            .epsilon = strcmp(p->name, "gumbel") == 0 ? 1000 : 2,
+            .listed = p->list != NULL ? listed : NULL,
+            .allow_no_guarantee = 1,
+        };
+        tem_mechanism *mechanism = NULL;
+        bool is_bounded = false;
+        if (tem_mechanism_create(model, &options, &mechanism, NULL) != TEM_OK)
+            continue; /* another metric */
+        for (size_t k = 0; k < sizeof bounded / sizeof *bounded; k++)
+            is_bounded |= strcmp(p->name, bounded[k]) == 0;
+        check_decision(mechanism, job_of(0), "the xyzzy, the!\n", is_bounded);
+        tem_mechanism_free(mechanism);
+        made++;
+    }
+    assert_true(made >= 13);
+}
+
 /* Another model has other distances: its charges cannot be added. A model without a file cannot be
  * told from others. */
 static void test_another_model(void **state) {
@@ -1454,6 +1482,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_job_refused, clear),
         cmocka_unit_test_teardown(test_ledger_is_another_file, clear),
         cmocka_unit_test_teardown(test_unbounded, clear),
+        cmocka_unit_test_teardown(test_every_mechanism, clear),
         cmocka_unit_test_teardown(test_another_model, clear),
         cmocka_unit_test_teardown(test_growing_file, clear),
         cmocka_unit_test_teardown(test_many_runs, clear),
