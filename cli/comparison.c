@@ -271,7 +271,8 @@ static tem_status search(target_search *s, epsilon_trial *found, double *slope, 
         *found = other;
     if (status == TEM_OK)
         status = finish(s, *slope, found, error);
-    if (status == TEM_OK && !is_bracket && !is_near(s, found))
+    /* Few pairs may see a target where all pairs see none. */
+    if (status == TEM_OK && fabs(found->value - s->wanted) > (is_bracket ? 4 : 1) * tolerance(s))
         say_not_reached(s, found, row);
     return status;
 }
@@ -439,6 +440,12 @@ static tem_status follow_law(target_search *s, double slope, comparison_row *row
         slope = line > slope / 4 && line < slope * 4 ? line : slope;
     }
     epsilon_trial at = {0};
+    if (status == TEM_OK && fabs(row->effects.guess - row->wanted) > law_margin) {
+        row->is_reached = false;
+        snprintf(row->why, sizeof row->why,
+                 "the target is not reached: at epsilon %.4g the guess by the law is %.1f %%",
+                 row->epsilon, 100 * row->effects.guess);
+    }
     if (status == TEM_OK)
         status = try_epsilon(s, row->epsilon, &at, error);
     if (status == TEM_OK) {
