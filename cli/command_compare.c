@@ -270,6 +270,9 @@ static int run(const compare_request *r) {
         (model = trust_open_model(r->common.model, r->common.model_hash, &how)) == NULL)
         status = EXIT_FAILED;
     c.model = model;
+    if (status == EXIT_DONE && c.word != NULL &&
+        tem_model_find(model, c.word, strlen(c.word)) == TEM_NO_WORD)
+        status = talk_usage("compare", "the operand is neither a file nor a word of the model");
     if (status == EXIT_DONE)
         status = own_options_read("compare", &r->numbers, r->list_path, model, &own);
     if (status == EXIT_DONE)

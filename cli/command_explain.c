@@ -198,6 +198,8 @@ static bool sort_by_probability(explanation *e) {
     for (uint32_t id = 0; id < e->words; id++)
         e->nearest[id] = id;
     qsort_r(e->nearest, e->words, sizeof *e->nearest, compare_likely, (void *)e->law);
+    while (e->top > 1 && tem_law_probability(e->law, e->nearest[e->top - 1]) <= 0)
+        e->top--;
     return true;
 }
 

@@ -185,15 +185,19 @@ static void warn_about_epsilon(const tem_mechanism *mechanism, bool quiet) {
         tem_mechanism_self_quantile(mechanism, TEM_SELF_QUANTILE, &exposed, NULL) != TEM_OK)
         return; /* Madlib has no law */
     tem_certificate_info certificate;
+    tem_mechanism_info info;
+    tem_mechanism_get_info(mechanism, &info);
     const bool certified = tem_mechanism_get_certificate(mechanism, &certificate);
     if (exposed > TEM_SELF_QUANTILE_LARGE)
         talk_note(quiet,
                   "tem: warning: at this epsilon one word in 20 of the vocabulary stays itself "
                   "more than about %s %% of the time: these words have nearly no privacy. Use a "
-                  "smaller epsilon; 'tem choose%s%s.",
-                  talk_number(tem_round_down(100 * exposed, 3)), default_model_naming(),
-                  certified ? "' lists the effects of each certificate"
-                            : " --self 0.5 --quantile 0.95' finds one");
+                  "smaller epsilon; 'tem %s%s%s.",
+                  talk_number(tem_round_down(100 * exposed, 3)),
+                  info.properties->is_exponential ? "choose" : "compare", default_model_naming(),
+                  !info.properties->is_exponential ? " --at guess=0.12' finds one"
+                  : certified                      ? "' lists the effects of each certificate"
+                                                   : " --self 0.5 --quantile 0.95' finds one");
     else if (tem_mechanism_self_median(mechanism, &median, NULL) == TEM_OK &&
              median < TEM_SELF_MEDIAN_SMALL)
         talk_note(

@@ -47,7 +47,7 @@ def mechanisms() -> tuple[Mechanism, ...]:
     """All mechanisms of the library; pass one of their names as `mechanism=`.
 
     >>> [m.name for m in mechanisms() if m.guarantee == "exact"]
-    ['tem', 'em']
+    ['tem', 'em', 'permute-and-flip', 'santext']
     >>> [p.name for p in mechanisms()[0].parameters]
     ['epsilon', 'beta', 'gamma']
     """

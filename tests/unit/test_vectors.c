@@ -171,7 +171,7 @@ static const kept_file kept_files[] = {
      0},
     {"refused-byte0-count-beyond.bin", 0, 0,
      "expected at most 2147483647 words, found 18446744073709551615", 0, 0},
-    {"refused-byte0-model.tem", 0, 0,
+    {"refused-byte0-model.vec", 0, 0,
      "expected vectors, found a model: give the vectors that it was built from", 0, 0},
     {"refused-byte105-recipe-no-frame.temv", 0, 105, "expected a zstd frame of 29 bytes unpacked",
      0, 0},
