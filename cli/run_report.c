@@ -57,6 +57,8 @@ static int compare(const char *path, const json_t *report, const tem_model *mode
     if (status == EXIT_DONE)
         status = compare_text(path, report, "certificate", info.certificate);
     if (status == EXIT_DONE)
+        status = compare_text(path, report, "numbers", info.numbers);
+    if (status == EXIT_DONE)
         status = compare_text(path, report, "remap", info.remap);
     if (status == EXIT_DONE)
         status = compare_number(path, report, "s", info.s);

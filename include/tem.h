@@ -743,6 +743,8 @@ typedef struct tem_mechanism_info {
     tem_weights_kind weights;
     char certificate[65]; /* hash of the certificate that s comes from, in hex, or "" */
     char remap[65];       /* hash of the map (tem_mechanism_options), in hex, or "" */
+    char numbers[160]; /* the mechanism's own numbers, and 16 digits of the hash of its list, such
+                           * as "p=0.3, list=0123456789abcdef"; or "" */
     uint64_t reserved[8]; /* 0 */
 } tem_mechanism_info;
 

@@ -121,7 +121,7 @@ def check_report(report: AnyReport | None, model: Model, how: Mapping[str, Any])
     drawn = model._mechanism(**how).info()
     expected = {"model": model.hash, "mechanism": drawn["mechanism"], "epsilon": drawn["epsilon"],
                 "s": drawn["s"], "gamma": drawn["gamma"],
-                "certificate": drawn["certificate"] or None, "remap": None}
+                "certificate": drawn["certificate"] or None, "numbers": None, "remap": None}
     for name, value in expected.items():
         if getattr(given, name) != value:
             raise make("argument", f"the text was released with another {name}, says its report")

@@ -125,7 +125,8 @@ class Report(Result):
     model: str
     certificate: str | None
     effects: dict[str, Any] | None
-    remap: str | None = None  # reports of earlier versions lack the next three
+    numbers: str | None = None  # reports of earlier versions lack this and the next three
+    remap: str | None = None
     keeps: str | None = None
     order: str = "kept"
     ledger: str | None = None

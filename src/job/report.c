@@ -106,6 +106,7 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
     set_number(r, RUN_SPENT, words * r->info.epsilon, true);
     set_number(r, RUN_SPENT_WORST, words * r->info.epsilon_gamma, is_private);
     set_name(r, RUN_MODEL, r->model.hash);
+    set_name(r, RUN_NUMBERS, r->info.numbers[0] != '\0' ? r->info.numbers : NULL);
     set_name(r, RUN_REMAP, r->info.remap[0] != '\0' ? r->info.remap : NULL);
     set_keeps(r, &mechanism->model->signals);
 }

@@ -27,6 +27,7 @@ const run_field_spec run_fields[RUN_FIELDS] = {
     [RUN_SPENT_WORST] = {"spent_worst", RUN_NUMBER, RUN_NULLABLE | RUN_CHARGED},
     [RUN_MODEL] = {"model", RUN_NAME, RUN_CHARGED},
     [RUN_CERTIFICATE] = {"certificate", RUN_NAME, RUN_NULLABLE | RUN_CHARGED},
+    [RUN_NUMBERS] = {"numbers", RUN_NAME, RUN_NULLABLE},
     [RUN_REMAP] = {"remap", RUN_NAME, RUN_NULLABLE},
     [RUN_KEEPS] = {"keeps", RUN_NAME, RUN_NULLABLE},
     [RUN_EFFECTS] = {"effects", RUN_OBJECT, RUN_NULLABLE},

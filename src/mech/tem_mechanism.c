@@ -142,6 +142,24 @@ static tem_status check_made(const tem_mechanism *m, const tem_mechanism_options
     return TEM_OK;
 }
 
+/* Writes down the mechanism's own numbers and its list, for reports. */
+static void describe_numbers(tem_mechanism *m, const double *numbers, const uint8_t *listed) {
+    const tem_parameter *p = m->ops->properties.parameters;
+    size_t used = 0;
+    for (size_t i = 0; p[i].name != NULL && used < sizeof m->numbers; i++)
+        if (is_own_number(p[i].name))
+            used += (size_t)snprintf(m->numbers + used, sizeof m->numbers - used, "%s%s=%.10g",
+                                     used > 0 ? ", " : "", p[i].name, numbers[i]);
+    if (listed == NULL || used >= sizeof m->numbers)
+        return;
+    unsigned char hash[CORE_HASH_BYTES];
+    char hex[2 * CORE_HASH_BYTES + 1];
+    core_hash256(listed, m->count, hash);
+    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+    snprintf(m->numbers + used, sizeof m->numbers - used, "%slist=%.16s", used > 0 ? ", " : "",
+             hex);
+}
+
 /* Sets up the state with s, gamma and weights: those of the certificate if the options name one,
  * otherwise those that the mechanism derives from epsilon by the theorem. */
 static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, tem_error *error) {
@@ -150,6 +168,7 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
     tem_status status = take_numbers(o, &m->ops->properties, numbers, error);
     if (status != TEM_OK)
         return status;
+    describe_numbers(m, numbers, o->listed);
     mechanism_setup setup = {.space = &m->model->space,
                              .index = &m->model->index,
                              .epsilon = o->epsilon,
@@ -312,6 +331,7 @@ void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     };
     memcpy(info->certificate, m->certificate.hash, sizeof info->certificate);
     memcpy(info->remap, m->remap_hash, sizeof info->remap);
+    memcpy(info->numbers, m->numbers, sizeof info->numbers);
     if (e == NULL)
         return;
     info->s_steps = e->s;

@@ -14,6 +14,7 @@ struct tem_mechanism {
     bool has_own_weights; /* the caller gave weights */
     uint32_t *remap;      /* the word that replaces each drawn word; NULL: none */
     char remap_hash[65];  /* or "" */
+    char numbers[160];    /* as in tem_mechanism_info */
     /* The source of s, gamma and weights. Its hash is "" if there is no certificate. */
     tem_certificate_info certificate;
 };

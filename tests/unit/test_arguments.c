@@ -505,6 +505,10 @@ static void test_own_numbers(void **state) {
     options.numbers = numbers;
     assert_int_equal(mechanism_make(model, &ops, &options, &made, NULL), TEM_OK);
     assert_true(given_lambda == 0.75);
+    tem_mechanism_info info;
+    tem_mechanism_get_info(made, &info);
+    assert_memory_equal(info.numbers, "lambda=0.75, list=", 18);
+    assert_int_equal(strlen(info.numbers), 18 + 16);
     tem_mechanism_free(made);
     made = NULL;
     const double outside[] = {nextafter(0.25, 0), nextafter(1, 2), NAN, -INFINITY};
