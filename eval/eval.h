@@ -33,7 +33,7 @@ typedef struct eval_row {
     char data[33];        /* digests of train and test */
     char certificate[65]; /* hash of the mechanism's certificate, or "" */
     char prior[16];       /* "zipf", also in rows of earlier versions; or "public": public text */
-    char setting[192];    /* everything else that all rows of a directory share */
+    char setting[224];    /* everything else that all rows of a directory share */
 } eval_row;
 
 /* Progress callback: the row that was just finished, and the estimated seconds for the remaining
