@@ -9,6 +9,7 @@
 #ifndef TESTS_TALLY_H
 #define TESTS_TALLY_H
 
+#include "gamma_upper.h"
 #include "mech/tem_mechanism.h"
 #include "slow.h"
 
@@ -25,29 +26,6 @@ enum { TALLY_DRAWS = 200000 };
 enum { TALLY_BIN_LEAST = 50 };
 
 #define TALLY_ALARM_EACH 1e-8 /* fewer than 100 comparisons: below 1e-6 for a whole file */
-
-/* Q(a, x) = 1 - P(a, x), the regularised upper incomplete gamma function: the series of P for x < a
- * + 1, else the continued fraction of Q (Lentz). */
-static inline double tally_gamma_upper(double a, double x) {
-    const double factor = exp(a * log(x) - x - lgamma(a));
-    if (x < a + 1) {
-        double term = 1 / a, sum = term;
-        for (int i = 1; i < 10000 && term > sum * 1e-17; i++)
-            sum += term *= x / (a + i);
-        return 1 - sum * factor;
-    }
-    double b = x + 1 - a, c = 1e300, d = 1 / b, value = d;
-    for (int i = 1; i < 10000; i++) {
-        const double numerator = -i * (i - a);
-        b += 2;
-        d = 1 / (numerator * d + b);
-        c = b + numerator / c;
-        value *= c * d;
-        if (fabs(c * d - 1) < 1e-16)
-            break;
-    }
-    return value * factor;
-}
 
 /* Counts of what was drawn, and what is expected by `row`. */
 typedef struct tally {
@@ -92,7 +70,7 @@ static inline void tally_check(const tally *t) {
         square += rare_off * rare_off / rare;
         bins++;
     }
-    if (bins > 1 && tally_gamma_upper((bins - 1) / 2.0, square / 2) < TALLY_ALARM_EACH)
+    if (bins > 1 && gamma_upper((bins - 1) / 2.0, square / 2) < TALLY_ALARM_EACH)
         fail_msg("chi-square %g with %u degrees of freedom", square, bins - 1);
 }
 

@@ -13,6 +13,7 @@
  *
  * Kolmogorov-Smirnov: P(D > t) <= 2 exp(-2 N t^2) for every N (Dvoretzky, Kiefer, Wolfowitz;
  * Massart's constant). */
+#include "gamma_upper.h"
 #include "mech/madlib.h"
 #include "mech/sampler.h"
 #include "model/model.h"
@@ -50,42 +51,8 @@ static unsigned comparisons; /* made so far; checked against COMPARISONS_MAX at 
 
 /* ------------------------------------------------------- distributions -- */
 
-/* P(a, x), the regularised lower incomplete gamma function, by its power series, for x < a + 1,
- * where it converges fast. */
-static double gamma_series(double a, double x) {
-    double term = 1 / a, sum = term;
-    for (int i = 1; i < 10000 && term > sum * 1e-17; i++) {
-        term *= x / (a + i);
-        sum += term;
-    }
-    return sum * exp(a * log(x) - x - lgamma(a));
-}
-
-/* Q(a, x) = 1 - P(a, x) by its continued fraction (Lentz), for x >= a + 1. */
-static double gamma_fraction(double a, double x) {
-    double b = x + 1 - a, c = 1e300, d = 1 / b, value = d;
-    for (int i = 1; i < 10000; i++) {
-        const double numerator = -i * (i - a);
-        b += 2;
-        d = 1 / (numerator * d + b);
-        c = b + numerator / c;
-        value *= c * d;
-        if (fabs(c * d - 1) < 1e-16)
-            break;
-    }
-    return value * exp(a * log(x) - x - lgamma(a));
-}
-
 static double gamma_lower(double a, double x) {
-    if (x <= 0)
-        return 0;
-    return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
-}
-
-static double gamma_upper(double a, double x) {
-    if (x <= 0)
-        return 1;
-    return x < a + 1 ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
+    return 1 - gamma_upper(a, x);
 }
 
 /* The x that a chi-square variable exceeds with probability `alarm`: doubling from the mean and
