@@ -345,6 +345,7 @@ static int privatize(privatize_request *r) {
     tem_model *model = open_model(r, &run, &status);
     if (model == NULL)
         return status;
+    r->choice.run = &run;
     tem_mechanism *mechanism = mechanism_choose("privatize", model, &r->choice, &status);
     if (mechanism != NULL) {
         tell_signals(model, &r->choice, r->common.quiet);

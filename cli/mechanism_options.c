@@ -126,17 +126,16 @@ void own_options_free(own_options *own) {
 static tem_mechanism *remap(const char *command, const tem_model *model,
                             const mechanism_choice *choice, tem_mechanism_options *options,
                             tem_mechanism *plain, int *status) {
-    const tem_run run = talk_run(0, false);
     tem_mechanism *mapped = NULL;
     tem_model_info info;
     tem_error error;
-    tem_prior *prior = prior_choose(command, choice->remap_prior, model, &run, true, status);
+    tem_prior *prior = prior_choose(command, choice->remap_prior, model, choice->run, true, status);
     const tem_expectation expected = {.prior = prior, .unknown = -1};
     tem_model_get_info(model, &info);
     uint32_t *map = malloc(info.words * sizeof *map);
     options->remap = map;
     if (prior != NULL && map != NULL &&
-        (tem_remap_make(plain, &expected, &run, map, &error) != TEM_OK ||
+        (tem_remap_make(plain, &expected, choice->run, map, &error) != TEM_OK ||
          tem_mechanism_create(model, options, &mapped, &error) != TEM_OK))
         *status = say_error(command, &error);
     if (prior != NULL && map == NULL)

@@ -13,6 +13,7 @@ typedef struct mechanism_choice {
     option_list numbers;         /* the mechanism's own, each as NAME=NUMBER */
     const char *list_path;       /* its public list of words; NULL: not given */
     const char *remap_prior;     /* map the outputs by this prior; NULL: not given */
+    const tem_run *run;          /* how to make the map; NULL: all defaults */
     bool allow_no_guarantee;     /* also a mechanism that protects nothing by the model's metric */
 } mechanism_choice;
 
