@@ -667,3 +667,30 @@ def test_few_mechanisms_are_kept(small_path):
     for i in range(100):
         model.privatize("x", epsilon=1 + i / 100)
     assert len(model._mechanisms) <= 8 and len(model._jobs) <= 64
+
+
+def test_mechanisms_without_a_guarantee(small):
+    """They are made only with leave, and the report has their numbers."""
+    with pytest.raises(tem.ArgumentError, match="no guarantee"):
+        small.privatize("the movie", epsilon=1, mechanism="custext")
+    allowed = {"mechanism": "custext", "allow_no_guarantee": True}
+    with pytest.warns(tem.NotPrivateWarning):
+        report = small.privatize_report("the movie", epsilon=1, numbers={"k": 3}, **allowed)[1]
+    assert report.numbers == "k=3" and not report.private and report.spent_worst is None
+    with pytest.raises(tem.ArgumentError, match="no number of that name"):
+        small.privatize("the movie", epsilon=1, numbers={"p": 3}, **allowed)
+
+
+def test_listed_words(small):
+    """They are folded as text is; words that the model does not have are counted."""
+    plus = {"epsilon": 1, "mechanism": "santext-plus", "numbers": {"p": 0.0001}}
+    for listed in (["Movie"], ["movie"], {"MOVIE"}):
+        assert small.explain("movie", 1, mechanism="santext-plus",
+                             listed=listed).self_probability == 1
+        assert small.explain("film", listed=listed, **plus).self_probability > 0.99
+    with pytest.warns(UserWarning, match="1 of 2"):
+        small.explain("movie", listed=["movie", "xyzzy"], **plus)
+    with pytest.raises(tem.ArgumentError, match="not one text"):
+        small.explain("movie", listed="movie", **plus)
+    with pytest.raises(tem.ArgumentError, match="needs a public list"):
+        small.explain("movie", **plus)
