@@ -1,4 +1,5 @@
 /* api_report.c - tem_report_json of tem.h. */
+#include "api/hand_out.h"
 #include "core/reserved.h"
 #include "core/status.h"
 #include "job/report.h"
@@ -18,17 +19,6 @@ tem_status tem_report_json(const tem_mechanism *mechanism, const tem_job *job,
     report_fill(&r, mechanism, job, counts);
     if (balance != NULL)
         report_fill_ledger(&r, job, balance);
-    tem_status status = report_write(&r, mechanism, &out, error);
-    const size_t size = out.size;
-    if (status == TEM_OK && !core_buffer_add(&out, "", 1))
-        status = core_fail_memory(error);
-    char *made = status == TEM_OK ? core_buffer_take(&out) : NULL;
-    if (status == TEM_OK && made == NULL)
-        status = core_fail_memory(error);
-    if (status == TEM_OK) {
-        *text = made;
-        *bytes = size;
-    }
-    core_buffer_free(&out);
-    return status;
+    const tem_status status = report_write(&r, mechanism, &out, error);
+    return hand_out(&out, status, text, bytes, error);
 }

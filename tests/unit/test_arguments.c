@@ -8,6 +8,7 @@
 #include "tem_attack.h"
 #include "tem_bag.h"
 #include "tem_compare.h"
+#include "tem_picture.h"
 #include "tem_train.h"
 
 #include <math.h>
@@ -1489,6 +1490,69 @@ static void test_searches_and_bags(void **state) {
     assert_true(distance.distance == 7);
 }
 
+static void test_pictures(void **state) {
+    (void)state;
+    const double one = 1;
+    tem_picture_bar bar = {.word = "a", .bytes = 1};
+    tem_picture_series series = {.name = "a", .values = &one};
+    tem_picture_mark mark = {.name = "a"};
+    tem_picture_point point = {.word = "a", .bytes = 1};
+    tem_picture_law a_law = {.frame = {.title = "a"}, .bars = &bar, .bar_count = 1};
+    tem_picture_curve curve = {.frame = {.title = "a"},
+                               .epsilons = &one,
+                               .count = 1,
+                               .series = &series,
+                               .series_count = 1};
+    tem_picture_spread spread = {
+        .frame = {.title = "a"}, .values = &one, .count = 1, .marks = &mark, .mark_count = 1};
+    tem_picture_map map = {.frame = {.title = "a"}, .points = &point, .point_count = 1};
+    char *svg = NULL;
+    size_t bytes = 7;
+    REFUSED(tem_picture_draw_law(NULL, &svg, &bytes, error));
+    REFUSED(tem_picture_draw_law(&a_law, NULL, &bytes, error));
+    REFUSED(tem_picture_draw_law(&a_law, &svg, NULL, error));
+    REFUSED(tem_picture_draw_curve(NULL, &svg, &bytes, error));
+    REFUSED(tem_picture_draw_curve(&curve, NULL, &bytes, error));
+    REFUSED(tem_picture_draw_curve(&curve, &svg, NULL, error));
+    REFUSED(tem_picture_draw_spread(NULL, &svg, &bytes, error));
+    REFUSED(tem_picture_draw_spread(&spread, NULL, &bytes, error));
+    REFUSED(tem_picture_draw_spread(&spread, &svg, NULL, error));
+    REFUSED(tem_picture_draw_map(NULL, &svg, &bytes, error));
+    REFUSED(tem_picture_draw_map(&map, NULL, &bytes, error));
+    REFUSED(tem_picture_draw_map(&map, &svg, NULL, error));
+    a_law.bars = NULL;
+    REFUSED(tem_picture_draw_law(&a_law, &svg, &bytes, error));
+    a_law.bars = &bar;
+    curve.epsilons = NULL;
+    REFUSED(tem_picture_draw_curve(&curve, &svg, &bytes, error));
+    curve.epsilons = &one;
+    curve.series = NULL;
+    REFUSED(tem_picture_draw_curve(&curve, &svg, &bytes, error));
+    curve.series = &series;
+    series.values = NULL;
+    REFUSED(tem_picture_draw_curve(&curve, &svg, &bytes, error));
+    series.values = &one;
+    spread.values = NULL;
+    REFUSED(tem_picture_draw_spread(&spread, &svg, &bytes, error));
+    spread.values = &one;
+    spread.marks = NULL;
+    REFUSED(tem_picture_draw_spread(&spread, &svg, &bytes, error));
+    spread.marks = &mark;
+    map.points = NULL;
+    REFUSED(tem_picture_draw_map(&map, &svg, &bytes, error));
+    map.points = &point;
+    NEWER(a_law, tem_picture_draw_law(&a_law, &svg, &bytes, error));
+    NEWER(a_law.frame, tem_picture_draw_law(&a_law, &svg, &bytes, error));
+    NEWER(bar, tem_picture_draw_law(&a_law, &svg, &bytes, error));
+    NEWER(curve, tem_picture_draw_curve(&curve, &svg, &bytes, error));
+    NEWER(series, tem_picture_draw_curve(&curve, &svg, &bytes, error));
+    NEWER(spread, tem_picture_draw_spread(&spread, &svg, &bytes, error));
+    NEWER(mark, tem_picture_draw_spread(&spread, &svg, &bytes, error));
+    NEWER(map, tem_picture_draw_map(&map, &svg, &bytes, error));
+    NEWER(point, tem_picture_draw_map(&map, &svg, &bytes, error));
+    assert_true(svg == NULL && bytes == 7);
+}
+
 static void test_versions(void **state) {
     (void)state;
     const uint32_t minor = TEM_VERSION_MINOR * 1000u, here = TEM_VERSION_NUMBER;
@@ -1568,6 +1632,7 @@ int main(void) {
         cmocka_unit_test(test_newer_accounts),
         cmocka_unit_test(test_newer_options),
         cmocka_unit_test(test_searches_and_bags),
+        cmocka_unit_test(test_pictures),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_results_clear_reserved),
         cmocka_unit_test(test_words_count_from_1),
