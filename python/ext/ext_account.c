@@ -67,20 +67,23 @@ static PyObject *wrap_certificate(const ext_state *state, tem_certificate *certi
     return (PyObject *)made;
 }
 
-/* find_certificate(path, model, epsilon, beta, gamma) */
+/* find_certificate(path, model, epsilon, beta, gamma, kind of its weights or None) */
 static PyObject *find_certificate(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     PyObject *path = NULL;
     ext_model *model = NULL;
     tem_calibration wanted = {0};
     tem_certificate *found = NULL;
+    const char *kind = NULL;
     tem_error error;
-    if (!PyArg_ParseTuple(args, "O&O!ddd", PyUnicode_FSConverter, &path, state->model, &model,
-                          &wanted.epsilon, &wanted.beta, &wanted.gamma))
+    if (!PyArg_ParseTuple(args, "O&O!dddz", PyUnicode_FSConverter, &path, state->model, &model,
+                          &wanted.epsilon, &wanted.beta, &wanted.gamma, &kind))
         return NULL;
     const char *name = PyBytes_AsString(path);
     PyThreadState *thread = PyEval_SaveThread();
-    const tem_status status = tem_certificate_find(name, model->model, &wanted, &found, &error);
+    tem_status status = kind == NULL ? TEM_OK : tem_weights_parse(kind, &wanted.weights, &error);
+    if (status == TEM_OK)
+        status = tem_certificate_find(name, model->model, &wanted, &found, &error);
     PyEval_RestoreThread(thread);
     Py_DECREF(path);
     return status == TEM_OK ? wrap_certificate(state, found) : ext_fail(state, &error);
@@ -400,7 +403,7 @@ PyMethodDef ext_account_functions[] = {
     {"zipf_prior", zipf_prior, METH_VARARGS, "zipf_prior(model, power)"},
     {"load_prior", load_prior, METH_VARARGS, "load_prior(model, path)"},
     {"find_certificate", find_certificate, METH_VARARGS,
-     "find_certificate(path, model, epsilon, beta, gamma)"},
+     "find_certificate(path, model, epsilon, beta, gamma, weights)"},
     {NULL, NULL, 0, NULL},
 };
 

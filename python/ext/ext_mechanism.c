@@ -28,34 +28,49 @@ static bool read_numbers(PyObject *given, tem_parameter_value *numbers) {
     return true;
 }
 
-/* A byte per word of the model, or NULL for None. */
-static bool read_listed(PyObject *given, const tem_model *model, const unsigned char **listed) {
+/* The bytes of an object, `item_bytes` for each word of the model, or NULL for None. False with an
+ * exception. */
+static bool read_per_word(PyObject *given, const tem_model *model, size_t item_bytes,
+                          const char *message, const void **items) {
     tem_model_info info;
-    *listed = NULL;
+    *items = NULL;
     if (given == Py_None)
         return true;
     tem_model_get_info(model, &info);
-    if (!PyBytes_Check(given) || PyBytes_Size(given) != (Py_ssize_t)info.words) {
-        PyErr_SetString(PyExc_ValueError, "the list needs one byte for each word of the model");
+    if (!PyBytes_Check(given) || (size_t)PyBytes_Size(given) != info.words * item_bytes) {
+        PyErr_SetString(PyExc_ValueError, message);
         return false;
     }
-    *listed = (const unsigned char *)PyBytes_AsString(given);
+    *items = PyBytes_AsString(given);
     return true;
 }
 
+static bool read_outputs(PyObject *listed, PyObject *weights, const tem_model *model,
+                         tem_mechanism_options *options) {
+    const void *bytes = NULL, *numbers = NULL;
+    const bool done =
+        read_per_word(listed, model, 1, "the list needs one byte for each word of the model",
+                      &bytes) &&
+        read_per_word(weights, model, sizeof *options->weights,
+                      "weights: expected a whole number for each of model.words", &numbers);
+    options->listed = bytes;
+    options->weights = numbers; /* CPython aligns the content of a bytes object to 8 bytes */
+    return done;
+}
+
 /* make_mechanism(model, mechanism, epsilon, beta, gamma, certificate or None, ((name, value), ...),
- * listed or None, allow_no_guarantee); 0 means not given */
+ * listed or None, weights or None, allow_no_guarantee); 0 means not given */
 static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     ext_model *model = NULL;
-    PyObject *certificate = NULL, *given = NULL, *listed = NULL;
+    PyObject *certificate = NULL, *given = NULL, *listed = NULL, *weights = NULL;
     tem_parameter_value numbers[NUMBERS_MAX + 1];
     tem_mechanism_options options = {.numbers = numbers};
     tem_error error;
-    if (!PyArg_ParseTuple(args, "O!sdddOO!Op", state->model, &model, &options.mechanism,
+    if (!PyArg_ParseTuple(args, "O!sdddOO!OOp", state->model, &model, &options.mechanism,
                           &options.epsilon, &options.beta, &options.gamma, &certificate,
-                          &PyTuple_Type, &given, &listed, &options.allow_no_guarantee) ||
-        !read_numbers(given, numbers) || !read_listed(listed, model->model, &options.listed))
+                          &PyTuple_Type, &given, &listed, &weights, &options.allow_no_guarantee) ||
+        !read_numbers(given, numbers) || !read_outputs(listed, weights, model->model, &options))
         return NULL;
     if (Py_TYPE(certificate) == state->certificate)
         options.certificate = ((ext_certificate *)certificate)->certificate;
@@ -119,7 +134,7 @@ PyMethodDef ext_mechanism_functions[] = {
     {"mechanisms", mechanisms, METH_NOARGS, "mechanisms()"},
     {"make_mechanism", make_mechanism, METH_VARARGS,
      "make_mechanism(model, mechanism, epsilon, beta, gamma, certificate, numbers, listed, "
-     "allow_no_guarantee)"},
+     "weights, allow_no_guarantee)"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from . import _ledger, _tem
 from ._errors import UntrustedError, make
 from ._model import Model, _given, _report, as_model
-from ._options import ALL, Path, Policies, check, law_and_text
+from ._options import Path, Policies, check, law_and_text, read_weights
 from ._results import Report
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def make_recipe(model: Model | Path | None, epsilon: float, threads: int,
     """On the driver: returns the recipe, and the report of an empty run. Errors that would happen
     in every worker happen here."""
     _refuse(policies)
-    check("privatize", {**policies, "epsilon": epsilon}, ALL)
+    check("privatize", epsilon, policies)
     opened = as_model(model)
     if opened.path is None:
         raise make("argument", "a model in memory cannot be sent: save it, and open the file")
@@ -88,7 +88,7 @@ class Bill:
 
     def __init__(self, model: Model | Path | None, recipe: Recipe, ledger: Path | None,
                  budget: float | None) -> None:
-        opened, how = as_model(model), law_and_text(recipe.options)
+        opened, how = as_model(model), law_and_text(recipe.options["epsilon"], recipe.options)
         self.job = opened._jobs.get(how) or opened._make_job(how)
         self.charged = _ledger.read(ledger, budget, None, None)
         self._charge((0, 0, 0, 0))  # a ledger that cannot be charged fails before anything is drawn
@@ -135,7 +135,8 @@ def times(report: Report, count: int) -> Report | None:
 def _vouch(model: Model, epsilon: float, policies: Policies) -> Vouched:
     """The certificate that the driver draws with."""
     numbers = epsilon, _given("beta", policies.get("beta")), _given("gamma", policies.get("gamma"))
-    certificate = model._find_certificate(*numbers)
+    weights = read_weights(policies.get("weights"))
+    certificate = model._find_certificate(*numbers, weights if isinstance(weights, str) else None)
     with tempfile.TemporaryDirectory(prefix="tem.") as folder:
         file = pathlib.Path(folder, "cert")
         certificate.save(file)
@@ -146,7 +147,8 @@ def _receive(sent: Vouched, model: Model) -> _tem.Certificate:
     with tempfile.TemporaryDirectory(prefix="tem.") as folder:
         file = pathlib.Path(folder, "cert")
         file.write_bytes(sent.content)
-        found = _tem.find_certificate(file, model._handle, sent.epsilon, sent.beta, sent.gamma)
+        found = _tem.find_certificate(file, model._handle, sent.epsilon, sent.beta, sent.gamma,
+                                      None)
     # PRIVACY: the worker has proved nothing itself; it trusts the certificate that the driver
     # named.
     if found.info()["hash"] != sent.hash:

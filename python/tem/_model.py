@@ -1,5 +1,6 @@
 """tem.Model: a vocabulary with its distances, and all that is done with it."""
 import array
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -8,7 +9,7 @@ import operator
 import os
 import warnings
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, Unpack, overload
 
 from . import _default, _ledger, _tem
@@ -16,7 +17,8 @@ from ._containers import unpack
 from ._errors import (CertificateError, DamagedError, FileError, FormatError, NotFoundError,
                       NotPrivateWarning, PrivacyWarning, RoundingWarning, TrustWarning,
                       UntrustedError, UtilityWarning, VersionError, make)
-from ._options import ALL, POLICIES, Options, Path, Progress, check, explained, law_and_text
+from ._options import (ALL, NO_EPSILON, POLICIES, Keywords, Metric, Path, Progress, Space, Weights,
+                       WeightsKind, check, explained, law_and_text, read_weights)
 from ._results import (Audit, Calibration, Choice, DocumentDistance, Entry, Explanation, Pair,
                        Paper, Point, Report, Summary, Tail)
 
@@ -28,7 +30,7 @@ T = TypeVar("T")
 BETA_DEFAULT = 0.001
 # A mechanism caches what it has computed about words, a kilobyte per word.
 MECHANISMS_KEPT, JOBS_KEPT = 8, 64
-LAW_AND_TEXT = frozenset(("epsilon", *POLICIES))
+POLICY_NAMES = frozenset(POLICIES)
 
 
 class Words(Sequence[str]):
@@ -86,6 +88,15 @@ def _takes_certificate(mechanism: str) -> bool:
     return known.get(mechanism, True)
 
 
+def _kind_and_outputs(weights: str | bytes | None,
+                      calibrated: bool) -> tuple[str | None, bytes | None]:
+    """`weights` as read_weights returns it: the kind of a certificate, or the user's own."""
+    if isinstance(weights, str) and not calibrated and weights != "equal":
+        raise make("argument", f"weights={weights!r} are those of a certificate: add "
+                   "calibrated=True, or give a number for each of model.words")
+    return (weights, None) if isinstance(weights, str) else (None, weights)
+
+
 def _given(name: str, value: float | None) -> float:
     """0 means "not given" in tem.h, so a user may not pass it."""
     if value is None:
@@ -102,7 +113,7 @@ def _prior_name(prior: Path | float) -> str:
     return os.path.basename(os.fspath(prior)).encode(errors="replace")[-63:].decode(errors="ignore")
 
 
-def _charged(options: Options, texts: Any) -> _ledger.Charged | None:
+def _charged(options: Keywords, texts: Any) -> _ledger.Charged | None:
     return _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"), texts)
 
 
@@ -161,6 +172,23 @@ def _table(vectors: Any, words: Iterable[str], metric: str,
     return names[:most], numpy.ascontiguousarray(rows[:most, :columns]).data
 
 
+def _measured(points: Iterable[Any], words: Iterable[str], metric: Callable[[Any, Any], float],
+              most: int | None, progress: Progress | None) -> tuple[tuple[str, ...], memoryview]:
+    """Words, and the distances of all pairs by the user's function. Each pair is measured in both
+    orders, and each point with itself, so that the library can check symmetry and zeros."""
+    names, items = tuple(words)[:most], list(points)[:most]
+    _check_shape(len(items), len(items), len(names), "matrix")
+    if len(items) > _tem.MATRIX_WORDS_MAX:
+        raise make("range", f"metric: a function can measure at most {_tem.MATRIX_WORDS_MAX:,} "
+                   "words; use limit=")
+    distances = array.array("d")
+    for row, a in enumerate(items, 1):
+        distances.extend([float(metric(a, b)) for b in items])
+        if progress is not None:
+            progress("measuring", row, len(items))
+    return names, memoryview(distances)
+
+
 def _find(path: Path | None, threads: int, progress: Progress | None) -> _default.Found:
     """The model file to use, and whether it came with the program."""
     return (_default.find(threads, progress) if path is None
@@ -199,7 +227,7 @@ class Model:
     _quick: dict[tuple[Any, ...], _tem.Job]  # by options as given, if law_and_text uses all of them
     _judged: set[_tem.Mechanism]
     _warns: bool
-    _certificates: dict[tuple[float, float, float], _tem.Certificate]
+    _certificates: dict[tuple[float, float, float, str | None], _tem.Certificate]
     _accountant: _tem.Accountant | None
 
     def __init__(self) -> None:
@@ -268,9 +296,10 @@ class Model:
         return model
 
     @classmethod
-    def build(cls, vectors: Any, words: Iterable[str] | None = None, *, metric: str = "euclidean",
+    def build(cls, vectors: Any, words: Iterable[str] | None = None, *,
+              metric: Metric | Callable[[Any, Any], float] = "euclidean",
               neighbours: int | None = None, limit: int | None = None,
-              allow_coarse: bool = False, space: str | None = None,
+              allow_coarse: bool = False, space: Space | None = None,
               dimensions: int | None = None, remove: int | None = None,
               drop_degenerate: bool = False, exclude: Iterable[str] = (),
               threads: int | None = None, progress: Progress | None = None) -> Self:
@@ -280,7 +309,11 @@ class Model:
         KeyedVectors, which has its own words; or the path of a file (GloVe or word2vec text,
         word2vec binary, fastText .vec, plain or gzip). With the metric "matrix": the distance of
         each pair of `words`.
-        metric: "euclidean", "angular", "l1", "linf", "hyperbolic" or "matrix".
+        metric: "euclidean", "angular", "l1", "linf", "hyperbolic" or "matrix"; or a function that
+        returns the distance of two rows of `vectors`, which may then be any objects, or None for
+        the words themselves. tem calls it for each pair in both orders, at most 32,768 words. The
+        guarantee then holds only if your function is a metric: tem checks symmetry, zeros, and the
+        triangle inequality (all triangles up to 400 words, four million beyond).
         neighbours: the length of each word's list (256). limit: use only the first words.
         allow_coarse: build even if rounding moves distances by more than half of the median
         distance to the nearest word, which happens if a single value is very large; otherwise
@@ -300,27 +333,33 @@ class Model:
         >>> small.distance("good", "great")
         1.0
         """
-        number = _tem.MATRIX if metric == "matrix" else _tem.parse_metric(metric)
-        if metric == "matrix" and (space is not None or dimensions or remove):
+        own = callable(metric) or metric == "matrix"
+        number = _tem.MATRIX if callable(metric) or own else _tem.parse_metric(metric)
+        if own and (space is not None or dimensions or remove):
             raise make("argument", "a matrix of distances has no vectors to prepare")
         if isinstance(exclude, str):
             raise make("argument", "exclude is a list of words, not one string")
         excluded = tuple(exclude)
-        if excluded and metric == "matrix":
+        if excluded and own:
             raise make("argument", "a matrix of distances excludes no words")
         rest = (number, _count("neighbours", neighbours), allow_coarse, space,
                 _count("dimensions", dimensions), _count("remove", remove or None),
                 drop_degenerate, _threads(threads), progress, excluded)
         most = _count("limit", limit)
         if isinstance(vectors, (str, os.PathLike)):
-            if words is not None or metric == "matrix":
+            if words is not None or own:
                 raise make("argument", "a file of vectors has its own words")
             return cls._built(_tem.build_file(vectors, most, *rest))
         if words is None:
             if not hasattr(vectors, "index_to_key"):
                 raise make("argument", "which words are these the vectors of?")
             vectors, words = vectors.vectors, vectors.index_to_key
-        names, numbers = _table(vectors, words, metric, most or None)
+        if callable(metric):
+            words = tuple(words)
+            names, numbers = _measured(words if vectors is None else vectors, words, metric,
+                                       most or None, progress)
+        else:
+            names, numbers = _table(vectors, words, metric, most or None)
         return cls._built(_tem.build_rows(names, numbers, *rest))
 
     @classmethod
@@ -486,21 +525,24 @@ class Model:
     def _believe(self, certificate: _tem.Certificate, gamma: float) -> None:
         """Uses the certificate from now on for calls that ask for what it certifies."""
         info = certificate.info()
-        self._certificates[info["epsilon"], info["beta"], gamma] = certificate
+        for kind in (None, info["weights"]):
+            self._certificates[info["epsilon"], info["beta"], gamma, kind] = certificate
         self._forget()
 
-    def _find_certificate(self, epsilon: float, beta: float,
-                          gamma: float) -> _tem.Certificate:
+    def _find_certificate(self, epsilon: float, beta: float, gamma: float,
+                          kind: str | None = None) -> _tem.Certificate:
         """The certificate made here, or the one beside the model if the user trusts it."""
-        made = self._certificates.get((epsilon, beta or (0 if gamma else BETA_DEFAULT), gamma))
+        made = self._certificates.get((epsilon, beta or (0 if gamma else BETA_DEFAULT), gamma,
+                                       kind))
         if made is not None:
             return made
-        advice = f"model.calibrate({epsilon:g}, save=True) makes one"
+        weights = "" if kind is None else f"weights={kind!r}, "
+        advice = f"model.calibrate({epsilon:g}, {weights}save=True) makes one"
         if self._path is None:
             raise make("certificate", f"no certificate for this epsilon; {advice}")
         path = self._path + ".cert"
         try:
-            found = _tem.find_certificate(path, self._handle, epsilon, beta, gamma)
+            found = _tem.find_certificate(path, self._handle, epsilon, beta, gamma, kind)
         except (CertificateError, NotFoundError) as none:
             raise make("certificate", f"{none.detail}; {advice}") from None
         try:  # PRIVACY: a certificate that nobody here has computed proves nothing.
@@ -534,19 +576,21 @@ class Model:
                    mechanism: str = "tem",
                    numbers: Mapping[str, float] | tuple[tuple[str, float], ...] | None = None,
                    listed: Collection[str] | None = None, allow_no_guarantee: bool = False,
-                   calibrated: bool = False) -> _tem.Mechanism:
+                   calibrated: bool = False,
+                   weights: str | bytes | None = None) -> _tem.Mechanism:
         own = tuple(sorted(dict(numbers or ()).items()))
         marks = self._marks(listed)
-        key = (epsilon, beta, gamma, mechanism, own, marks, allow_no_guarantee, calibrated)
+        key = (epsilon, beta, gamma, mechanism, own, marks, allow_no_guarantee, calibrated, weights)
         made = self._mechanisms.get(key)
         if made is None:
             given = epsilon, _given("beta", beta), _given("gamma", gamma)
             if calibrated and not _takes_certificate(mechanism):
                 raise make("argument",
                            f"calibrated: the mechanism {mechanism} takes no certificate")
-            certificate = self._find_certificate(*given) if calibrated else None
+            kind, outputs = _kind_and_outputs(weights, calibrated)
+            certificate = self._find_certificate(*given, kind) if calibrated else None
             made = _tem.make_mechanism(self._handle, mechanism, *given, certificate, own, marks,
-                                       allow_no_guarantee)
+                                       outputs, allow_no_guarantee)
             if len(self._mechanisms) >= MECHANISMS_KEPT:
                 self._forget()
             self._mechanisms[key] = made
@@ -560,7 +604,7 @@ class Model:
 
     def _make_job(self, how: tuple[Any, ...]) -> _tem.Job:
         """how: the result of `law_and_text`."""
-        after = 1 + POLICIES.index("unknown")  # how begins with epsilon
+        after = 1 + POLICIES.index("oov")  # how begins with epsilon
         law, text = how[:after], how[after:]
         drawn = self._mechanism(*law)
         job = _tem.Job(drawn, *text)
@@ -598,7 +642,7 @@ class Model:
     # ---- privatising ----
 
     @explained(*ALL)
-    def privatize(self, texts: T, **options: Unpack[Options]) -> T:
+    def privatize(self, texts: T, epsilon: float = NO_EPSILON, **options: Unpack[Keywords]) -> T:
         """Replaces every word of a text, or of many, by a word drawn at random, near
         words being likelier.
 
@@ -609,38 +653,40 @@ class Model:
         """
         if type(texts) is str:
             try:
-                known = self._quick.get(tuple(options.items()))
+                known = self._quick.get((epsilon, *options.items()))
             except TypeError:  # no policy is a value that has no hash
                 known = None
             if known is not None:
                 return known.text(texts)  # type: ignore[arg-type, return-value]
-        check("privatize", options)
-        how = law_and_text(options)
+        check("privatize", epsilon, options)
+        how = law_and_text(epsilon, options)
         job = self._jobs.get(how)
         if job is None:
             job = self._make_job(how)
         charged = _charged(options, texts)
         if type(texts) is str and charged is None and options.get("insecure_seed") is None:
-            if len(options) <= len(how) and options.keys() <= LAW_AND_TEXT:
-                self._quick[tuple(options.items())] = job
+            if options.keys() <= POLICY_NAMES:
+                with contextlib.suppress(TypeError):  # an option without a hash, such as a dict
+                    self._quick[epsilon, *options.items()] = job
             return job.text(texts)  # type: ignore[arg-type, return-value]
         result: T = self._run(job, texts, options, charged)[0]
         return result
 
     @explained(*ALL)
-    def privatize_report(self, texts: T, **options: Unpack[Options]) -> tuple[T, Report]:
+    def privatize_report(self, texts: T, epsilon: float = NO_EPSILON,
+                         **options: Unpack[Keywords]) -> tuple[T, Report]:
         """The same as `privatize`, and what was done and spent: (texts, `Report`).
 
         {options}
         """
-        check("privatize_report", options)
+        check("privatize_report", epsilon, options)
         charged = _charged(options, texts)
-        job = self._make_job(law_and_text(options))
+        job = self._make_job(law_and_text(epsilon, options))
         private, counts, balance = self._run(job, texts, options, charged)
         seeded = options.get("insecure_seed") is not None
         return private, _report(job, seeded, counts, charged, balance)
 
-    def _run(self, job: _tem.Job, texts: Any, options: Options, charged: _ledger.Charged | None
+    def _run(self, job: _tem.Job, texts: Any, options: Keywords, charged: _ledger.Charged | None
              ) -> tuple[Any, tuple[int, int, int, int], dict[str, Any] | None]:
         seed = options.get("insecure_seed")
         if seed is not None:
@@ -659,11 +705,12 @@ class Model:
                 gamma: float | None = None, mechanism: str = "tem",
                 numbers: Mapping[str, float] | None = None,
                 listed: Collection[str] | None = None, calibrated: bool = False,
-                top: int = 10) -> Explanation:
+                weights: Weights | None = None, top: int = 10) -> Explanation:
         """The possible outputs of a word and their probabilities: the `top` nearest, and all
-        others."""
+        others. The other keywords are those of `privatize`."""
         shown = min(_count("top", top), len(self))
-        drawn = self._mechanism(epsilon, beta, gamma, mechanism, numbers, listed, True, calibrated)
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, numbers, listed, True, calibrated,
+                                read_weights(weights))
         pieces, number = self._handle.first_piece(word)
         if pieces == 0:  # punctuation, for which punctuation="word" draws
             number = self._handle.find(word)
@@ -682,7 +729,8 @@ class Model:
             paper=None if paper is None else Paper(paper["self"], paper["support"]))
 
     def channel(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
-                mechanism: str = "tem", calibrated: bool = False, threads: int | None = None,
+                mechanism: str = "tem", calibrated: bool = False,
+                weights: Weights | None = None, threads: int | None = None,
                 progress: Progress | None = None) -> "Channel":
         """The laws of all words as a matrix, to learn from released text; needs NumPy.
 
@@ -692,7 +740,8 @@ class Model:
         _numpy("a channel")
         from ._channel import Channel
 
-        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated=calibrated)
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated=calibrated,
+                                weights=read_weights(weights))
         return Channel._wrap(self, _tem.make_channel(drawn, _threads(threads), progress))
 
     def _prior(self, prior: Path | float) -> _tem.Prior:
@@ -721,14 +770,16 @@ class Model:
         self._accountant = None
 
     def audit(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
-              mechanism: str = "tem", calibrated: bool = False, prior: Path | float | None = None,
-              threads: int | None = None, progress: Progress | None = None) -> Audit:
+              mechanism: str = "tem", calibrated: bool = False, weights: Weights | None = None,
+              prior: Path | float | None = None, threads: int | None = None,
+              progress: Progress | None = None) -> Audit:
         """The real protection of an epsilon on this model: the worst pair's loss, proved over all.
 
         prior: also reports the effect on words with these frequencies: "zipf", "zipf:POWER", or
         the path of a file of counts or text, which must be public.
         """
-        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated=calibrated)
+        drawn = self._mechanism(epsilon, beta, gamma, mechanism, calibrated=calibrated,
+                                weights=read_weights(weights))
         info, workers = drawn.info(), _threads(threads)
         accountant = self._account(workers, progress, drawn)
         found = accountant.audit(drawn, workers, progress)
@@ -744,8 +795,9 @@ class Model:
                                  worst[2]), **found)
 
     def calibrate(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
-                  weights: str = "balanced", prior: Path | float = "zipf", save: bool = False,
-                  threads: int | None = None, progress: Progress | None = None) -> Calibration:
+                  weights: WeightsKind = "balanced", prior: Path | float = "zipf",
+                  save: bool = False, threads: int | None = None,
+                  progress: Progress | None = None) -> Calibration:
         """Finds an exponent above epsilon/2, and weights, proved to keep the promise of epsilon.
 
         weights: "balanced"; "equal" (seconds); or "tuned" for the smallest expected distance under

@@ -3,20 +3,34 @@
 The TypedDicts are what type checkers see. Everything else that lists keywords is made from them:
 defaults, signatures, the help, and the check that refuses an unknown name.
 """
+import array
 import difflib
 import inspect
+import operator
 import os
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping
-from typing import (Annotated, Any, NamedTuple, Required, TypedDict, TypeVar, get_args,
-                    get_origin, get_type_hints)
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import (Annotated, Any, Literal, NamedTuple, Required, SupportsIndex, TypedDict,
+                    TypeVar, get_args, get_origin, get_type_hints)
 
 from . import _ledger
+from ._errors import make
 
 Progress = Callable[[str, int, int], object]
 Path = str | os.PathLike[str]
 F = TypeVar("F", bound=Callable[..., Any])
+
+# The names of the library's policies and kinds, as the command line has them.
+Oov = Literal["uniform", "drop", "mask", "keep-unsafe"]
+Punctuation = Literal["drop", "keep", "word"]
+Missing = Literal["empty", "keep"]
+Order = Literal["kept", "shuffled", "counts"]
+WeightsKind = Literal["equal", "balanced", "tuned"]
+Metric = Literal["euclidean", "angular", "l1", "linf", "hyperbolic", "matrix"]
+Space = Literal["raw", "sphere"]
+
+Weights = WeightsKind | Iterable[SupportsIndex]
 
 
 class Option(NamedTuple):
@@ -43,20 +57,25 @@ class Policies(TypedDict, total=False):
         False, "also use a mechanism that has no guarantee in the model's metric")]
     calibrated: Annotated[bool, Option(
         False, "draw with the larger exponent that `calibrate` has proved for this epsilon")]
-    unknown: Annotated[str, Option(
+    weights: Annotated[Weights | None, Option(
+        None, "how often each word is an output, apart from distances: a whole number, 0 or more, "
+        "for each of `model.words`, made from public data. The guarantee does not depend on them. "
+        'With `calibrated`: the kind of the certificate, "balanced", "equal" or "tuned"; None for '
+        "the first of these that exists")]
+    oov: Annotated[Oov, Option(
         "uniform", 'words that the model does not have are drawn from all words ("uniform"), left '
         'out ("drop"), become "<unk>" ("mask"), or are released as they are ("keep-unsafe": not '
         "private)")]
-    punctuation: Annotated[str, Option(
+    punctuation: Annotated[Punctuation, Option(
         "drop", '"drop", "keep" (released as it is) or "word" (drawn like a word)')]
     strip_tags: Annotated[bool, Option(False, "leave out HTML tags")]
     keep_lines: Annotated[bool, Option(
         False, "keep the lines of a text, which tells how many words each has; else it becomes one "
         "line")]
-    missing: Annotated[str, Option(
+    missing: Annotated[Missing, Option(
         "empty", 'None, NaN and null become "" ("empty"), or stay ("keep"), which tells them from '
         "texts without words")]
-    order: Annotated[str, Option(
+    order: Annotated[Order, Option(
         "kept", 'words come out in the order of the text ("kept"), in a random one ("shuffled"), '
         'or as a JSON object of counts ("counts"); without their order, texts are protected as '
         "bags of words (docs/BAGS.md)")]
@@ -76,17 +95,26 @@ class Settings(Policies, total=False):
         None, "for experiments and tests: repeatable, NOT private")]
 
 
-class Options(Settings, total=False):
-    """How to privatise: the keywords of `Model.privatize`."""
+class Keywords(Settings, total=False):
+    """All keywords of `Model.privatize` except epsilon, which may also be given by its place."""
 
-    epsilon: Required[Annotated[float, Option(
-        inspect.Parameter.empty, "the privacy lost per unit of distance; smaller is more private. "
-        "It has no default: see `explain` and `choose`")]]
     by: Annotated[_ledger.People | None, Option(
         None, '{"user": the person of each text}, or a Series with a name, and the index of '
         "`texts`: each person has the budget to themselves")]
     progress: Annotated[Progress | None, Option(
         None, "called with (stage, done, total); what it raises stops the call, as Ctrl-C does")]
+
+
+class Options(Keywords, total=False):
+    """How to privatise: the keywords of `Model.privatize`."""
+
+    epsilon: Required[Annotated[float, Option(
+        inspect.Parameter.empty, "the privacy lost per unit of distance; smaller is more private. "
+        "It has no default: see `explain` and `choose`")]]
+
+
+# The default of `epsilon` in a signature: a call without it gets a message that helps.
+NO_EPSILON: Any = None
 
 
 def _read(keywords: Any) -> dict[str, tuple[Any, Option]]:
@@ -103,24 +131,42 @@ POLICIES, SETTINGS = tuple(_read(Policies)), tuple(_read(Settings))
 DEFAULTS: dict[str, Any] = {name: ALL[name][1].default for name in ALL if name != "epsilon"}
 
 
-def law_and_text(given: Mapping[str, Any]) -> tuple[Any, ...]:
+def read_weights(given: Weights | None) -> str | bytes | None:
+    """The weights as a key and for C: a kind, or 32-bit numbers."""
+    if given is None or isinstance(given, (str, bytes)):
+        return given
+    try:
+        return array.array("I", map(operator.index, given)).tobytes()
+    except (TypeError, OverflowError):
+        raise make("argument", "weights: expected whole numbers from 0 to 2^32 - 1, one for each "
+                   "of model.words") from None
+
+
+def law_and_text(epsilon: float, given: Mapping[str, Any]) -> tuple[Any, ...]:
     """The values that decide about the words: epsilon and the policies, in their order. All of them
-    can be part of a key: `numbers` is a tuple of pairs, and `listed` a tuple."""
-    if "numbers" in given or "listed" in given:
+    can be part of a key: `numbers` is a tuple of pairs, `listed` a tuple, `weights` bytes."""
+    if not _CONTAINERS.isdisjoint(given):
         numbers, listed = given.get("numbers"), given.get("listed")
         given = {**given, "numbers": None if numbers is None else tuple(sorted(numbers.items())),
-                 "listed": None if listed is None else tuple(listed)}
-    return (given["epsilon"], *[given.get(name, DEFAULTS[name]) for name in POLICIES])
+                 "listed": None if listed is None else tuple(listed),
+                 "weights": read_weights(given.get("weights"))}
+    return (epsilon, *[given.get(name, DEFAULTS[name]) for name in POLICIES])
 
 
-def check(call: str, given: Mapping[str, Any], names: Collection[str] = tuple(ALL)) -> None:
+_CONTAINERS = frozenset(("numbers", "listed", "weights"))
+_RENAMED = {"unknown": "oov"}
+
+
+def check(call: str, epsilon: float | None, given: Mapping[str, Any],
+          names: Collection[str] = tuple(DEFAULTS)) -> None:
     """Refuses an unknown name, as Python does for a plain signature, and a missing epsilon."""
     for name in given:
         if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+            near = difflib.get_close_matches(_RENAMED.get(name, name), names, 1)
+            hint = (f"did you mean {near[0]!r}?" if near
+                    else f"there are {', '.join(('epsilon', *names))}")
             raise TypeError(f"{call}() got an unexpected keyword argument {name!r}: {hint}")
-    if "epsilon" in names and "epsilon" not in given:
+    if epsilon is None:
         raise TypeError(f"{call}() needs epsilon=, the privacy lost per unit of distance: "
                         "model.explain and model.choose help to find one")
 
@@ -146,8 +192,8 @@ def explained(*names: str) -> Callable[[F], F]:
     `**`, and in its help, in the place of "{options}"."""
     def explain(function: F) -> F:
         plain = inspect.signature(function)
-        own = [each for each in plain.parameters.values()
-               if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        own = [each.replace(default=each.empty) if each.name == "epsilon" else each
+               for each in plain.parameters.values() if each.kind is not each.VAR_KEYWORD]
         function.__signature__ = plain.replace(  # type: ignore[attr-defined]
             parameters=own + parameters([name for name in names if name not in plain.parameters]))
         function.__doc__ = _PLACE.sub(lambda place: _help(names, place[1]), function.__doc__ or "")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from ._model import Model, as_model
-from ._options import ALL, Options, Path, check, explained
+from ._options import ALL, NO_EPSILON, Keywords, Options, Path, check, explained
 
 __all__ = ["PrivatizeBatch", "privatize_batch"]
 
@@ -28,14 +28,15 @@ class PrivatizeBatch:
 
 
 @explained(*ALL)
-def privatize_batch(*columns: str, model: Model | Path | None = None,
-                    **options: Unpack[Options]) -> PrivatizeBatch:
+def privatize_batch(*columns: str, epsilon: float = NO_EPSILON,
+                    model: Model | Path | None = None,
+                    **options: Unpack[Keywords]) -> PrivatizeBatch:
     """A function from a batch to its named columns, made private.
 
     model: a Model, the path of one, or None for the default one.
     {options}
     """
-    check("privatize_batch", options)
+    check("privatize_batch", epsilon, options)
     if not columns:
         raise ValueError("name the private columns")
-    return PrivatizeBatch(columns, model, options)
+    return PrivatizeBatch(columns, model, {"epsilon": epsilon, **options})

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import pandas
 
 from ._model import Model, as_model
-from ._options import ALL, Options, Path, explained
+from ._options import ALL, NO_EPSILON, Keywords, Path, explained
 from ._results import Report
 
 __all__ = ["Accessor"]
@@ -23,19 +23,20 @@ class Accessor:
         self._series = series
 
     @explained(*ALL)
-    def privatize(self, model: Model | Path | None = None, **options: Unpack[Options]) -> Any:
+    def privatize(self, epsilon: float = NO_EPSILON, *, model: Model | Path | None = None,
+                  **options: Unpack[Keywords]) -> Any:
         """The texts, made private.
 
         model: a Model, the path of one, or None for the default one.
         {options}
         """
-        return as_model(model).privatize(self._series, **options)
+        return as_model(model).privatize(self._series, epsilon, **options)
 
     @explained(*ALL)
-    def privatize_report(self, model: Model | Path | None = None,
-                         **options: Unpack[Options]) -> tuple[Any, Report]:
+    def privatize_report(self, epsilon: float = NO_EPSILON, *, model: Model | Path | None = None,
+                         **options: Unpack[Keywords]) -> tuple[Any, Report]:
         """The same, and what was done and spent: (texts, `Report`).
 
         {options}
         """
-        return as_model(model).privatize_report(self._series, **options)
+        return as_model(model).privatize_report(self._series, epsilon, **options)

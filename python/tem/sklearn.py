@@ -28,7 +28,7 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, *, epsilon: float, model: Model | Path | None = None,
                  **options: Unpack[Settings]) -> None:
         """{options}"""
-        check("Privatizer", options, SETTINGS)
+        check("Privatizer", epsilon, options, SETTINGS)
         self.epsilon, self.model = epsilon, model
         for name in SETTINGS:
             setattr(self, name, options.get(name, DEFAULTS[name]))

@@ -298,8 +298,8 @@ def test_files_are_read_without_the_gil(small_path, state):
     found = model.calibrate(2, weights="equal", save=True)
     # The thread does not come in by itself.
     assert not lets_others_run(lambda: found.hash, wait=0.2)
-    read = _tem.find_certificate(found.file, model._handle, 2, 0, 0)
-    for call in (lambda: _tem.find_certificate(found.file, model._handle, 2, 0, 0),
+    read = _tem.find_certificate(found.file, model._handle, 2, 0, 0, None)
+    for call in (lambda: _tem.find_certificate(found.file, model._handle, 2, 0, 0, None),
                  lambda: _tem.trust_certificate(read, model._handle, found.file), _tem.trust_ready,
                  lambda: _tem.trust_add(found.hash)):
         assert lets_others_run(call)

@@ -29,7 +29,7 @@ def test_pipeline(small):
 
 @pytest.mark.filterwarnings("ignore::tem.NotPrivateWarning")
 def test_privatizer(small, small_path):
-    privatizer = tem.sklearn.Privatizer(epsilon=2, model=small_path, unknown="mask")
+    privatizer = tem.sklearn.Privatizer(epsilon=2, model=small_path, oov="mask")
     again = clone(privatizer)
     assert again.get_params() == privatizer.get_params()
     assert len(again.transform(TEXTS)) == len(TEXTS)  # needs no fit
@@ -84,11 +84,11 @@ def test_check_estimator(small):
 
 def test_accessor(small, small_path):
     series = pandas.Series(["the movie", None], name="text")
-    private = series.tem.privatize(small, **SURE)
+    private = series.tem.privatize(model=small, **SURE)
     assert private.name == "text" and list(private) == ["the movie", ""]
-    assert pandas.isna(series.tem.privatize(small, missing="keep", **SURE)[1])
-    assert series.tem.privatize(small_path, **SURE)[0] == "the movie"
-    private, report = series.tem.privatize_report(small, epsilon=2)
+    assert pandas.isna(series.tem.privatize(model=small, missing="keep", **SURE)[1])
+    assert series.tem.privatize(model=small_path, **SURE)[0] == "the movie"
+    private, report = series.tem.privatize_report(model=small, epsilon=2)
     assert report.words == 2 and len(private) == 2
 
 

@@ -213,7 +213,7 @@ def test_learns_from_masked_and_kept_words(small, vectors3, policy):
     """Half of the released words are masks, unknown words or punctuation: none of them counts."""
     original = ["The zzz, movie was xyz great!", "the, (film) qqq was bad..."] * 10
     plain, labels = ["the movie was great", "the film was bad"] * 10, [1, 0] * 10
-    released, report = small.privatize_report(original, **SURE, unknown=policy, punctuation="keep")
+    released, report = small.privatize_report(original, **SURE, oov=policy, punctuation="keep")
     assert _released.check_report(report, small, SURE) == (0, policy == "keep-unsafe", True)
     assert released[0].count("<unk>") == (2 if policy == "mask" else 0) and "!" in released[0]
     vectorizer = make_vectorizer(small, vectors3, **SURE, report=report).fit()
@@ -360,7 +360,7 @@ def test_reports(small, vectors3, tmp_path):
                             model=small, prior="zipf", report=given)):
             with pytest.raises(tem.ArgumentError, match=name):
                 refused()
-    dropped = small.privatize_report(TEXTS, epsilon=2, unknown="drop")[1]
+    dropped = small.privatize_report(TEXTS, epsilon=2, oov="drop")[1]
     with_report = make_vectorizer(small, vectors3, report=dropped).fit()
     assert with_report.table_ is make_vectorizer(small, vectors3, unknown=0).fit().table_
     assert with_report.table_ is not make_vectorizer(small, vectors3).fit().table_
@@ -562,7 +562,7 @@ def test_estimate_of_a_run_without_unknown_words(small):
     """The report says that the run dropped them, and the keyword says more than the report."""
     frame = pandas.DataFrame({"text": TEXTS})
     how = {"sets": {"a": ["the"]}, "epsilon": 2, "model": small, "prior": PUBLIC}
-    report = small.privatize_report(TEXTS, epsilon=2, unknown="drop")[1]
+    report = small.privatize_report(TEXTS, epsilon=2, oov="drop")[1]
     none, some = (tem.estimate(frame, unknown=share, **how) for share in (0, 0.5))
     assert none["expected"][0] > some["expected"][0]
     pandas.testing.assert_frame_equal(tem.estimate(frame, report=report, **how), none)
@@ -586,7 +586,7 @@ def test_estimate_asks_for_the_share_of_unknown_words(small, tmp_path):
         for share in (0, 0.25):
             tem.estimate(frame, prior=prior, unknown=share, **how)
     for policy in ("drop", "mask", "keep-unsafe"):
-        report = small.privatize_report(TEXTS, epsilon=2, unknown=policy)[1]
+        report = small.privatize_report(TEXTS, epsilon=2, oov=policy)[1]
         pandas.testing.assert_frame_equal(tem.estimate(frame, prior="zipf", report=report, **how),
                                           tem.estimate(frame, prior="zipf", unknown=0, **how))
     pandas.testing.assert_frame_equal(tem.estimate(frame, prior=counts, **how),

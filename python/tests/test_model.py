@@ -126,7 +126,7 @@ def test_words_outlive_the_model(vectors):
     model = tem.Model.build(vectors, WORDS)
     walk = iter(model.words)
     assert next(walk) == "the"
-    job = model._make_job(tem._options.law_and_text({"epsilon": 3}))
+    job = model._make_job(tem._options.law_and_text(3, {}))
     del model
     gc.collect()
     assert list(walk) == WORDS[1:] and len(job.text("the movie").split()) == 2

@@ -35,9 +35,9 @@ TEXTS = ["The movie was great, the film was not.", "", "It's naïve: café, CAF�
 def test_the_same_draws_as_the_command(small, small_path, command):
     """A seed gives the same bytes, text by text."""
     lines = [text.replace("\n", " ") for text in TEXTS] * 50
-    for options, flags in [({}, []), ({"unknown": "mask", "punctuation": "keep"},
+    for options, flags in [({}, []), ({"oov": "mask", "punctuation": "keep"},
                                       ["--oov", "mask", "--punctuation", "keep"]),
-                           ({"strip_tags": True, "unknown": "drop", "punctuation": "word"},
+                           ({"strip_tags": True, "oov": "drop", "punctuation": "word"},
                             ["--strip-tags", "--oov", "drop", "--punctuation", "word"]),
                            ({"gamma": 2.5}, ["--gamma", "2.5"]), ({"beta": 0.1}, ["--beta", "0.1"]),
                            ({"mechanism": "em"}, ["--mechanism", "em"]),
@@ -83,9 +83,9 @@ def test_policies(small):
     def private(text, **options):
         return small.privatize(text, **SURE, **options)
     assert private("The MOVIE, zzz") .split()[:2] == ["the", "movie"]
-    assert private("the zzz movie", unknown="drop") == "the movie"
-    assert private("the zzz movie", unknown="mask") == "the <unk> movie"
-    assert private("the Zzz movie", unknown="keep-unsafe") == "the zzz movie"
+    assert private("the zzz movie", oov="drop") == "the movie"
+    assert private("the zzz movie", oov="mask") == "the <unk> movie"
+    assert private("the Zzz movie", oov="keep-unsafe") == "the zzz movie"
     assert private("the, movie!", punctuation="keep") == "the , movie !"
     assert len(private("the, movie!", punctuation="word").split()) == 4
     assert private("the<br />movie", strip_tags=True) == "the movie"
@@ -93,8 +93,8 @@ def test_policies(small):
     assert private(" the\r\n\nmovie\n", keep_lines=True) == "the\n\nmovie\n"
 
 
-UNBOUNDED = [({"unknown": "drop"}, "left out"), ({"unknown": "mask"}, "<unk>"),
-             ({"unknown": "keep-unsafe"}, "unknown words are released"),
+UNBOUNDED = [({"oov": "drop"}, "left out"), ({"oov": "mask"}, "<unk>"),
+             ({"oov": "keep-unsafe"}, "unknown words are released"),
              ({"punctuation": "keep"}, "punctuation is released"),
              ({"mechanism": "madlib"}, "Madlib"), ({"insecure_seed": 1}, "seed")]
 
@@ -267,7 +267,7 @@ def test_odd_texts(small):
     {"epsilon": math.nan}, {"epsilon": 0}, {"epsilon": -1}, {"epsilon": math.inf},
     {"epsilon": 1e-300}, {"epsilon": 3, "beta": 0}, {"epsilon": 3, "beta": math.nan},
     {"epsilon": 3, "beta": 2}, {"epsilon": 3, "gamma": -1}, {"epsilon": 3, "gamma": 1e9},
-    {"epsilon": 3, "beta": 0.1, "gamma": 1}, {"epsilon": 3, "unknown": "keep"},
+    {"epsilon": 3, "beta": 0.1, "gamma": 1}, {"epsilon": 3, "oov": "keep"},
     {"epsilon": 3, "punctuation": "x"}, {"epsilon": 3, "mechanism": "x"},
     {"epsilon": 3, "missing": "null"},
     {"epsilon": 3, "threads": 0}, {"epsilon": 3, "insecure_seed": -1},
@@ -280,7 +280,7 @@ def test_options_that_are_refused(small, options):
 
 def test_options_of_wrong_types(small):
     for options in ({"epsilon": "3"}, {"epsilon": None}, {"epsilon": [3]}, {},
-                    {"epsilon": 3, "x": 1}, {"epsilon": 3, "unknown": None},
+                    {"epsilon": 3, "x": 1}, {"epsilon": 3, "oov": None},
                     {"epsilon": 3, "progress": 5}, {"epsilon": 3, "threads": 1.5},
                     {"epsilon": 3, "insecure_seed": 1.5}):
         with pytest.raises((TypeError, ValueError)):
@@ -382,7 +382,7 @@ def test_report_of_another_version(small):
 
 def test_report_is_the_commands(small, small_path, command, tmp_path):
     lines = [text.replace("\n", " ") for text in TEXTS]
-    for options, flags in [({}, []), ({"unknown": "keep-unsafe", "punctuation": "keep"},
+    for options, flags in [({}, []), ({"oov": "keep-unsafe", "punctuation": "keep"},
                                       ["--oov", "keep-unsafe", "--punctuation", "keep"]),
                            ({"mechanism": "madlib"}, ["--mechanism", "madlib"]),
                            ({"missing": "keep", "keep_lines": True},
@@ -414,7 +414,7 @@ def test_words_without_order(small):
         assert list(json.loads(counts).items()) == [(w, words.count(w)) for w in sorted(set(words))]
     assert sorted(small.privatize("the movie", epsilon=2, order="shuffled")) != []
     for wrong in ({"order": "random"}, {"order": "shuffled", "keep_lines": True},
-                  {"order": "counts", "unknown": "mask"},
+                  {"order": "counts", "oov": "mask"},
                   {"order": "shuffled", "punctuation": "keep"}):
         with pytest.raises(tem.ArgumentError):
             small.privatize(texts, epsilon=2, **wrong)

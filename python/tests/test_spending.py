@@ -142,7 +142,7 @@ def test_refused(small, built, ledger, tmp_path):
     for options in ({"budget": 3}, {"by": {"user": ["ann"]}}, {"ledger": ledger, "budget": 0},
                     {"ledger": ledger, "budget": -1}, {"ledger": ledger, "budget": float("nan")},
                     {"ledger": ledger, "budget": 9, "mechanism": "madlib"},
-                    {"ledger": ledger, "budget": 9, "unknown": "mask"},
+                    {"ledger": ledger, "budget": 9, "oov": "mask"},
                     {"ledger": "-"}, {"ledger": tmp_path}, {"ledger": "/dev/full"},
                     {"ledger": tmp_path / "no/such/folder"}):
         with pytest.raises(tem.Error):

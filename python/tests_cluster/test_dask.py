@@ -24,13 +24,13 @@ def frame():
 
 
 def test_frame(dask_client, frame, model_path):
-    private = tem.dask.privatize(frame, "text", model=model_path, unknown="mask", **SURE)
+    private = tem.dask.privatize(frame, "text", model=model_path, oov="mask", **SURE)
     given, found = frame.compute(), private.compute()
     expected = given["text"].str.replace("elsewhere", "<unk>")
     pandas.testing.assert_series_equal(found["text"], expected.fillna(""))
     assert list(found.columns) == ["text", "id"] and list(found["id"]) == list(given["id"])
     pandas.testing.assert_series_equal(private.dtypes, found.dtypes)
-    kept = tem.dask.privatize(frame, "text", model=model_path, unknown="mask", missing="keep",
+    kept = tem.dask.privatize(frame, "text", model=model_path, oov="mask", missing="keep",
                               **SURE).compute()
     pandas.testing.assert_series_equal(kept["text"], expected)
 

@@ -25,7 +25,7 @@ def test_reports_add_up(model):
         with pytest.raises(tem.ArgumentError):
             first + other
     with pytest.warns(tem.NotPrivateWarning):
-        unsafe = [model.privatize_report([text], epsilon=1, unknown="keep-unsafe")[1]
+        unsafe = [model.privatize_report([text], epsilon=1, oov="keep-unsafe")[1]
                   for text in ("word1", "elsewhere")]
     assert sum(unsafe[1:], unsafe[0]).private is False
     assert (unsafe[0] + unsafe[1]).spent_worst is None

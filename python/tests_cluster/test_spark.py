@@ -37,7 +37,7 @@ def test_texts_keep_their_rows(spark, model, texts):
     given = [*texts, None, ""]
     for missing in ("empty", "keep"):
         private = tem.spark.privatize(make_frame(spark, given), "text", model=model,
-                                      unknown="mask", missing=missing, **SURE)
+                                      oov="mask", missing=missing, **SURE)
         expected = [text and text.replace("elsewhere", "<unk>") for text in given]
         expected[-2] = None if missing == "keep" else ""
         assert collect(private) == dict(enumerate(expected))
