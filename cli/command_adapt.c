@@ -8,6 +8,7 @@
 #include "show.h"
 #include "signal_sources.h"
 #include "talk.h"
+#include "wrap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -398,8 +399,8 @@ static int adapt(const adapt_request *r) {
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem adapt VECTORS -o MODEL --lexicon FILE... --bayes P [OPTIONS]\n"
-         "       tem adapt VECTORS -o MODEL --labelled FILE... --text FIELD --label FIELD ...\n"
+    wrap("usage: tem adapt VECTORS -o MODEL --lexicon FILE... --bayes P [OPTIONS]\n"
+         "       tem adapt VECTORS -o MODEL --labelled FILE... --text F --label F ...\n"
          "\n"
          "Makes a model that keeps chosen signals, such as valence or a topic, better than the\n"
          "plain space does at the same success of an attacker who guesses words. tem learns the\n"
@@ -409,10 +410,10 @@ static void print_help(const option_spec *table) {
          "text that you want to protect. The signals are given away on purpose: 'tem audit' shows\n"
          "how well an attacker tells them.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem adapt glove.txt -o valence.tem --lexicon valence.tsv --bayes 0.15\n"
-         "  tem adapt glove.txt -o topic.tem --labelled news.csv --text body --label topic \\\n"
-         "    --bayes 0.15 --exposed 0.5\n"
+         "  tem adapt glove.txt -o topic.tem --labelled news.csv --text body \\\n"
+         "    --label topic --bayes 0.15 --exposed 0.5\n"
          "\n"
          "For --bayes tem tries stretches from 0 to 1.4 and takes, of those that keep the target,\n"
          "the one with the best-kept signals. A strong stretch spends the whole of the guess on\n"

@@ -9,6 +9,7 @@
 #include "prior_option.h"
 #include "show.h"
 #include "talk.h"
+#include "wrap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -287,7 +288,7 @@ static int attack(const attack_request *r) {
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem attack RELEASED --epsilon E [OPTIONS]\n"
+    wrap("usage: tem attack RELEASED --epsilon E [OPTIONS]\n"
          "\n"
          "Guesses the words behind released text, the output of 'tem privatize', as attackers\n"
          "would who know the model, the mechanism and public text: itself (the released word),\n"
@@ -296,7 +297,7 @@ static void print_help(const option_spec *table) {
          "counts the words that they recover; without it, it prints what they expect to recover.\n"
          "'-' as RELEASED is standard input. --prior and --ngram must be public.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem ngram public.txt -o public.arpa\n"
          "  tem attack released.txt --epsilon 2 --prior public.txt --ngram public.arpa \\\n"
          "      --original original.txt\n"

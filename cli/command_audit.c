@@ -9,6 +9,7 @@
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -283,7 +284,7 @@ static int audit(const audit_request *request) {
 }
 
 static void print_help(const option_spec *table) {
-    puts(
+    wrap(
         "usage: tem audit --epsilon E [OPTIONS]\n"
         "\n"
         "Shows what an epsilon really protects on this vocabulary: the loss per unit of distance\n"
@@ -292,7 +293,7 @@ static void print_help(const option_spec *table) {
         "('tem adapt') it also shows what the model keeps on purpose: how well an attacker tells\n"
         "its signals.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem audit --epsilon 2\n"
          "  tem audit --epsilon 2 --json --plot losses.svg");
 }

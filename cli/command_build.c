@@ -2,16 +2,17 @@
 #include "build_options.h"
 #include "commands.h"
 #include "talk.h"
+#include "wrap.h"
 
 static void print_help(const option_spec *table) {
-    puts(
+    wrap(
         "usage: tem build VECTORS -o MODEL [OPTIONS]\n"
         "\n"
         "Makes a model: prepares the vectors (--space), rounds them to an exact grid and finds\n"
         "every word's nearest words. VECTORS is GloVe text, word2vec text or binary, fastText\n"
         ".vec, or tem's own .temv, plain or gzip, recognised by content; '-' is standard input.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem build glove.6B.100d.txt -o glove.tem\n"
          "  tem build crawl.vec.gz -o crawl.tem --limit 200000 --neighbours 64\n"
          "  tem build vectors.txt -o clean.tem --exclude exclude-en.txt\n"

@@ -9,6 +9,7 @@
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static int run_on_model(calibrate_request *r, const tem_model *model, const tem_
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem calibrate --epsilon E [OPTIONS]\n"
+    wrap("usage: tem calibrate --epsilon E [OPTIONS]\n"
          "       tem calibrate --curve [OPTIONS]\n"
          "\n"
          "Looks for output weights and an exponent s above E/2 that still keep the promise of\n"
@@ -128,7 +129,7 @@ static void print_help(const option_spec *table) {
          "makes missing certificates, which takes long.\n"
          "Ctrl-C ends the search for weights, and tem proves the best result so far.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem calibrate --epsilon 1.5\n"
          "  tem calibrate --epsilon 2 --weights equal\n"
          "  echo \"the movie was wonderful\" | tem privatize --epsilon 2 --calibrated");

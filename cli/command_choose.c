@@ -11,6 +11,7 @@
 #include "talk.h"
 #include "trust.h"
 #include "words_option.h"
+#include "wrap.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -405,7 +406,7 @@ static int choose(const choose_request *r, tem_target target, double wanted) {
 }
 
 static void print_help(const option_spec *table) {
-    puts(
+    wrap(
         "usage: tem choose --self P | --support N | --bayes P [OPTIONS]\n"
         "       tem choose --bayes P MODEL... [OPTIONS]\n"
         "       tem choose --bayes P --context LM --public TEXT [OPTIONS]\n"
@@ -417,7 +418,7 @@ static void print_help(const option_spec *table) {
         "With --context, it draws and attacks a public text, and finds the epsilon at which an\n"
         "attacker who guesses by context recovers the share P of its words: a measurement.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem choose --self 0.5\n"
          "  tem choose --self 0.5 --quantile 0.95\n"
          "  tem choose --self 0.5 --words names-of-illnesses.txt\n"

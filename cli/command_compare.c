@@ -10,6 +10,7 @@
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <errno.h>
 #include <math.h>
@@ -298,7 +299,8 @@ static int run(const compare_request *r) {
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem compare --at guess=P[,P...] | self=P | epsilon=E [OPTIONS] [WORD | FILE]\n"
+    wrap("usage: tem compare --at guess=P[,P...] | self=P | epsilon=E [OPTIONS]\n"
+         "                   [WORD | FILE]\n"
          "\n"
          "Shows all mechanisms side by side where the same attacker is right equally often: an\n"
          "epsilon does not mean the same for two of them. The attacker learns each mechanism from\n"
@@ -307,11 +309,11 @@ static void print_help(const option_spec *table) {
          "With WORD it shows some draws of the word, with FILE its first line after each\n"
          "mechanism. These draws are seeded: they are not private.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem compare --at guess=0.12 wonderful\n"
          "  tem compare --at guess=0.06,0.12,0.3 --mechanisms tem,madlib --plot curves.svg\n"
-         "  tem compare --at self=0.3 --prior public.txt --labelled reviews.tsv --text review\n"
-         "              --label stars\n"
+         "  tem compare --at self=0.3 --prior public.txt --labelled reviews.tsv \\\n"
+         "              --text review --label stars\n"
          "\n"
          "The prior and the list must be public, never the text that you want to protect.");
 }

@@ -6,6 +6,7 @@
 #include "tem_bag.h"
 #include "tem_command.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -205,7 +206,7 @@ static int open_and_measure(distance_request *r) {
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem distance A B [OPTIONS]\n"
+    wrap("usage: tem distance A B [OPTIONS]\n"
          "\n"
          "Measures how far two documents are apart, without the order of their words: the exact\n"
          "Earth Mover's distance (Word Mover's Distance) under the model's metric. A and B are\n"
@@ -217,7 +218,7 @@ static void print_help(const option_spec *table) {
          "tem leaves out unknown words, which have no distance, and counts them; --strict and\n"
          "--gamma treat them otherwise.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem distance one.txt other.txt\n"
          "  echo \"a great film\" | tem distance - review.txt --json\n"
          "\n"

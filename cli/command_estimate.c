@@ -9,6 +9,7 @@
 #include "show.h"
 #include "talk.h"
 #include "word_sets.h"
+#include "wrap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -329,7 +330,7 @@ static int estimate(const estimate_request *r) {
 /* ---- options ---- */
 
 static void print_help(const option_spec *table) {
-    puts(
+    wrap(
         "usage: tem estimate --epsilon E --prior PUBLIC [OPTIONS] [FILE]\n"
         "\n"
         "Estimates how often words were in the original of a released text. FILE is the output of\n"
@@ -339,14 +340,15 @@ static void print_help(const option_spec *table) {
         "is more than R times as frequent as the prior expects (--ratio). This reads no private\n"
         "text and spends nothing.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem privatize --epsilon 2 --format csv --field text in.csv -o private.csv\n"
-         "  tem estimate --epsilon 2 --prior public.txt --lexicon emotions.tsv --by month \\\n"
-         "      --format csv --field text private.csv --plot emotions.svg\n"
+         "  tem estimate --epsilon 2 --prior public.txt --lexicon emotions.tsv \\\n"
+         "      --by month --format csv --field text private.csv --plot emotions.svg\n"
          "\n"
          "Without --lexicon and --words tem shows the 20 words whose share seems to be most above\n"
          "the expected one or, with several groups, above the one in all groups. tem chooses them\n"
          "by the same text, so their intervals are optimistic.\n"
+         "\n"
          "tells: no, if the interval is hardly narrower than it would be without the text.");
 }
 

@@ -7,6 +7,7 @@
 #include "mechanism_options.h"
 #include "talk.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -141,13 +142,16 @@ static const char *complaint(const request *r) {
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem eval imdb --data DIR --out DIR [OPTIONS]\n"
+    wrap("usage: tem eval imdb --data DIR --out DIR [OPTIONS]\n"
          "       tem eval classify --train FILE --test FILE --format tsv|jsonl\n"
          "                         --text FIELD --label FIELD --out DIR [OPTIONS]\n"
          "\n"
-         "imdb: trains a sentiment classifier on half of the IMDB reviews, unchanged and after\n"
+         "tem eval imdb trains a sentiment classifier on half of the IMDB reviews, unchanged and "
+         "after\n"
          "each mechanism, tests it on original reviews, and attacks it (membership inference).\n"
-         "classify: does the same without the attack on your own labelled texts.\n"
+         "\n"
+         "tem eval classify does the same without the attack on your own labelled texts.\n"
+         "\n"
          "tem writes each result as a line of DIR/results.jsonl as soon as it has it; a run that\n"
          "was stopped continues where it was. At the end it makes results.csv, results.md and\n"
          "figures. The draws are seeded: this is an experiment, and its texts are not private.\n"
@@ -157,7 +161,7 @@ static void print_help(const option_spec *table) {
          "It must be public; imdb takes the unlabelled reviews, train/unsup. Without public text\n"
          "the prior is Zipf's law, and the vectors are the file MODEL.temv beside MODEL.tem.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem eval imdb --data aclImdb --out results --quick\n"
          "  tem eval imdb --data aclImdb --out results --only tem:2:1");
 }

@@ -7,6 +7,7 @@
 #include "talk.h"
 #include "trust.h"
 #include "words_option.h"
+#include "wrap.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -399,14 +400,14 @@ static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top,
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem explain --epsilon E WORD... [OPTIONS]\n"
+    wrap("usage: tem explain --epsilon E WORD... [OPTIONS]\n"
          "\n"
          "Shows which words replace WORD, and how likely: the nearest outputs, all the others\n"
          "together, how often the word stays itself (N_w) and over how many words it is spread\n"
          "in effect (S_w). For several words it prints a table: N_w, S_w and the likeliest other\n"
          "outputs. tem computes these numbers from the exact law, not by drawing.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem explain --epsilon 2 wonderful\n"
          "  tem explain --epsilon 2 wonderful --top 50 --json\n"
          "  tem explain --epsilon 2 the insulin chicago\n"

@@ -6,6 +6,7 @@
 #include "signal_set.h"
 #include "talk.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -266,7 +267,7 @@ int command_info(int argc, char *const *argv) {
     if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
         return talk_usage("info", "%s; a model is named with -m MODEL", message);
     if (common.help) {
-        puts("usage: tem info [OPTIONS]\n\nShows what a model holds.\n");
+        wrap("usage: tem info [OPTIONS]\n\nShows what a model holds.\n");
         options_print_help(stdout, table);
         return EXIT_DONE;
     }

@@ -3,6 +3,7 @@
 #include "common_options.h"
 #include "show.h"
 #include "talk.h"
+#include "wrap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,21 +86,20 @@ static int print_all_as_json(void) {
 }
 
 static void print_help(const option_spec *table) {
-    puts(
-        "usage: tem mechanisms [OPTIONS] [MECHANISM...]\n"
-        "\n"
-        "Lists the mechanisms, or those named: where each was published, what it guarantees and\n"
-        "which numbers it takes.\n"
-        "\n"
-        "  exact   the bound holds for the words that tem draws, computed in integers\n"
-        "  ideal   its paper proves a bound for real numbers; floating point is outside the proof\n"
-        "  other   a proof for some words only, or for another distance than the model's\n"
-        "  none    no proof\n"
-        "\n"
-        "A budget pays for exact mechanisms alone. 'tem privatize' uses those with 'other' or\n"
-        "'none' only with --allow-no-guarantee: they are here to be compared and attacked.\n");
+    wrap("usage: tem mechanisms [OPTIONS] [MECHANISM...]\n"
+         "\n"
+         "Lists the mechanisms, or those named: where each was published, what it guarantees and\n"
+         "which numbers it takes.\n"
+         "\n"
+         "  exact   the bound holds for the words that tem draws, computed in integers\n"
+         "  ideal   its paper proves a bound for real numbers, not for floating point\n"
+         "  other   a proof for some words only, or for another distance than the model's\n"
+         "  none    no proof\n"
+         "\n"
+         "A budget pays for exact mechanisms alone. 'tem privatize' uses those with 'other' or\n"
+         "'none' only with --allow-no-guarantee: they are here to be compared and attacked.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem mechanisms\n"
          "  tem mechanisms madlib");
 }

@@ -4,6 +4,7 @@
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -192,13 +193,13 @@ static int open_and_tell(nearest_request *r) {
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem nearest WORD... [--within D] [--top N] [OPTIONS]\n"
+    wrap("usage: tem nearest WORD... [--within D] [--top N] [OPTIONS]\n"
          "\n"
          "Lists the words of the model that are nearest to WORD, nearest first; of equally near\n"
          "words the one that comes first in the model. Distances are exact: whole steps of\n"
          "2^-16. The list has excluded words, and marks them.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem nearest wonderful\n"
          "  tem nearest wonderful --within 8.5 --json\n"
          "  tem nearest the insulin chicago --top 3");

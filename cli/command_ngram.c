@@ -5,6 +5,7 @@
 #include "talk.h"
 #include "tem_attack.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <string.h>
 
@@ -49,7 +50,7 @@ static int make(const ngram_request *r, const tem_model *model, const tem_run *r
 }
 
 static void print_help(const option_spec *table) {
-    puts(
+    wrap(
         "usage: tem ngram PUBLIC.txt... [OPTIONS] -o LM.arpa\n"
         "\n"
         "Counts which words of public texts follow which, one document per line, and smooths the\n"
@@ -58,7 +59,7 @@ static void print_help(const option_spec *table) {
         "words count as one word.\n"
         "The texts must be PUBLIC: the file tells which words they have, and in which order.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem ngram public.txt -o public.arpa\n"
          "  tem attack released.txt --epsilon 2 --prior public.txt --ngram public.arpa\n"
          "\n"

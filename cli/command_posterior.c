@@ -6,6 +6,7 @@
 #include "prior_option.h"
 #include "talk.h"
 #include "vector_file.h"
+#include "wrap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static int posterior(const posterior_request *r) {
 }
 
 static void print_help(const option_spec *table) {
-    puts(
+    wrap(
         "usage: tem posterior --epsilon E [OPTIONS] -o FILE.vec|FILE.npy\n"
         "\n"
         "Makes vectors for learning from released text, the output of 'tem privatize'. The vector\n"
@@ -142,9 +143,9 @@ static void print_help(const option_spec *table) {
         "vectors of --vectors for original ones. tem computes them from public data alone: they\n"
         "cost no privacy. --vectors and --prior must be public.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  tem posterior --epsilon 2 -o posterior.vec\n"
-         "  tem posterior --epsilon 2 --prior public.txt --vectors public.vec -o posterior.npy\n"
+         "  tem posterior --epsilon 2 --prior public.txt --vectors public.vec -o p.npy\n"
          "\n"
          "FILE.vec is word2vec text, which gensim and fastText read; it leaves out words that the\n"
          "mechanism never outputs. FILE.npy is a float32 matrix of NumPy with a row for each word\n"

@@ -10,6 +10,7 @@
 #include "tem_account.h"
 #include "tem_command.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,12 +30,12 @@ typedef struct privatize_request {
 } privatize_request;
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem privatize --epsilon E [OPTIONS] [FILE...]\n"
+    wrap("usage: tem privatize --epsilon E [OPTIONS] [FILE...]\n"
          "\n"
          "Replaces every word by a word drawn at random, near words being likelier. Reads the\n"
          "files, or standard input ('-', or no FILE). Writes to standard output, or to -o OUT.\n");
     options_print_help(stdout, table);
-    puts("\n"
+    wrap("\n"
          "  echo \"the movie was wonderful\" | tem privatize --epsilon 2\n"
          "  tem privatize --epsilon 2 reviews.txt -o private.txt --report report.json\n"
          "  tem privatize --epsilon 2 --format csv --field text in.csv -o out.csv\n"

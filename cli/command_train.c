@@ -5,6 +5,7 @@
 #include "show.h"
 #include "talk.h"
 #include "tem_train.h"
+#include "wrap.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -124,7 +125,7 @@ static int evaluate(const train_request *r, const tem_graph *graph, const tem_ru
 /* ------------------------------------------------------------------- options -- */
 
 static void print_help(const option_spec *table) {
-    puts(
+    wrap(
         "usage: tem train poincare EDGES [OPTIONS] -o FILE.vec\n"
         "       tem train poincare EDGES [--closure] --evaluate FILE.vec [--json]\n"
         "\n"
@@ -136,7 +137,7 @@ static void print_help(const option_spec *table) {
         "the parents by distance, each among all words that are no parents of the word: mean\n"
         "rank (1 is perfect) and mean average precision (MAP, 1 is perfect).\n");
     options_print_help(stdout, table);
-    puts(
+    wrap(
         "\n"
         "  tools/wordnet-edges --root mammal.n.01 -o mammals.tsv\n"
         "  tem train poincare mammals.tsv --closure -o mammals.vec\n"

@@ -6,6 +6,7 @@
 #include "tem_learn.h"
 #include "trust.h"
 #include "vector_file.h"
+#include "wrap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,17 +56,17 @@ static int make(const vectors_request *r, const tem_model *model, const tem_run 
 }
 
 static void print_help(const option_spec *table) {
-    puts("usage: tem vectors PUBLIC.txt [OPTIONS] -o FILE.vec|FILE.npy\n"
+    wrap("usage: tem vectors PUBLIC.txt [OPTIONS] -o FILE.vec|FILE.npy\n"
          "\n"
          "Makes word vectors from a text, one document per line: words that occur in the same\n"
          "documents get similar vectors. 'tem posterior --vectors FILE.vec' takes them.\n"
          "The text must be PUBLIC: the vectors tell which words it has, and which of them occur\n"
          "together. Never use a text that you want to protect.\n");
     options_print_help(stdout, table);
-    puts(
+    wrap(
         "\n"
         "  tem vectors public.txt -o public.vec\n"
-        "  tem posterior --epsilon 2 --prior public.txt --vectors public.vec -o posterior.vec\n"
+        "  tem posterior --epsilon 2 --prior public.txt --vectors public.vec -o p.vec\n"
         "\n"
         "A word that does not occur gets the vector 0. FILE.npy is a float32 matrix of NumPy with\n"
         "a row for each word of the model; FILE.words gets the words, one per line.");

@@ -6,6 +6,7 @@
 #include "talk.h"
 #include "tem_account.h"
 #include "trust.h"
+#include "wrap.h"
 
 #include <stdio.h>
 
@@ -112,7 +113,7 @@ int command_verify(int argc, char *const *argv) {
     if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
         return talk_usage("verify", "%s; a model is named with -m MODEL", message);
     if (common.help) {
-        puts("usage: tem verify [OPTIONS]\n"
+        wrap("usage: tem verify [OPTIONS]\n"
              "\n"
              "Checks every hash and every word of a model, and compares every list and bound with\n"
              "all pairs of words, computed anew. This takes about as long as building the model.\n"

@@ -17,7 +17,7 @@ enum { THREADS_MAX = 1024 };
 #define MODEL_OPTION(common)                                                                       \
     {                                                                                              \
         "model", 'm', OPTION_TEXT, &(common).model, "MODEL",                                       \
-            "the model (default: $TEM_MODEL, else the default model)", 0, 0                        \
+            "the model (else $TEM_MODEL, else the default model)", 0, 0                            \
     }
 #define TRUSTED_MODEL_OPTIONS(common)                                                              \
     MODEL_OPTION(common), {                                                                        \

@@ -1,6 +1,7 @@
 /* main.c - the command `tem`: finds the command's function and calls it. */
 #include "commands.h"
 #include "talk.h"
+#include "wrap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,12 +37,12 @@ static const struct {
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void) {
-    puts("tem - private text by metric differential privacy\n"
+    wrap("tem - private text by metric differential privacy\n"
          "\n"
          "usage: tem COMMAND [OPTIONS] [ARGUMENTS]\n");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-10s  %s\n", commands[i].name, commands[i].help);
-    puts("\n"
+    wrap("\n"
          "'tem COMMAND --help' or 'tem help COMMAND' explains a command; 'tem --version' prints\n"
          "the version.\n"
          "Without -m MODEL a command uses $TEM_MODEL, else the default model.\n"

@@ -1,6 +1,8 @@
 /* options.c - tables of options. */
 #include "options.h"
 
+#include "wrap.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -198,18 +200,14 @@ bool options_parse(int argc, char *const *argv, const option_spec *table, const 
 }
 
 void options_print_help(FILE *out, const option_spec *table) {
+    enum { INDENT = 27 };
     for (; table->name != NULL; table++) {
         char left[64];
         snprintf(left, sizeof left, "%c%c%s --%s%s%s", table->letter != 0 ? '-' : ' ',
                  table->letter != 0 ? table->letter : ' ', table->letter != 0 ? "," : " ",
                  table->name, table->value != NULL ? " " : "",
                  table->value != NULL ? table->value : "");
-        fprintf(out, "  %-24s ", left);
-        for (const char *c = table->help; *c != '\0'; c++) {
-            fputc(*c, out);
-            if (*c == '\n')
-                fprintf(out, "  %-24s ", "");
-        }
-        fputc('\n', out);
+        const int column = fprintf(out, "  %-24s ", left);
+        wrap_words(out, table->help, strlen(table->help), (size_t)column, INDENT);
     }
 }

@@ -59,7 +59,7 @@ bool options_number(const char *text, uint64_t *number);
  * if the number is not finite. */
 bool options_decimal(const char *text, double *number);
 
-/* Prints one line or more per option. */
+/* Prints one line or more per option, within 80 columns. */
 void options_print_help(FILE *out, const option_spec *table);
 
 #endif
