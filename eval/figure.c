@@ -17,13 +17,12 @@
 enum { VALUES_MAX = 2 };
 
 typedef struct figure {
-    const char *name, *x_label, *y_label;
+    const char *name, *title, *x_label, *y_label;
     bool against_epsilon;
     bool is_log;                 /* the scale of x is logarithmic */
     results_value x;             /* ignored if against_epsilon */
     results_value y[VALUES_MAX]; /* each mechanism has one curve per value */
-    int values;
-    const char *about[VALUES_MAX]; /* label of each of the mechanism's curves */
+    int values;                  /* the second is dashed */
     bool needs_membership;
     const char *tics;    /* of x; NULL: gnuplot's */
     bool names_prior;    /* x depends on it */
@@ -32,46 +31,46 @@ typedef struct figure {
 
 static const figure figures[] = {
     {.name = "utility",
+     .title = "Accuracy of a classifier that learns from released text",
      .x_label = "epsilon",
      .y_label = "accuracy on the original test text",
      .against_epsilon = true,
      .is_log = true,
      .y = {RESULTS_ACCURACY},
-     .values = 1,
-     .about = {""}},
+     .values = 1},
     {.name = "membership",
+     .title = "Membership attacks: of the original text (solid), of the released text (dashed)",
      .x_label = "epsilon",
-     .y_label = "AUC of the membership attack",
+     .y_label = "AUC of the attack (0.5: a blind guess)",
      .against_epsilon = true,
      .is_log = true,
      .y = {RESULTS_MIA, RESULTS_MIA_PRIVATE},
      .values = 2,
-     .about = {": of the original text", ": of the released text"},
      .needs_membership = true},
     {.name = "utility-membership",
+     .title = "Accuracy against the success of membership attacks",
      .x_label = "AUC of the membership attack on the original text",
      .y_label = "accuracy",
      .x = RESULTS_MIA,
      .y = {RESULTS_ACCURACY},
      .values = 1,
-     .about = {""},
      .needs_membership = true},
     {.name = "utility-bayes",
+     .title = "Accuracy against the words that an attacker guesses",
      .x_label = "share of words that an attacker guesses from the output",
      .y_label = "accuracy",
      .x = RESULTS_BAYES_DRAWN,
      .y = {RESULTS_ACCURACY},
      .values = 1,
-     .about = {""},
      .needs_membership = true},
     {.name = "learners",
+     .title = "Accuracy of several learners where the same attacker is right equally often",
      .x_label = "success of the best guess at a word",
      .y_label = "accuracy on the original test text",
      .is_log = true,
      .x = RESULTS_BAYES,
      .y = {RESULTS_ACCURACY},
      .values = 1,
-     .about = {""},
      .tics = "0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1",
      .names_prior = true,
      .needs_learners = true},
@@ -97,6 +96,11 @@ typedef struct curve {
 
 static const char *mechanism_name(curve c) {
     return plan_mechanism_at(c.mechanism)->name;
+}
+
+static const char *mechanism_title(curve c) {
+    const plan_mechanism *m = plan_mechanism_at(c.mechanism);
+    return m->title != NULL ? m->title : m->name;
 }
 
 static const char *learner_name(curve c) {
@@ -149,8 +153,10 @@ static const char *prior_text(const script *s) {
 }
 
 static void print_axes(const script *s) {
-    fprintf(s->out, "set xlabel '%s%s'\nset ylabel '%s'\nset key below\nset grid\n", s->f->x_label,
-            prior_text(s), s->f->y_label);
+    fprintf(s->out,
+            "set title '%s'\nset xlabel '%s%s'\nset ylabel '%s'\n"
+            "set key outside right top Left reverse samplen 2\nset grid\n",
+            s->f->title, s->f->x_label, prior_text(s), s->f->y_label);
     if (s->f->tics != NULL)
         fprintf(s->out, "set xtics (%s)\n", s->f->tics);
     if (s->f->is_log && s->low <= s->high)
@@ -175,13 +181,14 @@ static void print_curve(script *s, curve c) {
     char name[EVAL_NAME_BYTES + 32]; /* names of mechanisms have characters that gnuplot refuses */
     snprintf(name, sizeof name, "m%zu_%s%d", c.mechanism, learner_name(c), c.value);
     print_separator(s);
-    fprintf(s->out,
-            "$%s using 1:2 with lines lc %zu dt %d notitle, $%s using %s lc %zu pt %zu title "
-            "'%s%s%s%s'",
+    fprintf(s->out, "$%s using 1:2 with lines lc %zu dt %d notitle, $%s using %s lc %zu pt %zu ",
             name, colour(s, c), c.value + 1, name,
-            s->bars ? "1:2:3:4 with xyerrorbars" : "1:2 with points", colour(s, c), points,
-            mechanism_name(c), s->only_paper ? "" : ", ", s->only_paper ? "" : learner_name(c),
-            s->f->about[c.value]);
+            s->bars ? "1:2:3:4 with xyerrorbars" : "1:2 with points", colour(s, c), points);
+    if (c.value > 0) /* the title of the figure explains the dashed curves */
+        fputs("notitle", s->out);
+    else
+        fprintf(s->out, "title '%s%s%s'", mechanism_title(c), s->only_paper ? "" : ", learner ",
+                s->only_paper ? "" : learner_name(c));
 }
 
 /* Prints the original text as a line, for a learner that has it. */
@@ -192,7 +199,7 @@ static void print_original(script *s, curve c) {
         return;
     print_separator(s);
     fprintf(s->out, "%.6g with lines dt 2 lc %zu title 'original text%s%s'", y.mean, colour(s, c),
-            s->only_paper ? "" : ", ", s->only_paper ? "" : learner_name(c));
+            s->only_paper ? "" : ", learner ", s->only_paper ? "" : learner_name(c));
 }
 
 static void print_plot(script *s) {
@@ -208,10 +215,12 @@ static void print_script(FILE *out, const void *context) {
     s.out = out;
     for_each_curve(&s, print_data);
     print_axes(&s);
-    fprintf(out, "set terminal svg size 900,600 background 'white'\nset output '%s.svg'\n",
+    fprintf(out,
+            "set terminal svg size 1000,560 noenhanced background 'white'\nset output '%s.svg'\n",
             s.f->name);
     print_plot(&s);
-    fprintf(out, "set terminal pngcairo size 900,600\nset output '%s.png'\n", s.f->name);
+    fprintf(out, "set terminal pngcairo size 1000,560 noenhanced\nset output '%s.png'\n",
+            s.f->name);
     print_plot(&s);
 }
 

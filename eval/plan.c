@@ -84,12 +84,12 @@ static tem_status make_certified(const plan_mechanism *row, const tem_model *mod
 /* The rows of the paper's comparison are the default, in the order of tables and figures. Every
  * other mechanism of the library follows by its name (list_mechanisms). */
 static const plan_mechanism defaults[] = {
-    {.name = "original"},
-    {.name = "madlib", .make = make_plain, .more = {16, 24}},
-    {.name = "tem", .make = make_plain},
-    {.name = "equal", .make = make_certified, .has_law = true},
-    {.name = "balanced", .make = make_certified, .has_law = true},
-    {.name = "tuned", .make = make_certified, .has_law = true},
+    {.name = "original", .title = "original text"},
+    {.name = "madlib", .title = "Madlib", .make = make_plain, .more = {16, 24}},
+    {.name = "tem", .title = "TEM (paper)", .make = make_plain},
+    {.name = "equal", .title = "TEM, equal weights", .make = make_certified, .has_law = true},
+    {.name = "balanced", .title = "TEM, balanced weights", .make = make_certified, .has_law = true},
+    {.name = "tuned", .title = "TEM, tuned weights", .make = make_certified, .has_law = true},
 };
 
 enum { DEFAULTS = sizeof defaults / sizeof *defaults };

@@ -22,10 +22,11 @@ typedef tem_status plan_maker(const plan_mechanism *row, const tem_model *model,
 enum { PLAN_NUMBERS_MAX = 8 };
 
 struct plan_mechanism {
-    const char *name; /* NAME, or NAME:NUMBER=X... */
-    plan_maker *make; /* NULL: the original text, which has no epsilon */
-    bool has_law;     /* its probabilities, and so self and bayes, can be computed */
-    double more[2];   /* epsilons in addition to the common ones */
+    const char *name;  /* NAME, or NAME:NUMBER=X... */
+    const char *title; /* in figures; NULL: the name */
+    plan_maker *make;  /* NULL: the original text, which has no epsilon */
+    bool has_law;      /* its probabilities, and so self and bayes, can be computed */
+    double more[2];    /* epsilons in addition to the common ones */
     const tem_mechanism_properties
         *properties; /* NULL: not a mechanism of the library by its name */
     tem_parameter_value numbers[PLAN_NUMBERS_MAX + 1]; /* the last has the name NULL */

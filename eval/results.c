@@ -17,18 +17,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The optional numbers of a row, with their names in JSON and CSV. */
+/* The optional numbers of a row, with their names in JSON and CSV and their columns in results.md. */
 static const struct {
     const char *name;
     size_t offset;
+    const char *heading;
+    double scale;
+    int digits;
 } values[] = {
-    {"accuracy", offsetof(eval_row, accuracy)},
-    {"mia_auc", offsetof(eval_row, mia_auc)},
-    {"mia_auc_private", offsetof(eval_row, mia_auc_private)},
-    {"self", offsetof(eval_row, self)},
-    {"bayes", offsetof(eval_row, bayes)},
-    {"self_drawn", offsetof(eval_row, self_drawn)},
-    {"bayes_drawn", offsetof(eval_row, bayes_drawn)},
+    {"accuracy", offsetof(eval_row, accuracy), "accuracy", 100, 2},
+    {"mia_auc", offsetof(eval_row, mia_auc), "MIA AUC", 1, 3},
+    {"mia_auc_private", offsetof(eval_row, mia_auc_private), "MIA AUC, private text", 1, 3},
+    {"self", offsetof(eval_row, self), "self", 1, 3},
+    {"bayes", offsetof(eval_row, bayes), "Bayes", 1, 3},
+    {"self_drawn", offsetof(eval_row, self_drawn), "self, drawn", 1, 3},
+    {"bayes_drawn", offsetof(eval_row, bayes_drawn), "Bayes, drawn", 1, 3},
 };
 
 enum { VALUES = sizeof values / sizeof *values };
@@ -336,6 +339,19 @@ static void print_csv(FILE *out, const void *context) {
     }
 }
 
+/* Whether any row tells something in this column. tem eval classify, for example, attacks nothing;
+ * and the original text is always guessed, by definition. */
+static bool is_filled(const results *r, size_t value) {
+    const bool about_words = value >= RESULTS_SELF;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const eval_row *row = &r->rows[i];
+        if (isfinite(value_of(row, (results_value)value)) &&
+            !(about_words && strcmp(row->mechanism, "original") == 0))
+            return true;
+    }
+    return false;
+}
+
 /* Prints "0.7462 ± 0.0031"; the interval only if there are enough trials. */
 static void print_cell(FILE *out, results_mean m, double scale, int digits) {
     if (m.trials == 0)
@@ -347,10 +363,6 @@ static void print_cell(FILE *out, results_mean m, double scale, int digits) {
 }
 
 static void print_md_row(const results *r, results_kind kind, FILE *out) {
-    static const struct {
-        double scale;
-        int digits;
-    } forms[VALUES] = {{100, 2}, {1, 3}, {1, 3}, {1, 3}, {1, 3}, {1, 3}, {1, 3}};
     char text[NUMBER_TEXT_BYTES];
     fprintf(out, "| %s |", kind.mechanism);
     if (kind.epsilon > 0)
@@ -361,7 +373,8 @@ static void print_md_row(const results *r, results_kind kind, FILE *out) {
         results_mean m = results_over_trials(r, kind, (results_value)k);
         if (k == RESULTS_SELF || k == RESULTS_BAYES)
             m.half = NAN; /* computed from the law, so the same in every trial */
-        print_cell(out, m, forms[k].scale, forms[k].digits);
+        if (is_filled(r, k))
+            print_cell(out, m, values[k].scale, values[k].digits);
     }
     fputc('\n', out);
 }
@@ -381,6 +394,18 @@ static bool several_commits(const results *r) {
     return false;
 }
 
+/* Only columns that some row fills. */
+static void print_md_head(const results *r, FILE *out) {
+    fputs("| mechanism | epsilon | learner | trials |", out);
+    for (size_t k = 0; k < VALUES; k++)
+        if (is_filled(r, k))
+            fprintf(out, " %s |", values[k].heading);
+    fputs("\n|---|---|---|---|", out);
+    for (size_t k = 0; k < VALUES; k++)
+        fputs(is_filled(r, k) ? "---|" : "", out);
+    fputc('\n', out);
+}
+
 static void print_md(FILE *out, const void *context) {
     const results *r = context;
     fputs("Mean over the trials, ± half of the 95 % confidence interval (Student's t). Accuracy in "
@@ -391,10 +416,7 @@ static void print_md(FILE *out, const void *context) {
               out);
     if (r->count > 0 && strcmp(r->rows[0].prior, "zipf") != 0)
         fputs("self and Bayes: the prior is the word frequencies of the public text.\n\n", out);
-    fputs("| mechanism | epsilon | learner | trials | accuracy | MIA AUC | MIA AUC, private text | "
-          "self | Bayes | self, drawn | Bayes, drawn |\n"
-          "|---|---|---|---|---|---|---|---|---|---|---|\n",
-          out);
+    print_md_head(r, out);
     for (size_t i = 0; plan_mechanism_at(i) != NULL; i++)
         for (size_t k = 0; learner_at(k) != NULL; k++)
             print_md_rows(r, plan_mechanism_at(i)->name, learner_at(k)->name, out);

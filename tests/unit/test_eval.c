@@ -701,8 +701,9 @@ static void figures_show_what_there_is(void **state) {
     assert_int_equal(eval_imdb(model, data, &options, &error), TEM_OK);
     read_text(in_folder("it's drawn/membership.gp"), script, sizeof script);
     assert_non_null(strstr(script, "set xrange [0.05:0.12]"));
-    assert_non_null(strstr(script, "tem: of the original text"));
-    assert_non_null(strstr(script, "tem: of the released text"));
+    assert_non_null(strstr(script, "set title 'Membership attacks: of the original text (solid)"));
+    assert_non_null(strstr(script, "dt 2 notitle")); /* one entry of the legend per mechanism */
+    assert_non_null(strstr(script, "title 'TEM (paper)'"));
     assert_null(strstr(script, "errorbars"));
     if (system("gnuplot --version > /dev/null 2>&1") == 0) {
         assert_int_equal(access(in_folder("it's drawn/membership.svg"), R_OK), 0);
@@ -1431,8 +1432,8 @@ static void learners_have_rows(void **state) {
     assert_int_equal(lines_with("taught-out/results.md", "| tem | 20 | deconvolved | 1 |"), 1);
     assert_int_equal(lines_with("taught-out/results.md", "self and Bayes: the prior is"), 1);
     read_text(in_folder("taught-out/learners.gp"), text, sizeof text);
-    assert_non_null(strstr(text, "title 'tem, posterior'"));
-    assert_non_null(strstr(text, "title 'original text, linear'"));
+    assert_non_null(strstr(text, "title 'TEM (paper), learner posterior'"));
+    assert_non_null(strstr(text, "title 'original text, learner linear'"));
     assert_non_null(strstr(text, "best guess at a word, prior: public text'"));
     /* other public text, vectors or penalty, or none: other results */
     options.folder = in_folder("taught-out");
