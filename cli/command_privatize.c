@@ -233,8 +233,9 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
                   r->dry_run ? "would NOT be" : "is NOT", why_not_private);
 }
 
-/* Prints what the ledger says after the run. 15 digits of a double are always right. */
-static void say_what_is_left(const privatize_request *r) {
+/* Prints what the ledger says after the run. 15 digits of a double are always right.
+ *   bounded    a bound holds for this run; a run without one has no budget */
+static void say_what_is_left(const privatize_request *r, bool bounded) {
     const tem_balance *b = &r->balance;
     const bool quiet = r->common.quiet;
     char left[96] = "";
@@ -243,6 +244,8 @@ static void say_what_is_left(const privatize_request *r) {
     if (r->job.budget > 0)
         snprintf(left, sizeof left, "; %.15g of the budget of %.15g %s left", b->left,
                  r->job.budget, r->dry_run ? "would be" : "is");
+    else if (!bounded)
+        snprintf(left, sizeof left, "; nothing bounds the charge of this run");
     if (r->job.by == NULL)
         talk_note(quiet, "%s: %.15g spent before%s", r->job.ledger, b->spent_before, left);
     else
@@ -294,7 +297,7 @@ static int run_job(privatize_request *r, const tem_mechanism *mechanism, const t
     talk_note(r->common.quiet || !r->balance.created, "started a new ledger, %s", r->job.ledger);
     /* A stream that stopped at its budget has released exactly the words that were charged. */
     if (status == TEM_OK || (status == TEM_ERR_BUDGET && !to_file && r->balance.spent > 0))
-        say_what_is_left(r);
+        say_what_is_left(r, why_not_private == NULL);
     else
         say_what_was_charged(r, !to_file);
     if (released && r->report_path != NULL)
