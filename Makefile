@@ -1,11 +1,13 @@
 # A thin front for Meson. `make help` lists the targets.
 BUILD   = build
+WEB     = build-web
 PREFIX  = /usr/local
 TIME    = 60
 # Options of meson setup, for a build directory that does not exist yet.
 OPTIONS =
 
-.PHONY: all run raw check test test-planted test-cluster wheel fuzz bench install clean help format
+.PHONY: all run raw check test test-planted test-cluster wheel wasm test-wasm fuzz bench install \
+	clean help format
 
 all:
 	@tools/packages build
@@ -45,6 +47,15 @@ test-cluster: all
 wheel:
 	@tools/packages python
 	@tools/make-wheel $(BUILD)/wheel
+
+# WEB: where everything for the browser goes.
+wasm: all
+	@tools/packages wasm
+	@tools/packages wasm-sources $(WEB)/sources
+	@$(MAKE) --no-print-directory -C web/wasm BUILD='$(abspath $(BUILD))' OUT='$(abspath $(WEB))'
+
+test-wasm: wasm
+	@web/tests/run $(BUILD) $(WEB)
 
 fuzz:
 	@tools/packages test
@@ -87,6 +98,8 @@ help:
 	@echo "make test-planted     test the tests: each must reject the faults that are planted for it"
 	@echo "make test-cluster     run the tests on Spark and Dask, on clusters of this machine"
 	@echo "make wheel            make $(BUILD)/wheel/tem-*.whl, a Python wheel that needs no library"
+	@echo "make wasm             build $(WEB)/tem.wasm, its model and the npm package (docs/WEB.md)"
+	@echo "make test-wasm        compare that package with the native program"
 	@echo "make fuzz TIME=60     fuzz each target for TIME seconds"
 	@echo "make bench IMDB=DIR   measure tem beside the alternatives, write docs/BENCHMARKS.md"
 	@echo "make install PREFIX=  install under PREFIX ($(PREFIX)), with pkg-config"

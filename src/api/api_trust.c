@@ -30,18 +30,6 @@ int tem_model_is_trusted(const tem_model *model) {
     return model != NULL && atomic_load_explicit(&model->trusted, memory_order_acquire);
 }
 
-void trusted_set(tem_model *model, bool trusted) {
-    atomic_store_explicit(&model->trusted, trusted, memory_order_release);
-}
-
-tem_status trusted_or_refused(const tem_model *model, tem_error *error) {
-    if (tem_model_is_trusted(model))
-        return TEM_OK;
-    return core_fail_at(
-        error, TEM_ERR_UNTRUSTED, model->path != NULL ? model->path : "", 0, 0,
-        "the model is not trusted: call tem_model_trust, or tem_model_verify, first");
-}
-
 /* TEM_OK if the computed hash is the one that the caller named or, if the caller named none, is in
  * the user's list; else TEM_ERR_UNTRUSTED. */
 static tem_status accept(const tem_model *model, const char *computed, const char *named,

@@ -34,15 +34,6 @@ tem_status core_fail_at(tem_error *error, tem_status status, const char *file, u
     return status;
 }
 
-tem_status core_fail_os(tem_error *error, const char *file, const char *action, int os_error) {
-    char reason[128] = "";
-    const char *text = strerror_r(os_error, reason, sizeof reason);
-    core_fail_at(error, TEM_ERR_FILE, file, 0, 0, "cannot %s: %s", action, text);
-    if (error != NULL)
-        error->os_error = os_error;
-    return TEM_ERR_FILE;
-}
-
 tem_status core_fail_memory(tem_error *error) {
     return core_fail(error, TEM_ERR_MEMORY, "out of memory");
 }

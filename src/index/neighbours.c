@@ -11,6 +11,7 @@ void neighbours_free(neighbour_index *index) {
     core_free((void *)(uintptr_t)index->starts);
     core_free((void *)(uintptr_t)index->entries);
     core_free((void *)(uintptr_t)index->bounds);
+    lazy_lists_free(index->lazy);
     *index = (neighbour_index){0};
 }
 
@@ -42,6 +43,8 @@ tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbo
     if (start >= end || end > index->entry_count || end - start > index->count)
         return core_fail(error, TEM_ERR_DAMAGED, "the list of word %u lies outside its section",
                          id + 1);
+    if (index->lazy != NULL)
+        lazy_lists_need(index->lazy, index, id);
     const tem_neighbours n = {.list = index->entries + start,
                               .count = (uint32_t)(end - start),
                               .bound = least_of(neighbours_bounds(index, id))};

@@ -36,6 +36,8 @@ static inline uint32_t neighbours_length(uint32_t count, uint32_t length, uint32
     return longer < count ? (uint32_t)longer : count;
 }
 
+typedef struct lazy_lists lazy_lists;
+
 /* A view, in memory or in a mapped file that may be damaged. */
 typedef struct neighbour_index {
     uint32_t count;         /* words */
@@ -45,6 +47,9 @@ typedef struct neighbour_index {
     const tem_dist *bounds; /* count * NEIGHBOUR_RANGES */
     /* One bit per word, set once its list has been found in order. NULL: all lists are in order. */
     _Atomic(uint64_t) *checked;
+    /* NULL: the lists and bounds of all words are there. Otherwise neighbours_get computes those of
+     * a word at its first call for the word, and nothing may read them before. */
+    lazy_lists *lazy;
 } neighbour_index;
 
 /* The number of words in each range, except the last ranges, which may have fewer words or none.
@@ -64,7 +69,18 @@ static inline const tem_dist *neighbours_bounds(const neighbour_index *index, ui
 tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
                             neighbour_index *out, tem_error *error);
 
-/* Frees what neighbours_build allocated. Not for views of a mapped file. */
+/* Makes an index with the same lists and bounds, each computed when it is first needed: one raw
+ * distance per word of the space. The index and everything that draws by it belong to one thread at
+ * a time. The space must live as long, and must have passed space_check_range. Memory for all lists
+ * is allocated, and written only where lists are computed. Fails with TEM_ERR_MEMORY. */
+tem_status neighbours_build_lazy(const space *s, uint32_t length, neighbour_index *out,
+                                 tem_error *error);
+
+/* For neighbours.c: makes sure that the list and the bounds of a word are there. */
+void lazy_lists_need(lazy_lists *lazy, const neighbour_index *index, uint32_t id);
+void lazy_lists_free(lazy_lists *lazy);
+
+/* Frees what these two allocated. Not for views of a mapped file. */
 void neighbours_free(neighbour_index *index);
 
 /* Sets *out to the list of word `id`, which is below count; out->bound is the least of its bounds.

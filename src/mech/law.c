@@ -116,24 +116,6 @@ tem_status law_make_from_row(const space *s, uint32_t word, const double *row, t
     return TEM_OK;
 }
 
-void law_row(const sampler *form, uint32_t word, double *probabilities) {
-    enum { TILE = 256 };
-    _Static_assert(EXPONENT_BITS == 36, "one unit of the exponent is 2^36");
-    const uint32_t count = form->envelopes.weights.count;
-    tem_dist distances[TILE];
-    long double total = 0;
-    for (uint32_t y = 0; y < count; y++) {
-        if (y % TILE == 0 && word != TEM_NO_WORD)
-            space_distances(form->space, word, y, count - y < TILE ? count - y : TILE, distances);
-        const uint64_t x = exponent_at(&form->envelopes.exponent,
-                                       word == TEM_NO_WORD ? UINT32_MAX : distances[y % TILE]);
-        probabilities[y] = weights_at(&form->envelopes.weights, y) * exp((double)x * -0x1p-36);
-        total += probabilities[y];
-    }
-    for (uint32_t y = 0; y < count; y++)
-        probabilities[y] = (double)(probabilities[y] / total);
-}
-
 void law_free(tem_law *law) {
     if (law == NULL)
         return;

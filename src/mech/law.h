@@ -24,10 +24,6 @@ struct tem_law {
 tem_status law_make(const sampler *m, uint32_t word, unsigned digits, tem_law **out,
                     tem_error *error);
 
-/* Sets probabilities[y] to P(y | word) for all words y, in double precision, with a relative error
- * below 10^-12. */
-void law_row(const sampler *m, uint32_t word, double *probabilities);
-
 /* Makes the law of `word` from probabilities that were computed otherwise, one per word. An unknown
  * word is at distance UINT32_MAX from every word. Fails with TEM_ERR_MEMORY. */
 tem_status law_make_from_row(const space *s, uint32_t word, const double *row, tem_law **out,

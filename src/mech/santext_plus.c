@@ -27,7 +27,7 @@
  * sensitive or not, with or without a vector. */
 #include "core/memory.h"
 #include "core/status.h"
-#include "mech/law.h"
+#include "mech/law_row.h"
 #include "mech/mechanism.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/status.h"
-#include "mech/law.h"
+#include "mech/law_row.h"
 #include "trust/trusted.h"
 
 #include <math.h>

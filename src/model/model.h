@@ -60,6 +60,12 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
  * NULL. */
 tem_status model_build(const tem_vectors *vectors, const tem_build_options *options,
                        const tem_run *run, tem_model **model, tem_error *error);
+/* Builds a model of vectors on the grid (.temv), whose lists are computed when they are first used
+ * (neighbours_build_lazy). It draws as the model of model_build draws, and is for one thread. It
+ * cannot be saved or verified: it has no lists until they are used. */
+tem_status model_build_lazy(const tem_vectors *vectors, const char *const *exclude,
+                            uint32_t exclude_count, uint32_t neighbours, tem_model **model,
+                            tem_error *error);
 tem_status model_build_function(const char *const *words, uint32_t count, tem_distance_fn *distance,
                                 void *context, uint32_t neighbours, const tem_run *run,
                                 tem_model **model, tem_error *error);

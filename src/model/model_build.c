@@ -80,11 +80,15 @@ static tem_status make_space(const tem_vectors *v, const tem_run *run, tem_model
     return s->metric->is_ball ? make_points(v, run, m, error) : make_rows(v, run, m, error);
 }
 
-static tem_status make_index(tem_model *m, uint32_t neighbours, const tem_run *run,
-                             tem_error *error) {
+static void choose_length(tem_model *m, uint32_t neighbours) {
     m->neighbours = neighbours == 0 ? TEM_NEIGHBOURS_DEFAULT : neighbours;
     if (m->neighbours > m->space.count)
         m->neighbours = m->space.count;
+}
+
+static tem_status make_index(tem_model *m, uint32_t neighbours, const tem_run *run,
+                             tem_error *error) {
+    choose_length(m, neighbours);
     return neighbours_build(&m->space, m->neighbours, run, &m->index, error);
 }
 
@@ -141,6 +145,36 @@ static tem_status build_prepared(const tem_vectors *vectors, const metric_ops *m
     m->recipe = vectors->recipe;
     recipe_write(&m->recipe, m->recipe_bytes);
     m->trusted = true; /* built in this process; nobody else could change it */
+    *model = m;
+    return TEM_OK;
+}
+
+tem_status model_build_lazy(const tem_vectors *vectors, const char *const *exclude,
+                            uint32_t exclude_count, uint32_t neighbours, tem_model **model,
+                            tem_error *error) {
+    tem_model *m = core_alloc_zero(1, sizeof *m);
+    if (m == NULL)
+        return core_fail_memory(error);
+    m->space.metric = &metric_euclidean;
+    tem_status status = vectors->grid != NULL
+                            ? TEM_OK
+                            : core_fail(error, TEM_ERR_ARGUMENT, "vectors on the grid are needed");
+    if (status == TEM_OK)
+        status = copy_words(&vectors->words, &m->words, error);
+    if (status == TEM_OK)
+        status = model_exclude(m, exclude, exclude_count, error);
+    if (status == TEM_OK)
+        status = make_space(vectors, NULL, m, error);
+    if (status == TEM_OK) {
+        choose_length(m, neighbours);
+        status = neighbours_build_lazy(&m->space, m->neighbours, &m->index, error);
+    }
+    if (status != TEM_OK) {
+        model_free(m);
+        return status;
+    }
+    m->recipe = vectors->recipe;
+    m->trusted = true; /* the lists are computed in this process; nobody else could change them */
     *model = m;
     return TEM_OK;
 }

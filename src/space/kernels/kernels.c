@@ -18,6 +18,8 @@ const kernels *kernels_at(unsigned i, bool *available) {
         {&kernels_avx2, cpu.avx2},
         {&kernels_avx512, cpu.avx512},
         {&kernels_avx512vnni, cpu.avx512vnni},
+#elif defined(__wasm_simd128__)
+        {&kernels_simd128, true},
 #endif
     };
     (void)cpu;

@@ -95,6 +95,8 @@ extern const kernels kernels_scalar;
 extern const kernels kernels_avx2;
 extern const kernels kernels_avx512;
 extern const kernels kernels_avx512vnni;
+#elif defined(__wasm_simd128__)
+extern const kernels kernels_simd128;
 #endif
 
 #endif

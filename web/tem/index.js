@@ -1,0 +1,342 @@
+// index.js - libtem in JavaScript: private text by the Truncated Exponential Mechanism.
+//
+// The work is done by tem.wasm, which is libtem's core in C. This file copies arguments and results,
+// and fetches random bytes. index.d.ts is the specification.
+
+// The names of tem_status, in order (tem.h).
+const STATUS = ["ok", "argument", "memory", "file", "exists", "format", "version", "damaged", "range",
+  "metric", "unsupported", "cancelled", "budget", "certificate", "untrusted"];
+const OOV = { uniform: 1, drop: 2, mask: 3, "keep-unsafe": 4 };
+const PUNCTUATION = { drop: 1, keep: 2, word: 3 };
+const KINDS = ["punctuation", "word"];
+const DISTANCE_ONE = 65536;
+const ENTROPY_BYTES = 64;
+const TEXT_BYTES_MAX = 1 << 28; // 256 MiB: the module has 1 GiB of memory
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export class TemError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.name = "TemError";
+    this.status = status;
+  }
+}
+
+function refuse(message) {
+  throw new TemError("argument", message);
+}
+
+function checkNumber(value, name) {
+  if (typeof value !== "number" || !Number.isFinite(value)) refuse(`${name} must be a number`);
+  return value;
+}
+
+function checkWhole(value, least, most, name) {
+  if (!Number.isInteger(value) || value < least || value > most)
+    refuse(`${name} must be a whole number from ${least} to ${most}`);
+  return value;
+}
+
+function checkText(text) {
+  if (typeof text !== "string") refuse("the text must be a string");
+  return text;
+}
+
+function choice(table, value, usual, name) {
+  const key = value === undefined ? usual : value;
+  if (typeof key !== "string" || !Object.hasOwn(table, key))
+    refuse(`${name} must be one of ${Object.keys(table).join(", ")}`);
+  return table[key];
+}
+
+// The module: memory, calls and errors.
+class Core {
+  #wasm;
+  #numbers; // 64 bytes of the module for small results
+  #broken = false;
+
+  constructor(instance) {
+    this.#wasm = instance.exports;
+    this.#numbers = this.#wasm.bridge_alloc(64);
+  }
+
+  get numbers() {
+    return this.#numbers;
+  }
+
+  // Calls a function of the module. A trap leaves its memory in an unknown state, so that nothing
+  // may be drawn from it any more.
+  call(name, ...args) {
+    if (this.#broken) throw new TemError("damaged", "the module has failed before: load it again");
+    try {
+      return this.#wasm[name](...args);
+    } catch (error) {
+      this.#broken = true;
+      throw error instanceof WebAssembly.RuntimeError || error instanceof RangeError
+        ? new TemError("damaged", "the module has failed")
+        : error;
+    }
+  }
+
+  // The same for a function that returns a tem_status.
+  check(name, ...args) {
+    const status = this.call(name, ...args);
+    if (status !== 0)
+      throw new TemError(STATUS[status] ?? "unknown", this.string(this.call("bridge_message")));
+  }
+
+  string(pointer) {
+    const bytes = new Uint8Array(this.#wasm.memory.buffer, pointer);
+    return decoder.decode(bytes.slice(0, bytes.indexOf(0)));
+  }
+
+  // A copy of `count` numbers at `pointer`, or at the results of the last call.
+  read(Type, count, pointer = this.call("bridge_results")) {
+    return new Type(this.#wasm.memory.buffer.slice(pointer,
+      pointer + count * Type.BYTES_PER_ELEMENT));
+  }
+
+  resultString(bytes) {
+    const pointer = this.call("bridge_results");
+    return decoder.decode(new Uint8Array(this.#wasm.memory.buffer, pointer, bytes));
+  }
+
+  // Copies bytes into the module, runs `use` with their place, and erases them.
+  with(bytes, use) {
+    const pointer = this.call("bridge_alloc", bytes.byteLength);
+    if (pointer === 0) throw new TemError("memory", "out of memory");
+    new Uint8Array(this.#wasm.memory.buffer, pointer, bytes.byteLength).set(
+      new Uint8Array(bytes.buffer ?? bytes, bytes.byteOffset ?? 0, bytes.byteLength));
+    try {
+      return use(pointer, bytes.byteLength);
+    } finally {
+      if (!this.#broken) this.call("bridge_free", pointer, bytes.byteLength);
+    }
+  }
+
+  withText(text, use) {
+    const bytes = encoder.encode(checkText(text));
+    if (bytes.byteLength > TEXT_BYTES_MAX) throw new TemError("range", "the text is too large");
+    return this.with(bytes, use);
+  }
+
+  // Gives the module random bytes for one call.
+  // PRIVACY: without crypto.getRandomValues nothing is drawn; no other source will do.
+  entropy() {
+    const target = new Uint8Array(ENTROPY_BYTES);
+    try {
+      globalThis.crypto.getRandomValues(target);
+    } catch {
+      throw new TemError("entropy", "this environment gives no random bytes");
+    }
+    if (target.every((byte) => byte === 0))
+      throw new TemError("entropy", "this environment gives no random bytes");
+    const pointer = this.call("bridge_entropy");
+    new Uint8Array(this.#wasm.memory.buffer, pointer, ENTROPY_BYTES).set(target);
+    target.fill(0);
+    this.call("bridge_entropy_filled");
+  }
+}
+
+export class Mechanism {
+  #core;
+  #tem;
+  #pointer;
+  #calibrated;
+
+  constructor(core, tem, options) {
+    if (options === null || typeof options !== "object") refuse("options are needed");
+    const epsilon = checkNumber(options.epsilon, "epsilon");
+    const beta = options.beta === undefined ? 0 : checkNumber(options.beta, "beta");
+    const gamma = options.gamma === undefined ? 0 : checkNumber(options.gamma, "gamma");
+    if (options.beta === 0 || options.gamma === 0)
+      throw new TemError("range", "beta and gamma must be above 0");
+    this.#core = core;
+    this.#tem = tem;
+    this.#calibrated = Boolean(options.calibrated);
+    core.check("bridge_mechanism", epsilon, beta, gamma, Number(this.#calibrated), core.numbers);
+    this.#pointer = core.read(Uint32Array, 1, core.numbers)[0];
+  }
+
+  get #here() {
+    if (this.#pointer === 0) refuse("the mechanism was freed");
+    return this.#pointer;
+  }
+
+  info() {
+    this.#core.check("bridge_mechanism_info", this.#here);
+    const [epsilon, s, gamma, epsilonGamma] = this.#core.read(Float64Array, 4);
+    return { epsilon, s, gamma, epsilonGamma, calibrated: this.#calibrated };
+  }
+
+  draw(id) {
+    return this.drawMany(Int32Array.of(checkWhole(id, -1, this.#tem.words - 1, "the id")))[0];
+  }
+
+  drawMany(ids) {
+    if (!(ids instanceof Int32Array)) refuse("the ids must be an Int32Array");
+    const mechanism = this.#here;
+    this.#core.entropy();
+    return this.#core.with(ids, (pointer) => {
+      this.#core.check("bridge_draw", mechanism, pointer, ids.length);
+      return this.#core.read(Int32Array, ids.length, pointer);
+    });
+  }
+
+  privatize(text, options = {}) {
+    const core = this.#core, mechanism = this.#here;
+    const oov = choice(OOV, options.oov, "uniform", "oov");
+    const punctuation = choice(PUNCTUATION, options.punctuation, "drop", "punctuation");
+    const seed = options.insecureSeed;
+    if (seed !== undefined && (typeof seed !== "bigint" || seed < 0n || seed >= 1n << 64n))
+      refuse("insecureSeed must be a bigint from 0 to 2^64 - 1");
+    checkText(text);
+    core.entropy();
+    return core.withText(text, (pointer, bytes) => {
+      core.check("bridge_privatize", mechanism, pointer, bytes, oov, punctuation,
+        Number(Boolean(options.keepLines)), Number(seed !== undefined), seed ?? 0n, core.numbers);
+      const [size, words, unknown] = core.read(Uint32Array, 3, core.numbers);
+      return { text: core.resultString(size), words, unknown };
+    });
+  }
+
+  self(id) {
+    checkWhole(id, 0, this.#tem.words - 1, "the id");
+    this.#core.check("bridge_self", this.#here, id, this.#core.numbers);
+    return this.#core.read(Float64Array, 1, this.#core.numbers)[0];
+  }
+
+  explain(id, top) {
+    const core = this.#core;
+    checkWhole(id, 0, this.#tem.words - 1, "the id");
+    checkWhole(top, 1, this.#tem.words, "top");
+    core.check("bridge_explain", this.#here, id, top, core.numbers);
+    const entries = this.#tem.nearResults(top);
+    const probabilities = core.read(Float64Array, top, core.call("bridge_results") + 8 * top);
+    const [probability, words, self, support] = core.read(Float64Array, 4, core.numbers);
+    entries.forEach((entry, i) => { entry.probability = probabilities[i]; });
+    return { entries: this.#tem.named(entries), tail: { words, probability }, self, support };
+  }
+
+  free() {
+    if (this.#pointer !== 0) this.#core.call("bridge_mechanism_free", this.#pointer);
+    this.#pointer = 0;
+  }
+}
+
+export class Tem {
+  #core;
+
+  constructor(core) {
+    this.#core = core;
+    this.words = core.call("bridge_words");
+  }
+
+  info() {
+    const core = this.#core;
+    return { version: core.string(core.call("bridge_version")), words: this.words,
+      dimensions: core.call("bridge_dimensions"), hash: core.string(core.call("bridge_hash")),
+      excluded: core.call("bridge_excluded") };
+  }
+
+  certificates() {
+    const count = this.#core.call("bridge_certificates");
+    const numbers = this.#core.read(Float64Array, 4 * count);
+    return Array.from({ length: count }, (_, i) => ({ epsilon: numbers[4 * i], weights: "balanced",
+      s: numbers[4 * i + 1], gamma: numbers[4 * i + 2], realised: numbers[4 * i + 3] }));
+  }
+
+  mechanism(options) {
+    return new Mechanism(this.#core, this, options);
+  }
+
+  find(word) {
+    return this.#core.withText(word, (pointer, bytes) =>
+      this.#core.call("bridge_find", pointer, bytes));
+  }
+
+  word(id) {
+    checkWhole(id, 0, this.words - 1, "the id");
+    return this.#core.resultString(this.#core.call("bridge_word", id));
+  }
+
+  pieces(text) {
+    const core = this.#core;
+    return core.withText(text, (pointer, bytes) => {
+      core.check("bridge_pieces", pointer, bytes, core.numbers);
+      const count = core.read(Uint32Array, 1, core.numbers)[0];
+      const found = core.read(Int32Array, 4 * count);
+      const pieces = new Array(count);
+      for (let i = 0; i < count; i++) {
+        const [start, end, id, word] = found.subarray(4 * i, 4 * i + 4);
+        pieces[i] = { start, end, kind: word && id < 0 ? "unknown" : KINDS[word], id };
+      }
+      return pieces;
+    });
+  }
+
+  neighbours(id, k) {
+    checkWhole(id, 0, this.words - 1, "the id");
+    this.#core.check("bridge_neighbours", id, checkWhole(k, 1, this.words, "k"));
+    return this.named(this.nearResults(k));
+  }
+
+  map(id, k) {
+    const core = this.#core;
+    checkWhole(id, 0, this.words - 1, "the id");
+    core.check("bridge_map", id, checkWhole(k, 1, this.words, "k"));
+    const near = this.nearResults(k);
+    const places = core.read(Float64Array, 2 * k, core.call("bridge_results") + 8 * k);
+    near.forEach((entry, i) => {
+      entry.x = places[2 * i];
+      entry.y = places[2 * i + 1];
+    });
+    return this.named(near);
+  }
+
+  // The results of a call as ids and distances.
+  nearResults(count) {
+    const found = this.#core.read(Uint32Array, 2 * count);
+    return Array.from({ length: count }, (_, i) =>
+      ({ id: found[2 * i], word: "", distance: found[2 * i + 1] / DISTANCE_ONE }));
+  }
+
+  named(entries) {
+    for (const entry of entries) entry.word = this.word(entry.id);
+    return entries;
+  }
+
+  // The list and the bounds by which the sampler draws for a word, in steps of 2^-16: for tests.
+  list(id) {
+    const core = this.#core;
+    checkWhole(id, 0, this.words - 1, "the id");
+    core.check("bridge_list", id, core.numbers);
+    const length = core.read(Uint32Array, 1, core.numbers)[0];
+    return { list: core.read(Uint32Array, 2 * length),
+      bounds: core.read(Uint32Array, 16, core.call("bridge_results") + 8 * length) };
+  }
+}
+
+// Reads a file of the package, in Node.
+async function packaged(name) {
+  if (typeof process === "undefined" || !process.versions?.node)
+    refuse("give wasm and model: only Node can read them from the package");
+  const { readFile } = await import("node:fs/promises");
+  return readFile(new URL(name, import.meta.url));
+}
+
+export async function load(source = {}) {
+  const wasm = source.wasm ?? await packaged("tem.wasm");
+  const model = source.model ?? await packaged("default.temweb");
+  let instance;
+  try {
+    ({ instance } = await WebAssembly.instantiate(wasm, {}));
+  } catch {
+    throw new TemError("unsupported", "the module does not load: WebAssembly with SIMD is needed");
+  }
+  const core = new Core(instance);
+  core.with(model, (pointer, bytes) => core.check("bridge_load", pointer, bytes));
+  return new Tem(core);
+}

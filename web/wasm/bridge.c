@@ -1,0 +1,326 @@
+/* bridge.c - the functions that web/tem/index.js calls: libtem's core behind plain numbers and
+ * pointers.
+ *
+ * A module holds one model and any number of mechanisms. A function that can fail returns a
+ * tem_status; bridge_message then has the reason. Results that are arrays stay where bridge_results
+ * says until the next call. JavaScript copies them at once.
+ *
+ * PRIVACY: the module draws only from the model with the hash that was compiled in (load_model), and
+ * only with fresh random bytes from the caller (begin). Memory that held a text is erased. */
+#include "bridge.h"
+
+#include "core/hash.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "index/search.h"
+#include "job/replacer.h"
+#include "map.h"
+#include "mech/law_row.h"
+#include "piece_places.h"
+#include "port.h"
+
+#include <math.h>
+#include <sodium.h>
+
+/* The linker exports these functions, and no others (Makefile). */
+#define EXPORT
+
+static web_model model; /* zero until bridge_load */
+static tem_error last_error;
+static core_buffer results; /* of the last call that has some */
+
+/* ---- memory and errors ---- */
+
+EXPORT void *bridge_alloc(size_t bytes) {
+    return core_alloc(bytes, 1);
+}
+
+EXPORT void bridge_free(void *block, size_t bytes) {
+    core_free_erased(block, bytes);
+}
+
+EXPORT const char *bridge_message(void) {
+    return last_error.message;
+}
+
+EXPORT const void *bridge_results(void) {
+    return results.data;
+}
+
+/* Makes room for `count` results of `size` bytes; NULL: no memory. */
+static void *room_for(size_t count, size_t size) {
+    size_t bytes = 0;
+    core_buffer_clear(&results);
+    if (__builtin_mul_overflow(count, size, &bytes) || !core_buffer_reserve(&results, bytes + 1))
+        return NULL;
+    results.size = bytes;
+    return results.data;
+}
+
+static tem_status check_word(uint32_t id) {
+    return id < model.tem->words.count
+               ? TEM_OK
+               : core_fail(&last_error, TEM_ERR_ARGUMENT, "no word of the model has this id");
+}
+
+/* ---- the model ---- */
+
+EXPORT tem_status bridge_load(const char *bytes, size_t size) {
+    if (model.tem != NULL)
+        return core_fail(&last_error, TEM_ERR_ARGUMENT, "the module has a model already");
+    return web_model_load(bytes, size, &model, &last_error);
+}
+
+EXPORT const char *bridge_version(void) {
+    return TEM_VERSION;
+}
+
+EXPORT const char *bridge_hash(void) {
+    return model.hash;
+}
+
+EXPORT uint32_t bridge_words(void) {
+    return model.tem->words.count;
+}
+
+EXPORT uint32_t bridge_dimensions(void) {
+    return model.tem->space.dimension;
+}
+
+EXPORT uint32_t bridge_excluded(void) {
+    return model.tem->excluded_count;
+}
+
+/* Results: for each certificate epsilon, s, gamma and the proved loss, as doubles. */
+EXPORT uint32_t bridge_certificates(void) {
+    double *out = room_for(model.certificate_count, 4 * sizeof *out);
+    if (out == NULL)
+        return 0;
+    for (uint32_t i = 0; i < model.certificate_count; i++, out += 4) {
+        tem_certificate_info info;
+        certificate_get_info(&model.certificates[i], &info);
+        out[0] = info.epsilon;
+        out[1] = info.s;
+        out[2] = info.gamma;
+        out[3] = info.realised;
+    }
+    return model.certificate_count;
+}
+
+EXPORT int32_t bridge_find(const char *word, size_t length) {
+    return (int32_t)vocab_find(&model.tem->words, word, length); /* TEM_NO_WORD is -1 */
+}
+
+/* Results: the bytes of the word. Returns their number, 0 if there is no such word. */
+EXPORT size_t bridge_word(uint32_t id) {
+    size_t length = 0;
+    if (check_word(id) != TEM_OK)
+        return 0;
+    const char *word = vocab_word(&model.tem->words, id, &length);
+    char *out = room_for(length, 1);
+    if (word == NULL || out == NULL)
+        return 0;
+    memcpy(out, word, length);
+    return length;
+}
+
+/* Results: a piece_place per piece. *count receives their number. */
+EXPORT tem_status bridge_pieces(const char *text, size_t bytes, uint32_t *count) {
+    core_buffer_clear(&results);
+    const tem_status status = piece_places(model.tem, text, bytes, &results, &last_error);
+    *count = (uint32_t)(results.size / sizeof(piece_place));
+    return status;
+}
+
+/* Results: the k nearest words, as id and distance. */
+EXPORT tem_status bridge_neighbours(uint32_t id, uint32_t k) {
+    tem_status status = check_word(id);
+    if (status != TEM_OK)
+        return status;
+    if (k < 1 || k > model.tem->words.count)
+        return core_fail(&last_error, TEM_ERR_ARGUMENT, "k must be 1 to the number of words");
+    tem_neighbour *out = room_for(k, sizeof *out);
+    if (out == NULL)
+        return core_fail_memory(&last_error);
+    return search_nearest(&model.tem->space, &model.tem->index, &id, 1, k, NULL, out, &last_error);
+}
+
+/* Results: the k nearest words, as id and distance, and then k pairs of coordinates (map.h). */
+EXPORT tem_status bridge_map(uint32_t id, uint32_t k) {
+    tem_status status = bridge_neighbours(id, k);
+    if (status != TEM_OK)
+        return status;
+    if (!core_buffer_reserve(&results, k * sizeof(map_place)))
+        return core_fail_memory(&last_error);
+    return map_words(&model.tem->space, id, (const tem_neighbour *)(const void *)results.data, k,
+                     (map_place *)(void *)(results.data + k * sizeof(tem_neighbour)), &last_error);
+}
+
+/* Results: the list of the word, as id and distance, and then its bounds. *length receives how long
+ * the list is. For tests: the lists must be those of the native index. */
+EXPORT tem_status bridge_list(uint32_t id, uint32_t *length) {
+    tem_neighbours near = {0};
+    tem_status status = check_word(id);
+    if (status == TEM_OK)
+        status = neighbours_get(&model.tem->index, id, &near, &last_error);
+    if (status != TEM_OK)
+        return status;
+    const size_t list_bytes = near.count * sizeof *near.list;
+    char *out = room_for(1, list_bytes + NEIGHBOUR_RANGES * sizeof(tem_dist));
+    if (out == NULL)
+        return core_fail_memory(&last_error);
+    memcpy(out, near.list, list_bytes);
+    memcpy(out + list_bytes, neighbours_bounds(&model.tem->index, id),
+           NEIGHBOUR_RANGES * sizeof(tem_dist));
+    *length = near.count;
+    return TEM_OK;
+}
+
+/* ---- mechanisms ---- */
+
+/* Sets *out to the mechanism `tem`. beta, gamma: 0 if not given. calibrated: by the certificate for
+ * this epsilon. */
+EXPORT tem_status bridge_mechanism(double epsilon, double beta, double gamma, int calibrated,
+                                   tem_mechanism **out) {
+    tem_mechanism_options options = {.epsilon = epsilon, .beta = beta, .gamma = gamma};
+    if (calibrated) {
+        options.certificate = web_model_certificate(&model, epsilon);
+        if (options.certificate == NULL)
+            return core_fail(&last_error, TEM_ERR_CERTIFICATE,
+                             "the model has no certificate for this epsilon");
+    }
+    return mechanism_make(model.tem, &mechanism_tem, &options, out, &last_error);
+}
+
+EXPORT void bridge_mechanism_free(tem_mechanism *mechanism) {
+    mechanism_free(mechanism);
+}
+
+/* Results: epsilon, s, gamma and epsilon gamma, as doubles. */
+EXPORT tem_status bridge_mechanism_info(const tem_mechanism *mechanism) {
+    tem_mechanism_info info;
+    double *out = room_for(4, sizeof *out);
+    if (out == NULL)
+        return core_fail_memory(&last_error);
+    mechanism_get_info(mechanism, &info);
+    out[0] = info.epsilon;
+    out[1] = info.s;
+    out[2] = info.gamma;
+    out[3] = info.epsilon_gamma;
+    return TEM_OK;
+}
+
+/* ---- draws ---- */
+
+EXPORT void *bridge_entropy(void) {
+    return entropy_pool;
+}
+
+EXPORT void bridge_entropy_filled(void) {
+    entropy_left = ENTROPY_BYTES;
+}
+
+/* Makes the generator of one call: by `seed` if there is one, else secure.
+ * PRIVACY: a secure generator is keyed by random bytes of this call alone. Without them nothing is
+ * drawn, not even by a seed: rng.c asks once whether there are random bytes at all. */
+static tem_status begin(tem_rng *rng, const uint64_t *seed) {
+    if (entropy_left != ENTROPY_BYTES)
+        return core_fail(&last_error, TEM_ERR_UNSUPPORTED, "no random bytes were given");
+    if (seed != NULL)
+        rng_init_seeded(rng, *seed, 0);
+    else
+        rng_init_secure(rng);
+    explicit_bzero(entropy_pool, sizeof entropy_pool);
+    entropy_left = 0;
+    return TEM_OK;
+}
+
+/* Draws for `count` words, in place; TEM_NO_WORD is an unknown word. After a failure the words are
+ * erased. */
+EXPORT tem_status bridge_draw(const tem_mechanism *mechanism, uint32_t *words, size_t count) {
+    tem_rng rng;
+    tem_status status = begin(&rng, NULL);
+    if (status == TEM_OK) {
+        status = mechanism_draw(mechanism, &rng, words, words, count, &last_error);
+        rng_wipe(&rng);
+    }
+    if (status != TEM_OK)
+        explicit_bzero(words, count * sizeof *words);
+    return status;
+}
+
+/* Results: the private text. counts receives the numbers of its bytes, words and unknown words.
+ * seeded: draws by `seed` instead of random bytes, as the first document of a run with
+ * --insecure-seed. The output is not private then. */
+EXPORT tem_status bridge_privatize(const tem_mechanism *mechanism, const char *text, size_t bytes,
+                                   tem_oov oov, tem_punctuation punctuation, int keep_lines,
+                                   int seeded, uint64_t seed, uint32_t counts[3]) {
+    const tem_text_options options = {
+        .oov = oov, .punctuation = punctuation, .keep_lines = keep_lines};
+    tem_rng rng;
+    replacer r;
+    tem_counts found = {0};
+    core_buffer_clear(&results);
+    tem_status status = replacer_init(&r, mechanism, &options, &last_error);
+    if (status == TEM_OK)
+        status = begin(&rng, seeded ? &seed : NULL);
+    if (status != TEM_OK)
+        return status;
+    status = replacer_run(&r, &rng, text, bytes, &results, &found, &last_error);
+    replacer_free(&r);
+    rng_wipe(&rng);
+    counts[0] = (uint32_t)results.size;
+    counts[1] = (uint32_t)found.words;
+    counts[2] = (uint32_t)found.unknown;
+    return status;
+}
+
+/* ---- the law of a word ---- */
+
+EXPORT tem_status bridge_self(const tem_mechanism *mechanism, uint32_t id, double *self) {
+    const tem_status status = check_word(id);
+    return status == TEM_OK ? mechanism_self(mechanism, id, self, &last_error) : status;
+}
+
+/* exp(entropy) of a law. */
+static double support_of(const double *row, uint32_t count) {
+    double entropy = 0;
+    for (uint32_t y = 0; y < count; y++)
+        if (row[y] > 0)
+            entropy -= row[y] * log(row[y]);
+    return exp(entropy);
+}
+
+/* Results: the `top` nearest words as id and distance, and then their probabilities as doubles.
+ * numbers receives the probability and the number of all other outputs, N_w and S_w. The probabilities have a
+ * relative error below 10^-12. */
+EXPORT tem_status bridge_explain(const tem_mechanism *mechanism, uint32_t id, uint32_t top,
+                                 double numbers[4]) {
+    const uint32_t count = model.tem->words.count;
+    tem_status status = bridge_neighbours(id, top);
+    if (status != TEM_OK)
+        return status;
+    double *row = core_alloc(count, sizeof *row);
+    if (row == NULL || !core_buffer_reserve(&results, top * sizeof *row)) {
+        core_free(row);
+        return core_fail_memory(&last_error);
+    }
+    status = mechanism_row(mechanism, id, row, &last_error);
+    if (status == TEM_OK) {
+        const tem_neighbour *near = (const tem_neighbour *)(const void *)results.data;
+        double *out = (double *)(void *)(results.data + top * sizeof *near);
+        numbers[2] = row[id];
+        numbers[3] = support_of(row, count);
+        for (uint32_t i = 0; i < top; i++) {
+            out[i] = row[near[i].id];
+            row[near[i].id] = 0;
+        }
+        numbers[0] = numbers[1] = 0;
+        for (uint32_t y = 0; y < count; y++) {
+            numbers[0] += row[y];
+            numbers[1] += row[y] > 0;
+        }
+    }
+    core_free(row);
+    return status;
+}

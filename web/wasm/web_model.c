@@ -1,0 +1,108 @@
+/* web_model.c - reads default.temweb. */
+#include "bridge.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "mech/mechanism.h"
+#include "model/vectors.h"
+
+#include <sodium.h>
+#include <string.h>
+
+/* WEB_MODEL_HASH: BLAKE2b-256 of the only file that this module accepts, in hex. */
+static tem_status check_hash(const char *bytes, size_t size, tem_error *error) {
+    unsigned char hash[CORE_HASH_BYTES];
+    char hex[2 * CORE_HASH_BYTES + 1];
+    core_hash256(bytes, size, hash);
+    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+    return strcmp(hex, WEB_MODEL_HASH) == 0
+               ? TEM_OK
+               : core_fail(error, TEM_ERR_UNTRUSTED,
+                           "the model is not the one that this module was built with");
+}
+
+typedef struct web_part {
+    const char *data;
+    size_t bytes;
+} web_part;
+
+/* The hash has proved that the parts lie within the file. */
+static void find_parts(const char *bytes, web_front *front, web_part parts[WEB_PARTS]) {
+    size_t at = WEB_FRONT_BYTES;
+    memcpy(front, bytes, sizeof *front);
+    for (unsigned i = 0; i < WEB_PARTS; i++) {
+        parts[i] = (web_part){bytes + at, (size_t)front->bytes[i]};
+        at += core_round_up(parts[i].bytes, WEB_ALIGNMENT);
+    }
+}
+
+/* Makes a list of the words to exclude, one per line: first in *words, which the caller frees,
+ * together with *storage. */
+static tem_status read_excluded(const web_part *part, const char ***words, uint32_t *count,
+                                char **storage, tem_error *error) {
+    *words = core_alloc(part->bytes + 1, sizeof **words);
+    *storage = core_alloc(part->bytes + 1, 1);
+    if (*words == NULL || *storage == NULL)
+        return core_fail_memory(error);
+    memcpy(*storage, part->data, part->bytes);
+    (*storage)[part->bytes] = '\0';
+    *count = 0;
+    for (char *line = *storage; *line != '\0';) {
+        char *end = strchr(line, '\n');
+        if (end == NULL)
+            end = line + strlen(line);
+        if (end > line)
+            (*words)[(*count)++] = line;
+        line = *end == '\0' ? end : end + 1;
+        *end = '\0';
+    }
+    return TEM_OK;
+}
+
+static tem_status build(const web_part parts[WEB_PARTS], uint32_t neighbours, tem_model **out,
+                        tem_error *error) {
+    const vectors_source source = {
+        .path = "", .data = parts[WEB_VECTORS].data, .size = parts[WEB_VECTORS].bytes};
+    tem_vectors *vectors = NULL;
+    const char **words = NULL;
+    char *storage = NULL;
+    uint32_t count = 0;
+    tem_status status = vectors_from_bytes(&source, &vectors, error);
+    if (status == TEM_OK)
+        status = read_excluded(&parts[WEB_EXCLUDED], &words, &count, &storage, error);
+    if (status == TEM_OK)
+        status = model_build_lazy(vectors, words, count, neighbours, out, error);
+    vectors_free(vectors);
+    core_free(words);
+    core_free(storage);
+    return status;
+}
+
+tem_status web_model_load(const char *bytes, size_t size, web_model *out, tem_error *error) {
+    web_model m = {0};
+    web_front front;
+    web_part parts[WEB_PARTS];
+    tem_status status = check_hash(bytes, size, error);
+    if (status != TEM_OK)
+        return status;
+    find_parts(bytes, &front, parts);
+    sodium_bin2hex(m.hash, sizeof m.hash, front.hash, sizeof front.hash);
+    const file_view certificates = {.data = parts[WEB_CERTIFICATES].data,
+                                    .size = parts[WEB_CERTIFICATES].bytes};
+    status = build(parts, front.neighbours, &m.tem, error);
+    if (status == TEM_OK)
+        status = certificates_read(&certificates, "", &m.certificates, &m.certificate_count, error);
+    if (status != TEM_OK) {
+        model_free(m.tem);
+        return status;
+    }
+    *out = m;
+    return TEM_OK;
+}
+
+const tem_certificate *web_model_certificate(const web_model *m, double epsilon) {
+    for (uint32_t i = 0; i < m->certificate_count; i++)
+        if (m->certificates[i].epsilon <= epsilon && m->certificates[i].epsilon >= epsilon)
+            return &m->certificates[i];
+    return NULL;
+}
