@@ -5,7 +5,7 @@
  * tem_status; bridge_message then has the reason. Results that are arrays stay where bridge_results
  * says until the next call. JavaScript copies them at once.
  *
- * PRIVACY: the module draws only from the model with the hash that was compiled in (load_model), and
+ * PRIVACY: the module draws only from the model whose hash was compiled in (web_model_load), and
  * only with fresh random bytes from the caller (begin). Memory that held a text is erased. */
 #include "bridge.h"
 
@@ -292,8 +292,8 @@ static double support_of(const double *row, uint32_t count) {
 }
 
 /* Results: the `top` nearest words as id and distance, and then their probabilities as doubles.
- * numbers receives the probability and the number of all other outputs, N_w and S_w. The probabilities have a
- * relative error below 10^-12. */
+ * numbers receives the probability and the number of all other outputs, N_w and S_w. The
+ * probabilities have a relative error below 10^-12. */
 EXPORT tem_status bridge_explain(const tem_mechanism *mechanism, uint32_t id, uint32_t top,
                                  double numbers[4]) {
     const uint32_t count = model.tem->words.count;

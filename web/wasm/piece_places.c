@@ -2,9 +2,9 @@
  *
  * text/pieces.h cuts the folded text, and tells where a piece is there. Folding may change the
  * number of bytes, but a text may be folded part by part where text_folds_apart says so. So this
- * file walks through the text cluster by cluster (a character and what composes with it), counts the
- * folded bytes of each cluster, and follows the pieces, which ascend in both texts. A piece that
- * begins or ends within a cluster gets the whole cluster. */
+ * file walks through the text cluster by cluster (a character and what composes with it). It counts
+ * the folded bytes of each cluster, and follows the pieces, which ascend in both texts. A piece
+ * that begins or ends within a cluster gets the whole cluster. */
 #include "piece_places.h"
 
 #include "core/status.h"
