@@ -1046,6 +1046,53 @@ TEM_API tem_status tem_privatize_texts(const tem_mechanism *mechanism, const tem
 TEM_API const char *tem_texts_at(const tem_texts *texts, size_t i, size_t *bytes);
 TEM_API void tem_texts_free(tem_texts *texts);
 
+/* Finds a token: a word that the caller has cut from a text. tem folds the token as
+ * tem_privatize_text folds text, and takes it as one piece, whatever is in it. If
+ * tem_privatize_text would find exactly one piece in it, the id is that of the piece; else it is
+ * that of the word of the vocabulary that equals the whole folded token, such as "new york".
+ *   token     `bytes` bytes of UTF-8; need not end in NUL
+ *   id        receives the id, or TEM_NO_WORD
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FORMAT (not UTF-8), TEM_ERR_RANGE (more than 1 GiB) or
+ * TEM_ERR_MEMORY. Any thread. */
+TEM_API tem_status tem_model_find_token(const tem_model *model, const char *token, size_t bytes,
+                                        uint32_t *id, tem_error *error);
+
+/* A document of the caller, as ids of words, and the person whose document it is. */
+typedef struct tem_ids_input {
+    const uint32_t *ids; /* `count` ids of the model; TEM_NO_WORD: an unknown word */
+    size_t count;
+    const char *person; /* with `by`: who is charged, not empty, need not end in NUL; else NULL */
+    size_t person_bytes;
+    uint64_t reserved[4]; /* must be 0 */
+} tem_ids_input;
+
+/* Privatises documents whose words the caller has cut and looked up, on several threads: draws for
+ * every word, and counts and charges as tem_privatize_texts does. The number of words of each
+ * document is public.
+ *   job       NULL: all defaults. The call uses `oov`, `dry_run`, `insecure_seeded`,
+ *             `insecure_seed`, `ledger`, `budget` and `by`; `by` needs no `field`. The fields that
+ *             are about files, and the other policies about text, must be 0 or the default;
+ *             `punctuation` may be TEM_PUNCTUATION_WORD, which describes what the call does
+ *   documents `count` documents; they stay the caller's
+ *   run       threads 0: one per CPU, but no more than there is work for. Its callback gets the
+ *             number of words that are done
+ *   out       receives an id for each word, one document after the other. Unless `oov` is
+ *             TEM_OOV_UNIFORM or 0, it receives TEM_NO_WORD for an unknown word, and the caller
+ *             does what the policy says. Untouched after a failure and after a dry run. May be NULL
+ *             if there are no words
+ *   counts    receives the sum over all documents, 0 after a failure; or NULL
+ *   balance   as in tem_privatize_files
+ * All or nothing: if a draw or the charge fails, the call returns no word. With a ledger it charges
+ * all documents at once, after it has drawn and before it returns; the charge is on the disk when
+ * the call returns TEM_OK. With insecure_seeded the same ids give the same output, for any number
+ * of threads; it is not that of tem_privatize_texts.
+ * Fails as tem_mechanism_draw (an id that is not of the model) and tem_job_charge do. Any thread.
+ * Memory: 4 bytes per word. */
+TEM_API tem_status tem_privatize_ids(const tem_mechanism *mechanism, const tem_job *job,
+                                     const tem_ids_input *documents, size_t count,
+                                     const tem_run *run, uint32_t *out, tem_counts *counts,
+                                     tem_balance *balance, tem_error *error);
+
 /* The cost of a text of the caller, and the person who is charged. */
 typedef struct tem_document {
     tem_counts counts;  /* as tem_privatize_text has counted them, or the sum over many texts */

@@ -159,6 +159,12 @@ PyObject *ext_nearest(PyObject *self, PyObject *args);
 PyObject *ext_within(PyObject *self, PyObject *args);
 PyObject *ext_bag_distance(PyObject *self, PyObject *args);
 
+/* Methods of Model and Job, in ext_words.c. */
+PyObject *ext_find_tokens(PyObject *self, PyObject *args);
+PyObject *ext_words_at(PyObject *self, PyObject *given);
+PyObject *ext_is_excluded(PyObject *self, PyObject *number);
+PyObject *ext_job_ids(PyObject *self, PyObject *args);
+
 /* [(number, distance), ...]; NULL with an exception. */
 PyObject *ext_pairs_of(const tem_neighbour *found, uint32_t count);
 

@@ -229,6 +229,7 @@ static PyObject *charge(PyObject *self, PyObject *args) {
 static PyMethodDef methods[] = {
     {"text", text, METH_O, "text(str)"},
     {"texts", texts, METH_VARARGS, "texts(iterable, threads, seed, progress, ledger)"},
+    {"ids", ext_job_ids, METH_VARARGS, "ids(ids, lengths, threads, seed, progress, ledger)"},
     {"charge", charge, METH_VARARGS, "charge(counts, progress, ledger)"},
     {"why_not_private", why_not_private, METH_O, "why_not_private(seeded)"},
     {NULL, NULL, 0, NULL},

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from . import _ledger, _tem
 from ._errors import UntrustedError, make
-from ._model import Model, _given, _report, as_model
+from ._model import Model, _given, as_model
 from ._options import Path, Policies, check, law_and_text, read_weights
 from ._results import Report
+from ._tokens import make_report
 
 T = TypeVar("T")
 Counts = tuple[int, int, int, int]  # documents, words, unknown, punctuation
@@ -102,7 +103,7 @@ class Bill:
         """Charges for the written texts and for those that were drawn again (None: there were
         none). Returns the report of the written texts."""
         balance = self._charge(_counts(written if again is None else written + again))
-        return _report(self.job, False, _counts(written), self.charged, balance)
+        return make_report(self.job, False, _counts(written), self.charged, balance)
 
 
 def _counts(report: Report) -> Counts:

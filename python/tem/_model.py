@@ -12,13 +12,15 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, Unpack, overload
 
-from . import _default, _ledger, _tem
+from . import _default, _ledger, _tem, _tokens
 from ._containers import unpack
 from ._errors import (CertificateError, DamagedError, FileError, FormatError, NotFoundError,
                       NotPrivateWarning, PrivacyWarning, RoundingWarning, TrustWarning,
                       UntrustedError, UtilityWarning, VersionError, make)
-from ._options import (ALL, NO_EPSILON, POLICIES, Keywords, Metric, Path, Progress, Space, Weights,
-                       WeightsKind, check, explained, law_and_text, read_weights)
+from ._options import (ALL, ID_KEYWORDS, NO_EPSILON, POLICIES, TOKEN_KEYWORDS, TOKEN_LIST_KEYWORDS,
+                       IdKeywords, Keywords, Metric, Path, Progress, Space, TokenKeywords,
+                       TokenListKeywords, Weights, WeightsKind, check, explained, law_and_text,
+                       read_weights)
 from ._results import (Audit, Calibration, Choice, DocumentDistance, Entry, Explanation, Pair,
                        Paper, Point, Report, Summary, Tail)
 
@@ -113,17 +115,8 @@ def _prior_name(prior: Path | float) -> str:
     return os.path.basename(os.fspath(prior)).encode(errors="replace")[-63:].decode(errors="ignore")
 
 
-def _charged(options: Keywords, texts: Any) -> _ledger.Charged | None:
+def _charged(options: Mapping[str, Any], texts: Any) -> _ledger.Charged | None:
     return _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"), texts)
-
-
-def _report(job: _tem.Job, seeded: bool, counts: tuple[int, int, int, int],
-            charged: _ledger.Charged | None, balance: dict[str, Any] | None) -> Report:
-    """The report of a run, as the library writes it."""
-    report = Report.from_json(_tem.report(job, seeded, counts, charged, balance))
-    if charged is None or balance is None:
-        return report
-    return dataclasses.replace(report, ledger=charged[0])  # JSON has no bytes that are not UTF-8
 
 
 def _known(value: float) -> float | None:
@@ -363,6 +356,34 @@ class Model:
         return cls._built(_tem.build_rows(names, numbers, *rest))
 
     @classmethod
+    def from_embeddings(cls, embeddings: Any, *,
+                        tokens: Sequence[str] | Mapping[str, int] | None = None,
+                        special_ids: Iterable[int] = (), exclude_ids: Iterable[int] = (),
+                        metric: Metric = "euclidean", neighbours: int | None = None,
+                        allow_coarse: bool = False, space: Space | None = None,
+                        dimensions: int | None = None, remove: int | None = None,
+                        threads: int | None = None, progress: Progress | None = None) -> Self:
+        """Builds a model over the ids of a tokenizer, for `draw_ids`; needs NumPy.
+
+        embeddings: the rows of a public embedding matrix: row i is the vector of id i.
+        tokens: the token of each id, as a list or as {token: id}, such as `tokenizer.get_vocab()`;
+        None names each id by its number. tem never draws a row that has no token.
+        special_ids: ids that stay where they are and that tem never draws, such as [CLS], [SEP] and
+        [PAD]. Do not list [UNK]: it would show where an unknown token was.
+        exclude_ids: ids that tem draws for, and never draws, such as [UNK] and unused ids.
+        The other parameters are those of `build`.
+
+        >>> model = Model.from_embeddings([[9.0, 9], [0, 0], [1, 0], [0, 1]], special_ids=[0])
+        >>> len(model), model.excluded
+        (4, 1)
+        """
+        rows = _tokens.prepare(_numpy("from_embeddings"), embeddings, tokens, special_ids,
+                               exclude_ids)
+        return cls.build(rows.vectors, rows.words, metric=metric, neighbours=neighbours,
+                         allow_coarse=allow_coarse, space=space, dimensions=dimensions,
+                         remove=remove, exclude=rows.exclude, threads=threads, progress=progress)
+
+    @classmethod
     def _built(cls, handle: _tem.Model) -> Self:
         why = handle.why_coarse()
         if why is not None:
@@ -449,13 +470,20 @@ class Model:
         nearest = self._handle.neighbours(self.words.index(word))[:count]
         return [(self._handle.word(number), distance) for number, distance in nearest]
 
-    def _number(self, word: str) -> int:
-        """The number of a word, cut and folded as text is. No message repeats the word."""
+    def _looked_up(self, word: str | int) -> int | None:
+        """The number of a word, cut and folded as text is, or None. No message repeats the
+        word."""
+        if not isinstance(word, str):
+            return range(len(self))[word]
         pieces, number = self._handle.first_piece(word)
         if pieces == 0:  # punctuation, for which punctuation="word" draws
             number = self._handle.find(word)
         elif pieces > 1:
             raise make("argument", f"that is {pieces} words to tem; name one at a time")
+        return number
+
+    def _number(self, word: str) -> int:
+        number = self._looked_up(word)
         if number is None:
             raise make("argument", "the model does not have this word, so it has no distances")
         return number
@@ -602,14 +630,14 @@ class Model:
         self._quick.clear()
         self._judged.clear()
 
-    def _make_job(self, how: tuple[Any, ...]) -> _tem.Job:
+    def _make_job(self, how: tuple[Any, ...], stacklevel: int = 4) -> _tem.Job:
         """how: the result of `law_and_text`."""
         after = 1 + POLICIES.index("oov")  # how begins with epsilon
         law, text = how[:after], how[after:]
         drawn = self._mechanism(*law)
         job = _tem.Job(drawn, *text)
-        self._warn_not_private(job, False, stacklevel=4)
-        self._warn(drawn, stacklevel=4)
+        self._warn_not_private(job, False, stacklevel)
+        self._warn(drawn, stacklevel)
         if len(self._jobs) >= JOBS_KEPT:
             self._jobs.clear()
             self._quick.clear()
@@ -684,44 +712,134 @@ class Model:
         job = self._make_job(law_and_text(epsilon, options))
         private, counts, balance = self._run(job, texts, options, charged)
         seeded = options.get("insecure_seed") is not None
-        return private, _report(job, seeded, counts, charged, balance)
+        return private, _tokens.make_report(job, seeded, counts, charged, balance)
 
     def _run(self, job: _tem.Job, texts: Any, options: Keywords, charged: _ledger.Charged | None
              ) -> tuple[Any, tuple[int, int, int, int], dict[str, Any] | None]:
-        seed = options.get("insecure_seed")
-        if seed is not None:
-            self._warn_not_private(job, True, stacklevel=4)
-            seed = operator.index(seed)
-            if not 0 <= seed < 2 ** 64:
-                raise make("argument", "insecure_seed takes a whole number from 0 to 2^64 - 1")
+        seed = self._seed(job, options, stacklevel=5)
         values, rebuild = unpack(texts)
         private, counts, balance = job.texts(values, _threads(options.get("threads")), seed,
                                              options.get("progress"), charged)
         return rebuild(private), counts, balance
 
+    def _seed(self, job: _tem.Job, options: Mapping[str, Any], stacklevel: int) -> int | None:
+        given = options.get("insecure_seed")
+        if given is None:
+            return None
+        self._warn_not_private(job, True, stacklevel)
+        seed = operator.index(given)
+        if not 0 <= seed < 2 ** 64:
+            raise make("argument", "insecure_seed takes a whole number from 0 to 2^64 - 1")
+        return seed
+
+    # ---- words that are cut already ----
+
+    def _drawing(self, epsilon: float, options: Mapping[str, Any],
+                 documents: Any) -> _tokens.Drawing:
+        """How to draw for words, every one of which is drawn for."""
+        how = law_and_text(epsilon, {**options, "punctuation": "word"})
+        job = self._jobs.get(how) or self._make_job(how, stacklevel=5)
+        return _tokens.Drawing(
+            job, self._seed(job, options, stacklevel=5), _threads(options.get("threads")),
+            options.get("progress"), _charged(options, documents), options.get("oov", "uniform"),
+            options.get("missing", "empty"))
+
+    @explained(*TOKEN_KEYWORDS)
+    def draw(self, tokens: T, epsilon: float = NO_EPSILON, **options: Unpack[TokenKeywords]) -> T:
+        """Draws a word for each token of one document.
+
+        tokens: a list, tuple, pandas Series, NumPy array of any shape, or Arrow array of str, which
+        comes back as the same kind, with as many tokens. tem folds a token as it folds text, and
+        takes it as one word, whatever is in it: also punctuation. The number of tokens is public.
+        {options}
+        """
+        check("draw", epsilon, options, TOKEN_KEYWORDS)
+        result: T = _tokens.draw_tokens(self, self._drawing(epsilon, options, None), tokens)
+        return result
+
+    @explained(*TOKEN_LIST_KEYWORDS)
+    def privatize_tokens(self, documents: T, epsilon: float = NO_EPSILON,
+                         **options: Unpack[TokenListKeywords]) -> T:
+        """Draws a word for each token of many documents, each a list of tokens.
+
+        documents: a list, tuple, pandas Series or NumPy array of lists of str, a NumPy table of
+        str, or an Arrow array of lists, which comes back as the same kind. Tokens as in `draw`; the
+        number of tokens of each document is public.
+        {options}
+        """
+        check("privatize_tokens", epsilon, options, TOKEN_LIST_KEYWORDS)
+        how = self._drawing(epsilon, options, documents)
+        result: T = _tokens.privatize_tokens(self, how, documents)[0]
+        return result
+
+    @explained(*TOKEN_LIST_KEYWORDS)
+    def privatize_tokens_report(self, documents: T, epsilon: float = NO_EPSILON,
+                                **options: Unpack[TokenListKeywords]) -> tuple[T, Report]:
+        """The same as `privatize_tokens`, and what was done and spent: (documents, `Report`).
+
+        {options}
+        """
+        check("privatize_tokens_report", epsilon, options, TOKEN_LIST_KEYWORDS)
+        how = self._drawing(epsilon, options, documents)
+        return _tokens.privatize_tokens(self, how, documents)
+
+    @explained(*ID_KEYWORDS)
+    def draw_ids(self, ids: T, epsilon: float = NO_EPSILON, *, attention_mask: Any = None,
+                 special_ids: Iterable[int] = (), **options: Unpack[IdKeywords]) -> T:
+        """Draws an id for each id of a tokenizer's vocabulary; needs NumPy.
+
+        The guarantee is per token: a word that the tokenizer cuts into k tokens costs k draws. The
+        number of tokens of each row, and where special ids are, is public.
+
+        ids: a NumPy array of whole numbers, of any shape, whose rows along the last axis are
+        documents; or a list, or list of lists, of them. The result has the same kind, shape and
+        dtype. An id is the number of a word of this model, as `from_embeddings` makes it.
+        special_ids: a PUBLIC list of ids that stay as they are, such as [CLS], [SEP] and [PAD].
+        The model must never draw them: name them to `from_embeddings`, too.
+        attention_mask: 0 where there is padding, in the shape of ids. Such a position must hold a
+        special id; else tem refuses the call, because the id would be released unseen.
+        {options}
+        """
+        check("draw_ids", epsilon, options, ID_KEYWORDS)
+        how = self._drawing(epsilon, options, None)
+        result: T = _tokens.draw_ids(self, how, _numpy("draw_ids"), ids, attention_mask,
+                                     special_ids)[0]
+        return result
+
+    @explained(*ID_KEYWORDS)
+    def draw_ids_report(self, ids: T, epsilon: float = NO_EPSILON, *, attention_mask: Any = None,
+                        special_ids: Iterable[int] = (),
+                        **options: Unpack[IdKeywords]) -> tuple[T, Report]:
+        """The same as `draw_ids`, and what was done and spent: (ids, `Report`). The report counts
+        the positions that stayed in `special`.
+
+        {options}
+        """
+        check("draw_ids_report", epsilon, options, ID_KEYWORDS)
+        how = self._drawing(epsilon, options, None)
+        return _tokens.draw_ids(self, how, _numpy("draw_ids"), ids, attention_mask, special_ids)
+
     # ---- accounting ----
 
-    def explain(self, word: str, epsilon: float, *, beta: float | None = None,
+    def explain(self, word: str | int, epsilon: float, *, beta: float | None = None,
                 gamma: float | None = None, mechanism: str = "tem",
                 numbers: Mapping[str, float] | None = None,
                 listed: Collection[str] | None = None, calibrated: bool = False,
                 weights: Weights | None = None, top: int = 10) -> Explanation:
         """The possible outputs of a word and their probabilities: the `top` nearest, and all
-        others. The other keywords are those of `privatize`."""
+        others. word: a word, or its number in the model. The other keywords are those of
+        `privatize`."""
         shown = min(_count("top", top), len(self))
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, numbers, listed, True, calibrated,
                                 read_weights(weights))
-        pieces, number = self._handle.first_piece(word)
-        if pieces == 0:  # punctuation, for which punctuation="word" draws
-            number = self._handle.find(word)
-        elif pieces > 1:
-            raise make("argument", f"that is {pieces} words to tem; name one at a time")
+        number = self._looked_up(word)
         known = -1 if number is None else number
         law, info = drawn.law(known, shown), drawn.info()
         paper = self._mechanism(epsilon, beta, gamma).law(known, 1) if calibrated else None
         entries = [Entry(self._handle.word(i), distance, p) for i, distance, p in law["entries"]]
         return Explanation(
-            word=word if number is None else self._handle.word(number), known=number is not None,
+            word=str(word) if number is None else self._handle.word(number),
+            known=number is not None,
             mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
             entries=entries, tail=Tail(len(self) - len(entries), law["tail"]),
             self_probability=law["self"], support=law["support"], entropy=law["entropy"],

@@ -40,8 +40,13 @@ class Option(NamedTuple):
     meaning: str
 
 
-class Policies(TypedDict, total=False):
-    """Keywords that decide about the law and the words: the same wherever a text is privatised."""
+MissingOption = Annotated[Missing, Option(
+    "empty", 'None, NaN and null become "" or [] ("empty"), or stay ("keep"), which tells them '
+    "from texts without words")]
+
+
+class Law(TypedDict, total=False):
+    """Keywords that decide about the law: the same wherever a word is drawn."""
 
     beta: Annotated[float | None, Option(
         None, "where distances are cut off: all but so much of the probability is within; None for "
@@ -62,27 +67,35 @@ class Policies(TypedDict, total=False):
         "for each of `model.words`, made from public data. The guarantee does not depend on them. "
         'With `calibrated`: the kind of the certificate, "balanced", "equal" or "tuned"; None for '
         "the first of these that exists")]
+
+
+class Words(Law, total=False):
+    """Keywords that decide about words."""
+
     oov: Annotated[Oov, Option(
         "uniform", 'words that the model does not have are drawn from all words ("uniform"), left '
         'out ("drop"), become "<unk>" ("mask"), or are released as they are ("keep-unsafe": not '
         "private)")]
+
+
+class Policies(Words, total=False):
+    """Keywords that decide about texts: the same wherever a text is privatised."""
+
     punctuation: Annotated[Punctuation, Option(
         "drop", '"drop", "keep" (released as it is) or "word" (drawn like a word)')]
     strip_tags: Annotated[bool, Option(False, "leave out HTML tags")]
     keep_lines: Annotated[bool, Option(
         False, "keep the lines of a text, which tells how many words each has; else it becomes one "
         "line")]
-    missing: Annotated[Missing, Option(
-        "empty", 'None, NaN and null become "" ("empty"), or stay ("keep"), which tells them from '
-        "texts without words")]
+    missing: MissingOption
     order: Annotated[Order, Option(
         "kept", 'words come out in the order of the text ("kept"), in a random one ("shuffled"), '
         'or as a JSON object of counts ("counts"); without their order, texts are protected as '
         "bags of words (docs/BAGS.md)")]
 
 
-class Settings(Policies, total=False):
-    """All keywords that have a default and a plain value: those that a configuration can hold."""
+class Runs(TypedDict, total=False):
+    """Keywords that decide about the cost and the run."""
 
     ledger: Annotated[Path | None, Option(
         None, "a file in which what is spent is written down, before you get the texts: that of "
@@ -95,14 +108,36 @@ class Settings(Policies, total=False):
         None, "for experiments and tests: repeatable, NOT private")]
 
 
-class Keywords(Settings, total=False):
-    """All keywords of `Model.privatize` except epsilon, which may also be given by its place."""
+class Settings(Policies, Runs, total=False):
+    """All keywords that have a default and a plain value: those that a configuration can hold."""
+
+
+class Calls(TypedDict, total=False):
+    """Keywords that only a call can have."""
 
     by: Annotated[_ledger.People | None, Option(
         None, '{"user": the person of each text}, or a Series with a name, and the index of '
         "`texts`: each person has the budget to themselves")]
     progress: Annotated[Progress | None, Option(
         None, "called with (stage, done, total); what it raises stops the call, as Ctrl-C does")]
+
+
+class Keywords(Settings, Calls, total=False):
+    """All keywords of `Model.privatize` except epsilon, which may also be given by its place."""
+
+
+class IdKeywords(Law, Runs, Calls, total=False):
+    """The keywords of `Model.draw_ids`."""
+
+
+class TokenKeywords(Words, Runs, Calls, total=False):
+    """The keywords of `Model.draw`."""
+
+
+class TokenListKeywords(TokenKeywords, total=False):
+    """The keywords of `Model.privatize_tokens`."""
+
+    missing: MissingOption
 
 
 class Options(Keywords, total=False):
@@ -128,6 +163,8 @@ def _read(keywords: Any) -> dict[str, tuple[Any, Option]]:
 
 ALL = _read(Options)
 POLICIES, SETTINGS = tuple(_read(Policies)), tuple(_read(Settings))
+ID_KEYWORDS, TOKEN_KEYWORDS = tuple(_read(IdKeywords)), tuple(_read(TokenKeywords))
+TOKEN_LIST_KEYWORDS = tuple(_read(TokenListKeywords))
 DEFAULTS: dict[str, Any] = {name: ALL[name][1].default for name in ALL if name != "epsilon"}
 
 

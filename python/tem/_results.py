@@ -135,6 +135,7 @@ class Report(Result):
     spent_before: float | None = None
     budget: float | None = None
     left: float | None = None
+    special: int | None = None  # of draw_ids: positions that stayed, by the caller's public list
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -148,9 +149,9 @@ class Report(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values; the fields of the ledger only if there is one."""
-        fields = super().to_dict()
-        return fields if self.ledger is not None else {
-            name: value for name, value in fields.items() if name not in self._LEDGER}
+        absent = (() if self.ledger is not None else self._LEDGER) + (
+            () if self.special is not None else ("special",))
+        return {name: value for name, value in super().to_dict().items() if name not in absent}
 
     def to_json(self) -> str:
         """The same object that `tem privatize --report` writes."""
@@ -165,6 +166,8 @@ class Report(Result):
         sums = {**counted, "private": self.private and other.private, "spent_worst": worst,
                 "why_not_private": self.why_not_private or other.why_not_private,
                 "spent": counted["words"] * self.epsilon,
+                "special": None if self.special is None or other.special is None
+                else self.special + other.special,
                 **dict.fromkeys(self._LEDGER)}  # these describe a ledger at one time
         total = dataclasses.replace(self, **sums)
         # PRIVACY: epsilon is per distance of one model. Reports that differ in anything else have

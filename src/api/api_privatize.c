@@ -1,10 +1,11 @@
-/* api_privatize.c - tem_privatize_* of tem.h, which privatise texts, files and streams; and
- * tem_model_pieces and tem_model_count_unreachable, which are about the words of texts. */
+/* api_privatize.c - tem_privatize_* of tem.h, which privatise texts, words, files and streams; and
+ * the calls of tem_model_* that are about the words of texts. */
 #include "audit/reachable.h"
 #include "core/memory.h"
 #include "core/reserved.h"
 #include "core/status.h"
 #include "job/file_job.h"
+#include "job/id_batch.h"
 #include "job/model_pieces.h"
 #include "job/replacer.h"
 #include "job/text_batch.h"
@@ -14,6 +15,15 @@ tem_status tem_model_pieces(const tem_model *model, const char *text, size_t byt
     if (model == NULL || (text == NULL && bytes > 0) || (ids == NULL && max > 0) || count == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a model, a text and places for ids are needed");
     return model_pieces(model, text, bytes, ids, max, count, error);
+}
+
+tem_status tem_model_find_token(const tem_model *model, const char *token, size_t bytes,
+                                uint32_t *id, tem_error *error) {
+    if (model == NULL || (token == NULL && bytes > 0) || id == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, a token and a place for an id are "
+                         "needed");
+    return model_find_token(model, token, bytes, id, error);
 }
 
 tem_status tem_model_count_unreachable(const tem_model *model, uint32_t *count, tem_error *error) {
@@ -64,6 +74,29 @@ tem_status tem_privatize_texts(const tem_mechanism *mechanism, const tem_job *jo
     }
     return text_batch_run(mechanism, job == NULL ? &defaults : job, texts, count, run, out, counts,
                           balance, error);
+}
+
+tem_status tem_privatize_ids(const tem_mechanism *mechanism, const tem_job *job,
+                             const tem_ids_input *documents, size_t count, const tem_run *run,
+                             uint32_t *out, tem_counts *counts, tem_balance *balance,
+                             tem_error *error) {
+    static const tem_job defaults = {.ledger = NULL};
+    if (counts != NULL)
+        *counts = (tem_counts){0};
+    if (job_is_for_newer(job, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (mechanism == NULL || (documents == NULL && count > 0))
+        return core_fail(error, TEM_ERR_ARGUMENT, "a mechanism and documents are needed");
+    for (size_t i = 0; i < count; i++) {
+        const tem_ids_input *document = &documents[i];
+        if (is_for_newer(document, error))
+            return TEM_ERR_ARGUMENT;
+        if (document->count > 0 && (document->ids == NULL || out == NULL))
+            return core_fail(error, TEM_ERR_ARGUMENT,
+                             "the ids of each document and a place for the result are needed");
+    }
+    return id_batch_run(mechanism, job == NULL ? &defaults : job, documents, count, run, out,
+                        counts, balance, error);
 }
 
 const char *tem_texts_at(const tem_texts *texts, size_t i, size_t *bytes) {

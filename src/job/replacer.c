@@ -129,11 +129,10 @@ static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
     return core_progress(r->run, "privatizing", 0, 0, error);
 }
 
-/* Draws for many words at once, which is faster than one by one. `words` are the input words, and
- * receive the drawn ones. A slow mechanism draws for some words at a time, and in between this asks
- * the callback whether to go on. */
-static tem_status draw_words(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
-                             tem_error *error) {
+/* A slow mechanism draws for some words at a time, and in between this asks the callback whether to
+ * go on. */
+tem_status replacer_draw(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
+                         tem_error *error) {
     const tem_mechanism *m = r->mechanism;
     const size_t slow = m->ops->slow_draws, most = slow > 0 && slow < count ? slow : count;
     tem_status status = TEM_OK;
@@ -207,7 +206,7 @@ static tem_status put_waiting(replacer *r, tem_rng *rng, core_buffer *out, bool 
     uint32_t *words = (uint32_t *)(void *)r->drawn.data;
     size_t drawn = 0;
     const size_t count = r->drawn.size / sizeof *words;
-    tem_status status = draw_words(r, rng, words, count, error);
+    tem_status status = replacer_draw(r, rng, words, count, error);
     if (r->options.order != TEM_ORDER_KEPT) {
         /* Nothing but drawn words can wait: check_order has refused the other policies. */
         if (status == TEM_OK)

@@ -45,6 +45,12 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, tem_error *error);
 void replacer_free(replacer *r);
 
+/* Draws for many words at once, which is faster than one by one. `words` are ids, or TEM_NO_WORD,
+ * and receive the drawn ones; unspecified ids on failure. Asks the run's callback between words if
+ * the mechanism is slow. */
+tem_status replacer_draw(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
+                         tem_error *error);
+
 /* Appends the private form of a text to out, and adds one document with its words to counts. The
  * output is one line, unless keep_lines asks for more. With dry_run, draws and appends nothing. On
  * failure, which may be TEM_ERR_CANCELLED, out and counts are as they were. */

@@ -770,6 +770,7 @@ static void test_texts(void **state) {
     const tem_text_input input = {.text = "a", .bytes = 1};
     tem_texts *texts = NULL;
     const tem_job no_input = {.inputs = hole, .input_count = 1};
+    const tem_ids_input document = {.ids = &(uint32_t){0}, .count = 1}, no_ids = {.count = 1};
     REFUSED(tem_privatize_text(NULL, NULL, rng, "a", 1, NULL, &out, &bytes, NULL, error));
     REFUSED(tem_privatize_text(mechanism, NULL, NULL, "a", 1, NULL, &out, &bytes, NULL, error));
     REFUSED(tem_privatize_text(mechanism, NULL, rng, NULL, 1, NULL, &out, &bytes, NULL, error));
@@ -779,6 +780,9 @@ static void test_texts(void **state) {
     REFUSED(tem_model_pieces(model, NULL, 1, ids, 1, &count, error));
     REFUSED(tem_model_pieces(model, "a", 1, NULL, 1, &count, error));
     REFUSED(tem_model_pieces(model, "a", 1, ids, 1, NULL, error));
+    REFUSED(tem_model_find_token(NULL, "a", 1, ids, error));
+    REFUSED(tem_model_find_token(model, NULL, 1, ids, error));
+    REFUSED(tem_model_find_token(model, "a", 1, NULL, error));
     REFUSED(tem_model_count_unreachable(NULL, &unreachable, error));
     REFUSED(tem_model_count_unreachable(model, NULL, error));
     REFUSED(tem_privatize_files(NULL, &no_inputs, NULL, NULL, NULL, error));
@@ -788,6 +792,10 @@ static void test_texts(void **state) {
     REFUSED(tem_privatize_texts(NULL, NULL, &input, 1, NULL, &texts, NULL, NULL, error));
     REFUSED(tem_privatize_texts(mechanism, NULL, NULL, 1, NULL, &texts, NULL, NULL, error));
     REFUSED(tem_privatize_texts(mechanism, NULL, &input, 1, NULL, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_ids(NULL, NULL, &document, 1, NULL, ids, NULL, NULL, error));
+    REFUSED(tem_privatize_ids(mechanism, NULL, NULL, 1, NULL, ids, NULL, NULL, error));
+    REFUSED(tem_privatize_ids(mechanism, NULL, &document, 1, NULL, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_ids(mechanism, NULL, &no_ids, 1, NULL, ids, NULL, NULL, error));
     REFUSED(tem_report_json(NULL, &none, &counts, NULL, &out, &bytes, error));
     REFUSED(tem_report_json(mechanism, NULL, &counts, NULL, &out, &bytes, error));
     REFUSED(tem_report_json(mechanism, &none, NULL, NULL, &out, &bytes, error));
@@ -1411,6 +1419,8 @@ static void test_newer_options(void **state) {
     tem_document document = {.counts.words = 1};
     tem_text_input input = {.text = "a", .bytes = 1};
     tem_texts *texts = NULL;
+    uint32_t id = 0;
+    tem_ids_input given = {.ids = &id, .count = 1};
     tem_counts counts = {.words = 1};
     tem_balance balance = {.spent = 1};
     tem_model *no_model = NULL;
@@ -1430,6 +1440,10 @@ static void test_newer_options(void **state) {
           tem_privatize_texts(mechanism, &job, &input, 1, NULL, &texts, NULL, NULL, error));
     NEWER(input, tem_privatize_texts(mechanism, NULL, &input, 1, NULL, &texts, NULL, NULL, error));
     NEWER(run, tem_privatize_texts(mechanism, NULL, &input, 1, &run, &texts, NULL, NULL, error));
+    NEWER(job, tem_privatize_ids(mechanism, &job, &given, 1, NULL, &id, NULL, NULL, error));
+    NEWER(job.text, tem_privatize_ids(mechanism, &job, &given, 1, NULL, &id, NULL, NULL, error));
+    NEWER(given, tem_privatize_ids(mechanism, NULL, &given, 1, NULL, &id, NULL, NULL, error));
+    NEWER(run, tem_privatize_ids(mechanism, NULL, &given, 1, &run, &id, NULL, NULL, error));
     NEWER(job, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
     NEWER(job.text, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
     NEWER(counts, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
