@@ -94,9 +94,35 @@ static reader *after_header(vectors_source *source, const vectors_header *header
     return text ? vectors_read_text : vectors_read_binary;
 }
 
-/* Refuses files that users pass by mistake, recognised by their first bytes. GloVe is distributed
- * as zip archives. */
+static bool has_at(const vectors_source *source, size_t offset, const char *bytes, size_t length) {
+    return source->size >= offset && source->size - offset >= length &&
+           memcmp(source->data + offset, bytes, length) == 0;
+}
+
+/* Whether the first member of a zip archive has a name with this ending. NumPy and PyTorch write
+ * zip archives. */
+static bool zip_begins_with(const vectors_source *source, const char *ending) {
+    enum { LENGTH_AT = 26, NAME_AT = 30 };
+    if (source->size < NAME_AT || !has_at(source, 0, "PK\x03\x04", 4))
+        return false;
+    const unsigned char *length = (const unsigned char *)source->data + LENGTH_AT;
+    const size_t end = NAME_AT + length[0] + 256 * (size_t)length[1], bytes = strlen(ending);
+    return end - NAME_AT >= bytes && has_at(source, end - bytes, ending, bytes);
+}
+
+/* The first four bytes alone might be a word. */
+static bool is_parquet(const vectors_source *source) {
+    return source->size >= 12 && has_at(source, 0, "PAR1", 4) &&
+           has_at(source, source->size - 4, "PAR1", 4);
+}
+
+/* Refuses files that users pass by mistake, recognised by their first bytes, and says what to do.
+ * GloVe is distributed as zip archives; gensim's own files are pickles. */
 static tem_status refuse_others(const vectors_source *source, tem_error *error) {
+#define WITH_PYTHON "in Python, tem.Model.build(array, words) takes the array and its words"
+    static const char pickle[] =
+        "a Python pickle. For gensim, KeyedVectors.load(FILE).save_word2vec_format(OUT) in Python "
+        "writes a file that tem reads";
     static const struct {
         size_t offset, length;
         const char *magic, *name;
@@ -104,15 +130,28 @@ static tem_status refuse_others(const vectors_source *source, tem_error *error) 
                   {0, 4, "\x28\xb5\x2f\xfd", "zstd data: unpack it first"},
                   {0, 6, "\xfd\x37zXZ\0", "xz data: unpack it first"},
                   {4, 6, "\x31\x41\x59\x26\x53\x59", "bzip2 data: unpack it first"},
-                  {0, 8, MODEL_MAGIC, "a model: give the vectors that it was built from"}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        size_t offset = others[i].offset, length = others[i].length;
-        if (source->size >= offset + length &&
-            memcmp(source->data + offset, others[i].magic, length) == 0)
-            return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 0,
-                                "expected vectors, found %s", others[i].name);
-    }
-    return TEM_OK;
+                  {0, 8, MODEL_MAGIC,
+                   "a model, which is built already: give the vectors that it was built from"},
+                  {0, 2, "\x80\x02", pickle},
+                  {0, 2, "\x80\x03", pickle},
+                  {0, 2, "\x80\x04", pickle},
+                  {0, 2, "\x80\x05", pickle},
+                  {0, 6, "\x93NUMPY", "a NumPy array, which has no words: " WITH_PYTHON},
+                  {0, 8, "\x89HDF\r\n\x1a\n", "an HDF5 file: " WITH_PYTHON},
+                  {4, 6, "\0\0\0\0{\"", "safetensors, which have no words: " WITH_PYTHON},
+                  {0, 4, "\xba\x16\x4f\x2f",
+                   "a fastText model: give the .vec file that fastText writes beside it"}};
+    const char *found = zip_begins_with(source, ".npy")       ? "NumPy arrays (.npz): " WITH_PYTHON
+                        : zip_begins_with(source, "data.pkl") ? "a PyTorch file: " WITH_PYTHON
+                        : is_parquet(source)                  ? "a Parquet table: " WITH_PYTHON
+                                                              : NULL;
+    for (size_t i = 0; i < sizeof others / sizeof *others && found == NULL; i++)
+        if (has_at(source, others[i].offset, others[i].magic, others[i].length))
+            found = others[i].name;
+    return found == NULL ? TEM_OK
+                         : core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 0,
+                                        "expected vectors, found %s", found);
+#undef WITH_PYTHON
 }
 
 static reader *recognise(vectors_source *source) {

@@ -130,6 +130,11 @@ static void assert_same(const tem_vectors *a, const tem_vectors *b) {
 
 /* ------------------------------------------------------- kept files -- */
 
+#define WITH_PYTHON "in Python, tem.Model.build(array, words) takes the array and its words"
+#define PICKLE                                                                                     \
+    "expected vectors, found a Python pickle. For gensim, "                                        \
+    "KeyedVectors.load(FILE).save_word2vec_format(OUT) in Python writes a file that tem reads"
+
 typedef struct kept_file {
     const char *name;
     uint64_t line, byte;
@@ -172,7 +177,25 @@ static const kept_file kept_files[] = {
     {"refused-byte0-count-beyond.bin", 0, 0,
      "expected at most 2147483647 words, found 18446744073709551615", 0, 0},
     {"refused-byte0-model.vec", 0, 0,
-     "expected vectors, found a model: give the vectors that it was built from", 0, 0},
+     "expected vectors, found a model, which is built already: give the vectors that it was built "
+     "from",
+     0, 0},
+    {"refused-byte0-pickle2.kv", 0, 0, PICKLE, 0, 0},
+    {"refused-byte0-pickle4.kv", 0, 0, PICKLE, 0, 0},
+    {"refused-byte0-pickle5.pkl", 0, 0, PICKLE, 0, 0},
+    {"refused-byte0-array.npy", 0, 0,
+     "expected vectors, found a NumPy array, which has no words: " WITH_PYTHON, 0, 0},
+    {"refused-byte0-arrays.npz", 0, 0, "expected vectors, found NumPy arrays (.npz): " WITH_PYTHON,
+     0, 0},
+    {"refused-byte0-torch.pt", 0, 0, "expected vectors, found a PyTorch file: " WITH_PYTHON, 0, 0},
+    {"refused-byte0-table.parquet", 0, 0, "expected vectors, found a Parquet table: " WITH_PYTHON,
+     0, 0},
+    {"refused-byte0-tensors.h5", 0, 0, "expected vectors, found an HDF5 file: " WITH_PYTHON, 0, 0},
+    {"refused-byte0-tensors.safetensors", 0, 0,
+     "expected vectors, found safetensors, which have no words: " WITH_PYTHON, 0, 0},
+    {"refused-byte0-fasttext-model.bin", 0, 0,
+     "expected vectors, found a fastText model: give the .vec file that fastText writes beside it",
+     0, 0},
     {"refused-byte105-recipe-no-frame.temv", 0, 105, "expected a zstd frame of 29 bytes unpacked",
      0, 0},
     {"refused-byte0-count1.temv", 0, 0, "needs at least two words, found 1", 0, 0},
