@@ -30,6 +30,14 @@ typedef struct choose_request {
 
 enum { EXPOSED = 5 };
 
+/* Without a target tem shows the effects of epsilons around the one at which the median word stays
+ * itself half of the time. */
+#define SELF_OF_CURVE 0.5
+
+static bool has_target(const choose_request *r) {
+    return r->self > 0 || r->support > 0 || r->bayes > 0;
+}
+
 typedef struct chooser {
     const choose_request *request;
     tem_wish wish;
@@ -39,6 +47,7 @@ typedef struct chooser {
     uint32_t curve_count;
     double certified; /* the largest epsilon of a certificate that keeps the target; 0: none */
     tem_weights_kind certified_weights;
+    double certified_value;        /* what that certificate makes of the target's number */
     tem_exposure exposed[EXPOSED]; /* at the answer, the most exposed first */
     uint32_t exposed_count;
 } chooser;
@@ -180,10 +189,12 @@ static void consider(const tem_certificate_info *info, void *context) {
 }
 
 /* Whether the certificate that --calibrated takes at this epsilon keeps the target: by the effects
- * that it states, and then computed anew, which takes seconds. *kind receives its weights. */
+ * that it states, and then computed anew, which takes seconds. *kind receives its weights, *value
+ * the number that the target is about. */
 static tem_status certificate_keeps_target(const chooser *c, const tem_accountant *accountant,
                                            double epsilon, const tem_run *run, bool *keeps,
-                                           tem_weights_kind *kind, tem_error *error) {
+                                           tem_weights_kind *kind, double *value,
+                                           tem_error *error) {
     const tem_calibration wanted = {.epsilon = epsilon,
                                     .prior_name = prior_name(c->request->prior_name)};
     tem_certificate *certificate = calibration_find(c->model, &wanted);
@@ -199,6 +210,7 @@ static tem_status certificate_keeps_target(const chooser *c, const tem_accountan
         status =
             calibration_summarise(c->model, accountant, certificate, c->wish.prior, run, &s, error);
         *keeps = status == TEM_OK && tem_wish_is_kept(&c->wish, &s) != 0;
+        *value = tem_wish_value(&c->wish, &s);
     }
     tem_certificate_free(certificate);
     return status;
@@ -218,11 +230,38 @@ static tem_status find_certified(chooser *c, const tem_accountant *accountant, c
         if (found.epsilon <= 0)
             break;
         status = certificate_keeps_target(c, accountant, found.epsilon, run, &keeps,
-                                          &c->certified_weights, error);
+                                          &c->certified_weights, &c->certified_value, error);
         found.below = found.epsilon;
     }
     c->certified = found.epsilon;
     return status;
+}
+
+/* Whether a certificate is near the target: its number is within a factor of 2. */
+static bool is_near(const chooser *c) {
+    const double ratio = c->certified_value / c->wish.wanted;
+    return ratio >= 0.5 && ratio <= 2;
+}
+
+/* Prints the largest certificate that keeps the target. Certificates exist for some epsilons only,
+ * so it may keep far less than the target allows: tem then names one to make. */
+static void print_certified(const chooser *c) {
+    const double percent = 100 * c->certified_value;
+    printf("Of the certificates that --calibrated takes, the largest that keeps the target has\n"
+           "epsilon %s and %s weights. With it ",
+           talk_number(c->certified), tem_weights_name(c->certified_weights));
+    if (c->wish.target == TEM_TARGET_SUPPORT)
+        printf("the median word is spread over %.4g words.\n", c->certified_value);
+    else if (c->wish.target == TEM_TARGET_BAYES)
+        printf("the best guess is right %.3g %% of the time.\n", percent);
+    else
+        printf("the median word stays itself %.3g %% of the time.\n", percent);
+    if (is_near(c))
+        printf("Use it with --epsilon %s --calibrated.\n", talk_number(c->certified));
+    else
+        printf("That is far from the target. 'tem calibrate%s --epsilon E' makes a nearer one,\n"
+               "with E above %s.\n",
+               default_model_naming(), talk_number(c->certified));
 }
 
 /* Prints for which mechanism the epsilon was chosen: with another one its effects differ. */
@@ -240,14 +279,21 @@ static void print_mechanism(const chooser *c) {
              "--words\nFILE' shows those on words, and 'tem audit --calibrated' the most exposed "
              "ones.");
     else if (c->certified > 0)
-        printf(
-            "Of the certificates that --calibrated takes, the largest that keeps the target has\n"
-            "epsilon %s and %s weights: --epsilon %s --calibrated.\n",
-            talk_number(c->certified), tem_weights_name(c->certified_weights),
-            talk_number(c->certified));
+        print_certified(c);
     else
         puts("No certificate that --calibrated takes keeps the target: 'tem calibrate --curve' "
              "shows\ntheir effects, 'tem calibrate --epsilon E' makes one.");
+}
+
+/* Prints the curve for a request without a target. */
+static void print_curve(const chooser *c) {
+    printf("No target was given: these are the effects of several epsilons. At epsilon %.4g (>) "
+           "the\nmedian word of a text stays itself half of the time. --self P, --support N or "
+           "--bayes P\nfinds the epsilon for a target.\n",
+           c->answer.epsilon);
+    print_table(c);
+    bool first = true;
+    each_certificate(c, print_certificate, &first);
 }
 
 static void print_text(const chooser *c) {
@@ -279,23 +325,25 @@ static json_t *point_as_json(const tem_point *point) {
         s->distance_mean, "beyond_mean", s->beyond_mean, "bayes", s->bayes);
 }
 
+/* Without a target there is no answer: these keys are null. */
 static bool print_json(const chooser *c) {
+    const bool targeted = has_target(c->request);
     json_t *curve = json_array();
     for (size_t i = 0; i < c->curve_count; i++)
         json_array_append_new(curve, point_as_json(&c->curve[i]));
     json_t *certificates = json_array();
     each_certificate(c, add_certificate, certificates);
     json_t *all = json_pack(
-        "{s:f, s:o, s:b, s:s, s:f, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "epsilon",
-        c->answer.epsilon, "epsilon_certified",
+        "{s:o, s:o, s:b, s:s?, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "epsilon",
+        targeted ? json_real(c->answer.epsilon) : json_null(), "epsilon_certified",
         c->certified > 0 ? json_real(c->certified) : json_null(), "calibrated",
-        c->request->calibrated, "target", tem_target_name(c->wish.target), "wanted", c->wish.wanted,
-        "words",
+        c->request->calibrated, "target", targeted ? tem_target_name(c->wish.target) : NULL,
+        "wanted", targeted ? json_real(c->wish.wanted) : json_null(), "words",
         c->wish.word_count > 0 ? json_integer((json_int_t)c->wish.word_count) : json_null(),
         "quantile", c->wish.quantile > 0 ? json_real(c->wish.quantile) : json_null(), "prior",
-        c->request->prior_name, "answer", point_as_json(&c->answer), "exposed",
-        exposed_as_json(c->model, c->exposed, c->exposed_count), "curve", curve, "certificates",
-        certificates);
+        c->request->prior_name, "answer", targeted ? point_as_json(&c->answer) : json_null(),
+        "exposed", exposed_as_json(c->model, c->exposed, c->exposed_count), "curve", curve,
+        "certificates", certificates);
     return print_as_json(all);
 }
 
@@ -310,16 +358,17 @@ static int draw_curve(const chooser *c) {
         supports[i] = point->summary.support_median;
     }
     char label[64];
-    snprintf(label, sizeof label, "chosen: %.4g", c->answer.epsilon);
+    snprintf(label, sizeof label, has_target(c->request) ? "chosen: %.4g" : "half stays: %.4g",
+             c->answer.epsilon);
     const plot_curve curves[] = {
-        {"N_w, median", epsilons, selves, c->curve_count, false, false, 0},
-        {"Bayes success", epsilons, successes, c->curve_count, false, false, 0},
-        {"S_w, median (right)", epsilons, supports, c->curve_count, false, true, 0},
+        {"median word stays itself", epsilons, selves, c->curve_count, false, false, 0},
+        {"best guess is right", epsilons, successes, c->curve_count, false, false, 0},
+        {"words in effect (right)", epsilons, supports, c->curve_count, false, true, 0},
     };
     const plot_mark mark = {label, c->answer.epsilon, true};
     const plot p = {.title = "The effects of epsilon on words",
                     .x_label = c->request->calibrated ? "epsilon (calibrated)" : "epsilon",
-                    .y_label = "probability",
+                    .y_label = "how often",
                     .right_label = "words in effect",
                     .x_log = true,
                     .right_log = true,
@@ -355,15 +404,17 @@ static int choose_with(chooser *c, const tem_accountant *accountant, const tem_r
     if (status == TEM_OK)
         status = tem_accountant_curve(accountant, &c->wish, &c->answer, run, c->curve,
                                       &c->curve_count, &error);
-    if (status == TEM_OK)
+    if (status == TEM_OK && has_target(c->request))
         status = find_exposed(c, accountant, run, &error);
-    if (status == TEM_OK)
+    if (status == TEM_OK && has_target(c->request))
         status = find_certified(c, accountant, run, &error);
     talk_end_progress();
     if (status != TEM_OK)
         return talk_error(&error);
-    if (!c->request->json)
+    if (!c->request->json && has_target(c->request))
         print_text(c);
+    else if (!c->request->json)
+        print_curve(c);
     else if (!print_json(c))
         return EXIT_FAILED;
     return c->request->plot_path != NULL ? draw_curve(c) : EXIT_DONE;
@@ -407,18 +458,22 @@ static int choose(const choose_request *r, tem_target target, double wanted) {
 
 static void print_help(const option_spec *table) {
     wrap(
-        "usage: tem choose --self P | --support N | --bayes P [OPTIONS]\n"
+        "usage: tem choose [--self P | --support N | --bayes P] [OPTIONS]\n"
         "       tem choose --bayes P MODEL... [OPTIONS]\n"
         "       tem choose --bayes P --context LM --public TEXT [OPTIONS]\n"
         "\n"
         "Finds the largest epsilon that keeps the target, and shows the effects of other\n"
-        "epsilons. tem computes them from the law, not by drawing.\n"
+        "epsilons. Without a target it only shows these effects. tem computes them from the law,\n"
+        "not by drawing.\n"
+        "\n"
         "With MODEL..., adapted models of the same words ('tem adapt') and perhaps plain ones, it\n"
         "compares how well they keep the signals of the first adapted one.\n"
+        "\n"
         "With --context, it draws and attacks a public text, and finds the epsilon at which an\n"
         "attacker who guesses by context recovers the share P of its words: a measurement.\n");
     options_print_help(stdout, table);
     wrap("\n"
+         "  tem choose\n"
          "  tem choose --self 0.5\n"
          "  tem choose --self 0.5 --quantile 0.95\n"
          "  tem choose --self 0.5 --words names-of-illnesses.txt\n"
@@ -430,11 +485,17 @@ static void print_help(const option_spec *table) {
          "no noise protects against that.");
 }
 
-static int check_request(const choose_request *r, tem_target *kind, double *wanted) {
-    if ((r->self > 0) + (r->support > 0) + (r->bayes > 0) != 1)
+/* Whether the request makes sense without a target: only for the curve of one model. */
+static bool needs_target(const choose_request *r, size_t models) {
+    return is_about_exposed(r) || r->context_path != NULL || r->text_path != NULL || models > 0;
+}
+
+static int check_request(const choose_request *r, size_t models, tem_target *kind, double *wanted) {
+    const int targets = (r->self > 0) + (r->support > 0) + (r->bayes > 0);
+    if (targets > 1 || (targets == 0 && needs_target(r, models)))
         return talk_usage("choose", "one target is needed: --self P, --support N or --bayes P");
-    *kind = r->self > 0 ? TEM_TARGET_SELF : r->support > 0 ? TEM_TARGET_SUPPORT : TEM_TARGET_BAYES;
-    *wanted = r->self + r->support + r->bayes;
+    *kind = r->support > 0 ? TEM_TARGET_SUPPORT : r->bayes > 0 ? TEM_TARGET_BAYES : TEM_TARGET_SELF;
+    *wanted = targets == 0 ? SELF_OF_CURVE : r->self + r->support + r->bayes;
     if (*kind == TEM_TARGET_SUPPORT && *wanted <= 1)
         return talk_usage("choose", "--support takes a number above 1: a word is spread over at "
                                     "least itself at any epsilon");
@@ -560,7 +621,7 @@ int command_choose(int argc, char *const *argv) {
         print_help(table);
         return EXIT_DONE;
     }
-    const int status = check_request(&r, &kind, &wanted);
+    const int status = check_request(&r, operands, &kind, &wanted);
     if (status == EXIT_DONE && (r.context_path != NULL || r.text_path != NULL))
         return choose_by_context(&r, operands);
     if (status == EXIT_DONE && operands > 0)
