@@ -104,9 +104,9 @@ static tem_text_input *read_texts(const ext_state *state, PyObject *items) {
         if (is_missing(item))
             continue;
         if (PyUnicode_Check(item))
-            texts[i].text = ext_utf8(state, item, "text", i, &bytes);
+            texts[i].text = ext_utf8(state, item, "texts", i, &bytes);
         else
-            PyErr_Format(PyExc_TypeError, "text %zd: expected a str or None, not %R", i,
+            PyErr_Format(PyExc_TypeError, "texts[%zd]: expected a str or None, not %R", i,
                          (PyObject *)Py_TYPE(item));
         if (texts[i].text == NULL) {
             free(texts);
@@ -141,7 +141,7 @@ static PyObject *fail_text(const ext_state *state, const tem_error *error) {
     if (error->line == 0 || error->file[0] != '\0')
         return ext_fail(state, error);
     named.line = 0;
-    snprintf(named.message, sizeof named.message, "text %llu: %.200s",
+    snprintf(named.message, sizeof named.message, "texts[%llu]: %.200s",
              (unsigned long long)error->line - 1, error->message);
     return ext_fail(state, &named);
 }

@@ -39,7 +39,7 @@ bool ext_ledger_name_people(const ext_state *state, const ext_ledger *ledger, te
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         Py_ssize_t bytes = 0;
-        texts[i].person = ext_utf8(state, PyTuple_GetItem(ledger->people, i), "person", i, &bytes);
+        texts[i].person = ext_utf8(state, PyTuple_GetItem(ledger->people, i), "by", i, &bytes);
         texts[i].person_bytes = (size_t)bytes;
         if (texts[i].person == NULL)
             return false;

@@ -100,7 +100,7 @@ static const char **words_of(const ext_state *state, PyObject *words) {
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; strings != NULL && i < count; i++) {
         Py_ssize_t bytes = 0;
-        strings[i] = ext_utf8(state, PyTuple_GetItem(words, i), "word", i, &bytes);
+        strings[i] = ext_utf8(state, PyTuple_GetItem(words, i), "words", i, &bytes);
         if (strings[i] != NULL && strlen(strings[i]) == (size_t)bytes)
             continue;
         error.line = (uint64_t)i + 1;

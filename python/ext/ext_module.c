@@ -57,7 +57,7 @@ static const char *refuse_surrogate(const ext_state *state, const char *what, Py
     if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
         return NULL;
     if (what != NULL)
-        PyOS_snprintf(one, sizeof one, "%s %lld: ", what, (long long)number);
+        PyOS_snprintf(one, sizeof one, "%s[%lld]: ", what, (long long)number);
     PyOS_snprintf(error.message, sizeof error.message,
                   "%sexpected text that can be UTF-8, found a lone surrogate: character %lld, "
                   "counted from 0",

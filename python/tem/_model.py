@@ -526,8 +526,9 @@ class Model:
 
     def __repr__(self) -> str:
         name = os.path.basename(self._path) if self._path else "in memory"
-        return (f"<tem.Model {name}: {len(self):,} words, {self.dimension} dimensions, "
-                f"{self.metric}>")
+        # distances that the user gave have no dimensions
+        dimensions = f"{self.dimension} dimensions, " if self.dimension > 0 else ""
+        return f"<tem.Model {name}: {len(self):,} words, {dimensions}{self.metric}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{key}</td><td>{value}</td></tr>"
@@ -657,14 +658,16 @@ class Model:
         exposed = drawn.self_quantile()
         if exposed is not None and exposed > _tem.SELF_QUANTILE_LARGE:
             warnings.warn("at this epsilon one word in 20 of the vocabulary stays itself more than "
-                          f"{exposed:.3f} of the time: these words have nearly no privacy. A "
-                          "smaller epsilon changes more; choose(self=0.5, quantile=0.95) finds one",
+                          f"about {math.floor(1000 * exposed) / 10:g} % of the time: these words "
+                          "have nearly no privacy. Use a smaller epsilon; "
+                          "choose(self=0.5, quantile=0.95) finds one",
                           PrivacyWarning, stacklevel)
             return
         median = drawn.self_median()
         if median is not None and median < _tem.SELF_MEDIAN_SMALL:
-            warnings.warn(f"at this epsilon most words become any word (themselves {median:.4f} of "
-                          "the time): nearly no text is left. A larger epsilon keeps more",
+            warnings.warn("at this epsilon the median word of a text (words by Zipf's law) stays "
+                          f"itself only about {100 * median:.2g} % of the time: nearly no text is "
+                          "left. Use a larger epsilon",
                           UtilityWarning, stacklevel)
 
     # ---- privatising ----

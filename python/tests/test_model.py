@@ -469,5 +469,7 @@ def test_errors_go_through_pickles(tmp_path):
 
 def test_shown(small, built):
     assert repr(small) == f"<tem.Model small.tem: {len(WORDS)} words, 6 dimensions, euclidean>"
+    matrix = tem.Model.build([[0, 1], [1, 0]], ["a", "b"], metric="matrix")
+    assert repr(matrix) == "<tem.Model in memory: 2 words, matrix>"
     assert "in memory" in repr(built) and "euclidean" in small._repr_html_()
     assert repr(small.words) == f"<{len(WORDS)} words>"

@@ -291,12 +291,12 @@ static tem_status refuse_run(const spending *s, const account *a, size_t refused
                             "the run costs %s, and %s of the budget of %s is left: nothing was "
                             "released",
                             needed, left, budget);
-    return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, 0, 0,
-                        "the budget of %s does not suffice for %zu of the %zu people who have "
-                        "words: the person of record %" PRIu64 " has %s left, and this run costs "
-                        "%s: nothing was released",
-                        budget, refused, s->due.size / sizeof(uint32_t), a->first_record, left,
-                        needed);
+    return core_fail_at(
+        error, TEM_ERR_BUDGET, s->job->ledger, 0, 0,
+        "the budget of %s does not suffice for %zu of the %zu people who have "
+        "words: the person of record %" PRIu64 ", counted from 1, has %s left, and this run costs "
+        "%s: nothing was released",
+        budget, refused, s->due.size / sizeof(uint32_t), a->first_record, left, needed);
 }
 
 /* TEM_ERR_BUDGET if an account has less left than the words due to it cost. */

@@ -57,7 +57,7 @@ tem_status records_header(record_reader *r, const char *record, size_t size, tem
             error, TEM_ERR_FORMAT, "", 0, 0,
             "%s is %s in the header, which has %u field%s (names are "
             "case-sensitive; is the format right?%s)",
-            r->person ? "the field that names people or groups" : "the field of the text",
+            r->person ? "the field that names people, groups or labels" : "the field of the text",
             search.found == 0 ? "not" : "twice", r->columns, r->columns == 1 ? "" : "s",
             r->columns == 1 ? " CSV has commas between fields, TSV tabs" : "");
     return status;

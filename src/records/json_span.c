@@ -15,7 +15,7 @@ typedef struct scanner {
     const char *data;
     size_t size, at;
     tem_error *error;
-    bool person; /* the field names people or groups */
+    bool person; /* the field names people, groups or labels */
 } scanner;
 
 /* A record that ends too early is often the first line of an object over several lines. */
@@ -28,7 +28,7 @@ static tem_status expected(const scanner *s, const char *what) {
 static tem_status expected_field(const scanner *s, const char *how) {
     return core_fail_at(
         s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s%s",
-        s->person ? "the field that names people or groups" : "the field of the text", how);
+        s->person ? "the field that names people, groups or labels" : "the field of the text", how);
 }
 
 static int peek(const scanner *s) {
@@ -241,8 +241,9 @@ static tem_status scan_member(scanner *s, const char *field, record_span *span, 
     if (!is_field_value(s, value, &quoting)) {
         s->at = value;
         return expected(
-            s, s->person ? "a string or a whole number in the field that names people or groups"
-                         : "a string or null in the field of the text");
+            s, s->person
+                   ? "a string or a whole number in the field that names people, groups or labels"
+                   : "a string or null in the field of the text");
     }
     *span = (record_span){value, s->at, quoting};
     ++*found;

@@ -945,7 +945,7 @@ static void test_by_person(void **state) {
         assert_int_equal(run_text(two, job, stream, false, &error), TEM_ERR_BUDGET);
         assert_false(is_there(output));
         assert_non_null(strstr(error.message, "for 2 of the 2 people who have words"));
-        assert_non_null(strstr(error.message, "record 1 "));
+        assert_non_null(strstr(error.message, "record 1, counted from 1, "));
         assert_true(spent_in_ledger() == 10);
     }
 }
@@ -959,7 +959,7 @@ static void test_first_record_that_costs(void **state) {
                               "{\"text\":\"the movie was good\",\"who\":\"ann\"}\n",
                               false, &error),
                      TEM_ERR_BUDGET);
-    assert_non_null(strstr(error.message, "the person of record 2 "));
+    assert_non_null(strstr(error.message, "the person of record 2, counted from 1, "));
 }
 
 /* A pipe stops at the person who has none left; what comes before is out and charged. */
@@ -1333,7 +1333,7 @@ static void test_texts_of_people(void **state) {
     assert_int_equal(tem_job_charge(two, &job, documents, 3, NULL, &balance, &error),
                      TEM_ERR_BUDGET);
     assert_non_null(
-        strstr(error.message, "for 1 of the 2 people who have words: the person of record 1 "));
+        strstr(error.message, "for 1 of the 2 people who have words: the person of record 1, "));
     assert_true(spent_in_ledger() == 0);
     assert_int_equal(tem_job_charge(two, &job, documents, 2, NULL, &balance, NULL), TEM_OK);
     assert_true(balance.people == 2 && balance.left == 0 && spent_in_ledger() == 10);
