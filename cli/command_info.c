@@ -105,8 +105,10 @@ static void print_text(const looked_at *l) {
     printf("model       %s\n", default_model_path());
     printf("size        %s\n", talk_bytes(info->file_bytes));
     printf("words       %s\n", talk_count(info->words));
-    printf("unreachable %s of them: tem finds them in no text, so they are only outputs\n",
-           talk_count(l->unreachable));
+    printf(
+        "unreachable %s of them: tem folds and cuts texts, and then none has them; they are only "
+        "drawn\n",
+        talk_count(l->unreachable));
     if (info->excluded > 0)
         printf("excluded    %s of them are never outputs\n", talk_count(info->excluded));
     if (info->dimension > 0)

@@ -224,10 +224,14 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
               info->epsilon);
     const bool brief = quiet || !(r->common.verbose || r->dry_run);
     if (why_not_private == NULL)
-        talk_note(brief, "s = %.6f, gamma = %.4f; cost %s per unit of distance, %s at most",
-                  info->s, info->gamma,
-                  talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
-                  talk_count((uint64_t)ceil((double)counts->words * info->epsilon_gamma)));
+        talk_note(
+            brief,
+            "s = %.6f, gamma = %.4f\n"
+            "The run %s %s per unit of distance (words x epsilon), at most %s (words x epsilon "
+            "x gamma).",
+            info->s, info->gamma, r->dry_run ? "would cost" : "costs",
+            talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
+            talk_count((uint64_t)ceil((double)counts->words * info->epsilon_gamma)));
     else /* PRIVACY: printed also if the user asked for quiet. No cost: it would be a bound. */
         talk_note(false, "tem: warning: the output %s private: %s.",
                   r->dry_run ? "would NOT be" : "is NOT", why_not_private);
