@@ -80,6 +80,41 @@ export interface Tem {
 
   /** The k nearest words on a plane: their two principal components, with the word at 0, 0. */
   map(id: number, k: number): (Neighbour & { x: number, y: number })[];
+
+  /** A picture as SVG text, with a title and a description for screen readers; tem_picture.h says
+   *  what it shows. Text has the colour of its surroundings; a page chooses the other colours by
+   *  the classes of the parts. width: in pixels, 360 unless given. */
+  picture(kind: "law", data: PictureOfLaw): string;
+  picture(kind: "curve", data: PictureOfCurve): string;
+  picture(kind: "map", data: PictureOfMap): string;
+}
+
+/** The law of a word as bars. */
+export interface PictureOfLaw {
+  title: string;
+  width?: number;
+  bars: { word: string, probability: number, isMarked?: boolean }[];
+  /** Words without a bar, and their probability together. */
+  otherWords?: number;
+  otherProbability?: number;
+}
+
+/** Shares against epsilon. */
+export interface PictureOfCurve {
+  title: string;
+  width?: number;
+  epsilons: number[];
+  /** One value for each epsilon, 0 to 1; NaN where it is not known. */
+  series: { name: string, values: number[] }[];
+  /** An epsilon to mark. */
+  chosen?: number;
+}
+
+/** Words on a plane; the first is in the middle. */
+export interface PictureOfMap {
+  title: string;
+  width?: number;
+  points: { word: string, x: number, y: number, probability: number, isMarked?: boolean }[];
 }
 
 export interface Mechanism {

@@ -9,6 +9,20 @@ const STATUS = ["ok", "argument", "memory", "file", "exists", "format", "version
 const OOV = { uniform: 1, drop: 2, mask: 3, "keep-unsafe": 4 };
 const PUNCTUATION = { drop: 1, keep: 2, word: 3 };
 const KINDS = ["punctuation", "word"];
+// What each kind of picture shows, as strings and numbers (bridge_picture.h, in the same order).
+const PICTURES = {
+  law: ({ title, width = 0, bars, otherWords = 0, otherProbability = 0 }) => ({
+    strings: [title, ...bars.map((bar) => bar.word)],
+    numbers: [width, otherWords, otherProbability,
+      ...bars.flatMap((bar) => [bar.probability, Number(Boolean(bar.isMarked))])] }),
+  curve: ({ title, width = 0, epsilons, series, chosen = 0 }) => ({
+    strings: [title, ...series.map((line) => line.name)],
+    numbers: [width, chosen, epsilons.length, ...epsilons, ...series.flatMap((line) => line.values)] }),
+  map: ({ title, width = 0, points }) => ({
+    strings: [title, ...points.map((point) => point.word)],
+    numbers: [width, ...points.flatMap((point) =>
+      [point.x, point.y, point.probability, Number(Boolean(point.isMarked))])] }),
+};
 const DISTANCE_ONE = 65536;
 const ENTROPY_BYTES = 64;
 const TEXT_BYTES_MAX = 1 << 28; // 256 MiB: the module has 1 GiB of memory
@@ -294,6 +308,19 @@ export class Tem {
       entry.y = places[2 * i + 1];
     });
     return this.named(near);
+  }
+
+  picture(kind, data) {
+    const core = this.#core;
+    const { strings, numbers } = choice(PICTURES, kind, undefined, "the kind of picture")(data);
+    const text = encoder.encode(strings.map((one) => `${checkText(one).replaceAll("\0", "")}\0`)
+      .join(""));
+    return core.with(text, (words, textBytes) =>
+      core.with(Float64Array.from(numbers), (values, numberBytes) => {
+        core.check("bridge_picture", Object.keys(PICTURES).indexOf(kind), words, textBytes, values,
+          numberBytes, core.numbers);
+        return core.resultString(core.read(Uint32Array, 1, core.numbers)[0]);
+      }));
   }
 
   // The results of a call as ids and distances.

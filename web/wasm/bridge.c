@@ -8,6 +8,7 @@
  * PRIVACY: the module draws only from the model whose hash was compiled in (web_model_load), and
  * only with fresh random bytes from the caller (begin). Memory that held a text is erased. */
 #include "bridge.h"
+#include "bridge_picture.h"
 
 #include "core/hash.h"
 #include "core/memory.h"
@@ -322,5 +323,19 @@ EXPORT tem_status bridge_explain(const tem_mechanism *mechanism, uint32_t id, ui
         }
     }
     core_free(row);
+    return status;
+}
+
+/* ---- pictures ---- */
+
+/* Results: the picture, *bytes long. bridge_picture.h says what the strings and numbers are. */
+EXPORT tem_status bridge_picture(uint32_t kind, const char *strings, size_t string_bytes,
+                                 const double *numbers, size_t number_bytes, uint32_t *bytes) {
+    picture_data data = {strings, string_bytes, numbers, number_bytes / sizeof *numbers};
+    core_buffer_clear(&results);
+    tem_status status =
+        bridge_draw_picture((bridge_picture_kind)kind, &data, &results, &last_error);
+    if (status == TEM_OK)
+        *bytes = (uint32_t)results.size;
     return status;
 }
