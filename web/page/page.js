@@ -1,0 +1,370 @@
+// The page: connects what a reader does with the worker, and what the worker says with the screen.
+// All computing is in the worker. Nothing here is stored, and nothing is sent anywhere.
+import { element, showFacts, showPicture } from "./dom.js";
+import { makeEffects } from "./effects.js";
+import { examples } from "./examples.js";
+import { startWorker } from "./link.js";
+import { amount, count, plural, share } from "./sentences.js";
+import { makeWordsView } from "./words_view.js";
+import { showWord } from "./word_card.js";
+
+const PLAIN = { least: 1, most: 4, step: 0.05, first: 2.3 };
+const TYPING_MS = 120; // the text goes to the worker so long after the last key
+const TEXT_MAX = 4 << 20; // characters
+
+const inlined = (id) => {
+  const block = element(id);
+  const content = block.textContent;
+  block.remove(); // the worker has it; seven megabytes less
+  return content;
+};
+
+const effects = makeEffects(JSON.parse(element("curve-data").textContent));
+const settings = { epsilon: PLAIN.first, calibrated: false };
+const state = { words: 0, unknown: 0, stayed: null, hits: null, notable: 0, spent: null };
+let certificates = [];
+let typing = 0;
+
+const view = makeWordsView(element("words"), (index) => showChosen(index));
+const call = startWorker(
+  element("worker-source").textContent,
+  (event) => handlers[event.event](event),
+  fail,
+);
+
+function say(sentence) {
+  element("status").textContent = sentence;
+}
+
+function fail() {
+  say("Something failed, and nothing was released. Reload the page, and try a shorter text.");
+}
+
+// ---------------------------------------------------------------- the worker's events
+
+const handlers = {
+  text({ words, unknown, notable, blocks }) {
+    Object.assign(state, { words, unknown, notable, stayed: null, hits: null });
+    view.setText(words, blocks);
+    showCounts();
+    showOutcome();
+  },
+  drawn: ({ from, outputs, stayed }) => view.setDrawn(from, outputs, stayed),
+  complete({ stayed, spent }) {
+    Object.assign(state, { stayed, spent });
+    showOutcome();
+    showBudget();
+    if (view.chosen < 0 && state.words > 0) view.begin(state.notable);
+    else if (view.chosen >= 0) showChosen(view.chosen);
+    else element("word").hidden = true;
+  },
+  failed: fail,
+  shaded: ({ from, values }) => view.setShades(from, values),
+  guessed: ({ from, outputs, hits }) => view.setGuesses(from, outputs, hits),
+  finished({ hits }) {
+    state.hits = hits;
+    showOutcome();
+  },
+};
+
+// ---------------------------------------------------------------- sentences
+
+function showCounts() {
+  const unknown = state.unknown
+    ? ` tem does not know ${count(state.unknown)} of them; each becomes any word.`
+    : "";
+  element("counts").textContent = state.words
+    ? `${plural(state.words, "word")}.${unknown}`
+    : "Type, paste, or take an example.";
+}
+
+function showOutcome() {
+  const isAttacker = document.querySelector("[name=view]:checked").value === "attacker";
+  const { words, stayed, hits } = state;
+  const part = (n) => `${count(n)} of ${plural(words, "word")} (${share(n / words)})`;
+  let sentence = "";
+  if (words && stayed === null) sentence = "Drawing …";
+  else if (words && isAttacker && hits === null) sentence = "The attacker is guessing …";
+  else if (words && isAttacker) {
+    sentence = `The best guess, word by word, is right for ${part(hits)}.`;
+  } else if (words) sentence = `${part(stayed)} stayed themselves in this draw.`;
+  element("outcome").textContent = sentence;
+}
+
+function showEffect() {
+  const at = effects.at(settings.calibrated, settings.epsilon);
+  showFacts(element("effect"), [
+    {
+      name: "Stays itself",
+      value: share(at.self),
+      sentence: "of the time a typical word comes out unchanged.",
+    },
+    {
+      name: "An attacker is right",
+      value: share(at.guess),
+      sentence:
+        "of the time the best guess at a word is right. " +
+        `Without seeing anything: ${share(effects.blind)}, by always saying “the”.`,
+    },
+    {
+      name: "Still useful",
+      value: at.accuracy === null ? "not measured" : share(at.accuracy),
+      sentence:
+        "of film reviews are judged rightly, as good or bad, by a program that learned from private " +
+        `text. From original text: ${share(effects.original)}. By chance: 50\u00a0%.`,
+    },
+  ]);
+  element("proof").textContent = settings.calibrated
+    ? "Calibrated: a proof for exactly these words. It allows less noise at the same epsilon, so " +
+      "compare settings by the numbers above, not by epsilon."
+    : "Plain: the proof of the original paper, which holds for any vocabulary.";
+}
+
+function showBudget() {
+  const { spent, words } = state;
+  showFacts(element("budget"), [
+    {
+      name: "Released",
+      value: amount(spent.released),
+      sentence: spent.releases
+        ? `${plural(spent.releases, "release")}, ${plural(spent.releasedWords, "word")} in all. ` +
+          "Each word costs the epsilon it was drawn with."
+        : "You have not copied or downloaded anything yet.",
+    },
+    {
+      name: "Next release",
+      value: amount(words * settings.epsilon),
+      sentence: `${plural(words, "word")} times epsilon ${amount(settings.epsilon)}.`,
+    },
+    {
+      name: "Drawn on this page",
+      value: amount(spent.drawn),
+      sentence:
+        `${plural(spent.drawnWords, "draw")} of a word so far. It would cost this much if all ` +
+        "of it were released.",
+    },
+  ]);
+}
+
+async function showCurve() {
+  const { calibrated, epsilon } = settings;
+  element("curve-answer").textContent =
+    "Further left less can be guessed, and less can be learned. A good choice lies where the two " +
+    `lines are far apart. You have chosen ${amount(epsilon)}.`;
+  element("curve-note").textContent =
+    "Guess: computed from the law of the mechanism; the attacker expects words as often as Zipf’s " +
+    "law says. Classifier: IMDB film reviews, mean of five trials, measured at " +
+    `${calibrated ? "0.8, 1, 1.2 and 1.5" : "1.5, 1.9, 2.3 and 2.7"} (docs/EVALUATION.md).`;
+  const width = Math.round(Math.min(640, Math.max(260, element("curve").clientWidth || 360)));
+  showPicture(
+    element("curve"),
+    await call("tem.picture", "curve", effects.picture(calibrated, epsilon, width)),
+  );
+}
+
+// ---------------------------------------------------------------- one word
+
+let isShowing = false;
+let nextShown = -1;
+
+// Shows a word; while one is being computed, only the last request waits.
+async function showChosen(index) {
+  nextShown = index;
+  if (isShowing) return;
+  isShowing = true;
+  while (nextShown >= 0) {
+    const now = nextShown;
+    nextShown = -1;
+    await showWord(call, now).catch(fail);
+  }
+  isShowing = false;
+}
+
+// ---------------------------------------------------------------- settings
+
+let isSetting = false;
+let isSettingStale = false;
+
+// Sends the settings; while the worker is busy with them, only the last ones wait.
+async function sendSettings() {
+  isSettingStale = true;
+  if (isSetting) return;
+  isSetting = true;
+  while (isSettingStale) {
+    isSettingStale = false;
+    await call("set", { ...settings }).catch(fail);
+    await showCurve().catch(fail);
+  }
+  isSetting = false;
+}
+
+function valueText() {
+  const { self: stays } = effects.at(settings.calibrated, settings.epsilon);
+  return `epsilon ${settings.epsilon}: a typical word stays itself in ${share(stays)} of cases`;
+}
+
+function applySettings() {
+  const range = element("epsilon-range");
+  const number = element("epsilon");
+  if (settings.calibrated) {
+    const place = certificates.findIndex(({ epsilon }) => epsilon === settings.epsilon);
+    Object.assign(range, { min: 0, max: certificates.length - 1, step: 1, value: place });
+    Object.assign(number, {
+      min: certificates[0].epsilon,
+      max: certificates.at(-1).epsilon,
+      step: "any",
+    });
+  } else {
+    Object.assign(range, {
+      min: PLAIN.least,
+      max: PLAIN.most,
+      step: PLAIN.step,
+      value: settings.epsilon,
+    });
+    Object.assign(number, { min: PLAIN.least, max: PLAIN.most, step: PLAIN.step });
+  }
+  number.value = settings.epsilon;
+  range.setAttribute("aria-valuetext", valueText());
+  showEffect();
+  sendSettings();
+}
+
+const nearest = (list, value, key) =>
+  list.reduce((best, one) =>
+    Math.abs(one[key] - value) < Math.abs(best[key] - value) ? one : best,
+  );
+
+// The epsilon to use for a number that a reader typed.
+function allowed(value) {
+  if (settings.calibrated) return nearest(certificates, value, "epsilon").epsilon;
+  return Math.min(PLAIN.most, Math.max(PLAIN.least, Math.round(value * 1000) / 1000));
+}
+
+element("epsilon-range").addEventListener("input", ({ target }) => {
+  const value = Number(target.value);
+  settings.epsilon = settings.calibrated ? certificates[value].epsilon : allowed(value);
+  applySettings();
+});
+
+element("epsilon").addEventListener("change", ({ target }) => {
+  const wanted = Number(target.value);
+  if (target.value !== "" && Number.isFinite(wanted)) settings.epsilon = allowed(wanted);
+  if (target.value !== "" && settings.epsilon !== wanted) {
+    say(
+      settings.calibrated
+        ? `Certificates exist for some epsilons only. The nearest is ${settings.epsilon}.`
+        : `Epsilon can be ${PLAIN.least} to ${PLAIN.most} on this page.`,
+    );
+  }
+  applySettings();
+});
+
+// The other proof begins with the epsilon that has about the same noise.
+for (const radio of document.querySelectorAll("[name=proof]")) {
+  radio.addEventListener("change", async () => {
+    const { s } = await call("mechanism.info");
+    settings.calibrated = radio.value === "calibrated";
+    settings.epsilon = settings.calibrated
+      ? nearest(certificates, s, "s").epsilon
+      : allowed(Math.round((2 * s) / PLAIN.step) * PLAIN.step);
+    applySettings();
+  });
+}
+
+// ---------------------------------------------------------------- the text
+
+function sendText() {
+  typing = 0;
+  const { value } = element("original");
+  if (value.length > TEXT_MAX) {
+    say("This text is too long for a browser. Use the command tem instead.");
+    return;
+  }
+  call("text", value).catch(fail);
+}
+
+element("original").addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(sendText, TYPING_MS);
+});
+
+for (const button of document.querySelectorAll("[data-example]")) {
+  button.addEventListener("click", () => {
+    element("original").value = examples[button.dataset.example];
+    sendText();
+  });
+}
+
+for (const radio of document.querySelectorAll("[name=view]")) {
+  radio.addEventListener("change", () => {
+    document.body.classList.toggle("attacker", radio.value === "attacker");
+    view.show(radio.value);
+    showOutcome();
+  });
+}
+
+element("previous").addEventListener("click", () => view.choose(view.chosen - 1));
+element("next").addEventListener("click", () => view.choose(view.chosen + 1));
+element("redraw").addEventListener("click", async () => {
+  await call("redraw").catch(fail);
+  say("Drawn again. Releasing this draw, too, would cost its full price again.");
+});
+
+// ---------------------------------------------------------------- releases
+
+async function release() {
+  const released = await call("release");
+  if (!released) {
+    say("The text is still being drawn. Try again in a moment.");
+    return null;
+  }
+  state.spent = released.spent;
+  showBudget();
+  return released.text;
+}
+
+element("copy").addEventListener("click", async () => {
+  try {
+    const text = await release();
+    if (text === null) return;
+    await navigator.clipboard.writeText(text);
+    say("Copied. What you copy counts as released.");
+  } catch {
+    say("This browser does not let the page copy. Use Download.");
+  }
+});
+
+element("download").addEventListener("click", async () => {
+  const text = await release().catch(fail);
+  if (text === null || text === undefined) return;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text, "\n"], { type: "text/plain" }));
+  link.download = "private.txt";
+  link.click();
+  URL.revokeObjectURL(link.href);
+  say("Downloaded. What you download counts as released.");
+});
+
+// Whoever copies a selection of the private text releases it, too.
+element("words").addEventListener("copy", () => release().catch(fail));
+
+// ---------------------------------------------------------------- start
+
+async function start() {
+  const { info, certificates: proved } = await call("start", inlined("program"), inlined("model"));
+  certificates = proved;
+  element("about").textContent =
+    `tem ${info.version}. The model has ${count(info.words)} English words in ${info.dimensions} ` +
+    `dimensions; ${count(info.excluded)} offensive ones are never drawn. ` +
+    `Hash of the model: ${info.hash}. ` +
+    "This page makes no request to any server.";
+  document.body.classList.add("ready");
+  applySettings();
+  element("original").value ||= examples.review;
+  sendText();
+}
+
+start().catch(() => {
+  say("This browser cannot run the program. It needs WebAssembly and workers.");
+  element("about").textContent = "";
+});

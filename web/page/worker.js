@@ -1,0 +1,295 @@
+// The worker of the page: holds the model, the text and its draws, so that typing never waits.
+//
+// A message is {id, call, args}; the answer is {id, result} or {id, error}. `call` is a method of
+// the package, "tem.find" or "mechanism.explain", or one of `calls` below. Work on a long text is
+// done in slices: between two slices the worker answers messages, and a newer text or epsilon ends
+// the older work. Results of such work are events: {event, version, ...}.
+//
+// No answer to an error contains text: it has the status of the failure alone.
+import { load } from "../tem/index.js";
+
+const SLICE_MS = 12;
+const BATCH_WORDS = 16; // drawn by one call; a word takes up to 3 ms when it first occurs
+const BLOCK_WORDS = 80; // a block of the display ends at the first sentence end after so many
+const BLOCK_WORDS_MAX = 160;
+
+let tem = null;
+let mechanism = null;
+let epsilon = 0;
+let version = 0; // of the displayed draws; work for an older version stops
+let text = "";
+let pieces = [];
+let words = []; // pieces that are words, in order
+let blocks = { starts: new Int32Array(0), lines: new Int32Array(0) };
+let draws = []; // one id for each word; undefined: not drawn yet
+let isReleased = false; // the draws shown now were copied or downloaded
+let stays = new Map(); // id -> N_w under this mechanism
+const names = []; // words by id, as far as they were needed
+let guesses = new Map(); // output id -> best guess under this mechanism
+const spent = { drawnWords: 0, drawn: 0, releasedWords: 0, released: 0, releases: 0 };
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
+const report = (event, content) => self.postMessage({ event, version, ...content });
+
+function decode(base64) {
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+
+const isWord = (piece) => piece.kind !== "punctuation";
+const spelling = (source, piece) => source.slice(piece.start, piece.end);
+
+// Cuts the words into the blocks of the display: one or more per line. starts[i] is the first word
+// of block i, lines[i] is the number of line ends before it.
+function cutBlocks(source, all) {
+  const starts = [];
+  const lines = [];
+  let word = 0;
+  let end = 0;
+  const begin = (lineEnds) => {
+    starts.push(word);
+    lines.push(lineEnds);
+  };
+  begin(0);
+  for (const piece of all) {
+    let lineEnds = 0;
+    for (let i = end; i < piece.start; i++) if (source.charCodeAt(i) === 10) lineEnds++;
+    end = piece.end;
+    if (lineEnds) begin(lineEnds);
+    const length = word - starts[starts.length - 1];
+    if (!isWord(piece)) {
+      if (length >= BLOCK_WORDS && ".!?".includes(source[piece.start])) begin(0);
+      continue;
+    }
+    if (length >= BLOCK_WORDS_MAX) begin(0);
+    word++;
+  }
+  return { starts: Int32Array.from(starts), lines: Int32Array.from(lines) };
+}
+
+// Keeps the draws of the words before and after an edit. A word that was drawn once has its law
+// whether or not its neighbours changed.
+// PRIVACY: the draws of a released text are not kept. A second release that shared them would show
+// where the text was edited; each release is a draw of its own, with its full cost.
+function keepDraws(oldText, oldWords, oldDraws) {
+  const kept = new Array(words.length);
+  if (isReleased) return kept;
+  const same = (i, j) =>
+    oldWords[i].id === words[j].id && spelling(oldText, oldWords[i]) === spelling(text, words[j]);
+  const least = Math.min(oldWords.length, words.length);
+  let before = 0;
+  while (before < least && same(before, before)) {
+    kept[before] = oldDraws[before];
+    before++;
+  }
+  const shift = words.length - oldWords.length;
+  for (let i = oldWords.length - 1; i >= before && i + shift >= before && same(i, i + shift); i--) {
+    kept[i + shift] = oldDraws[i];
+  }
+  return kept;
+}
+
+// Runs `step` for i = 0, 1, ... until `count`, in slices. Returns false if a newer version began.
+// `tell(from, to)` reports each finished slice.
+async function inSlices(count, step, tell) {
+  const mine = version;
+  let from = 0;
+  let until = performance.now() + SLICE_MS;
+  for (let i = 0; i < count; i++) {
+    step(i);
+    if (performance.now() < until && i + 1 < count) continue;
+    tell(from, i + 1);
+    from = i + 1;
+    await pause();
+    if (version !== mine) return false;
+    until = performance.now() + SLICE_MS;
+  }
+  return true;
+}
+
+// Draws the words of one batch that have no draw yet.
+function drawBatch(batch) {
+  const wanted = [];
+  const end = Math.min(words.length, (batch + 1) * BATCH_WORDS);
+  for (let i = batch * BATCH_WORDS; i < end; i++) if (draws[i] === undefined) wanted.push(i);
+  const drawn = mechanism.drawMany(Int32Array.from(wanted, (i) => words[i].id));
+  wanted.forEach((i, place) => {
+    draws[i] = drawn[place];
+  });
+  spent.drawnWords += wanted.length;
+  spent.drawn += wanted.length * epsilon;
+}
+
+// The word that the page explains first: the longest known one at the beginning of the text.
+function notableWord() {
+  const first = words.slice(0, 40).map((word) => (word.id < 0 ? 0 : word.end - word.start));
+  return Math.max(0, first.indexOf(Math.max(...first)));
+}
+
+function nameOf(id) {
+  if (names[id] === undefined) names[id] = tem.word(id);
+  return names[id];
+}
+
+function staysOf(id) {
+  if (id < 0) return 0;
+  if (!stays.has(id)) stays.set(id, mechanism.self(id));
+  return stays.get(id);
+}
+
+function guessOf(output) {
+  if (!guesses.has(output)) guesses.set(output, mechanism.guess(output));
+  return guesses.get(output);
+}
+
+// Draws what is not drawn yet, then computes shades, then guesses: the order in which a reader
+// wants to see them.
+async function showDraws() {
+  if (!mechanism) return;
+  const mine = ++version;
+  const unknown = words.filter((word) => word.id < 0).length;
+  report("text", { words: words.length, unknown, notable: notableWord(), blocks });
+  const batches = Math.ceil(words.length / BATCH_WORDS);
+  const drawn = await inSlices(batches, drawBatch, (firstBatch, endBatch) => {
+    const from = firstBatch * BATCH_WORDS;
+    const to = Math.min(words.length, endBatch * BATCH_WORDS);
+    const outputs = draws.slice(from, to).map(nameOf);
+    const stayed = Uint8Array.from(draws.slice(from, to), (id, i) => id === words[from + i].id);
+    report("drawn", { from, outputs, stayed });
+  });
+  if (!drawn) return;
+  report("complete", { stayed: draws.filter((id, i) => id === words[i].id).length, spent });
+  const shaded = await inSlices(
+    words.length,
+    (i) => staysOf(words[i].id),
+    (from, to) => {
+      const values = Float32Array.from(words.slice(from, to), (word) => staysOf(word.id));
+      report("shaded", { from, values });
+    },
+  );
+  if (!shaded || mine !== version) return;
+  let hits = 0;
+  const guessed = await inSlices(
+    words.length,
+    (i) => guessOf(draws[i]),
+    (from, to) => {
+      const found = draws.slice(from, to).map((id) => guessOf(id));
+      const right = Uint8Array.from(found, (guess, i) => guess.id === words[from + i].id);
+      for (const one of right) hits += one;
+      report("guessed", { from, outputs: found.map((guess) => guess.word), hits: right });
+    },
+  );
+  if (guessed) report("finished", { hits });
+}
+
+function work() {
+  showDraws().catch(() => report("failed", {}));
+}
+
+// The private text: the drawn words, with the line ends of the original and one space between
+// words. The native command writes the same for a file of such lines.
+function privateText() {
+  let result = "";
+  for (let block = 0; block < blocks.starts.length; block++) {
+    const from = blocks.starts[block];
+    const to = block + 1 < blocks.starts.length ? blocks.starts[block + 1] : words.length;
+    const line = draws.slice(from, to).map(nameOf).join(" ");
+    const isNewLine = block === 0 || blocks.lines[block] > 0;
+    result += "\n".repeat(blocks.lines[block]) + (isNewLine || !line ? "" : " ") + line;
+  }
+  return result;
+}
+
+// Where in the law of a word its draw is: how likely, and how many words are nearer.
+function placeOf(id, output) {
+  for (const top of [64, 2048, tem.info().words]) {
+    const { entries } = mechanism.explain(id, top);
+    const rank = entries.findIndex((entry) => entry.id === output);
+    if (rank >= 0) return { rank, probability: entries[rank].probability };
+  }
+  return null;
+}
+
+const calls = {
+  async start(program, model) {
+    tem = await load({ wasm: decode(program), model: decode(model) });
+    return { info: tem.info(), certificates: tem.certificates() };
+  },
+
+  set(settings) {
+    const next = tem.mechanism(settings);
+    if (mechanism) mechanism.free();
+    mechanism = next;
+    epsilon = settings.epsilon;
+    stays = new Map();
+    guesses = new Map();
+    return calls.redraw();
+  },
+
+  text(next) {
+    const old = [text, words, draws];
+    text = next;
+    pieces = tem.pieces(text);
+    words = pieces.filter(isWord);
+    blocks = cutBlocks(text, pieces);
+    draws = keepDraws(...old);
+    isReleased = false;
+    work();
+  },
+
+  redraw() {
+    draws = new Array(words.length);
+    isReleased = false;
+    work();
+    return mechanism.info();
+  },
+
+  // What the page shows of word number i.
+  word(i, bars, points) {
+    if (i >= words.length || draws[i] === undefined) return null;
+    const { id } = words[i];
+    const output = draws[i];
+    const shown = {
+      input: id < 0 ? spelling(text, words[i]) : tem.word(id),
+      isKnown: id >= 0,
+      output: tem.word(output),
+      guess: mechanism.guess(output),
+      others: mechanism.posterior(output, 4),
+    };
+    shown.isHit = shown.guess.id === id;
+    if (id < 0) return shown;
+    const law = mechanism.explain(id, points);
+    const likely = new Map(law.entries.map((entry) => [entry.id, entry.probability]));
+    const map = tem.map(id, points).map((at) => ({ ...at, probability: likely.get(at.id) || 0 }));
+    return { ...shown, law: mechanism.explain(id, bars), place: placeOf(id, output), map };
+  },
+
+  // The private text, which is released with this call: the same draws are charged once.
+  release() {
+    if (draws.includes(undefined)) return null; // includes also finds places never filled
+    if (!isReleased && words.length) {
+      spent.releases++;
+      spent.releasedWords += words.length;
+      spent.released += words.length * epsilon;
+      isReleased = true;
+    }
+    return { text: privateText(), spent };
+  },
+};
+
+function perform(call, args) {
+  const [owner, name] = call.split(".");
+  if (owner === "tem") return tem[name](...args);
+  if (owner === "mechanism") return mechanism[name](...args);
+  return calls[call](...args);
+}
+
+self.addEventListener("message", async ({ data: { id, call, args } }) => {
+  try {
+    self.postMessage({ id, result: await perform(call, args) });
+  } catch (error) {
+    self.postMessage({ id, error: error.status || error.name });
+  }
+});
