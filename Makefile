@@ -6,8 +6,8 @@ TIME    = 60
 # Options of meson setup, for a build directory that does not exist yet.
 OPTIONS =
 
-.PHONY: all run raw check test test-planted test-cluster wheel wasm test-wasm fuzz bench install \
-	clean help format
+.PHONY: all run raw check test test-planted test-cluster wheel wasm test-wasm page test-page fuzz \
+	bench install clean help format
 
 all:
 	@tools/packages build
@@ -57,6 +57,14 @@ wasm: all
 test-wasm: wasm
 	@web/tests/run $(BUILD) $(WEB)
 
+page: wasm
+	@web/page/make-page $(WEB)/tem.wasm $(WEB)/default.temweb $(WEB)/page.html
+	@echo "made $(WEB)/page.html"
+
+test-page: page
+	@tools/packages page
+	@web/tests/run-page $(BUILD) $(WEB)
+
 fuzz:
 	@tools/packages test
 	@fuzz/run $(TIME)
@@ -100,6 +108,8 @@ help:
 	@echo "make wheel            make $(BUILD)/wheel/tem-*.whl, a Python wheel that needs no library"
 	@echo "make wasm             build $(WEB)/tem.wasm, its model and the npm package (docs/WEB.md)"
 	@echo "make test-wasm        compare that package with the native program"
+	@echo "make page             make $(WEB)/page.html, the page on which text never leaves the browser"
+	@echo "make test-page        test that page in chromium"
 	@echo "make fuzz TIME=60     fuzz each target for TIME seconds"
 	@echo "make bench IMDB=DIR   measure tem beside the alternatives, write docs/BENCHMARKS.md"
 	@echo "make install PREFIX=  install under PREFIX ($(PREFIX)), with pkg-config"
