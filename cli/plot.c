@@ -34,8 +34,8 @@ int plot_check(const char *command, const char *path, bool force) {
         return EXIT_FAILED;
     if (has_gnuplot())
         return EXIT_DONE;
-    fputs("tem: --plot needs gnuplot, which is not installed; Debian has it in the package "
-          "gnuplot-nox\n",
+    fputs("tem: --plot needs gnuplot, which is not installed\n"
+          "Run: sudo apt-get install gnuplot-nox\n",
           stderr);
     return EXIT_FAILED;
 }

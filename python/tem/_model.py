@@ -25,6 +25,8 @@ from ._results import (Audit, Calibration, Choice, DocumentDistance, Entry, Expl
                        Paper, Point, Report, Summary, Tail)
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from ._channel import Channel
 
 T = TypeVar("T")
@@ -997,6 +999,22 @@ class Model:
         answer = _point(*found)
         return Choice(answer.epsilon, calibrated, target, wanted, _prior_name(prior), answer,
                       [_point(*other) for other in others])
+
+    def plot_curve(self, *, prior: Path | float = "zipf", beta: float | None = None,
+                   gamma: float | None = None, calibrated: bool = False,
+                   threads: int | None = None, progress: Progress | None = None,
+                   ax: "Axes | None" = None) -> "Axes":
+        """Plots what each epsilon does to words: how often the median word stays itself, and how
+        often the best guess of an attacker is right. Needs matplotlib.
+
+        ax: the axes to draw on, or None for a new figure. The other parameters are those of
+        `choose`. Returns the axes.
+        """
+        from . import _plot
+
+        found = self.choose(self=0.5, prior=prior, beta=beta, gamma=gamma, calibrated=calibrated,
+                            curve=True, threads=threads, progress=progress)
+        return _plot.choice(found, ax, marked=False)
 
 
 def _point(epsilon: float, epsilon_paper: float, s: float, gamma: float,

@@ -5,10 +5,13 @@ import html
 import json
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from . import _tem
 from ._errors import make
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def _shown(text: str) -> str:
@@ -251,6 +254,13 @@ class Explanation(Result):
 
     _SHOWN = ("word", "mechanism", "epsilon", "self_probability", "support", "certificate")
 
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Plots the probabilities as bars; needs matplotlib. ax: where to, or None for a new
+        figure. Returns the axes."""
+        from . import _plot
+
+        return _plot.explanation(self, ax)
+
     def _paper_text(self) -> str:
         return "" if self.paper is None else (
             f"The paper's mechanism at the same epsilon has N_w = "
@@ -421,6 +431,13 @@ class Choice(Result):
     _SHOWN = ("epsilon", "calibrated", "target", "wanted", "prior", "answer")
     _COLUMNS: ClassVar = ("epsilon", "self_median", "support_median", "entropy_mean",
                           "distance_mean", "bayes")
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Plots the curve of `choose(..., curve=True)` and the epsilon found; needs matplotlib. ax:
+        where to, or None for a new figure. Returns the axes."""
+        from . import _plot
+
+        return _plot.choice(self, ax)
 
     def _caption(self) -> str:
         return (f"epsilon {self.epsilon:g}: {self.target} {self.wanted:g}, "
