@@ -19,7 +19,7 @@ static token *read_tokens(const ext_state *state, PyObject *given) {
     if (tokens == NULL)
         return (token *)PyErr_NoMemory();
     for (Py_ssize_t i = 0; i < count; i++) {
-        tokens[i].text = ext_utf8(state, PyTuple_GetItem(given, i), "token", i, &tokens[i].bytes);
+        tokens[i].text = ext_utf8(state, PyTuple_GetItem(given, i), "tokens", i, &tokens[i].bytes);
         if (tokens[i].text == NULL) {
             free(tokens);
             return NULL;

@@ -84,7 +84,7 @@ def _each(documents: Iterable[Any]) -> tuple[list[Sequence[str] | None], list[An
             rebuilds.append(list)
             continue
         if isinstance(document, str):
-            raise TypeError(f"document {number}: expected a list of tokens, not a str; "
+            raise TypeError(f"documents[{number}]: expected a list of tokens, not a str; "
                             "`privatize` takes whole texts")
         values, rebuild = unpack(document)
         tokens.append(values)
