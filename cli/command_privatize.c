@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "fields_option.h"
 #include "format_names.h"
 #include "mechanism_options.h"
 #include "outputs.h"
@@ -24,7 +25,9 @@ typedef struct privatize_request {
     common_options common;
     mechanism_choice choice;
     tem_job job;
+    fields_option fields;
     tem_balance balance;
+    tem_fields *found; /* the fields of the records */
     const char *oov_name, *punctuation_name, *format_name, *missing_name, *report_path, *seed_text;
     bool strip_tags, keep_lines, shuffle, counts, dry_run, force, no_verify;
 } privatize_request;
@@ -106,9 +109,11 @@ static int check_ledger(const privatize_request *r, bool fields) {
     if (job->by != NULL && !fields)
         return talk_usage("privatize", "--by needs --format %s, and --field",
                           format_names_with_fields());
-    if (job->by != NULL && strcmp(job->by, job->field) == 0)
-        return talk_usage("privatize",
-                          "--by must name another field than --field: the one that names people");
+    for (size_t i = 0; job->by != NULL && i < r->fields.private.count; i++)
+        if (strcmp(job->by, r->fields.private.items[i].value) == 0)
+            return talk_usage(
+                "privatize",
+                "--by must name another field than --field: the one that names people");
     if (job->ledger != NULL && (job->ledger[0] == '\0' || strcmp(job->ledger, "-") == 0))
         return talk_usage("privatize", "--ledger takes the name of a file");
     if (job->ledger != NULL && (outputs_are_same(job->ledger, r->report_path) ||
@@ -152,10 +157,15 @@ static int check_request(privatize_request *r) {
     if (ordered != EXIT_DONE)
         return ordered;
     const bool fields = format_has_fields(r->job.format);
-    if (fields && r->job.field == NULL)
+    if (fields && r->fields.private.count == 0)
         return talk_usage("privatize", "which field is private? --field NAME");
-    if (!fields && r->job.field != NULL)
-        return talk_usage("privatize", "--field needs --format %s", format_names_with_fields());
+    if (!fields && r->fields.private.count + r->fields.dropped.count > 0)
+        return talk_usage("privatize", "--%s needs --format %s",
+                          r->fields.private.count > 0 ? "field" : "drop-field",
+                          format_names_with_fields());
+    const int named = fields_option_set("privatize", &r->fields, &r->job);
+    if (named != EXIT_DONE)
+        return named;
     const int refused = check_ledger(r, fields);
     if (refused != EXIT_DONE)
         return refused;
@@ -273,7 +283,8 @@ static int write_report(const privatize_request *r, const tem_mechanism *mechani
     char *text = NULL;
     size_t bytes = 0;
     tem_error error;
-    tem_status status = tem_report_json(mechanism, &r->job, counts, balance, &text, &bytes, &error);
+    tem_status status =
+        tem_report_json(mechanism, &r->job, counts, balance, r->found, &text, &bytes, &error);
     /* PRIVACY: the report depends on the text, so only the owner of the text may read it. */
     if (status == TEM_OK)
         status =
@@ -290,13 +301,15 @@ static int run_job(privatize_request *r, const tem_mechanism *mechanism, const t
         return talk_usage("privatize", "--budget: tem can keep no budget: %s", why_not_private);
     warn_about_epsilon(mechanism, r->common.quiet);
     const tem_status status =
-        tem_privatize_files(mechanism, &r->job, run, &counts, &r->balance, &error);
+        tem_privatize_files(mechanism, &r->job, run, &counts, &r->balance, r->found, &error);
     talk_end_progress();
     const bool to_file = r->job.output != NULL && strcmp(r->job.output, "-") != 0;
     const bool released = status == TEM_OK || (!to_file && counts.documents > 0);
     int reported = EXIT_DONE;
     if (released)
         say_what_was_done(r, mechanism, &counts);
+    if (released && !r->common.quiet)
+        fields_option_tell(r->found, r->dry_run);
     /* Print this also if tem refused the run: the name may be mistyped, and the file exists now. */
     talk_note(r->common.quiet || !r->balance.created, "started a new ledger, %s", r->job.ledger);
     /* A stream that stopped at its budget has released exactly the words that were charged. */
@@ -355,10 +368,14 @@ static int privatize(privatize_request *r) {
         return status;
     r->choice.run = &run;
     tem_mechanism *mechanism = mechanism_choose("privatize", model, &r->choice, &status);
-    if (mechanism != NULL) {
+    tem_error error;
+    if (mechanism != NULL && tem_fields_create(&r->found, &error) != TEM_OK)
+        status = talk_error(&error);
+    else if (mechanism != NULL) {
         tell_signals(model, &r->choice, r->common.quiet);
         status = run_job(r, mechanism, &run);
     }
+    tem_fields_free(r->found);
     tem_mechanism_free(mechanism);
     tem_model_free(model);
     return status;
@@ -367,7 +384,8 @@ static int privatize(privatize_request *r) {
 int command_privatize(int argc, char *const *argv) {
     privatize_request r = {.job = {.output = NULL}};
     char field_help[160];
-    snprintf(field_help, sizeof field_help, "%s: the private field", format_names_listed());
+    snprintf(field_help, sizeof field_help, "%s: a private field;\nmay be given several times",
+             format_names_listed());
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
         OWN_OPTIONS(r.choice),
@@ -382,7 +400,9 @@ int command_privatize(int argc, char *const *argv) {
          "like words)",
          0, 0},
         {"format", 0, OPTION_TEXT, &r.format_name, "F", format_names_all(), 0, 0},
-        {"field", 0, OPTION_TEXT, &r.job.field, "NAME", field_help, 0, 0},
+        {"field", 0, OPTION_LIST, &r.fields.private, "NAME", field_help, 0, 0},
+        {"drop-field", 0, OPTION_LIST, &r.fields.dropped, "NAME",
+         "leave this field out of the output; may be given several times", 0, 0},
         {"missing", 0, OPTION_TEXT, &r.missing_name, "POLICY",
          "jsonl: what null becomes: empty (default: \"\") or keep (stays null)", 0, 0},
         {"keep-lines", 0, OPTION_FLAG, &r.keep_lines, NULL,
@@ -429,6 +449,7 @@ int command_privatize(int argc, char *const *argv) {
     else {
         r.job.inputs = inputs;
         status = check_request(&r);
+        r.job.format = r.job.format != 0 ? r.job.format : TEM_FORMAT_TEXT;
         if (status == EXIT_DONE)
             status = privatize(&r);
     }

@@ -133,8 +133,8 @@ static bool complain(parser *p, const char *what, const char *name) {
 }
 
 /* Takes an option; `value` is the value attached to it ("--name=value", "-ovalue"), or NULL.
- * An option with a value may be given only once: of two private fields, one would be released
- * unchanged. */
+ * An option with a value may be given only once, unless it is a list: of two values, tem would
+ * silently forget one. */
 static bool take_option(parser *p, const option_spec *option, const char *value) {
     if (option->kind == OPTION_FLAG) {
         if (value != NULL)

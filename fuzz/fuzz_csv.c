@@ -3,6 +3,7 @@
  * In an accepted record the spans of the fields follow each other. After another text is put into
  * the private field, the record is accepted again with the same end, the field is that text, and
  * the other fields are unchanged. */
+#include "../tests/unit/one_field.h"
 #include "records/records.h"
 
 #include <stdlib.h>
@@ -20,8 +21,8 @@ static core_buffer decode(const record_reader *r, uint32_t column, const core_bu
     record_reader other = *r;
     record_span span;
     core_buffer text = {0};
-    other.column = column;
-    require(records_span(&other, record->data, record->size, &span, NULL) == TEM_OK);
+    other.names[0].column = column;
+    require(find_one(&other, record->data, record->size, &span, NULL) == TEM_OK);
     require(span.start <= span.end && span.end <= record->size);
     require(records_decode(&span, record->data, &text, NULL) == TEM_OK);
     require(text.size <= span.end - span.start);
@@ -53,8 +54,8 @@ static void check_splice(const record_reader *r, const core_buffer *record,
     spliced.size = content;
     for (uint32_t column = 0; column < r->columns && column < 64; column++) {
         core_buffer before = decode(r, column, record), after = decode(r, column, &spliced);
-        require(column == r->column ? equal(&after, marker, strlen(marker))
-                                    : equal(&after, before.data, before.size));
+        require(column == r->names[0].column ? equal(&after, marker, strlen(marker))
+                                             : equal(&after, before.data, before.size));
         core_buffer_free(&before);
         core_buffer_free(&after);
     }
@@ -65,7 +66,7 @@ static void check_record(const record_reader *r, char *bytes, size_t size) {
     const core_buffer record = {.data = bytes, .size = size, .capacity = size};
     record_span span;
     tem_error error = {.status = TEM_OK};
-    const tem_status status = records_span(r, bytes, size, &span, &error);
+    const tem_status status = find_one(r, bytes, size, &span, &error);
     require(status == TEM_OK || (error.status == status && error.byte <= size + 1));
     if (status == TEM_OK)
         check_splice(r, &record, &span);
@@ -74,18 +75,18 @@ static void check_record(const record_reader *r, char *bytes, size_t size) {
 /* Reads the header; if it has no field "text", the input chooses the columns. */
 static void take_header(record_reader *r, const char *record, size_t size, uint8_t choice) {
     if (records_header(r, record, size, NULL) == TEM_OK) {
-        require(r->column < r->columns);
+        require(r->names[0].column < r->columns);
         return;
     }
     r->columns = 1 + choice / 2 % 4;
-    r->column = choice / 8 % r->columns;
+    r->names[0].column = choice / 8 % r->columns;
 }
 
 /* The first byte chooses the format and the columns; the rest is the stream. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2)
         return 0;
-    record_reader r = {.format = data[0] % 2 ? &format_csv : &format_tsv, .field = "text"};
+    record_reader r = one_field(data[0] % 2 ? &format_csv : &format_tsv, "text");
     char *stream = malloc(--size);
     if (stream == NULL)
         return 0;

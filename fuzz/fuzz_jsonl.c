@@ -3,6 +3,7 @@
  * In an accepted record the span is a string or null within it. After another text is put in its
  * place, the record is accepted again, the field is that text, and everything before and after it
  * is unchanged. */
+#include "../tests/unit/one_field.h"
 #include "records/json_span.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void check_splice(const record_reader *r, const char *record, size_t size
         core_buffer_add(&spliced, record + span->end, rest)) {
         require(memchr(spliced.data + span->start, '\n', spliced.size - rest - span->start) ==
                 NULL);
-        require(records_span(r, spliced.data, spliced.size, &again, NULL) == TEM_OK);
+        require(find_one(r, spliced.data, spliced.size, &again, NULL) == TEM_OK);
         require(again.start == span->start && spliced.size - again.end == rest);
         require(records_decode(&again, spliced.data, &text, NULL) == TEM_OK);
         require(text.size == length && memcmp(text.data, marker, length) == 0);
@@ -49,7 +50,7 @@ static void check_record(const record_reader *r, const char *record, size_t size
     record_span span;
     core_buffer text = {0};
     tem_error error = {.status = TEM_OK};
-    const tem_status status = records_span(r, record, size, &span, &error);
+    const tem_status status = find_one(r, record, size, &span, &error);
     require(status == TEM_OK || (error.status == status && error.byte <= size + 1));
     if (status != TEM_OK)
         return;
@@ -64,7 +65,7 @@ static void check_record(const record_reader *r, const char *record, size_t size
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const record_reader r = {.format = &format_jsonl, .field = "text"};
+    const record_reader r = one_field(&format_jsonl, "text");
     for (size_t at = 0; at < size;) {
         size_t content = 0;
         const char *record = (const char *)data + at;

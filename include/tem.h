@@ -911,6 +911,55 @@ typedef enum tem_missing {
 TEM_API const char *tem_missing_name(tem_missing missing);
 TEM_API tem_status tem_missing_parse(const char *name, tem_missing *missing, tem_error *error);
 
+/* What a run did with a field of its records. */
+typedef enum tem_field_use {
+    TEM_FIELD_UNCHANGED = 1, /* released as it is, byte for byte */
+    TEM_FIELD_PRIVATE = 2,   /* every word replaced */
+    TEM_FIELD_DROPPED = 3    /* left out */
+} tem_field_use;
+
+/* The name of a use: "unchanged", "private" or "dropped"; "unknown" for an invalid value. And the
+ * use of a name: TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_field_use_name(tem_field_use use);
+TEM_API tem_status tem_field_use_parse(const char *name, tem_field_use *use, tem_error *error);
+
+/* One field of the records of a run. */
+typedef struct tem_field {
+    const char *name;  /* as the records have it, without quotes and escapes, NUL-terminated: any
+                         * bytes in TSV and CSV, UTF-8 in JSONL. Escape it before you print it */
+    size_t name_bytes; /* without the NUL */
+    tem_field_use use;
+    const char *looks_like; /* of an unchanged field: what its values may be, such as "e-mail
+                             * addresses". Static string. NULL: nothing that tem knows */
+    int looks_by_content;   /* 1: the first values have that form; 0: the name suggests it */
+    uint64_t reserved[4];   /* 0 */
+} tem_field;
+
+/* The fields of the records of a run, in the order in which they were found: all columns of TSV and
+ * CSV, and the union of the top-level keys of all objects of JSONL. A list has at most
+ * TEM_FIELDS_MAX fields. It has names, and no values. One thread at a time may change it. */
+typedef struct tem_fields tem_fields;
+#define TEM_FIELDS_MAX 256
+
+/* Makes an empty list. TEM_ERR_MEMORY. */
+TEM_API tem_status tem_fields_create(tem_fields **fields, tem_error *error);
+TEM_API void tem_fields_free(tem_fields *fields);
+
+/* The number of fields; whether there were more than TEM_FIELDS_MAX (1 or 0); and field i, from 0:
+ * returns 1, or 0 if there is no field i. `name` of *field lives until the list changes. */
+TEM_API size_t tem_fields_count(const tem_fields *fields);
+TEM_API int tem_fields_have_more(const tem_fields *fields);
+TEM_API int tem_fields_at(const tem_fields *fields, size_t i, tem_field *field);
+
+/* For callers who read records themselves. tem_fields_add adds a field, unless the list has it;
+ * *index, unless NULL, receives its place, or TEM_FIELDS_MAX if the list is full. tem_fields_look
+ * looks at a value of field i; a few hundred values are enough. No later result depends on a value
+ * except looks_like.
+ * tem_fields_add fails with TEM_ERR_ARGUMENT or TEM_ERR_MEMORY. */
+TEM_API tem_status tem_fields_add(tem_fields *fields, const char *name, size_t bytes,
+                                  tem_field_use use, size_t *index, tem_error *error);
+TEM_API void tem_fields_look(tem_fields *fields, size_t i, const char *value, size_t bytes);
+
 /* What a ledger says after a run. The numbers are rounded; those in the ledger are exact. With
  * `by`, spent_before and left are those of the person in this run who has the least left. */
 typedef struct tem_balance {
@@ -940,11 +989,18 @@ typedef struct tem_job {
                           * gives the same output for any number of threads. NOT private */
     uint64_t insecure_seed;
 
-    const char *ledger;   /* a file to which tem writes each charge before it releases the words */
-    double budget;        /* with a ledger: the most that all runs together may spend */
-    const char *by;       /* with a ledger and a field: the field that names people. Each person is
-                           * charged for their own records and has a budget of this size */
-    uint64_t reserved[8]; /* must be 0 */
+    const char *ledger; /* a file to which tem writes each charge before it releases the words */
+    double budget;      /* with a ledger: the most that all runs together may spend */
+    const char *by;     /* with a ledger and a field: the field that names people. Each person is
+                           * charged for their own records and has a budget of this size. It may
+                           * be one of `dropped` */
+    const char *const *more_fields; /* further private fields */
+    size_t more_field_count;
+    const char *const *dropped; /* fields that tem leaves out of the output, header included */
+    size_t dropped_count;
+    char delimiter; /* CSV: the ASCII byte between fields: punctuation, a space or a tab, no quote.
+                     * 0: comma or semicolon, whichever the named fields of the header need */
+    uint64_t reserved[3]; /* must be 0 */
 } tem_job;
 
 /* Why no bound holds for what a run of this job tells about its text: one sentence without its
@@ -957,15 +1013,18 @@ typedef struct tem_job {
  * such piece. A dry run is judged as the run that it stands for. Any thread. */
 TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
-/* Privatises files or a stream of any length. Memory is bounded by the largest document: at most 6
+/* Privatises files or a stream of any length. Memory is bounded by the largest record: at most 6
  * times its size, as it is read or as it is written, whichever is larger, and some megabytes per
  * thread. A document has at most 1 GiB, a record of TSV, CSV or JSONL 2 GiB; the other limits are
  * those of tem_privatize_text.
  *
- * Records. The other fields of a record, and the bytes between fields, stay as they are. The output
- * does not show how the private field was quoted or escaped: in CSV tem quotes it if the output has
- * a comma, a quote or a line end, or is empty and the only field; in TSV never. Every record ends
- * in LF, whatever end it had. tem leaves out a byte order mark at the start of an input. Blank
+ * Records. Each private field of a record is a document: `field`, and `more_fields`. tem leaves out
+ * the fields in `dropped`, each with one separator. The other fields of a record, and the bytes
+ * between fields, stay as they are. A record must have every private field, once; an object of
+ * JSONL may lack a dropped one, but not all objects may. The output does not show how a private
+ * field was quoted or escaped: in CSV tem quotes it if the output has the delimiter, a quote or a
+ * line end, or is empty and the only field; in TSV never. Every record ends in LF, whatever end it
+ * had. tem leaves out a byte order mark at the start of an input. Blank
  * lines of TSV, CSV and JSONL are no records, and tem leaves them out; a blank line of text is a
  * document of no words and comes out as a blank line. Several inputs come out one after the other;
  * those of TSV or CSV must have the same header, which tem writes once. tem refuses records that
@@ -990,7 +1049,12 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  *   counts    receives what the run did, also after a failure; or NULL
  *   balance   receives what the ledger says, also after a failure, unless there is no ledger or tem
  *             could not open it; or NULL
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_EXISTS, TEM_ERR_FORMAT (with file and line:
+ *   fields    receives the fields of the records and what the run did with them, also after a
+ *             failure; the call makes the list empty first. Show the unchanged ones to the user:
+ *             tem does nothing to protect them. tem looks at the values of the first 1,000 records.
+ *             NULL: none
+ * Fails with TEM_ERR_ARGUMENT (also: a field is both private and dropped), TEM_ERR_FILE,
+ * TEM_ERR_EXISTS, TEM_ERR_FORMAT (with file and line:
  * not UTF-8, a broken record, a header without the field, a file that is not a ledger),
  * TEM_ERR_RANGE, TEM_ERR_DAMAGED (the model or the ledger), TEM_ERR_BUDGET, TEM_ERR_MEMORY,
  * TEM_ERR_CANCELLED. After a failure a file `output` does not exist, or is as it was before. (It is
@@ -998,7 +1062,7 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * first documents, each whole, unless writing itself failed or was interrupted. */
 TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
                                        const tem_run *run, tem_counts *counts, tem_balance *balance,
-                                       tem_error *error);
+                                       tem_fields *fields, tem_error *error);
 
 /* A text of the caller, and the person whose text it is. */
 typedef struct tem_text_input {
@@ -1160,17 +1224,20 @@ TEM_API tem_status tem_mechanism_self_quantile(const tem_mechanism *mechanism, d
  * depends on the private text: it is for the owner of the text only. `private` is true, and
  * `spent_worst` a number, exactly if tem_job_why_not_private gives no reason. The report is the
  * same in every locale.
- *   job       the job that ran; its inputs, output and format do not matter
+ *   job       the job that ran; its inputs and output do not matter
  *   counts    what the run did, as tem_privatize_files or tem_privatize_text has counted
  *   balance   what the ledger of the job says after the run; NULL: the report does not mention a
  *             ledger
+ *   fields    the fields of the records, as tem_privatize_files has found them; NULL: the report
+ *             does not list fields
  *   text      receives UTF-8, NUL-terminated; free with tem_text_free. In names that are not UTF-8,
  *             such as that of the ledger, U+FFFD replaces the invalid bytes
  *   bytes     receives its length, without the NUL
  * Fails with TEM_ERR_ARGUMENT (also: a balance without a ledger) or TEM_ERR_MEMORY. Any thread. */
 TEM_API tem_status tem_report_json(const tem_mechanism *mechanism, const tem_job *job,
                                    const tem_counts *counts, const tem_balance *balance,
-                                   char **text, size_t *bytes, tem_error *error);
+                                   const tem_fields *fields, char **text, size_t *bytes,
+                                   tem_error *error);
 
 /* --------------------------------------------------------- certificates -- */
 

@@ -24,8 +24,8 @@ static PyObject *write_report(const ext_state *state, const ext_job *job, const 
     char *text = NULL;
     size_t bytes = 0;
     tem_error error;
-    if (tem_report_json(job->mechanism->mechanism, terms, counts, balance, &text, &bytes, &error) !=
-        TEM_OK)
+    if (tem_report_json(job->mechanism->mechanism, terms, counts, balance, NULL, &text, &bytes,
+                        &error) != TEM_OK)
         return ext_fail(state, &error);
     PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)bytes, NULL);
     tem_text_free(text);

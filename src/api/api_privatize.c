@@ -109,17 +109,26 @@ void tem_texts_free(tem_texts *texts) {
     text_batch_free(texts);
 }
 
+/* Whether a list of names is whole. */
+static bool has_names(const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (names == NULL || names[i] == NULL)
+            return false;
+    return true;
+}
+
 tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
                                const tem_run *run, tem_counts *counts, tem_balance *balance,
-                               tem_error *error) {
+                               tem_fields *fields, tem_error *error) {
     if (job_is_for_newer(job, error) || is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    if (mechanism == NULL || job == NULL || (job->input_count > 0 && job->inputs == NULL))
+    if (mechanism == NULL || job == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a mechanism and a job are needed");
-    for (size_t i = 0; i < job->input_count; i++)
-        if (job->inputs[i] == NULL)
-            return core_fail(error, TEM_ERR_ARGUMENT, "an input has no name");
+    if (!has_names(job->inputs, job->input_count) ||
+        !has_names(job->more_fields, job->more_field_count) ||
+        !has_names(job->dropped, job->dropped_count))
+        return core_fail(error, TEM_ERR_ARGUMENT, "an input or a field has no name");
     if (job->overwrite != TEM_KEEP_EXISTING && job->overwrite != TEM_OVERWRITE)
         return core_fail(error, TEM_ERR_ARGUMENT, "an existing file is kept or overwritten");
-    return file_job_run(mechanism, job, run, counts, balance, error);
+    return file_job_run(mechanism, job, run, counts, balance, fields, error);
 }

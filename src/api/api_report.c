@@ -5,8 +5,8 @@
 #include "job/report.h"
 
 tem_status tem_report_json(const tem_mechanism *mechanism, const tem_job *job,
-                           const tem_counts *counts, const tem_balance *balance, char **text,
-                           size_t *bytes, tem_error *error) {
+                           const tem_counts *counts, const tem_balance *balance,
+                           const tem_fields *fields, char **text, size_t *bytes, tem_error *error) {
     if (job_is_for_newer(job, error) || is_for_newer(counts, error) || is_for_newer(balance, error))
         return TEM_ERR_ARGUMENT;
     report r;
@@ -19,6 +19,6 @@ tem_status tem_report_json(const tem_mechanism *mechanism, const tem_job *job,
     report_fill(&r, mechanism, job, counts);
     if (balance != NULL)
         report_fill_ledger(&r, job, balance);
-    const tem_status status = report_write(&r, mechanism, &out, error);
+    const tem_status status = report_write(&r, mechanism, fields, &out, error);
     return hand_out(&out, status, text, bytes, error);
 }

@@ -2,9 +2,8 @@
 #include "job/file_job.h"
 
 #include "core/status.h"
+#include "job/record_fields.h"
 #include "job/record_input.h"
-
-#include <string.h>
 
 typedef struct file_job {
     const tem_job *options;
@@ -29,7 +28,7 @@ static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
             status = record_input_next(&inputs, &data, &size, error);
     }
     record_input_end(&inputs);
-    return status;
+    return status == TEM_OK ? record_fields_check_dropped(&j->records, error) : status;
 }
 
 /* Counts all records, pays for all of them at once, and rewinds the inputs. A dry run pays for
@@ -55,24 +54,36 @@ static bool pays_first(const file_job *j, int64_t *start) {
            (j->records.spending.active && stream_can_reread(o->inputs, o->input_count, start));
 }
 
+/* Adds the fields that the job names to the reader. */
+static tem_status name_fields(const tem_job *o, record_reader *r, tem_error *error) {
+    tem_status status = TEM_OK;
+    if (o->field != NULL || !records_have_fields(r))
+        status = records_add_name(r, o->field, RECORD_TEXT, error);
+    for (size_t i = 0; status == TEM_OK && i < o->more_field_count; i++)
+        status = records_add_name(r, o->more_fields[i], RECORD_TEXT, error);
+    for (size_t i = 0; status == TEM_OK && i < o->dropped_count; i++)
+        status = records_add_name(r, o->dropped[i], RECORD_DROPPED, error);
+    if (status == TEM_OK && o->by != NULL)
+        status = records_add_name(r, o->by, RECORD_PERSON, error);
+    return status;
+}
+
 static tem_status check_job(const tem_job *options, record_run *r, tem_error *error) {
     const record_format *format =
         format_find(options->format == 0 ? TEM_FORMAT_TEXT : options->format);
     if (format == NULL)
         return format_refuse_unknown(error);
-    r->reader = (record_reader){.format = format, .field = options->field};
-    r->person_reader = (record_reader){.format = format, .field = options->by, .person = true};
-    if (!records_have_fields(&r->reader) && options->field != NULL)
+    r->reader = (record_reader){.format = format, .delimiter = options->delimiter};
+    const tem_status known = records_check_delimiter(&r->reader, error);
+    if (known != TEM_OK)
+        return known;
+    const bool has_text = options->field != NULL || options->more_field_count > 0;
+    if (!records_have_fields(&r->reader) &&
+        (has_text || options->dropped_count > 0 || options->by != NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "plain text has no fields");
-    if (records_have_fields(&r->reader) && options->field == NULL)
+    if (records_have_fields(&r->reader) && !has_text)
         return core_fail(error, TEM_ERR_ARGUMENT, "which field is private must be named");
-    if (options->by != NULL && options->field == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "people are named by a field of a record, next to the private one");
-    if (options->by != NULL && strcmp(options->by, options->field) == 0)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "the field that names people must not be the private one");
-    return TEM_OK;
+    return name_fields(options, &r->reader, error);
 }
 
 /* Sets up the workers and opens the ledger and the output. A dry run opens no output. */
@@ -105,8 +116,9 @@ static tem_status close_job(file_job *j, tem_status status, tem_balance *balance
 }
 
 tem_status file_job_run(const tem_mechanism *mechanism, const tem_job *options, const tem_run *run,
-                        tem_counts *counts, tem_balance *balance, tem_error *error) {
-    file_job j = {.options = options, .run = run};
+                        tem_counts *counts, tem_balance *balance, tem_fields *fields,
+                        tem_error *error) {
+    file_job j = {.options = options, .run = run, .records = {.fields = fields}};
     int64_t start = 0; /* offset of standard input, for stream_rewind */
     j.records.spending.ledger.descriptor = -1;
     tem_status status = check_job(options, &j.records, error);

@@ -10,8 +10,9 @@
 
 #include "tem.h"
 
-/* Implements tem_privatize_files. counts and balance may be NULL. */
+/* Implements tem_privatize_files. counts, balance and fields may be NULL. */
 tem_status file_job_run(const tem_mechanism *mechanism, const tem_job *options, const tem_run *run,
-                        tem_counts *counts, tem_balance *balance, tem_error *error);
+                        tem_counts *counts, tem_balance *balance, tem_fields *fields,
+                        tem_error *error);
 
 #endif

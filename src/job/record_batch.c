@@ -1,7 +1,7 @@
 /* record_batch.c - replaces, pays for and writes a batch of whole records. */
 #include "core/memory.h"
 #include "core/status.h"
-#include "job/record_run.h"
+#include "job/record_fields.h"
 
 enum { CHUNK_BYTES = 64 << 10, CHUNKS_MIN = RECORD_BATCH_BYTES / CHUNK_BYTES };
 
@@ -19,6 +19,7 @@ void record_run_free(record_run *r) {
     for (unsigned i = 0; r->chunks != NULL && i <= r->chunk_max; i++) {
         core_buffer_free(&r->chunks[i].out);
         core_buffer_free(&r->chunks[i].documents);
+        fields_free(&r->chunks[i].fields);
     }
     core_free(r->chunks);
     workers_free(&r->workers);
@@ -31,6 +32,9 @@ void record_run_begin(record_run *r, bool counting, uint64_t total) {
     r->workers.total = total;
     r->counts = (tem_counts){0};
     r->documents = 0;
+    r->looked = 0;
+    if (r->fields != NULL)
+        fields_clear(r->fields);
 }
 
 /* Cuts whole records into chunks and numbers the records. A blank line that is not a record gets no
@@ -45,8 +49,10 @@ static void make_chunks(record_run *r, const char *data, size_t size) {
                             .first_document = r->documents,
                             .first_line = r->line,
                             .out = c->out,
-                            .documents = c->documents};
+                            .documents = c->documents,
+                            .fields = c->fields};
         c->out.size = c->documents.size = 0;
+        fields_clear(&c->fields);
         while (at < size && c->size < target) {
             size_t content = 0;
             const size_t record = records_first(&r->reader, data + at, size - at, &content);
@@ -64,6 +70,13 @@ tem_status record_run_put(record_run *r, const char *bytes, size_t count, tem_er
     return stream_output_put(&r->output, bytes, count, error);
 }
 
+/* Notes which fields the records of a chunk have. */
+static tem_status note_fields(record_run *r, const record_chunk *c, tem_error *error) {
+    for (uint32_t i = 0; i < r->reader.name_count; i++)
+        r->found[i] |= c->found[i];
+    return r->fields == NULL ? TEM_OK : fields_merge(r->fields, &c->fields, error);
+}
+
 /* Writes the chunks in order. After the first chunk that failed it stops, and returns the failure
  * of that chunk, whose output is the whole documents before the failure. */
 static tem_status put_chunks(record_run *r, tem_error *error) {
@@ -71,6 +84,8 @@ static tem_status put_chunks(record_run *r, tem_error *error) {
         record_chunk *c = &r->chunks[i];
         tem_status status = record_run_put(r, c->out.data, c->out.size, error);
         core_buffer_clear(&c->out);
+        if (status == TEM_OK)
+            status = note_fields(r, c, error);
         if (status != TEM_OK)
             return status;
         counts_add(&r->counts, &c->counts);
@@ -103,6 +118,7 @@ static tem_status pay_batch(record_run *r, tem_error *error) {
 tem_status record_batch_release(record_run *r, const char *data, size_t size, tem_error *error) {
     const tem_run watched = workers_watch(&r->workers);
     make_chunks(r, data, size);
+    record_fields_look(r, data, size);
     tem_status status =
         core_parallel(&watched, r->workers.stage, r->chunk_count, record_chunk_replace, r, error);
     if (status == TEM_OK)

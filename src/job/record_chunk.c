@@ -1,7 +1,6 @@
 /* record_chunk.c - replaces and pays for the records of one chunk. */
-#include "job/record_run.h"
-
 #include "core/status.h"
+#include "job/record_fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,18 +19,24 @@ void record_set_place(tem_error *error, const char *path, uint64_t line) {
     error->byte = 0; /* the byte was counted within a part of the file */
 }
 
+/* Returns the part of the record in w->parts that names its person, or NULL if there is none. */
+static const record_part *person_part(const record_run *r, const worker *w) {
+    for (size_t i = 0; i < records_part_count(&w->parts); i++)
+        if (r->reader.names[records_part(&w->parts, i)->name].role == RECORD_PERSON)
+            return records_part(&w->parts, i);
+    return NULL;
+}
+
 /* Finds the person that a record belongs to, and writes the 16 bytes that stand for them to
  * `person`. Does nothing if the job has no `by`. TEM_ERR_FORMAT if the record names nobody, since
  * nobody could be charged for it. */
-static tem_status find_person(const record_run *r, worker *w, const char *record, size_t content,
+static tem_status find_person(const record_run *r, worker *w, const char *record,
                               unsigned char person[PERSON_BYTES], tem_error *error) {
-    record_span span = {0, 0, RECORD_NOTHING};
-    if (r->person_reader.field == NULL)
+    const record_part *part = person_part(r, w);
+    if (part == NULL)
         return TEM_OK;
-    tem_status status = records_span(&r->person_reader, record, content, &span, error);
     w->person.size = 0;
-    if (status == TEM_OK)
-        status = records_decode(&span, record, &w->person, error);
+    const tem_status status = records_decode(&part->value, record, &w->person, error);
     if (status == TEM_OK && w->person.size == 0)
         return core_fail(error, TEM_ERR_FORMAT,
                          "the field that names people is empty: whose record is it?");
@@ -64,32 +69,62 @@ static tem_status encode_field(const record_run *r, worker *w, core_buffer *out,
     return status;
 }
 
-/* Replaces the private field of one record and appends the whole record to out. The output record
- * always ends in a line feed. A RECORD_PLAIN field is read where it is: a copy would be most of the
- * memory that a large document takes.
+/* Replaces one private field, and appends it to out. A RECORD_PLAIN field is read where it is: a
+ * copy would be most of the memory that a large document takes.
  * PRIVACY: of the private field, only what replacer_run made of its pieces reaches the output. The
  * output does not show how the field was quoted or escaped. It does not show whether the field was
  * null, unless the user asked for that (TEM_MISSING_KEEP). */
+static tem_status replace_field(const record_run *r, worker *w, const char *record,
+                                const record_span *span, core_buffer *out, tem_counts *counts,
+                                tem_error *error) {
+    const bool plain = span->quoting == RECORD_PLAIN;
+    if (span->quoting == RECORD_NOTHING && r->missing == TEM_MISSING_KEEP)
+        return append(r, out, record + span->start, span->end - span->start, error);
+    tem_status status = plain ? TEM_OK : decode_field(w, record, span, error);
+    if (status == TEM_OK)
+        status = replacer_run(&w->replacer, &w->rng, plain ? record + span->start : w->plain.data,
+                              plain ? span->end - span->start : w->plain.size,
+                              plain ? out : &w->private, counts, error);
+    return status == TEM_OK && !plain ? encode_field(r, w, out, error) : status;
+}
+
+/* Replaces the private fields of the record in w->parts, leaves out its dropped fields, and appends
+ * the record to out. The output record always ends in a line feed.
+ * PRIVACY: every part that is private is replaced, and every part that is dropped is cut. Only the
+ * bytes between the parts are copied. */
 static tem_status replace_record(const record_run *r, worker *w, const char *record, size_t content,
                                  core_buffer *out, tem_counts *counts, tem_error *error) {
-    record_span span;
-    tem_status status = records_span(&r->reader, record, content, &span, error);
-    if (status != TEM_OK)
-        return status;
-    const bool plain = span.quoting == RECORD_PLAIN;
-    const bool kept = span.quoting == RECORD_NOTHING && r->missing == TEM_MISSING_KEEP;
-    status = append(r, out, record, kept ? span.end : span.start, error);
-    if (status == TEM_OK && !plain)
-        status = decode_field(w, record, &span, error);
-    if (status == TEM_OK && !kept)
-        status = replacer_run(&w->replacer, &w->rng, plain ? record + span.start : w->plain.data,
-                              plain ? span.end - span.start : w->plain.size,
-                              plain ? out : &w->private, counts, error);
-    if (status == TEM_OK && !plain && !kept)
-        status = encode_field(r, w, out, error);
+    tem_status status = TEM_OK;
+    size_t at = 0;
+    for (size_t i = 0; status == TEM_OK && i < records_part_count(&w->parts); i++) {
+        const record_part *part = records_part(&w->parts, i);
+        const record_role role = r->reader.names[part->name].role;
+        if (role == RECORD_DROPPED) {
+            status = append(r, out, record + at, part->cut_start - at, error);
+            at = part->cut_end;
+        } else if (role == RECORD_TEXT) {
+            status = append(r, out, record + at, part->value.start - at, error);
+            if (status == TEM_OK)
+                status = replace_field(r, w, record, &part->value, out, counts, error);
+            at = part->value.end;
+        }
+    }
     if (status == TEM_OK)
-        status = append(r, out, record + span.end, content - span.end, error);
+        status = append(r, out, record + at, content - at, error);
     return status == TEM_OK ? append(r, out, "\n", 1, error) : status;
+}
+
+/* Finds the named fields of a record, and notes them in the chunk. */
+static tem_status split_record(const record_run *r, worker *w, const char *record, size_t content,
+                               record_chunk *c) {
+    const bool notes =
+        r->fields != NULL && records_have_fields(&r->reader) && !records_have_header(&r->reader);
+    const tem_status status =
+        records_split(&r->reader, record, content, &w->parts, notes ? record_fields_note : NULL,
+                      &c->fields, &c->error);
+    for (size_t i = 0; status == TEM_OK && i < records_part_count(&w->parts); i++)
+        c->found[records_part(&w->parts, i)->name] = true;
+    return status;
 }
 
 /* Counts a record that was replaced. With a ledger, also keeps the note by which record_chunk_pay
@@ -118,7 +153,9 @@ void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
         c->status = worker_begin(w, document, &c->error);
         if (c->status != TEM_OK)
             return;
-        c->status = find_person(r, w, record, content, note.person, &c->error);
+        c->status = split_record(r, w, record, content, c);
+        if (c->status == TEM_OK)
+            c->status = find_person(r, w, record, note.person, &c->error);
         if (c->status == TEM_OK)
             c->status = replace_record(r, w, record, content, &c->out, &note.counts, &c->error);
         if (c->status == TEM_OK)

@@ -2,6 +2,7 @@
 #include "job/record_input.h"
 
 #include "core/status.h"
+#include "job/record_fields.h"
 
 #include <string.h>
 
@@ -17,7 +18,8 @@ void record_input_end(record_input *i) {
     core_buffer_free(&i->header);
 }
 
-/* Takes the header of an input, without its line end. Writes the header of the first input. All
+/* Takes the header of an input, without its line end. Writes the header of the first input, without
+ * the fields that are left out. All
  * other inputs must have the same header, since the output is one table. Their headers are not
  * written. */
 static tem_status take_header(record_input *i, const char *header, size_t size, tem_error *error) {
@@ -26,16 +28,19 @@ static tem_status take_header(record_input *i, const char *header, size_t size, 
                    ? TEM_OK
                    : core_fail(error, TEM_ERR_FORMAT,
                                "expected the same header as in the first file");
+    core_buffer out = {0};
     tem_status status = records_header(&i->records->reader, header, size, error);
-    if (status == TEM_OK && i->records->person_reader.field != NULL)
-        status = records_header(&i->records->person_reader, header, size, error);
-    if (status != TEM_OK)
-        return status;
-    i->header_known = true;
-    if (!core_buffer_add(&i->header, header, size) || !core_buffer_add(&i->header, "\n", 1))
-        return core_fail_memory(error);
-    i->header.size = size; /* without LF, to compare with other headers */
-    return record_run_put(i->records, i->header.data, size + 1, error);
+    if (status == TEM_OK)
+        status = record_fields_header(i->records, header, size, &out, error);
+    if (status == TEM_OK &&
+        !(core_buffer_add(&i->header, header, size) && core_buffer_add(&out, "\n", 1)))
+        status = core_fail_memory(error);
+    if (status == TEM_OK) {
+        i->header_known = true;
+        status = record_run_put(i->records, out.data, out.size, error);
+    }
+    core_buffer_free(&out);
+    return status;
 }
 
 /* Looks for the header among the whole records from *at on, and moves *at past it. If there are

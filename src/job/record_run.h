@@ -6,6 +6,7 @@
 #include "io/stream.h"
 #include "job/spending.h"
 #include "job/workers.h"
+#include "records/fields.h"
 #include "records/records.h"
 
 typedef struct record_chunk {
@@ -13,7 +14,9 @@ typedef struct record_chunk {
     size_t size;
     uint64_t first_document, first_line;
     core_buffer out;
-    core_buffer documents; /* with a ledger, spending_document: what each costs */
+    core_buffer documents;        /* with a ledger, spending_document: what each costs */
+    tem_fields fields;            /* of its JSON objects; empty if nobody asks for them */
+    bool found[RECORD_NAMES_MAX]; /* a record has this name of the reader */
     tem_counts counts;
     tem_status status;
     tem_error error;
@@ -25,7 +28,10 @@ enum { RECORD_BATCH_BYTES = 4 << 20 }; /* bytes read at a time, unless a record 
  * only counts. */
 typedef struct record_run {
     tem_missing missing;
-    record_reader reader, person_reader; /* person_reader.field NULL: no field names people */
+    record_reader reader;
+    tem_fields *fields;           /* the caller's, or NULL */
+    uint64_t looked;              /* records at whose values this reading has looked */
+    bool found[RECORD_NAMES_MAX]; /* a record had this name of the reader */
     spending spending;
     bool counting; /* this reading draws and writes nothing */
     workers workers;

@@ -15,10 +15,10 @@ typedef struct walk {
     tem_record_fn *take;
     void *context;
     const tem_run *run;
-    record_reader text_reader, group_reader; /* group_reader.field NULL: no groups */
+    record_reader reader;
     bool header_due;
     uint64_t line; /* of the next record, from 1 */
-    core_buffer text, group;
+    core_buffer parts, text, group;
 } walk;
 
 static tem_status check_fields(walk *w, tem_error *error) {
@@ -26,40 +26,33 @@ static tem_status check_fields(walk *w, tem_error *error) {
     const record_format *format = format_find(r->format == 0 ? TEM_FORMAT_TEXT : r->format);
     if (format == NULL)
         return format_refuse_unknown(error);
-    w->text_reader = (record_reader){.format = format, .field = r->field};
-    w->group_reader = (record_reader){.format = format, .field = r->by, .person = true};
-    const bool has_fields = records_have_fields(&w->text_reader);
+    w->reader = (record_reader){.format = format};
+    const bool has_fields = records_have_fields(&w->reader);
     if (!has_fields && (r->field != NULL || r->by != NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "plain text has no fields");
     if (has_fields && r->field == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "the field with the text must be named");
-    if (r->by != NULL && strcmp(r->by, r->field) == 0)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "the field that names groups must not be the one with the text");
-    w->header_due = records_have_header(&w->text_reader);
-    return TEM_OK;
+    w->header_due = records_have_header(&w->reader);
+    const tem_status status = records_add_name(&w->reader, r->field, RECORD_TEXT, error);
+    return status == TEM_OK && r->by != NULL
+               ? records_add_name(&w->reader, r->by, RECORD_PERSON, error)
+               : status;
 }
 
 static tem_status take_header(walk *w, const char *header, size_t size, tem_error *error) {
     w->header_due = false;
-    const tem_status status = records_header(&w->text_reader, header, size, error);
-    return status != TEM_OK || w->group_reader.field == NULL
-               ? status
-               : records_header(&w->group_reader, header, size, error);
-}
-
-static tem_status decode(const record_reader *reader, const char *record, size_t size,
-                         core_buffer *out, tem_error *error) {
-    record_span span = {0, 0, RECORD_NOTHING};
-    core_buffer_clear(out);
-    const tem_status status = records_span(reader, record, size, &span, error);
-    return status == TEM_OK ? records_decode(&span, record, out, error) : status;
+    return records_header(&w->reader, header, size, error);
 }
 
 static tem_status take_record(walk *w, const char *record, size_t size, tem_error *error) {
-    tem_status status = decode(&w->text_reader, record, size, &w->text, error);
-    if (status == TEM_OK && w->group_reader.field != NULL)
-        status = decode(&w->group_reader, record, size, &w->group, error);
+    tem_status status = records_split(&w->reader, record, size, &w->parts, NULL, NULL, error);
+    core_buffer_clear(&w->text);
+    core_buffer_clear(&w->group);
+    for (size_t i = 0; status == TEM_OK && i < records_part_count(&w->parts); i++) {
+        const record_part *part = records_part(&w->parts, i);
+        const bool is_text = w->reader.names[part->name].role == RECORD_TEXT;
+        status = records_decode(&part->value, record, is_text ? &w->text : &w->group, error);
+    }
     return status == TEM_OK ? w->take(w->context, w->text.data, w->text.size, w->group.data,
                                       w->group.size, error)
                             : status;
@@ -73,8 +66,8 @@ static tem_status take_all(walk *w, const char *data, size_t size, tem_error *er
     for (size_t length = 0; at < size && status == TEM_OK; at += length) {
         size_t content = 0;
         const char *record = data + at;
-        length = records_first(&w->text_reader, record, size - at, &content);
-        if (!records_is_blank(&w->text_reader, content))
+        length = records_first(&w->reader, record, size - at, &content);
+        if (!records_is_blank(&w->reader, content))
             status = w->header_due ? take_header(w, record, content, error)
                                    : take_record(w, record, content, error);
         if (status == TEM_ERR_FORMAT && error != NULL)
@@ -108,6 +101,7 @@ tem_status record_walk(const tem_records *records, tem_record_fn *take, void *co
     if (status != TEM_OK)
         return status;
     status = take_all(&w, file.data, file.size, error);
+    core_buffer_free(&w.parts);
     core_buffer_free(&w.text);
     core_buffer_free(&w.group);
     file_close(&file);

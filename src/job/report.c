@@ -5,6 +5,7 @@
 #include "core/status.h"
 #include "job/replacer.h"
 #include "job/spending.h"
+#include "records/fields.h"
 #include "records/json_span.h"
 
 #include <inttypes.h>
@@ -50,6 +51,9 @@ static void set_policies(report *r, const tem_job *job) {
     set_flag(r, RUN_KEEP_LINES, text->keep_lines != 0);
     set_name(r, RUN_ORDER, policy_order_name(text->order != 0 ? text->order : TEM_ORDER_KEPT));
     set_flag(r, RUN_DRY_RUN, job->dry_run != 0);
+    const record_format *format = format_find(job->format);
+    set_name(r, RUN_FORMAT, format != NULL ? format->name : NULL);
+    r->values[RUN_COLUMNS].is_null = true;
 }
 
 static void set_law(report *r) {
@@ -166,10 +170,9 @@ static void end_object(json_writer *w) {
 
 /* Writes a text as a JSON string. JSON must be UTF-8, but the text need not be: it may be the name
  * of a file. So U+FFFD replaces each byte that does not belong to a character. */
-static void put_text(json_writer *w, const char *text) {
+static void put_bytes(json_writer *w, const char *text, size_t left) {
     core_buffer valid = {0};
     const uint8_t *at = (const uint8_t *)text;
-    size_t left = strlen(text);
     while (left > 0 && w->status == TEM_OK) {
         ucs4_t character;
         const int bytes = u8_mbtoucr(&character, at, left);
@@ -183,6 +186,10 @@ static void put_text(json_writer *w, const char *text) {
     if (w->status == TEM_OK)
         w->status = json_encode(valid.data, valid.size, w->out, w->error);
     core_buffer_free(&valid);
+}
+
+static void put_text(json_writer *w, const char *text) {
+    put_bytes(w, text, strlen(text));
 }
 
 static bool is_digit(char c) {
@@ -253,6 +260,59 @@ static void put_effects(json_writer *w, const tem_mechanism *mechanism) {
     end_object(w);
 }
 
+/* Begins the next value of an array. */
+static void put_item(json_writer *w, bool *is_first) {
+    put(w, *is_first ? "" : ", ");
+    *is_first = false;
+}
+
+static void put_names(json_writer *w, const tem_fields *fields, tem_field_use use) {
+    bool is_first = true;
+    put_key(w, fields_use_name(use));
+    put(w, "[");
+    for (size_t i = 0; i < fields_count(fields); i++)
+        if (fields_at(fields, i)->use == use) {
+            put_item(w, &is_first);
+            put_bytes(w, fields_name(fields, i), fields_at(fields, i)->bytes);
+        }
+    put(w, "]");
+}
+
+/* Writes the unchanged fields that look personal. */
+static void put_personal(json_writer *w, const tem_fields *fields) {
+    bool is_first = true;
+    put_key(w, "personal");
+    put(w, "[");
+    for (size_t i = 0; i < fields_count(fields); i++) {
+        const tem_field field = fields_get(fields, i);
+        if (field.looks_like == NULL)
+            continue;
+        put_item(w, &is_first);
+        put(w, "{\"field\": ");
+        put_bytes(w, field.name, field.name_bytes);
+        put(w, ", \"looks_like\": ");
+        put_text(w, field.looks_like);
+        put(w, field.looks_by_content ? ", \"by\": \"content\"}" : ", \"by\": \"name\"}");
+    }
+    put(w, "]");
+}
+
+/* Writes the fields of the records, and what the run did with them; null if there are none. */
+static void put_columns(json_writer *w, const tem_fields *fields) {
+    if (fields == NULL || fields_count(fields) == 0) {
+        put(w, "null");
+        return;
+    }
+    begin_object(w);
+    put_names(w, fields, TEM_FIELD_PRIVATE);
+    put_names(w, fields, TEM_FIELD_DROPPED);
+    put_names(w, fields, TEM_FIELD_UNCHANGED);
+    put_key(w, "more");
+    put(w, fields->more ? "true" : "false");
+    put_personal(w, fields);
+    end_object(w);
+}
+
 static void put_value(json_writer *w, run_kind kind, const run_value *v) {
     char digits[24];
     if (v->is_null) {
@@ -275,8 +335,8 @@ static void put_value(json_writer *w, run_kind kind, const run_value *v) {
     }
 }
 
-tem_status report_write(const report *r, const tem_mechanism *mechanism, core_buffer *out,
-                        tem_error *error) {
+tem_status report_write(const report *r, const tem_mechanism *mechanism, const tem_fields *columns,
+                        core_buffer *out, tem_error *error) {
     json_writer w = {.out = out, .status = TEM_OK, .error = error};
     const int end = r->values[RUN_LEDGER].is_null ? RUN_LEDGER : RUN_FIELDS;
     begin_object(&w);
@@ -284,6 +344,8 @@ tem_status report_write(const report *r, const tem_mechanism *mechanism, core_bu
         put_key(&w, run_fields[i].key);
         if (i == RUN_EFFECTS)
             put_effects(&w, mechanism);
+        else if (i == RUN_COLUMNS)
+            put_columns(&w, columns);
         else
             put_value(&w, run_fields[i].kind, &r->values[i]);
     }

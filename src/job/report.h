@@ -19,8 +19,9 @@ typedef struct report {
     char keeps[TEM_SIGNALS_MAX * (TEM_SIGNAL_NAME_MAX + 2) + 1]; /* "valence, rating" */
 } report;
 
-/* Fills in all fields except two kinds, which become null: those of the ledger, and RUN_EFFECTS,
- * which report_write takes from the certificate. The exact numbers stay 0. */
+/* Fills in all fields except three kinds, which become null: those of the ledger, RUN_EFFECTS,
+ * which report_write takes from the certificate, and RUN_COLUMNS, which it takes from the list of
+ * fields. The exact numbers stay 0. */
 void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
                  const tem_counts *counts);
 
@@ -28,9 +29,10 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
 void report_fill_ledger(report *r, const tem_job *job, const tem_balance *balance);
 
 /* Appends the report to out, as a JSON object of several lines with LF at its end. Leaves the
- * fields of the ledger out if the run has no ledger. TEM_ERR_MEMORY. */
-tem_status report_write(const report *r, const tem_mechanism *mechanism, core_buffer *out,
-                        tem_error *error);
+ * fields of the ledger out if the run has no ledger. columns: the fields of the records, or NULL.
+ * TEM_ERR_MEMORY. */
+tem_status report_write(const report *r, const tem_mechanism *mechanism, const tem_fields *columns,
+                        core_buffer *out, tem_error *error);
 
 /* Converts a number to JSON. printed: the number as printf's %.17g writes it, in any locale. plain
  * receives it with a decimal point or an exponent, so that readers do not take it for an integer;

@@ -80,6 +80,7 @@ void workers_free(workers *all) {
         core_buffer_free(&w->plain);
         core_buffer_free(&w->private);
         core_buffer_free(&w->person);
+        core_buffer_free(&w->parts);
     }
     core_free(all->items);
     all->items = NULL;

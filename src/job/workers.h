@@ -20,6 +20,7 @@ typedef struct worker {
     tem_run run; /* for its replacer, which asks whether to go on */
     replacer replacer;
     tem_rng rng;
+    core_buffer parts;                  /* record_part: the named fields of the current record */
     core_buffer plain, private, person; /* of the current record */
 } worker;
 

@@ -33,7 +33,9 @@ typedef enum run_field {
     RUN_PUNCTUATION,
     RUN_MISSING,
     RUN_KEEP_LINES,
-    RUN_ORDER, /* of the words in the output */
+    RUN_ORDER,   /* of the words in the output */
+    RUN_FORMAT,  /* of the records */
+    RUN_COLUMNS, /* the fields of the records, and what became of them */
     RUN_SPENT,
     RUN_SPENT_WORST,
     RUN_MODEL,

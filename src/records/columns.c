@@ -4,88 +4,145 @@
 
 #include <string.h>
 
-/* Called for each field of a record; column: its number, from 0. */
-typedef tem_status visit_field(void *context, uint32_t column, const record_span *span,
-                               tem_error *error);
+tem_status records_check_delimiter(const record_reader *r, tem_error *error) {
+    static const char allowed[] = "\t !#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+    if (r->delimiter == '\0')
+        return TEM_OK;
+    if (!r->format->has_own_delimiter)
+        return core_fail(error, TEM_ERR_ARGUMENT, "only CSV has a delimiter that can be named");
+    if (strchr(allowed, r->delimiter) == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the delimiter is one ASCII character: punctuation without the double "
+                         "quote, a space or a tab");
+    return TEM_OK;
+}
 
-/* Calls `visit` for each field of a record, in order, and stops at the first failure. *columns
- * receives the number of fields. TEM_ERR_FORMAT, and the failures of `visit`. */
-static tem_status visit_fields(const record_reader *r, const char *record, size_t size,
-                               visit_field *visit, void *context, uint32_t *columns,
-                               tem_error *error) {
-    *columns = 0;
-    for (size_t at = 0;;) {
-        record_span span;
-        tem_status status = r->format->columns(record, size, at, &span, error);
+/* visit, without comparing the number of fields with the header. *columns receives it. */
+static tem_status visit_columns(const record_reader *r, const char *record, size_t size,
+                                record_visit *visit, void *context, uint32_t *columns,
+                                tem_error *error) {
+    record_field field = {.column = 0};
+    for (;; field.column++) {
+        tem_status status =
+            r->format->columns(r->delimiter, record, size, field.start, &field.value, error);
         if (status == TEM_OK)
-            status = visit(context, *columns, &span, error);
+            status = visit(context, &field, error);
         if (status != TEM_OK)
             return status;
-        ++*columns;
-        if (span.end >= size)
+        if (field.value.end >= size) {
+            *columns = field.column + 1;
             return TEM_OK;
-        at = span.end + 1;
+        }
+        field.start = field.value.end + 1;
     }
 }
 
+tem_status format_visit_columns(const record_reader *r, const char *record, size_t size,
+                                record_visit *visit, void *context, tem_error *error) {
+    uint32_t columns = 0;
+    const tem_status status = visit_columns(r, record, size, visit, context, &columns, error);
+    if (status == TEM_OK && columns != r->columns)
+        return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
+                            "expected %u fields, as in the header, found %u", r->columns, columns);
+    return status;
+}
+
+/* The header with one delimiter. */
 typedef struct header_search {
     record_reader *reader;
     const char *record;
-    unsigned found;
+    unsigned char found[RECORD_NAMES_MAX]; /* how often each name occurs; at most 2 */
 } header_search;
 
-static tem_status look_at_name(void *context, uint32_t column, const record_span *span,
-                               tem_error *error) {
+static tem_status look_at_name(void *context, const record_field *field, tem_error *error) {
     header_search *search = context;
+    record_reader *r = search->reader;
     core_buffer name = {0};
-    tem_status status = records_decode(span, search->record, &name, error);
-    const char *wanted = search->reader->field;
-    if (status == TEM_OK && name.size == strlen(wanted) &&
-        memcmp(name.data == NULL ? "" : name.data, wanted, name.size) == 0) {
-        search->reader->column = column;
-        search->found++;
+    const tem_status status = records_decode(&field->value, search->record, &name, error);
+    for (uint32_t i = 0; status == TEM_OK && i < r->name_count; i++) {
+        const char *wanted = r->names[i].name;
+        if (name.size != strlen(wanted) ||
+            (name.size > 0 && memcmp(name.data, wanted, name.size) != 0))
+            continue;
+        r->names[i].column = field->column;
+        search->found[i] = search->found[i] == 0 ? 1 : 2;
     }
     core_buffer_free(&name);
     return status;
 }
 
+/* Returns the first name that does not occur exactly once, or name_count if all do. */
+static uint32_t first_bad(const header_search *search) {
+    for (uint32_t i = 0; i < search->reader->name_count; i++)
+        if (search->found[i] != 1)
+            return i;
+    return search->reader->name_count;
+}
+
+static tem_status refuse_name(const header_search *search, uint32_t bad, tem_error *error) {
+    const record_reader *r = search->reader;
+    char which[FORMAT_FIELD_BYTES];
+    return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
+                        "%s is %s in the header, which has %u field%s (names are "
+                        "case-sensitive; is the format right?%s)",
+                        format_name_field(r, bad, which), search->found[bad] == 0 ? "not" : "twice",
+                        r->columns, r->columns == 1 ? "" : "s",
+                        r->columns > 1 ? ""
+                                       : " CSV has commas or semicolons between fields, or the "
+                                         "delimiter that you name; TSV has tabs");
+}
+
+/* Reads the header with the delimiter of the reader. *has_all receives whether every name occurs,
+ * once or more often. TEM_ERR_FORMAT unless every name occurs exactly once. */
+static tem_status try_header(record_reader *r, const char *record, size_t size, bool *has_all,
+                             tem_error *error) {
+    header_search search = {.reader = r, .record = record};
+    const tem_status status =
+        visit_columns(r, record, size, look_at_name, &search, &r->columns, error);
+    *has_all = false;
+    if (status != TEM_OK)
+        return status;
+    *has_all = memchr(search.found, 0, r->name_count) == NULL;
+    r->dropped = 0;
+    for (uint32_t i = 0; i < r->name_count; i++)
+        r->dropped += r->names[i].role == RECORD_DROPPED;
+    const uint32_t bad = first_bad(&search);
+    return bad == r->name_count ? TEM_OK : refuse_name(&search, bad, error);
+}
+
+/* PRIVACY: with a wrong delimiter the private text would be in another column. So tem chooses a
+ * delimiter by itself only if the header has the named fields with that delimiter and with no
+ * other. A header of one field is the same with every delimiter. */
 tem_status records_header(record_reader *r, const char *record, size_t size, tem_error *error) {
-    header_search search = {r, record, 0};
-    tem_status status = visit_fields(r, record, size, look_at_name, &search, &r->columns, error);
-    if (status == TEM_OK && search.found != 1)
-        return core_fail_at(
-            error, TEM_ERR_FORMAT, "", 0, 0,
-            "%s is %s in the header, which has %u field%s (names are "
-            "case-sensitive; is the format right?%s)",
-            r->person ? "the field that names people, groups or labels" : "the field of the text",
-            search.found == 0 ? "not" : "twice", r->columns, r->columns == 1 ? "" : "s",
-            r->columns == 1 ? " CSV has commas between fields, TSV tabs" : "");
-    return status;
-}
-
-typedef struct column_search {
-    uint32_t column;
-    record_span span;
-} column_search;
-
-static tem_status look_at_column(void *context, uint32_t column, const record_span *span,
-                                 tem_error *error) {
-    column_search *search = context;
-    (void)error;
-    if (column == search->column)
-        search->span = *span;
-    return TEM_OK;
-}
-
-tem_status format_find_column(const record_reader *r, const char *record, size_t size,
-                              record_span *span, tem_error *error) {
-    column_search search = {r->column, {0, 0, RECORD_PLAIN}};
-    uint32_t columns = 0;
-    tem_status status = visit_fields(r, record, size, look_at_column, &search, &columns, error);
-    if (status == TEM_OK && columns != r->columns)
-        return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
-                            "expected %u fields, as in the header, found %u", r->columns, columns);
+    const char named[2] = {r->delimiter, '\0'};
+    const char *candidates = r->delimiter != '\0' ? named : r->format->delimiters;
+    record_reader chosen = *r;
+    tem_status status = TEM_OK;
+    tem_error why = {.status = TEM_OK};
+    unsigned fitting = 0;
+    for (const char *c = candidates; *c != '\0'; c++) {
+        record_reader tried = *r;
+        tem_error problem;
+        bool has_all = false;
+        tried.delimiter = *c;
+        const tem_status found = try_header(&tried, record, size, &has_all, &problem);
+        if (found == TEM_ERR_MEMORY)
+            return core_fail_memory(error);
+        const bool is_same = fitting > 0 && tried.columns == 1 && chosen.columns == 1;
+        if (c != candidates && (!has_all || is_same))
+            continue;
+        if (has_all && ++fitting > 1)
+            return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
+                                "the header has the named fields with more than one delimiter: "
+                                "the delimiter must be named");
+        chosen = tried;
+        status = found;
+        if (found != TEM_OK)
+            why = problem;
+    }
     if (status == TEM_OK)
-        *span = search.span;
+        *r = chosen;
+    else if (error != NULL)
+        *error = why;
     return status;
 }

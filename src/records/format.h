@@ -9,15 +9,19 @@
 
 #include "records/records.h"
 
+/* Called for each field of a record. */
+typedef tem_status record_visit(void *context, const record_field *field, tem_error *error);
+
 struct record_format {
     tem_format id;
     const char *name;    /* as the user writes it */
     const char *meaning; /* one line for help texts */
 
-    bool has_fields;      /* records have named fields, and one is private; else the whole
-                                * record is private */
-    bool blank_is_record; /* a blank line is a record without words; else it is not a record */
-    bool ignores_returns; /* any number of carriage returns at the end of a record is ignored */
+    bool has_fields;        /* records have named fields; else the whole record is private */
+    bool blank_is_record;   /* a blank line is a record without words; else it is not a record */
+    bool ignores_returns;   /* any number of carriage returns at the end of a record is ignored */
+    const char *delimiters; /* the bytes that may stand between fields, if the job names none */
+    bool has_own_delimiter; /* the job may name another one */
     record_field_end *columns; /* finds the end of a field, where the first record names the
                                 * fields and all records have as many; else NULL */
 
@@ -26,9 +30,12 @@ struct record_format {
     size_t (*first_end)(const char *data, size_t size);
     size_t (*last_end)(const char *data, size_t size);
 
-    /* See records_span and records_encode. */
-    tem_status (*find_field)(const record_reader *r, const char *record, size_t size,
-                             record_span *span, tem_error *error);
+    /* Calls `visit` for each field of a record, in order, and stops at the first failure. Validates
+     * the whole record. TEM_ERR_FORMAT, TEM_ERR_MEMORY, and the failures of `visit`. */
+    tem_status (*visit)(const record_reader *r, const char *record, size_t size,
+                        record_visit *visit, void *context, tem_error *error);
+
+    /* See records_encode. */
     tem_status (*encode)(const record_reader *r, const char *text, size_t bytes, core_buffer *out,
                          tem_error *error);
 };
@@ -43,9 +50,14 @@ size_t format_last_line(const char *data, size_t size);
 tem_status format_encode_plain(const record_reader *r, const char *text, size_t bytes,
                                core_buffer *out, tem_error *error);
 
-/* find_field, for formats that have `columns`. */
-tem_status format_find_column(const record_reader *r, const char *record, size_t size,
-                              record_span *span, tem_error *error);
+/* visit, for formats that have `columns`. */
+tem_status format_visit_columns(const record_reader *r, const char *record, size_t size,
+                                record_visit *visit, void *context, tem_error *error);
+
+/* Says which field a name of the reader stands for, for messages: by its role and number, since a
+ * message does not contain names. Returns `text`. */
+enum { FORMAT_FIELD_BYTES = 80 };
+const char *format_name_field(const record_reader *r, uint32_t name, char text[FORMAT_FIELD_BYTES]);
 
 /* Returns the offset just after the quote that closes the quote at `at`, or size + 1 if no quote
  * closes it. A doubled quote does not close the quote at `at`. */

@@ -1,4 +1,4 @@
-/* format_csv.c - comma-separated values, RFC 4180. */
+/* format_csv.c - comma-separated values, RFC 4180; also with another delimiter. */
 #include "core/status.h"
 #include "records/format.h"
 
@@ -28,25 +28,25 @@ static size_t last_end(const char *data, size_t size) {
     return record_end(data, size, false, 0);
 }
 
-static tem_status quoted_field(const char *record, size_t size, record_span *span,
+static tem_status quoted_field(char delimiter, const char *record, size_t size, record_span *span,
                                tem_error *error) {
     span->quoting = RECORD_CSV_QUOTED;
     span->end = format_quoted_end(record, size, span->start);
     if (span->end > size)
         return format_refuse(error, span->start, "CSV: a quote is not closed");
-    if (span->end < size && record[span->end] != ',')
+    if (span->end < size && record[span->end] != delimiter)
         return format_refuse(error, span->end,
-                             "CSV: expected a comma after a closing quote; a quote within a "
-                             "quoted field is written twice");
+                             "CSV: expected a delimiter, such as a comma, after a closing quote; a "
+                             "quote within a quoted field is written twice");
     return TEM_OK;
 }
 
-static tem_status field_end(const char *record, size_t size, size_t at, record_span *span,
-                            tem_error *error) {
+static tem_status field_end(char delimiter, const char *record, size_t size, size_t at,
+                            record_span *span, tem_error *error) {
     *span = (record_span){at, at, RECORD_CSV};
     if (at < size && record[at] == '"')
-        return quoted_field(record, size, span, error);
-    for (; span->end < size && record[span->end] != ','; span->end++) {
+        return quoted_field(delimiter, record, size, span, error);
+    for (; span->end < size && record[span->end] != delimiter; span->end++) {
         if (record[span->end] == '"')
             return format_refuse(error, span->end,
                                  "CSV: a quote inside a field that is not quoted");
@@ -69,9 +69,9 @@ bool format_decode_csv(const char *text, size_t bytes, core_buffer *out) {
 
 static bool needs_quotes(const record_reader *r, const char *text, size_t bytes) {
     for (size_t i = 0; i < bytes; i++)
-        if (text[i] == '"' || text[i] == ',' || text[i] == '\n' || text[i] == '\r')
+        if (text[i] == '"' || text[i] == r->delimiter || text[i] == '\n' || text[i] == '\r')
             return true;
-    return bytes == 0 && r->columns == 1;
+    return bytes == 0 && r->columns - r->dropped == 1;
 }
 
 static tem_status encode(const record_reader *r, const char *text, size_t bytes, core_buffer *out,
@@ -95,9 +95,11 @@ const record_format format_csv = {
     .name = "csv",
     .meaning = "comma-separated (RFC 4180); the first record names the fields",
     .has_fields = true,
+    .delimiters = ",;",
+    .has_own_delimiter = true,
     .columns = field_end,
     .first_end = first_end,
     .last_end = last_end,
-    .find_field = format_find_column,
+    .visit = format_visit_columns,
     .encode = encode,
 };

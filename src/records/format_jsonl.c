@@ -2,10 +2,10 @@
 #include "records/format.h"
 #include "records/json_span.h"
 
-static tem_status find_field(const record_reader *r, const char *record, size_t size,
-                             record_span *span, tem_error *error) {
-    return r->person ? json_person(record, size, r->field, span, error)
-                     : json_span(record, size, r->field, span, error);
+static tem_status visit_members(const record_reader *r, const char *record, size_t size,
+                                record_visit *visit, void *context, tem_error *error) {
+    (void)r;
+    return json_visit(record, size, visit, context, error);
 }
 
 static tem_status encode(const record_reader *r, const char *text, size_t bytes, core_buffer *out,
@@ -22,6 +22,6 @@ const record_format format_jsonl = {
     .ignores_returns = true, /* carriage returns are blanks in JSON, and tem would copy them */
     .first_end = format_first_line,
     .last_end = format_last_line,
-    .find_field = find_field,
+    .visit = visit_members,
     .encode = encode,
 };

@@ -1,11 +1,11 @@
 /* format_text.c - plain text: each line is a document. */
 #include "records/format.h"
 
-static tem_status find_all(const record_reader *r, const char *record, size_t size,
-                           record_span *span, tem_error *error) {
-    (void)r, (void)record, (void)error;
-    *span = (record_span){0, size, RECORD_PLAIN};
-    return TEM_OK;
+static tem_status visit_all(const record_reader *r, const char *record, size_t size,
+                            record_visit *visit, void *context, tem_error *error) {
+    (void)r, (void)record;
+    const record_field all = {.value = {0, size, RECORD_PLAIN}};
+    return visit(context, &all, error);
 }
 
 const record_format format_text = {
@@ -15,6 +15,6 @@ const record_format format_text = {
     .blank_is_record = true,
     .first_end = format_first_line,
     .last_end = format_last_line,
-    .find_field = find_all,
+    .visit = visit_all,
     .encode = format_encode_plain,
 };

@@ -3,10 +3,10 @@
 
 /* PRIVACY: programs differ in whether TSV has quotes. Where a quote would move the borders of the
  * private field, tem refuses it. */
-static tem_status field_end(const char *record, size_t size, size_t at, record_span *span,
-                            tem_error *error) {
+static tem_status field_end(char delimiter, const char *record, size_t size, size_t at,
+                            record_span *span, tem_error *error) {
     *span = (record_span){at, at, RECORD_PLAIN};
-    for (; span->end < size && record[span->end] != '\t'; span->end++)
+    for (; span->end < size && record[span->end] != delimiter; span->end++)
         if (record[span->end] == '\r')
             return format_refuse_return(error, span->end);
     if (span->end > at && record[at] == '"' && format_quoted_end(record, span->end, at) > span->end)
@@ -20,9 +20,10 @@ const record_format format_tsv = {
     .name = "tsv",
     .meaning = "tab-separated, without quoting; the first line names the fields",
     .has_fields = true,
+    .delimiters = "\t",
     .columns = field_end,
     .first_end = format_first_line,
     .last_end = format_last_line,
-    .find_field = format_find_column,
+    .visit = format_visit_columns,
     .encode = format_encode_plain,
 };

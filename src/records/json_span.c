@@ -1,9 +1,9 @@
-/* json_span.c - finds one field of a JSON object, as a span of bytes.
+/* json_span.c - finds the fields of a JSON object, as spans of bytes.
  *
  * The scanner uses a stack of flags instead of recursion: one flag for each open bracket, which
  * says whether the bracket is an array or an object. jansson, with which the tests compare the
  * scanner, would parse the record into a tree and write another text with the same meaning. Here
- * every byte outside the span must stay. */
+ * every byte outside the spans must stay. */
 #include "records/json_span.h"
 
 #include "core/status.h"
@@ -15,20 +15,12 @@ typedef struct scanner {
     const char *data;
     size_t size, at;
     tem_error *error;
-    bool person; /* the field names people, groups or labels */
 } scanner;
 
 /* A record that ends too early is often the first line of an object over several lines. */
 static tem_status expected(const scanner *s, const char *what) {
     return core_fail_at(s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s%s", what,
                         s->at < s->size ? "" : "; each line must be one whole object");
-}
-
-/* Fails because the field is missing or occurs twice. how: "", or how often was expected. */
-static tem_status expected_field(const scanner *s, const char *how) {
-    return core_fail_at(
-        s->error, TEM_ERR_FORMAT, "", 0, s->at + 1, "JSON: expected %s%s",
-        s->person ? "the field that names people, groups or labels" : "the field of the text", how);
 }
 
 static int peek(const scanner *s) {
@@ -187,74 +179,61 @@ static tem_status skip_value(scanner *s) {
     return TEM_OK;
 }
 
-/* *equal receives whether the string from `start` to s->at, with its escapes resolved, is
- * `field`. */
-static tem_status key_equals(const scanner *s, size_t start, const char *field, bool *equal) {
-    core_buffer key = {0};
-    tem_status status = json_decode(s->data + start, s->at - start, &key, s->error);
-    *equal = status == TEM_OK && key.size == strlen(field) &&
-             (key.size == 0 || memcmp(key.data, field, key.size) == 0);
-    core_buffer_free(&key);
-    return status;
-}
-
-/* Whether the field may have the value from `start` to s->at. If so, *quoting receives how the
- * value is written. A person may also be a whole number. A number with a point or an exponent could
- * be written in several ways, and each would be another person. */
-static bool is_field_value(const scanner *s, size_t start, record_quoting *quoting) {
+/* Says how the value from `start` to s->at is written. A number with a point or an exponent could
+ * be written in several ways, and so could -0: these name nobody. */
+static record_quoting quoting_of(const scanner *s, size_t start) {
     const char first = s->data[start];
     if (first == '"')
-        *quoting = RECORD_JSON;
-    else if (first == 'n' && !s->person)
-        *quoting = RECORD_NOTHING;
-    else if (s->person && (first == '-' || is_digit(first))) {
-        *quoting = RECORD_PLAIN;
-        if (first == '-' && s->data[start + 1] == '0')
-            return false; /* -0 is another way to write 0 */
-        for (size_t at = start + 1; at < s->at; at++)
-            if (!is_digit(s->data[at]))
-                return false;
-    } else
-        return false;
-    return true;
+        return RECORD_JSON;
+    if (first == 'n')
+        return RECORD_NOTHING;
+    if ((first != '-' && !is_digit(first)) || (first == '-' && s->data[start + 1] == '0'))
+        return RECORD_OTHER;
+    for (size_t at = start + 1; at < s->at; at++)
+        if (!is_digit(s->data[at]))
+            return RECORD_OTHER;
+    return RECORD_NUMBER;
 }
 
-/* Scans one member of the top-level object. If its key is `field`, *span receives its value, and
- * *found grows by 1. */
-static tem_status scan_member(scanner *s, const char *field, record_span *span, unsigned *found) {
-    bool equal = false;
+static tem_status scan_member(scanner *s, record_field *field) {
     skip_blanks(s);
-    const size_t key = s->at;
+    field->start = field->key.start = s->at;
     tem_status status = skip_string(s);
-    if (status == TEM_OK)
-        status = key_equals(s, key, field, &equal);
+    field->key.end = s->at;
+    field->key.quoting = RECORD_JSON;
     skip_blanks(s);
     if (status == TEM_OK && !take(s, ':'))
         return expected(s, "a colon");
     skip_blanks(s);
-    const size_t value = s->at;
+    field->value.start = s->at;
     if (status == TEM_OK)
         status = skip_value(s);
-    if (status != TEM_OK || !equal)
+    if (status != TEM_OK)
         return status;
-    record_quoting quoting = RECORD_NOTHING;
-    if (!is_field_value(s, value, &quoting)) {
-        s->at = value;
-        return expected(
-            s, s->person
-                   ? "a string or a whole number in the field that names people, groups or labels"
-                   : "a string or null in the field of the text");
-    }
-    *span = (record_span){value, s->at, quoting};
-    ++*found;
+    field->value.end = s->at;
+    field->value.quoting = quoting_of(s, field->value.start);
     return TEM_OK;
 }
 
-static tem_status find_field(const char *record, size_t size, const char *field, bool person,
-                             record_span *span, tem_error *error) {
-    scanner s = {record, size, 0, error, person};
-    record_span at = {0, 0, RECORD_NOTHING};
-    unsigned found = 0;
+static tem_status visit_members(scanner *s, record_visit *visit, void *context) {
+    record_field field = {.column = 0};
+    for (bool open = true; open; field.column++) {
+        tem_status status = scan_member(s, &field);
+        if (status == TEM_OK)
+            status = visit(context, &field, s->error);
+        if (status != TEM_OK)
+            return status;
+        skip_blanks(s);
+        open = take(s, ',');
+        if (!open && !take(s, '}'))
+            return expected(s, "a comma or a closing brace");
+    }
+    return TEM_OK;
+}
+
+tem_status json_visit(const char *record, size_t size, record_visit *visit, void *context,
+                      tem_error *error) {
+    scanner s = {record, size, 0, error};
     const uint8_t *bad = u8_check((const uint8_t *)record, size);
     if (bad != NULL) {
         s.at = (size_t)((const char *)bad - record);
@@ -264,35 +243,11 @@ static tem_status find_field(const char *record, size_t size, const char *field,
     if (!take(&s, '{'))
         return expected(&s, "an object; each line must be one whole object");
     skip_blanks(&s);
-    bool open = !take(&s, '}');
-    while (open) {
-        tem_status status = scan_member(&s, field, &at, &found);
-        if (status != TEM_OK)
-            return status;
-        skip_blanks(&s);
-        open = take(&s, ',');
-        if (!open && !take(&s, '}'))
-            return expected(&s, "a comma or a closing brace");
-    }
+    const tem_status status = take(&s, '}') ? TEM_OK : visit_members(&s, visit, context);
+    if (status != TEM_OK)
+        return status;
     skip_blanks(&s);
-    if (s.at < size)
-        return expected(&s, "nothing after the object");
-    if (found != 1)
-        return expected_field(&s, found == 0 ? " (names are case-sensitive; tem does not look for "
-                                               "it inside other values)"
-                                             : " once, not twice");
-    *span = at;
-    return TEM_OK;
-}
-
-tem_status json_span(const char *record, size_t size, const char *field, record_span *span,
-                     tem_error *error) {
-    return find_field(record, size, field, false, span, error);
-}
-
-tem_status json_person(const char *record, size_t size, const char *field, record_span *span,
-                       tem_error *error) {
-    return find_field(record, size, field, true, span, error);
+    return s.at < size ? expected(&s, "nothing after the object") : TEM_OK;
 }
 
 /* ---- strings ---- */

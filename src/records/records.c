@@ -34,11 +34,6 @@ bool records_have_header(const record_reader *r) {
     return r->format->columns != NULL;
 }
 
-tem_status records_span(const record_reader *r, const char *record, size_t size, record_span *span,
-                        tem_error *error) {
-    return r->format->find_field(r, record, size, span, error);
-}
-
 tem_status records_decode(const record_span *span, const char *record, core_buffer *out,
                           tem_error *error) {
     if (span->quoting == RECORD_JSON)

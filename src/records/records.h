@@ -1,16 +1,14 @@
-/* records.h - finds the text in a stream of records.
+/* records.h - finds the fields in a stream of records.
  *
  * A stream is text (each line is a document), TSV or CSV (RFC 4180; the first record names the
- * fields), or JSONL (each line is an object). In each record one field is private, and tem replaces
- * it. The other fields, and the bytes between fields, stay as they are. The line end is not part of
- * a record. A blank line is a record in text; in the other formats it is not a record.
+ * fields), or JSONL (each line is an object). A job names the fields that are private, those that
+ * tem leaves out, and the one that names people. The other fields, and the bytes between fields,
+ * stay as they are. The line end is not part of a record. A blank line is a record in text; in the
+ * other formats it is not a record.
  *
  * PRIVACY: tem refuses what it does not understand in full, since a field that it does not find is
  * a field that it does not replace. So it refuses an unclosed quote, a record with another number
- * of fields than the header, and a JSON key that occurs twice, however it is escaped.
- *
- * A second reader, with `person` set, finds the field that names the person, or the group, of a
- * record. */
+ * of fields than the header, and a named JSON key that occurs twice, however it is escaped. */
 #ifndef RECORDS_RECORDS_H
 #define RECORDS_RECORDS_H
 
@@ -31,23 +29,39 @@ const record_format *format_at(unsigned i);
 /* Returns TEM_ERR_ARGUMENT with a message that names all formats. */
 tem_status format_refuse_unknown(tem_error *error);
 
+typedef enum record_role {
+    RECORD_TEXT = 1,   /* private: tem replaces it */
+    RECORD_PERSON = 2, /* names the person, or the group, of the record; also a dropped field may */
+    RECORD_DROPPED = 4 /* tem leaves it out; a JSON object may lack it */
+} record_role;
+
+/* A field that a job names. */
+typedef struct record_name {
+    const char *name; /* NULL: plain text, the whole record */
+    record_role role;
+    uint32_t column; /* TSV, CSV, from the header: its place, from 0 */
+} record_name;
+
+enum { RECORD_NAMES_MAX = 256 };
+
 typedef struct record_reader {
     const record_format *format;
-    const char *field; /* its name; NULL for text */
-    bool person;       /* the field is not the private one; it names a person or group */
-
-    /* TSV, CSV, from the header: the number of fields, and the place of this field among them, from
-     * 0. */
-    uint32_t columns, column;
+    char delimiter; /* CSV: the byte between fields; 0: the header decides */
+    record_name names[RECORD_NAMES_MAX];
+    uint32_t name_count;
+    uint32_t columns; /* TSV, CSV, from the header: the number of fields */
+    uint32_t dropped; /* ... of which so many are left out */
 } record_reader;
 
 /* How a field is written in the input. */
 typedef enum record_quoting {
-    RECORD_PLAIN,      /* as it is: text, TSV, a number in JSON that names a person */
+    RECORD_PLAIN,      /* as it is: text, TSV */
     RECORD_CSV,        /* CSV without quotes */
     RECORD_CSV_QUOTED, /* CSV within quotes, which are part of the span */
     RECORD_JSON,       /* a JSON string, its quotes included */
-    RECORD_NOTHING     /* JSON null: no text */
+    RECORD_NUMBER,     /* JSON: a whole number, which may name a person */
+    RECORD_NOTHING,    /* JSON null: no text */
+    RECORD_OTHER       /* any other JSON value */
 } record_quoting;
 
 typedef struct record_span {
@@ -55,10 +69,40 @@ typedef struct record_span {
     record_quoting quoting;
 } record_span;
 
+/* One field of a record, named or not. */
+typedef struct record_field {
+    size_t start;      /* where it begins: its JSON key, else its value */
+    record_span key;   /* JSON: the key, its quotes included; else empty */
+    record_span value; /* the field ends where its value ends */
+    uint32_t column;   /* its place in the record, from 0 */
+} record_field;
+
+/* A named field of a record. To leave it out, leave out the bytes from cut_start to cut_end: the
+ * field and one separator. If no field before it stays, that is the separator after it. */
+typedef struct record_part {
+    uint32_t name; /* index in the names of the reader */
+    record_span value;
+    size_t cut_start, cut_end;
+} record_part;
+
+/* Called for each field of a record, in order. roles: those of all its names; 0: it stays as it
+ * is. */
+typedef tem_status record_watch(void *context, const char *record, const record_field *field,
+                                unsigned roles, tem_error *error);
+
 /* Finds the end of the field that starts at `at`, and how the field is written. TEM_ERR_FORMAT with
  * `byte` set. */
-typedef tem_status record_field_end(const char *record, size_t size, size_t at, record_span *span,
-                                    tem_error *error);
+typedef tem_status record_field_end(char delimiter, const char *record, size_t size, size_t at,
+                                    record_span *span, tem_error *error);
+
+/* Adds a field that the job names. TEM_ERR_ARGUMENT if there are more than RECORD_NAMES_MAX names,
+ * or if the field has a role already that excludes this one: a person may be dropped, nothing
+ * else may have two roles. */
+tem_status records_add_name(record_reader *r, const char *name, record_role role, tem_error *error);
+
+/* TEM_ERR_ARGUMENT if the delimiter of the reader is not one of its format, or could be part of a
+ * word, a number or a quoted field. */
+tem_status records_check_delimiter(const record_reader *r, tem_error *error);
 
 /* Returns how many bytes at the beginning of `data` are whole records, line ends included. The rest
  * is the beginning of a record. If at_end, the rest is the last record: returns `size`. */
@@ -73,27 +117,35 @@ size_t records_first(const record_reader *r, const char *data, size_t size, size
  * blank line is a record, without words. */
 bool records_is_blank(const record_reader *r, size_t content);
 
-/* Whether records have fields, one of them private; and whether the first record names them. */
+/* Whether records have fields, which the job names; and whether the first record names them. */
 bool records_have_fields(const record_reader *r);
 bool records_have_header(const record_reader *r);
 
-/* Finds the field in the header, which is given without its line end. TEM_ERR_FORMAT if the field
- * is missing or occurs twice, TEM_ERR_MEMORY. Only where records have a header. */
+/* Finds the named fields in the header, which is given without its line end; in CSV also the
+ * delimiter, if it is not known. TEM_ERR_FORMAT if a field is missing or occurs twice, or if the
+ * header has the fields with more than one delimiter; TEM_ERR_MEMORY. Only where records have a
+ * header. */
 tem_status records_header(record_reader *r, const char *record, size_t size, tem_error *error);
 
-/* Finds the field of the reader in a record, which is given without its line end. TEM_ERR_FORMAT
- * with `byte` set where it is known, TEM_ERR_MEMORY. */
-tem_status records_span(const record_reader *r, const char *record, size_t size, record_span *span,
-                        tem_error *error);
+/* Finds the named fields of a record, which is given without its line end. parts receives a
+ * record_part for each, in the order of the record; unspecified after a failure. watch, unless it
+ * is NULL, sees every field. TEM_ERR_FORMAT with `byte` set where it is known, TEM_ERR_MEMORY, or
+ * as watch fails. */
+tem_status records_split(const record_reader *r, const char *record, size_t size,
+                         core_buffer *parts, record_watch *watch, void *context, tem_error *error);
+
+/* Returns part i of records_split. */
+const record_part *records_part(const core_buffer *parts, size_t i);
+size_t records_part_count(const core_buffer *parts);
 
 /* Appends the text of a span, unquoted, to out; nothing for null. TEM_ERR_MEMORY, or TEM_ERR_FORMAT
  * for a JSON string that is not valid. */
 tem_status records_decode(const record_span *span, const char *record, core_buffer *out,
                           tem_error *error);
 
-/* Appends a text to out, as the field of a record. CSV gets quotes only if the text has a comma, a
- * quote or a line end, or if it is empty and the only field, since a blank line is not a record.
- * TEM_ERR_MEMORY.
+/* Appends a text to out, as the field of a record. CSV gets quotes only if the text has a
+ * delimiter, a quote or a line end, or if it is empty and the only field, since a blank line is not
+ * a record. TEM_ERR_MEMORY.
  * PRIVACY: this function does not know how the field was written in the input, so the output cannot
  * show it. */
 tem_status records_encode(const record_reader *r, const char *text, size_t bytes, core_buffer *out,

@@ -421,7 +421,7 @@ static inline tem_status run_spelling(const tem_mechanism *mechanism, const abst
     const int result = memory_file(&nothing), saved = dup(STDOUT_FILENO);
     if (saved < 0 || dup2(result, STDOUT_FILENO) < 0)
         abort();
-    const tem_status status = tem_privatize_files(mechanism, &job, &run, counts, NULL, error);
+    const tem_status status = tem_privatize_files(mechanism, &job, &run, counts, NULL, NULL, error);
     dup2(saved, STDOUT_FILENO);
     close(saved);
     *out = read_memory_file(result);

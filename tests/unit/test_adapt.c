@@ -700,7 +700,8 @@ static void test_report_names_signals(void **state) {
     char *text = NULL;
     size_t bytes = 0;
     assert_int_equal(tem_mechanism_create(m, &options, &mechanism, NULL), TEM_OK);
-    assert_int_equal(tem_report_json(mechanism, &job, &counts, NULL, &text, &bytes, NULL), TEM_OK);
+    assert_int_equal(tem_report_json(mechanism, &job, &counts, NULL, NULL, &text, &bytes, NULL),
+                     TEM_OK);
     assert_non_null(strstr(text, "\"keeps\": \"source, source\","));
     tem_text_free(text);
     tem_mechanism_free(mechanism);

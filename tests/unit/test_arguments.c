@@ -135,6 +135,11 @@ static void test_names(void **state) {
     REFUSED(tem_order_parse(NULL, &(tem_order){0}, error));
     REFUSED(tem_order_parse("kept", NULL, error));
     REFUSED(tem_order_parse("any", &(tem_order){0}, error));
+    tem_field_use use = TEM_FIELD_DROPPED;
+    REFUSED(tem_field_use_parse(NULL, &use, error));
+    REFUSED(tem_field_use_parse("private", NULL, error));
+    REFUSED(tem_field_use_parse("kept", &use, error));
+    assert_int_equal(use, TEM_FIELD_DROPPED);
     REFUSED(tem_format_parse(NULL, &format, error));
     REFUSED(tem_format_parse("csv", NULL, error));
     REFUSED(tem_weights_parse(NULL, &kind_of_weights, error));
@@ -785,10 +790,15 @@ static void test_texts(void **state) {
     REFUSED(tem_model_find_token(model, "a", 1, NULL, error));
     REFUSED(tem_model_count_unreachable(NULL, &unreachable, error));
     REFUSED(tem_model_count_unreachable(model, NULL, error));
-    REFUSED(tem_privatize_files(NULL, &no_inputs, NULL, NULL, NULL, error));
-    REFUSED(tem_privatize_files(mechanism, NULL, NULL, NULL, NULL, error));
-    REFUSED(tem_privatize_files(mechanism, &no_inputs, NULL, NULL, NULL, error));
-    REFUSED(tem_privatize_files(mechanism, &no_input, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_files(NULL, &no_inputs, NULL, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_files(mechanism, NULL, NULL, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_files(mechanism, &no_inputs, NULL, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_files(mechanism, &no_input, NULL, NULL, NULL, NULL, error));
+    const tem_job no_field = {
+        .format = TEM_FORMAT_CSV, .field = "a", .more_fields = hole, .more_field_count = 1};
+    const tem_job no_dropped = {.format = TEM_FORMAT_CSV, .field = "a", .dropped_count = 1};
+    REFUSED(tem_privatize_files(mechanism, &no_field, NULL, NULL, NULL, NULL, error));
+    REFUSED(tem_privatize_files(mechanism, &no_dropped, NULL, NULL, NULL, NULL, error));
     REFUSED(tem_privatize_texts(NULL, NULL, &input, 1, NULL, &texts, NULL, NULL, error));
     REFUSED(tem_privatize_texts(mechanism, NULL, NULL, 1, NULL, &texts, NULL, NULL, error));
     REFUSED(tem_privatize_texts(mechanism, NULL, &input, 1, NULL, NULL, NULL, NULL, error));
@@ -796,12 +806,12 @@ static void test_texts(void **state) {
     REFUSED(tem_privatize_ids(mechanism, NULL, NULL, 1, NULL, ids, NULL, NULL, error));
     REFUSED(tem_privatize_ids(mechanism, NULL, &document, 1, NULL, NULL, NULL, NULL, error));
     REFUSED(tem_privatize_ids(mechanism, NULL, &no_ids, 1, NULL, ids, NULL, NULL, error));
-    REFUSED(tem_report_json(NULL, &none, &counts, NULL, &out, &bytes, error));
-    REFUSED(tem_report_json(mechanism, NULL, &counts, NULL, &out, &bytes, error));
-    REFUSED(tem_report_json(mechanism, &none, NULL, NULL, &out, &bytes, error));
-    REFUSED(tem_report_json(mechanism, &none, &counts, &balance, &out, &bytes, error));
-    REFUSED(tem_report_json(mechanism, &none, &counts, NULL, NULL, &bytes, error));
-    REFUSED(tem_report_json(mechanism, &none, &counts, NULL, &out, NULL, error));
+    REFUSED(tem_report_json(NULL, &none, &counts, NULL, NULL, &out, &bytes, error));
+    REFUSED(tem_report_json(mechanism, NULL, &counts, NULL, NULL, &out, &bytes, error));
+    REFUSED(tem_report_json(mechanism, &none, NULL, NULL, NULL, &out, &bytes, error));
+    REFUSED(tem_report_json(mechanism, &none, &counts, &balance, NULL, &out, &bytes, error));
+    REFUSED(tem_report_json(mechanism, &none, &counts, NULL, NULL, NULL, &bytes, error));
+    REFUSED(tem_report_json(mechanism, &none, &counts, NULL, NULL, &out, NULL, error));
     REFUSED(tem_job_charge(NULL, &ledger, NULL, 0, NULL, NULL, error));
     REFUSED(tem_job_charge(mechanism, NULL, NULL, 0, NULL, NULL, error));
     REFUSED(tem_job_charge(mechanism, &none, NULL, 0, NULL, NULL, error));
@@ -952,6 +962,24 @@ static void test_nothing_given(void **state) {
     assert_non_null(tem_format_at(0, NULL, NULL, NULL));
     length = 7;
     assert_true(tem_texts_at(NULL, 0, &length) == NULL && length == 0);
+    tem_fields *fields = NULL;
+    tem_field field = {.name_bytes = 7};
+    REFUSED(tem_fields_create(NULL, error));
+    assert_int_equal(tem_fields_create(&fields, NULL), TEM_OK);
+    REFUSED(tem_fields_add(NULL, "a", 1, TEM_FIELD_PRIVATE, NULL, error));
+    REFUSED(tem_fields_add(fields, NULL, 1, TEM_FIELD_PRIVATE, NULL, error));
+    REFUSED(tem_fields_add(fields, "a", 1, 0, NULL, error));
+    tem_fields_look(NULL, 0, "a", 1);
+    tem_fields_look(fields, 0, "a", 1);
+    assert_true(tem_fields_count(NULL) == 0 && tem_fields_have_more(NULL) == 0);
+    assert_true(tem_fields_at(NULL, 0, &field) == 0 && tem_fields_at(fields, 0, &field) == 0);
+    assert_int_equal(field.name_bytes, 7);
+    assert_int_equal(tem_fields_add(fields, NULL, 0, TEM_FIELD_PRIVATE, NULL, NULL), TEM_OK);
+    tem_fields_look(fields, 0, NULL, 1);
+    assert_true(tem_fields_at(fields, 0, NULL) == 0 && tem_fields_count(fields) == 1);
+    tem_fields_free(fields);
+    tem_fields_free(NULL);
+    assert_string_equal(tem_field_use_name(0), "unknown");
 }
 
 /* An info about NULL is all 0, whatever the struct held before. An info about an object has
@@ -1029,8 +1057,8 @@ static void test_results_clear_reserved(void **state) {
     assert_true(is_zero(point.summary.reserved, sizeof point.summary.reserved));
     CLEARED(points[0], tem_accountant_curve(accountant, &wish, &point, NULL, points, &count, NULL));
     CLEARED(near, tem_model_neighbours(model, 0, &near, NULL));
-    CLEARED(counts, tem_privatize_files(mechanism, &job, NULL, &counts, NULL, NULL));
-    CLEARED(balance, tem_privatize_files(mechanism, &job, NULL, NULL, &balance, NULL));
+    CLEARED(counts, tem_privatize_files(mechanism, &job, NULL, &counts, NULL, NULL, NULL));
+    CLEARED(balance, tem_privatize_files(mechanism, &job, NULL, NULL, &balance, NULL, NULL));
     CLEARED(unnoted, tem_trust_verify(model, NULL, NULL, &unnoted, NULL));
     tem_certificate_free(made);
     unlink(never);
@@ -1432,9 +1460,9 @@ static void test_newer_options(void **state) {
     NEWER(how, tem_trust_verify(model, &how, NULL, NULL, error));
     NEWER(text, tem_privatize_text(mechanism, &text, rng, "a", 1, NULL, &out, &bytes, NULL, error));
     NEWER(run, tem_privatize_text(mechanism, NULL, rng, "a", 1, &run, &out, &bytes, NULL, error));
-    NEWER(job, tem_privatize_files(mechanism, &job, NULL, NULL, NULL, error));
-    NEWER(job.text, tem_privatize_files(mechanism, &job, NULL, NULL, NULL, error));
-    NEWER(run, tem_privatize_files(mechanism, &job, &run, NULL, NULL, error));
+    NEWER(job, tem_privatize_files(mechanism, &job, NULL, NULL, NULL, NULL, error));
+    NEWER(job.text, tem_privatize_files(mechanism, &job, NULL, NULL, NULL, NULL, error));
+    NEWER(run, tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL, error));
     NEWER(job, tem_privatize_texts(mechanism, &job, &input, 1, NULL, &texts, NULL, NULL, error));
     NEWER(job.text,
           tem_privatize_texts(mechanism, &job, &input, 1, NULL, &texts, NULL, NULL, error));
@@ -1444,10 +1472,10 @@ static void test_newer_options(void **state) {
     NEWER(job.text, tem_privatize_ids(mechanism, &job, &given, 1, NULL, &id, NULL, NULL, error));
     NEWER(given, tem_privatize_ids(mechanism, NULL, &given, 1, NULL, &id, NULL, NULL, error));
     NEWER(run, tem_privatize_ids(mechanism, NULL, &given, 1, &run, &id, NULL, NULL, error));
-    NEWER(job, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
-    NEWER(job.text, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
-    NEWER(counts, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
-    NEWER(balance, tem_report_json(mechanism, &job, &counts, &balance, &out, &bytes, error));
+    NEWER(job, tem_report_json(mechanism, &job, &counts, &balance, NULL, &out, &bytes, error));
+    NEWER(job.text, tem_report_json(mechanism, &job, &counts, &balance, NULL, &out, &bytes, error));
+    NEWER(counts, tem_report_json(mechanism, &job, &counts, &balance, NULL, &out, &bytes, error));
+    NEWER(balance, tem_report_json(mechanism, &job, &counts, &balance, NULL, &out, &bytes, error));
     NEWER(job, tem_job_charge(mechanism, &job, &document, 1, NULL, NULL, error));
     NEWER(job.text, tem_job_charge(mechanism, &job, &document, 1, NULL, NULL, error));
     NEWER(run, tem_job_charge(mechanism, &job, &document, 1, &run, NULL, error));
@@ -1461,7 +1489,7 @@ static void test_newer_options(void **state) {
     job.text.reserved[1] = 1;
     assert_non_null(tem_job_why_not_private(mechanism, &job));
     job.text.reserved[1] = 0;
-    job.reserved[7] = 1;
+    job.reserved[2] = 1;
     assert_non_null(tem_job_why_not_private(mechanism, &job));
 }
 

@@ -718,7 +718,7 @@ static tem_status run_text(const tem_mechanism *mechanism, tem_job job, const ch
     balance = (tem_balance){.left = -1};
     if (!from_pipe) {
         write_text(input, text);
-        return tem_privatize_files(mechanism, &job, NULL, NULL, &balance, error);
+        return tem_privatize_files(mechanism, &job, NULL, NULL, &balance, NULL, error);
     }
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -728,7 +728,8 @@ static tem_status run_text(const tem_mechanism *mechanism, tem_job job, const ch
     const char *pipe_name = name;
     snprintf(name, sizeof name, "/proc/self/fd/%d", ends[0]);
     job.inputs = &pipe_name;
-    const tem_status status = tem_privatize_files(mechanism, &job, NULL, NULL, &balance, error);
+    const tem_status status =
+        tem_privatize_files(mechanism, &job, NULL, NULL, &balance, NULL, error);
     close(ends[0]);
     return status;
 }
@@ -809,7 +810,7 @@ static void test_standard_input_is_read_again(void **state) {
         const int file = open(name, O_RDONLY), saved = dup(STDIN_FILENO);
         assert_true(file >= 0 && saved >= 0 && dup2(file, STDIN_FILENO) >= 0);
         assert_int_equal(lseek(STDIN_FILENO, 10, SEEK_SET), 10);
-        const tem_status status = tem_privatize_files(two, &job, NULL, NULL, &balance, NULL);
+        const tem_status status = tem_privatize_files(two, &job, NULL, NULL, &balance, NULL, NULL);
         dup2(saved, STDIN_FILENO);
         close(saved);
         close(file);
@@ -1066,7 +1067,8 @@ static void test_job_refused(void **state) {
             job.ledger = "";
             break;
         }
-        assert_int_equal(tem_privatize_files(mechanism, &job, NULL, NULL, &balance, NULL), wanted);
+        assert_int_equal(tem_privatize_files(mechanism, &job, NULL, NULL, &balance, NULL, NULL),
+                         wanted);
         assert_false(is_there(path));
         assert_false(is_there(output));
     }
@@ -1083,16 +1085,18 @@ static void test_ledger_is_another_file(void **state) {
     write_text(input, "the\n");
     job.inputs = itself;
     job.input_count = 2;
-    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, &balance, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, &balance, NULL, NULL),
+                     TEM_ERR_ARGUMENT);
     job = job_of(100);
     job.output = path;
-    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, &balance, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_privatize_files(two, &job, NULL, NULL, &balance, NULL, NULL),
+                     TEM_ERR_ARGUMENT);
     const int file = open(path, O_WRONLY | O_APPEND);
     fflush(stdout);
     const int saved = dup(STDOUT_FILENO);
     assert_true(file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
     job.output = NULL;
-    const tem_status status = tem_privatize_files(two, &job, NULL, NULL, &balance, NULL);
+    const tem_status status = tem_privatize_files(two, &job, NULL, NULL, &balance, NULL, NULL);
     dup2(saved, STDOUT_FILENO);
     close(saved);
     close(file);
@@ -1237,7 +1241,8 @@ static void test_growing_file(void **state) {
     const tem_job job = job_of(100);
     tem_error error;
     write_text(input, "the movie\n");
-    assert_int_equal(tem_privatize_files(two, &job, &run, NULL, &balance, &error), TEM_ERR_FILE);
+    assert_int_equal(tem_privatize_files(two, &job, &run, NULL, &balance, NULL, &error),
+                     TEM_ERR_FILE);
     assert_non_null(strstr(error.message, "changed"));
     assert_false(is_there(output));
     assert_true(spent_in_ledger() == 4);
@@ -1258,7 +1263,7 @@ static void *run_often(void *context) {
         job.inputs = inputs;
         job.output = name;
         const tem_run run = {.threads = 1};
-        if (tem_privatize_files(two, &job, &run, &counts, NULL, NULL) == TEM_OK)
+        if (tem_privatize_files(two, &job, &run, &counts, NULL, NULL, NULL) == TEM_OK)
             atomic_fetch_add(&released, counts.words);
         unlink(name);
     }

@@ -268,7 +268,7 @@ static void test_files(void **state) {
                              .insecure_seeded = 1,
                              .insecure_seed = 9};
         const tem_run run = {.threads = 3};
-        assert_int_equal(tem_privatize_files(noisy, &job, &run, NULL, NULL, NULL), TEM_OK);
+        assert_int_equal(tem_privatize_files(noisy, &job, &run, NULL, NULL, NULL, NULL), TEM_OK);
         tem_texts *right = privatize(noisy, order, (const char *const *)texts, TEXTS, 2, 9);
         file = fopen(out, "r");
         assert_non_null(file);
@@ -366,8 +366,9 @@ static void test_report(void **state) {
         char *text = NULL, expected[64];
         size_t bytes = 0;
         assert_null(tem_job_why_not_private(still, &job));
-        assert_int_equal(tem_report_json(still, &job, &(tem_counts){0}, NULL, &text, &bytes, NULL),
-                         TEM_OK);
+        assert_int_equal(
+            tem_report_json(still, &job, &(tem_counts){0}, NULL, NULL, &text, &bytes, NULL),
+            TEM_OK);
         snprintf(expected, sizeof expected, "\"order\": \"%s\"",
                  order == 0 ? "kept" : tem_order_name((tem_order)order));
         assert_non_null(strstr(text, expected));

@@ -9,6 +9,7 @@
  * error, unless a policy asks for it. */
 #include "core/fault.h"
 #include "job/replacer.h"
+#include "one_field.h"
 #include "pseudo.h"
 #include "records/records.h"
 
@@ -154,7 +155,7 @@ static tem_status run_to_stdout(const tem_mechanism *mechanism, const tem_job *j
     assert_true(file >= 0);
     fflush(stdout);
     const int saved = swap_descriptor(STDOUT_FILENO, file);
-    const tem_status status = tem_privatize_files(mechanism, job, run, counts, NULL, error);
+    const tem_status status = tem_privatize_files(mechanism, job, run, counts, NULL, NULL, error);
     restore_descriptor(STDOUT_FILENO, saved);
     close(file);
     return status;
@@ -190,7 +191,7 @@ static tem_status run_from_pipe(const tem_mechanism *mechanism, const tem_job *j
     const int saved = swap_descriptor(STDIN_FILENO, ends[0]);
     close(ends[0]);
     assert_int_equal(pthread_create(&writer, NULL, write_feed, &f), 0);
-    const tem_status status = tem_privatize_files(mechanism, job, run, NULL, NULL, NULL);
+    const tem_status status = tem_privatize_files(mechanism, job, run, NULL, NULL, NULL, NULL);
     assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* it is the caller's to close */
     restore_descriptor(STDIN_FILENO, saved);
     pthread_join(writer, NULL);
@@ -539,7 +540,7 @@ static void expect_files(const tem_job *base, const char *text, size_t size, con
         assert_file_holds(out, wanted, wanted_size);
         unlink(out);
         job.output = out;
-        assert_int_equal(tem_privatize_files(still, &job, &run, NULL, NULL, NULL), TEM_OK);
+        assert_int_equal(tem_privatize_files(still, &job, &run, NULL, NULL, NULL, NULL), TEM_OK);
         assert_file_holds(out, wanted, wanted_size);
         unlink(out);
     }
@@ -645,7 +646,7 @@ static void test_missing(void **state) {
         tem_counts counts;
         write_text(in, i == 0 ? "{\"text\":\"\"}\n{\"text\":\"the movie was\"}\n"
                               : "{\"text\":null}\n{\"text\":\"the movie was\"}\n");
-        assert_int_equal(tem_privatize_files(noisy, &job, NULL, &counts, NULL, NULL), TEM_OK);
+        assert_int_equal(tem_privatize_files(noisy, &job, NULL, &counts, NULL, NULL, NULL), TEM_OK);
         assert_counts(&counts, &(tem_counts){i == 2 ? 1 : 2, 3, 0, 0, {0}});
         results[i] = read_bytes(out);
         unlink(out);
@@ -676,13 +677,13 @@ static void test_several_inputs(void **state) {
     write_text(inputs[1], "");
     write_text(inputs[2], "was\n");
     write_text(inputs[3], "good");
-    assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL, NULL), TEM_OK);
     assert_file_holds(out, "the\nmovie\nwas\ngood\n", 19);
     assert_counts(&counts, &(tem_counts){4, 4, 0, 0, {0}});
     write_text(inputs[3], "");
     unlink(out);
     write_text(inputs[2], "was");
-    assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL, NULL), TEM_OK);
     assert_file_holds(out, "the\nmovie\nwas\n", 14);
     /* Tables are joined under one header, which must be the same in all. */
     const tem_job csv = {.inputs = inputs,
@@ -693,15 +694,17 @@ static void test_several_inputs(void **state) {
                          .overwrite = TEM_OVERWRITE};
     write_text(inputs[0], "text,id\nThe,The");
     write_text(inputs[1], "\ufeff\r\ntext,id\r\nWas,Was\n");
-    assert_int_equal(tem_privatize_files(still, &csv, NULL, &counts, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_privatize_files(still, &csv, NULL, &counts, NULL, NULL, NULL), TEM_OK);
     assert_file_holds(out, "text,id\nthe,The\nwas,Was\n", 24);
     assert_int_equal(counts.documents, 2);
     tem_error other = {.status = TEM_OK};
     write_text(inputs[1], "id,text\nzyx,zyx\n");
-    assert_int_equal(tem_privatize_files(still, &csv, NULL, NULL, NULL, &other), TEM_ERR_FORMAT);
+    assert_int_equal(tem_privatize_files(still, &csv, NULL, NULL, NULL, NULL, &other),
+                     TEM_ERR_FORMAT);
     assert_true(other.line == 1 && strcmp(other.file, inputs[1]) == 0);
     write_text(inputs[1], ""); /* a table without a header */
-    assert_int_equal(tem_privatize_files(still, &csv, NULL, NULL, NULL, &other), TEM_ERR_FORMAT);
+    assert_int_equal(tem_privatize_files(still, &csv, NULL, NULL, NULL, NULL, &other),
+                     TEM_ERR_FORMAT);
     assert_file_holds(out, "text,id\nthe,The\nwas,Was\n", 24);
     unlink(out);
     for (int i = 0; i < 4; i++)
@@ -712,7 +715,7 @@ static void test_several_inputs(void **state) {
 
 /* Every document equals the result of tem_privatize_text with the generator of its number. */
 static void check_documents(tem_format format, const core_buffer *in, const core_buffer *out) {
-    record_reader r = {.format = format_find(format), .field = field_of[format]};
+    record_reader r = one_field(format_find(format), field_of[format]);
     size_t a = 0, b = 0, content_in = 0, content_out = 0;
     if (format == TEM_FORMAT_TSV || format == TEM_FORMAT_CSV) {
         a = b = records_first(&r, in->data, in->size, &content_in);
@@ -720,7 +723,7 @@ static void check_documents(tem_format format, const core_buffer *in, const core
         assert_memory_equal(in->data, out->data, a);
     }
     for (uint64_t document = 0; a < in->size; document++) {
-        record_span from, to;
+        record_span from = {0}, to = {0};
         const char *source = in->data + a, *result = out->data + b;
         const size_t in_size = records_first(&r, source, in->size - a, &content_in);
         a += in_size;
@@ -731,8 +734,8 @@ static void check_documents(tem_format format, const core_buffer *in, const core
         const size_t out_size = records_first(&r, result, out->size - b, &content_out);
         b += out_size;
         assert_int_equal(out_size, content_out + 1);
-        assert_int_equal(records_span(&r, source, content_in, &from, NULL), TEM_OK);
-        assert_int_equal(records_span(&r, result, content_out, &to, NULL), TEM_OK);
+        assert_int_equal(find_one(&r, source, content_in, &from, NULL), TEM_OK);
+        assert_int_equal(find_one(&r, result, content_out, &to, NULL), TEM_OK);
         assert_int_equal(from.start, to.start);
         assert_memory_equal(source, result, from.start);
         assert_int_equal(content_in - from.end, content_out - to.end);
@@ -776,7 +779,8 @@ static void test_same_bytes(void **state) {
                                  .overwrite = TEM_OVERWRITE,
                                  .insecure_seeded = 1,
                                  .insecure_seed = 42};
-            assert_int_equal(tem_privatize_files(noisy, &job, &run, &counts, NULL, NULL), TEM_OK);
+            assert_int_equal(tem_privatize_files(noisy, &job, &run, &counts, NULL, NULL, NULL),
+                             TEM_OK);
             assert_counts(&counts, &wanted);
             if (i == 0) {
                 first = read_bytes(out);
@@ -822,7 +826,7 @@ static void test_progress(void **state) {
     assert_int_equal(run_from_pipe(noisy, &job, &run, stream.data, stream.size, 65536), TEM_OK);
     job.inputs = &in;
     job.input_count = 1;
-    assert_int_equal(tem_privatize_files(noisy, &job, &run, NULL, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_privatize_files(noisy, &job, &run, NULL, NULL, NULL, NULL), TEM_OK);
     assert_true(w.calls > 10);
     assert_int_equal(w.elsewhere, 0);
     assert_int_equal(w.beyond, 0);
@@ -889,7 +893,7 @@ static void test_other_bytes(void **state) {
                              .overwrite = TEM_OVERWRITE,
                              .insecure_seeded = i < 2,
                              .insecure_seed = i % 2};
-        assert_int_equal(tem_privatize_files(noisy, &job, NULL, NULL, NULL, NULL), TEM_OK);
+        assert_int_equal(tem_privatize_files(noisy, &job, NULL, NULL, NULL, NULL, NULL), TEM_OK);
         results[i] = read_bytes(out);
         for (unsigned k = 0; k < i; k++)
             assert_true(results[i].size != results[k].size ||
@@ -917,7 +921,7 @@ static void test_dry_run(void **state) {
                        .format = format,
                        .field = field_of[format],
                        .dry_run = 1};
-        assert_int_equal(tem_privatize_files(noisy, &job, NULL, &counts, NULL, NULL), TEM_OK);
+        assert_int_equal(tem_privatize_files(noisy, &job, NULL, &counts, NULL, NULL, NULL), TEM_OK);
         assert_counts(&counts, &wanted);
         assert_int_equal(file_count(), 1);
         job.output = NULL;
@@ -937,25 +941,29 @@ static void test_output_file(void **state) {
     tem_error error;
     write_text(in, "the\n");
     write_text(out, "old");
-    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_ERR_EXISTS);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error),
+                     TEM_ERR_EXISTS);
     assert_file_holds(out, "old", 3);
     job.overwrite = TEM_OVERWRITE;
-    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_OK);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error), TEM_OK);
     assert_file_holds(out, "the\n", 4);
     /* The input may be the output: it is read completely before it is replaced. */
     job.output = in;
-    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_OK);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error), TEM_OK);
     assert_file_holds(in, "the\n", 4);
     /* After a failure the old file still exists, or no file does. */
     write_text(in, "the\nzyx\xff\n");
     job.output = out;
-    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_ERR_FORMAT);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error),
+                     TEM_ERR_FORMAT);
     assert_file_holds(out, "the\n", 4);
     unlink(out);
-    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_ERR_FORMAT);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error),
+                     TEM_ERR_FORMAT);
     assert_int_equal(file_count(), 1);
     unlink(in);
-    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, &error), TEM_ERR_FILE);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error),
+                     TEM_ERR_FILE);
     assert_string_equal(error.file, in);
     assert_int_equal(file_count(), 0);
 }
@@ -972,7 +980,8 @@ static void test_cancel(void **state) {
     const tem_job job = {.inputs = &in, .input_count = 1, .output = path_of("out")};
     const tem_run run = {.progress = stop_at_once};
     write_text(in, "the\n");
-    assert_int_equal(tem_privatize_files(still, &job, &run, NULL, NULL, NULL), TEM_ERR_CANCELLED);
+    assert_int_equal(tem_privatize_files(still, &job, &run, NULL, NULL, NULL, NULL),
+                     TEM_ERR_CANCELLED);
     assert_int_equal(file_count(), 1);
     unlink(in);
 }
@@ -990,7 +999,7 @@ static void test_cancel_within_batch(void **state) {
     for (int i = 0; i < LINES; i++)
         put(&text, "the movie\n");
     write_bytes(in, text.data, text.size);
-    assert_int_equal(tem_privatize_files(still, &job, &run, &counts, NULL, NULL),
+    assert_int_equal(tem_privatize_files(still, &job, &run, &counts, NULL, NULL, NULL),
                      TEM_ERR_CANCELLED);
     assert_true(counts.documents < 10);
     assert_int_equal(file_count(), 1);
@@ -1018,7 +1027,7 @@ static void test_cancel_before_waiting(void **state) {
     assert_int_equal(write(ends[1], "the\nmov", 7), 7);
     const int saved = swap_descriptor(STDIN_FILENO, ends[0]);
     alarm(30); /* ends the program, where it would wait for ever */
-    const tem_status status = tem_privatize_files(still, &job, &run, NULL, NULL, NULL);
+    const tem_status status = tem_privatize_files(still, &job, &run, NULL, NULL, NULL, NULL);
     alarm(0);
     restore_descriptor(STDIN_FILENO, saved);
     close(ends[0]);
@@ -1041,13 +1050,14 @@ static void test_job_refusals(void **state) {
                            {.text = {.punctuation = 9}}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tem_error error = {.status = TEM_OK};
-        assert_int_equal(tem_privatize_files(still, &bad[i], NULL, NULL, NULL, &error),
+        assert_int_equal(tem_privatize_files(still, &bad[i], NULL, NULL, NULL, NULL, &error),
                          TEM_ERR_ARGUMENT);
         assert_int_equal(error.status, TEM_ERR_ARGUMENT);
     }
-    assert_int_equal(tem_privatize_files(NULL, &(tem_job){0}, NULL, NULL, NULL, NULL),
+    assert_int_equal(tem_privatize_files(NULL, &(tem_job){0}, NULL, NULL, NULL, NULL, NULL),
                      TEM_ERR_ARGUMENT);
-    assert_int_equal(tem_privatize_files(still, NULL, NULL, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
+    assert_int_equal(tem_privatize_files(still, NULL, NULL, NULL, NULL, NULL, NULL),
+                     TEM_ERR_ARGUMENT);
 }
 
 /* Every format has its own name and can be found by it; no other name finds a format. */
@@ -1105,7 +1115,8 @@ static void check_canary(tem_format format, const char *stream) {
                                  .field = field_of[format],
                                  .overwrite = TEM_OVERWRITE,
                                  .text = {.oov = oov, .punctuation = p}};
-            assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL), TEM_OK);
+            assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, NULL),
+                             TEM_OK);
             if (oov == TEM_OOV_KEEP_UNSAFE) {
                 assert_true(has_canary(out));
                 continue;
@@ -1148,9 +1159,9 @@ static void check_failure(tem_format format, const char *stream, tem_status want
     assert_file_holds(out, written, strlen(written));
     unlink(out);
     job.output = out;
-    assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL), wanted);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL, NULL), wanted);
     job.dry_run = 1;
-    assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, &error), wanted);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL, &error), wanted);
     assert_int_equal(error.line, line);
     assert_int_equal(file_count(), 1);
     unlink(in);
@@ -1199,7 +1210,7 @@ static void test_failures_of_stdin(void **state) {
         close(ends[1]);
         const int saved = swap_descriptor(STDIN_FILENO, ends[0]);
         close(ends[0]);
-        const tem_status status = tem_privatize_files(still, &job, NULL, NULL, NULL, &error);
+        const tem_status status = tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error);
         restore_descriptor(STDIN_FILENO, saved);
         assert_int_equal(status, TEM_ERR_FORMAT);
         assert_string_equal(error.file, "standard input");
@@ -1282,7 +1293,7 @@ static void test_slow_pipe(void **state) {
     const clock_t start = clock();
     const int started = pthread_create(&writer, NULL, talk, &t);
     const tem_status status =
-        started == 0 ? tem_privatize_files(still, &(tem_job){0}, &run, NULL, NULL, NULL)
+        started == 0 ? tem_privatize_files(still, &(tem_job){0}, &run, NULL, NULL, NULL, NULL)
                      : TEM_ERR_UNSUPPORTED;
     if (started == 0)
         pthread_join(writer, NULL);
@@ -1358,9 +1369,9 @@ static uint64_t fail_everywhere(tem_format format, bool to_file, unsigned thread
     for (bool hit = true; hit; n++) {
         tem_error error = {.status = TEM_OK};
         core_fault_arm(n); /* 0: none, to see what is right */
-        const tem_status status = to_file
-                                      ? tem_privatize_files(still, &job, &run, NULL, NULL, &error)
-                                      : run_to_stdout(still, &job, &run, out, NULL, &error);
+        const tem_status status =
+            to_file ? tem_privatize_files(still, &job, &run, NULL, NULL, NULL, &error)
+                    : run_to_stdout(still, &job, &run, out, NULL, &error);
         hit = core_fault_hit() || n == 0;
         core_fault_arm(0);
         assert_int_equal(error.status, status);

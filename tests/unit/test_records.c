@@ -4,6 +4,7 @@
  * If both readers accept a record, they must find the field in the same place with the same
  * content. If the other reader refuses a record, tem must refuse it too: a record that can be read
  * in two ways may have its private field in two places. */
+#include "one_field.h"
 #include "pseudo.h"
 #include "records/json_span.h"
 #include "records/records.h"
@@ -56,18 +57,18 @@ static void add_field(field_list *list, const char *bytes, size_t size) {
 
 /* Lists one record, field by field; it asks until there are no more fields. */
 static tem_status list_record(record_reader *r, const char *record, size_t size, field_list *list) {
-    record_span span;
+    record_span span = {0};
     tem_error error;
     tem_status status = TEM_ERR_FORMAT;
-    r->column = 0;
+    r->names[0].column = 0;
     for (r->columns = 1; r->columns < FIELDS_MAX; r->columns++) {
-        status = records_span(r, record, size, &span, &error);
+        status = find_one(r, record, size, &span, &error);
         if (status == TEM_OK || strncmp(error.message, "expected ", 9) != 0)
             break;
     }
-    for (; status == TEM_OK && r->column < r->columns; r->column++) {
+    for (; status == TEM_OK && r->names[0].column < r->columns; r->names[0].column++) {
         core_buffer text = {0};
-        assert_int_equal(records_span(r, record, size, &span, &error), TEM_OK);
+        assert_int_equal(find_one(r, record, size, &span, &error), TEM_OK);
         assert_true(span.start <= span.end && span.end <= size);
         assert_int_equal(records_decode(&span, record, &text, &error), TEM_OK);
         add_field(list, text.data, text.size);
@@ -80,7 +81,7 @@ static tem_status list_record(record_reader *r, const char *record, size_t size,
 
 /* Lists a whole stream without blank lines; false if a record is refused. */
 static bool list_stream(tem_format format, const char *data, size_t size, field_list *list) {
-    record_reader r = {.format = format_find(format)};
+    record_reader r = one_field(format_find(format), NULL);
     list->count = 0;
     assert_int_equal(records_whole(&r, data, size, true), size);
     for (size_t at = 0; at < size;) {
@@ -132,7 +133,7 @@ static void assert_same_fields(const field_list *a, const field_list *b) {
 
 /* ---- CSV against libcsv ---- */
 
-static const record_reader many_columns = {.format = &format_csv, .columns = 2};
+static const record_reader many_columns = {.format = &format_csv, .delimiter = ',', .columns = 2};
 
 /* Puts the text within quotes, as some programs write every field. */
 static void put_quoted(core_buffer *out, const core_buffer *text) {
@@ -231,13 +232,13 @@ static void test_csv_returns(void **state) {
 /* ---- CSV and TSV: verdicts ---- */
 
 static record_reader reader_of(tem_format format, const char *header, const char *field) {
-    record_reader r = {.format = format_find(format), .field = field};
+    record_reader r = one_field(format_find(format), field);
     assert_int_equal(records_header(&r, header, strlen(header), NULL), TEM_OK);
     return r;
 }
 
 static void refuse_header(tem_format format, const char *header, const char *message) {
-    record_reader r = {.format = format_find(format), .field = "text"};
+    record_reader r = one_field(format_find(format), "text");
     tem_error error = {.status = TEM_OK};
     assert_int_equal(records_header(&r, header, strlen(header), &error), TEM_ERR_FORMAT);
     assert_int_equal(error.status, TEM_ERR_FORMAT);
@@ -249,17 +250,17 @@ static void refuse_record(const record_reader *r, const char *record, unsigned b
                           const char *message) {
     record_span span = {11, 12, RECORD_JSON};
     tem_error error = {.status = TEM_OK};
-    assert_int_equal(records_span(r, record, strlen(record), &span, &error), TEM_ERR_FORMAT);
+    assert_int_equal(find_one(r, record, strlen(record), &span, &error), TEM_ERR_FORMAT);
     assert_int_equal(error.byte, byte);
     assert_non_null(strstr(error.message, message));
     assert_true(span.start == 11 && span.end == 12 && span.quoting == RECORD_JSON);
-    assert_int_equal(records_span(r, record, strlen(record), &span, NULL), TEM_ERR_FORMAT);
+    assert_int_equal(find_one(r, record, strlen(record), &span, NULL), TEM_ERR_FORMAT);
 }
 
 static void expect_field(const record_reader *r, const char *record, const char *wanted) {
-    record_span span;
+    record_span span = {0};
     core_buffer text = {0};
-    assert_int_equal(records_span(r, record, strlen(record), &span, NULL), TEM_OK);
+    assert_int_equal(find_one(r, record, strlen(record), &span, NULL), TEM_OK);
     assert_int_equal(records_decode(&span, record, &text, NULL), TEM_OK);
     assert_holds(&text, wanted, strlen(wanted));
     core_buffer_free(&text);
@@ -268,11 +269,11 @@ static void expect_field(const record_reader *r, const char *record, const char 
 static void test_csv_headers(void **state) {
     (void)state;
     record_reader r = reader_of(TEM_FORMAT_CSV, "id,text,\"a,b\"", "text");
-    assert_true(r.columns == 3 && r.column == 1);
+    assert_true(r.columns == 3 && r.names[0].column == 1);
     r = reader_of(TEM_FORMAT_CSV, "id,\"te\"\"xt\"", "te\"xt");
-    assert_int_equal(r.column, 1);
+    assert_int_equal(r.names[0].column, 1);
     r = reader_of(TEM_FORMAT_CSV, "a,", "");
-    assert_int_equal(r.column, 1);
+    assert_int_equal(r.names[0].column, 1);
     refuse_header(TEM_FORMAT_CSV, "id,\ufefftext", "is not in the header");
     refuse_header(TEM_FORMAT_CSV, "text,id\rsecret,1\r", "carriage return");
     refuse_header(TEM_FORMAT_CSV, "id,txt", "is not in the header");
@@ -514,15 +515,20 @@ static void check_splice(const core_buffer *record, const record_span *span, jso
     core_buffer_free(&spliced);
 }
 
+static tem_status find_text(const char *record, size_t size, record_span *span) {
+    const record_reader r = one_field(&format_jsonl, "text");
+    return find_one(&r, record, size, span, NULL);
+}
+
 static void test_json_valid(void **state) {
     (void)state;
     for (int round = 0; round < 50000; round++) {
         core_buffer record = {0};
-        record_span span;
+        record_span span = {0};
         put_json_record(&record);
         json_t *object = load(&record, 0, NULL);
         assert_non_null(object);
-        assert_int_equal(json_span(record.data, record.size, "text", &span, NULL), TEM_OK);
+        assert_int_equal(find_text(record.data, record.size, &span), TEM_OK);
         assert_same_value(&record, &span, json_object_get(object, "text"));
         check_splice(&record, &span, object);
         json_decref(object);
@@ -561,10 +567,10 @@ static bool is_beyond_grammar(const json_error_t *error) {
 
 /* 1 if both accept, 0 if both refuse; -1 where they may differ. */
 static int check_verdict(const core_buffer *record) {
-    record_span span;
+    record_span span = {0};
     json_error_t reason;
     json_t *object = load(record, 0, &reason);
-    const tem_status status = json_span(record->data, record->size, "text", &span, NULL);
+    const tem_status status = find_text(record->data, record->size, &span);
     if (object == NULL && is_beyond_grammar(&reason))
         return -1;
     const json_t *value = json_object_get(object, "text");
@@ -599,19 +605,19 @@ static void test_json_spoiled(void **state) {
 /* ---- JSON: verdicts ---- */
 
 static void refuse_json(const char *record, const char *message) {
-    const record_reader r = {.format = &format_jsonl, .field = "text"};
+    const record_reader r = one_field(&format_jsonl, "text");
     record_span span = {11, 12, RECORD_CSV};
     tem_error error = {.status = TEM_OK};
-    assert_int_equal(records_span(&r, record, strlen(record), &span, &error), TEM_ERR_FORMAT);
+    assert_int_equal(find_one(&r, record, strlen(record), &span, &error), TEM_ERR_FORMAT);
     assert_non_null(strstr(error.message, message));
     assert_true(span.start == 11 && span.end == 12 && span.quoting == RECORD_CSV);
-    assert_int_equal(records_span(&r, record, strlen(record), &span, NULL), TEM_ERR_FORMAT);
+    assert_int_equal(find_one(&r, record, strlen(record), &span, NULL), TEM_ERR_FORMAT);
 }
 
 static void expect_json(const char *record, size_t start, size_t end, record_quoting quoting) {
-    const record_reader r = {.format = &format_jsonl, .field = "text"};
-    record_span span;
-    assert_int_equal(records_span(&r, record, strlen(record), &span, NULL), TEM_OK);
+    const record_reader r = one_field(&format_jsonl, "text");
+    record_span span = {0};
+    assert_int_equal(find_one(&r, record, strlen(record), &span, NULL), TEM_OK);
     assert_true(span.start == start && span.end == end && span.quoting == quoting);
 }
 
@@ -695,17 +701,19 @@ static void test_json_numbers(void **state) {
 static void test_json_empty_key(void **state) {
     (void)state;
     static const char record[] = "{\"a\":\"x\",\"\":\"y\"}";
-    record_span span;
-    assert_int_equal(json_span(record, sizeof record - 1, "", &span, NULL), TEM_OK);
+    const record_reader unnamed = one_field(&format_jsonl, ""),
+                        missing = one_field(&format_jsonl, "b");
+    record_span span = {0};
+    assert_int_equal(find_one(&unnamed, record, sizeof record - 1, &span, NULL), TEM_OK);
     assert_int_equal(span.start, 12);
-    assert_int_equal(json_span(record, sizeof record - 1, "b", &span, NULL), TEM_ERR_FORMAT);
+    assert_int_equal(find_one(&missing, record, sizeof record - 1, &span, NULL), TEM_ERR_FORMAT);
 }
 
 /* Brackets at the maximum depth, and one deeper; both kinds, before and after the field. */
 static void check_depth(unsigned depth, const char *open, const char *close, bool after,
                         tem_status wanted) {
     core_buffer record = {0};
-    record_span span;
+    record_span span = {0};
     put_string(&record, after ? "{\"text\":\"\",\"d\":" : "{\"d\":");
     for (unsigned i = 0; i < depth; i++)
         put_string(&record, open);
@@ -713,7 +721,7 @@ static void check_depth(unsigned depth, const char *open, const char *close, boo
     for (unsigned i = 0; i < depth; i++)
         put_string(&record, close);
     put_string(&record, after ? "}" : ",\"text\":\"\"}");
-    assert_int_equal(json_span(record.data, record.size, "text", &span, NULL), wanted);
+    assert_int_equal(find_text(record.data, record.size, &span), wanted);
     core_buffer_free(&record);
 }
 
@@ -731,8 +739,8 @@ static void test_json_depth(void **state) {
 /* Every text survives being written and read again; CSV quotes it only if it must. */
 static void test_round_trip(void **state) {
     (void)state;
-    static const record_reader ways[] = {{.format = &format_csv, .columns = 2},
-                                         {.format = &format_csv, .columns = 1},
+    static const record_reader ways[] = {{.format = &format_csv, .delimiter = ',', .columns = 2},
+                                         {.format = &format_csv, .delimiter = ',', .columns = 1},
                                          {.format = &format_jsonl}};
     static const char *const parts[] = {"a",  "\"", "\\",   ",",      "\n",
                                         "\r", "\t", "\x01", "\u00e9", " "};

@@ -46,7 +46,7 @@ static json_t *report_of(const tem_mechanism *mechanism, const tem_job *job,
                          const tem_balance *balance) {
     char *text = NULL;
     size_t bytes = 0;
-    assert_int_equal(tem_report_json(mechanism, job, &counts, balance, &text, &bytes, NULL),
+    assert_int_equal(tem_report_json(mechanism, job, &counts, balance, NULL, &text, &bytes, NULL),
                      TEM_OK);
     assert_int_equal(strlen(text), bytes);
     json_t *said = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
@@ -142,8 +142,9 @@ static void test_job_for_a_newer_version(void **state) {
         char *text = NULL;
         size_t bytes = 0;
         assert_non_null(spending_why_not_private(mechanism, &jobs[i]));
-        assert_int_equal(tem_report_json(mechanism, &jobs[i], &counts, NULL, &text, &bytes, NULL),
-                         TEM_ERR_ARGUMENT);
+        assert_int_equal(
+            tem_report_json(mechanism, &jobs[i], &counts, NULL, NULL, &text, &bytes, NULL),
+            TEM_ERR_ARGUMENT);
         assert_null(text);
     }
     tem_mechanism_free(mechanism);
@@ -198,17 +199,17 @@ static void test_refused(void **state) {
     char *text = NULL;
     size_t n = 0;
     tem_error error;
-    assert_int_equal(tem_report_json(NULL, &job, &counts, NULL, &text, &n, &error),
+    assert_int_equal(tem_report_json(NULL, &job, &counts, NULL, NULL, &text, &n, &error),
                      TEM_ERR_ARGUMENT);
-    assert_int_equal(tem_report_json(mechanism, NULL, &counts, NULL, &text, &n, &error),
+    assert_int_equal(tem_report_json(mechanism, NULL, &counts, NULL, NULL, &text, &n, &error),
                      TEM_ERR_ARGUMENT);
-    assert_int_equal(tem_report_json(mechanism, &job, NULL, NULL, &text, &n, &error),
+    assert_int_equal(tem_report_json(mechanism, &job, NULL, NULL, NULL, &text, &n, &error),
                      TEM_ERR_ARGUMENT);
-    assert_int_equal(tem_report_json(mechanism, &job, &counts, NULL, NULL, &n, &error),
+    assert_int_equal(tem_report_json(mechanism, &job, &counts, NULL, NULL, NULL, &n, &error),
                      TEM_ERR_ARGUMENT);
-    assert_int_equal(tem_report_json(mechanism, &job, &counts, NULL, &text, NULL, &error),
+    assert_int_equal(tem_report_json(mechanism, &job, &counts, NULL, NULL, &text, NULL, &error),
                      TEM_ERR_ARGUMENT);
-    assert_int_equal(tem_report_json(mechanism, &job, &counts, &balance, &text, &n, &error),
+    assert_int_equal(tem_report_json(mechanism, &job, &counts, &balance, NULL, &text, &n, &error),
                      TEM_ERR_ARGUMENT);
     assert_null(text);
     tem_mechanism_free(mechanism);
@@ -226,7 +227,7 @@ static void test_faults(void **state) {
         size_t bytes = 0;
         core_fault_arm(n);
         const tem_status status =
-            tem_report_json(mechanism, &job, &counts, &balance, &text, &bytes, NULL);
+            tem_report_json(mechanism, &job, &counts, &balance, NULL, &text, &bytes, NULL);
         const bool hit = core_fault_hit();
         core_fault_arm(0);
         assert_int_equal(status, hit ? TEM_ERR_MEMORY : TEM_OK);

@@ -125,7 +125,7 @@ static void test_pipe_without_writer(void **state) {
     assert_int_equal(tem_prior_load(model, pipe, &run, &prior, &error), TEM_ERR_CANCELLED);
     a.calls = 0;
     const tem_job job = {.inputs = &pipe, .input_count = 1, .output = path_of("out")};
-    assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL, &error),
+    assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL, &error),
                      TEM_ERR_CANCELLED);
     assert_int_equal(error.status, TEM_ERR_CANCELLED);
     assert_int_equal(unlink(pipe), 0);
@@ -198,7 +198,7 @@ static void test_reader_that_does_not_read(void **state) {
     fflush(stdout);
     const int kept = dup(STDOUT_FILENO);
     assert_true(kept >= 0 && pipe(ends) == 0 && dup2(ends[1], STDOUT_FILENO) >= 0);
-    const tem_status status = tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL);
+    const tem_status status = tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL, NULL);
     assert_true(dup2(kept, STDOUT_FILENO) >= 0);
     close(kept);
     close(ends[0]);
@@ -475,12 +475,13 @@ static void test_large_record(void **state) {
                                  .output = path_of("out"),
                                  .overwrite = TEM_OVERWRITE,
                                  .dry_run = dry_run};
-            assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL), TEM_OK);
+            assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL, NULL),
+                             TEM_OK);
             /* Another thread may have it, and then the caller asks by the clock. */
             assert_true(threads > 1 || a.calls >= TEXT_ASKS);
             assert_true(dry_run || unlink(job.output) == 0);
             a = (asked){.stop_at = 4};
-            assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL),
+            assert_int_equal(tem_privatize_files(mechanism, &job, &run, NULL, NULL, NULL, NULL),
                              TEM_ERR_CANCELLED);
             assert_int_equal(count_files(), 1);
         }

@@ -297,7 +297,7 @@ static void test_ledgers(void **state) {
             tem_counts counts = {0};
             mode = m & ~(unsigned)NO_MAP;
             const tem_status status =
-                tem_privatize_files(mechanism, &job, NULL, &counts, &balance, &error);
+                tem_privatize_files(mechanism, &job, NULL, &counts, &balance, NULL, &error);
             mode = 0;
             if (status != TEM_OK || counts.words != 6)
                 fail_msg("mode %u: %s", m, error.message);
@@ -329,14 +329,15 @@ static void test_standard_output(void **state) {
                    .overwrite = TEM_OVERWRITE,
                    .insecure_seeded = 1,
                    .insecure_seed = 5};
-    assert_int_equal(tem_privatize_files(mechanism, &job, NULL, NULL, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_privatize_files(mechanism, &job, NULL, NULL, NULL, NULL, NULL), TEM_OK);
     job.output = NULL;
     for (unsigned m = 0; m <= (SHORT | INTERRUPTED); m++) {
         fflush(stdout);
         const int saved = dup(STDOUT_FILENO), file = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
         assert_true(saved >= 0 && file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
         mode = m;
-        const tem_status status = tem_privatize_files(mechanism, &job, NULL, NULL, NULL, NULL);
+        const tem_status status =
+            tem_privatize_files(mechanism, &job, NULL, NULL, NULL, NULL, NULL);
         mode = 0;
         dup2(saved, STDOUT_FILENO);
         close(saved);

@@ -214,7 +214,7 @@ static void check_file(tem_format format, const char *header, const char *beginn
     const tem_run run = {.threads = 2};
     tem_counts counts = {0};
     begin();
-    assert_int_equal(tem_privatize_files(mechanism, &job, &run, &counts, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_privatize_files(mechanism, &job, &run, &counts, NULL, NULL, NULL), TEM_OK);
     assert_true(counts.words > 3000);
     check();
     unlink(in);

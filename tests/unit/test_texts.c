@@ -147,7 +147,7 @@ static void test_same_as_a_file(void **state) {
         of_file.overwrite = TEM_OVERWRITE;
         of_file.format = TEM_FORMAT_JSONL;
         of_file.field = "text";
-        assert_int_equal(tem_privatize_files(mechanism, &of_file, NULL, &wanted, NULL, NULL),
+        assert_int_equal(tem_privatize_files(mechanism, &of_file, NULL, &wanted, NULL, NULL, NULL),
                          TEM_OK);
         assert_int_equal(wanted.documents, missing == TEM_MISSING_KEEP ? TEXTS - 60 : TEXTS);
         for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {

@@ -1,0 +1,118 @@
+/* record_fields.c - which fields the records of a run have, for the report. */
+#include "job/record_fields.h"
+
+#include "core/status.h"
+
+#include <string.h>
+
+enum { LOOK_BYTES = 4096 }; /* of a value */
+
+static tem_field_use use_of(unsigned roles) {
+    return (roles & RECORD_TEXT) != 0      ? TEM_FIELD_PRIVATE
+           : (roles & RECORD_DROPPED) != 0 ? TEM_FIELD_DROPPED
+                                           : TEM_FIELD_UNCHANGED;
+}
+
+/* A record_watch for the header: columns keep their places, also if two have the same name. */
+static tem_status note_column(void *fields, const char *record, const record_field *field,
+                              unsigned roles, tem_error *error) {
+    core_buffer name = {0};
+    tem_status status = records_decode(&field->value, record, &name, error);
+    if (status == TEM_OK)
+        status = fields_append(fields, name.data, name.size, use_of(roles), error);
+    core_buffer_free(&name);
+    return status;
+}
+
+tem_status record_fields_header(record_run *r, const char *header, size_t size, core_buffer *out,
+                                tem_error *error) {
+    core_buffer parts = {0};
+    size_t at = 0;
+    tem_status status = records_split(&r->reader, header, size, &parts,
+                                      r->fields != NULL ? note_column : NULL, r->fields, error);
+    bool done = true;
+    for (size_t i = 0; status == TEM_OK && i < records_part_count(&parts); i++) {
+        const record_part *part = records_part(&parts, i);
+        if (r->reader.names[part->name].role != RECORD_DROPPED)
+            continue;
+        done = done && core_buffer_add(out, header + at, part->cut_start - at);
+        at = part->cut_end;
+    }
+    if (status == TEM_OK && !(done && core_buffer_add(out, header + at, size - at)))
+        status = core_fail_memory(error);
+    core_buffer_free(&parts);
+    return status;
+}
+
+/* Finds the entry of a JSON member. */
+static tem_status find_member(tem_fields *fields, const char *record, const record_field *field,
+                              unsigned roles, size_t *index, tem_error *error) {
+    const char *key = record + field->key.start;
+    const size_t bytes = field->key.end - field->key.start;
+    if (memchr(key, '\\', bytes) == NULL)
+        return fields_find(fields, key + 1, bytes - 2, use_of(roles), index, error);
+    core_buffer name = {0};
+    tem_status status = records_decode(&field->key, record, &name, error);
+    if (status == TEM_OK)
+        status = fields_find(fields, name.data, name.size, use_of(roles), index, error);
+    core_buffer_free(&name);
+    return status;
+}
+
+tem_status record_fields_note(void *fields, const char *record, const record_field *field,
+                              unsigned roles, tem_error *error) {
+    size_t index = 0;
+    return find_member(fields, record, field, roles, &index, error);
+}
+
+/* A record_watch that looks at the value of a field that stays as it is. */
+static tem_status look_at_field(void *run, const char *record, const record_field *field,
+                                unsigned roles, tem_error *error) {
+    const record_run *r = run;
+    size_t index = field->column;
+    core_buffer value = {0};
+    tem_status status = TEM_OK;
+    if (!records_have_header(&r->reader))
+        status = find_member(r->fields, record, field, roles, &index, error);
+    if (status != TEM_OK || use_of(roles) != TEM_FIELD_UNCHANGED ||
+        index >= fields_count(r->fields))
+        return status;
+    personal_tally *tally = &fields_at(r->fields, index)->tally;
+    const size_t bytes = field->value.end - field->value.start;
+    const bool is_raw = field->value.quoting == RECORD_OTHER || bytes > LOOK_BYTES;
+    if (!is_raw)
+        status = records_decode(&field->value, record, &value, error);
+    if (is_raw)
+        personal_look(tally, record + field->value.start, bytes < LOOK_BYTES ? bytes : LOOK_BYTES);
+    else if (status == TEM_OK && value.size > 0)
+        personal_look(tally, value.data, value.size);
+    core_buffer_free(&value);
+    return status;
+}
+
+void record_fields_look(record_run *r, const char *data, size_t size) {
+    core_buffer parts = {0};
+    if (r->fields == NULL || !records_have_fields(&r->reader))
+        return;
+    for (size_t at = 0; at < size && r->looked < RECORD_FIELDS_LOOK;) {
+        size_t content = 0;
+        const size_t record = records_first(&r->reader, data + at, size - at, &content);
+        if (!records_is_blank(&r->reader, content)) {
+            records_split(&r->reader, data + at, content, &parts, look_at_field, r, NULL);
+            r->looked++;
+        }
+        at += record;
+    }
+    core_buffer_free(&parts);
+}
+
+tem_status record_fields_check_dropped(const record_run *r, tem_error *error) {
+    if (records_have_header(&r->reader) || r->documents == 0)
+        return TEM_OK;
+    for (uint32_t i = 0; i < r->reader.name_count; i++)
+        if (r->reader.names[i].role == RECORD_DROPPED && !r->found[i])
+            return core_fail(error, TEM_ERR_FORMAT,
+                             "no record has a field that was to be left out (names are "
+                             "case-sensitive)");
+    return TEM_OK;
+}

@@ -1,0 +1,217 @@
+/* personal.c - whether a field that tem does not change looks personal. */
+#include "records/personal.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+/* The words that suggest something, between blanks. A word of a field's name must be equal to one
+ * of them. */
+static const struct {
+    const char *what, *words;
+} suggestions[] = {
+    {"e-mail addresses", " mail email emails mails correo courriel "},
+    {"telephone numbers",
+     " phone phones telephone tel mobile cell fax msisdn telefon telefono handy "},
+    {"names of people",
+     " name names firstname lastname surname forename fullname nickname maidenname person people "
+     "author vorname nachname nom prenom nombre apellido apellidos "},
+    {"identity numbers",
+     " ssn nin passport iban bic creditcard taxid nhs dni license licence insurance "},
+    {"dates of birth", " birth birthday birthdate dob born geburtsdatum nacimiento naissance "},
+    {"network addresses", " ip ips ipaddr ipaddress ipv4 ipv6 mac macaddress hostname "},
+    {"addresses",
+     " address addresses addr street zip zipcode postcode postal postalcode adresse strasse plz "
+     "direccion "},
+    {"locations", " lat lon lng latitude longitude gps geo location coordinates "},
+    {"identifiers of people or records",
+     " id ids uid uuid guid user users userid username login handle account accounts customer "
+     "customerid client patient patientid member employee imei cookie session device kunde konto "},
+};
+
+static bool is_upper(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || is_upper(c) || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+}
+
+enum { WORD_BYTES = 24 };
+
+static const char *suggestion_of(const char *word, size_t length) {
+    char wanted[WORD_BYTES + 3] = " ";
+    if (length == 0 || length > WORD_BYTES)
+        return NULL;
+    for (size_t i = 0; i < length; i++)
+        wanted[i + 1] = is_upper(word[i]) ? (char)(word[i] + 'a' - 'A') : word[i];
+    strcpy(wanted + length + 1, " ");
+    for (size_t i = 0; i < sizeof suggestions / sizeof *suggestions; i++)
+        if (strstr(suggestions[i].words, wanted) != NULL)
+            return suggestions[i].what;
+    return NULL;
+}
+
+/* Whether a word of a name ends before byte `at`: "userId" has two words, "ID" one. */
+static bool ends_before(const char *name, size_t bytes, size_t at) {
+    return at == bytes || !is_word(name[at]) || (is_upper(name[at]) && !is_upper(name[at - 1]));
+}
+
+const char *personal_by_name(const char *name, size_t bytes) {
+    for (size_t start = 0; start < bytes;) {
+        size_t end = start + 1;
+        while (is_word(name[start]) && !ends_before(name, bytes, end))
+            end++;
+        const char *what = is_word(name[start]) ? suggestion_of(name + start, end - start) : NULL;
+        if (what != NULL)
+            return what;
+        start = end;
+    }
+    return NULL;
+}
+
+/* ---- contents ---- */
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Whether the '@' at `at` has a name before it, and after it a name, a dot and two letters. */
+static bool is_mail_at(const char *value, size_t bytes, size_t at) {
+    size_t end = at + 1, dot = 0;
+    if (at == 0 || !(is_word(value[at - 1]) || memchr("._%+-", value[at - 1], 5) != NULL))
+        return false;
+    for (; end < bytes && (is_word(value[end]) || value[end] == '.' || value[end] == '-'); end++)
+        if (value[end] == '.' && end > at + 1)
+            dot = end;
+    return dot > 0 && end - dot > 2 && is_word(value[dot + 1]);
+}
+
+static bool has_mail(const char *value, size_t bytes) {
+    const char *at = value;
+    while ((at = memchr(at, '@', bytes - (size_t)(at - value))) != NULL) {
+        if (is_mail_at(value, bytes, (size_t)(at - value)))
+            return true;
+        at++;
+    }
+    return false;
+}
+
+/* The characters of a value, counted. */
+typedef struct shape {
+    unsigned digits, dots, colons, dashes, signs; /* signs: + ( ) / and blanks */
+    bool is_hex, is_other;                        /* other: anything else */
+} shape;
+
+static shape shape_of(const char *value, size_t bytes) {
+    shape s = {.is_hex = true};
+    for (size_t i = 0; i < bytes; i++) {
+        const char c = value[i];
+        s.digits += is_digit(c);
+        s.dots += c == '.';
+        s.colons += c == ':';
+        s.dashes += c == '-';
+        s.signs += memchr("+()/ ", c, 5) != NULL;
+        s.is_hex &= is_hex(c) || c == ':';
+        s.is_other |= !is_digit(c) && memchr(".-+()/ ", c, 7) == NULL;
+    }
+    return s;
+}
+
+/* Four numbers below 256 between dots; or hexadecimal digits between at least five colons. */
+static bool is_network(const char *value, size_t bytes, const shape *s) {
+    unsigned number = 0;
+    if (s->is_hex && s->digits > 0)
+        return s->colons >= 5 || (s->colons >= 2 && memmem(value, bytes, "::", 2) != NULL);
+    if (s->dots != 3 || s->digits + 3 != bytes || !is_digit(value[0]))
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        number = is_digit(value[i]) ? 10 * number + (unsigned)(value[i] - '0') : 0;
+        if (number > 255 || (value[i] == '.' && value[i - 1] == '.'))
+            return false;
+    }
+    return true;
+}
+
+static bool is_security(const char *value, size_t bytes, const shape *s) {
+    return bytes == 11 && s->digits == 9 && value[3] == '-' && value[6] == '-';
+}
+
+/* 13 to 19 digits with the check digit of payment cards (Luhn). */
+static bool is_card(const char *value, size_t bytes, const shape *s) {
+    unsigned sum = 0, place = 0;
+    if (s->is_other || s->digits < 13 || s->digits > 19 || s->dots > 0)
+        return false;
+    for (size_t i = bytes; i-- > 0;) {
+        if (!is_digit(value[i]))
+            continue;
+        const unsigned digit = (unsigned)(value[i] - '0') << (place++ % 2);
+        sum += digit > 9 ? digit - 9 : digit;
+    }
+    return sum % 10 == 0;
+}
+
+/* 9 to 15 digits, with a + or 0 in front or at least two separators: neither a plain number nor a
+ * date. */
+static bool is_phone(const char *value, size_t bytes, const shape *s) {
+    if (s->is_other || s->digits < 9 || s->digits > 15 || bytes > 30)
+        return false;
+    const bool starts = value[0] == '+' || (value[0] == '0' && value[1] != '.');
+    return starts || s->dots + s->dashes + s->signs >= 2;
+}
+
+static bool is_sentence(const char *value, size_t bytes) {
+    unsigned words = 0;
+    bool inside = false;
+    for (size_t i = 0; i < bytes && words < 5; i++) {
+        const bool letter = is_word(value[i]) && !is_digit(value[i]);
+        words += letter && !inside;
+        inside = letter || (inside && value[i] != ' ' && value[i] != '\n');
+    }
+    return words >= 5;
+}
+
+void personal_look(personal_tally *tally, const char *value, size_t bytes) {
+    for (; bytes > 0 && value[0] == ' '; bytes--)
+        value++;
+    while (bytes > 0 && value[bytes - 1] == ' ')
+        bytes--;
+    if (bytes == 0)
+        return;
+    tally->values++;
+    tally->forms[PERSONAL_MAIL] += has_mail(value, bytes);
+    tally->forms[PERSONAL_SENTENCE] += is_sentence(value, bytes);
+    if (bytes > 64) /* no number is so long */
+        return;
+    const shape s = shape_of(value, bytes);
+    if (is_network(value, bytes, &s))
+        tally->forms[PERSONAL_NETWORK]++;
+    else if (is_security(value, bytes, &s))
+        tally->forms[PERSONAL_SECURITY]++;
+    else if (is_card(value, bytes, &s))
+        tally->forms[PERSONAL_CARD]++;
+    else
+        tally->forms[PERSONAL_PHONE] += is_phone(value, bytes, &s);
+}
+
+const char *personal_by_content(const personal_tally *tally) {
+    static const char *const names[PERSONAL_FORMS] = {
+        [PERSONAL_MAIL] = "e-mail addresses",
+        [PERSONAL_NETWORK] = "network addresses",
+        [PERSONAL_SECURITY] = "social security numbers",
+        [PERSONAL_CARD] = "numbers of payment cards",
+        [PERSONAL_PHONE] = "telephone numbers",
+        [PERSONAL_SENTENCE] = "text",
+    };
+    for (int form = 0; form < PERSONAL_FORMS; form++)
+        if (form == PERSONAL_MAIL
+                ? tally->forms[form] > 0
+                : tally->forms[form] > 0 && 2 * tally->forms[form] >= tally->values)
+            return names[form];
+    return NULL;
+}
