@@ -7,7 +7,7 @@ TIME    = 60
 OPTIONS =
 
 .PHONY: all run raw check test test-planted test-cluster wheel wasm test-wasm page test-page fuzz \
-	bench install clean help format
+	bench install uninstall clean help format
 
 all:
 	@tools/packages build
@@ -90,6 +90,15 @@ install: all
 	@test -n '$(DESTDIR)' || test "$$(id -u)" != 0 || ldconfig # the loader finds libtem.so
 	@echo "installed under $(PREFIX)"
 
+# Removes the files that the last 'make install' wrote, and the directories that it made.
+uninstall:
+	@test -f '$(BUILD)/meson-logs/install-log.txt' || \
+		{ echo "$(BUILD) was not installed: there is no list of its files"; exit 1; }
+	@ninja -C $(BUILD) uninstall >$(BUILD)/ninja.log || { cat $(BUILD)/ninja.log; exit 1; }
+	@rm '$(BUILD)/meson-logs/install-log.txt'
+	@test "$$(id -u)" != 0 || ldconfig
+	@echo "removed what 'make install' had installed"
+
 format:
 	@tools/packages format
 	@clang-format -i $$(git ls-files '*.c' '*.h')
@@ -112,6 +121,7 @@ help:
 	@echo "make test-page        test that page in chromium"
 	@echo "make fuzz TIME=60     fuzz each target for TIME seconds"
 	@echo "make bench IMDB=DIR   measure tem beside the alternatives, write docs/BENCHMARKS.md"
-	@echo "make install PREFIX=  install under PREFIX ($(PREFIX)), with pkg-config"
+	@echo "make install PREFIX=  install under PREFIX ($(PREFIX)), with pkg-config and CMake files"
+	@echo "make uninstall        remove what make install has installed"
 	@echo "make format           run clang-format over the sources"
 	@echo "make clean            remove what was built"
