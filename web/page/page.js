@@ -25,7 +25,11 @@ const state = { words: 0, unknown: 0, stayed: null, hits: null, notable: 0, spen
 let certificates = [];
 let typing = 0;
 
-const view = makeWordsView(element("words"), (index) => showChosen(index));
+// A request for draws that is not on the screen yet: the worker counts them alike.
+let asked = 0;
+let drawn = 0;
+
+const view = makeWordsView(element("words"), (index) => showChosen(index), showBusy);
 const call = startWorker(
   element("worker-source").textContent,
   (event) => handlers[event.event](event),
@@ -50,8 +54,10 @@ const handlers = {
     showOutcome();
   },
   drawn: ({ from, outputs, stayed }) => view.setDrawn(from, outputs, stayed),
-  complete({ stayed, spent }) {
+  complete({ version, stayed, spent }) {
+    drawn = version;
     Object.assign(state, { stayed, spent });
+    if (state.words === 0) showBusy();
     showOutcome();
     showBudget();
     if (view.chosen < 0 && state.words > 0) view.begin(state.notable);
@@ -66,6 +72,19 @@ const handlers = {
     showOutcome();
   },
 };
+
+// Tells screen readers that the private text is about to change, or that it has changed.
+function showBusy() {
+  const isBusy = typing !== 0 || isSettingStale || drawn < asked;
+  element("words").setAttribute("aria-busy", String(isBusy));
+}
+
+// Asks the worker for new draws.
+function ask(...request) {
+  asked++;
+  showBusy();
+  return call(...request);
+}
 
 // ---------------------------------------------------------------- sentences
 
@@ -108,10 +127,12 @@ function showEffect() {
     },
     {
       name: "Still useful",
-      value: at.accuracy === null ? "not measured" : share(at.accuracy),
+      value: at.accuracy === null ? "–" : share(at.accuracy),
       sentence:
-        "of film reviews are judged rightly, as good or bad, by a program that learned from private " +
-        `text. From original text: ${share(effects.original)}. By chance: 50\u00a0%.`,
+        at.accuracy === null
+          ? "Nobody has measured at this epsilon how much a program can still learn."
+          : "of film reviews are judged rightly, as good or bad, by a program that learned from " +
+            `private text. From original text: ${share(effects.original)}. By chance: 50\u00a0%.`,
     },
   ]);
   element("proof").textContent = settings.calibrated
@@ -188,11 +209,12 @@ let isSettingStale = false;
 // Sends the settings; while the worker is busy with them, only the last ones wait.
 async function sendSettings() {
   isSettingStale = true;
+  showBusy();
   if (isSetting) return;
   isSetting = true;
   while (isSettingStale) {
     isSettingStale = false;
-    await call("set", { ...settings }).catch(fail);
+    await ask("set", { ...settings }).catch(fail);
     await showCurve().catch(fail);
   }
   isSetting = false;
@@ -280,12 +302,13 @@ function sendText() {
     say("This text is too long for a browser. Use the command tem instead.");
     return;
   }
-  call("text", value).catch(fail);
+  ask("text", value).catch(fail);
 }
 
 element("original").addEventListener("input", () => {
   clearTimeout(typing);
   typing = setTimeout(sendText, TYPING_MS);
+  showBusy();
 });
 
 for (const button of document.querySelectorAll("[data-example]")) {
@@ -306,7 +329,7 @@ for (const radio of document.querySelectorAll("[name=view]")) {
 element("previous").addEventListener("click", () => view.choose(view.chosen - 1));
 element("next").addEventListener("click", () => view.choose(view.chosen + 1));
 element("redraw").addEventListener("click", async () => {
-  await call("redraw").catch(fail);
+  await ask("redraw").catch(fail);
   say("Drawn again. Releasing this draw, too, would cost its full price again.");
 });
 

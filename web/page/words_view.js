@@ -10,7 +10,8 @@ const WORDS_PER_LINE = 8; // for the height of a block that was never in sight
 const LINE_HEIGHT = 1.79; // rem
 const MARGIN = "400px"; // blocks that are so near count as in sight
 
-export function makeWordsView(box, onChoose) {
+// onChoose(i): a reader has chosen word i. onPainted(): all that was to be painted is painted.
+export function makeWordsView(box, onChoose, onPainted) {
   const elements = []; // one per block
   const places = new Map(); // element -> number of its block
   const inSight = new Set();
@@ -74,6 +75,7 @@ export function makeWordsView(box, onChoose) {
       if (block < starts.length) paintBlock(block);
       if (performance.now() > until) break;
     }
+    if (dirty.size === 0) onPainted();
     planFrame();
   }
 

@@ -75,15 +75,7 @@ export async function openPage(browser, options = {}, url = pageUrl) {
 
 // Waits until the page shows the draws of the text as it is now.
 export async function finished(page) {
-  await page.waitForTimeout(250); // longer than the page waits after a key
-  await page.waitForFunction(
-    () => {
-      const isEmpty = document.getElementById("original").value.trim() === "";
-      return isEmpty || /stayed|right for/.test(document.getElementById("outcome").textContent);
-    },
-    null,
-    { timeout: 60000 },
-  );
+  await page.waitForSelector("#words[aria-busy=false]", { timeout: 90000 });
 }
 
 export async function setText(page, text) {
