@@ -4,8 +4,9 @@ _tem() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local command=${COMP_WORDS[1]} words=
     COMPREPLY=()
-    if [ "$COMP_CWORD" -eq 1 ]; then
-        words="$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p') --help --version"
+    if [ "$COMP_CWORD" -eq 1 ] || [ "$command" = help ]; then
+        words=$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p')
+        [ "$command" = help ] || words="$words help --help --version"
     else
         case $previous in
         --metric) words="euclidean angular l1 linf hyperbolic" ;;

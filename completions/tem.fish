@@ -26,11 +26,12 @@ end
 
 # Options whose value is a number, a name or a hash: no file can help.
 function __tem_after_other
-    __tem_after --epsilon --beta --gamma --model-hash --self --support --bayes --quantile --field \
-        --by --budget --limit --neighbours --dimensions --remove --threads --top --epsilons \
-        --trials --only --epochs --steps --minutes --text --label --rating --stretch --squash \
-        --exposed --rest --unknown --within --order --beam --draws --sample --candidates --ratio \
-        --number --pairs --insecure-seed --seed --rate --negatives --burn-in
+    __tem_after --epsilon --beta --gamma --model-hash --self --support --bayes --quantile \
+        --field --drop-field --by --budget --limit --neighbours --dimensions --remove --threads \
+        --top --epsilons --trials --only --epochs --steps --minutes --text --label --rating \
+        --stretch --squash --exposed --rest --unknown --within --order --beam --draws --sample \
+        --candidates --ratio --number --pairs --insecure-seed --seed --rate --negatives \
+        --burn-in
 end
 
 function __tem_is_first
