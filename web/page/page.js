@@ -314,6 +314,7 @@ element("original").addEventListener("input", () => {
 for (const button of document.querySelectorAll("[data-example]")) {
   button.addEventListener("click", () => {
     element("original").value = examples[button.dataset.example];
+    view.forget();
     sendText();
   });
 }

@@ -198,6 +198,9 @@ export function makeWordsView(box, onChoose, onPainted) {
     },
     choose: (i) => choose(i, true), // and scroll to it
     begin: (i) => choose(i, false),
+    forget() {
+      chosen = -1;
+    },
 
     setText(words, blocks) {
       ({ starts, lines } = blocks);

@@ -627,8 +627,8 @@ test("a text of 1 MB is drawn whole, and painted where it is in sight", () =>
 // ------------------------------------------------------------------ looks
 
 const LOOKS = {
-  light: { colorScheme: "light" },
-  dark: { colorScheme: "dark" },
+  light: { colorScheme: "light", viewport: { width: 1280, height: 1120 } },
+  dark: { colorScheme: "dark", viewport: { width: 1280, height: 1120 } },
   phone: {
     colorScheme: "light",
     viewport: { width: 390, height: 844 },
@@ -643,14 +643,20 @@ for (const [name, options] of Object.entries(LOOKS)) {
     withPage(options, async (page) => {
       await page.waitForFunction(() => document.querySelector("#curve svg"));
       await page.waitForTimeout(800);
-      for (const view of ["Private text", "What an attacker sees"]) {
-        await page.getByLabel(view).check();
+      for (const view of ["private", "attacker"]) {
+        if (view === "attacker") {
+          await page.getByText("Medical note").click();
+          await page.getByLabel("What an attacker sees").check();
+        }
+        await page.waitForFunction(() =>
+          /stayed|right for/.test(document.getElementById("outcome").textContent),
+        );
+        await finished(page);
         await page.waitForTimeout(500);
+        await page.locator(".word").screenshot({ path: join(screens, `${name}-${view}-word.png`) });
         await page.evaluate(() => scrollTo(0, 0));
-        const isFirst = view === "Private text";
-        await page.screenshot({ path: join(screens, `${name}${isFirst ? "" : "-attacker"}.png`) });
-        if (isFirst)
-          await page.screenshot({ path: join(screens, `${name}-full.png`), fullPage: true });
+        await page.screenshot({ path: join(screens, `${name}-${view}.png`) });
+        await page.screenshot({ path: join(screens, `${name}-${view}-full.png`), fullPage: true });
         // run in the tab's world: the page's own policy forbids a script element
         await page.evaluate(readFileSync(axeSource, "utf-8"));
         const { violations } = await page.evaluate(() => globalThis.axe.run());
