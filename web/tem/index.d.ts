@@ -1,7 +1,7 @@
 // index.d.ts - the interface of tem-privacy, and its specification.
 //
-// Everything runs where it is called: no text leaves the page or the process. After `load` all calls
-// are synchronous. A Tem and its mechanisms belong to one thread: a worker loads its own.
+// Everything runs where it is called: no text leaves the page or the process. After `load` all
+// calls are synchronous. A Tem and its mechanisms belong to one thread: a worker loads its own.
 //
 // A call that fails throws a TemError and changes nothing. Distances are in units of the model's
 // metric. Offsets are those of JavaScript strings, in units of UTF-16.

@@ -1,11 +1,11 @@
 // index.js - libtem in JavaScript: private text by the Truncated Exponential Mechanism.
 //
-// The work is done by tem.wasm, which is libtem's core in C. This file copies arguments and results,
+// tem.wasm, which is libtem's core in C, does the work. This file copies arguments and results,
 // and fetches random bytes. index.d.ts is the specification.
 
 // The names of tem_status, in order (tem.h).
-const STATUS = ["ok", "argument", "memory", "file", "exists", "format", "version", "damaged", "range",
-  "metric", "unsupported", "cancelled", "budget", "certificate", "untrusted"];
+const STATUS = ["ok", "argument", "memory", "file", "exists", "format", "version", "damaged",
+  "range", "metric", "unsupported", "cancelled", "budget", "certificate", "untrusted"];
 const OOV = { uniform: 1, drop: 2, mask: 3, "keep-unsafe": 4 };
 const PUNCTUATION = { drop: 1, keep: 2, word: 3 };
 const KINDS = ["punctuation", "word"];
@@ -232,6 +232,27 @@ export class Mechanism {
     const [probability, words, self, support] = core.read(Float64Array, 4, core.numbers);
     entries.forEach((entry, i) => { entry.probability = probabilities[i]; });
     return { entries: this.#tem.named(entries), tail: { words, probability }, self, support };
+  }
+
+  guess(y) {
+    return this.posterior(y, 1)[0];
+  }
+
+  posterior(y, top) {
+    const core = this.#core;
+    checkWhole(y, 0, this.#tem.words - 1, "the id");
+    checkWhole(top, 1, this.#tem.words, "top");
+    core.check("bridge_posterior", this.#here, y, top);
+    const ids = core.read(Uint32Array, 4 * top);
+    const probabilities = core.read(Float64Array, 2 * top);
+    return this.#tem.named(Array.from({ length: top }, (_, i) =>
+      ({ id: ids[4 * i], word: "", probability: probabilities[2 * i + 1] })));
+  }
+
+  // ln Z of every word, from the table: for tests.
+  logTotals() {
+    this.#core.check("bridge_log_totals", this.#here);
+    return this.#core.read(Float64Array, this.#tem.words);
   }
 
   free() {

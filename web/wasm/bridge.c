@@ -13,6 +13,7 @@
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/status.h"
+#include "guess.h"
 #include "index/search.h"
 #include "job/replacer.h"
 #include "map.h"
@@ -179,31 +180,50 @@ EXPORT tem_status bridge_list(uint32_t id, uint32_t *length) {
 
 /* ---- mechanisms ---- */
 
+/* A mechanism, and what guesses behind its outputs need. */
+typedef struct web_mechanism {
+    tem_mechanism *tem;
+    int32_t certificate; /* its number, or -1 */
+    guesser guesser;     /* empty until it is needed */
+} web_mechanism;
+
+EXPORT void bridge_mechanism_free(web_mechanism *mechanism) {
+    guesser_free(&mechanism->guesser);
+    mechanism_free(mechanism->tem);
+    core_free(mechanism);
+}
+
 /* Sets *out to the mechanism `tem`. beta, gamma: 0 if not given. calibrated: by the certificate for
  * this epsilon. */
 EXPORT tem_status bridge_mechanism(double epsilon, double beta, double gamma, int calibrated,
-                                   tem_mechanism **out) {
+                                   web_mechanism **out) {
     tem_mechanism_options options = {.epsilon = epsilon, .beta = beta, .gamma = gamma};
-    if (calibrated) {
-        options.certificate = web_model_certificate(&model, epsilon);
-        if (options.certificate == NULL)
-            return core_fail(&last_error, TEM_ERR_CERTIFICATE,
-                             "the model has no certificate for this epsilon");
-    }
-    return mechanism_make(model.tem, &mechanism_tem, &options, out, &last_error);
-}
-
-EXPORT void bridge_mechanism_free(tem_mechanism *mechanism) {
-    mechanism_free(mechanism);
+    const int32_t certificate = calibrated ? web_model_certificate(&model, epsilon) : -1;
+    if (calibrated && certificate < 0)
+        return core_fail(&last_error, TEM_ERR_CERTIFICATE,
+                         "the model has no certificate for this epsilon");
+    if (calibrated)
+        options.certificate = &model.certificates[certificate];
+    web_mechanism *made = core_alloc_zero(1, sizeof *made);
+    if (made == NULL)
+        return core_fail_memory(&last_error);
+    made->certificate = certificate;
+    const tem_status status =
+        mechanism_make(model.tem, &mechanism_tem, &options, &made->tem, &last_error);
+    if (status == TEM_OK)
+        *out = made;
+    else
+        core_free(made);
+    return status;
 }
 
 /* Results: epsilon, s, gamma and epsilon gamma, as doubles. */
-EXPORT tem_status bridge_mechanism_info(const tem_mechanism *mechanism) {
+EXPORT tem_status bridge_mechanism_info(const web_mechanism *mechanism) {
     tem_mechanism_info info;
     double *out = room_for(4, sizeof *out);
     if (out == NULL)
         return core_fail_memory(&last_error);
-    mechanism_get_info(mechanism, &info);
+    mechanism_get_info(mechanism->tem, &info);
     out[0] = info.epsilon;
     out[1] = info.s;
     out[2] = info.gamma;
@@ -238,11 +258,11 @@ static tem_status begin(tem_rng *rng, const uint64_t *seed) {
 
 /* Draws for `count` words, in place; TEM_NO_WORD is an unknown word. After a failure the words are
  * erased. */
-EXPORT tem_status bridge_draw(const tem_mechanism *mechanism, uint32_t *words, size_t count) {
+EXPORT tem_status bridge_draw(const web_mechanism *mechanism, uint32_t *words, size_t count) {
     tem_rng rng;
     tem_status status = begin(&rng, NULL);
     if (status == TEM_OK) {
-        status = mechanism_draw(mechanism, &rng, words, words, count, &last_error);
+        status = mechanism_draw(mechanism->tem, &rng, words, words, count, &last_error);
         rng_wipe(&rng);
     }
     if (status != TEM_OK)
@@ -253,7 +273,7 @@ EXPORT tem_status bridge_draw(const tem_mechanism *mechanism, uint32_t *words, s
 /* Results: the private text. counts receives the numbers of its bytes, words and unknown words.
  * seeded: draws by `seed` instead of random bytes, as the first document of a run with
  * --insecure-seed. The output is not private then. */
-EXPORT tem_status bridge_privatize(const tem_mechanism *mechanism, const char *text, size_t bytes,
+EXPORT tem_status bridge_privatize(const web_mechanism *mechanism, const char *text, size_t bytes,
                                    tem_oov oov, tem_punctuation punctuation, int keep_lines,
                                    int seeded, uint64_t seed, uint32_t counts[3]) {
     const tem_text_options options = {
@@ -262,7 +282,7 @@ EXPORT tem_status bridge_privatize(const tem_mechanism *mechanism, const char *t
     replacer r;
     tem_counts found = {0};
     core_buffer_clear(&results);
-    tem_status status = replacer_init(&r, mechanism, &options, &last_error);
+    tem_status status = replacer_init(&r, mechanism->tem, &options, &last_error);
     if (status == TEM_OK)
         status = begin(&rng, seeded ? &seed : NULL);
     if (status != TEM_OK)
@@ -278,9 +298,9 @@ EXPORT tem_status bridge_privatize(const tem_mechanism *mechanism, const char *t
 
 /* ---- the law of a word ---- */
 
-EXPORT tem_status bridge_self(const tem_mechanism *mechanism, uint32_t id, double *self) {
+EXPORT tem_status bridge_self(const web_mechanism *mechanism, uint32_t id, double *self) {
     const tem_status status = check_word(id);
-    return status == TEM_OK ? mechanism_self(mechanism, id, self, &last_error) : status;
+    return status == TEM_OK ? mechanism_self(mechanism->tem, id, self, &last_error) : status;
 }
 
 /* exp(entropy) of a law. */
@@ -295,7 +315,7 @@ static double support_of(const double *row, uint32_t count) {
 /* Results: the `top` nearest words as id and distance, and then their probabilities as doubles.
  * numbers receives the probability and the number of all other outputs, N_w and S_w. The
  * probabilities have a relative error below 10^-12. */
-EXPORT tem_status bridge_explain(const tem_mechanism *mechanism, uint32_t id, uint32_t top,
+EXPORT tem_status bridge_explain(const web_mechanism *mechanism, uint32_t id, uint32_t top,
                                  double numbers[4]) {
     const uint32_t count = model.tem->words.count;
     tem_status status = bridge_neighbours(id, top);
@@ -306,7 +326,7 @@ EXPORT tem_status bridge_explain(const tem_mechanism *mechanism, uint32_t id, ui
         core_free(row);
         return core_fail_memory(&last_error);
     }
-    status = mechanism_row(mechanism, id, row, &last_error);
+    status = mechanism_row(mechanism->tem, id, row, &last_error);
     if (status == TEM_OK) {
         const tem_neighbour *near = (const tem_neighbour *)(const void *)results.data;
         double *out = (double *)(void *)(results.data + top * sizeof *near);
@@ -324,6 +344,38 @@ EXPORT tem_status bridge_explain(const tem_mechanism *mechanism, uint32_t id, ui
     }
     core_free(row);
     return status;
+}
+
+/* ---- the words behind an output ---- */
+
+/* Results: the `top` likeliest inputs behind the output y, as guessed_word (guess.h): an id and, 8
+ * bytes after it, a double. */
+EXPORT tem_status bridge_posterior(web_mechanism *mechanism, uint32_t y, uint32_t top) {
+    if (top < 1 || top > model.tem->words.count)
+        return core_fail(&last_error, TEM_ERR_ARGUMENT, "top must be 1 to the number of words");
+    tem_status status = TEM_OK;
+    if (mechanism->guesser.gains == NULL)
+        status = guesser_make(mechanism->tem, &model.table, mechanism->certificate,
+                              &mechanism->guesser, &last_error);
+    if (status != TEM_OK)
+        return status;
+    guessed_word *out = room_for(top, sizeof *out);
+    return out == NULL ? core_fail_memory(&last_error)
+                       : guesser_top(&mechanism->guesser, y, top, out, &last_error);
+}
+
+/* Results: ln Z of every word as the table has it for this mechanism, as doubles. For tests. */
+EXPORT tem_status bridge_log_totals(const web_mechanism *mechanism) {
+    double *out = room_for(model.tem->words.count, sizeof *out);
+    tem_mechanism_info info;
+    if (out == NULL)
+        return core_fail_memory(&last_error);
+    mechanism_get_info(mechanism->tem, &info);
+    if (mechanism->certificate >= 0)
+        log_totals_certified(&model.table, (uint32_t)mechanism->certificate, out);
+    else
+        log_totals_plain(&model.table, info.s, out);
+    return TEM_OK;
 }
 
 /* ---- pictures ---- */

@@ -13,6 +13,7 @@
 #define WASM_BRIDGE_H
 
 #include "certificate/certificate.h"
+#include "log_totals.h"
 #include "model/model.h"
 
 #define WEB_MAGIC "TEMWEB01"
@@ -34,6 +35,7 @@ typedef struct web_model {
     tem_model *tem;
     tem_certificate *certificates;
     uint32_t certificate_count;
+    log_totals table;
     char hash[2 * CORE_HASH_BYTES + 1]; /* of the native model file, in hex */
 } web_model;
 
@@ -42,7 +44,7 @@ typedef struct web_model {
  * TEM_ERR_UNTRUSTED. Also fails with TEM_ERR_MEMORY. */
 tem_status web_model_load(const char *bytes, size_t size, web_model *out, tem_error *error);
 
-/* The certificate for this epsilon and the default beta; NULL if there is none. */
-const tem_certificate *web_model_certificate(const web_model *m, double epsilon);
+/* The number of the certificate for this epsilon; -1 if there is none. */
+int32_t web_model_certificate(const web_model *m, double epsilon);
 
 #endif

@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "io/file.h"
+#include "make_totals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,10 +71,14 @@ int main(int argc, char **argv) {
     check(file_map(argv[2], &vectors, &error), argv[2]);
     select_certificates(argv[3], path);
     check(file_map(path, &certificates, &error), path);
-    core_buffer excluded = excluded_words(model);
+    core_buffer excluded = excluded_words(model), table = {0};
+    tem_certificate *list = NULL;
+    uint32_t count = 0;
+    check(certificates_read(&certificates, path, &list, &count, &error), path);
+    check(make_log_totals(model, list, count, &table, &error), "the table");
 
     web_front front = {.neighbours = model->neighbours,
-                       .bytes = {vectors.size, excluded.size, certificates.size, 0}};
+                       .bytes = {vectors.size, excluded.size, certificates.size, table.size}};
     memcpy(front.magic, WEB_MAGIC, sizeof front.magic);
     memcpy(front.hash, model->hash, sizeof front.hash);
     FILE *file = fopen(argv[5], "wb");
@@ -85,10 +90,13 @@ int main(int argc, char **argv) {
     put(file, vectors.data, vectors.size);
     put(file, excluded.data, excluded.size);
     put(file, certificates.data, certificates.size);
+    put(file, table.data, table.size);
     if (fclose(file) != 0) {
         perror(argv[5]);
         return 1;
     }
+    certificates_free(list, count);
+    core_buffer_free(&table);
     core_buffer_free(&excluded);
     file_close(&certificates);
     file_close(&vectors);

@@ -3,7 +3,6 @@
 
 #include "core/memory.h"
 #include "core/status.h"
-#include "mech/mechanism.h"
 #include "model/vectors.h"
 
 #include <sodium.h>
@@ -92,7 +91,11 @@ tem_status web_model_load(const char *bytes, size_t size, web_model *out, tem_er
     status = build(parts, front.neighbours, &m.tem, error);
     if (status == TEM_OK)
         status = certificates_read(&certificates, "", &m.certificates, &m.certificate_count, error);
+    if (status == TEM_OK)
+        status = log_totals_read(parts[WEB_TABLE].data, parts[WEB_TABLE].bytes, m.tem->words.count,
+                                 m.certificate_count, &m.table, error);
     if (status != TEM_OK) {
+        certificates_free(m.certificates, m.certificate_count);
         model_free(m.tem);
         return status;
     }
@@ -100,9 +103,9 @@ tem_status web_model_load(const char *bytes, size_t size, web_model *out, tem_er
     return TEM_OK;
 }
 
-const tem_certificate *web_model_certificate(const web_model *m, double epsilon) {
+int32_t web_model_certificate(const web_model *m, double epsilon) {
     for (uint32_t i = 0; i < m->certificate_count; i++)
         if (m->certificates[i].epsilon <= epsilon && m->certificates[i].epsilon >= epsilon)
-            return &m->certificates[i];
-    return NULL;
+            return (int32_t)i;
+    return -1;
 }
