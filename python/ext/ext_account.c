@@ -371,6 +371,40 @@ static PyObject *trust_certificate(PyObject *module, PyObject *args) {
     return status == TEM_OK ? Py_NewRef(Py_None) : ext_fail(state, &error);
 }
 
+/* Appends the hash of the i-th certificate of a file; sets *more to whether there was one. False
+ * with an exception. */
+static bool add_hash(const ext_state *state, PyObject *list, const char *path, uint32_t i,
+                     bool *more) {
+    tem_certificate *certificate = NULL;
+    tem_certificate_info info;
+    tem_error error;
+    if (tem_certificate_load(path, i, &certificate, &error) != TEM_OK)
+        return ext_fail(state, &error) != NULL;
+    *more = certificate != NULL;
+    if (!*more)
+        return true;
+    tem_certificate_get_info(certificate, &info);
+    tem_certificate_free(certificate);
+    PyObject *hash = PyUnicode_FromString(info.hash);
+    const bool done = hash != NULL && PyList_Append(list, hash) == 0;
+    Py_XDECREF(hash);
+    return done;
+}
+
+/* certificate_hashes(path): of all certificates of a file */
+static PyObject *certificate_hashes(PyObject *module, PyObject *args) {
+    PyObject *path = NULL;
+    bool more = true;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+        return NULL;
+    PyObject *list = PyList_New(0);
+    for (uint32_t i = 0; list != NULL && more; i++)
+        if (!add_hash(ext_state_of(module), list, PyBytes_AsString(path), i, &more))
+            Py_CLEAR(list);
+    Py_DECREF(path);
+    return list;
+}
+
 static PyObject *trust_ready(PyObject *module, PyObject *unused) {
     tem_error error;
     (void)unused;
@@ -396,6 +430,7 @@ static PyObject *trust_add(PyObject *module, PyObject *args) {
 PyMethodDef ext_account_functions[] = {
     {"trust_certificate", trust_certificate, METH_VARARGS,
      "trust_certificate(certificate, model, path)"},
+    {"certificate_hashes", certificate_hashes, METH_VARARGS, "certificate_hashes(path)"},
     {"trust_ready", trust_ready, METH_NOARGS, "trust_ready()"},
     {"trust_add", trust_add, METH_VARARGS, "trust_add(hash)"},
     {"make_accountant", make_accountant, METH_VARARGS,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import _tem
-from ._errors import Error, FileError, make
+from ._errors import Error, FileError, UntrustedError, make
 
 VECTORS, CERTIFICATES = "glove-840b-33k-sphere64.temv", "default.tem.cert"
 LEARNING_VECTORS = "glove-840b-33k-300d.temv"
@@ -76,6 +76,12 @@ def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
         os.chmod(f"{path}.cert", 0o600)
     made.save(path, True, progress)
     path.chmod(0o600)
+    # PRIVACY: the user has just built this model, and its certificates came with the package, so
+    # the command may trust both. If the list cannot be changed, the command asks to verify them.
+    with contextlib.suppress(UntrustedError, FileError):
+        _tem.trust_add(made.hash(progress))
+        for certificate in _tem.certificate_hashes(certificates) if certificates.exists() else []:
+            _tem.trust_add(certificate)
 
 
 def _vectors() -> pathlib.Path:

@@ -282,8 +282,8 @@ class Explanation(Result):
         rows = [(e.word, f"{e.distance:.3f}", f"{e.probability:.6f}") for e in self.entries]
         rows.append((f"all {self.tail.words:,} others", "", f"{self.tail.probability:.6f}"))
         return _table(f"{_shown(self.word) if self.known else 'an unknown word'}, epsilon "
-                      f"{self.epsilon:g}: stays itself {100 * self.self_probability:.4g} % of the time, "
-                      f"spread over {self.support:.1f} words "
+                      f"{self.epsilon:g}: stays itself {100 * self.self_probability:.4g} % of the "
+                      f"time, spread over {self.support:.1f} words "
                       f"in effect. {self._paper_text()}".rstrip(),
                       ("word", "distance", "probability"), rows)
 

@@ -1,0 +1,4 @@
+"""`python -m tem` is the command `tem`."""
+from ._command import main
+
+main()
