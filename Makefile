@@ -6,8 +6,8 @@ TIME    = 60
 # Options of meson setup, for a build directory that does not exist yet.
 OPTIONS =
 
-.PHONY: all run raw check test test-planted test-cluster wheel wasm test-wasm page test-page fuzz \
-	bench install uninstall clean help format
+.PHONY: all run raw check test test-planted test-cluster test-operators wheel wasm test-wasm page \
+	test-page fuzz bench install uninstall clean help format
 
 all:
 	@tools/packages build
@@ -43,6 +43,10 @@ test-planted:
 test-cluster: all
 	@tools/packages cluster
 	@tests/check-cluster $(BUILD)
+
+test-operators:
+	@tools/packages python
+	@tests/check-operators
 
 wheel:
 	@tools/packages python
@@ -114,6 +118,7 @@ help:
 	@echo "make test             run every test of the program"
 	@echo "make test-planted     test the tests: each must reject the faults that are planted for it"
 	@echo "make test-cluster     run the tests on Spark and Dask, on clusters of this machine"
+	@echo "make test-operators   run the tests with Presidio, DuckDB and LangChain"
 	@echo "make wheel            make $(BUILD)/wheel/tem-*.whl, a Python wheel that needs no library"
 	@echo "make wasm             build $(WEB)/tem.wasm, its model and the npm package (docs/WEB.md)"
 	@echo "make test-wasm        compare that package with the native program"
