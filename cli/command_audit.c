@@ -4,8 +4,10 @@
 #include "common_options.h"
 #include "default_model.h"
 #include "mechanism_options.h"
+#include "outputs.h"
 #include "plot.h"
 #include "prior_option.h"
+#include "report_page.h"
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
@@ -26,7 +28,8 @@ typedef struct audit_request {
     common_options common;
     mechanism_choice choice;
     const char *plot_path;
-    const char *prior_text; /* NULL: not given */
+    const char *html_path; /* NULL: no page */
+    page_options page;
     bool json, force;
 } audit_request;
 
@@ -207,6 +210,19 @@ static int draw_losses(const audit_request *request, const audit_result *r, cons
     return plot_write(request->plot_path, &p);
 }
 
+/* Writes the same, and the guess of an attacker, as a page for people. */
+static int write_page(const audit_request *request, const tem_accountant *accountant,
+                      const tem_mechanism *mechanism, const tem_run *run, const audit_result *r) {
+    const tem_report_page page = {.job = NULL};
+    tem_findings *findings = NULL;
+    int status = page_measure("audit", mechanism, r->model, &request->page, accountant, run,
+                              request->common.quiet, &findings);
+    if (status == EXIT_DONE)
+        status = page_save(request->html_path, findings, &page, &request->choice, &request->page);
+    tem_findings_free(findings);
+    return status;
+}
+
 static int audit_with(const audit_request *request, const tem_accountant *accountant,
                       const tem_mechanism *mechanism, const tem_prior *prior, const tem_run *run,
                       audit_result *r) {
@@ -233,7 +249,10 @@ static int audit_with(const audit_request *request, const tem_accountant *accoun
         print_text(r);
     else if (!print_json(r))
         return EXIT_FAILED;
-    return request->plot_path != NULL ? draw_losses(request, r, losses) : EXIT_DONE;
+    const int drawn = request->plot_path != NULL ? draw_losses(request, r, losses) : EXIT_DONE;
+    return drawn == EXIT_DONE && request->html_path != NULL
+               ? write_page(request, accountant, mechanism, run, r)
+               : drawn;
 }
 
 /* Reads the prior if the model is adapted: only what such a model keeps depends on it. Returns an
@@ -245,12 +264,12 @@ static int read_prior(const audit_request *request, const tem_run *run, audit_re
     if (signal_set_of_model(r->model, &r->kept.signals, &error) != TEM_OK)
         return talk_error(&error);
     if (r->kept.signals.count > 0) {
-        r->kept.prior_text = request->prior_text != NULL ? request->prior_text : PRIOR_DEFAULT;
+        r->kept.prior_text = request->page.prior != NULL ? request->page.prior : PRIOR_DEFAULT;
         *prior = prior_choose("audit", r->kept.prior_text, r->model, run, request->common.quiet,
                               &status);
-    } else if (request->prior_text != NULL) {
-        status = talk_usage("audit", "--prior is for adapted models ('tem adapt'): what tem audits "
-                                     "of other models does not depend on it");
+    } else if (request->page.prior != NULL && request->html_path == NULL) {
+        status = talk_usage("audit", "--prior is for --html, and for adapted models ('tem adapt'): "
+                                     "what tem audits of other models does not depend on it");
     }
     return status;
 }
@@ -295,18 +314,22 @@ static void print_help(const option_spec *table) {
     options_print_help(stdout, table);
     wrap("\n"
          "  tem audit --epsilon 2\n"
-         "  tem audit --epsilon 2 --json --plot losses.svg");
+         "  tem audit --epsilon 2 --json --plot losses.svg\n"
+         "  tem audit --epsilon 2 --html audit.html --probe 'cancer hiv depression'");
 }
 
 int command_audit(int argc, char *const *argv) {
     audit_request r = {.choice = {.allow_no_guarantee = true}};
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
-        PRIOR_OPTION(r.prior_text),
+        PRIOR_OPTION(r.page.prior),
         {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},
         {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE",
          "draw the loss against the distance: FILE.svg or FILE.png", 0, 0},
-        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the plot", 0, 0},
+        {"html", 0, OPTION_TEXT, &r.html_path, "FILE",
+         "also write what the epsilon means as a page for people: FILE.html", 0, 0},
+        PROBE_OPTION(r.page),
+        {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite the plot and the page", 0, 0},
         TRUSTED_MODEL_OPTIONS(r.common),
         COMMON_OPTIONS(r.common),
     };
@@ -325,6 +348,12 @@ int command_audit(int argc, char *const *argv) {
         return talk_usage("audit",
                           "the law of the mechanism %s is not exponential, so tem cannot audit it",
                           mechanism->name);
+    if (r.page.probe != NULL && r.html_path == NULL)
+        return talk_usage("audit", "--probe is for --html");
+    if (r.html_path != NULL && !page_is_html(r.html_path))
+        return talk_usage("audit", "--html takes a file that ends in .html");
+    if (r.html_path != NULL && !outputs_check(r.html_path, r.force))
+        return EXIT_FAILED;
     const int status = r.plot_path != NULL ? plot_check("audit", r.plot_path, r.force) : EXIT_DONE;
     return status == EXIT_DONE ? audit(&r) : status;
 }

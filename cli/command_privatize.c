@@ -6,6 +6,8 @@
 #include "format_names.h"
 #include "mechanism_options.h"
 #include "outputs.h"
+#include "prior_option.h"
+#include "report_page.h"
 #include "signal_set.h"
 #include "talk.h"
 #include "tem_account.h"
@@ -28,6 +30,8 @@ typedef struct privatize_request {
     fields_option fields;
     tem_balance balance;
     tem_fields *found; /* the fields of the records */
+    page_options page;
+    tem_findings *findings; /* for a report in HTML; else NULL */
     const char *oov_name, *punctuation_name, *format_name, *missing_name, *report_path, *seed_text;
     bool strip_tags, keep_lines, shuffle, counts, dry_run, force, no_verify;
 } privatize_request;
@@ -41,6 +45,7 @@ static void print_help(const option_spec *table) {
     wrap("\n"
          "  echo \"the movie was wonderful\" | tem privatize --epsilon 2\n"
          "  tem privatize --epsilon 2 reviews.txt -o private.txt --report report.json\n"
+         "  tem privatize --epsilon 2 reviews.txt -o private.txt --report report.html\n"
          "  tem privatize --epsilon 2 --format csv --field text in.csv -o out.csv\n"
          "  tem privatize --epsilon 2 --format jsonl --field body < in.jsonl > out.jsonl\n"
          "  tem privatize --epsilon 2 --ledger spent.jsonl --budget 1000 in.txt -o out.txt\n"
@@ -89,6 +94,10 @@ static int check_inputs(const privatize_request *r) {
                       stderr);
             return EXIT_FAILED;
         }
+        /* PRIVACY: a page that names words of the private text, or counts them, would tell about
+         * it. */
+        if (outputs_are_same(path, r->page.prior) || outputs_are_same(path, r->page.probe))
+            return talk_usage("privatize", "--prior and --probe must be public, not an input");
         /* PRIVACY: a map that was made from the private text would tell about it. */
         if (outputs_are_same(path, r->choice.remap_prior))
             return talk_usage("privatize", "--remap names an input: the prior must be public");
@@ -147,6 +156,10 @@ static int check_order(privatize_request *r) {
     return EXIT_DONE;
 }
 
+static bool wants_page(const privatize_request *r) {
+    return r->report_path != NULL && page_is_html(r->report_path);
+}
+
 static int check_request(privatize_request *r) {
     if (r->choice.epsilon <= 0)
         return mechanism_ask_epsilon("privatize", r->choice.calibrated);
@@ -181,6 +194,9 @@ static int check_request(privatize_request *r) {
         return EXIT_FAILED;
     if (r->report_path != NULL && !outputs_check(r->report_path, r->force))
         return EXIT_FAILED;
+    if ((r->page.prior != NULL || r->page.probe != NULL) && !wants_page(r))
+        return talk_usage("privatize", "--prior and --probe are for a report in HTML: --report "
+                                       "FILE.html");
     if (outputs_are_same(r->report_path, r->job.output))
         return talk_usage("privatize", "--output and --report name the same file");
     return check_inputs(r);
@@ -280,6 +296,10 @@ static void say_what_was_charged(const privatize_request *r, bool kept) {
 static int write_report(const privatize_request *r, const tem_mechanism *mechanism,
                         const tem_counts *counts) {
     const tem_balance *balance = r->job.ledger != NULL ? &r->balance : NULL;
+    const tem_report_page page = {
+        .job = &r->job, .counts = counts, .balance = balance, .fields = r->found};
+    if (r->findings != NULL)
+        return page_save(r->report_path, r->findings, &page, &r->choice, &r->page);
     char *text = NULL;
     size_t bytes = 0;
     tem_error error;
@@ -293,13 +313,20 @@ static int write_report(const privatize_request *r, const tem_mechanism *mechani
     return status == TEM_OK ? EXIT_DONE : talk_error(&error);
 }
 
-static int run_job(privatize_request *r, const tem_mechanism *mechanism, const tem_run *run) {
+static int run_job(privatize_request *r, const tem_mechanism *mechanism, const tem_model *model,
+                   const tem_run *run) {
     tem_counts counts = {0};
     tem_error error;
     const char *why_not_private = tem_job_why_not_private(mechanism, &r->job);
     if (r->job.budget > 0 && why_not_private != NULL)
         return talk_usage("privatize", "--budget: tem can keep no budget: %s", why_not_private);
     warn_about_epsilon(mechanism, r->common.quiet);
+    /* Before the run: without its report, a run releases nothing. */
+    const int measured = wants_page(r) ? page_measure("privatize", mechanism, model, &r->page, NULL,
+                                                      run, r->common.quiet, &r->findings)
+                                       : EXIT_DONE;
+    if (measured != EXIT_DONE)
+        return measured;
     const tem_status status =
         tem_privatize_files(mechanism, &r->job, run, &counts, &r->balance, r->found, &error);
     talk_end_progress();
@@ -373,9 +400,10 @@ static int privatize(privatize_request *r) {
         status = talk_error(&error);
     else if (mechanism != NULL) {
         tell_signals(model, &r->choice, r->common.quiet);
-        status = run_job(r, mechanism, &run);
+        status = run_job(r, mechanism, model, &run);
     }
     tem_fields_free(r->found);
+    tem_findings_free(r->findings);
     tem_mechanism_free(mechanism);
     tem_model_free(model);
     return status;
@@ -418,7 +446,11 @@ int command_privatize(int argc, char *const *argv) {
         {"strip-tags", 0, OPTION_FLAG, &r.strip_tags, NULL, "leave out HTML tags", 0, 0},
         {"dry-run", 0, OPTION_FLAG, &r.dry_run, NULL, "count words and costs, write nothing", 0, 0},
         {"report", 0, OPTION_TEXT, &r.report_path, "FILE",
-         "write a report of the run as JSON; it depends on the private text", 0, 0},
+         "write a report of the run: FILE.html for people, which takes seconds more,\n"
+         "else as JSON; it depends on the private text",
+         0, 0},
+        PRIOR_OPTION(r.page.prior),
+        PROBE_OPTION(r.page),
         {"ledger", 0, OPTION_TEXT, &r.job.ledger, "FILE",
          "record the cost of the run in FILE before it is spent; runs share FILE", 0, 0},
         {"budget", 0, OPTION_POSITIVE, &r.job.budget, "E",

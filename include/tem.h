@@ -845,7 +845,8 @@ typedef struct tem_counts {
     uint64_t words;       /* pieces that are words, unknown words included */
     uint64_t unknown;     /* unknown words among them */
     uint64_t punctuation; /* pieces of punctuation; TEM_PUNCTUATION_WORD also adds them to words */
-    uint64_t reserved[4]; /* 0 */
+    uint64_t largest;     /* words of the document with the most words; 0: not known, or no words */
+    uint64_t reserved[3]; /* 0 */
 } tem_counts;
 
 /* Privatises one document.
@@ -969,7 +970,8 @@ typedef struct tem_balance {
                           * for); infinity without a budget */
     uint64_t people;      /* with `by`: how many people this run is charged to */
     int created;          /* 1: there was no ledger, and this run started one */
-    uint64_t reserved[4]; /* 0 */
+    uint64_t largest;     /* with `by`: words of the person with the most words in this run */
+    uint64_t reserved[3]; /* 0 */
 } tem_balance;
 
 /* A job: inputs, format and policies of a run over files, or over texts in memory. A field of 0 or

@@ -175,18 +175,44 @@ static tem_status check_prior(const tem_prior *prior, const tem_model *model, te
                : core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the accountant's model");
 }
 
+/* summary_make for callers who do not want the effects on every word. */
+static tem_status make_summary(const summary_source *source, bool with_bayes, const tem_run *run,
+                               tem_summary *summary, tem_error *error) {
+    word_law *laws = core_alloc(source->space->count, sizeof *laws);
+    const tem_status status = laws == NULL
+                                  ? core_fail_memory(error)
+                                  : summary_make(source, with_bayes, run, laws, summary, error);
+    core_free(laws);
+    return status;
+}
+
+static tem_status check_both(const tem_accountant *a, const tem_mechanism *m,
+                             const tem_prior *prior, tem_error *error) {
+    const tem_status status = accountant_check(a, m, error);
+    return status == TEM_OK ? check_prior(prior, a->model, error) : status;
+}
+
 tem_status accountant_summarise(const tem_accountant *a, const tem_mechanism *m,
                                 const tem_prior *prior, const exposure_group *group,
                                 bool with_bayes, const tem_run *run, tem_summary *summary,
                                 tem_error *error) {
-    tem_status status = accountant_check(a, m, error);
+    const tem_status status = check_both(a, m, prior, error);
     const exposure_group all = accountant_group(a, NULL, 0, 1);
-    if (status == TEM_OK)
-        status = check_prior(prior, a->model, error);
     if (status != TEM_OK)
         return status;
     const summary_source source = source_of(m, &a->profile, prior, group != NULL ? group : &all);
-    return summary_make(&source, with_bayes, run, summary, error);
+    return make_summary(&source, with_bayes, run, summary, error);
+}
+
+tem_status accountant_summarise_words(const tem_accountant *a, const tem_mechanism *m,
+                                      const tem_prior *prior, const tem_run *run, word_law *laws,
+                                      tem_summary *summary, tem_error *error) {
+    const tem_status status = check_both(a, m, prior, error);
+    const exposure_group all = accountant_group(a, NULL, 0, 1);
+    if (status != TEM_OK)
+        return status;
+    const summary_source source = source_of(m, &a->profile, prior, &all);
+    return summary_make(&source, true, run, laws, summary, error);
 }
 
 static tem_status summarise_by_profile(const tem_mechanism *m, const tem_prior *prior,
@@ -211,7 +237,7 @@ static tem_status summarise_by_pairs(const tem_mechanism *m, const tem_prior *pr
     if (status == TEM_OK) {
         all.words = reachable;
         const summary_source source = source_of(m, NULL, prior, &all);
-        status = summary_make(&source, true, run, summary, error);
+        status = make_summary(&source, true, run, summary, error);
     }
     core_free(reachable);
     return status;
@@ -252,6 +278,20 @@ static tem_status take_most(const summary_source *q, tem_target by, const word_l
     core_free(words);
     core_free(exact);
     return made ? TEM_OK : core_fail_memory(error);
+}
+
+tem_status accountant_take_exposed(const tem_accountant *a, const tem_mechanism *m,
+                                   const tem_prior *prior, const word_law *laws,
+                                   const uint32_t *words, uint32_t word_count, tem_exposure *most,
+                                   uint32_t max, uint32_t *count, tem_error *error) {
+    const exposure_group group = accountant_group(a, words, word_count, 1);
+    const summary_source source = source_of(m, &a->profile, prior, &group);
+    const uint32_t found = max < group.count ? max : group.count;
+    const tem_status status =
+        found > 0 ? take_most(&source, TEM_TARGET_SELF, laws, most, found, error) : TEM_OK;
+    if (status == TEM_OK)
+        *count = found;
+    return status;
 }
 
 tem_status accountant_exposed(const tem_accountant *a, const tem_mechanism *m, tem_target by,

@@ -40,6 +40,18 @@ tem_status accountant_summarise(const tem_accountant *accountant, const tem_mech
                                 bool with_bayes, const tem_run *run, tem_summary *summary,
                                 tem_error *error);
 
+/* The same with `bayes`, and with the effects on every word: laws receives one per word of the
+ * vocabulary. accountant_take_exposed then does what tem_accountant_exposed does by N_w, without
+ * computing these effects again. */
+tem_status accountant_summarise_words(const tem_accountant *accountant,
+                                      const tem_mechanism *mechanism, const tem_prior *prior,
+                                      const tem_run *run, word_law *laws, tem_summary *summary,
+                                      tem_error *error);
+tem_status accountant_take_exposed(const tem_accountant *accountant, const tem_mechanism *mechanism,
+                                   const tem_prior *prior, const word_law *laws,
+                                   const uint32_t *words, uint32_t word_count, tem_exposure *most,
+                                   uint32_t max, uint32_t *count, tem_error *error);
+
 /* As tem_summarise_once (command/tem_command.h). */
 tem_status accountant_summarise_once(const tem_mechanism *mechanism, const tem_prior *prior,
                                      const tem_run *run, tem_summary *summary, tem_error *error);

@@ -517,16 +517,15 @@ tem_status summary_laws(const summary_source *source, const tem_run *run, word_l
 }
 
 tem_status summary_make(const summary_source *source, bool with_bayes, const tem_run *run,
-                        tem_summary *out, tem_error *error) {
+                        word_law *laws, tem_summary *out, tem_error *error) {
     const uint32_t count = source->space->count;
     tem_summary made = {0};
     sortable *scratch = core_alloc(count, sizeof *scratch);
-    word_law *laws = core_alloc(count, sizeof *laws);
     summary_work *w = core_alloc_zero(1, sizeof *w);
     if (w != NULL)
         *w = (summary_work){.source = source, .laws = laws};
-    tem_status status = w == NULL || scratch == NULL || laws == NULL ? core_fail_memory(error)
-                                                                     : make_laws(w, run, error);
+    tem_status status =
+        w == NULL || scratch == NULL ? core_fail_memory(error) : make_laws(w, run, error);
     if (status == TEM_OK)
         average(w, scratch, &made);
     if (status == TEM_OK && with_bayes)
@@ -534,7 +533,6 @@ tem_status summary_make(const summary_source *source, bool with_bayes, const tem
     if (status == TEM_OK)
         *out = made;
     work_free(w);
-    core_free(laws);
     core_free(scratch);
     return status;
 }

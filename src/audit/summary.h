@@ -78,11 +78,11 @@ tem_status summary_sum_all(const summary_source *source, const tem_run *run, sum
 tem_status summary_laws(const summary_source *source, const tem_run *run, word_law *laws,
                         tem_error *error);
 
-/* Computes the effects of the mechanism into *out; without with_bayes, out->bayes is NaN. The
- * result is the same for any number of threads. TEM_ERR_MEMORY, TEM_ERR_CANCELLED,
- * TEM_ERR_DAMAGED. */
+/* Computes the effects of the mechanism into *out; without with_bayes, out->bayes is NaN. `laws`
+ * receives the effects on every word, one per word, as summary_laws gives them. The result is the
+ * same for any number of threads. TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
 tem_status summary_make(const summary_source *source, bool with_bayes, const tem_run *run,
-                        tem_summary *out, tem_error *error);
+                        word_law *laws, tem_summary *out, tem_error *error);
 
 /* Computes the success of the best guess: the sum over outputs y of max over w of f_w P(y | w),
  * where f are the frequencies. That is how often an attacker is right who knows the mechanism and

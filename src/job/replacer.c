@@ -42,6 +42,7 @@ void counts_add(tem_counts *total, const tem_counts *added) {
     total->words += added->words;
     total->unknown += added->unknown;
     total->punctuation += added->punctuation;
+    total->largest = total->largest > added->largest ? total->largest : added->largest;
 }
 
 uint32_t replacer_find(const void *vocabulary, const char *word, size_t length) {
@@ -345,6 +346,7 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
         out->size = before;
         return status;
     }
+    added.largest = added.words;
     counts_add(counts, &added);
     return TEM_OK;
 }

@@ -138,18 +138,20 @@ static uint64_t words_of_run(const spending *s, const account *a) {
 }
 
 /* Returns the account with the least left, of those that this run charges. *people receives how
- * many the run charges. */
-static const account *poorest(const spending *s, uint64_t *people) {
+ * many the run charges, *largest the most words that it charges to one of them. */
+static const account *poorest(const spending *s, uint64_t *people, uint64_t *largest) {
     const accounts *all = &s->ledger.people;
     const account *found = &nobody;
     amount most = 0;
-    *people = 0;
+    *people = *largest = 0;
     for (size_t i = 0; i < all->count; i++) {
         const account *a = &all->items[i];
         const amount spent = a->spent + (s->job->dry_run ? cost(s, a->words) : 0);
-        if (words_of_run(s, a) == 0)
+        const uint64_t words = words_of_run(s, a);
+        if (words == 0)
             continue;
         ++*people;
+        *largest = words > *largest ? words : *largest;
         if (spent >= most) {
             found = a;
             most = spent;
@@ -159,8 +161,8 @@ static const account *poorest(const spending *s, uint64_t *people) {
 }
 
 static void fill_balance(const spending *s, tem_balance *balance) {
-    uint64_t people = 0;
-    const account *a = poorest(s, &people);
+    uint64_t people = 0, largest = 0;
+    const account *a = poorest(s, &people, &largest);
     amount spent = s->ledger.common, left = ledger_left(&s->ledger, a, s->budget);
     const amount own = cost(s, a->own_words), due = s->job->dry_run ? cost(s, a->words) : 0;
     if (amount_add(&spent, a->spent))
@@ -170,6 +172,7 @@ static void fill_balance(const spending *s, tem_balance *balance) {
                              .spent = amount_to_number(cost(s, s->own_words)),
                              .left = s->limited ? amount_to_number(left) : INFINITY,
                              .people = s->job->by != NULL ? people : 0,
+                             .largest = s->job->by != NULL ? largest : 0,
                              .created = s->ledger.created};
 }
 

@@ -124,6 +124,10 @@ void markup_number(markup *m, double x, int decimals) {
     put_decimal(m, x, decimals, false, false);
 }
 
+void markup_fixed(markup *m, double x, int decimals) {
+    put_decimal(m, x, decimals, false, true);
+}
+
 void markup_digits(markup *m, double x, int digits) {
     int before = 1; /* digits before the point; 0 or less: zeros after it */
     double size = fabs(x);
@@ -147,5 +151,5 @@ void markup_percent(markup *m, double probability) {
                     : percent < 10 || percent > 99  ? 1
                                                     : 0,
                     false, true);
-    markup_put(m, " %");
+    markup_put(m, "\xc2\xa0%"); /* no line may end before the sign */
 }

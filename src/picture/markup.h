@@ -25,6 +25,9 @@ void markup_text(markup *m, const char *text);
 /* Appends x with at most this many decimals (0 to 6), without zeros at its end. */
 void markup_number(markup *m, double x, int decimals);
 
+/* Appends x with exactly this many decimals. */
+void markup_fixed(markup *m, double x, int decimals);
+
 /* Appends x with this many significant digits (1 to 15) as people write it: "0.0012", "13,560". */
 void markup_digits(markup *m, double x, int digits);
 
@@ -33,7 +36,8 @@ enum { MARKUP_COUNT_BYTES = 28 };
 void markup_count(markup *m, uint64_t count);
 const char *markup_grouped(uint64_t count, char room[MARKUP_COUNT_BYTES]);
 
-/* Appends a probability as a percentage: "12 %", "0.31 %", "under 0.01 %". It says 0 % and 100 %
+/* Appends a probability as a percentage: "12 %", "0.31 %", "under 0.01 %", with a no-break
+ * space. It says 0 % and 100 %
  * only where they are exact. */
 void markup_percent(markup *m, double probability);
 

@@ -9,6 +9,7 @@
 #include "tem_bag.h"
 #include "tem_compare.h"
 #include "tem_picture.h"
+#include "tem_report.h"
 #include "tem_train.h"
 
 #include <math.h>
@@ -105,6 +106,7 @@ static void test_free_nothing(void **state) {
     tem_model_free(NULL);
     tem_vectors_free(NULL);
     tem_certificate_free(NULL);
+    tem_findings_free(NULL);
     tem_text_free(NULL);
     tem_texts_free(NULL);
 }
@@ -1595,6 +1597,69 @@ static void test_pictures(void **state) {
     assert_true(svg == NULL && bytes == 7);
 }
 
+static void test_report_pages(void **state) {
+    (void)state;
+    const uint32_t beyond = COUNT;
+    const tem_point falling[2] = {{.epsilon = 2}, {.epsilon = 1}};
+    const tem_point no_share = {.epsilon = 1, .summary = {.bayes = 2}};
+    tem_findings_options options = {.prior = prior, .prior_name = "zipf"};
+    tem_run run = {0};
+    tem_job job = {0};
+    tem_counts counts = {0};
+    tem_balance balance = {0};
+    tem_report_page page = {.job = &job, .counts = &counts};
+    tem_findings *findings = NULL, *none = NULL;
+    char *html = NULL;
+    size_t bytes = 7;
+    REFUSED(tem_findings_create(NULL, &options, NULL, &none, error));
+    REFUSED(tem_findings_create(mechanism, NULL, NULL, &none, error));
+    REFUSED(tem_findings_create(mechanism, &options, NULL, NULL, error));
+    options.prior = NULL;
+    REFUSED(tem_findings_create(mechanism, &options, NULL, &none, error));
+    options.prior = prior;
+    options.prior_name = NULL;
+    REFUSED(tem_findings_create(mechanism, &options, NULL, &none, error));
+    options.prior_name = "zipf";
+    options.probe_count = 1;
+    REFUSED(tem_findings_create(mechanism, &options, NULL, &none, error));
+    options.probes = &beyond;
+    REFUSED(tem_findings_create(mechanism, &options, NULL, &none, error));
+    options.probe_count = TEM_PROBES_MAX + 1;
+    REFUSED(tem_findings_create(mechanism, &options, NULL, &none, error));
+    options.probe_count = 0;
+    options.curve_count = 2;
+    REFUSED(tem_findings_create(mechanism, &options, NULL, &none, error));
+    options.curve = falling;
+    REFUSED(tem_findings_create(mechanism, &options, NULL, &none, error));
+    options.curve = &no_share;
+    options.curve_count = 1;
+    REFUSED(tem_findings_create(mechanism, &options, NULL, &none, error));
+    options.curve_count = TEM_CURVE_MAX + 1;
+    REFUSED(tem_findings_create(mechanism, &options, NULL, &none, error));
+    options.curve_count = 0;
+    NEWER(options, tem_findings_create(mechanism, &options, NULL, &none, error));
+    NEWER(run, tem_findings_create(mechanism, &options, &run, &none, error));
+    assert_null(none);
+    assert_int_equal(tem_findings_create(mechanism, &options, NULL, &findings, NULL), TEM_OK);
+    REFUSED(tem_report_html(NULL, &page, &html, &bytes, error));
+    REFUSED(tem_report_html(findings, NULL, &html, &bytes, error));
+    REFUSED(tem_report_html(findings, &page, NULL, &bytes, error));
+    REFUSED(tem_report_html(findings, &page, &html, NULL, error));
+    page.counts = NULL;
+    REFUSED(tem_report_html(findings, &page, &html, &bytes, error));
+    page.counts = &counts;
+    page.balance = &balance; /* without a ledger */
+    REFUSED(tem_report_html(findings, &page, &html, &bytes, error));
+    job.ledger = "l";
+    NEWER(page, tem_report_html(findings, &page, &html, &bytes, error));
+    NEWER(job, tem_report_html(findings, &page, &html, &bytes, error));
+    NEWER(job.text, tem_report_html(findings, &page, &html, &bytes, error));
+    NEWER(counts, tem_report_html(findings, &page, &html, &bytes, error));
+    NEWER(balance, tem_report_html(findings, &page, &html, &bytes, error));
+    assert_true(html == NULL && bytes == 7);
+    tem_findings_free(findings);
+}
+
 static void test_versions(void **state) {
     (void)state;
     const uint32_t minor = TEM_VERSION_MINOR * 1000u, here = TEM_VERSION_NUMBER;
@@ -1675,6 +1740,7 @@ int main(void) {
         cmocka_unit_test(test_newer_options),
         cmocka_unit_test(test_searches_and_bags),
         cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_report_pages),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_results_clear_reserved),
         cmocka_unit_test(test_words_count_from_1),

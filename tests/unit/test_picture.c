@@ -27,6 +27,8 @@ static markup writer(void) {
         assert_memory_equal(written.data, expected, strlen(expected));                             \
     } while (0)
 
+#define NO_BREAK "\xc2\xa0" /* the space before a percent sign */
+
 static void test_numbers(void **state) {
     (void)state;
     WRITES(markup_number(&m, 0, 1), "0");
@@ -37,6 +39,7 @@ static void test_numbers(void **state) {
     WRITES(markup_number(&m, 0.05, 2), "0.05");
     WRITES(markup_number(&m, NAN, 2), "unknown");
     WRITES(markup_number(&m, INFINITY, 2), "over 9e18");
+    WRITES(markup_fixed(&m, 17, 1), "17.0");
     WRITES(markup_digits(&m, 0.00123456, 3), "0.00123");
     WRITES(markup_digits(&m, 13560.4, 4), "13,560");
     WRITES(markup_digits(&m, 2.5, 4), "2.5");
@@ -51,18 +54,18 @@ static void test_numbers(void **state) {
 /* 0 % and 100 % are exact: a word that nearly always stays itself does not always stay itself. */
 static void test_percentages(void **state) {
     (void)state;
-    WRITES(markup_percent(&m, 0), "0 %");
-    WRITES(markup_percent(&m, 1e-9), "under 0.01 %");
-    WRITES(markup_percent(&m, 0.0001), "0.01 %");
-    WRITES(markup_percent(&m, 0.00314), "0.31 %");
-    WRITES(markup_percent(&m, 0.0314), "3.1 %");
-    WRITES(markup_percent(&m, 0.314), "31 %");
-    WRITES(markup_percent(&m, 0.989), "99 %");
-    WRITES(markup_percent(&m, 0.9944), "99.4 %");
-    WRITES(markup_percent(&m, 0.9993), "99.93 %");
-    WRITES(markup_percent(&m, 0.999949), "99.99 %");
-    WRITES(markup_percent(&m, 0.99999), "over 99.99 %");
-    WRITES(markup_percent(&m, 1), "100 %");
+    WRITES(markup_percent(&m, 0), "0" NO_BREAK "%");
+    WRITES(markup_percent(&m, 1e-9), "under 0.01" NO_BREAK "%");
+    WRITES(markup_percent(&m, 0.0001), "0.01" NO_BREAK "%");
+    WRITES(markup_percent(&m, 0.00314), "0.31" NO_BREAK "%");
+    WRITES(markup_percent(&m, 0.0314), "3.1" NO_BREAK "%");
+    WRITES(markup_percent(&m, 0.314), "31" NO_BREAK "%");
+    WRITES(markup_percent(&m, 0.989), "99" NO_BREAK "%");
+    WRITES(markup_percent(&m, 0.9944), "99.4" NO_BREAK "%");
+    WRITES(markup_percent(&m, 0.9993), "99.93" NO_BREAK "%");
+    WRITES(markup_percent(&m, 0.999949), "99.99" NO_BREAK "%");
+    WRITES(markup_percent(&m, 0.99999), "over 99.99" NO_BREAK "%");
+    WRITES(markup_percent(&m, 1), "100" NO_BREAK "%");
 }
 
 static void test_text_is_escaped(void **state) {

@@ -289,7 +289,7 @@ static void expect_options(const tem_text_options *options, const char *text, si
     tem_rng *rng = NULL;
     char *out = NULL;
     size_t out_bytes = 0;
-    tem_counts counts = {1000, 1000, 1000, 1000, {0}}; /* added to, not set */
+    tem_counts counts = {1000, 1000, 1000, 1000, 0, {0}}; /* added to, not set */
     assert_int_equal(tem_rng_create(&rng, NULL), TEM_OK);
     assert_int_equal(
         tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, &counts, NULL),
@@ -301,6 +301,7 @@ static void expect_options(const tem_text_options *options, const char *text, si
                                   counts.words - 1000,
                                   counts.unknown - 1000,
                                   counts.punctuation - 1000,
+                                  0,
                                   {0}};
         assert_counts(&added, wanted_counts);
     }
@@ -322,7 +323,7 @@ static void test_policies(void **state) {
          "the <unk> <unk> was good ! do n't"},
         {"the zyxcanary was good do n't", "the zyxcanary , was good ! do n't",
          "the zyxcanary , was good ! do n't"}};
-    const tem_counts apart = {1, 6, 1, 2, {0}}, as_words = {1, 8, 2, 2, {0}};
+    const tem_counts apart = {1, 6, 1, 2, 0, {0}}, as_words = {1, 8, 2, 2, 0, {0}};
     for (tem_oov oov = TEM_OOV_UNIFORM; oov <= TEM_OOV_KEEP_UNSAFE; oov++)
         for (tem_punctuation p = TEM_PUNCTUATION_DROP; p <= TEM_PUNCTUATION_WORD; p++) {
             const tem_text_options options = {.oov = oov, .punctuation = p};
@@ -344,10 +345,10 @@ static void test_text(void **state) {
     expect("the\n\nmovie\r\n good \n", "the movie good");
     expect("the\rmovie\r", "the movie");
     expect("well-known It\u2019s cafe\u0301", "well-known it's caf\u00e9");
-    expect_options(NULL, "the\0movie", 9, "the movie", &(tem_counts){1, 2, 0, 0, {0}});
+    expect_options(NULL, "the\0movie", 9, "the movie", &(tem_counts){1, 2, 0, 0, 0, {0}});
     expect_options(&tags, "the<br />movie <zyx canary>\n<p>good", 35, "the movie good",
-                   &(tem_counts){1, 3, 0, 0, {0}});
-    expect_options(NULL, NULL, 0, "", &(tem_counts){1, 0, 0, 0, {0}});
+                   &(tem_counts){1, 3, 0, 0, 0, {0}});
+    expect_options(NULL, NULL, 0, "", &(tem_counts){1, 0, 0, 0, 0, {0}});
 }
 
 /* For assert_matches, lines are words joined by "\n" without spaces. */
@@ -359,12 +360,12 @@ static void test_kept_lines(void **state) {
                                             "\rthe \n\n\rmovie\ngood\r\n "};
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
         expect_options(&lines, spellings[i], strlen(spellings[i]), "the\n\nmovie\ngood\n",
-                       &(tem_counts){1, 3, 0, 0, {0}});
-    expect_options(&lines, "", 0, "", &(tem_counts){1, 0, 0, 0, {0}});
-    expect_options(&lines, "the\rmovie", 9, "the movie", &(tem_counts){1, 2, 0, 0, {0}});
+                       &(tem_counts){1, 3, 0, 0, 0, {0}});
+    expect_options(&lines, "", 0, "", &(tem_counts){1, 0, 0, 0, 0, {0}});
+    expect_options(&lines, "the\rmovie", 9, "the movie", &(tem_counts){1, 2, 0, 0, 0, {0}});
     /* What is within a tag is no line. */
     expect_options(&both, "the<br\n>movie\ngood", 19, "the movie\ngood",
-                   &(tem_counts){1, 3, 0, 0, {0}});
+                   &(tem_counts){1, 3, 0, 0, 0, {0}});
 }
 
 static void refuse_text(const tem_text_options *options, const char *text, size_t bytes,
@@ -373,7 +374,7 @@ static void refuse_text(const tem_text_options *options, const char *text, size_
     tem_rng *rng = NULL;
     char *out = &marker;
     size_t out_bytes = 77;
-    tem_counts counts = {1, 2, 3, 4, {0}};
+    tem_counts counts = {1, 2, 3, 4, 0, {0}};
     tem_error error = {.status = TEM_OK};
     assert_int_equal(tem_rng_create_insecure(1, 1, &rng, NULL), TEM_OK);
     assert_int_equal(tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes,
@@ -383,7 +384,7 @@ static void refuse_text(const tem_text_options *options, const char *text, size_
     assert_int_equal(error.byte, byte);
     assert_null(strcasestr(error.message, "zyx"));
     assert_true(out == &marker && out_bytes == 77);
-    assert_counts(&counts, &(tem_counts){1, 2, 3, 4, {0}});
+    assert_counts(&counts, &(tem_counts){1, 2, 3, 4, 0, {0}});
     assert_int_equal(
         tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, NULL, NULL),
         wanted);
@@ -508,13 +509,13 @@ static void test_replacer(void **state) {
     assert_int_equal(replacer_init(&wet, still, NULL, NULL), TEM_OK);
     dry.dry_run = true;
     assert_int_equal(replacer_run(&dry, NULL, "the\nzyx!", 8, &out, &counts, NULL), TEM_OK);
-    assert_counts(&counts, &(tem_counts){1, 2, 1, 1, {0}});
+    assert_counts(&counts, &(tem_counts){1, 2, 1, 1, 0, {0}});
     assert_int_equal(out.size, 0);
     put(&out, "before");
     assert_int_equal(replacer_run(&wet, rng, "the\nmovie\n\xff", 11, &out, &counts, NULL),
                      TEM_ERR_FORMAT);
     assert_int_equal(out.size, 6);
-    assert_counts(&counts, &(tem_counts){1, 2, 1, 1, {0}});
+    assert_counts(&counts, &(tem_counts){1, 2, 1, 1, 0, {0}});
     check_stopped_document(&wet, rng, &out);
     replacer_free(&dry);
     replacer_free(&wet);
@@ -647,7 +648,7 @@ static void test_missing(void **state) {
         write_text(in, i == 0 ? "{\"text\":\"\"}\n{\"text\":\"the movie was\"}\n"
                               : "{\"text\":null}\n{\"text\":\"the movie was\"}\n");
         assert_int_equal(tem_privatize_files(noisy, &job, NULL, &counts, NULL, NULL, NULL), TEM_OK);
-        assert_counts(&counts, &(tem_counts){i == 2 ? 1 : 2, 3, 0, 0, {0}});
+        assert_counts(&counts, &(tem_counts){i == 2 ? 1 : 2, 3, 0, 0, 0, {0}});
         results[i] = read_bytes(out);
         unlink(out);
         unlink(in);
@@ -679,7 +680,7 @@ static void test_several_inputs(void **state) {
     write_text(inputs[3], "good");
     assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL, NULL), TEM_OK);
     assert_file_holds(out, "the\nmovie\nwas\ngood\n", 19);
-    assert_counts(&counts, &(tem_counts){4, 4, 0, 0, {0}});
+    assert_counts(&counts, &(tem_counts){4, 4, 0, 0, 0, {0}});
     write_text(inputs[3], "");
     unlink(out);
     write_text(inputs[2], "was");
@@ -934,6 +935,34 @@ static void test_dry_run(void **state) {
     }
 }
 
+/* The document with the most words, over all inputs, threads and calls. */
+static void test_largest_document(void **state) {
+    (void)state;
+    const char *const in = path_of("in"), *const out = path_of("out");
+    const tem_run run = {.threads = 2};
+    tem_job job = {.inputs = &in, .input_count = 1, .output = out};
+    tem_counts counts = {0};
+    write_text(in, "the movie\n\nthe movie was, good zyx!\ngood\n");
+    assert_int_equal(tem_privatize_files(noisy, &job, &run, &counts, NULL, NULL, NULL), TEM_OK);
+    assert_true(counts.largest == 5 && counts.words == 8);
+    job.dry_run = 1;
+    assert_int_equal(tem_privatize_files(noisy, &job, &run, &counts, NULL, NULL, NULL), TEM_OK);
+    assert_int_equal(counts.largest, 5);
+    unlink(in);
+    unlink(out);
+    char *text = NULL;
+    size_t bytes = 0;
+    tem_rng *rng = NULL;
+    counts = (tem_counts){.largest = 2};
+    assert_int_equal(tem_rng_create(&rng, NULL), TEM_OK);
+    assert_int_equal(tem_privatize_text(noisy, NULL, rng, "the movie was", 13, NULL, &text, &bytes,
+                                        &counts, NULL),
+                     TEM_OK);
+    assert_int_equal(counts.largest, 3);
+    tem_text_free(text);
+    tem_rng_free(rng);
+}
+
 static void test_output_file(void **state) {
     (void)state;
     const char *const in = path_of("in"), *const out = path_of("out");
@@ -1142,7 +1171,7 @@ static void test_canary(void **state) {
 static void check_failure(tem_format format, const char *stream, tem_status wanted, uint64_t line,
                           uint64_t documents, const char *written) {
     const char *const in = path_of("in"), *const out = path_of("out");
-    tem_counts counts = {9, 9, 9, 9, {0}};
+    tem_counts counts = {9, 9, 9, 9, 0, {0}};
     tem_error error = {.status = TEM_OK};
     tem_job job = {.inputs = &in,
                    .input_count = 1,
@@ -1449,6 +1478,7 @@ int main(void) {
         cmocka_unit_test(test_same_bytes_from_pipes),
         cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_dry_run),
+        cmocka_unit_test(test_largest_document),
         cmocka_unit_test(test_output_file),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_cancel_within_batch),

@@ -112,9 +112,10 @@ static tem_status take(run *r, const document *d, uint64_t record) {
 
 /* The balance is that of the account that has the least left, of those that were charged. */
 static void check_balance(run *r, uint64_t tenths, const uint64_t charged[PEOPLE]) {
-    uint64_t all = 0, people = 0, most = 0;
+    uint64_t all = 0, people = 0, most = 0, largest = 0;
     for (int p = 0; p < PEOPLE; p++) {
         all += charged[p];
+        largest = charged[p] > largest ? charged[p] : largest; /* a word costs a tenth */
         people += charged[p] > 0;
         if (charged[p] > 0 && spent[p] > most)
             most = spent[p];
@@ -122,6 +123,7 @@ static void check_balance(run *r, uint64_t tenths, const uint64_t charged[PEOPLE
     spending_close(&r->spending, &r->balance);
     assert_true(fabs(r->balance.spent - (double)all / 10) < 1e-9);
     assert_int_equal(r->balance.people, r->by ? people : 0);
+    assert_int_equal(r->balance.largest, r->by ? largest : 0);
     if (people > 0)
         assert_true(fabs(r->balance.left - (double)(tenths - most) / 10) < 1e-9);
 }

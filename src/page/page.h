@@ -1,0 +1,39 @@
+/* page.h - the report of a run as one HTML page, for the person who must sign.
+ *
+ * A section of the page is one function; page.c puts them in order. docs/REPORT.md says what each
+ * answers.
+ *
+ * PRIVACY: what a section shows of a run is its settings, the names of its fields, and counts. No
+ * section sees a text, an input or an output. */
+#ifndef PAGE_PAGE_H
+#define PAGE_PAGE_H
+
+#include "job/report.h"
+#include "page/findings.h"
+#include "page/html.h"
+
+typedef struct page_source {
+    const tem_findings *findings;
+    const tem_report_page *page;
+    report run;                  /* the values of the report; without a run those of an empty job */
+    bool has_run;                /* there was a run: the page has a job and counts */
+    const char *why_not_private; /* NULL: a bound holds */
+} page_source;
+
+/* As tem_report_html; the caller has checked the arguments. */
+tem_status page_write(const tem_findings *findings, const tem_report_page *page, core_buffer *out,
+                      tem_error *error);
+
+void page_put_summary(markup *m, const page_source *s);
+void page_put_release(markup *m, const page_source *s);
+void page_put_meaning(markup *m, const page_source *s);
+void page_put_cost(markup *m, const page_source *s);
+void page_put_words(markup *m, const page_source *s);
+void page_put_attack(markup *m, const page_source *s);
+void page_put_limits(markup *m, const page_source *s);
+void page_put_record(markup *m, const page_source *s);
+
+/* The stylesheet of the page, without that of the pictures. */
+const char *page_style(void);
+
+#endif

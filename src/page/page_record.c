@@ -1,0 +1,71 @@
+/* page_record.c - the end of the page: what identifies the run, how to check it, and signatures. */
+#include "page/page.h"
+
+#include <string.h>
+
+static void put_exponent(markup *m, const tem_mechanism_info *info) {
+    if (info->s_steps == 0)
+        return;
+    ROW(m, "Exponent s", NUMBER(info->s), LIT(" (exactly "), COUNT(info->s_steps),
+        LIT(" steps of 2<sup>-20</sup>)"));
+    ROW(m, "Gamma", NUMBER(info->gamma), LIT(" (exactly "), COUNT(info->gamma_steps),
+        LIT(" steps of 2<sup>-16</sup>)"));
+    if (info->beta > 0)
+        ROW(m, "Beta", NUMBER(info->beta));
+}
+
+static void put_code(markup *m, const char *name, const char *text) {
+    if (text[0] != '\0')
+        ROW(m, name, LIT("<code>"), TEXT(text), LIT("</code>"));
+}
+
+static void put_settings(markup *m, const page_source *s) {
+    const tem_mechanism_info *info = &s->findings->info;
+    const run_value *values = s->run.values;
+    markup_put(m, "<div class=\"scroll\"><table class=\"settings\">\n<tbody>\n");
+    ROW(m, "Program", LIT("tem " TEM_VERSION));
+    ROW(m, "Time", TEXT(s->run.time), LIT(" (UTC)"));
+    put_code(m, "Model (BLAKE2b)", s->findings->model.hash);
+    ROW(m, "Vocabulary", COUNT(s->findings->model.words), LIT(" words, of which "),
+        COUNT(s->findings->model.excluded), LIT(" are never outputs"));
+    put_code(m, "Certificate (BLAKE2b)", info->certificate);
+    ROW(m, "Mechanism", TEXT(info->properties->name));
+    ROW(m, "Epsilon", NUMBER(info->epsilon));
+    put_exponent(m, info);
+    ROW(m, "Weights", TEXT(values[RUN_WEIGHTS].text));
+    put_code(m, "Numbers of the mechanism", info->numbers);
+    put_code(m, "Map of the outputs (BLAKE2b)", info->remap);
+    ROW(m, "Prior of the guess", TEXT(s->findings->prior_name));
+    if (s->has_run)
+        ROW(m, "Policies", LIT("unknown words "), TEXT(values[RUN_OOV].text), LIT(", punctuation "),
+            TEXT(values[RUN_PUNCTUATION].text), LIT(", missing texts "),
+            TEXT(values[RUN_MISSING].text), LIT(", order "), TEXT(values[RUN_ORDER].text));
+    markup_put(m, "</tbody>\n</table></div>\n");
+}
+
+static void put_signatures(markup *m) {
+    static const char *const roles[] = {"Prepared by", "Reviewed by", "Released by"};
+    html_begin_section(m, "signatures", "Who has signed?");
+    markup_put(m, "<table class=\"signatures\">\n<thead><tr><th scope=\"col\">Role</th>"
+                  "<th scope=\"col\">Name</th><th scope=\"col\">Date</th>"
+                  "<th scope=\"col\">Signature</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        SAY(m, LIT("<tr><th scope=\"row\">"), ONE_OF(roles[i]),
+            LIT("</th><td></td><td></td><td></td></tr>\n"));
+    markup_put(m, "</tbody>\n</table>\n");
+    html_end_section(m);
+}
+
+void page_put_record(markup *m, const page_source *s) {
+    html_begin_section(m, "record", "How can somebody else check this?");
+    markup_put(m,
+               "<p>Whoever has the program, the model and these settings computes the numbers of "
+               "this report again. The drawn words cannot be drawn again: their random numbers "
+               "are not kept.</p>\n");
+    put_settings(m, s);
+    if (s->page->command != NULL)
+        SAY(m, LIT("<p>The settings as a command, without the names of files:</p>\n<pre><code>"),
+            TEXT(s->page->command), LIT("</code></pre>\n"));
+    html_end_section(m);
+    put_signatures(m);
+}

@@ -1,0 +1,119 @@
+/* page_summary.c - the beginning of the page: a verdict, the main numbers, and what whoever signs
+ * accepts. */
+#include "page/page.h"
+#include "records/fields.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEVEL_95 = 3 }; /* of findings_levels */
+
+/* The judgement in one sentence. The limits are those of the warnings of a run (tem.h). */
+static void put_verdict(markup *m, const page_source *s) {
+    const tem_findings *f = s->findings;
+    const double median = f->summary.self_median, exposed = f->of_vocabulary[LEVEL_95];
+    markup_put(m, "<p class=\"verdict\">");
+    if (s->why_not_private != NULL)
+        markup_put(m, "No bound holds for this output, and this report claims none.");
+    else if (!f->has_numbers)
+        markup_put(m, "A bound is proved. How often words stay themselves is not computed for this "
+                      "mechanism.");
+    else if (exposed > TEM_SELF_QUANTILE_LARGE)
+        SAY(m,
+            LIT("A bound is proved, but it protects little: one word in 20 of the vocabulary "
+                "stays itself in more than "),
+            SHARE(exposed), LIT(" of the cases."));
+    else if (median >= 0.5)
+        SAY(m,
+            LIT("A bound is proved, but most words of a typical text come out unchanged: the "
+                "median word stays itself in "),
+            SHARE(median), LIT(" of the cases."));
+    else
+        SAY(m,
+            LIT("A bound is proved, and most words of a typical text are replaced: the median "
+                "word stays itself in "),
+            SHARE(median), LIT(" of the cases."));
+    markup_put(m, "</p>\n");
+}
+
+#define FIGURE(m, name, ...)                                                                       \
+    do {                                                                                           \
+        SAY(m, LIT("<div><dt>"), LIT(name), LIT("</dt><dd>"));                                     \
+        SAY(m, __VA_ARGS__);                                                                       \
+        markup_put(m, "</dd></div>\n");                                                            \
+    } while (0)
+
+static void put_run_figures(markup *m, const page_source *s) {
+    const tem_counts *c = s->page->counts;
+    const bool is_dry = s->page->job->dry_run != 0;
+    FIGURE(m, "Words", COUNT(c->words), LIT("<small>in "), COUNT(c->documents),
+           ONE_OF(c->documents == 1 ? " document" : " documents"),
+           ONE_OF(is_dry ? ", counted" : ", each drawn anew"), LIT("</small>"));
+    FIGURE(m, "Pieces released unseen", COUNT(s->run.values[RUN_RELEASED_UNSEEN].count),
+           LIT("<small>by a policy, as they were</small>"));
+    if (s->why_not_private == NULL && c->largest > 0)
+        FIGURE(m, "Worst case of the largest document",
+               AT_MOST((double)c->largest * s->findings->info.epsilon_gamma),
+               LIT("<small>the exponent of a factor; see the costs</small>"));
+}
+
+static void put_figures(markup *m, const page_source *s) {
+    const tem_findings *f = s->findings;
+    const tem_summary *summary = &f->summary;
+    markup_put(m, "<dl class=\"figures\">\n");
+    if (s->has_run)
+        put_run_figures(m, s);
+    else if (s->why_not_private == NULL)
+        FIGURE(m, "Worst case of one word", AT_MOST(f->info.epsilon_gamma),
+               LIT("<small>the exponent of a factor; see the costs</small>"));
+    if (f->has_numbers) {
+        FIGURE(m, "The median word of a text stays itself", SHARE(summary->self_median),
+               LIT("<small>of the cases</small>"));
+        FIGURE(m, "The best guess at a word is right", SHARE(fmin(summary->bayes, 1)),
+               LIT("<small>of the cases; "), SHARE(f->chance),
+               LIT(" without seeing the output</small>"));
+        if (!isnan(summary->self_exposed))
+            FIGURE(m, "The most exposed word stays itself", SHARE(fmin(summary->self_exposed, 1)),
+                   LIT("<small>of the cases</small>"));
+    } else if (!isnan(f->estimated_median)) {
+        FIGURE(m, "The median word of a text stays itself", SHARE(fmin(f->estimated_median, 1)),
+               LIT("<small>of the cases, estimated</small>"));
+    }
+    markup_put(m, "</dl>\n");
+}
+
+static void put_unchanged(markup *m, const page_source *s) {
+    const tem_fields *fields = s->page->fields;
+    uint64_t unchanged = 0;
+    for (size_t i = 0; fields != NULL && i < fields_count(fields); i++)
+        unchanged += fields_get(fields, i).use == TEM_FIELD_UNCHANGED;
+    if (fields == NULL || fields_count(fields) == 0)
+        markup_put(m, "<li>Fields that are not private are released as they are.</li>\n");
+    else if (unchanged > 0)
+        SAY(m, LIT("<li>"), COUNT(unchanged),
+            ONE_OF(unchanged == 1 ? " field is released as it is; its name is"
+                                  : " fields are released as they are; their names are"),
+            LIT(" below.</li>\n"));
+}
+
+static void put_accepted(markup *m, const page_source *s) {
+    markup_put(m, "<h3>Whoever signs accepts this</h3>\n<ul>\n");
+    if (s->why_not_private == NULL)
+        markup_put(m, "<li>Each word is protected among the words near it. A person or a document "
+                      "is not hidden: the costs of all words add up.</li>\n");
+    else
+        markup_put(m, "<li>No word of this output is protected by a proof.</li>\n");
+    if (s->has_run && s->page->job->field != NULL)
+        put_unchanged(m, s);
+    markup_put(m, "<li>The output is still personal data. It needs access control as the text "
+                  "does.</li>\n<li>Each further run over the same text costs as much "
+                  "again.</li>\n</ul>\n");
+}
+
+void page_put_summary(markup *m, const page_source *s) {
+    html_begin_section(m, "summary", "In short");
+    put_verdict(m, s);
+    put_figures(m, s);
+    put_accepted(m, s);
+    html_end_section(m);
+}

@@ -1,0 +1,226 @@
+/* test_page.c - findings and the HTML report: their numbers against the accountant's, and what a
+ * page says of runs with and without a bound. tests/check-report reads whole pages. */
+#include "core/fault.h"
+#include "page/findings.h"
+#include "page/html.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "small_model.h"
+
+enum { WORDS = 6 };
+static const char *const words[WORDS] = {"the", "was", "</bdi><b>", "film", "\"movie\"", "&great"};
+static const float values[WORDS] = {0, 0.5F, 1, 2.5F, 4, 9};
+static tem_model *model;
+static tem_prior *prior;
+
+static int set_up(void **state) {
+    (void)state;
+    model = small_model(words, values, WORDS, 1, TEM_EUCLIDEAN, 0);
+    return tem_prior_create_zipf(model, 1, &prior, NULL) != TEM_OK;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    tem_prior_free(prior);
+    tem_model_free(model);
+    return 0;
+}
+
+static tem_mechanism *mechanism_of(const char *name, double epsilon) {
+    const tem_mechanism_options options = {.mechanism = name, .epsilon = epsilon};
+    tem_mechanism *made = NULL;
+    assert_int_equal(tem_mechanism_create(model, &options, &made, NULL), TEM_OK);
+    return made;
+}
+
+static tem_findings *findings_of(const tem_mechanism *mechanism, const uint32_t *probes,
+                                 size_t count) {
+    const tem_findings_options options = {
+        .prior = prior, .prior_name = "zipf<1>", .probes = probes, .probe_count = count};
+    tem_findings *made = NULL;
+    assert_int_equal(tem_findings_create(mechanism, &options, NULL, &made, NULL), TEM_OK);
+    return made;
+}
+
+static char *page_of(const tem_findings *findings, const tem_job *job, const tem_counts *counts) {
+    const tem_report_page page = {.job = job, .counts = counts, .command = "tem <x>"};
+    char *html = NULL;
+    size_t bytes = 0;
+    assert_int_equal(tem_report_html(findings, &page, &html, &bytes, NULL), TEM_OK);
+    assert_int_equal(strlen(html), bytes);
+    return html;
+}
+
+/* Equal to the same numbers of the public calls. */
+static void test_findings_are_the_accountants(void **state) {
+    (void)state;
+    const uint32_t probes[] = {3, 5};
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, probes, 2);
+    tem_accountant *accountant = NULL;
+    tem_summary summary;
+    tem_audit audit;
+    tem_exposure most[WORDS];
+    uint32_t count = 0;
+    assert_int_equal(tem_accountant_create(model, NULL, NULL, &accountant, NULL), TEM_OK);
+    assert_int_equal(
+        tem_accountant_summarise(accountant, mechanism, prior, 1, NULL, &summary, NULL), TEM_OK);
+    assert_int_equal(tem_accountant_audit(accountant, mechanism, NULL, &audit, NULL), TEM_OK);
+    assert_int_equal(tem_accountant_exposed(accountant, mechanism, TEM_TARGET_SELF, NULL, 0, NULL,
+                                            most, WORDS, &count, NULL),
+                     TEM_OK);
+    assert_true(f->has_numbers);
+    assert_memory_equal(&f->summary, &summary, sizeof summary);
+    assert_memory_equal(&f->audit, &audit, sizeof audit);
+    assert_int_equal(f->exposed_count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(f->exposed[i].word, most[i].word);
+        assert_true(fabs(f->exposed[i].self - most[i].self) < 1e-15);
+        assert_true(i == 0 || f->selves[i] >= f->selves[i - 1]);
+    }
+    assert_int_equal(f->probe_count, 2);
+    assert_true(f->probes[0].self >= f->probes[1].self);
+    tem_accountant_free(accountant);
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* The levels against N_w of all words, counted here. */
+static void test_levels(void **state) {
+    (void)state;
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    for (int level = 0; level < FINDINGS_LEVELS; level++) {
+        const uint32_t at = (uint32_t)ceil(findings_levels[level] * f->self_count - 1e-9) - 1;
+        assert_true(f->of_vocabulary[level] == f->selves[at]);
+        assert_true(f->of_text[level] <= f->selves[f->self_count - 1]);
+    }
+    assert_true(f->of_text[FINDINGS_LEVELS - 1] == f->selves[f->self_count - 1]);
+    assert_true(f->chance > 0.4 && f->chance < 0.42); /* 1 / (1 + 1/2 + ... + 1/6) */
+    /* The curve has the mechanism's own point, and more is guessed at a larger epsilon. */
+    bool has_own = false;
+    for (uint32_t i = 0; i < f->curve_count; i++) {
+        has_own = has_own || (f->curve_epsilon[i] == 1 && f->curve_guess[i] == f->summary.bayes);
+        assert_true(i == 0 || f->curve_guess[i] >= f->curve_guess[i - 1] - 1e-9);
+    }
+    assert_true(has_own);
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* A map of the outputs changes no number: they are those of the draws. */
+static void test_remapped(void **state) {
+    (void)state;
+    const uint32_t map[WORDS] = {0, 0, 0, 3, 3, 3};
+    const tem_mechanism_options options = {.epsilon = 1, .remap = map};
+    tem_mechanism *plain = mechanism_of("tem", 1), *mapped = NULL;
+    assert_int_equal(tem_mechanism_create(model, &options, &mapped, NULL), TEM_OK);
+    tem_findings *a = findings_of(plain, NULL, 0), *b = findings_of(mapped, NULL, 0);
+    assert_memory_equal(&a->summary, &b->summary, sizeof a->summary);
+    assert_true(b->info.remap[0] != '\0');
+    tem_findings_free(a);
+    tem_findings_free(b);
+    tem_mechanism_free(plain);
+    tem_mechanism_free(mapped);
+}
+
+static void test_page_of_a_run(void **state) {
+    (void)state;
+    const uint32_t probes[] = {2};
+    const tem_counts counts = {.documents = 4, .words = 20, .unknown = 3, .largest = 9};
+    const tem_job job = {.format = TEM_FORMAT_CSV, .field = "</td><script>"};
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, probes, 1);
+    char *html = page_of(f, &job, &counts);
+    assert_null(strstr(html, "<script"));
+    assert_null(strstr(html, "<b>"));
+    assert_null(strstr(html, "tem <x>"));
+    assert_non_null(strstr(html, "&lt;/td&gt;&lt;script&gt;"));
+    assert_non_null(strstr(html, "<bdi>&lt;/bdi&gt;&lt;b&gt;</bdi>"));
+    assert_non_null(strstr(html, "zipf&lt;1&gt;"));
+    assert_non_null(strstr(html, "20, of them 3 unknown"));
+    assert_non_null(strstr(html, "the largest document</th><td class=\"number\">9<"));
+    assert_null(strstr(html, "This output is not private"));
+    tem_text_free(html);
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* PRIVACY: without a bound, a warning, and no factor and no cost. */
+static void test_pages_without_a_bound(void **state) {
+    (void)state;
+    const tem_counts counts = {.documents = 1, .words = 2, .unknown = 1, .largest = 2};
+    const tem_job jobs[] = {{.text = {.oov = TEM_OOV_KEEP_UNSAFE}},
+                            {.text = {.punctuation = TEM_PUNCTUATION_KEEP}},
+                            {.insecure_seeded = 1}};
+    tem_mechanism *mechanism = mechanism_of("tem", 1), *madlib = mechanism_of("madlib", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0), *g = findings_of(madlib, NULL, 0);
+    for (int i = 0; i < 4; i++) {
+        const tem_job plain = {0};
+        char *html = page_of(i < 3 ? f : g, i < 3 ? &jobs[i] : &plain, &counts);
+        assert_non_null(strstr(html, "This output is not private"));
+        assert_non_null(strstr(html, "No cost can be stated"));
+        assert_null(strstr(html, "Private text at epsilon"));
+        assert_null(strstr(html, "the largest document"));
+        assert_null(strstr(html, "right, at most"));
+        tem_text_free(html);
+    }
+    assert_false(g->has_numbers);
+    assert_true(isnan(g->estimated_median));
+    tem_findings_free(f);
+    tem_findings_free(g);
+    tem_mechanism_free(mechanism);
+    tem_mechanism_free(madlib);
+}
+
+/* ---- numbers of sentences ---- */
+
+static core_buffer written;
+
+#define SAYS(part, expected)                                                                       \
+    do {                                                                                           \
+        core_buffer_clear(&written);                                                               \
+        markup m = {.out = &written};                                                              \
+        SAY(&m, part);                                                                             \
+        assert_int_equal(written.size, strlen(expected));                                          \
+        assert_memory_equal(written.data, expected, strlen(expected));                             \
+    } while (0)
+
+/* A bound is rounded up, so that "at most" stays true. */
+static void test_bounds_are_rounded_up(void **state) {
+    (void)state;
+    SAYS(AT_MOST(34.66911), "34.67");
+    SAYS(AT_MOST(0), "0");
+    SAYS(AT_MOST(INFINITY), "no bound");
+    SAYS(FACTOR(0), "1");
+    SAYS(FACTOR(log(2.001)), "2.01");
+    SAYS(FACTOR(10 * log(10) + 0.001), "10<sup>11</sup>");
+    SAYS(FACTOR(INFINITY), "no bound");
+    SAYS(PRECISE(0.17), "17.0&nbsp;%");
+    SAYS(PRECISE(0.9999999), "over 99.99\xc2\xa0%");
+    SAYS(TEXT("<&>"), "&lt;&amp;&gt;");
+}
+
+static int free_written(void **state) {
+    core_buffer_free(&written);
+    return tear_down(state);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_findings_are_the_accountants),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_remapped),
+        cmocka_unit_test(test_page_of_a_run),
+        cmocka_unit_test(test_pages_without_a_bound),
+        cmocka_unit_test(test_bounds_are_rounded_up),
+    };
+    return cmocka_run_group_tests(tests, set_up, free_written);
+}
