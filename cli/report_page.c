@@ -189,8 +189,6 @@ static void put_job(FILE *to, const tem_job *job) {
         put_argument(to, "--field", job->more_fields[i]);
     for (size_t i = 0; i < job->dropped_count; i++)
         put_argument(to, "--drop-field", job->dropped[i]);
-    if (job->delimiter != 0)
-        put_argument(to, "--delimiter", (const char[]){job->delimiter, '\0'});
     if (job->missing != 0)
         put_argument(to, "--missing", tem_missing_name(job->missing));
     put_text_options(to, &job->text);
