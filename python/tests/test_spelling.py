@@ -68,8 +68,8 @@ def test_spelling(small, container):
     chance = random.Random(container)
     policies = itertools.product(["uniform", "drop", "mask", "keep-unsafe"],
                                  ["drop", "keep", "word"], [False, True], [False, True])
-    for unknown, punctuation, strip_tags, keep_lines in policies:
-        options = {"unknown": unknown, "punctuation": punctuation, "strip_tags": strip_tags,
+    for oov, punctuation, strip_tags, keep_lines in policies:
+        options = {"oov": oov, "punctuation": punctuation, "strip_tags": strip_tags,
                    "keep_lines": keep_lines, "epsilon": 1.5, "insecure_seed": 18}
         documents = [None if chance.random() < 0.3 else
                      [chance.choices(PIECES, k=chance.randrange(5))
