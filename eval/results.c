@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The optional numbers of a row, with their names in JSON and CSV and their columns in results.md. */
+/* The optional numbers of a row: their names in JSON and CSV, and their columns in results.md. */
 static const struct {
     const char *name;
     size_t offset;
