@@ -28,7 +28,7 @@ static void put_header(markup *m, const page_source *s) {
     SAY(m, LIT("<header>\n<p class=\"kicker\">Privacy report</p>\n<h1>"),
         ONE_OF(!s->has_run                  ? "Protection of words at epsilon "
                : s->why_not_private == NULL ? "Private text at epsilon "
-                                            : "A release of text without a proof, epsilon "),
+                                            : "Text without a proof, epsilon "),
         NUMBER(s->findings->info.epsilon), LIT("</h1>\n<p class=\"note\">Made by tem "),
         LIT(TEM_VERSION), LIT(" at <time>"), TEXT(s->run.time), LIT("</time>. "),
         ONE_OF(s->has_run ? "For the owner of the text only: the counts depend on the text."

@@ -86,7 +86,11 @@ static void put_membership(markup *m, const page_source *s) {
 
 void page_put_attack(markup *m, const page_source *s) {
     html_begin_section(m, "attack", "What can an attacker guess?");
-    if (s->findings->has_numbers)
+    /* PRIVACY: an attacker may read what a policy released, or repeat the draws of a seed. */
+    if (s->why_not_private != NULL)
+        markup_put(m, "<p>No number is stated: the guess at a word of this output may always be "
+                      "right.</p>\n");
+    else if (s->findings->has_numbers)
         put_guess(m, s->findings);
     else
         markup_put(m, "<p>Not computed for this mechanism.</p>\n");

@@ -84,9 +84,14 @@ void page_put_meaning(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
     html_begin_section(m, "epsilon", "What does this epsilon mean?");
     put_claim(m, s);
-    if (f->info.properties->caveat == NULL && isfinite(f->info.epsilon_gamma))
+    if (s->why_not_private == NULL) {
         put_bound(m, f);
-    put_effects(m, f);
+        put_effects(m, f);
+    } else if (f->info.properties->caveat == NULL) {
+        markup_put(m, "<p>Nothing for this output. The bound of the mechanism covers draws with "
+                      "secret random numbers under the policies that draw for every word. This run "
+                      "was not of that kind.</p>\n");
+    }
     html_end_section(m);
 }
 

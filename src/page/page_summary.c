@@ -63,10 +63,9 @@ static void put_figures(markup *m, const page_source *s) {
     markup_put(m, "<dl class=\"figures\">\n");
     if (s->has_run)
         put_run_figures(m, s);
-    else if (s->why_not_private == NULL)
-        FIGURE(m, "Worst case of one word", AT_MOST(f->info.epsilon_gamma),
-               LIT("<small>the exponent of a factor; see the costs</small>"));
-    if (f->has_numbers) {
+    /* PRIVACY: the effects of the mechanism are not those of an output that its bound does not
+     * cover. */
+    if (s->why_not_private == NULL && f->has_numbers) {
         FIGURE(m, "The median word of a text stays itself", SHARE(summary->self_median),
                LIT("<small>of the cases</small>"));
         FIGURE(m, "The best guess at a word is right", SHARE(fmin(summary->bayes, 1)),
@@ -75,7 +74,7 @@ static void put_figures(markup *m, const page_source *s) {
         if (!isnan(summary->self_exposed))
             FIGURE(m, "The most exposed word stays itself", SHARE(fmin(summary->self_exposed, 1)),
                    LIT("<small>of the cases</small>"));
-    } else if (!isnan(f->estimated_median)) {
+    } else if (s->why_not_private == NULL && !isnan(f->estimated_median)) {
         FIGURE(m, "The median word of a text stays itself", SHARE(fmin(f->estimated_median, 1)),
                LIT("<small>of the cases, estimated</small>"));
     }
@@ -106,8 +105,10 @@ static void put_accepted(markup *m, const page_source *s) {
     if (s->has_run && s->page->job->field != NULL)
         put_unchanged(m, s);
     markup_put(m, "<li>The output is still personal data. It needs access control as the text "
-                  "does.</li>\n<li>Each further run over the same text costs as much "
-                  "again.</li>\n</ul>\n");
+                  "does.</li>\n");
+    if (s->why_not_private == NULL)
+        markup_put(m, "<li>Each further run over the same text costs as much again.</li>\n");
+    markup_put(m, "</ul>\n");
 }
 
 void page_put_summary(markup *m, const page_source *s) {

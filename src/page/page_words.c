@@ -96,7 +96,12 @@ void page_put_words(markup *m, const page_source *s) {
         LIT("<p>These numbers come from the law of the mechanism, not from the text. \"Of the "
             "vocabulary\" counts each word once, a rare word as much as a frequent one. \"Of a "
             "text\" counts each word as often as the prior <em>"),
-        TEXT(f->prior_name), LIT("</em> expects it.</p>\n<figure>\n"));
+        TEXT(f->prior_name), LIT("</em> expects it.</p>\n"));
+    if (s->why_not_private != NULL)
+        markup_put(m, "<p><strong>They do not describe this output</strong>, which is not private: "
+                      "only words that the mechanism has drawn, for a reader who does not know the "
+                      "random numbers.</p>\n");
+    markup_put(m, "<figure>\n");
     put_spread(m, f);
     markup_put(m, "<figcaption>Words of the vocabulary from the best protected to the most exposed "
                   "one, and how often each stays itself.</figcaption>\n</figure>\n");

@@ -170,6 +170,8 @@ static void test_pages_without_a_bound(void **state) {
         assert_null(strstr(html, "Private text at epsilon"));
         assert_null(strstr(html, "the largest document"));
         assert_null(strstr(html, "right, at most"));
+        assert_null(strstr(html, "best guess"));
+        assert_null(strstr(html, "What this epsilon means."));
         tem_text_free(html);
     }
     assert_false(g->has_numbers);

@@ -110,7 +110,7 @@ for (const colorScheme of ["light", "dark"])
       });
   });
 
-test("a phone shows a report without scrolling sideways, in letters of 11 pixels or more", () =>
+test("a phone shows a report without scrolling sideways, in letters of 10.5 pixels or more", () =>
   withReport("private", { viewport: PHONE }, async (page) => {
     const [width, smallest] = await page.evaluate(() => {
       const svg = document.querySelector("svg");
