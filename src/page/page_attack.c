@@ -56,9 +56,10 @@ static void put_told_row(markup *m, const char *name, double loss) {
 static void put_membership(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
     const tem_counts *c = s->page->counts;
-    const double near = f->info.epsilon * fmin((double)f->nearest / TEM_DIST_ONE, f->info.gamma);
-    const double any =
-        f->has_numbers && f->audit.is_metric ? f->audit.local : f->info.epsilon_gamma;
+    const bool is_proved_here = f->has_numbers && f->audit.is_metric;
+    const double rate = is_proved_here ? f->audit.realised : f->info.epsilon;
+    const double near = rate * fmin((double)f->nearest / TEM_DIST_ONE, f->info.gamma);
+    const double any = is_proved_here ? f->audit.local : f->info.epsilon_gamma;
     markup_put(m, "<h3>Can an attacker tell whether a text was in the collection?</h3>\n"
                   "<p><strong>Not measured for this release.</strong> ");
     if (s->why_not_private != NULL) {

@@ -182,6 +182,36 @@ static void test_pages_without_a_bound(void **state) {
     tem_mechanism_free(madlib);
 }
 
+#ifdef TEM_FAULTS
+/* Each allocation fails once: the call says so, and touches nothing. */
+static void test_faults(void **state) {
+    (void)state;
+    const tem_findings_options options = {.prior = prior, .prior_name = "zipf"};
+    const tem_counts counts = {.documents = 1, .words = 2};
+    const tem_job job = {0};
+    const tem_report_page page = {.job = &job, .counts = &counts};
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    const tem_run run = {.threads = 1};
+    bool done = false;
+    for (uint64_t n = 1; !done; n++) {
+        tem_findings *findings = NULL;
+        char *html = NULL;
+        size_t bytes = 0;
+        core_fault_arm(n);
+        tem_status status = tem_findings_create(mechanism, &options, &run, &findings, NULL);
+        if (status == TEM_OK)
+            status = tem_report_html(findings, &page, &html, &bytes, NULL);
+        done = !core_fault_hit();
+        core_fault_arm(0);
+        assert_int_equal(status, done ? TEM_OK : TEM_ERR_MEMORY);
+        assert_true((html != NULL) == done);
+        tem_text_free(html);
+        tem_findings_free(findings);
+    }
+    tem_mechanism_free(mechanism);
+}
+#endif
+
 /* ---- numbers of sentences ---- */
 
 static core_buffer written;
@@ -223,6 +253,9 @@ int main(void) {
         cmocka_unit_test(test_page_of_a_run),
         cmocka_unit_test(test_pages_without_a_bound),
         cmocka_unit_test(test_bounds_are_rounded_up),
+#ifdef TEM_FAULTS
+        cmocka_unit_test(test_faults),
+#endif
     };
     return cmocka_run_group_tests(tests, set_up, free_written);
 }
