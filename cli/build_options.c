@@ -131,6 +131,34 @@ static void tell_excluded(const tem_model *model, const build_choice *b, bool qu
               b->exclude, talk_count(info.excluded), talk_count(unknown));
 }
 
+/* Puts folded vectors in the place of the given ones; frees these if it fails. */
+static tem_status fold_words(const common_options *common, tem_vectors **vectors,
+                             tem_error *error) {
+    tem_vectors *given = *vectors;
+    uint32_t left_out = 0;
+    const tem_status status = tem_vectors_fold(given, vectors, &left_out, error);
+    tem_vectors_free(given);
+    if (status == TEM_OK)
+        talk_note(common->quiet,
+                  "folded the words to one case: left out %s that an earlier word equals",
+                  talk_count(left_out));
+    return status;
+}
+
+/* Warns if texts cannot contain many of the words: most often they have capitals. */
+static void tell_unreachable(const tem_model *model, const tem_model_info *info,
+                             const build_choice *b, bool quiet) {
+    uint32_t count = 0;
+    if (quiet || tem_model_count_unreachable(model, &count, NULL) != TEM_OK ||
+        count <= info->words / 100)
+        return;
+    talk_note(quiet,
+              "tem: warning: no text can contain %s of the %s words (%.1f %%), because tem folds "
+              "text to one case and cuts it into words. They are outputs, and never inputs.%s",
+              talk_count(count), talk_count(info->words), 100.0 * count / info->words,
+              b->fold ? "" : " If the vocabulary has capitals, build with --fold.");
+}
+
 static tem_status read_vectors(const build_choice *b, const common_options *common,
                                const tem_run *run, tem_vectors **vectors, tem_error *error) {
     const double start = talk_clock();
@@ -139,7 +167,7 @@ static tem_status read_vectors(const build_choice *b, const common_options *comm
         talk_note(common->quiet, "read %s words x %u (%s) in %.1f s",
                   talk_count(tem_vectors_count(*vectors)), tem_vectors_dimension(*vectors),
                   tem_vectors_format(*vectors), talk_clock() - start);
-    return status;
+    return status == TEM_OK && b->fold ? fold_words(common, vectors, error) : status;
 }
 
 static void tell_model(const tem_model *model, const tem_vectors *vectors, const build_choice *b,
@@ -151,6 +179,7 @@ static void tell_model(const tem_model *model, const tem_vectors *vectors, const
               info.neighbours, seconds, tem_metric_name(info.metric), tem_kernel_name());
     tell_rounding(model, &info, common);
     tell_excluded(model, b, common->quiet);
+    tell_unreachable(model, &info, b, common->quiet);
 }
 
 tem_status build_model(const build_choice *b, const common_options *common, const tem_run *run,

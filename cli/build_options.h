@@ -10,7 +10,7 @@
 typedef struct build_choice {
     const char *vectors, *output, *exclude, *metric_name, *space_name;
     uint64_t limit, neighbours, dimensions, remove;
-    bool force, allow_coarse, drop_degenerate;
+    bool force, allow_coarse, drop_degenerate, fold;
     /* build_check sets these: */
     tem_metric metric;
     tem_space space;
@@ -76,6 +76,15 @@ typedef struct build_choice {
          NULL,                                                                                     \
          "build although rounding may change distances by more than half of the\n"                 \
          "median distance to the nearest word",                                                    \
+         0,                                                                                        \
+         0},                                                                                       \
+        {"fold",                                                                                   \
+         0,                                                                                        \
+         OPTION_FLAG,                                                                              \
+         &(choice).fold,                                                                           \
+         NULL,                                                                                     \
+         "fold the words to one case, as tem folds text: of Paris and paris the\n"                 \
+         "first one stays; for vocabularies with capitals, such as GoogleNews",                    \
          0,                                                                                        \
          0},                                                                                       \
     {                                                                                              \

@@ -328,13 +328,17 @@ static int check_outputs(const attack_request *r) {
     return EXIT_DONE;
 }
 
-static int check_fields(const attack_request *r) {
+static int check_fields(attack_request *r) {
+    const int guessed =
+        format_guess("attack", &r->records.path, 1, r->records.field != NULL, &r->records.format);
+    if (guessed != EXIT_DONE)
+        return guessed;
     const bool fields = format_has_fields(r->records.format);
     if (fields && r->records.field == NULL)
         return talk_usage("attack", "which field has the text? --field NAME");
     if (!fields && r->records.field != NULL)
         return talk_usage("attack", "--field needs --format %s", format_names_with_fields());
-    return format_check_path("attack", r->records.path, r->records.format);
+    return EXIT_DONE;
 }
 
 static int check_lists(const option_list *lists) {

@@ -4,6 +4,7 @@
 #include "comparison_show.h"
 #include "default_model.h"
 #include "eval.h"
+#include "format_names.h"
 #include "outputs.h"
 #include "plot.h"
 #include "prior_option.h"
@@ -122,9 +123,8 @@ static int check_request(compare_request *r) {
     const bool some = r->labelled != NULL || r->text != NULL || r->label != NULL;
     if (some && (r->labelled == NULL || r->text == NULL || r->label == NULL))
         return talk_usage("compare", "--labelled, --text and --label go together");
-    if (r->labelled != NULL && !outputs_ends_in(r->labelled, ".tsv") &&
-        !outputs_ends_in(r->labelled, ".jsonl"))
-        return talk_usage("compare", "--labelled takes a file that ends in .tsv or .jsonl");
+    if (r->labelled != NULL && format_of_path(r->labelled) == 0)
+        return talk_usage("compare", "--labelled takes a file that ends in .tsv, .csv or .jsonl");
     return r->plot_path != NULL ? plot_check("compare", r->plot_path, r->force) : EXIT_DONE;
 }
 
@@ -218,9 +218,7 @@ static tem_status open_labelled(const compare_request *r, const side_by_side *c,
     const eval_files files = {.train = r->labelled,
                               .text = r->text,
                               .label = r->label,
-                              .format = r->labelled != NULL && outputs_ends_in(r->labelled, ".tsv")
-                                            ? TEM_FORMAT_TSV
-                                            : TEM_FORMAT_JSONL};
+                              .format = r->labelled != NULL ? format_of_path(r->labelled) : 0};
     const eval_options options = {
         .model_path = default_model_path(), .seed = r->seed, .run = c->run};
     return r->labelled == NULL ? TEM_OK

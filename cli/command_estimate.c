@@ -352,7 +352,11 @@ static void print_help(const option_spec *table) {
          "tells: no, if the interval is hardly narrower than it would be without the text.");
 }
 
-static int check_fields(const estimate_request *r) {
+static int check_fields(estimate_request *r) {
+    const int guessed =
+        format_guess("estimate", &r->records.path, 1, r->records.field != NULL, &r->records.format);
+    if (guessed != EXIT_DONE)
+        return guessed;
     const bool fields = format_has_fields(r->records.format);
     if (fields && r->records.field == NULL)
         return talk_usage("estimate", "which field has the text? --field NAME");
@@ -361,7 +365,7 @@ static int check_fields(const estimate_request *r) {
                           format_names_with_fields());
     if (r->records.by != NULL && strcmp(r->records.by, r->records.field) == 0)
         return talk_usage("estimate", "--by must name another field than --field");
-    return format_check_path("estimate", r->records.path, r->records.format);
+    return EXIT_DONE;
 }
 
 /* Checks the chart, which must be none of the files that are read. */

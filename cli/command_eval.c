@@ -4,6 +4,7 @@
 #include "common_options.h"
 #include "default_model.h"
 #include "eval.h"
+#include "format_names.h"
 #include "mechanism_options.h"
 #include "talk.h"
 #include "trust.h"
@@ -21,10 +22,11 @@ static const char quick_epsilons[] = "1,2,3";
 typedef struct request {
     common_options common;
     const char *what; /* "imdb" or "classify" */
-    const char *data, *train, *test, *format, *text, *label, *out;
+    const char *data, *train, *test, *format_name, *field, *label, *delimiter, *out;
     const char *mechanisms, *list_path, *epsilons, *only, *export_to;
     const unsigned char *listed;
     const char *learners, *public_text, *vectors;
+    eval_files files;
     double penalty;
     uint64_t trials, seed, epochs;
     bool quick, random_init, paper;
@@ -84,9 +86,7 @@ static tem_status evaluate(const request *r, const tem_model *model, const eval_
                            tem_error *error) {
     if (strcmp(r->what, "imdb") == 0)
         return eval_imdb(model, r->data, options, error);
-    eval_files files = {.train = r->train, .test = r->test, .text = r->text, .label = r->label};
-    files.format = strcmp(r->format, "tsv") == 0 ? TEM_FORMAT_TSV : TEM_FORMAT_JSONL;
-    return eval_classify(model, &files, options, error);
+    return eval_classify(model, &r->files, options, error);
 }
 
 static int run(request *r, const tem_model *model, const tem_run *how) {
@@ -126,8 +126,8 @@ static int run(request *r, const tem_model *model, const tem_run *how) {
 static const char *complaint(const request *r) {
     const bool imdb = r->what != NULL && strcmp(r->what, "imdb") == 0;
     const bool classify = r->what != NULL && strcmp(r->what, "classify") == 0;
-    const bool some = r->train || r->test || r->format || r->text || r->label;
-    const bool all = r->train && r->test && r->format && r->text && r->label;
+    const bool some = r->train || r->test || r->format_name || r->field || r->label;
+    const bool all = r->train && r->test && r->field && r->label;
     if (!imdb && !classify)
         return "which evaluation? tem eval imdb, or tem eval classify";
     if (imdb && (r->data == NULL || some))
@@ -135,16 +135,14 @@ static const char *complaint(const request *r) {
     if (r->paper && (classify || r->common.model != NULL))
         return "--paper is for tem eval imdb, and it names the model: leave out -m";
     if (classify && (!all || r->data != NULL))
-        return "tem eval classify takes --train, --test, --format, --text and --label";
-    if (classify && strcmp(r->format, "tsv") != 0 && strcmp(r->format, "jsonl") != 0)
-        return "--format is tsv or jsonl";
+        return "tem eval classify takes --train, --test, --field and --label";
     return r->out == NULL ? "where do the results go? --out DIR" : NULL;
 }
 
 static void print_help(const option_spec *table) {
     wrap("usage: tem eval imdb --data DIR --out DIR [OPTIONS]\n"
-         "       tem eval classify --train FILE --test FILE --format tsv|jsonl\n"
-         "                         --text FIELD --label FIELD --out DIR [OPTIONS]\n"
+         "       tem eval classify --train FILE --test FILE\n"
+         "                         --field NAME --label FIELD --out DIR [OPTIONS]\n"
          "\n"
          "tem eval imdb trains a sentiment classifier on half of the IMDB reviews, unchanged and "
          "after\n"
@@ -166,14 +164,36 @@ static void print_help(const option_spec *table) {
          "  tem eval imdb --data aclImdb --out results --only tem:2:1");
 }
 
+/* Sets the files of classify. Returns an exit status; prints what is wrong. */
+static int name_files(request *r) {
+    const char *const paths[] = {r->train, r->test};
+    tem_error error;
+    if (strcmp(r->what, "classify") != 0)
+        return EXIT_DONE;
+    r->files =
+        (eval_files){.train = r->train, .test = r->test, .text = r->field, .label = r->label};
+    if (r->format_name != NULL &&
+        tem_format_parse(r->format_name, &r->files.format, &error) != TEM_OK)
+        return talk_usage("eval", "--format: %s", error.message);
+    const int guessed = format_guess("eval", paths, 2, true, &r->files.format);
+    if (guessed != EXIT_DONE)
+        return guessed;
+    if (!format_has_fields(r->files.format))
+        return talk_usage("eval", "which format? --format %s", format_names_with_fields());
+    return format_parse_delimiter("eval", r->delimiter, r->files.format, &r->files.delimiter);
+}
+
 int command_eval(int argc, char *const *argv) {
     request r = {.seed = SEED_DEFAULT, .epochs = EPOCHS_DEFAULT};
     const option_spec table[] = {
         {"data", 0, OPTION_TEXT, &r.data, "DIR", "imdb: the unpacked aclImdb directory", 0, 0},
         {"train", 0, OPTION_TEXT, &r.train, "FILE", "classify: labelled texts to learn from", 0, 0},
         {"test", 0, OPTION_TEXT, &r.test, "FILE", "classify: labelled texts to test on", 0, 0},
-        {"format", 0, OPTION_TEXT, &r.format, "F", "classify: tsv or jsonl", 0, 0},
-        {"text", 0, OPTION_TEXT, &r.text, "FIELD", "classify: the field that has the text", 0, 0},
+        {"format", 0, OPTION_TEXT, &r.format_name, "F",
+         "classify: tsv, csv or jsonl (default: by the ending of the files)", 0, 0},
+        {"field", 0, OPTION_TEXT, &r.field, "NAME", "classify: the field that has the text", 0, 0},
+        {"delimiter", 0, OPTION_TEXT, &r.delimiter, "C",
+         "classify, csv: the character between fields, as for privatize", 0, 0},
         {"label", 0, OPTION_TEXT, &r.label, "FIELD", "classify: the field that has the label", 0,
          0},
         {"out", 'o', OPTION_TEXT, &r.out, "DIR",
@@ -226,6 +246,9 @@ int command_eval(int argc, char *const *argv) {
         return talk_usage("eval", "%s", complaint(&r));
     if (r.paper && (r.common.model = default_model_raw()) == NULL)
         return EXIT_FAILED;
+    const int files = name_files(&r);
+    if (files != EXIT_DONE)
+        return files;
     const tem_run how = talk_run((unsigned)r.common.threads, r.common.quiet);
     tem_model *model = trust_open_model(r.common.model, r.common.model_hash, &how);
     if (model == NULL)

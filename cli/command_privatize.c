@@ -33,6 +33,7 @@ typedef struct privatize_request {
     page_options page;
     tem_findings *findings; /* for a report in HTML; else NULL */
     const char *oov_name, *punctuation_name, *format_name, *missing_name, *report_path, *seed_text;
+    const char *delimiter, *style_name;
     bool strip_tags, keep_lines, shuffle, counts, dry_run, force, no_verify;
 } privatize_request;
 
@@ -46,7 +47,7 @@ static void print_help(const option_spec *table) {
          "  echo \"the movie was wonderful\" | tem privatize --epsilon 2\n"
          "  tem privatize --epsilon 2 reviews.txt -o private.txt --report report.json\n"
          "  tem privatize --epsilon 2 reviews.txt -o private.txt --report report.html\n"
-         "  tem privatize --epsilon 2 --format csv --field text in.csv -o out.csv\n"
+         "  tem privatize --epsilon 2 --field text --drop-field mail in.csv -o out.csv.gz\n"
          "  tem privatize --epsilon 2 --format jsonl --field body < in.jsonl > out.jsonl\n"
          "  tem privatize --epsilon 2 --ledger spent.jsonl --budget 1000 in.txt -o out.txt\n"
          "\n"
@@ -75,6 +76,9 @@ static int parse_names(privatize_request *r) {
     if (r->format_name != NULL &&
         tem_format_parse(r->format_name, &r->job.format, &error) != TEM_OK)
         return talk_usage("privatize", "--format: %s", error.message);
+    if (r->style_name != NULL &&
+        tem_style_parse(r->style_name, &r->job.text.style, &error) != TEM_OK)
+        return talk_usage("privatize", "--style: %s", error.message);
     if (r->missing_name != NULL &&
         tem_missing_parse(r->missing_name, &r->job.missing, &error) != TEM_OK)
         return talk_usage("privatize", "--missing: %s", error.message);
@@ -101,9 +105,6 @@ static int check_inputs(const privatize_request *r) {
         /* PRIVACY: a map that was made from the private text would tell about it. */
         if (outputs_are_same(path, r->choice.remap_prior))
             return talk_usage("privatize", "--remap names an input: the prior must be public");
-        const int status = format_check_path("privatize", path, r->job.format);
-        if (status != EXIT_DONE)
-            return status;
     }
     return EXIT_DONE;
 }
@@ -152,6 +153,8 @@ static int check_order(privatize_request *r) {
         return talk_usage("privatize",
                           "%s needs --punctuation drop or word: keep shows where sentences end",
                           option);
+    if (r->counts && r->job.text.style == TEM_STYLE_SENTENCE)
+        return talk_usage("privatize", "--counts cannot go with --style sentence");
     r->job.text.order = r->shuffle ? TEM_ORDER_SHUFFLED : TEM_ORDER_COUNTS;
     return EXIT_DONE;
 }
@@ -169,6 +172,14 @@ static int check_request(privatize_request *r) {
     const int ordered = check_order(r);
     if (ordered != EXIT_DONE)
         return ordered;
+    const int guessed = format_guess("privatize", r->job.inputs, r->job.input_count,
+                                     r->fields.private.count > 0, &r->job.format);
+    if (guessed != EXIT_DONE)
+        return guessed;
+    const int delimited =
+        format_parse_delimiter("privatize", r->delimiter, r->job.format, &r->job.delimiter);
+    if (delimited != EXIT_DONE)
+        return delimited;
     const bool fields = format_has_fields(r->job.format);
     if (fields && r->fields.private.count == 0)
         return talk_usage("privatize", "which field is private? --field NAME");
@@ -188,6 +199,7 @@ static int check_request(privatize_request *r) {
     r->job.text.strip_tags = r->strip_tags;
     r->job.text.keep_lines = r->keep_lines;
     r->job.dry_run = r->dry_run;
+    r->job.packing = r->job.output != NULL ? format_packing_of_path(r->job.output) : 0;
     r->job.overwrite = r->force ? TEM_OVERWRITE : TEM_KEEP_EXISTING;
     if (r->job.output != NULL && strcmp(r->job.output, "-") != 0 && !r->dry_run &&
         !outputs_check(r->job.output, r->force))
@@ -411,7 +423,10 @@ static int privatize(privatize_request *r) {
 
 int command_privatize(int argc, char *const *argv) {
     privatize_request r = {.job = {.output = NULL}};
-    char field_help[160];
+    char field_help[160], format_help[256];
+    snprintf(format_help, sizeof format_help,
+             "%s;\nwith --field also by the ending of the files: .csv, .jsonl.gz, ...",
+             format_names_all());
     snprintf(field_help, sizeof field_help, "%s: a private field;\nmay be given several times",
              format_names_listed());
     const option_spec table[] = {
@@ -427,10 +442,18 @@ int command_privatize(int argc, char *const *argv) {
          "drop (default), keep (released unchanged: not private), or word (drawn\n"
          "like words)",
          0, 0},
-        {"format", 0, OPTION_TEXT, &r.format_name, "F", format_names_all(), 0, 0},
+        {"format", 0, OPTION_TEXT, &r.format_name, "F", format_help, 0, 0},
         {"field", 0, OPTION_LIST, &r.fields.private, "NAME", field_help, 0, 0},
         {"drop-field", 0, OPTION_LIST, &r.fields.dropped, "NAME",
          "leave this field out of the output; may be given several times", 0, 0},
+        {"delimiter", 0, OPTION_TEXT, &r.delimiter, "C",
+         "csv: the character between fields, or tab (default: comma or semicolon,\n"
+         "whichever the fields of the header need)",
+         0, 0},
+        {"style", 0, OPTION_TEXT, &r.style_name, "S",
+         "words (default), or sentence: a capital at the beginning, I, and a full\n"
+         "stop at the end, which tell nothing about the text",
+         0, 0},
         {"missing", 0, OPTION_TEXT, &r.missing_name, "POLICY",
          "jsonl: what null becomes: empty (default: \"\") or keep (stays null)", 0, 0},
         {"keep-lines", 0, OPTION_FLAG, &r.keep_lines, NULL,
@@ -460,7 +483,9 @@ int command_privatize(int argc, char *const *argv) {
         {"by", 0, OPTION_TEXT, &r.job.by, "FIELD",
          "with --ledger: a budget for each person; FIELD names the person", 0, 0},
         {"output", 'o', OPTION_TEXT, &r.job.output, "OUT",
-         "write to OUT, which appears when the run is complete", 0, 0},
+         "write to OUT, which appears when the run is complete; .gz and .zst are\n"
+         "compressed",
+         0, 0},
         {"force", 'f', OPTION_FLAG, &r.force, NULL, "overwrite OUT and the report", 0, 0},
         {"no-verify", 0, OPTION_FLAG, &r.no_verify, NULL,
          "do not check the hashes of the model that came with tem first", 0, 0},

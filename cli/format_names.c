@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NAMES_BYTES = 128 };
 
@@ -62,15 +63,26 @@ bool format_has_fields(tem_format format) {
     return false;
 }
 
-/* Whether the first `length` bytes of a path end in a dot and the name, and have more before. */
+/* Whether the first `length` bytes of a path end in a dot and the name, in any case, and have more
+ * before. */
 static bool ends_in(const char *path, size_t length, const char *name) {
     const size_t bytes = strlen(name);
     return length > bytes + 1 && path[length - bytes - 1] == '.' &&
-           memcmp(path + length - bytes, name, bytes) == 0;
+           strncasecmp(path + length - bytes, name, bytes) == 0;
 }
 
-/* The format with fields in whose name the first `length` bytes of a path end; 0: none. */
-static tem_format find_ending(const char *path, size_t length) {
+tem_packing format_packing_of_path(const char *path) {
+    const size_t length = strlen(path);
+    return ends_in(path, length, "gz")    ? TEM_PACKING_GZIP
+           : ends_in(path, length, "zst") ? TEM_PACKING_ZSTD
+                                          : TEM_PACKING_NONE;
+}
+
+tem_format format_of_path(const char *path) {
+    const tem_packing packing = format_packing_of_path(path);
+    const size_t length = strlen(path) - (packing == TEM_PACKING_GZIP   ? sizeof ".gz" - 1
+                                          : packing == TEM_PACKING_ZSTD ? sizeof ".zst" - 1
+                                                                        : 0);
     tem_format format = 0;
     int has_fields = 0;
     const char *name = NULL;
@@ -80,15 +92,32 @@ static tem_format find_ending(const char *path, size_t length) {
     return 0;
 }
 
-tem_format format_of_path(const char *path) {
-    const size_t length = strlen(path), gz = sizeof ".gz" - 1;
-    return find_ending(path, ends_in(path, length, "gz") ? length - gz : length);
+int format_guess(const char *command, const char *const *paths, size_t count, bool has_field,
+                 tem_format *format) {
+    if (*format != 0)
+        return EXIT_DONE;
+    const tem_format first = count > 0 ? format_of_path(paths[0]) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const tem_format other = format_of_path(paths[i]);
+        if (other != first)
+            return talk_usage(command, "the endings of the files name different formats: say "
+                                       "--format");
+        if (other != 0 && !has_field)
+            return talk_usage(
+                command, "%s looks like a table: name its --field, or say --format text", paths[i]);
+    }
+    *format = first;
+    return EXIT_DONE;
 }
 
-int format_check_path(const char *command, const char *path, tem_format format) {
-    if (format != 0 || find_ending(path, strlen(path)) == 0)
+int format_parse_delimiter(const char *command, const char *name, tem_format format,
+                           char *delimiter) {
+    if (name == NULL)
         return EXIT_DONE;
-    return talk_usage(command,
-                      "%s looks like a table: name its --format and --field, or say --format text",
-                      path);
+    if (format != TEM_FORMAT_CSV)
+        return talk_usage(command, "--delimiter needs --format csv");
+    if (strcmp(name, "tab") != 0 && strlen(name) != 1)
+        return talk_usage(command, "--delimiter takes one character, such as ';', or the word tab");
+    *delimiter = strcmp(name, "tab") == 0 ? '\t' : name[0];
+    return EXIT_DONE;
 }

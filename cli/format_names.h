@@ -16,11 +16,20 @@ const char *format_names_listed(void);
 /* Whether records of the format have fields; false for 0, the default. */
 bool format_has_fields(tem_format format);
 
-/* The format with fields in whose name the path ends, before a .gz: .csv, .tsv.gz, ...; 0: none. */
+/* The format with fields in whose name the path ends, in any case, before a .gz or .zst: .csv,
+ * .TSV.gz, ...; 0: none. And the packing by that ending. */
 tem_format format_of_path(const char *path);
+tem_packing format_packing_of_path(const char *path);
 
-/* Refuses a file whose name ends in the name of a format with fields, .csv, .tsv, ..., if the user
- * has named no format (0). Returns an exit status; prints what to type. */
-int format_check_path(const char *command, const char *path, tem_format format);
+/* Takes the format from the endings of the inputs, if *format is 0: the one with fields that all of
+ * them name, or 0 if none does. PRIVACY: a file that looks like a table is never read as text unless
+ * the user says so. Returns an exit status; prints what to type.
+ *   has_field   the user has named a field */
+int format_guess(const char *command, const char *const *paths, size_t count, bool has_field,
+                 tem_format *format);
+
+/* Parses the value of --delimiter; NULL: leaves *delimiter. Returns an exit status. */
+int format_parse_delimiter(const char *command, const char *name, tem_format format,
+                           char *delimiter);
 
 #endif

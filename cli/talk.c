@@ -30,7 +30,7 @@ static const char *remedy_for(const tem_error *error) {
     static const struct {
         const char *message, *remedy;
     } remedies[] = {
-        {"compressed with gzip", "; unpack it: zcat FILE | tem privatize ..."},
+        {"the delimiter must be named", " (--delimiter)"},
         {"is UTF-16", "; 'iconv -f UTF-16 -t UTF-8' converts it"},
         {"not valid UTF-8", "; 'iconv' converts other encodings"},
         {"expected valid UTF-8", "; 'iconv' converts other encodings"},

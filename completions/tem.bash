@@ -15,13 +15,14 @@ _tem() {
         --oov) words="uniform drop mask keep-unsafe" ;;
         --punctuation) words="drop keep word" ;;
         --missing) words="empty keep" ;;
+        --style) words="words sentence" ;;
         --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original equal balanced tuned $("${COMP_WORDS[0]}" mechanisms 2>/dev/null | sed -n 's/^\([a-z0-9-]*\): .*/\1/p')" ;;
         --at) words="guess= self= epsilon=" ;;
         --learners) words="paper linear posterior deconvolved" ;;
         --weights) words="balanced equal tuned" ;;
-        --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --drop-field | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
+        --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --drop-field | --delimiter | --by | --budget | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
             --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --within | --order | --beam | --draws | --sample | --candidates | --ratio | --number | --pairs | --insecure-seed | --seed | --rate | --negatives | --burn-in) return ;;
         *)
             case $current in

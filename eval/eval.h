@@ -84,8 +84,9 @@ tem_status eval_imdb(const tem_model *model, const char *data, const eval_option
 
 typedef struct eval_files {
     const char *train, *test;
-    tem_format format;        /* TEM_FORMAT_TSV or TEM_FORMAT_JSONL */
+    tem_format format;        /* one whose records have fields */
     const char *text, *label; /* field names */
+    char delimiter;           /* as in tem_job */
 } eval_files;
 
 /* Measures accuracy only, on labelled texts of any kind: trains on `train` after each mechanism,

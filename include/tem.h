@@ -223,6 +223,17 @@ TEM_API uint32_t tem_vectors_count(const tem_vectors *vectors);
 TEM_API uint32_t tem_vectors_dimension(const tem_vectors *vectors);
 TEM_API const char *tem_vectors_format(const tem_vectors *vectors);
 
+/* Makes vectors whose words are folded as tem folds text: to NFC and to one case ("Paris" becomes
+ * "paris", "ß" becomes "ss"). A text can contain no other words. Of words that become the same, the
+ * first one stays: in most files that is the most frequent one.
+ *   vectors    stay the caller's
+ *   folded     receives the new vectors; free with tem_vectors_free
+ *   left_out   receives how many words were left out; or NULL
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (vectors on the grid, .temv), TEM_ERR_MEMORY.
+ * Any thread. Memory: that of the vectors. */
+TEM_API tem_status tem_vectors_fold(const tem_vectors *vectors, tem_vectors **folded,
+                                    uint32_t *left_out, tem_error *error);
+
 TEM_API void tem_vectors_free(tem_vectors *vectors);
 
 /* --------------------------------------------------------------- models -- */
@@ -815,6 +826,16 @@ typedef enum tem_order {
                              * thread */
 } tem_order;
 
+/* How tem writes the drawn words of a document. Both are functions of the drawn words, so they tell
+ * nothing about the text. */
+typedef enum tem_style {
+    TEM_STYLE_WORDS = 1,   /* the default: the words as the vocabulary has them, with spaces */
+    TEM_STYLE_SENTENCE = 2 /* a capital at the beginning, "I" for the word "i", and a full stop at
+                            * the end of each line that has words. Readers of released text fold
+                            * these back. Not with TEM_ORDER_COUNTS or TEM_PUNCTUATION_KEEP:
+                            * TEM_ERR_ARGUMENT */
+} tem_style;
+
 /* A field of 0 means the default. */
 typedef struct tem_text_options {
     tem_oov oov;
@@ -823,6 +844,7 @@ typedef struct tem_text_options {
     int keep_lines; /* 1: write as many lines as the text has, separated by LF. The number of pieces
                      * in each line is then public. A line ends in LF or CR LF. 0: one line */
     tem_order order;
+    tem_style style;
     uint64_t reserved[3]; /* must be 0 */
 } tem_text_options;
 
@@ -838,6 +860,11 @@ TEM_API tem_status tem_punctuation_parse(const char *name, tem_punctuation *punc
  * order of a name: TEM_ERR_ARGUMENT for other names. */
 TEM_API const char *tem_order_name(tem_order order);
 TEM_API tem_status tem_order_parse(const char *name, tem_order *order, tem_error *error);
+
+/* The name of a style: "words" or "sentence"; "unknown" for an invalid value. And the style of a
+ * name: TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_style_name(tem_style style);
+TEM_API tem_status tem_style_parse(const char *name, tem_style *style, tem_error *error);
 
 /* What a call did. The counts depend on the private text: they are for its owner only. */
 typedef struct tem_counts {
@@ -900,6 +927,13 @@ TEM_API tem_status tem_format_parse(const char *name, tem_format *format, tem_er
  * and *meaning one line that says how records are written. Static strings. Any thread. */
 TEM_API const char *tem_format_at(unsigned i, tem_format *format, int *has_fields,
                                   const char **meaning);
+
+/* How a file is compressed. */
+typedef enum tem_packing {
+    TEM_PACKING_NONE = 1,
+    TEM_PACKING_GZIP = 2,
+    TEM_PACKING_ZSTD = 3
+} tem_packing;
 
 /* What tem does with a missing text: a field that is null in JSONL, or a NULL in tem_text_input. */
 typedef enum tem_missing {
@@ -1002,6 +1036,8 @@ typedef struct tem_job {
     size_t dropped_count;
     char delimiter; /* CSV: the ASCII byte between fields: punctuation, a space or a tab, no quote.
                      * 0: comma or semicolon, whichever the named fields of the header need */
+    tem_packing packing;  /* of the output; 0: TEM_PACKING_NONE. tem recognises compressed inputs by
+                          * their first bytes */
     uint64_t reserved[3]; /* must be 0 */
 } tem_job;
 
@@ -1032,6 +1068,10 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * those of TSV or CSV must have the same header, which tem writes once. tem refuses records that
  * other readers might split into other fields: a carriage return alone, a quote that stays open in
  * a field of TSV, a JSON key that occurs twice.
+ *
+ * Compression. tem unpacks inputs that are gzip or zstd, by their first bytes, a part at a time; it
+ * refuses damaged or cut ones, and other bytes after them. It joins members and frames that follow
+ * one another.
  *
  * Ledger. The cost of the words (epsilon each, in exact decimals of 12 places) is in the ledger on
  * the disk before tem writes the first of them anywhere. Any number of runs may share a ledger. If

@@ -147,7 +147,8 @@ static tem_status arrange_classes(learned *l, tem_error *error) {
 
 tem_status source_read_texts(learned *l, tem_error *error) {
     const tem_signal_source *s = l->source;
-    const tem_records records = {s->path, s->format, s->text, s->label};
+    const tem_records records = {
+        .path = s->path, .format = s->format, .field = s->text, .by = s->label};
     texts_reading r = {.learned = l, .mean = core_alloc(l->adaptation->columns, sizeof *r.mean)};
     tem_status status = r.mean == NULL ? core_fail_memory(error) : TEM_OK;
     text_pieces_init(&r.pieces, find_word, &l->adaptation->model->words);

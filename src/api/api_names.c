@@ -209,6 +209,20 @@ tem_status tem_order_parse(const char *name, tem_order *order, tem_error *error)
     return core_fail(error, TEM_ERR_ARGUMENT, "the order of words is kept, shuffled or counts");
 }
 
+const char *tem_style_name(tem_style style) {
+    const char *name = policy_style_name(style);
+    return name == NULL ? "unknown" : name;
+}
+
+tem_status tem_style_parse(const char *name, tem_style *style, tem_error *error) {
+    for (int i = TEM_STYLE_WORDS; name != NULL && style != NULL && i <= TEM_STYLE_SENTENCE; i++)
+        if (strcmp(policy_style_name((tem_style)i), name) == 0) {
+            *style = (tem_style)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the style is words or sentence");
+}
+
 const char *tem_missing_name(tem_missing missing) {
     const char *name = policy_missing_name(missing);
     return name == NULL ? "unknown" : name;

@@ -1,5 +1,7 @@
 /* api_vectors.c - tem_vectors of tem.h. */
+#include "audit/fold_vectors.h"
 #include "core/reserved.h"
+#include "core/status.h"
 #include "model/vectors.h"
 
 tem_status tem_vectors_load(const char *path, uint64_t limit, const tem_run *run,
@@ -12,6 +14,13 @@ tem_status tem_vectors_load(const char *path, uint64_t limit, const tem_run *run
 tem_status tem_vectors_create(const char *const *words, const float *values, uint32_t count,
                               uint32_t dimension, tem_vectors **vectors, tem_error *error) {
     return vectors_create(words, values, count, dimension, vectors, error);
+}
+
+tem_status tem_vectors_fold(const tem_vectors *vectors, tem_vectors **folded, uint32_t *left_out,
+                            tem_error *error) {
+    if (vectors == NULL || folded == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "vectors and a place for the result are needed");
+    return fold_vectors(vectors, folded, left_out, error);
 }
 
 uint32_t tem_vectors_count(const tem_vectors *vectors) {

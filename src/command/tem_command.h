@@ -27,10 +27,11 @@ tem_status tem_file_write(const char *path, const void *bytes, size_t count,
 
 /* Where the texts of a file of records are. */
 typedef struct tem_records {
-    const char *path;  /* plain or gzip; "-" is standard input */
+    const char *path;  /* plain, gzip or zstd; "-" is standard input */
     tem_format format; /* 0: TEM_FORMAT_TEXT */
     const char *field; /* the field with the text; NULL for plain text */
     const char *by;    /* the field that names the group of a record; NULL: none */
+    char delimiter;    /* as in tem_job */
 } tem_records;
 
 /* Takes one record: its text, and the value of the field that names its group. Both are unquoted,

@@ -4,6 +4,7 @@
 
 #include "core/buffer.h"
 #include "io/file.h"
+#include "io/packed.h"
 #include "tem.h"
 
 /* One input, open for reading. */
@@ -12,17 +13,23 @@ typedef struct stream_input {
     int descriptor;
     const tem_run *run; /* while reading waits, tem asks its callback whether to go on */
     bool at_end;
-    core_buffer data; /* bytes read and not yet dropped */
+    core_buffer data;   /* bytes read, and unpacked, and not yet dropped */
+    bool is_recognised; /* the first bytes have told whether the input is compressed */
+    unpacker unpacker;  /* state NULL: the input is not compressed */
+    core_buffer packed; /* bytes read and not yet unpacked */
+    size_t unpacked;    /* so many bytes of `packed` are done */
 } stream_input;
 
-/* Opens an input. Fails with TEM_ERR_FILE. The caller closes it with stream_input_close. */
+/* Opens an input, plain or compressed (packed.h). Fails with TEM_ERR_FILE. The caller closes it
+ * with stream_input_close. */
 tem_status stream_input_open(stream_input *in, const char *path, const tem_run *run,
                              tem_error *error);
 void stream_input_close(stream_input *in);
 
 /* Reads until in->data has `wanted` bytes, the input ends, or no more bytes arrive for a moment
  * (10 ms) after the first read: so tem handles the bytes of a slow pipe as they come. The first
- * read waits as long as it takes. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY or TEM_ERR_CANCELLED. */
+ * read waits as long as it takes. Fails with TEM_ERR_FILE, TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or
+ * TEM_ERR_FORMAT for a compressed input that is damaged or cut. */
 tem_status stream_input_fill(stream_input *in, size_t wanted, tem_error *error);
 
 /* Returns the sum of the sizes of regular files, or 0 if one of the paths is not a regular file. */
@@ -45,16 +52,18 @@ typedef struct stream_output {
     bool may_wait; /* standard output is not a regular file: its reader may be slow */
     file_writer file;
     const tem_run *run;
+    packer packer; /* state NULL: the output is not compressed */
+    core_buffer packed;
 } stream_output;
 
 /* Opens an output; path NULL or "-" means standard output. Fails with TEM_ERR_FILE, TEM_ERR_EXISTS
  * or TEM_ERR_MEMORY. */
 tem_status stream_output_open(stream_output *out, const char *path, tem_overwrite overwrite,
-                              const tem_run *run, tem_error *error);
+                              tem_packing packing, const tem_run *run, tem_error *error);
 tem_status stream_output_put(stream_output *out, const void *bytes, size_t count, tem_error *error);
 
 /* Closes the output. A file appears under its name if `keep` is true, and is removed otherwise.
- * Does nothing for standard output. Fails as file_writer_commit does. */
+ * With `keep`, ends the stream of a compressed output. Fails as file_writer_commit does. */
 tem_status stream_output_close(stream_output *out, bool keep, tem_error *error);
 
 #endif

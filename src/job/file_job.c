@@ -77,6 +77,8 @@ static tem_status check_job(const tem_job *options, record_run *r, tem_error *er
     const tem_status known = records_check_delimiter(&r->reader, error);
     if (known != TEM_OK)
         return known;
+    if (options->packing > TEM_PACKING_ZSTD)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the output is plain, gzip or zstd");
     const bool has_text = options->field != NULL || options->more_field_count > 0;
     if (!records_have_fields(&r->reader) &&
         (has_text || options->dropped_count > 0 || options->by != NULL))
@@ -97,7 +99,8 @@ static tem_status open_job(file_job *j, const tem_mechanism *mechanism, tem_erro
         status = spending_check_files(spent, error);
     if (status != TEM_OK || o->dry_run)
         return status;
-    status = stream_output_open(&j->records.output, o->output, o->overwrite, j->run, error);
+    status = stream_output_open(&j->records.output, o->output, o->overwrite,
+                                o->packing != 0 ? o->packing : TEM_PACKING_NONE, j->run, error);
     j->has_output = status == TEM_OK;
     return status;
 }

@@ -73,10 +73,7 @@ static size_t mark_length(const char *data, size_t size) {
  * be about the first record, and would not say what is wrong with the file. */
 static tem_status check_start(const record_input *i, tem_error *error) {
     const char *data = i->in.data.data, *what = NULL;
-    if (i->whole >= 2 && memcmp(data, "\x1f\x8b", 2) == 0)
-        what = "the input is compressed with gzip; expected UTF-8 text";
-    else if (i->whole >= 2 &&
-             (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0))
+    if (i->whole >= 2 && (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0))
         what = "the input is UTF-16; expected UTF-8";
     return what == NULL ? TEM_OK
                         : core_fail_at(error, TEM_ERR_FORMAT, i->records->path, 0, 0, "%s", what);

@@ -3,10 +3,11 @@
 
 #include "core/status.h"
 #include "core/threads.h"
-#include "io/file.h"
 #include "job/record_run.h"
 
 #include <string.h>
+
+enum { READ_BYTES = 16 << 20 };
 
 /* The state of one reading. */
 typedef struct walk {
@@ -26,7 +27,10 @@ static tem_status check_fields(walk *w, tem_error *error) {
     const record_format *format = format_find(r->format == 0 ? TEM_FORMAT_TEXT : r->format);
     if (format == NULL)
         return format_refuse_unknown(error);
-    w->reader = (record_reader){.format = format};
+    w->reader = (record_reader){.format = format, .delimiter = r->delimiter};
+    const tem_status known = records_check_delimiter(&w->reader, error);
+    if (known != TEM_OK)
+        return known;
     const bool has_fields = records_have_fields(&w->reader);
     if (!has_fields && (r->field != NULL || r->by != NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "plain text has no fields");
@@ -90,20 +94,19 @@ tem_status record_walk(const tem_records *records, tem_record_fn *take, void *co
               .context = context,
               .run = run,
               .line = 1};
-    file_view file = {0};
+    stream_input in = {.path = NULL};
     tem_status status = check_fields(&w, error);
     if (status == TEM_OK)
-        status = file_open(records->path, run, &file, error);
+        status = stream_input_open(&in, records->path, run, error);
     if (status != TEM_OK)
         return status;
-    if (file_is_gzip(&file))
-        status = file_unpack(records->path, run, &file, error); /* closes the file if it fails */
-    if (status != TEM_OK)
-        return status;
-    status = take_all(&w, file.data, file.size, error);
+    while (status == TEM_OK && !in.at_end)
+        status = stream_input_fill(&in, in.data.size + READ_BYTES, error);
+    if (status == TEM_OK)
+        status = take_all(&w, in.data.data, in.data.size, error);
     core_buffer_free(&w.parts);
     core_buffer_free(&w.text);
     core_buffer_free(&w.group);
-    file_close(&file);
+    stream_input_close(&in);
     return status;
 }

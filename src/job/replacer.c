@@ -4,6 +4,7 @@
 #include "core/status.h"
 #include "core/threads.h"
 #include "text/compose.h"
+#include "text/sentence.h"
 #include "text/tags.h"
 
 #include <string.h>
@@ -30,6 +31,10 @@ const char *policy_order_name(tem_order order) {
                                         [TEM_ORDER_SHUFFLED] = "shuffled",
                                         [TEM_ORDER_COUNTS] = "counts"};
     return order >= TEM_ORDER_KEPT && order <= TEM_ORDER_COUNTS ? names[order] : NULL;
+}
+
+const char *policy_style_name(tem_style style) {
+    return style == TEM_STYLE_WORDS ? "words" : style == TEM_STYLE_SENTENCE ? "sentence" : NULL;
 }
 
 const char *policy_missing_name(tem_missing missing) {
@@ -72,6 +77,18 @@ static tem_status check_order(const tem_text_options *options, tem_error *error)
     return TEM_OK;
 }
 
+static tem_status check_style(const tem_text_options *options, tem_error *error) {
+    if (policy_style_name(options->style) == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no such style of output");
+    if (options->style == TEM_STYLE_SENTENCE && options->order == TEM_ORDER_COUNTS)
+        return core_fail(error, TEM_ERR_ARGUMENT, "counts are no sentences");
+    if (options->style == TEM_STYLE_SENTENCE && options->punctuation == TEM_PUNCTUATION_KEEP)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "sentences have a full stop of their own: the policy for punctuation must "
+                         "be drop or word");
+    return TEM_OK;
+}
+
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, tem_error *error) {
     *r = (replacer){.mechanism = mechanism};
@@ -83,12 +100,16 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
         r->options.punctuation = TEM_PUNCTUATION_DROP;
     if (r->options.order == 0)
         r->options.order = TEM_ORDER_KEPT;
+    if (r->options.style == 0)
+        r->options.style = TEM_STYLE_WORDS;
     if (r->options.oov < TEM_OOV_UNIFORM || r->options.oov > TEM_OOV_KEEP_UNSAFE ||
         r->options.punctuation < TEM_PUNCTUATION_DROP ||
         r->options.punctuation > TEM_PUNCTUATION_WORD)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "no such policy for unknown words or punctuation");
-    const tem_status status = check_order(&r->options, error);
+    tem_status status = check_order(&r->options, error);
+    if (status == TEM_OK)
+        status = check_style(&r->options, error);
     if (status != TEM_OK)
         return status;
     r->order = (word_order){.kind = r->options.order, .words = &mechanism->model->words};
@@ -248,9 +269,18 @@ static tem_status replace_window(replacer *r, tem_rng *rng, core_buffer *out, bo
     return status;
 }
 
+/* Writes a line of output, from `start` on, in the style of the options.
+ * PRIVACY: post-processing, a function of the output alone: of the drawn words and their number. */
+static tem_status style_line(const replacer *r, size_t start, core_buffer *out, tem_error *error) {
+    if (r->options.style != TEM_STYLE_SENTENCE || out->size == start)
+        return TEM_OK;
+    return sentence_write(out, start) ? TEM_OK : core_fail_memory(error);
+}
+
 static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size_t bytes,
                                core_buffer *out, tem_counts *counts, tem_error *error) {
     bool line_begins = true;
+    const size_t start = out->size;
     tem_status status = text_pieces_begin(&r->pieces, line, bytes, error);
     r->drawn.size = r->waiting.size = 0;
     while (status == TEM_OK && r->pieces.rest_bytes > 0) {
@@ -260,7 +290,10 @@ static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size
         if (status == TEM_OK)
             status = ask_after(r, r->pieces.cut, error);
     }
-    return status == TEM_OK ? put_waiting(r, rng, out, &line_begins, error) : status;
+    if (status == TEM_OK)
+        status = put_waiting(r, rng, out, &line_begins, error);
+    return status == TEM_OK && r->options.order == TEM_ORDER_KEPT ? style_line(r, start, out, error)
+                                                                  : status;
 }
 
 /* Replaces each line by itself. A line feed separates lines; a CR before it is white space. */
@@ -342,6 +375,8 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
                                                                                out, &added, error);
     if (status == TEM_OK && r->options.order != TEM_ORDER_KEPT && !r->dry_run)
         status = word_order_put(&r->order, rng, r->run, out, error);
+    if (status == TEM_OK && r->options.order == TEM_ORDER_SHUFFLED)
+        status = style_line(r, before, out, error);
     if (status != TEM_OK) {
         out->size = before;
         return status;

@@ -33,6 +33,7 @@ const char *policy_oov_name(tem_oov oov);
 const char *policy_punctuation_name(tem_punctuation punctuation);
 const char *policy_order_name(tem_order order);
 const char *policy_missing_name(tem_missing missing);
+const char *policy_style_name(tem_style style);
 
 /* total += added */
 void counts_add(tem_counts *total, const tem_counts *added);

@@ -50,6 +50,7 @@ static void set_policies(report *r, const tem_job *job) {
              policy_missing_name(job->missing != 0 ? job->missing : TEM_MISSING_EMPTY));
     set_flag(r, RUN_KEEP_LINES, text->keep_lines != 0);
     set_name(r, RUN_ORDER, policy_order_name(text->order != 0 ? text->order : TEM_ORDER_KEPT));
+    set_name(r, RUN_STYLE, policy_style_name(text->style != 0 ? text->style : TEM_STYLE_WORDS));
     set_flag(r, RUN_DRY_RUN, job->dry_run != 0);
     const record_format *format = format_find(job->format);
     set_name(r, RUN_FORMAT, format != NULL ? format->name : NULL);

@@ -23,6 +23,7 @@ const run_field_spec run_fields[RUN_FIELDS] = {
     [RUN_MISSING] = {"missing", RUN_NAME, RUN_CHARGED | RUN_OPTIONAL},
     [RUN_KEEP_LINES] = {"keep_lines", RUN_FLAG, RUN_CHARGED | RUN_OPTIONAL},
     [RUN_ORDER] = {"order", RUN_NAME, 0},
+    [RUN_STYLE] = {"style", RUN_NAME, 0},
     [RUN_FORMAT] = {"format", RUN_NAME, RUN_NULLABLE},
     [RUN_COLUMNS] = {"fields", RUN_OBJECT, RUN_NULLABLE},
     [RUN_SPENT] = {"spent", RUN_NUMBER, RUN_CHARGED},

@@ -34,6 +34,7 @@ typedef enum run_field {
     RUN_MISSING,
     RUN_KEEP_LINES,
     RUN_ORDER,   /* of the words in the output */
+    RUN_STYLE,   /* of the output */
     RUN_FORMAT,  /* of the records */
     RUN_COLUMNS, /* the fields of the records, and what became of them */
     RUN_SPENT,

@@ -137,6 +137,11 @@ static void test_names(void **state) {
     REFUSED(tem_order_parse(NULL, &(tem_order){0}, error));
     REFUSED(tem_order_parse("kept", NULL, error));
     REFUSED(tem_order_parse("any", &(tem_order){0}, error));
+    tem_style style = TEM_STYLE_SENTENCE;
+    REFUSED(tem_style_parse(NULL, &style, error));
+    REFUSED(tem_style_parse("words", NULL, error));
+    REFUSED(tem_style_parse("song", &style, error));
+    assert_true(style == TEM_STYLE_SENTENCE && strcmp(tem_style_name(0), "unknown") == 0);
     tem_field_use use = TEM_FIELD_DROPPED;
     REFUSED(tem_field_use_parse(NULL, &use, error));
     REFUSED(tem_field_use_parse("private", NULL, error));
@@ -964,6 +969,9 @@ static void test_nothing_given(void **state) {
     assert_non_null(tem_format_at(0, NULL, NULL, NULL));
     length = 7;
     assert_true(tem_texts_at(NULL, 0, &length) == NULL && length == 0);
+    tem_vectors *folded = NULL;
+    REFUSED(tem_vectors_fold(NULL, &folded, NULL, error));
+    assert_null(folded);
     tem_fields *fields = NULL;
     tem_field field = {.name_bytes = 7};
     REFUSED(tem_fields_create(NULL, error));

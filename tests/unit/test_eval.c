@@ -1014,7 +1014,8 @@ static double classify(tem_format format, const char *extension, double signal) 
         }
         fclose(file);
     }
-    const eval_files files = {paths[0], paths[1], format, "text", "kind"};
+    const eval_files files = {
+        .train = paths[0], .test = paths[1], .format = format, .text = "text", .label = "kind"};
     eval_options options = options_for(extension, &t);
     options.only = "original";
     options.epochs = 100;
@@ -1037,7 +1038,7 @@ static void bad_texts_are_refused_by_line(void **state) {
         const char *text;
         uint64_t line;
     } cases[] = {
-        {TEM_FORMAT_TSV, "", 0},
+        {TEM_FORMAT_TSV, "", 1},
         {TEM_FORMAT_TSV, "text\tkind\n", 0},
         {TEM_FORMAT_TSV, "text\tlabel\nw1\ta\n", 1},
         {TEM_FORMAT_TSV, "text\tkind\ttext\nw1\ta\tw1\n", 1},
@@ -1055,7 +1056,7 @@ static void bad_texts_are_refused_by_line(void **state) {
         {TEM_FORMAT_JSONL, "\n[1]\n", 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const eval_files files = {NULL, NULL, cases[i].format, "text", "kind"};
+        const eval_files files = {.format = cases[i].format, .text = "text", .label = "kind"};
         label_names labels = {0};
         corpus c = {0};
         tem_error error;
@@ -1078,7 +1079,8 @@ static void a_label_of_the_test_alone_is_refused(void **state) {
     snprintf(test, sizeof test, "%s", in_folder("two.tsv"));
     write_file(train, "text\tkind\nw1\ta\nw2\tb\n");
     write_file(test, "text\tkind\nw1\ta\nw2\tc\n");
-    const eval_files files = {train, test, TEM_FORMAT_TSV, "text", "kind"};
+    const eval_files files = {
+        .train = train, .test = test, .format = TEM_FORMAT_TSV, .text = "text", .label = "kind"};
     const eval_options options = options_for("labels-out", &t);
     assert_int_equal(eval_classify(model, &files, &options, &error), TEM_ERR_FORMAT);
     assert_int_equal(error.line, 3);

@@ -217,7 +217,9 @@ static void test_file_appears_whole(void **state) {
     (void)state;
     for (int keep = 0; keep < 2; keep++) {
         stream_output out;
-        assert_int_equal(stream_output_open(&out, output, TEM_KEEP_EXISTING, NULL, NULL), TEM_OK);
+        assert_int_equal(
+            stream_output_open(&out, output, TEM_KEEP_EXISTING, TEM_PACKING_NONE, NULL, NULL),
+            TEM_OK);
         assert_int_equal(stream_output_put(&out, bytes, LARGE / 2, NULL), TEM_OK);
         assert_int_equal(stream_output_put(&out, bytes + LARGE / 2, LARGE - LARGE / 2, NULL),
                          TEM_OK);
@@ -231,8 +233,9 @@ static void test_file_appears_whole(void **state) {
     assert_memory_equal(view.data, bytes, LARGE);
     file_close(&view);
     stream_output out;
-    assert_int_equal(stream_output_open(&out, output, TEM_KEEP_EXISTING, NULL, NULL),
-                     TEM_ERR_EXISTS);
+    assert_int_equal(
+        stream_output_open(&out, output, TEM_KEEP_EXISTING, TEM_PACKING_NONE, NULL, NULL),
+        TEM_ERR_EXISTS);
     assert_int_equal(stream_output_close(&out, false, NULL), TEM_OK);
     assert_int_equal(unlink(output), 0);
 }
@@ -267,7 +270,8 @@ static void test_slow_reader(void **state) {
     assert_int_equal(pthread_create(&thread, NULL, read_all, &r), 0);
     const int saved = replace(STDOUT_FILENO, ends[1]);
     close(ends[1]);
-    const tem_status opened = stream_output_open(&out, NULL, TEM_KEEP_EXISTING, NULL, NULL);
+    const tem_status opened =
+        stream_output_open(&out, NULL, TEM_KEEP_EXISTING, TEM_PACKING_NONE, NULL, NULL);
     const tem_status put = stream_output_put(&out, bytes, LARGE, NULL);
     const tem_status closed = stream_output_close(&out, true, NULL);
     restore(STDOUT_FILENO, saved);
@@ -287,7 +291,8 @@ static void test_reader_that_does_not_read(void **state) {
     stream_output out;
     assert_int_equal(pipe(ends), 0);
     const int saved = replace(STDOUT_FILENO, ends[1]);
-    const tem_status opened = stream_output_open(&out, "-", TEM_KEEP_EXISTING, &run, NULL);
+    const tem_status opened =
+        stream_output_open(&out, "-", TEM_KEEP_EXISTING, TEM_PACKING_NONE, &run, NULL);
     const tem_status put = stream_output_put(&out, bytes, LARGE, NULL);
     restore(STDOUT_FILENO, saved);
     close(ends[0]);
