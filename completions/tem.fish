@@ -27,7 +27,7 @@ end
 # Options whose value is a number, a name or a hash: no file can help.
 function __tem_after_other
     __tem_after --epsilon --beta --gamma --model-hash --self --support --bayes --quantile \
-        --field --drop-field --by --budget --limit --neighbours --dimensions --remove --threads \
+        --field --drop-field --delimiter --by --budget --limit --neighbours --dimensions --remove --threads \
         --top --epsilons --trials --only --epochs --steps --minutes --text --label --rating \
         --stretch --squash --exposed --rest --unknown --within --order --beam --draws --sample \
         --candidates --ratio --number --pairs --insecure-seed --seed --rate --negatives \
@@ -52,6 +52,7 @@ complete -c tem -n '__tem_after --space' -f -a 'sphere raw'
 complete -c tem -n '__tem_after --oov' -f -a 'uniform drop mask keep-unsafe'
 complete -c tem -n '__tem_after --punctuation' -f -a 'drop keep word'
 complete -c tem -n '__tem_after --missing' -f -a 'empty keep'
+complete -c tem -n '__tem_after --style' -f -a 'words sentence'
 complete -c tem -n '__tem_after --prior' -a 'zipf zipf:'
 complete -c tem -n '__tem_after --format' -f -a 'text tsv csv jsonl'
 complete -c tem -n '__tem_after --at' -f -a 'guess= self= epsilon='
