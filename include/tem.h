@@ -1409,8 +1409,9 @@ TEM_API tem_status tem_trust_verify(tem_model *model, const tem_verification *ho
 
 /* --------------------------------------------------------------- tuning -- */
 
-/* One of several kernels computes distances: "scalar", "avx2", "avx512", "avx512vnni". All give the
- * same bits. The library chooses the best kernel that the machine can run. */
+/* One of several kernels computes distances: "scalar", "avx2", "avx512", "avx512vnni", and in
+ * WebAssembly "simd128". All give the same bits. The library chooses the best kernel that the
+ * machine can run. */
 
 /* The kernel in use. Static string. Any thread. */
 TEM_API const char *tem_kernel_name(void);

@@ -134,7 +134,7 @@ export interface Mechanism {
   /** N_w, the probability that the word stays itself. */
   self(id: number): number;
 
-  /** The law of a word: the `top` nearest words, all other outputs together, N_w, and S_w, over how
+  /** The law of a word: the `top` nearest outputs, all other outputs together, N_w, and S_w, over how
    *  many words the output is spread. Relative error below 1e-12. */
   explain(id: number, top: number): {
     entries: (Neighbour & { probability: number })[],

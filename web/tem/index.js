@@ -227,9 +227,9 @@ export class Mechanism {
     checkWhole(id, 0, this.#tem.words - 1, "the id");
     checkWhole(top, 1, this.#tem.words, "top");
     core.check("bridge_explain", this.#here, id, top, core.numbers);
-    const entries = this.#tem.nearResults(top);
-    const probabilities = core.read(Float64Array, top, core.call("bridge_results") + 8 * top);
-    const [probability, words, self, support] = core.read(Float64Array, 4, core.numbers);
+    const [probability, words, self, support, kept] = core.read(Float64Array, 5, core.numbers);
+    const entries = this.#tem.nearResults(kept);
+    const probabilities = core.read(Float64Array, kept, core.call("bridge_results") + 8 * top);
     entries.forEach((entry, i) => { entry.probability = probabilities[i]; });
     return { entries: this.#tem.named(entries), tail: { words, probability }, self, support };
   }

@@ -91,31 +91,33 @@ typedef struct guesses {
     tem_dist *distances[CORE_THREADS_MAX];
 } guesses;
 
-static double exponent_of(const tem_mechanism *m, tem_dist distance) {
-    const exponent *e = &mechanism_exponential(m)->envelopes.exponent;
-    return ldexp((double)exponent_at(e, distance), -EXPONENT_BITS);
+/* ln Z of a word at these distances from all words. */
+static double log_total(const tem_mechanism *m, const tem_dist *distances) {
+    const sampler *law = mechanism_exponential(m);
+    const exponent e = law->envelopes.exponent;
+    double total = 0;
+    for (uint32_t y = 0; y < m->count; y++)
+        total += weights_at(&law->envelopes.weights, y) *
+                 exp((double)exponent_at(&e, distances[y]) * -0x1p-36);
+    return log(total);
 }
 
 static void add_up(void *context, uint64_t item, unsigned thread) {
     const guesses *g = context;
     const uint32_t words = g->model->words.count, w = (uint32_t)item;
     space_distances(&g->model->space, w, 0, words, g->distances[thread]);
-    for (uint32_t i = 0; i < g->count; i++) {
-        const weights *a = &mechanism_exponential(g->mechanisms[i])->envelopes.weights;
-        double total = 0;
-        for (uint32_t y = 0; y < words; y++)
-            total +=
-                weights_at(a, y) * exp(-exponent_of(g->mechanisms[i], g->distances[thread][y]));
-        g->totals[i][w] = log(total);
-    }
+    for (uint32_t i = 0; i < g->count; i++)
+        g->totals[i][w] = log_total(g->mechanisms[i], g->distances[thread]);
 }
 
 static void guess(const guesses *g, uint32_t i, uint32_t y) {
     const uint32_t words = g->model->words.count;
+    const exponent e = mechanism_exponential(g->mechanisms[i])->envelopes.exponent;
     double sum = 0, most = -1;
     uint32_t best = 0;
+    space_distances(&g->model->space, y, 0, words, g->distances[0]);
     for (uint32_t w = 0; w < words; w++) {
-        const double x = exponent_of(g->mechanisms[i], space_distance(&g->model->space, w, y));
+        const double x = (double)exponent_at(&e, g->distances[0][w]) * 0x1p-36;
         const double value = exp(-g->totals[i][w] - x) / (w + 1.0);
         sum += value;
         best = value > most ? w : best;

@@ -312,13 +312,25 @@ static double support_of(const double *row, uint32_t count) {
     return exp(entropy);
 }
 
-/* Results: the `top` nearest words as id and distance, and then their probabilities as doubles.
- * numbers receives the probability and the number of all other outputs, N_w and S_w. The
- * probabilities have a relative error below 10^-12. */
+/* Moves the outputs among `count` words to the front, `top` of them at most. Returns their
+ * number. */
+static uint32_t keep_outputs(tem_neighbour *near, uint32_t count, uint32_t top) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count && kept < top; i++)
+        if (!model_is_excluded(model.tem, near[i].id))
+            near[kept++] = near[i];
+    return kept;
+}
+
+/* Results: the `top` nearest outputs as id and distance, and from byte 8 * top on
+ * their probabilities, as doubles. numbers receives the probability and the number of all other
+ * outputs, N_w, S_w, and the number of results. The probabilities have a relative error below
+ * 10^-12. */
 EXPORT tem_status bridge_explain(const web_mechanism *mechanism, uint32_t id, uint32_t top,
-                                 double numbers[4]) {
-    const uint32_t count = model.tem->words.count;
-    tem_status status = bridge_neighbours(id, top);
+                                 double numbers[5]) {
+    const uint32_t count = model.tem->words.count, excluded = model.tem->excluded_count;
+    const uint32_t near_count = top < count - excluded ? top + excluded : count;
+    tem_status status = bridge_neighbours(id, near_count);
     if (status != TEM_OK)
         return status;
     double *row = core_alloc(count, sizeof *row);
@@ -328,19 +340,20 @@ EXPORT tem_status bridge_explain(const web_mechanism *mechanism, uint32_t id, ui
     }
     status = mechanism_row(mechanism->tem, id, row, &last_error);
     if (status == TEM_OK) {
-        const tem_neighbour *near = (const tem_neighbour *)(const void *)results.data;
+        tem_neighbour *near = (tem_neighbour *)(void *)results.data;
         double *out = (double *)(void *)(results.data + top * sizeof *near);
+        const uint32_t kept = keep_outputs(near, near_count, top);
         numbers[2] = row[id];
         numbers[3] = support_of(row, count);
-        for (uint32_t i = 0; i < top; i++) {
+        numbers[4] = kept;
+        for (uint32_t i = 0; i < kept; i++) {
             out[i] = row[near[i].id];
             row[near[i].id] = 0;
         }
-        numbers[0] = numbers[1] = 0;
-        for (uint32_t y = 0; y < count; y++) {
+        numbers[0] = 0;
+        numbers[1] = count - excluded - kept;
+        for (uint32_t y = 0; y < count; y++)
             numbers[0] += row[y];
-            numbers[1] += row[y] > 0;
-        }
     }
     core_free(row);
     return status;

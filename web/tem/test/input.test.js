@@ -1,0 +1,88 @@
+// Bad input is refused or harmless, and errors contain no text.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TemError } from "../index.js";
+import { sequence, tem } from "./native.js";
+
+test("texts of all sorts", () => {
+  const mechanism = tem.mechanism({ epsilon: 3 });
+  const next = sequence(9);
+  const binary = Array.from({ length: 5000 }, () => String.fromCharCode(next(65536))).join("");
+  const bad = ["", "\0", "a\0b", "\ud800", "x\udc00y", "\udc00\ud800", binary, "\ufeffa",
+    "a".repeat(1 << 20), "word ".repeat(200000), "\u0301".repeat(5000), "-".repeat(100000),
+    "é".repeat(300000)];
+  for (const text of bad) {
+    const { words } = mechanism.privatize(text);
+    const pieces = tem.pieces(text);
+    assert.equal(words, pieces.filter((piece) => piece.kind !== "punctuation").length);
+    assert.ok(pieces.every(({ start, end }) => start < end && end <= text.length));
+  }
+  assert.deepEqual(tem.pieces(""), []);
+  assert.equal(mechanism.privatize("").text, "");
+  mechanism.free();
+});
+
+test("a text beyond a limit is refused, without its content", () => {
+  const mechanism = tem.mechanism({ epsilon: 3 });
+  const marks = "a" + "\u0301".repeat(600000);
+  assert.throws(() => mechanism.privatize(marks),
+    (error) => error instanceof TemError && error.status === "range" &&
+      !error.message.includes("\u0301"));
+  assert.ok(mechanism.privatize("still works").words === 2);
+  mechanism.free();
+});
+
+test("bad options", () => {
+  const bad = [undefined, null, {}, { epsilon: 0 }, { epsilon: -1 }, { epsilon: NaN },
+    { epsilon: Infinity }, { epsilon: "3" }, { epsilon: 1e-9 }, { epsilon: 1e30 },
+    { epsilon: 3, beta: 0 }, { epsilon: 3, beta: 2 }, { epsilon: 3, gamma: -1 },
+    { epsilon: 3, gamma: 0 }, { epsilon: 3, beta: 0.1, gamma: 3 }, { epsilon: 3, gamma: 1e9 },
+    { epsilon: 3, calibrated: true }, { epsilon: 1.55, calibrated: true },
+    { epsilon: 1.5, calibrated: true, beta: 0.1 }];
+  for (const options of bad)
+    assert.throws(() => tem.mechanism(options), TemError, JSON.stringify(options));
+});
+
+test("bad arguments", () => {
+  const mechanism = tem.mechanism({ epsilon: 3 });
+  for (const id of [-2, tem.words, 1.5, NaN, "1", undefined, 2 ** 32]) {
+    for (const call of [() => mechanism.draw(id), () => tem.word(id), () => tem.neighbours(id, 3),
+      () => mechanism.self(id), () => mechanism.explain(id, 3), () => mechanism.guess(id),
+      () => tem.map(id, 3)])
+      assert.throws(call, TemError);
+  }
+  for (const k of [0, -1, 1.5, tem.words + 1, "3"]) {
+    assert.throws(() => tem.neighbours(1, k), TemError);
+    assert.throws(() => mechanism.explain(1, k), TemError);
+    assert.throws(() => mechanism.posterior(1, k), TemError);
+  }
+  for (const text of [null, undefined, 3, {}, ["a"]]) {
+    assert.throws(() => mechanism.privatize(text), TemError);
+    assert.throws(() => tem.pieces(text), TemError);
+    assert.throws(() => tem.find(text), TemError);
+  }
+  for (const options of [{ oov: "keep" }, { punctuation: "mask" }, { oov: "toString" },
+    { insecureSeed: 1 }, { insecureSeed: -1n }, { insecureSeed: 1n << 64n }])
+    assert.throws(() => mechanism.privatize("a", options), TemError);
+  assert.throws(() => mechanism.drawMany([1, 2]), TemError);
+  assert.throws(() => mechanism.drawMany(Int32Array.of(0, tem.words)), TemError);
+  assert.deepEqual(mechanism.drawMany(new Int32Array(0)), new Int32Array(0));
+  mechanism.free();
+});
+
+test("a freed mechanism does nothing", () => {
+  const mechanism = tem.mechanism({ epsilon: 3 });
+  mechanism.free();
+  mechanism.free();
+  for (const call of [() => mechanism.draw(1), () => mechanism.info(), () => mechanism.self(1),
+    () => mechanism.privatize("a"), () => mechanism.guess(1)])
+    assert.throws(call, TemError);
+});
+
+test("memory is given back", () => {
+  for (let i = 0; i < 100; i++) {
+    const mechanism = tem.mechanism({ epsilon: 1 + i / 100 });
+    mechanism.guess(458);
+    mechanism.free();
+  }
+});
