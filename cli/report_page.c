@@ -178,6 +178,8 @@ static void put_text_options(FILE *to, const tem_text_options *text) {
                                             : "",
           to);
     fputs(text->strip_tags ? " --strip-tags" : "", to);
+    if (text->style != 0)
+        put_argument(to, "--style", tem_style_name(text->style));
 }
 
 static void put_job(FILE *to, const tem_job *job) {
@@ -189,6 +191,10 @@ static void put_job(FILE *to, const tem_job *job) {
         put_argument(to, "--field", job->more_fields[i]);
     for (size_t i = 0; i < job->dropped_count; i++)
         put_argument(to, "--drop-field", job->dropped[i]);
+    if (job->delimiter == '\t')
+        put_argument(to, "--delimiter", "tab");
+    else if (job->delimiter != 0)
+        put_argument(to, "--delimiter", (const char[]){job->delimiter, '\0'});
     if (job->missing != 0)
         put_argument(to, "--missing", tem_missing_name(job->missing));
     put_text_options(to, &job->text);
