@@ -70,6 +70,7 @@ class Core {
   #wasm;
   #numbers; // 64 bytes of the module for small results
   #broken = false;
+  #random = new Uint8Array(ENTROPY_BYTES);
 
   constructor(instance) {
     this.#wasm = instance.exports;
@@ -139,18 +140,27 @@ class Core {
   // Gives the module random bytes for one call.
   // PRIVACY: without crypto.getRandomValues nothing is drawn; no other source will do.
   entropy() {
-    const target = new Uint8Array(ENTROPY_BYTES);
+    const target = this.#random;
     try {
       globalThis.crypto.getRandomValues(target);
     } catch {
       throw new TemError("entropy", "this environment gives no random bytes");
     }
-    if (target.every((byte) => byte === 0))
-      throw new TemError("entropy", "this environment gives no random bytes");
+    let any = 0;
+    for (let i = 0; i < ENTROPY_BYTES; i++) any |= target[i];
+    if (any === 0) throw new TemError("entropy", "this environment gives no random bytes");
     const pointer = this.call("bridge_entropy");
     new Uint8Array(this.#wasm.memory.buffer, pointer, ENTROPY_BYTES).set(target);
     target.fill(0);
     this.call("bridge_entropy_filled");
+  }
+
+  // Draws for one word, without a copy on the heap of the module.
+  drawOne(mechanism, id) {
+    const place = () => new Int32Array(this.#wasm.memory.buffer, this.#numbers, 1);
+    place()[0] = id;
+    this.check("bridge_draw", mechanism, this.#numbers, 1);
+    return place()[0]; // the memory may have grown: a view of it from before would be empty
   }
 }
 
@@ -186,7 +196,10 @@ export class Mechanism {
   }
 
   draw(id) {
-    return this.drawMany(Int32Array.of(checkWhole(id, -1, this.#tem.words - 1, "the id")))[0];
+    checkWhole(id, -1, this.#tem.words - 1, "the id");
+    const mechanism = this.#here;
+    this.#core.entropy();
+    return this.#core.drawOne(mechanism, id);
   }
 
   drawMany(ids) {
