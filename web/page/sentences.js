@@ -4,6 +4,7 @@ const SPACE = "\u00a0"; // between a number and its unit
 
 export function share(p) {
   const percent = 100 * p;
+  if (percent === 0) return `0${SPACE}%`;
   if (percent >= 99.95) return `nearly 100${SPACE}%`;
   if (percent >= 9.95) return `${Math.round(percent)}${SPACE}%`;
   if (percent >= 0.095) return `${Number(percent.toPrecision(2))}${SPACE}%`;

@@ -202,12 +202,15 @@ function privateText() {
   return result;
 }
 
-// Where in the law of a word its draw is: how likely, and how many words are nearer.
+// Where in the law of a word its draw is: how likely, and its rank by distance among the other words
+// that can come out; 0 for the word itself.
 function placeOf(id, output) {
   for (const top of [64, 2048, tem.info().words]) {
     const { entries } = mechanism.explain(id, top);
-    const rank = entries.findIndex((entry) => entry.id === output);
-    if (rank >= 0) return { rank, probability: entries[rank].probability };
+    const at = entries.findIndex((entry) => entry.id === output);
+    if (at < 0) continue;
+    const nearer = entries.slice(0, at).filter((entry) => entry.id !== id).length;
+    return { rank: output === id ? 0 : nearer + 1, probability: entries[at].probability };
   }
   return null;
 }
