@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -219,7 +220,7 @@ def _read_ids(numpy: Any, given: Any, what: str) -> _Ids:
 
 def _special(model: Model, numpy: Any, special_ids: Iterable[int]) -> Any:
     """The public list, checked: tem must never draw one of them."""
-    listed = numpy.asarray(sorted(set(special_ids)), dtype="i8")
+    listed = numpy.asarray(sorted(set(map(operator.index, special_ids))), dtype="i8")
     drawable = sum(not model._handle.is_excluded(int(number))
                    for number in listed if 0 <= number < len(model))
     # PRIVACY: an output that may also be a special token would mix what is drawn and what stays.
@@ -251,6 +252,11 @@ def draw_ids(model: Model, how: Drawing, numpy: Any, given: Any, mask: Any,
     stays = numpy.isin(ids.flat, _special(model, numpy, special_ids))
     if mask is not None:
         _check_mask(numpy, mask, ids, stays)
+    # A dtype that cannot hold every id of the model would make other ids of those drawn, perhaps
+    # special ones.
+    if len(model) - 1 > numpy.iinfo(ids.flat.dtype).max:
+        raise make("argument", f"ids: {ids.flat.dtype} cannot hold the ids of this model, which "
+                   f"has 0 to {len(model) - 1:,}")
     seen = ids.flat[~stays]
     wrong = int(((seen < 0) | (seen >= len(model))).sum())
     if wrong:
@@ -310,7 +316,7 @@ def prepare(numpy: Any, embeddings: Any, tokens: Sequence[str] | Mapping[str, in
     if vectors.ndim != 2:
         raise make("argument", "embeddings: expected a row of numbers for each id")
     names = name_tokens(tokens, len(vectors))
-    special, excluded = set(map(int, special_ids)), set(map(int, exclude_ids))
+    special, excluded = (set(map(operator.index, ids)) for ids in (special_ids, exclude_ids))
     if any(not 0 <= number < len(vectors) for number in special | excluded):
         raise make("argument", f"special_ids and exclude_ids: expected ids from 0 to "
                    f"{len(vectors) - 1:,}")

@@ -311,6 +311,21 @@ def test_ids_that_are_refused(over_ids):
             over_ids.draw_ids(wrong, 1)
     kept = over_ids.draw_ids([-100, 10], 1, special_ids=[-100])  # a public mark of the caller's
     assert kept[0] == -100
+    for wrong in ([1.5], [None], ["1"]):
+        with pytest.raises(TypeError):
+            over_ids.draw_ids([10], 1, special_ids=wrong)
+        with pytest.raises(TypeError):
+            tem.Model.from_embeddings(numpy.eye(4), special_ids=wrong)
+
+
+def test_a_dtype_that_cannot_hold_the_ids():
+    """An int8 would turn the drawn id 256 into 0, which is special here."""
+    wide = tem.Model.from_embeddings(numpy.random.default_rng(5).normal(size=(300, 4)),
+                                     special_ids=[PAD])
+    for dtype in ("i1", "u1"):
+        with pytest.raises(tem.ArgumentError, match="cannot hold the ids"):
+            wide.draw_ids(numpy.full(8, 7, dtype), 1, special_ids=[PAD])
+    assert wide.draw_ids(numpy.full(8, 7, "i2"), 1, special_ids=[PAD]).min() > 0
 
 
 def test_report_of_ids(over_ids, tmp_path):
