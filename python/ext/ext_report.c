@@ -55,7 +55,42 @@ static PyObject *report(PyObject *module, PyObject *args) {
     return result;
 }
 
+/* Looks at a list of str. False with an exception. */
+static bool look_at(tem_fields *fields, PyObject *values) {
+    for (Py_ssize_t i = 0; i < PyList_Size(values); i++) {
+        Py_ssize_t bytes = 0;
+        const char *value = PyUnicode_AsUTF8AndSize(PyList_GetItem(values, i), &bytes);
+        if (value == NULL)
+            return false;
+        tem_fields_look(fields, 0, value, (size_t)bytes);
+    }
+    return true;
+}
+
+/* looks_like(name, values): what an unchanged field may have, and whether its values say so; or
+ * None */
+static PyObject *looks_like(PyObject *module, PyObject *args) {
+    const char *name = NULL;
+    Py_ssize_t bytes = 0;
+    PyObject *values = NULL, *result = NULL;
+    tem_fields *fields = NULL;
+    tem_field field;
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "s#O!", &name, &bytes, &PyList_Type, &values))
+        return NULL;
+    if (tem_fields_create(&fields, &error) != TEM_OK ||
+        tem_fields_add(fields, name, (size_t)bytes, TEM_FIELD_UNCHANGED, NULL, &error) != TEM_OK)
+        ext_fail(ext_state_of(module), &error);
+    else if (look_at(fields, values) && tem_fields_at(fields, 0, &field))
+        result = field.looks_like == NULL ? Py_NewRef(Py_None)
+                                          : Py_BuildValue("(sN)", field.looks_like,
+                                                          PyBool_FromLong(field.looks_by_content));
+    tem_fields_free(fields);
+    return result;
+}
+
 PyMethodDef ext_report_functions[] = {
+    {"looks_like", looks_like, METH_VARARGS, "looks_like(name, values)"},
     {"report", report, METH_VARARGS, "report(job, seeded, counts, ledger, balance)"},
     {NULL, NULL, 0, NULL},
 };

@@ -132,6 +132,9 @@ class Report(Result):
     remap: str | None = None
     keeps: str | None = None
     order: str = "kept"
+    style: str = "words"
+    format: str | None = None  # of records in files; None: texts in memory
+    fields: dict[str, Any] | None = None  # which fields stayed as they are
     ledger: str | None = None
     by: str | None = None
     people: int | None = None
@@ -155,6 +158,9 @@ class Report(Result):
         absent = (() if self.ledger is not None else self._LEDGER) + (
             () if self.special is not None else ("special",))
         return {name: value for name, value in super().to_dict().items() if name not in absent}
+
+    def _with_fields(self, kind: str, fields: dict[str, Any]) -> Self:
+        return dataclasses.replace(self, format=kind, fields=fields)
 
     def to_json(self) -> str:
         """The same object that `tem privatize --report` writes."""

@@ -399,6 +399,7 @@ def test_report_is_the_commands(small, small_path, command, tmp_path):
         assert len(private) == len(lines)
         found = json.loads(report.to_json())
         assert expected.pop("time")[:10] == found.pop("time")[:10]
+        assert (expected.pop("format"), found.pop("format")) == ("text", None)
         assert found == expected
     assert "<table>" in report._repr_html_() and "words=" in repr(report)
 

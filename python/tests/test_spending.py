@@ -83,7 +83,7 @@ def test_report_is_the_commands(small, small_path, tmp_path, command):
         report = small.privatize_report(lines, epsilon=1.5, ledger=tmp_path / f"python{len(extra)}",
                                         budget=9, by=by)[1]
         found = json.loads(report.to_json())
-        for name in ("time", "ledger", "dry_run"):
+        for name in ("time", "ledger", "dry_run", "format", "fields"):
             expected.pop(name), found.pop(name, None)
         assert found == expected
 
