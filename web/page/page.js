@@ -300,6 +300,7 @@ function sendText() {
   const { value } = element("original");
   if (value.length > TEXT_MAX) {
     say("This text is too long for a browser. Use the command tem instead.");
+    showBusy();
     return;
   }
   ask("text", value).catch(fail);
@@ -330,8 +331,12 @@ for (const radio of document.querySelectorAll("[name=view]")) {
 element("previous").addEventListener("click", () => view.choose(view.chosen - 1));
 element("next").addEventListener("click", () => view.choose(view.chosen + 1));
 element("redraw").addEventListener("click", async () => {
-  await ask("redraw").catch(fail);
-  say("Drawn again. Releasing this draw, too, would cost its full price again.");
+  try {
+    await ask("redraw");
+    say("Drawn again. Releasing this draw, too, would cost its full price again.");
+  } catch {
+    fail();
+  }
 });
 
 // ---------------------------------------------------------------- releases
@@ -369,8 +374,35 @@ element("download").addEventListener("click", async () => {
   say("Downloaded. What you download counts as released.");
 });
 
+// What is selected, if some of the private text is; null if not.
+function selectedRange() {
+  const selection = getSelection();
+  if (selection.isCollapsed || !selection.rangeCount) return null;
+  const range = selection.getRangeAt(0);
+  return range.intersectsNode(element("words")) ? range : null;
+}
+
 // Whoever copies a selection of the private text releases it, too.
-element("words").addEventListener("copy", () => release().catch(fail));
+// PRIVACY: the browser's own copy would take along how the words look, which depends on the
+// original; and what is still being drawn, which release would not charge.
+document.addEventListener("copy", (event) => {
+  const range = event.target.closest?.("textarea, input") ? null : selectedRange();
+  if (!range) return;
+  event.preventDefault();
+  if (element("words").getAttribute("aria-busy") === "true") {
+    say("The text is still being drawn. Try again in a moment.");
+    return;
+  }
+  event.clipboardData.setData("text/plain", view.wordsIn(range));
+  release()
+    .then(() => say("Copied. What you copy counts as released."))
+    .catch(fail);
+});
+
+// Dragging would be a copy that nobody charges.
+document.addEventListener("dragstart", (event) => {
+  if (selectedRange()) event.preventDefault();
+});
 
 // ---------------------------------------------------------------- start
 

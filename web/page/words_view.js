@@ -122,9 +122,11 @@ export function makeWordsView(box, onChoose, onPainted) {
     for (let i = 0; i < length; i++) paintWord(spans[i], from + i);
   }
 
+  const shown = (i) => (view === "attacker" ? guesses[i] : outputs[i]) ?? "…";
+
   function paintWord(span, i) {
     const isAttacker = view === "attacker";
-    const text = (isAttacker ? guesses[i] : outputs[i]) ?? "…";
+    const text = shown(i);
     const mark = isAttacker
       ? hits[i]
         ? "hit"
@@ -188,6 +190,20 @@ export function makeWordsView(box, onChoose, onPainted) {
     if (span) choose(Number(span.id.slice("word-".length)), false);
   });
 
+  // The numbers of the words that a range touches. A block out of sight counts as a whole.
+  function touched(range) {
+    const found = [];
+    elements.forEach((element, block) => {
+      if (!range.intersectsNode(element)) return;
+      const spans = [...element.children];
+      for (let i = starts[block]; i < endOf(block); i++) {
+        const span = spans[i - starts[block]];
+        if (!span || range.intersectsNode(span)) found.push(i);
+      }
+    });
+    return found;
+  }
+
   function fill(list, from, values) {
     for (let i = 0; i < values.length; i++) list[from + i] = values[i];
   }
@@ -198,6 +214,22 @@ export function makeWordsView(box, onChoose, onPainted) {
     },
     choose: (i) => choose(i, true), // and scroll to it
     begin: (i) => choose(i, false),
+
+    // The words in a range of the document, with the line ends of the text.
+    // PRIVACY: words and line ends alone. The shades and underlines of the screen depend on the
+    // original, and so does where a block ends: a sentence may end there.
+    wordsIn(range) {
+      let text = "";
+      let last = 0; // the block of the word before
+      for (const i of touched(range)) {
+        const block = blockOf(i);
+        const ends = lines.slice(last + 1, block + 1).reduce((sum, more) => sum + more, 0);
+        if (text) text += "\n".repeat(ends) || " ";
+        text += shown(i);
+        last = block;
+      }
+      return text;
+    },
     forget() {
       chosen = -1;
     },

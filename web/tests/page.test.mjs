@@ -1,5 +1,6 @@
 // Tests of the page in a real browser. `make test-page` runs them.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
@@ -338,6 +339,62 @@ const checkReleases = (url) =>
 
 test("releases are charged once for each draw", () => checkReleases(pageUrl));
 
+// Selects all of `selector`, copies it as the browser's menu does, and returns the kinds of content
+// in the clipboard and its text.
+async function copySelection(page, selector) {
+  await page.evaluate((selected) => {
+    getSelection().selectAllChildren(document.querySelector(selected));
+    document.execCommand("copy");
+  }, selector);
+  return page.evaluate(async () => {
+    const items = await navigator.clipboard.read();
+    const text = await navigator.clipboard.readText();
+    return { kinds: items.flatMap((item) => item.types), text };
+  });
+}
+
+// Two blocks of the display, cut at the end of a sentence, and a line without words.
+const SENTENCES = `${"we saw a film and liked it ".repeat(12)}. It was long.\nGood night\n...\nBye`;
+
+const checkSelection = (url) =>
+  withPage(
+    { permissions: ["clipboard-read", "clipboard-write"] },
+    async (page) => {
+      await setText(page, SENTENCES);
+      const isCharged = (times) =>
+        page.waitForFunction(
+          (n) => document.getElementById("budget").textContent.includes(`${n} release`),
+          times,
+        );
+      for (const [times, selector] of [
+        [1, "#words"],
+        [2, "body"],
+      ]) {
+        await page.click("#redraw");
+        await finished(page);
+        const { kinds, text } = await copySelection(page, selector);
+        assert.deepEqual(kinds, ["text/plain"], "no colours and no underlines");
+        await isCharged(times);
+        assert.equal(text, (await downloadText(page)).trimEnd());
+      }
+      // nothing leaves before it can be charged
+      await page.evaluate(() => navigator.clipboard.writeText("as before"));
+      await page.locator("#words").evaluate((box) => {
+        document.getElementById("redraw").click();
+        getSelection().selectAllChildren(box);
+        document.execCommand("copy");
+      });
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "as before");
+      // the original is copied as always
+      await page.locator("#original").press("Control+A");
+      await page.locator("#original").press("Control+C");
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), SENTENCES);
+    },
+    url,
+  );
+
+test("a selection is copied as words alone, and charged", () => checkSelection(pageUrl));
+
 test("all of it with the keyboard alone", () =>
   withPage({ permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
     const focused = () =>
@@ -500,6 +557,19 @@ const FAULTS = [
     check: checkReleases,
   },
   {
+    name: "a selection that is copied with its looks",
+    line: 'setData("text/plain", view.wordsIn(range));',
+    fault: `setData("text/plain", view.wordsIn(range));
+            event.clipboardData.setData("text/html", element("words").innerHTML);`,
+    check: checkSelection,
+  },
+  {
+    name: "a selection that is copied while words are drawn",
+    line: 'getAttribute("aria-busy") === "true"',
+    fault: 'getAttribute("aria-busy") === "never"',
+    check: checkSelection,
+  },
+  {
     name: "a policy that allows connections",
     line: "default-src 'none'",
     fault: "default-src 'none'; connect-src *",
@@ -507,12 +577,19 @@ const FAULTS = [
   },
 ];
 
+// The policy with the hash of the page's script, which a fault may have changed.
+function withHash(html) {
+  const [, script] = /<script type="module">([^]*)<\/script>/.exec(html);
+  const hash = createHash("sha256").update(script).digest("base64");
+  return html.replace(/(?<=script-src )'[^']*'/, () => `'sha256-${hash}'`);
+}
+
 for (const { name, line, fault, check } of FAULTS) {
   test(`planted: ${name}`, async () => {
     const parts = readFileSync(pagePath, "utf-8").split(line);
     assert.equal(parts.length, 2, "the line exists once");
     const planted = join(dirname(pagePath), "planted.html");
-    writeFileSync(planted, parts.join(fault));
+    writeFileSync(planted, withHash(parts.join(fault)));
     await assert.rejects(check(pathToFileURL(planted).href), { code: "ERR_ASSERTION" });
   });
 }
