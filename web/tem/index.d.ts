@@ -147,6 +147,7 @@ export interface Mechanism {
   /** The `top` likeliest inputs behind the output y. */
   posterior(y: number, top: number): { id: number, word: string, probability: number }[];
 
-  /** Frees the mechanism, and erases what it keeps of the words drawn for. */
+  /** Frees the mechanism, and erases what it keeps of the words drawn for. Their lists of near words
+   *  belong to the Tem, and stay. */
   free(): void;
 }

@@ -140,7 +140,7 @@ class Core {
   // Gives the module random bytes for one call.
   // PRIVACY: without crypto.getRandomValues nothing is drawn; no other source will do.
   entropy() {
-    const target = this.#random;
+    const target = this.#random.fill(0); // a call that failed may have left some
     try {
       globalThis.crypto.getRandomValues(target);
     } catch {

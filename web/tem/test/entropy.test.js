@@ -36,6 +36,22 @@ test("getRandomValues throws", () => refusesAll({ getRandomValues() {
 } }));
 test("getRandomValues leaves zeros", () => refusesAll({ getRandomValues: (target) => target }));
 
+test("getRandomValues fails halfway, and then gives nothing", () => {
+  const mechanism = tem.mechanism({ epsilon: 3 });
+  let isFirst = true;
+  const failing = { getRandomValues(target) {
+    if (!isFirst) return target;
+    isFirst = false;
+    target.fill(7, 0, 32);
+    throw new Error("no entropy");
+  } };
+  withCrypto(failing, () => {
+    assert.throws(() => mechanism.draw(1), refused);
+    assert.throws(() => mechanism.draw(1), refused); // the bytes of the first call do not serve
+  });
+  mechanism.free();
+});
+
 test("getRandomValues fails in the middle of a run", () => {
   const mechanism = tem.mechanism({ epsilon: 3 });
   let left = 5;
