@@ -12,22 +12,23 @@ static void job_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* Job(mechanism, unknown, punctuation, strip_tags, keep_lines, missing, order) */
+/* Job(mechanism, oov, punctuation, strip_tags, keep_lines, missing, order, style) */
 static PyObject *job_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     const ext_state *state = PyType_GetModuleState(type);
     ext_mechanism *mechanism = NULL;
-    const char *oov = NULL, *punctuation = NULL, *missing_name = NULL, *order = NULL;
+    const char *oov = NULL, *punctuation = NULL, *missing_name = NULL, *order = NULL, *style = NULL;
     tem_text_options options = {0};
     tem_missing missing = 0;
     tem_error error;
     (void)names;
-    if (!PyArg_ParseTuple(args, "O!ssppss", state->mechanism, &mechanism, &oov, &punctuation,
-                          &options.strip_tags, &options.keep_lines, &missing_name, &order))
+    if (!PyArg_ParseTuple(args, "O!ssppsss", state->mechanism, &mechanism, &oov, &punctuation,
+                          &options.strip_tags, &options.keep_lines, &missing_name, &order, &style))
         return NULL;
     if (tem_oov_parse(oov, &options.oov, &error) != TEM_OK ||
         tem_punctuation_parse(punctuation, &options.punctuation, &error) != TEM_OK ||
         tem_missing_parse(missing_name, &missing, &error) != TEM_OK ||
-        tem_order_parse(order, &options.order, &error) != TEM_OK)
+        tem_order_parse(order, &options.order, &error) != TEM_OK ||
+        tem_style_parse(style, &options.style, &error) != TEM_OK)
         return ext_fail(state, &error);
     ext_job *made = ext_new(type);
     if (made == NULL)

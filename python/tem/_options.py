@@ -26,6 +26,7 @@ Oov = Literal["uniform", "drop", "mask", "keep-unsafe"]
 Punctuation = Literal["drop", "keep", "word"]
 Missing = Literal["empty", "keep"]
 Order = Literal["kept", "shuffled", "counts"]
+Style = Literal["words", "sentence"]
 WeightsKind = Literal["equal", "balanced", "tuned"]
 Metric = Literal["euclidean", "angular", "l1", "linf", "hyperbolic", "matrix"]
 Space = Literal["raw", "sphere"]
@@ -92,6 +93,9 @@ class Policies(Words, total=False):
         "kept", 'words come out in the order of the text ("kept"), in a random one ("shuffled"), '
         'or as a JSON object of counts ("counts"); without their order, texts are protected as '
         "bags of words (docs/BAGS.md)")]
+    style: Annotated[Style, Option(
+        "words", 'the drawn words as they are ("words"), or with a capital at the beginning and a '
+        'full stop at the end ("sentence"), which tells nothing about the text')]
 
 
 class Runs(TypedDict, total=False):

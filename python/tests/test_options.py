@@ -28,18 +28,23 @@ def test_the_old_name_of_oov(small):
         small.privatize("the movie", 2, unknown="mask")
 
 
-@pytest.mark.parametrize("name", ["oov", "punctuation", "missing", "order"])
+@pytest.mark.parametrize("name", ["oov", "punctuation", "missing", "order", "style"])
 def test_policies_are_those_of_the_library(small, name):
     """Each name of the type is a policy of the library, and the library refuses all others."""
     names = typing.get_args(_options.ALL[name][0])
     for policy in names:
         values = {"oov": "uniform", "punctuation": "drop", "missing": "empty", "order": "kept",
-                  name: policy}
+                  "style": "words", name: policy}
         _tem.Job(small._mechanism(2), values["oov"], values["punctuation"], False, False,
-                 values["missing"], values["order"])
+                 values["missing"], values["order"], values["style"])
     with pytest.raises(tem.ArgumentError) as refused:
         small.privatize("movie", 2, **{name: "no such policy"})
     assert all(policy in str(refused.value) for policy in names), refused.value
+
+
+def test_sentences(small):
+    assert small.privatize("the MOVIE was bad!", style="sentence", **SURE) == "The movie was bad."
+    assert small.privatize_report(["the movie"], 2, style="sentence")[1].style == "sentence"
 
 
 def test_kinds_are_those_of_the_library(small):

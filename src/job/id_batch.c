@@ -136,6 +136,7 @@ static tem_status check_job(const tem_job *job, tem_error *error) {
                          "words in memory have no format, fields, inputs or output");
     if (text->strip_tags || text->keep_lines ||
         (text->order != 0 && text->order != TEM_ORDER_KEPT) ||
+        (text->style != 0 && text->style != TEM_STYLE_WORDS) ||
         (text->punctuation != 0 && text->punctuation != TEM_PUNCTUATION_WORD))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "words by their ids have no tags, lines or punctuation, and keep their "

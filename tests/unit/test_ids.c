@@ -292,6 +292,7 @@ static void test_refused(void **state) {
                            {.text = {.keep_lines = 1}},
                            {.text = {.order = TEM_ORDER_SHUFFLED}},
                            {.text = {.order = TEM_ORDER_COUNTS}},
+                           {.text = {.style = TEM_STYLE_SENTENCE}},
                            {.text = {.punctuation = TEM_PUNCTUATION_KEEP}},
                            {.text = {.punctuation = TEM_PUNCTUATION_DROP}},
                            {.text = {.oov = (tem_oov)9}},
