@@ -396,7 +396,7 @@ document.addEventListener("copy", (event) => {
   event.clipboardData.setData("text/plain", view.wordsIn(range));
   release()
     .then(() => say("Copied. What you copy counts as released."))
-    .catch(fail);
+    .catch(() => say("What you copied could not be counted as released. Reload the page."));
 });
 
 // Dragging would be a copy that nobody charges.
