@@ -1045,10 +1045,10 @@ typedef struct tem_job {
  * final period, with the remedy; a static string. NULL if a bound holds: `spent`, words * epsilon,
  * per unit of distance. Reports, ledgers and budgets call a run private exactly when this is NULL.
  * It is NULL if all of this holds: the mechanism states an exact bound; `oov` is
- * TEM_OOV_UNIFORM or 0; `punctuation` is TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD or 0; `missing`
- * and `order` are policies of this header or 0; insecure_seeded and the reserved fields are 0. The
- * text does not matter: a policy that may release a piece has no bound, even if this text has no
- * such piece. A dry run is judged as the run that it stands for. Any thread. */
+ * TEM_OOV_UNIFORM or 0; `punctuation` is TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD or 0;
+ * `missing`, `order` and `style` are policies of this header or 0; insecure_seeded and the reserved
+ * fields are 0. The text does not matter: a policy that may release a piece has no bound, even if
+ * this text has no such piece. A dry run is judged as the run that it stands for. Any thread. */
 TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
 /* Privatises files or a stream of any length. Memory is bounded by the largest record: at most 6
@@ -1059,15 +1059,16 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * Records. Each private field of a record is a document: `field`, and `more_fields`. tem leaves out
  * the fields in `dropped`, each with one separator. The other fields of a record, and the bytes
  * between fields, stay as they are. A record must have every private field, once; an object of
- * JSONL may lack a dropped one, but not all objects may. The output does not show how a private
- * field was quoted or escaped: in CSV tem quotes it if the output has the delimiter, a quote or a
- * line end, or is empty and the only field; in TSV never. Every record ends in LF, whatever end it
- * had. tem leaves out a byte order mark at the start of an input. Blank
- * lines of TSV, CSV and JSONL are no records, and tem leaves them out; a blank line of text is a
- * document of no words and comes out as a blank line. Several inputs come out one after the other;
- * those of TSV or CSV must have the same header, which tem writes once. tem refuses records that
- * other readers might split into other fields: a carriage return alone, a quote that stays open in
- * a field of TSV, a JSON key that occurs twice.
+ * JSONL may lack a dropped one, but not all objects may: tem finds that out before it writes to a
+ * file, or to standard output if all inputs are regular files, and else at the end of the stream.
+ * The output does not show how a private field was quoted or escaped: in CSV tem quotes it if the
+ * output has the delimiter, a quote or a line end, or is empty and the only field; in TSV never.
+ * Every record ends in LF, whatever end it had. tem leaves out a byte order mark at the start of an
+ * input. Blank lines of TSV, CSV and JSONL are no records, and tem leaves them out; a blank line of
+ * text is a document of no words and comes out as a blank line. Several inputs come out one after
+ * the other; those of TSV or CSV must have the same header, which tem writes once. tem refuses
+ * records that other readers might split into other fields: a carriage return alone, a quote that
+ * stays open in a field of TSV, a named JSON key that occurs twice.
  *
  * Compression. tem unpacks inputs that are gzip or zstd, by their first bytes, a part at a time; it
  * refuses damaged or cut ones, and other bytes after them. It joins members and frames that follow

@@ -45,13 +45,21 @@ static tem_status count_and_pay(file_job *j, int64_t start, tem_error *error) {
     return status;
 }
 
-/* Whether to count all inputs before the first draw.
- * PRIVACY: if tem can read the inputs twice, it pays for all of them before it draws a word. It
- * pays for a stream batch by batch (record_batch.c). */
-static bool pays_first(const file_job *j, int64_t *start) {
+/* Whether a mistyped name of a field to leave out would show only after the release: JSON has no
+ * header that tells, and what is on standard output cannot be taken back. */
+static bool may_show_too_late(const file_job *j) {
+    return j->options->dropped_count > 0 && !records_have_header(&j->records.reader) &&
+           !j->records.output.to_file;
+}
+
+/* Whether to read all inputs before the first draw.
+ * PRIVACY: if tem can read the inputs twice, it pays for all of them before it draws a word, and
+ * looks for the fields that it must leave out before it releases a record. It pays for a stream
+ * batch by batch (record_batch.c). */
+static bool counts_first(const file_job *j, int64_t *start) {
     const tem_job *o = j->options;
-    return o->dry_run ||
-           (j->records.spending.active && stream_can_reread(o->inputs, o->input_count, start));
+    return o->dry_run || ((j->records.spending.active || may_show_too_late(j)) &&
+                          stream_can_reread(o->inputs, o->input_count, start));
 }
 
 /* Adds the fields that the job names to the reader. */
@@ -130,7 +138,7 @@ tem_status file_job_run(const tem_mechanism *mechanism, const tem_job *options, 
     if (status != TEM_OK)
         return status;
     status = open_job(&j, mechanism, error);
-    if (status == TEM_OK && pays_first(&j, &start))
+    if (status == TEM_OK && counts_first(&j, &start))
         status = count_and_pay(&j, start, error);
     if (status == TEM_OK && !options->dry_run)
         status = read_inputs(&j, false, error);
