@@ -139,8 +139,8 @@ static tem_status check_job(const tem_job *job, tem_error *error) {
         (text->style != 0 && text->style != TEM_STYLE_WORDS) ||
         (text->punctuation != 0 && text->punctuation != TEM_PUNCTUATION_WORD))
         return core_fail(error, TEM_ERR_ARGUMENT,
-                         "words by their ids have no tags, lines or punctuation, and keep their "
-                         "order");
+                         "words by their ids have no tags, lines, punctuation or style, and keep "
+                         "their order");
     return TEM_OK;
 }
 

@@ -46,6 +46,8 @@ const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_j
         return "the policy for missing texts is unknown; use one that tem.h names";
     if (job->text.order != 0 && policy_order_name(job->text.order) == NULL)
         return "the order of words is unknown; use one that tem.h names";
+    if (job->text.style != 0 && policy_style_name(job->text.style) == NULL)
+        return "the style of the output is unknown; use one that tem.h names";
     const char *why = why_policies(job->text.oov, job->text.punctuation);
     return why != NULL ? why : mechanism_why_unbounded(mechanism);
 }
