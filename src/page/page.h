@@ -24,6 +24,12 @@ typedef struct page_source {
 tem_status page_write(const tem_findings *findings, const tem_report_page *page, core_buffer *out,
                       tem_error *error);
 
+/* Whether the job names private fields; else the whole text of each document is private. */
+bool page_has_fields(const tem_job *job);
+
+/* Whether records have several private fields, each of which is a document of its own (tem.h). */
+bool page_has_several_fields(const tem_job *job);
+
 void page_put_summary(markup *m, const page_source *s);
 void page_put_release(markup *m, const page_source *s);
 void page_put_meaning(markup *m, const page_source *s);

@@ -44,12 +44,11 @@ static void put_guess(markup *m, const tem_findings *f) {
 }
 
 /* Shows the largest probability with which an attacker tells two equally likely inputs apart whose
- * loss is at most this: 1 / (1 + exp(-loss)). It is a bound, so what is nearly 100 % is shown as
- * that. */
+ * loss is at most this: 1 / (1 + exp(-loss)). It is a bound, so it is rounded up. */
 static void put_told_row(markup *m, const char *name, double loss) {
-    const double told = 1 / (1 + exp(-loss));
+    const double told = ceil(1000 / (1 + exp(-loss))) / 1000;
     SAY(m, LIT("<tr><th scope=\"row\">"), ONE_OF(name), LIT("</th><td class=\"number\">"),
-        PRECISE(told < 0.999 ? told : 1), LIT("</td></tr>\n"));
+        PRECISE(told), LIT("</td></tr>\n"));
 }
 
 /* PRIVACY: only what the bound proves. An attack that was not made has no figure here. */

@@ -3,9 +3,10 @@
 
 static void put_run_limits(markup *m, const page_source *s) {
     const tem_job *job = s->page->job;
-    if (job->field != NULL)
-        markup_put(m, "<li><strong>The other fields</strong> of each record. They are released "
-                      "byte for byte.</li>\n");
+    if (page_has_fields(job))
+        SAY(m, LIT("<li><strong>The other fields</strong> of each record"),
+            ONE_OF(job->dropped_count > 0 ? ", except those that are left out" : ""),
+            LIT(". They are released byte for byte.</li>\n"));
     if (s->run.values[RUN_RELEASED_UNSEEN].count > 0)
         SAY(m, LIT("<li><strong>"), COUNT(s->run.values[RUN_RELEASED_UNSEEN].count),
             LIT(" pieces</strong> that a policy released as they are.</li>\n"));
@@ -32,14 +33,15 @@ void page_put_limits(markup *m, const page_source *s) {
                "many documents there are, and their order.</li>\n");
     if (s->has_run)
         put_run_limits(m, s);
+    markup_put(m, "<li><strong>Repeated runs.</strong> Two outputs of one text cost twice, and "
+                  "averaging many of them shows the words.</li>\n"
+                  "<li><strong>Time.</strong> The time of a draw depends on the word. Nobody may "
+                  "measure it from outside.</li>\n");
+    if (s->why_not_private == NULL)
+        markup_put(m, "<li><strong>Context.</strong> Epsilon holds against every attacker; a guess "
+                      "at a word is for one who sees single words.</li>\n");
     markup_put(
-        m, "<li><strong>Repeated runs.</strong> Two outputs of one text cost twice, and "
-           "averaging many of them shows the words.</li>\n"
-           "<li><strong>Time.</strong> The time of a draw depends on the word. Nobody may "
-           "measure it from outside.</li>\n"
-           "<li><strong>Context.</strong> Epsilon holds against every attacker; the guess above "
-           "is for one who sees single words.</li>\n"
-           "<li><strong>Sources that are not public.</strong> The model, the prior, epsilon and "
+        m, "<li><strong>Sources that are not public.</strong> The model, the prior, epsilon and "
            "all other settings must not come from the protected text. tem cannot check "
            "that.</li>\n"
            "<li><strong>This report.</strong> ");

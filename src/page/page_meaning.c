@@ -157,6 +157,9 @@ void page_put_cost(markup *m, const page_source *s) {
     }
     markup_put(m, "<p>The costs of words add up: over a document, over all documents of a person, "
                   "and over all runs.</p>\n");
+    if (s->has_run && page_has_several_fields(s->page->job))
+        markup_put(m, "<p><strong>Each private field of a record is a document here.</strong> A "
+                      "whole record costs the sum of its fields.</p>\n");
     put_cost_table(m, s);
     markup_put(m,
                "<p><strong>Worst case.</strong> If it is W, no output is more than exp(W) times as "

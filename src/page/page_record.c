@@ -39,7 +39,8 @@ static void put_settings(markup *m, const page_source *s) {
     if (s->has_run)
         ROW(m, "Policies", LIT("unknown words "), TEXT(values[RUN_OOV].text), LIT(", punctuation "),
             TEXT(values[RUN_PUNCTUATION].text), LIT(", missing texts "),
-            TEXT(values[RUN_MISSING].text), LIT(", order "), TEXT(values[RUN_ORDER].text));
+            TEXT(values[RUN_MISSING].text), LIT(", order "), TEXT(values[RUN_ORDER].text),
+            LIT(", style "), TEXT(values[RUN_STYLE].text));
     markup_put(m, "</tbody>\n</table></div>\n");
 }
 
@@ -58,10 +59,13 @@ static void put_signatures(markup *m) {
 
 void page_put_record(markup *m, const page_source *s) {
     html_begin_section(m, "record", "How can somebody else check this?");
-    markup_put(m,
-               "<p>Whoever has the program, the model and these settings computes the numbers of "
-               "this report again. The drawn words cannot be drawn again: their random numbers "
-               "are not kept.</p>\n");
+    SAY(m,
+        LIT("<p>Whoever has the program, the model and these settings computes the numbers of "
+            "this report again. "),
+        ONE_OF(s->has_run && s->page->job->insecure_seeded
+                   ? "Whoever also has the text and the seed draws the same words again.</p>\n"
+                   : "The drawn words cannot be drawn again: their random numbers are not "
+                     "kept.</p>\n"));
     put_settings(m, s);
     if (s->page->command != NULL)
         SAY(m, LIT("<p>The settings as a command, without the names of files:</p>\n<pre><code>"),

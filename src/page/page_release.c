@@ -48,6 +48,14 @@ static const char *about_order(tem_order order) {
 
 /* ---- the rows ---- */
 
+bool page_has_fields(const tem_job *job) {
+    return job->field != NULL || job->more_field_count > 0;
+}
+
+bool page_has_several_fields(const tem_job *job) {
+    return (job->field != NULL) + job->more_field_count > 1;
+}
+
 /* Writes the names of all fields that were used so, or "none". */
 static void put_names(markup *m, const tem_fields *fields, tem_field_use use) {
     bool any = false;
@@ -86,9 +94,11 @@ static void put_personal(markup *m, const tem_fields *fields) {
 /* The fields that the job names, where the run has found no list of fields. */
 static void put_named_fields(markup *m, const tem_job *job) {
     html_begin_row(m, job->more_field_count > 0 ? "Private fields" : "Private field");
-    SAY(m, LIT("<code>"), TEXT(job->field), LIT("</code>"));
+    if (job->field != NULL)
+        SAY(m, LIT("<code>"), TEXT(job->field), LIT("</code>"));
     for (size_t i = 0; i < job->more_field_count; i++)
-        SAY(m, LIT(", <code>"), TEXT(job->more_fields[i]), LIT("</code>"));
+        SAY(m, ONE_OF(i > 0 || job->field != NULL ? ", " : ""), LIT("<code>"),
+            TEXT(job->more_fields[i]), LIT("</code>"));
     html_end_row(m);
     for (size_t i = 0; i < job->dropped_count; i++)
         ROW(m, "Left out", LIT("<code>"), TEXT(job->dropped[i]), LIT("</code>"));
@@ -98,7 +108,7 @@ static void put_named_fields(markup *m, const tem_job *job) {
 static void put_fields(markup *m, const page_source *s) {
     const tem_job *job = s->page->job;
     const tem_fields *fields = s->page->fields;
-    if (job->field == NULL) {
+    if (!page_has_fields(job)) {
         ROW(m, "Private", LIT("the text of every document"));
         return;
     }
@@ -116,7 +126,10 @@ static void put_fields(markup *m, const page_source *s) {
 
 static void put_counts(markup *m, const page_source *s) {
     const tem_counts *c = s->page->counts;
-    ROW(m, "Documents", COUNT(c->documents));
+    ROW(m, "Documents", COUNT(c->documents),
+        ONE_OF(page_has_several_fields(s->page->job)
+                   ? "; each private field of a record is a document of its own"
+                   : ""));
     ROW(m, "Words", COUNT(c->words), LIT(", of them "), COUNT(c->unknown),
         LIT(" unknown to the vocabulary"));
     ROW(m, "Pieces released as they are", COUNT(s->run.values[RUN_RELEASED_UNSEEN].count),
@@ -130,6 +143,8 @@ static void put_policies(markup *m, const page_source *s) {
     ROW(m, "Unknown words", ONE_OF(about_unknown(text->oov)));
     ROW(m, "Punctuation", ONE_OF(about_punctuation(text->punctuation)));
     ROW(m, "Order of words", ONE_OF(about_order(text->order)));
+    if (text->style == TEM_STYLE_SENTENCE)
+        ROW(m, "Style", LIT("a capital and a full stop, whatever the text had"));
     if (s->page->job->missing == TEM_MISSING_KEEP)
         ROW(m, "Missing texts", LIT("kept as null: the output shows that there was no text"));
     if (text->keep_lines)

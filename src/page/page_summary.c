@@ -102,7 +102,7 @@ static void put_accepted(markup *m, const page_source *s) {
                       "is not hidden: the costs of all words add up.</li>\n");
     else
         markup_put(m, "<li>No word of this output is protected by a proof.</li>\n");
-    if (s->has_run && s->page->job->field != NULL)
+    if (s->has_run && page_has_fields(s->page->job))
         put_unchanged(m, s);
     markup_put(m, "<li>The output is still personal data. It needs access control as the text "
                   "does.</li>\n");

@@ -68,7 +68,16 @@ static void put_exposures(markup *m, const tem_findings *f, const tem_exposure *
     markup_put(m, "</div>\n");
 }
 
-static void put_estimates(markup *m, const tem_findings *f) {
+/* PRIVACY: the numbers of the mechanism are not those of an output that no bound covers. */
+static void put_whose_numbers(markup *m, const page_source *s) {
+    if (s->why_not_private != NULL)
+        markup_put(m, "<p><strong>They do not describe this output</strong>, which is not private: "
+                      "only words that the mechanism has drawn, for a reader who does not know the "
+                      "random numbers.</p>\n");
+}
+
+static void put_estimates(markup *m, const page_source *s) {
+    const tem_findings *f = s->findings;
     if (isnan(f->estimated_median)) {
         markup_put(m, "<p>Not known. The law of this mechanism cannot be computed, and this report "
                       "invents no number.</p>\n");
@@ -82,13 +91,14 @@ static void put_estimates(markup *m, const tem_findings *f) {
         SAY(m, LIT(", and 95 of 100 words of the vocabulary in at most "),
             SHARE(fmin(f->estimated_exposed, 1)));
     markup_put(m, ". The exact numbers of other mechanisms are not computed for this one.</p>\n");
+    put_whose_numbers(m, s);
 }
 
 void page_put_words(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
     html_begin_section(m, "words", "How often do words stay themselves?");
     if (!f->has_numbers || f->self_count == 0) {
-        put_estimates(m, f);
+        put_estimates(m, s);
         html_end_section(m);
         return;
     }
@@ -97,10 +107,7 @@ void page_put_words(markup *m, const page_source *s) {
             "vocabulary\" counts each word once, a rare word as much as a frequent one. \"Of a "
             "text\" counts each word as often as the prior <em>"),
         TEXT(f->prior_name), LIT("</em> expects it.</p>\n"));
-    if (s->why_not_private != NULL)
-        markup_put(m, "<p><strong>They do not describe this output</strong>, which is not private: "
-                      "only words that the mechanism has drawn, for a reader who does not know the "
-                      "random numbers.</p>\n");
+    put_whose_numbers(m, s);
     markup_put(m, "<figure>\n");
     put_spread(m, f);
     markup_put(m, "<figcaption>Words of the vocabulary from the best protected to the most exposed "
