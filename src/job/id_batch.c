@@ -89,6 +89,9 @@ static tem_status draw_all(id_batch *b, const tem_mechanism *mechanism, const te
         status = b->status;
         if (error != NULL)
             *error = b->error;
+    } else if (status == TEM_OK && atomic_load(&b->workers.stop)) {
+        /* The caller asked to stop while other threads drew the last chunks. */
+        status = core_fail(error, TEM_ERR_CANCELLED, "stopped while privatizing");
     }
     workers_free(&b->workers);
     return status;
