@@ -3,6 +3,7 @@
 
 #include "job/spending.h"
 #include "picture/picture.h"
+#include "records/fields.h"
 
 #include <string.h>
 
@@ -25,15 +26,42 @@ static void put_head(markup *m, const page_source *s) {
 }
 
 static void put_header(markup *m, const page_source *s) {
-    SAY(m, LIT("<header>\n<p class=\"kicker\">Privacy report</p>\n<h1>"),
-        ONE_OF(!s->has_run                  ? "Protection of words at epsilon "
-               : s->why_not_private == NULL ? "Private text at epsilon "
-                                            : "Text without a proof, epsilon "),
+    SAY(m, LIT("<header>\n<p class=\"kicker\">"),
+        ONE_OF(s->has_run ? "Release of a text" : "Mechanism without a text"), LIT("</p>\n<h1>"),
+        ONE_OF(s->why_not_private == NULL ? "Privacy report: epsilon "
+                                          : "Text without a proof, epsilon "),
         NUMBER(s->findings->info.epsilon), LIT("</h1>\n<p class=\"note\">Made by tem "),
         LIT(TEM_VERSION), LIT(" at <time>"), TEXT(s->run.time), LIT("</time>. "),
         ONE_OF(s->has_run ? "For the owner of the text only: the counts depend on the text."
                           : "No text was read: everything here is public."),
         LIT("</p>\n</header>\n"));
+}
+
+static bool looks_personal(const tem_field *field) {
+    return field->use == TEM_FIELD_UNCHANGED && field->looks_like != NULL;
+}
+
+/* Names the unchanged fields that look personal, before any number. */
+static void put_personal(markup *m, const tem_fields *fields) {
+    uint64_t personal = 0, named = 0;
+    for (size_t i = 0; fields != NULL && i < fields_count(fields); i++) {
+        const tem_field field = fields_get(fields, i);
+        personal += looks_personal(&field);
+    }
+    if (personal == 0)
+        return;
+    SAY(m, LIT("<div class=\"warning\" role=\"note\">\n<p>"),
+        ONE_OF(personal == 1 ? "The field " : "The fields "));
+    for (size_t i = 0; i < fields_count(fields); i++) {
+        const tem_field field = fields_get(fields, i);
+        if (looks_personal(&field))
+            SAY(m, ONE_OF(named++ == 0 ? "<code>" : ", <code>"),
+                BYTES(field.name, field.name_bytes), LIT("</code>"));
+    }
+    markup_put(m, personal == 1 ? " is released unchanged and looks personal: look at it before "
+                                  "you sign.</p>\n</div>\n"
+                                : " are released unchanged and look personal: look at them before "
+                                  "you sign.</p>\n</div>\n");
 }
 
 static void put_warning(markup *m, const page_source *s) {
@@ -48,6 +76,15 @@ static void put_warning(markup *m, const page_source *s) {
         markup_put(m,
                    "<div class=\"warning\" role=\"note\">\n<p><strong>This was a dry run.</strong> "
                    "tem counted words. It drew nothing and wrote no output.</p>\n</div>\n");
+    if (s->has_run)
+        put_personal(m, s->page->fields);
+}
+
+void page_put_prior(markup *m, const tem_findings *f) {
+    const char *name = f->prior_name;
+    SAY(m, LIT("the prior <em>"), TEXT(name), LIT("</em>"));
+    if (strcmp(name, "zipf") == 0 || strncmp(name, "zipf:", strlen("zipf:")) == 0)
+        markup_put(m, " (words as frequent as Zipf's law says, by their rank in the vocabulary)");
 }
 
 static void fill(page_source *s, const tem_findings *findings, const tem_report_page *page) {

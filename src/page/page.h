@@ -39,6 +39,9 @@ void page_put_attack(markup *m, const page_source *s);
 void page_put_limits(markup *m, const page_source *s);
 void page_put_record(markup *m, const page_source *s);
 
+/* "the prior NAME", with what the name means if tem knows it. */
+void page_put_prior(markup *m, const tem_findings *f);
+
 /* The stylesheet of the page, without that of the pictures. */
 const char *page_style(void);
 

@@ -28,15 +28,17 @@ static void put_curve(markup *m, const tem_findings *f) {
 
 static void put_guess(markup *m, const tem_findings *f) {
     SAY(m,
-        LIT("<p>An attacker who knows the mechanism, the vocabulary and how often words are used "
-            "(the prior <em>"),
-        TEXT(f->prior_name),
-        LIT("</em>) sees one released word and names the word behind it. The "
-            "best such guess is right in <strong>"),
+        LIT("<p>An attacker knows the mechanism, the vocabulary and how often words are used: "));
+    page_put_prior(m, f);
+    SAY(m,
+        LIT(". This attacker sees one released word and names the word behind it. The best such "
+            "guess is right in <strong>"),
         SHARE(fmin(f->summary.bayes, 1)),
         LIT("</strong> of the cases. Without the released word, the guess would be right in "),
         SHARE(f->chance),
-        LIT(". The number follows from the law; its error is below 0.1&nbsp;% of itself.</p>\n"
+        LIT(". The number follows from the exact probabilities of the mechanism; its error is "
+            "below "
+            "0.1&nbsp;% of itself.</p>\n"
             "<p>An attacker who also uses the words around it, or who knows the writer, guesses "
             "better. This report does not measure that; docs/ATTACKS.md does, on public "
             "texts.</p>\n"));
@@ -78,10 +80,17 @@ static void put_membership(markup *m, const page_source *s) {
                      any * (double)c->words / (double)c->documents);
     else
         put_told_row(m, "every word of a paragraph of 100 words", any * 100);
-    markup_put(m,
-               "</tbody>\n</table></div>\n<p>A limit near 100&nbsp;% excludes nothing: treat it as "
-               "possible that a known text is recognised. docs/EVALUATION.md has membership "
-               "attacks that were measured, on public reviews.</p>\n");
+    markup_put(m, "</tbody>\n</table></div>\n");
+    if (f->has_numbers)
+        SAY(m, LIT("<p>The limits do not contradict the best guess above. That guess is right in "),
+            SHARE(fmin(f->summary.bayes, 1)),
+            LIT(" of the cases on average, for an attacker who must name one of "),
+            COUNT(f->model.words),
+            LIT(" words. A limit is a bound for any attacker, also for one who knows already that "
+                "it is one of two words.</p>\n"));
+    markup_put(m, "<p>A limit near 100&nbsp;% excludes nothing: treat it as "
+                  "possible that a known text is recognised. docs/EVALUATION.md has membership "
+                  "attacks that were measured, on public reviews.</p>\n");
 }
 
 void page_put_attack(markup *m, const page_source *s) {

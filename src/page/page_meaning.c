@@ -71,13 +71,15 @@ static void put_bound(markup *m, const tem_findings *f) {
 
 static void put_effects(markup *m, const tem_findings *f) {
     const tem_summary *summary = &f->summary;
-    if (f->has_numbers)
-        SAY(m, LIT("<p>In effect, the median word of a text stays itself in "),
-            SHARE(summary->self_median), LIT(" of the cases, and its output is spread over about "),
-            NUMBER(summary->support_median < 10 ? summary->support_median
-                                                : floor(summary->support_median)),
-            LIT(" words. This is for texts whose words are used as the prior <em>"),
-            TEXT(f->prior_name), LIT("</em> says.</p>\n"));
+    if (!f->has_numbers)
+        return;
+    SAY(m, LIT("<p>In effect, the median word of a text stays itself in "),
+        SHARE(summary->self_median), LIT(" of the cases, and its output is spread over about "),
+        NUMBER(summary->support_median < 10 ? summary->support_median
+                                            : floor(summary->support_median)),
+        LIT(" words. This is for texts whose words follow "));
+    page_put_prior(m, f);
+    markup_put(m, ".</p>\n");
 }
 
 void page_put_meaning(markup *m, const page_source *s) {
@@ -168,6 +170,10 @@ void page_put_cost(markup *m, const page_source *s) {
                "words, not documents.</p>\n<p><strong>Per unit of distance.</strong> Multiply it "
                "by the mean distance that the words of two texts are apart: texts that differ "
                "little cost little.</p>\n");
+    if (s->has_run && s->run.values[RUN_PEOPLE].is_null)
+        markup_put(m, "<p>This report does not know who wrote which text. A run with a ledger and "
+                      "<code>--by FIELD</code>, the field that names people, gives the costs per "
+                      "person.</p>\n");
     put_ledger(m, s);
     html_end_section(m);
 }

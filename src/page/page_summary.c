@@ -8,6 +8,35 @@
 
 enum { LEVEL_95 = 3 }; /* of findings_levels */
 
+/* Above these the verdict says how many words come out unchanged. */
+static const double median_notable = 0.25, exposed_notable = 0.5;
+
+/* How many known words of the run stay themselves, as the prior expects it. Unknown words are drawn
+ * from all words: they practically never stay themselves. */
+static uint64_t expected_unchanged(const page_source *s) {
+    const tem_counts *c = s->page->counts;
+    return (uint64_t)round((double)(c->words - c->unknown) *
+                           fmin(s->findings->summary.self_mean, 1));
+}
+
+static void put_unchanged_words(markup *m, const page_source *s) {
+    const tem_findings *f = s->findings;
+    const bool is_dry = s->has_run && s->page->job->dry_run;
+    if (!(f->summary.self_median > median_notable || f->summary.self_exposed > exposed_notable))
+        return;
+    if (s->has_run)
+        SAY(m, LIT(" Expect that about "), COUNT(expected_unchanged(s)), LIT(" of the "),
+            COUNT(s->page->counts->words),
+            ONE_OF(is_dry ? " words would come out unchanged" : " words come out unchanged"));
+    else
+        SAY(m, LIT(" Expect that about "), SHARE(fmin(f->summary.self_mean, 1)),
+            LIT(" of the words of a text come out unchanged"));
+    if (f->summary.self_exposed > exposed_notable)
+        SAY(m, LIT("; the most exposed word does so in "), SHARE(fmin(f->summary.self_exposed, 1)),
+            LIT(" of the cases"));
+    markup_put(m, ".");
+}
+
 /* The judgement in one sentence. The limits are those of the warnings of a run (tem.h). */
 static void put_verdict(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
@@ -33,6 +62,8 @@ static void put_verdict(markup *m, const page_source *s) {
             LIT("A bound is proved, and most words of a typical text are replaced: the median "
                 "word stays itself in "),
             SHARE(median), LIT(" of the cases."));
+    if (s->why_not_private == NULL && f->has_numbers)
+        put_unchanged_words(m, s);
     markup_put(m, "</p>\n");
 }
 
@@ -51,10 +82,18 @@ static void put_run_figures(markup *m, const page_source *s) {
            ONE_OF(is_dry ? ", counted" : ", each drawn anew"), LIT("</small>"));
     FIGURE(m, "Pieces released unseen", COUNT(s->run.values[RUN_RELEASED_UNSEEN].count),
            LIT("<small>by a policy, as they were</small>"));
-    if (s->why_not_private == NULL && c->largest > 0)
-        FIGURE(m, "Worst case of the largest document",
-               AT_MOST((double)c->largest * s->findings->info.epsilon_gamma),
-               LIT("<small>the exponent of a factor; see the costs</small>"));
+}
+
+/* PRIVACY: an expectation from public numbers and the counts. It does not look at the output. */
+static void put_unchanged_figure(markup *m, const page_source *s) {
+    FIGURE(m, "Words that come out unchanged", LIT("about "), COUNT(expected_unchanged(s)),
+           LIT("<small>of "), COUNT(s->page->counts->words),
+           LIT(" words; the output does not say which. This is the mean for words that are used as "
+               "the prior "),
+           TEXT(s->findings->prior_name), LIT(" says. Unknown words practically never stay "),
+           ONE_OF(s->findings->info.remap[0] != '\0' ? "themselves. Before the map of the outputs."
+                                                     : "themselves."),
+           LIT("</small>"));
 }
 
 static void put_figures(markup *m, const page_source *s) {
@@ -66,6 +105,8 @@ static void put_figures(markup *m, const page_source *s) {
     /* PRIVACY: the effects of the mechanism are not those of an output that its bound does not
      * cover. */
     if (s->why_not_private == NULL && f->has_numbers) {
+        if (s->has_run)
+            put_unchanged_figure(m, s);
         FIGURE(m, "The median word of a text stays itself", SHARE(summary->self_median),
                LIT("<small>of the cases</small>"));
         FIGURE(m, "The best guess at a word is right", SHARE(fmin(summary->bayes, 1)),

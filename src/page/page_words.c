@@ -68,6 +68,49 @@ static void put_exposures(markup *m, const tem_findings *f, const tem_exposure *
     markup_put(m, "</div>\n");
 }
 
+/* ---- words that a text repeats ---- */
+
+static const unsigned repeats[] = {1, 3, 10};
+enum { REPEATS = sizeof repeats / sizeof *repeats };
+
+/* How often a word that stays itself with probability `self` shows in at least one of k draws. */
+static double shows_once(double self, unsigned k) {
+    return -expm1(k * log1p(-fmin(self, 1)));
+}
+
+static void put_repeated_row(markup *m, const tem_findings *f, const char *what, uint32_t id,
+                             double self) {
+    SAY(m, LIT("<tr><th scope=\"row\">"), ONE_OF(what));
+    if (id != TEM_NO_WORD) {
+        size_t bytes = 0;
+        const char *word = vocab_word(&f->mechanism->model->words, id, &bytes);
+        SAY(m, LIT("<bdi>"), BYTES(word, bytes), LIT("</bdi>"));
+    }
+    markup_put(m, "</th>");
+    for (int i = 0; i < REPEATS; i++)
+        SAY(m, LIT("<td class=\"number\">"), PRECISE(shows_once(self, repeats[i])), LIT("</td>"));
+    markup_put(m, "</tr>\n");
+}
+
+static void put_repeated(markup *m, const tem_findings *f) {
+    markup_put(
+        m, "<h3>What if a text says a word several times?</h3>\n<p>tem draws anew each time. So "
+           "a word that a text says often is likely to show at least once. An attacker who "
+           "puts the draws together learns more than that.</p>\n<div "
+           "class=\"scroll\"><table>\n<caption>How often a word comes out as itself at least "
+           "once</caption>\n<thead><tr><th scope=\"col\">The text says the word</th>");
+    for (int i = 0; i < REPEATS; i++)
+        SAY(m, LIT("<th scope=\"col\" class=\"number\">"), COUNT(repeats[i]),
+            ONE_OF(repeats[i] == 1 ? " time</th>" : " times</th>"));
+    markup_put(m, "</tr></thead>\n<tbody>\n");
+    put_repeated_row(m, f, "the median word of a text", TEM_NO_WORD, f->summary.self_median);
+    if (f->exposed_count > 0)
+        put_repeated_row(m, f, "the most exposed word, ", f->exposed[0].word, f->exposed[0].self);
+    for (uint32_t i = 0; i < f->probe_count; i++)
+        put_repeated_row(m, f, "", f->probes[i].word, f->probes[i].self);
+    markup_put(m, "</tbody>\n</table></div>\n");
+}
+
 /* PRIVACY: the numbers of the mechanism are not those of an output that no bound covers. */
 static void put_whose_numbers(markup *m, const page_source *s) {
     if (s->why_not_private != NULL)
@@ -79,8 +122,8 @@ static void put_whose_numbers(markup *m, const page_source *s) {
 static void put_estimates(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
     if (isnan(f->estimated_median)) {
-        markup_put(m, "<p>Not known. The law of this mechanism cannot be computed, and this report "
-                      "invents no number.</p>\n");
+        markup_put(m, "<p>Not known. The exact probabilities of this mechanism cannot be "
+                      "computed, and this report invents no number.</p>\n");
         return;
     }
     SAY(m,
@@ -103,10 +146,11 @@ void page_put_words(markup *m, const page_source *s) {
         return;
     }
     SAY(m,
-        LIT("<p>These numbers come from the law of the mechanism, not from the text. \"Of the "
-            "vocabulary\" counts each word once, a rare word as much as a frequent one. \"Of a "
-            "text\" counts each word as often as the prior <em>"),
-        TEXT(f->prior_name), LIT("</em> expects it.</p>\n"));
+        LIT("<p>These numbers come from the exact probabilities of the mechanism, not from the "
+            "text. \"Of the vocabulary\" counts each word once, a rare word as much as a frequent "
+            "one. \"Of a text\" counts each word as often as "));
+    page_put_prior(m, f);
+    markup_put(m, " expects it.</p>\n");
     put_whose_numbers(m, s);
     markup_put(m, "<figure>\n");
     put_spread(m, f);
@@ -122,5 +166,6 @@ void page_put_words(markup *m, const page_source *s) {
         markup_put(m, "<h3>The words that you asked about</h3>\n");
         put_exposures(m, f, f->probes, f->probe_count);
     }
+    put_repeated(m, f);
     html_end_section(m);
 }

@@ -7,7 +7,7 @@
 /* ---- names ---- */
 
 /* The words that suggest something, between blanks. A word of a field's name must be equal to one
- * of them. */
+ * of them, but for digits at its end. If several words of a name are here, the first row counts. */
 static const struct {
     const char *what, *words;
 } suggestions[] = {
@@ -18,39 +18,62 @@ static const struct {
      " name names firstname lastname surname forename fullname nickname maidenname person people "
      "author vorname nachname nom prenom nombre apellido apellidos "},
     {"identity numbers",
-     " ssn nin passport iban bic creditcard taxid nhs dni license licence insurance "},
+     " ssn nin passport iban bic creditcard taxid nhs dni license licence insurance mrn "},
     {"dates of birth", " birth birthday birthdate dob born geburtsdatum nacimiento naissance "},
+    {"ages", " age ages alter edad "},
+    {"properties of people",
+     " gender sex geschlecht sexo race ethnicity religion nationality citizenship marital "
+     "disability diagnosis occupation profession salary income "},
     {"network addresses", " ip ips ipaddr ipaddress ipv4 ipv6 mac macaddress hostname "},
     {"addresses",
-     " address addresses addr street zip zipcode postcode postal postalcode adresse strasse plz "
-     "direccion "},
-    {"locations", " lat lon lng latitude longitude gps geo location coordinates "},
+     " address addresses addr street zip zipcode postcode postcodes postal postalcode adresse "
+     "strasse plz direccion "},
+    {"locations",
+     " lat lon lng latitude longitude gps geo location coordinates city town village county "
+     "district region country ward hospital clinic stadt ort ciudad ville "},
     {"identifiers of people or records",
      " id ids uid uuid guid user users userid username login handle account accounts customer "
-     "customerid client patient patientid member employee imei cookie session device kunde konto "},
+     "customerid client patient patientid member employee imei cookie session device kunde konto "
+     "case caseid casenumber staff doctor physician nurse teacher student visit encounter "},
+    {"dates of events",
+     " date dates datetime timestamp admission admitted discharge discharged appointment datum "
+     "fecha "},
 };
 
 static bool is_upper(char c) {
     return c >= 'A' && c <= 'Z';
 }
 
-static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || is_upper(c) || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
 }
 
-enum { WORD_BYTES = 24 };
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || is_upper(c) || is_digit(c) || (c & 0x80) != 0;
+}
 
-static const char *suggestion_of(const char *word, size_t length) {
+enum { WORD_BYTES = 24, SUGGESTIONS = sizeof suggestions / sizeof *suggestions };
+
+/* Returns the row that has this word; SUGGESTIONS: none. */
+static size_t find_word(const char *word, size_t length) {
     char wanted[WORD_BYTES + 3] = " ";
+    size_t row = 0;
     if (length == 0 || length > WORD_BYTES)
-        return NULL;
+        return SUGGESTIONS;
     for (size_t i = 0; i < length; i++)
         wanted[i + 1] = is_upper(word[i]) ? (char)(word[i] + 'a' - 'A') : word[i];
     strcpy(wanted + length + 1, " ");
-    for (size_t i = 0; i < sizeof suggestions / sizeof *suggestions; i++)
-        if (strstr(suggestions[i].words, wanted) != NULL)
-            return suggestions[i].what;
-    return NULL;
+    while (row < SUGGESTIONS && strstr(suggestions[row].words, wanted) == NULL)
+        row++;
+    return row;
+}
+
+/* As find_word; "email2" is a word like "email". */
+static size_t find_numbered(const char *word, size_t length) {
+    const size_t row = find_word(word, length);
+    while (length > 0 && is_digit(word[length - 1]))
+        length--;
+    return row < SUGGESTIONS ? row : find_word(word, length);
 }
 
 /* Whether a word of a name ends before byte `at`: "userId" has two words, "ID" one. */
@@ -59,23 +82,20 @@ static bool ends_before(const char *name, size_t bytes, size_t at) {
 }
 
 const char *personal_by_name(const char *name, size_t bytes) {
+    size_t first = SUGGESTIONS;
     for (size_t start = 0; start < bytes;) {
         size_t end = start + 1;
         while (is_word(name[start]) && !ends_before(name, bytes, end))
             end++;
-        const char *what = is_word(name[start]) ? suggestion_of(name + start, end - start) : NULL;
-        if (what != NULL)
-            return what;
+        const size_t row =
+            is_word(name[start]) ? find_numbered(name + start, end - start) : SUGGESTIONS;
+        first = row < first ? row : first;
         start = end;
     }
-    return NULL;
+    return first < SUGGESTIONS ? suggestions[first].what : NULL;
 }
 
 /* ---- contents ---- */
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 static bool is_hex(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');

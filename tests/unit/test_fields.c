@@ -240,8 +240,20 @@ static void test_names(void **state) {
     (void)state;
     expect_name("mail", "e-mail addresses");
     expect_name("E-Mail", "e-mail addresses");
-    expect_name("user_email", "identifiers of people or records");
-    expect_name("customerPhone", "identifiers of people or records");
+    expect_name("user_email", "e-mail addresses");
+    expect_name("customerPhone", "telephone numbers");
+    expect_name("email2", "e-mail addresses");
+    expect_name("Phone12", "telephone numbers");
+    expect_name("ipv4", "network addresses");
+    expect_name("age", "ages");
+    expect_name("gender", "properties of people");
+    expect_name("ward_3", "locations");
+    expect_name("homeCity", "locations");
+    expect_name("case no", "identifiers of people or records");
+    expect_name("staff", "identifiers of people or records");
+    expect_name("visitDate", "identifiers of people or records");
+    expect_name("date", "dates of events");
+    expect_name("dateOfBirth", "dates of birth");
     expect_name("home phone", "telephone numbers");
     expect_name("ID", "identifiers of people or records");
     expect_name("userId", "identifiers of people or records");
@@ -256,6 +268,9 @@ static void test_names(void **state) {
     expect_name("zipper", NULL);
     expect_name("", NULL);
     expect_name("___", NULL);
+    expect_name("2024", NULL);
+    expect_name("page", NULL);
+    expect_name("update", NULL);
     expect_name("mailmailmailmailmailmailmailmail", NULL);
 }
 

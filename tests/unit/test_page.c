@@ -7,6 +7,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +149,61 @@ static void test_page_of_a_run(void **state) {
     assert_non_null(strstr(html, "20, of them 3 unknown"));
     assert_non_null(strstr(html, "the largest document</th><td class=\"number\">9<"));
     assert_null(strstr(html, "This output is not private"));
+    assert_non_null(strstr(html, "<h1>Privacy report: epsilon 1</h1>"));
+    tem_text_free(html);
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* A text that comes out nearly unchanged: the page counts the words, and names the field. */
+static void test_page_says_what_stays(void **state) {
+    (void)state;
+    const uint32_t probes[] = {3};
+    const tem_counts counts = {.documents = 1, .words = 1030, .unknown = 30, .largest = 1030};
+    const tem_job job = {.format = TEM_FORMAT_CSV, .field = "text"};
+    tem_mechanism *weak = mechanism_of("tem", 1), *strong = mechanism_of("tem", 0.01);
+    tem_findings *f = findings_of(weak, probes, 1), *g = findings_of(strong, NULL, 0);
+    tem_fields *fields = NULL;
+    assert_int_equal(tem_fields_create(&fields, NULL), TEM_OK);
+    assert_int_equal(tem_fields_add(fields, "text", 4, TEM_FIELD_PRIVATE, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_fields_add(fields, "stars", 5, TEM_FIELD_UNCHANGED, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_fields_add(fields, "id", 2, TEM_FIELD_UNCHANGED, NULL, NULL), TEM_OK);
+    for (int i = 0; i < 2; i++) {
+        const tem_report_page page = {.job = &job, .counts = &counts, .fields = fields};
+        char *html = NULL, expected[64];
+        size_t bytes = 0;
+        assert_int_equal(tem_report_html(i == 0 ? f : g, &page, &html, &bytes, NULL), TEM_OK);
+        assert_non_null(strstr(html, "<p>The field <code>id</code> is released unchanged and "
+                                     "looks personal: look at it before you sign.</p>"));
+        assert_null(strstr(html, "The fields <code>"));
+        const double mean = (i == 0 ? f : g)->summary.self_mean;
+        snprintf(expected, sizeof expected, "about %.0f<small>of 1,030 words", round(1000 * mean));
+        assert_true(mean > 0.01 && mean < 0.999);
+        assert_non_null(strstr(html, expected));
+        assert_true((strstr(html, "Expect that about") != NULL) == (i == 0));
+        tem_text_free(html);
+    }
+    tem_fields_free(fields);
+    tem_findings_free(f);
+    tem_findings_free(g);
+    tem_mechanism_free(weak);
+    tem_mechanism_free(strong);
+}
+
+/* A word that is said k times shows at least once with 1 - (1 - p)^k. */
+static void test_repeated_words(void **state) {
+    (void)state;
+    const uint32_t probes[] = {3};
+    tem_mechanism *mechanism = mechanism_of("tem", 0.2);
+    tem_findings *f = findings_of(mechanism, probes, 1);
+    char *html = page_of(f, NULL, NULL), expected[200];
+    const double p = f->probes[0].self;
+    assert_true(p > 0.1 && 1 - pow(1 - p, 10) < 0.9895);
+    snprintf(expected, sizeof expected,
+             "<bdi>film</bdi></th><td class=\"number\">%.1f&nbsp;%%</td><td class=\"number\">%.1f"
+             "&nbsp;%%</td><td class=\"number\">%.1f&nbsp;%%</td>",
+             100 * p, 100 * (1 - pow(1 - p, 3)), 100 * (1 - pow(1 - p, 10)));
+    assert_non_null(strstr(html, expected));
     tem_text_free(html);
     tem_findings_free(f);
     tem_mechanism_free(mechanism);
@@ -167,7 +223,7 @@ static void test_pages_without_a_bound(void **state) {
         char *html = page_of(i < 3 ? f : g, i < 3 ? &jobs[i] : &plain, &counts);
         assert_non_null(strstr(html, "This output is not private"));
         assert_non_null(strstr(html, "No cost can be stated"));
-        assert_null(strstr(html, "Private text at epsilon"));
+        assert_null(strstr(html, "Privacy report: epsilon"));
         assert_null(strstr(html, "the largest document"));
         assert_null(strstr(html, "right, at most"));
         assert_null(strstr(html, "best guess"));
@@ -251,6 +307,8 @@ int main(void) {
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_remapped),
         cmocka_unit_test(test_page_of_a_run),
+        cmocka_unit_test(test_page_says_what_stays),
+        cmocka_unit_test(test_repeated_words),
         cmocka_unit_test(test_pages_without_a_bound),
         cmocka_unit_test(test_bounds_are_rounded_up),
 #ifdef TEM_FAULTS
