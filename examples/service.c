@@ -1,15 +1,16 @@
 /* service.c - a long-running service: each line that a client sends comes back as private text.
  *
- *   service EPSILON PORT
+ *   service EPSILON PORT [--calibrated]
  *
  * It serves 127.0.0.1:PORT (0: any free port, which it prints) until SIGTERM or SIGINT. For each
  * line it answers "ok TEXT", or "error STATUS" and then closes the connection. It uses the default
- * model ($TEM_MODEL, or the one installed with tem) and the certificate for EPSILON beside it
- * ('tem calibrate').
+ * model ($TEM_MODEL, or the one installed with tem; docs/C.md says which models it trusts). With
+ * --calibrated it takes the certificate for EPSILON beside the model ('tem info' lists them). That
+ * is less noise at the same EPSILON: choose EPSILON for the mechanism that you use (docs/EPSILON.md).
  *
  * What a service must get right:
  *  - Model and mechanism are made once and shared; every thread has a generator of its own.
- *  - Everything is bounded: threads, the length of a line, how long a client may be silent or slow.
+ *  - Everything is bounded: threads, the length of a line, and how long a line may take to arrive.
  *  - If anything fails, nothing of the text goes out: no text in answers, logs or core dumps.
  *  - On a signal it finishes or cancels what it does, closes all connections and frees everything.
  *
@@ -32,12 +33,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     THREADS = 4,
     LINE_BYTES = 1 << 16,
-    IDLE_MS = 30000,
+    LINE_MS = 30000,
     SEND_SECONDS = 5,
     LINGER_MS = 1000,
     DROPPED_MAX = 16
@@ -64,7 +66,8 @@ typedef struct worker {
 
 /* Logs why something failed. A tem_error never contains a word of a text. */
 static void log_error(const char *what, const tem_error *error) {
-    fprintf(stderr, "service: %s: %s (%s)\n", what, error->message, tem_status_name(error->status));
+    fprintf(stderr, "service: %s: %s%s%s (%s)\n", what, error->file,
+            error->file[0] != '\0' ? ": " : "", error->message, tem_status_name(error->status));
 }
 
 static tem_status open_model(service *s, char path[PATH_MAX], tem_error *error) {
@@ -82,8 +85,8 @@ static tem_status open_model(service *s, char path[PATH_MAX], tem_error *error) 
 }
 
 /* Takes s and the weights from the trusted certificate for this epsilon. */
-static tem_status make_mechanism(service *s, const char *model_path, double epsilon,
-                                 tem_error *error) {
+static tem_status make_calibrated(service *s, const char *model_path, double epsilon,
+                                  tem_error *error) {
     char path[PATH_MAX + sizeof ".cert"];
     const tem_calibration wanted = {.epsilon = epsilon};
     tem_certificate *certificate = NULL;
@@ -99,6 +102,13 @@ static tem_status make_mechanism(service *s, const char *model_path, double epsi
         status = tem_mechanism_create(s->model, &options, &s->mechanism, error);
     tem_certificate_free(certificate);
     return status;
+}
+
+static tem_status make_mechanism(service *s, const char *model_path, double epsilon,
+                                 bool calibrated, tem_error *error) {
+    const tem_mechanism_options plain = {.epsilon = epsilon};
+    return calibrated ? make_calibrated(s, model_path, epsilon, error)
+                      : tem_mechanism_create(s->model, &plain, &s->mechanism, error);
 }
 
 /* ---- one connection ---- */
@@ -150,8 +160,13 @@ static bool answer(worker *w, int client, size_t bytes) {
     return sent;
 }
 
-/* Waits until the file can be read. Returns false when the service stops or the client is silent
- * for too long. */
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Waits until the file can be read. Returns false when the service stops or the time is over. */
 static bool wait_for(const service *s, int file, int milliseconds) {
     struct pollfd files[] = {{.fd = file, .events = POLLIN},
                              {.fd = s->stop_pipe[0], .events = POLLIN}};
@@ -180,13 +195,17 @@ static void serve(worker *w, int client) {
     const struct timeval slow = {.tv_sec = SEND_SECONDS};
     setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &slow, sizeof slow);
     w->filled = 0;
-    while (wait_for(w->s, client, IDLE_MS)) {
+    int64_t end = now_ms() + LINE_MS; /* of the time for the next line */
+    while (now_ms() < end && wait_for(w->s, client, (int)(end - now_ms()))) {
         const ssize_t got = recv(client, w->line + w->filled, sizeof w->line - w->filled, 0);
         if (got <= 0) /* a line without an end is not answered: it may have been cut */
             break;
+        const bool ends_line = memchr(w->line + w->filled, '\n', (size_t)got) != NULL;
         w->filled += (size_t)got;
         if (!answer_lines(w, client))
             break;
+        if (ends_line)
+            end = now_ms() + LINE_MS;
     }
 }
 
@@ -216,10 +235,9 @@ static void *work(void *context) {
 /* ---- the service ---- */
 
 /* Listens on the loopback interface, and prints the port. */
-static bool listen_on(service *s, const char *port) {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)strtoul(port, NULL, 10)),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+static bool listen_on(service *s, uint16_t port) {
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t bytes = sizeof address;
     const int yes = 1;
     s->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -262,14 +280,31 @@ static int run_until_signal(service *s, const sigset_t *signals) {
     return received != 0 ? 0 : 1;
 }
 
+/* Reads numbers whole or not at all: "1.5x" is no epsilon. */
+static bool read_arguments(int argc, char **argv, double *epsilon, uint16_t *port,
+                           bool *calibrated) {
+    char *after_epsilon = NULL, *after_port = NULL;
+    if (argc != 3 && !(argc == 4 && strcmp(argv[3], "--calibrated") == 0))
+        return false;
+    *epsilon = strtod(argv[1], &after_epsilon);
+    const long number = strtol(argv[2], &after_port, 10);
+    *port = (uint16_t)number;
+    *calibrated = argc == 4;
+    return argv[1][0] != '\0' && *after_epsilon == '\0' && argv[2][0] != '\0' &&
+           *after_port == '\0' && number >= 0 && number <= UINT16_MAX;
+}
+
 int main(int argc, char **argv) {
     service s = {.listener = -1, .stop_pipe = {-1, -1}};
     char path[PATH_MAX] = "";
     sigset_t signals;
     tem_error error;
     int status = 1;
-    if (argc != 3) {
-        fputs("usage: service EPSILON PORT\n", stderr);
+    double epsilon = 0;
+    uint16_t port = 0;
+    bool calibrated = false;
+    if (!read_arguments(argc, argv, &epsilon, &port, &calibrated)) {
+        fputs("usage: service EPSILON PORT [--calibrated]\n", stderr);
         return 2;
     }
     setrlimit(RLIMIT_CORE, &(const struct rlimit){0}); /* a core dump would contain texts */
@@ -278,11 +313,11 @@ int main(int argc, char **argv) {
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before the threads, which inherit it */
     if (open_model(&s, path, &error) != TEM_OK ||
-        make_mechanism(&s, path, strtod(argv[1], NULL), &error) != TEM_OK)
+        make_mechanism(&s, path, epsilon, calibrated, &error) != TEM_OK)
         log_error("cannot start", &error);
     else if (pipe(s.stop_pipe) != 0)
         perror("service: cannot start");
-    else if (listen_on(&s, argv[2]))
+    else if (listen_on(&s, port))
         status = run_until_signal(&s, &signals);
     if (s.listener >= 0)
         close(s.listener);
