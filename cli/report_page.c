@@ -7,6 +7,7 @@
 #include "talk.h"
 #include "tem_command.h"
 #include "trust.h"
+#include "word_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,41 +20,109 @@ bool page_is_html(const char *path) {
 
 /* ---- the words of --probe ---- */
 
-/* Takes the words of the option itself. Leaves out repetitions, and words that the model does not
- * have; a note counts the latter. */
-static int read_words(const char *command, const char *text, const tem_model *model, bool quiet,
-                      word_ids *out) {
-    tem_error error;
-    word_ids found = {0};
-    if (words_of_line(model, text, &found, &error) != TEM_OK)
-        return talk_error(&error);
-    uint32_t known = 0, unknown = 0;
-    for (uint32_t i = 0; i < found.count; i++) {
-        const uint32_t id = found.ids[i];
-        bool is_new = id != TEM_NO_WORD;
-        for (uint32_t k = 0; k < known && is_new; k++)
-            is_new = found.ids[k] != id;
-        unknown += id == TEM_NO_WORD;
-        if (is_new)
-            found.ids[known++] = id;
-    }
-    found.count = known;
-    *out = found;
-    talk_note(quiet || unknown == 0,
-              "tem: warning: --probe: tem leaves out %u word%s that the vocabulary does not have",
-              unknown, unknown == 1 ? "" : "s");
-    return known > 0 ? EXIT_DONE
-                     : talk_usage(command, "--probe: no word of it is in the vocabulary");
+/* The words of --probe while they are read. */
+typedef struct probe_words {
+    word_ids found;
+    uint32_t missing; /* words that the model does not have, */
+    FILE *names;      /* and where they are written, with commas between them */
+} probe_words;
+
+static bool has_id(const word_ids *words, uint32_t id) {
+    for (uint32_t i = 0; i < words->count; i++)
+        if (words->ids[i] == id)
+            return true;
+    return false;
 }
 
+/* Adds a word, which may have several pieces. Leaves out repetitions of known words, and words
+ * beyond the limit, which the caller then refuses. */
+static tem_status add_probe(const tem_model *model, const char *word, probe_words *p,
+                            tem_error *error) {
+    word_ids pieces = {0};
+    bool is_missing = false;
+    const tem_status status = words_of_line(model, word, &pieces, error);
+    for (uint32_t i = 0; i < pieces.count; i++)
+        if (pieces.ids[i] == TEM_NO_WORD)
+            is_missing = true;
+        else if (p->found.count <= TEM_PROBES_MAX && !has_id(&p->found, pieces.ids[i]))
+            p->found.ids[p->found.count++] = pieces.ids[i];
+    if (is_missing && p->missing <= TEM_PROBES_MAX)
+        fprintf(p->names, "%s%s", p->missing++ == 0 ? "" : ", ", word);
+    word_ids_free(&pieces);
+    return status;
+}
+
+/* Takes the words of the option itself: blanks are between them. */
+static tem_status add_text(const tem_model *model, const char *text, probe_words *p,
+                           tem_error *error) {
+    static const char blanks[] = " \t\n";
+    char *copy = strdup(text), *rest = NULL;
+    tem_status status = TEM_OK;
+    if (copy == NULL) {
+        *error = (tem_error){.status = TEM_ERR_MEMORY, .message = "out of memory"};
+        return TEM_ERR_MEMORY;
+    }
+    for (char *word = strtok_r(copy, blanks, &rest); word != NULL && status == TEM_OK;
+         word = strtok_r(NULL, blanks, &rest))
+        status = add_probe(model, word, p, error);
+    free(copy);
+    return status;
+}
+
+static tem_status add_file(const tem_model *model, const char *path, probe_words *p,
+                           tem_error *error) {
+    word_file file = {0};
+    tem_status status = word_file_read(path, &file, error);
+    if (status != TEM_OK)
+        return status;
+    for (uint32_t i = 0; i < file.count && status == TEM_OK; i++) {
+        status = add_probe(model, file.words[i], p, error);
+        if (status != TEM_OK) {
+            snprintf(error->file, sizeof error->file, "%s", path);
+            error->byte = 0; /* it counts from the start of the word, not of the file */
+        }
+    }
+    word_file_free(&file);
+    return status;
+}
+
+static bool is_file(const char *probe) {
+    return access(probe, F_OK) == 0;
+}
+
+static int judge_probes(const char *command, const probe_words *p, bool quiet) {
+    if (p->found.count > TEM_PROBES_MAX || p->missing > TEM_PROBES_MAX)
+        return talk_usage(command, "--probe takes at most %u words", TEM_PROBES_MAX);
+    if (p->found.count == 0)
+        return talk_usage(command, "--probe: no word of it is in the vocabulary");
+    talk_note(quiet || p->missing == 0,
+              "tem: warning: --probe: the vocabulary does not have %u of the words; the page says "
+              "which",
+              p->missing);
+    return EXIT_DONE;
+}
+
+/* Reads the option. *found and *missing receive the words that the model has, and the names of the
+ * others; the caller frees both. Returns an exit status. */
 static int read_probes(const char *command, const char *probe, const tem_model *model, bool quiet,
-                       word_ids *out) {
+                       word_ids *found, char **missing) {
+    tem_error error;
+    size_t bytes = 0;
     if (probe == NULL)
         return EXIT_DONE;
-    const int status = access(probe, F_OK) == 0 ? words_option_read(probe, model, quiet, out)
-                                                : read_words(command, probe, model, quiet, out);
-    if (status == EXIT_DONE && out->count > TEM_PROBES_MAX)
-        return talk_usage(command, "--probe takes at most %u words", TEM_PROBES_MAX);
+    /* Room for one word more than is allowed: it shows that there are too many. */
+    probe_words p = {.found = {.ids = calloc(TEM_PROBES_MAX + 1, sizeof *found->ids)},
+                     .names = open_memstream(missing, &bytes)};
+    int status = EXIT_FAILED;
+    if (p.found.ids == NULL || p.names == NULL)
+        fputs("tem: out of memory\n", stderr);
+    else if ((is_file(probe) ? add_file : add_text)(model, probe, &p, &error) != TEM_OK)
+        status = talk_error(&error);
+    else
+        status = judge_probes(command, &p, quiet);
+    if (p.names != NULL && fclose(p.names) != 0)
+        status = EXIT_FAILED;
+    *found = p.found;
     return status;
 }
 
@@ -108,12 +177,13 @@ int page_measure(const char *command, const tem_mechanism *mechanism, const tem_
                  bool quiet, tem_findings **findings) {
     const char *prior_text = options->prior != NULL ? options->prior : PRIOR_DEFAULT;
     word_ids probes = {0};
+    char *missing = NULL;
     certified_curve curve = {.count = 0};
     tem_error error;
     int status = EXIT_DONE;
     tem_prior *prior = prior_choose(command, prior_text, model, run, quiet, &status);
     if (prior != NULL)
-        status = read_probes(command, options->probe, model, quiet, &probes);
+        status = read_probes(command, options->probe, model, quiet, &probes, &missing);
     if (prior != NULL && status == EXIT_DONE) {
         find_curve(mechanism, model, prior_text, &curve);
         const tem_findings_options wanted = {.prior = prior,
@@ -121,6 +191,7 @@ int page_measure(const char *command, const tem_mechanism *mechanism, const tem_
                                              .accountant = accountant,
                                              .probes = probes.ids,
                                              .probe_count = probes.count,
+                                             .missing_probes = missing,
                                              .curve = curve.points,
                                              .curve_count = curve.count};
         const tem_status made = tem_findings_create(mechanism, &wanted, run, findings, &error);
@@ -128,6 +199,7 @@ int page_measure(const char *command, const tem_mechanism *mechanism, const tem_
         if (made != TEM_OK)
             status = talk_error(&error);
     }
+    free(missing);
     word_ids_free(&probes);
     tem_prior_free(prior);
     return status;
@@ -224,6 +296,10 @@ static char *command_of(const tem_report_page *page, const mechanism_choice *cho
     put_choice(to, choice);
     if (options->prior != NULL)
         put_argument(to, "--prior", prior_name(options->prior));
+    if (options->probe != NULL && is_file(options->probe))
+        fputs(" --probe WORDS", to);
+    else if (options->probe != NULL)
+        put_argument(to, "--probe", options->probe);
     if (page->job != NULL && choice->allow_no_guarantee)
         fputs(" --allow-no-guarantee", to);
     if (page->job != NULL)
@@ -246,6 +322,7 @@ int page_save(const char *path, const tem_findings *findings, const tem_report_p
     size_t bytes = 0;
     tem_error error;
     shown.command = command;
+    shown.language = default_model_is_own() ? "English" : NULL;
     tem_status status = tem_report_html(findings, &shown, &html, &bytes, &error);
     /* PRIVACY: the page of a run depends on the text, so only the owner of the text may read it. */
     if (status == TEM_OK)

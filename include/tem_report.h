@@ -39,7 +39,9 @@ typedef struct tem_findings_options {
                              * mechanism's epsilon, unless its s comes from a certificate, which
                              * holds for one epsilon only */
     uint32_t curve_count;   /* 0 to TEM_CURVE_MAX */
-    uint64_t reserved[4];   /* must be 0 */
+    const char *missing_probes; /* words that the user names and the model does not have, as the
+                                 * page shows them; NULL: none */
+    uint64_t reserved[3];       /* must be 0 */
 } tem_findings_options;
 
 /* Computes the findings. Of a mechanism whose law has not the form of TEM's (`is_exponential` of
@@ -65,12 +67,14 @@ typedef struct tem_report_page {
                                  * NULL: the page names those that the job names */
     const char *command;        /* how to ask for the same run again, without private names; the
                                  * page shows it as it is; NULL: it does not */
-    uint64_t reserved[8];       /* must be 0 */
+    const char *language;       /* of the model's words, such as "English"; NULL: the page does not
+                                 * name it */
+    uint64_t reserved[7];       /* must be 0 */
 } tem_report_page;
 
-/* Writes the page. It has words of the vocabulary and the probes, and no other word. Its counts
- * depend on the private text, so the page is for the owner of the text only, as the JSON is. Names
- * of inputs and outputs are not in it; names of fields are.
+/* Writes the page. It has words of the vocabulary and the words that the user names for it, and no
+ * other word. Its counts depend on the private text, so the page is for the owner of the text only,
+ * as the JSON is. Names of inputs and outputs are not in it; names of fields are.
  *   html     receives UTF-8, NUL-terminated; free with tem_text_free. Names that are not UTF-8 have
  *            U+FFFD instead of the invalid bytes
  *   bytes    receives its length without the NUL

@@ -178,18 +178,28 @@ static tem_status compute(tem_findings *f, const tem_findings_options *o, const 
     return status;
 }
 
+static char *copy_text(const char *text) {
+    const size_t bytes = strlen(text) + 1;
+    char *copy = core_alloc(bytes, 1);
+    if (copy != NULL)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
 tem_status findings_create(const tem_mechanism *mechanism, const tem_findings_options *options,
                            const tem_run *run, tem_findings **findings, tem_error *error) {
-    const size_t name_bytes = strlen(options->prior_name) + 1;
+    const char *missing = options->missing_probes != NULL ? options->missing_probes : "";
     tem_findings *f = core_alloc_zero(1, sizeof *f);
     if (f != NULL)
         *f = (tem_findings){.mechanism = mechanism,
-                            .prior_name = core_alloc(name_bytes, 1),
+                            .prior_name = copy_text(options->prior_name),
+                            .missing_probes = copy_text(missing),
                             .estimated_median = NAN,
                             .estimated_exposed = NAN};
-    tem_status status = f == NULL || f->prior_name == NULL ? core_fail_memory(error) : TEM_OK;
+    tem_status status = f == NULL || f->prior_name == NULL || f->missing_probes == NULL
+                            ? core_fail_memory(error)
+                            : TEM_OK;
     if (status == TEM_OK) {
-        memcpy(f->prior_name, options->prior_name, name_bytes);
         f->drawn = *mechanism;
         f->drawn.remap = NULL;
         mechanism_get_info(mechanism, &f->info);
@@ -207,6 +217,7 @@ void findings_free(tem_findings *f) {
     if (f == NULL)
         return;
     core_free(f->prior_name);
+    core_free(f->missing_probes);
     core_free(f->selves);
     core_free(f->probes);
     core_free(f);

@@ -20,7 +20,8 @@ struct tem_findings {
     tem_mechanism_info info;
     tem_model_info model;
     char *prior_name;
-    tem_dist nearest; /* the median distance of a word to its nearest word */
+    char *missing_probes; /* words of the user that the model does not have; may be empty */
+    tem_dist nearest;     /* the median distance of a word to its nearest word */
 
     bool has_numbers; /* the law has the form of TEM's; else the fields below are 0, NULL or NaN */
     tem_audit audit;

@@ -171,9 +171,10 @@ void page_put_cost(markup *m, const page_source *s) {
                "by the mean distance that the words of two texts are apart: texts that differ "
                "little cost little.</p>\n");
     if (s->has_run && s->run.values[RUN_PEOPLE].is_null)
-        markup_put(m, "<p>This report does not know who wrote which text. A run with a ledger and "
-                      "<code>--by FIELD</code>, the field that names people, gives the costs per "
-                      "person.</p>\n");
+        markup_put(
+            m, "<p>This report does not know who wrote which text. A run with a ledger "
+               "and the option <code>by</code>, which takes the field that names people, gives the "
+               "costs per person.</p>\n");
     put_ledger(m, s);
     html_end_section(m);
 }

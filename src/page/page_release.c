@@ -132,6 +132,13 @@ static void put_counts(markup *m, const page_source *s) {
                    : ""));
     ROW(m, "Words", COUNT(c->words), LIT(", of them "), COUNT(c->unknown),
         LIT(" unknown to the vocabulary"));
+    if (s->page->language != NULL)
+        ROW(m, "Language of the model", TEXT(s->page->language),
+            LIT(". Words of other languages count as unknown."));
+    else
+        ROW(m, "Language of the model",
+            LIT("not known to this report. Words of a language that the model lacks count as "
+                "unknown."));
     ROW(m, "Pieces released as they are", COUNT(s->run.values[RUN_RELEASED_UNSEEN].count),
         ONE_OF(s->run.values[RUN_RELEASED_UNSEEN].count > 0
                    ? ". <strong>A policy released them unseen by the mechanism.</strong>"

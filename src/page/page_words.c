@@ -68,6 +68,17 @@ static void put_exposures(markup *m, const tem_findings *f, const tem_exposure *
     markup_put(m, "</div>\n");
 }
 
+/* The words of the user that the model does not have. */
+static void put_missing(markup *m, const page_source *s) {
+    const tem_oov oov = s->has_run ? s->page->job->text.oov : TEM_OOV_UNIFORM;
+    const bool is_drawn = oov == 0 || oov == TEM_OOV_UNIFORM;
+    if (s->findings->missing_probes[0] != '\0')
+        SAY(m, LIT("<p>You also asked about words that are not in the vocabulary: <bdi>"),
+            TEXT(s->findings->missing_probes), LIT("</bdi>. "),
+            ONE_OF(is_drawn ? "If a text has them, they are drawn from all words.</p>\n"
+                            : "The policy for unknown words holds for them.</p>\n"));
+}
+
 /* ---- words that a text repeats ---- */
 
 static const unsigned repeats[] = {1, 3, 10};
@@ -166,6 +177,7 @@ void page_put_words(markup *m, const page_source *s) {
         markup_put(m, "<h3>The words that you asked about</h3>\n");
         put_exposures(m, f, f->probes, f->probe_count);
     }
+    put_missing(m, s);
     put_repeated(m, f);
     html_end_section(m);
 }

@@ -43,8 +43,11 @@ static tem_mechanism *mechanism_of(const char *name, double epsilon) {
 
 static tem_findings *findings_of(const tem_mechanism *mechanism, const uint32_t *probes,
                                  size_t count) {
-    const tem_findings_options options = {
-        .prior = prior, .prior_name = "zipf<1>", .probes = probes, .probe_count = count};
+    const tem_findings_options options = {.prior = prior,
+                                          .prior_name = "zipf<1>",
+                                          .probes = probes,
+                                          .probe_count = count,
+                                          .missing_probes = "<i>, zzz"};
     tem_findings *made = NULL;
     assert_int_equal(tem_findings_create(mechanism, &options, NULL, &made, NULL), TEM_OK);
     return made;
@@ -150,6 +153,8 @@ static void test_page_of_a_run(void **state) {
     assert_non_null(strstr(html, "the largest document</th><td class=\"number\">9<"));
     assert_null(strstr(html, "This output is not private"));
     assert_non_null(strstr(html, "<h1>Privacy report: epsilon 1</h1>"));
+    assert_non_null(strstr(html, "not in the vocabulary: <bdi>&lt;i&gt;, zzz</bdi>. If a text"));
+    assert_non_null(strstr(html, "that the model lacks count as unknown"));
     tem_text_free(html);
     tem_findings_free(f);
     tem_mechanism_free(mechanism);
