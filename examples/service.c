@@ -6,7 +6,8 @@
  * line it answers "ok TEXT", or "error STATUS" and then closes the connection. It uses the default
  * model ($TEM_MODEL, or the one installed with tem; docs/C.md says which models it trusts). With
  * --calibrated it takes the certificate for EPSILON beside the model ('tem info' lists them). That
- * is less noise at the same EPSILON: choose EPSILON for the mechanism that you use (docs/EPSILON.md).
+ * is less noise at the same EPSILON: choose EPSILON for the mechanism that you use
+ * (docs/EPSILON.md).
  *
  * What a service must get right:
  *  - Model and mechanism are made once and shared; every thread has a generator of its own.
