@@ -19,7 +19,8 @@ typedef struct mechanism_setup {
     double epsilon;
     double beta, gamma;              /* 0: not given; 0 for mechanisms that do not take gamma */
     const uint32_t *weights;         /* NULL: all 1. A word with the weight 0 must never be drawn; a
-                                * mechanism that takes no weights looks at nothing else in them */
+                                * mechanism that takes no weights looks at nothing else in them.
+                                * Not there after init: weights_init copies them */
     const exponent *certified;       /* s and gamma of a certificate, or NULL */
     const tem_parameter *parameters; /* the mechanism's, and in the same order their values: as */
     const double *numbers;           /* given, or the usual ones; each within its range */

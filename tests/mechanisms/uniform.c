@@ -1,4 +1,5 @@
-/* uniform.c - an example of a mechanism in one file: it replaces every word by any word.
+/* uniform.c - an example of a mechanism in one file: it replaces every word by any word
+ * that may be an output.
  *
  *     meson setup build -Dextra_mechanism=tests/mechanisms/uniform.c
  *
@@ -7,20 +8,21 @@
  * can test what tem refuses for it: a budget, an audit, a certificate. (It could state one: its
  * output does not depend on its input.) */
 #include "mech/mechanism.h"
+#include "mech/weights.h"
 
 typedef struct uniform {
-    uint32_t count;
+    weights outputs; /* 1, or 0 for a word that the model excludes */
 } uniform;
 
 static tem_status init(void *state, const mechanism_setup *setup, double *beta, tem_error *error) {
     uniform *u = state;
-    (void)beta, (void)error;
-    u->count = setup->space->count;
-    return TEM_OK;
+    (void)beta;
+    return weights_init(&u->outputs, setup->weights, setup->space->count, error);
 }
 
 static void free_state(void *state) {
-    (void)state;
+    uniform *u = state;
+    weights_free(&u->outputs);
 }
 
 static tem_status draw(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
@@ -28,7 +30,7 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
     const uniform *u = state;
     (void)words, (void)error;
     for (size_t i = 0; i < count; i++)
-        out[i] = (uint32_t)rng_below(rng, u->count);
+        out[i] = weights_draw(&u->outputs, rng);
     return TEM_OK;
 }
 
