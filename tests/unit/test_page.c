@@ -62,6 +62,18 @@ static char *page_of(const tem_findings *findings, const tem_job *job, const tem
     return html;
 }
 
+/* Field by field: the bytes between the fields may differ. */
+static void assert_same_audit(const tem_audit *a, const tem_audit *b) {
+    assert_int_equal(a->is_metric, b->is_metric);
+    assert_true(a->realised == b->realised && a->realised_least == b->realised_least);
+    assert_int_equal(a->worst_a, b->worst_a);
+    assert_int_equal(a->worst_b, b->worst_b);
+    assert_int_equal(a->worst_distance, b->worst_distance);
+    assert_true(a->local == b->local);
+    assert_int_equal(a->pairs_examined, b->pairs_examined);
+    assert_int_equal(a->pairs_pruned, b->pairs_pruned);
+}
+
 /* Equal to the same numbers of the public calls. */
 static void test_findings_are_the_accountants(void **state) {
     (void)state;
@@ -82,7 +94,7 @@ static void test_findings_are_the_accountants(void **state) {
                      TEM_OK);
     assert_true(f->has_numbers);
     assert_memory_equal(&f->summary, &summary, sizeof summary);
-    assert_memory_equal(&f->audit, &audit, sizeof audit);
+    assert_same_audit(&f->audit, &audit);
     assert_int_equal(f->exposed_count, count);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(f->exposed[i].word, most[i].word);
