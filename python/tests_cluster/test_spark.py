@@ -124,7 +124,7 @@ def test_ledger_fails_before_anything_is_drawn(spark, model, texts, tmp_path):
     frame = plain.mapInPandas(note, plain.schema)
     for call, error in (({"format": "jdbc"}, tem.ArgumentError),
                         ({"path": f"{tmp_path}/there"}, tem.ExistsError),
-                        ({"unknown": "mask"}, tem.ArgumentError), ({"budget": 0}, tem.RangeError),
+                        ({"oov": "mask"}, tem.ArgumentError), ({"budget": 0}, tem.RangeError),
                         ({"by": {"user": []}}, tem.ArgumentError),
                         ({"frame": lazy.mapInPandas(note, lazy.schema)}, tem.ArgumentError),
                         ({"column": ["text", "text"]}, tem.ArgumentError),
@@ -293,7 +293,7 @@ def test_errors_do_not_quote(spark, model, model_path, tmp_path):
 
 def test_refused_on_the_driver(spark, model, built_in_memory):
     frame = make_frame(spark, ["word1"])
-    for policies in ({"insecure_seed": 1}, {"epsilon": 0}, {"column": "id"}, {"unknown": "no"},
+    for policies in ({"insecure_seed": 1}, {"epsilon": 0}, {"column": "id"}, {"oov": "no"},
                      {"model": built_in_memory}, {"threads": 0}):
         call = {"column": "text", "epsilon": 3, "model": model, **policies}
         with pytest.raises(tem.Error):
