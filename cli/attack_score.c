@@ -146,37 +146,63 @@ static recovery count_group(const attack_text *text, const bool *members, const 
     return r;
 }
 
-static void print_expected(const attack_score *score) {
-    if (isnan(score->expected))
-        puts("\t-");
-    else
-        printf("\t%.4f\n", score->expected);
+enum { CELL = 13 };
+
+/* The share in per cent, and the larger half of its interval. */
+static void print_share(const recovery *r) {
+    char cell[32] = "-";
+    if (r->words > 0)
+        snprintf(cell, sizeof cell, "%.1f +-%.1f", 100 * r->share,
+                 100 * fmax(r->high - r->share, r->share - r->low));
+    printf("%*s", CELL, cell);
 }
 
-void score_print_head(const attack_text *text) {
-    puts(text->originals != NULL ? "attacker\tgroup\twords\trecovered\tshare\tlow\thigh\texpected"
-                                 : "attacker\twords\texpected");
+static void print_expected(double expected) {
+    char cell[32] = "-";
+    if (!isnan(expected))
+        snprintf(cell, sizeof cell, "%.1f", 100 * expected);
+    printf("%*s", CELL, cell);
 }
 
-void score_print(const attack_text *text, const score_groups *groups, const attack_score *score) {
+/* Without an original: what attackers expect to recover. */
+static void print_expectations(const attack_text *text, const attack_score *scores,
+                               uint32_t count) {
+    printf("%-9s %8s%*s\n", "attacker", "words", CELL, "expected, %");
+    for (uint32_t i = 0; i < count; i++) {
+        printf("%-9s %8" PRIu64, scores[i].attacker, attack_text_words(text));
+        print_expected(scores[i].expected);
+        putchar('\n');
+    }
+}
+
+static int name_width(const score_groups *groups) {
+    size_t width = strlen("expected");
+    for (uint32_t g = 0; g < groups->count; g++)
+        width = strlen(groups->names[g]) > width ? strlen(groups->names[g]) : width;
+    return (int)width;
+}
+
+void score_print(const attack_text *text, const score_groups *groups, const attack_score *scores,
+                 uint32_t count) {
     if (text->originals == NULL) {
-        printf("%s\t%" PRIu64, score->attacker, attack_text_words(text));
-        print_expected(score);
+        print_expectations(text, scores, count);
         return;
     }
-    for (uint32_t g = 0; g < groups->count; g++) {
-        const recovery r = count_group(text, groups->members[g], score->guesses);
-        printf("%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t", score->attacker, groups->names[g], r.words,
-               r.recovered);
-        if (r.words == 0)
-            printf("-\t-\t-");
-        else
-            printf("%.4f\t%.4f\t%.4f", r.share, r.low, r.high);
-        if (g == 0)
-            print_expected(score);
-        else
-            puts("\t-");
-    }
+    const int width = name_width(groups);
+    printf("%-*s %8s", width, "group", "words");
+    for (uint32_t i = 0; i < count; i++)
+        printf("%*s", CELL, scores[i].attacker);
+    for (uint32_t g = 0; g < groups->count; g++)
+        for (uint32_t i = 0; i < count; i++) {
+            const recovery r = count_group(text, groups->members[g], scores[i].guesses);
+            if (i == 0)
+                printf("\n%-*s %8" PRIu64, width, groups->names[g], r.words);
+            print_share(&r);
+        }
+    printf("\n%-*s %8s", width, "expected", "");
+    for (uint32_t i = 0; i < count; i++)
+        print_expected(scores[i].expected);
+    putchar('\n');
 }
 
 static json_t *number_as_json(double number) {

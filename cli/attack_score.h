@@ -29,12 +29,12 @@ typedef struct attack_score {
     double expected;         /* mean success that the attacker expects; NaN: it does not know */
 } attack_score;
 
-/* Prints the heading of the table, and the rows of an attacker. Without an original the rows have
- * only what the attacker expects. */
-void score_print_head(const attack_text *text);
-void score_print(const attack_text *text, const score_groups *groups, const attack_score *score);
+/* Prints a table: a row per group, a column per attacker. Without an original it has only what the
+ * attackers expect. */
+void score_print(const attack_text *text, const score_groups *groups, const attack_score *scores,
+                 uint32_t count);
 
-/* The same as JSON; NULL if memory is short. */
+/* One attacker as JSON; NULL if memory is short. */
 json_t *score_as_json(const attack_text *text, const score_groups *groups,
                       const attack_score *score);
 

@@ -135,8 +135,11 @@ static tem_status align(text_reading *t, uint32_t *ids, size_t count, tem_error 
         *error = (tem_error){.status = TEM_ERR_FORMAT};
         snprintf(error->message, sizeof error->message,
                  "the original has %zu words here, and the released text has %zu: are they the "
-                 "same records? If unknown words were dropped, name the run's --report",
-                 count, wanted);
+                 "same records? %s",
+                 count, wanted,
+                 t->l->mechanism != NULL
+                     ? "If unknown words were dropped, name the run's --report"
+                     : "Leave out records in which that program changes the number of words");
         return TEM_ERR_FORMAT;
     }
     if (count > 0)

@@ -1,4 +1,5 @@
 /* command_attack.c - tem attack: guesses the words behind released text. */
+#include "attack_examples.h"
 #include "attack_masks.h"
 #include "attack_score.h"
 #include "attack_text.h"
@@ -22,7 +23,8 @@ typedef struct attack_request {
     law_choice choice;
     tem_records records;
     const char *format_name, *original, *ngram_path, *output, *guesses_path;
-    uint64_t order, beam, draws, sample, candidates; /* order 0: that of the n-gram model */
+    const char *examples, *examples_released;        /* NULL: a mechanism of tem */
+    uint64_t order, beam, pairs, sample, candidates; /* order 0: that of the n-gram model */
     option_list lists;
     mask_export masks;
     bool json, force, export_original;
@@ -35,6 +37,7 @@ typedef struct attack_state {
     law l;
     tem_ngram *ngram;
     tem_attack *attack;
+    uint64_t pairs; /* of examples */
     attack_text text;
     score_groups groups;
     attack_score scores[SCORES_MAX];
@@ -139,45 +142,76 @@ static int write_guesses(const attack_state *a, const attack_score *score) {
     return done ? EXIT_DONE : talk_error(&error);
 }
 
+static json_t *mechanism_as_json(const tem_mechanism_info *info) {
+    return json_pack("{s:s, s:f, s:f, s:f}", "mechanism", info->properties->name, "epsilon",
+                     info->epsilon, "s", info->s, "gamma", info->gamma);
+}
+
 static bool print_json(const attack_state *a) {
     json_t *attackers = json_array();
     for (uint32_t i = 0; i < a->count; i++)
         json_array_append_new(attackers, score_as_json(&a->text, &a->groups, &a->scores[i]));
-    const tem_mechanism_info *info = &a->l.info;
-    return print_as_json(json_pack(
-        "{s:s, s:f, s:f, s:f, s:s, s:o, s:I, s:I, s:I, s:o}", "mechanism", info->properties->name,
-        "epsilon", info->epsilon, "s", info->s, "gamma", info->gamma, "prior",
-        a->request->choice.prior_text, "ngram",
+    json_t *object = a->l.mechanism != NULL
+                         ? mechanism_as_json(&a->l.info)
+                         : json_pack("{s:n, s:s, s:I}", "mechanism", "examples",
+                                     a->request->examples, "pairs", (json_int_t)a->pairs);
+    json_t *rest = json_pack(
+        "{s:s, s:o, s:I, s:I, s:I, s:o}", "prior", a->request->choice.prior_text, "ngram",
         a->request->ngram_path == NULL ? json_null() : json_string(a->request->ngram_path),
         "documents", (json_int_t)a->text.documents, "words",
         (json_int_t)attack_text_words(&a->text), "all_words", (json_int_t)a->text.all_words,
-        "attackers", attackers));
+        "attackers", attackers);
+    json_object_update(object, rest);
+    json_decref(rest);
+    return print_as_json(object);
 }
 
 static int print_scores(const attack_state *a) {
     if (a->request->json)
         return print_json(a) ? EXIT_DONE : EXIT_FAILED;
-    score_print_head(&a->text);
-    for (uint32_t i = 0; i < a->count; i++)
-        score_print(&a->text, &a->groups, &a->scores[i]);
+    score_print(&a->text, &a->groups, a->scores, a->count);
     return EXIT_DONE;
 }
 
 static void say_what_was_done(const attack_state *a, double seconds) {
     const bool quiet = a->request->common.quiet;
     const uint64_t words = attack_text_words(&a->text);
-    talk_note(quiet,
-              "attacked %s of %s released words, in %s documents, of %s at epsilon %s: %.1f s",
+    talk_note(quiet, "attacked %s of %s released words, in %s documents, of %s%s%s: %.1f s",
               talk_count(words), talk_count(a->text.all_words), talk_count(a->text.documents),
-              a->l.info.properties->name, talk_number(a->l.info.epsilon), seconds);
-    talk_note(quiet || a->text.originals == NULL,
-              "share: of the known words of the original. low, high: 95 %% interval as if words "
-              "were independent\ndraws; words of one document are not, so the true interval is "
-              "wider.");
-    talk_note(quiet, "A better attacker may recover more. Only epsilon bounds all attackers.");
+              a->l.mechanism != NULL ? a->l.info.properties->name : "another program",
+              a->l.mechanism != NULL ? " at epsilon " : "",
+              a->l.mechanism != NULL ? talk_number(a->l.info.epsilon) : "", seconds);
+    talk_note(
+        quiet || a->text.originals == NULL,
+        "recovered words in per cent of the known words, +- half of the 95 %% interval as if "
+        "words were\nindependent draws; words of one document are not, so the true interval is "
+        "wider.");
+    talk_note(quiet, "A better attacker may recover more. Only a proof bounds all attackers.");
 }
 
 /* ---- the command ---- */
+
+/* Learns what another program does from examples. */
+static int learn_examples(attack_state *a, const tem_attack_options *options) {
+    const attack_request *r = a->request;
+    attack_examples e = {.pairs = 0};
+    tem_error error;
+    int status =
+        attack_examples_read(&r->records, r->examples, r->examples_released, &a->l, a->run, &e);
+    if (status == EXIT_DONE) {
+        talk_note(r->common.quiet,
+                  "learned from %s pairs of a word and its output; left out %s outputs that the "
+                  "model does not have",
+                  talk_count(e.pairs), talk_count(e.outside));
+        a->pairs = e.pairs;
+        if (tem_attack_create_from_pairs(a->l.model, e.text.originals, e.text.words, e.pairs,
+                                         options, a->run, &a->attack, &error) != TEM_OK)
+            status = talk_error(&error);
+        talk_end_progress();
+    }
+    attack_examples_free(&e);
+    return status;
+}
 
 static int prepare(attack_state *a) {
     const attack_request *r = a->request;
@@ -185,7 +219,9 @@ static int prepare(attack_state *a) {
     const tem_attack_options options = {.expected = a->l.expected,
                                         .ngram = a->ngram,
                                         .beam = (uint32_t)r->beam,
-                                        .draws = (uint32_t)r->draws};
+                                        .pairs = (uint32_t)r->pairs};
+    if (r->examples != NULL)
+        return learn_examples(a, &options);
     const tem_status status =
         tem_attack_create(a->l.mechanism, &options, a->run, &a->attack, &error);
     talk_end_progress();
@@ -228,7 +264,9 @@ static int read_texts(attack_state *a) {
     const attack_request *r = a->request;
     tem_records original = r->records;
     original.path = r->original;
-    int status = attack_text_read(&r->records, &a->l, a->run, &a->text);
+    int status = r->examples != NULL
+                     ? attack_text_read_plain(&r->records, a->l.model, a->run, &a->text)
+                     : attack_text_read(&r->records, &a->l, a->run, &a->text);
     if (status == EXIT_DONE && r->original != NULL)
         status = attack_text_read_original(&original, &a->l, a->run, &a->text);
     if (status == EXIT_DONE && r->output == NULL && !attack_text_sample(&a->text, r->sample))
@@ -289,18 +327,22 @@ static int attack(const attack_request *r) {
 
 static void print_help(const option_spec *table) {
     wrap("usage: tem attack RELEASED --epsilon E [OPTIONS]\n"
+         "       tem attack RELEASED --examples PUBLIC --examples-released FILE [OPTIONS]\n"
          "\n"
          "Guesses the words behind released text, the output of 'tem privatize', as attackers\n"
          "would who know the model, the mechanism and public text: itself (the released word),\n"
          "nearest (the nearest other word), word (the best guess from prior and law) and, with\n"
          "--ngram, bigram or trigram (the best guess from the whole document). With --original it\n"
          "counts the words that they recover; without it, it prints what they expect to recover.\n"
-         "'-' as RELEASED is standard input. --prior and --ngram must be public.\n");
+         "--examples attacks the output of any other program that replaces words by words.\n"
+         "'-' as RELEASED is standard input. --prior, --ngram and --examples must be public.\n");
     options_print_help(stdout, table);
     wrap("\n"
          "  tem ngram public.txt -o public.arpa\n"
          "  tem attack released.txt --epsilon 2 --prior public.txt --ngram public.arpa \\\n"
          "      --original original.txt\n"
+         "  tem attack theirs.txt --examples public.txt --examples-released out.txt \\\n"
+         "      --prior public.txt --original original.txt\n"
          "\n"
          "A measured attack is a lower bound: a better attacker may recover more.");
 }
@@ -310,6 +352,8 @@ static int check_outputs(const attack_request *r) {
     const char *const inputs[][2] = {{"the released text", r->records.path},
                                      {"the file of --original", r->original},
                                      {"the file of --ngram", r->ngram_path},
+                                     {"the file of --examples", r->examples},
+                                     {"the file of --examples-released", r->examples_released},
                                      {"the file of --import-guesses", r->guesses_path}};
     for (int i = 0; i < 2; i++) {
         if (paths[i][1] == NULL)
@@ -350,11 +394,30 @@ static int check_lists(const option_list *lists) {
     return EXIT_DONE;
 }
 
+/* Examples take the place of everything that says what a mechanism of tem does. */
+static int check_examples(attack_request *r) {
+    const mechanism_choice *m = &r->choice.mechanism;
+    if ((r->examples == NULL) != (r->examples_released == NULL))
+        return talk_usage("attack", "--examples and --examples-released go together");
+    const bool has_mechanism = m->epsilon > 0 || m->beta > 0 || m->gamma > 0 ||
+                               m->mechanism != NULL || m->calibrated || m->weights_name != NULL ||
+                               m->numbers.count > 0 || m->list_path != NULL || r->pairs > 0 ||
+                               r->choice.report_path != NULL;
+    if (r->examples != NULL && has_mechanism)
+        return talk_usage("attack", "--examples say what another program does: leave out the "
+                                    "options of a mechanism, --pairs and --report");
+    r->choice.is_foreign = r->examples != NULL;
+    return EXIT_DONE;
+}
+
 static int check_request(attack_request *r, size_t operands) {
     tem_error error;
     if (operands == 0)
         return talk_usage("attack", "which released text? '-' is standard input");
-    if (r->choice.mechanism.epsilon <= 0)
+    const int status_examples = check_examples(r);
+    if (status_examples != EXIT_DONE)
+        return status_examples;
+    if (r->examples == NULL && r->choice.mechanism.epsilon <= 0)
         return mechanism_ask_epsilon("attack", r->choice.mechanism.calibrated);
     if (r->ngram_path == NULL && (r->order > 0 || r->beam > 0))
         return talk_usage("attack", "--order and --beam need --ngram LM");
@@ -392,8 +455,12 @@ int command_attack(int argc, char *const *argv) {
          "2: bigrams, 3: trigrams (default: as LM has them)", 2, 3},
         {"beam", 0, OPTION_COUNT, &r.beam, "N", "trigrams: words per position (default 64)", 1,
          TEM_BEAM_MAX},
-        {"draws", 0, OPTION_COUNT, &r.draws, "N",
-         "mechanisms without an exact law: draws per word (default 50)", 1, 100000},
+        {"pairs", 0, OPTION_COUNT, &r.pairs, "N",
+         "mechanisms without an exact law: draws to learn from (default 500000)", 1, UINT32_MAX},
+        {"examples", 0, OPTION_TEXT, &r.examples, "FILE",
+         "instead of a mechanism: a PUBLIC text that you ran another program on, and", 0, 0},
+        {"examples-released", 0, OPTION_TEXT, &r.examples_released, "FILE",
+         "what came out: tem learns from these two texts what that program does", 0, 0},
         {"sample", 0, OPTION_COUNT, &r.sample, "N",
          "attack whole documents until they have N words; 0: all (default 20000; with\n"
          "-o all)",

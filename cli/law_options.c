@@ -65,11 +65,13 @@ int law_open(const char *command, const common_options *common, const law_choice
     out->model = trust_open_model(common->model, common->model_hash, run);
     if (out->model == NULL)
         return EXIT_FAILED;
+    tem_model_get_info(out->model, &out->model_info);
+    if (choice->is_foreign)
+        return read_prior(command, common, choice, run, out);
     out->mechanism = mechanism_choose(command, out->model, &choice->mechanism, &status);
     if (out->mechanism == NULL)
         return status;
     tem_mechanism_get_info(out->mechanism, &out->info);
-    tem_model_get_info(out->model, &out->model_info);
     status = choice->report_path != NULL
                  ? run_report_read(choice->report_path, out->model, out->mechanism, &out->report)
                  : EXIT_DONE;

@@ -13,6 +13,7 @@ typedef struct law_choice {
     const char *prior_text;
     const char *report_path; /* or NULL */
     double unknown;          /* below 0: not given */
+    bool is_foreign;         /* a program that tem does not have released the text: no mechanism */
     bool needs_unknown;      /* refuse if no file tells the share of unknown words; else take 0 */
 } law_choice;
 
@@ -41,7 +42,7 @@ typedef struct law_choice {
 /* The law, and what belongs to it. */
 typedef struct law {
     tem_model *model;
-    tem_mechanism *mechanism;
+    tem_mechanism *mechanism; /* NULL for a program that tem does not have */
     tem_prior *prior;
     tem_expectation expected;
     tem_mechanism_info info;
@@ -63,7 +64,7 @@ int law_open(const char *command, const common_options *common, const law_choice
              const tem_run *run, law *out);
 void law_close(law *l);
 
-/* Whether the mechanism can draw the word. */
+/* Whether the mechanism can draw the word. The law must have a mechanism. */
 bool law_outputs(const law *l, uint32_t word);
 
 #endif

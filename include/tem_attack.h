@@ -111,7 +111,7 @@ TEM_API tem_status tem_attacker_parse(const char *name, tem_attacker *attacker, 
 
 #define TEM_BEAM_DEFAULT 64u
 #define TEM_BEAM_MAX 1024u
-#define TEM_ATTACK_DRAWS_DEFAULT 50u
+#define TEM_ATTACK_PAIRS_DEFAULT 500000u
 
 /* What an attacker knows. A field of 0 or NULL means the default; `expected` has none. */
 typedef struct tem_attack_options {
@@ -122,8 +122,8 @@ typedef struct tem_attack_options {
                                * as the attack */
     uint32_t beam;            /* trigram: words per position, 1 to TEM_BEAM_MAX; default
                                * TEM_BEAM_DEFAULT */
-    uint32_t draws;           /* mechanisms without a law that tem can compute: draws per word;
-                               * default TEM_ATTACK_DRAWS_DEFAULT */
+    uint32_t pairs;           /* mechanisms without a law that tem can compute: drawn pairs to learn
+                               * from; default TEM_ATTACK_PAIRS_DEFAULT */
     uint64_t reserved[4];     /* must be 0 */
 } tem_attack_options;
 
@@ -133,17 +133,31 @@ typedef struct tem_attack tem_attack;
  * The attackers need the likelihood P(y | w) of all w for an output y. For TEM and EM tem computes
  * it from the law. For a mechanism whose law tem can compute word by word it keeps the
  * probabilities above a cutoff of 2^-18 or, to save memory, up to 2^-10, and shares out the rest of
- * each law as g, the expected share of y among all outputs. For other mechanisms it draws outputs
- * for all words, from a fixed seed, and counts: `draws` for each word, and as many again shared out
- * by the expected shares. Then
- *     P(y | w) = (n(w, y) + g(y)) / (n(w) + 1),
- * where g is the share of y among all draws with one draw more for each word. So no likelihood is
- * 0. Such an attacker is weaker than one who knows the law.
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_RANGE (more than 2^31
- * draws), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: that of tem_channel_create; or the draws. */
+ * each law as g, the expected share of y among all outputs. For other mechanisms it draws pairs of
+ * a word and its output, from a fixed seed, words by their expected shares, and learns from them as
+ * tem_learned_create does (tem_compare.h). Such an attacker may be weaker than one who knows the
+ * law.
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_MEMORY,
+ * TEM_ERR_CANCELLED. Cost: that of tem_channel_create; or the laws of all words, three times; or
+ * the draws and a pass over all pairs of words. */
 TEM_API tem_status tem_attack_create(const tem_mechanism *mechanism,
                                      const tem_attack_options *options, const tem_run *run,
                                      tem_attack **attack, tem_error *error);
+
+/* The same for the output of a program that tem does not have, which learns it from pairs of a word
+ * and its output: released text whose original is known, such as a public text that the attacker
+ * has run that program on.
+ *   words     `count` ids, at least 1; TEM_NO_WORD: a word that the model does not have
+ *   outputs   `count` ids, those of the words that the program gave out for them
+ * Every word of the model counts as a possible output, also one that the model excludes. The
+ * attack needs the model as long as it lives; options->pairs must be 0.
+ * Fails with TEM_ERR_ARGUMENT (also: an id out of range), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost:
+ * a pass over all pairs of words. */
+TEM_API tem_status tem_attack_create_from_pairs(const tem_model *model, const uint32_t *words,
+                                                const uint32_t *outputs, size_t count,
+                                                const tem_attack_options *options,
+                                                const tem_run *run, tem_attack **attack,
+                                                tem_error *error);
 TEM_API void tem_attack_free(tem_attack *attack);
 
 /* Writes the expected shares of all words of the model and, as the last number, of the unknown

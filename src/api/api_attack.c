@@ -1,6 +1,7 @@
 /* api_attack.c - n-gram models and attacks of tem_attack.h. */
 #include "api/learn_checks.h"
 #include "attack/attackers.h"
+#include "core/wilson.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -117,6 +118,24 @@ tem_status tem_attack_create(const tem_mechanism *mechanism, const tem_attack_op
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism and a place for the attack are needed");
     return attackers_create(mechanism, options, run, attack, error);
+}
+
+tem_status tem_attack_create_from_pairs(const tem_model *model, const uint32_t *words,
+                                        const uint32_t *outputs, size_t count,
+                                        const tem_attack_options *options, const tem_run *run,
+                                        tem_attack **attack, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    const tem_status status = check_attack_options(options, error);
+    if (status != TEM_OK)
+        return status;
+    if (model == NULL || words == NULL || outputs == NULL || count == 0 || attack == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, pairs and a place for the attack are needed");
+    if (count > UINT32_MAX || options->pairs != 0)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "at most 2^32 - 1 pairs, and no number of pairs to draw");
+    return attackers_create_from_pairs(model, words, outputs, count, options, run, attack, error);
 }
 
 void tem_attack_free(tem_attack *attack) {

@@ -56,7 +56,7 @@ void tem_learned_free(tem_learned *learned) {
 
 double tem_learned_probability(const tem_learned *learned, uint32_t word, uint32_t y) {
     return learned != NULL && word < learned->mechanism->count && y < learned->mechanism->count
-               ? learned_probability(learned, word, y)
+               ? learned_law_probability(&learned->law, word, y)
                : 0;
 }
 
@@ -66,7 +66,7 @@ uint32_t tem_learned_guess(const tem_learned *learned, uint32_t y) {
 }
 
 double tem_learned_smoothing(const tem_learned *learned) {
-    return learned == NULL ? NAN : learned->smoothing;
+    return learned == NULL ? NAN : learned->law.smoothing;
 }
 
 tem_status tem_learned_test(const tem_learned *learned, uint64_t pairs, uint64_t seed,

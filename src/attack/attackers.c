@@ -18,35 +18,71 @@ void attackers_free(tem_attack *attack) {
     core_free(attack);
 }
 
-static tem_status prepare(tem_attack *a, const tem_attack_options *options, const tem_run *run,
-                          tem_error *error) {
-    const uint32_t draws = options->draws == 0 ? TEM_ATTACK_DRAWS_DEFAULT : options->draws;
-    a->shares = core_alloc(a->words + (size_t)1, sizeof *a->shares);
-    if (a->shares == NULL)
-        return core_fail_memory(error);
-    const tem_status status =
-        expect_shares(a->mechanism->model, &options->expected, a->shares, error);
-    return status == TEM_OK
-               ? emission_create(a->mechanism, a->shares, draws, run, &a->emission, error)
-               : status;
+/* Makes an attack that has its shares, and no likelihoods yet. NULL after a failure. */
+static tem_attack *begin(const tem_model *model, const tem_attack_options *options,
+                         tem_status *status, tem_error *error) {
+    tem_attack *a = NULL;
+    if (options->ngram != NULL && options->ngram->model != model)
+        *status = core_fail(error, TEM_ERR_ARGUMENT, "the n-gram model belongs to another model");
+    else if ((a = core_alloc_zero(1, sizeof *a)) == NULL)
+        *status = core_fail_memory(error);
+    if (a == NULL)
+        return NULL;
+    *a = (tem_attack){.model = model,
+                      .ngram = options->ngram,
+                      .shares = core_alloc(model->words.count + (size_t)1, sizeof *a->shares),
+                      .words = model->words.count,
+                      .beam = options->beam == 0 ? TEM_BEAM_DEFAULT : options->beam};
+    *status = a->shares == NULL ? core_fail_memory(error)
+                                : expect_shares(model, &options->expected, a->shares, error);
+    if (*status == TEM_OK)
+        return a;
+    attackers_free(a);
+    return NULL;
 }
 
-tem_status attackers_create(const tem_mechanism *mechanism, const tem_attack_options *options,
-                            const tem_run *run, tem_attack **attack, tem_error *error) {
-    if (options->ngram != NULL && options->ngram->model != mechanism->model)
-        return core_fail(error, TEM_ERR_ARGUMENT, "the n-gram model belongs to another model");
-    tem_attack *a = core_alloc_zero(1, sizeof *a);
-    if (a == NULL)
-        return core_fail_memory(error);
-    *a = (tem_attack){.mechanism = mechanism,
-                      .ngram = options->ngram,
-                      .words = mechanism->count,
-                      .beam = options->beam == 0 ? TEM_BEAM_DEFAULT : options->beam};
-    const tem_status status = prepare(a, options, run, error);
+/* Hands the attack out, or frees it after a failure. */
+static tem_status end(tem_attack *a, tem_status status, tem_attack **attack) {
     if (status == TEM_OK)
         *attack = a;
     else
         attackers_free(a);
+    return status;
+}
+
+tem_status attackers_create(const tem_mechanism *mechanism, const tem_attack_options *options,
+                            const tem_run *run, tem_attack **attack, tem_error *error) {
+    const uint32_t pairs = options->pairs == 0 ? TEM_ATTACK_PAIRS_DEFAULT : options->pairs;
+    tem_status status = TEM_OK;
+    tem_attack *a = begin(mechanism->model, options, &status, error);
+    if (a == NULL)
+        return status;
+    return end(a, emission_create(mechanism, a->shares, pairs, run, &a->emission, error), attack);
+}
+
+/* Copies pairs of words of the model; refuses others. */
+static tem_status take_pairs(const tem_model *model, const uint32_t *words, const uint32_t *outputs,
+                             size_t count, drawn_pair *pairs, tem_error *error) {
+    const uint32_t all = model->words.count;
+    for (size_t i = 0; i < count; i++) {
+        if (outputs[i] >= all || (words[i] >= all && words[i] != TEM_NO_WORD))
+            return core_fail(error, TEM_ERR_ARGUMENT, "a word of a pair is none of the model");
+        pairs[i] = (drawn_pair){words[i], outputs[i]};
+    }
+    return TEM_OK;
+}
+
+tem_status attackers_create_from_pairs(const tem_model *model, const uint32_t *words,
+                                       const uint32_t *outputs, size_t count,
+                                       const tem_attack_options *options, const tem_run *run,
+                                       tem_attack **attack, tem_error *error) {
+    drawn_pair *pairs = core_alloc(count, sizeof *pairs);
+    tem_status status = pairs == NULL ? core_fail_memory(error)
+                                      : take_pairs(model, words, outputs, count, pairs, error);
+    tem_attack *a = status == TEM_OK ? begin(model, options, &status, error) : NULL;
+    if (a != NULL)
+        status = end(a, emission_by_pairs(model, pairs, count, run, &a->emission, error), attack);
+    core_free(pairs);
     return status;
 }
 
@@ -73,7 +109,7 @@ typedef struct guess_run {
 static tem_status nearest_other(const tem_attack *a, uint32_t y, uint32_t *nearest,
                                 tem_error *error) {
     tem_neighbours near = {0};
-    const tem_status status = neighbours_get(&a->mechanism->model->index, y, &near, error);
+    const tem_status status = neighbours_get(&a->model->index, y, &near, error);
     *nearest = TEM_NO_WORD;
     for (uint32_t i = 0; status == TEM_OK && i < near.count && *nearest == TEM_NO_WORD; i++)
         if (near.list[i].id != y)
@@ -275,15 +311,4 @@ tem_status attackers_candidates(const tem_attack *attack, uint32_t released, uin
     core_free(probabilities);
     core_free(all);
     return ready ? TEM_OK : core_fail_memory(error);
-}
-
-/* -------------------------------------------------------------- interval -- */
-
-void wilson_interval(uint64_t successes, uint64_t trials, double *low, double *high) {
-    static const double z = 1.959963984540054; /* 97.5 % of a normal distribution are below it */
-    const double n = (double)trials, share = trials == 0 ? 0 : (double)successes / n;
-    const double middle = share + z * z / (2 * n), divisor = 1 + z * z / n;
-    const double reach = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-    *low = trials == 0 || successes == 0 ? 0 : (middle - reach) / divisor;
-    *high = trials == 0 || successes == trials ? 1 : (middle + reach) / divisor;
 }

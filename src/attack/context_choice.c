@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/status.h"
+#include "core/wilson.h"
 #include "rng/rng.h"
 
 #include <math.h>

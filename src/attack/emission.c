@@ -8,6 +8,13 @@
 
 #include <math.h>
 
+/* What somebody has learned from pairs. */
+typedef struct learning {
+    uint32_t *outputs; /* 0: the word is never an output; else 1. NULL: all 1 */
+    profile profile;
+    learned_law law;
+} learning;
+
 /* P(y | input) of one output y, less what every output has (emission.base). The pairs of an output
  * lie one after the other. */
 typedef struct likely_pair {
@@ -15,13 +22,15 @@ typedef struct likely_pair {
     float value;
 } likely_pair;
 
-/* Without an exponential law, P(y | w) = base(w) g(y) + the value of the pair (w, y), if there is
- * one. */
+/* One source of likelihoods: `channel`, `learned`, or else rows, of which P(y | w) = base(w) g(y) +
+ * the value of the pair (w, y), if there is one. */
 struct emission {
-    const tem_mechanism *mechanism;
+    const tem_model *model;
     uint32_t words;
+    bool squares_fit; /* of the space */
 
-    tem_channel *channel; /* the exponential law; NULL: pairs */
+    tem_channel *channel; /* the exponential law */
+    learning *learned;
 
     uint64_t *starts; /* per output: its pairs are starts[y] to starts[y + 1] - 1 */
     likely_pair *pairs;
@@ -33,13 +42,13 @@ struct emission {
 
 /* The distances of all words from y. Roots of many squares at once take a third of the time. */
 static void find_distances(const emission *e, uint32_t y, tem_dist *out) {
-    const space *s = &e->mechanism->model->space;
-    if (!squares_have_products(&e->channel->squares)) {
+    const space *s = &e->model->space;
+    if (!e->squares_fit) {
         space_distances(s, y, 0, e->words, out);
         return;
     }
     for (uint32_t w = 0; w < e->words; w++)
-        out[w] = (uint32_t)space_raw(s, y, w); /* below 2^32: squares.h */
+        out[w] = (uint32_t)space_raw(s, y, w);
     space_distances_of_squares(s, out, e->words, out);
 }
 
@@ -53,148 +62,64 @@ static void likelihoods_by_law(const emission *e, emission_room *room, uint32_t 
     out[e->words] = weight / channel_weight_sum(c);
 }
 
-/* --------------------------------------------------------------- pairs -- */
+/* ------------------------------------------------------------- learned -- */
 
-/* Draws are made in groups of inputs, one group per item of a loop on threads. Each group has its
- * own random stream, so the result does not depend on the threads. */
-enum { INPUTS_A_GROUP = 64 };
-static const uint64_t draw_seed = 20260101;
-
-typedef struct emission_drawing {
-    const tem_mechanism *mechanism;
-    uint32_t *drawn;  /* per input: its draws */
-    uint64_t *firsts; /* per input: the place of its first draw in `outputs` */
-    uint32_t *outputs;
-    uint32_t inputs;
-    atomic_int failure; /* a tem_status */
-} emission_drawing;
-
-static void draw_group(void *context, uint64_t item, unsigned thread) {
-    emission_drawing *d = context;
-    tem_rng rng;
-    (void)thread;
-    rng_init_seeded(&rng, draw_seed, item);
-    const uint64_t first = item * INPUTS_A_GROUP;
-    for (uint64_t i = first; i < first + INPUTS_A_GROUP && i < d->inputs; i++) {
-        uint32_t *outputs = d->outputs + d->firsts[i];
-        const uint32_t word = i == d->mechanism->count ? TEM_NO_WORD : (uint32_t)i;
-        for (uint32_t k = 0; k < d->drawn[i]; k++)
-            outputs[k] = word;
-        if (core_task_stopped() || atomic_load(&d->failure) != TEM_OK)
-            break;
-        const tem_status status =
-            mechanism_draw(d->mechanism, &rng, outputs, outputs, d->drawn[i], NULL);
-        if (status != TEM_OK)
-            atomic_store(&d->failure, (int)status);
-    }
-    rng_wipe(&rng);
+static void likelihoods_as_learned(const emission *e, emission_room *room, uint32_t y,
+                                   double *out) {
+    find_distances(e, y, room->distances);
+    learned_law_column(&e->learned->law, y, room->distances, out);
 }
 
-/* Sorts the draws by output: counts per output, then places. Equal pairs become one. */
-static tem_status gather_pairs(emission *e, const emission_drawing *d, uint64_t total,
-                               tem_error *error) {
-    uint64_t kept = 0;
-    for (uint64_t k = 0; k < total; k++)
-        e->starts[d->outputs[k] + (uint64_t)1]++;
-    for (uint32_t y = 0; y < e->words; y++) {
-        e->marginals[y] = ((double)e->starts[y + 1] + 1) / ((double)total + (double)e->words);
-        e->starts[y + 1] += e->starts[y];
-    }
-    uint64_t *next = core_alloc(e->words, sizeof *next);
-    e->pairs = core_alloc(total, sizeof *e->pairs);
-    if (next == NULL || e->pairs == NULL) {
-        core_free(next);
-        return core_fail_memory(error);
-    }
-    memcpy(next, e->starts, e->words * sizeof *next);
-    for (uint32_t i = 0; i < d->inputs; i++)
-        for (uint32_t k = 0; k < d->drawn[i]; k++) {
-            const uint32_t y = d->outputs[d->firsts[i] + k];
-            if (next[y] > e->starts[y] && e->pairs[next[y] - 1].input == i)
-                e->pairs[next[y] - 1].value++; /* exact: counts are below 2^24 */
-            else
-                e->pairs[next[y]++] = (likely_pair){i, 1};
-        }
-    for (uint32_t y = 0; y < e->words; y++) { /* closes the gaps that equal pairs leave */
-        const uint64_t first = e->starts[y], count = next[y] - first;
-        memmove(e->pairs + kept, e->pairs + first, count * sizeof *e->pairs);
-        e->starts[y] = kept;
-        kept += count;
-    }
-    e->starts[e->words] = kept;
-    for (uint64_t k = 0; k < kept; k++)
-        e->pairs[k].value = (float)(e->pairs[k].value * e->base[e->pairs[k].input]);
-    core_free(next);
-    return TEM_OK;
+static void learning_free(learning *l) {
+    if (l == NULL)
+        return;
+    learned_law_free(&l->law);
+    profile_free(&l->profile);
+    core_free(l->outputs);
+    core_free(l);
 }
 
-static void likelihoods_by_pairs(const emission *e, uint32_t y, double *out) {
+/* Learns from the pairs, which it sorts. l->outputs is set. */
+static tem_status learn(learning *l, const tem_model *model, drawn_pair *pairs, uint64_t count,
+                        const tem_run *run, tem_error *error) {
+    const tem_status status = profile_make(&model->space, l->outputs, run, &l->profile, error);
+    return status == TEM_OK ? learned_law_make(&model->space, &l->profile, l->outputs, pairs, count,
+                                               0, &l->law, error)
+                            : status;
+}
+
+/* Draws pairs and learns from them. */
+static tem_status learn_by_drawing(learning *l, const tem_mechanism *mechanism,
+                                   const double *shares, uint64_t count, const tem_run *run,
+                                   tem_error *error) {
+    static const uint64_t seed = 20260101;
+    drawn_pair *pairs = core_alloc(count, sizeof *pairs);
+    tem_status status = pairs == NULL ? core_fail_memory(error)
+                                      : drawn_pairs_make(mechanism, shares, true, PAIRS_TO_LEARN,
+                                                         seed, count, run, pairs, error);
+    if (status == TEM_OK)
+        status = model_output_weights(mechanism->model, NULL, &l->outputs, error);
+    if (status == TEM_OK)
+        status = learn(l, mechanism->model, pairs, count, run, error);
+    core_free(pairs);
+    return status;
+}
+
+/* ----------------------------------------------------------------- rows -- */
+
+static void likelihoods_by_rows(const emission *e, uint32_t y, double *out) {
     for (uint32_t w = 0; w <= e->words; w++)
         out[w] = e->base[w] * e->marginals[y];
     for (uint64_t k = e->starts[y]; k < e->starts[y + 1]; k++)
         out[e->pairs[k].input] += (double)e->pairs[k].value;
 }
 
-static bool allocate_pairs(emission *e) {
+static bool allocate_rows(emission *e) {
     e->starts = core_alloc_zero(e->words + (size_t)2, sizeof *e->starts);
     e->base = core_alloc(e->words + (size_t)1, sizeof *e->base);
     e->marginals = core_alloc_zero(e->words + (size_t)1, sizeof *e->marginals);
     return e->starts != NULL && e->base != NULL && e->marginals != NULL;
 }
-
-/* How many draws each input gets, and where they begin. Returns their sum. */
-static uint64_t share_out(emission *e, const double *shares, uint32_t draws, emission_drawing *d) {
-    static const double more_most = 1 << 23;
-    uint64_t total = 0;
-    for (uint32_t i = 0; i <= e->words; i++) {
-        const double more = round(shares[i] * draws * (e->words + 1.0));
-        d->firsts[i] = total;
-        d->drawn[i] = draws + (uint32_t)fmin(more, more_most);
-        e->base[i] = 1 / (d->drawn[i] + 1.0);
-        total += d->drawn[i];
-    }
-    return total;
-}
-
-static tem_status draw_all(emission *e, emission_drawing *d, uint64_t total, const tem_run *run,
-                           tem_error *error) {
-    const uint64_t groups = (e->words + (uint64_t)INPUTS_A_GROUP) / INPUTS_A_GROUP;
-    tem_status status =
-        core_parallel(run, "drawing for the attacker", groups, draw_group, d, error);
-    if (status == TEM_OK && atomic_load(&d->failure) != TEM_OK)
-        status = core_fail(error, (tem_status)atomic_load(&d->failure),
-                           "drawing for the attacker failed");
-    return status == TEM_OK ? gather_pairs(e, d, total, error) : status;
-}
-
-static tem_status count_draws(emission *e, const double *shares, uint32_t draws, const tem_run *run,
-                              tem_error *error) {
-    static const uint64_t draws_most = (uint64_t)1 << 31;
-    const uint32_t inputs = e->words + 1;
-    emission_drawing d = {.mechanism = e->mechanism,
-                          .drawn = core_alloc(inputs, sizeof *d.drawn),
-                          .firsts = core_alloc(inputs, sizeof *d.firsts),
-                          .inputs = inputs};
-    tem_status status = TEM_OK;
-    uint64_t total = 0;
-    if (!allocate_pairs(e) || d.drawn == NULL || d.firsts == NULL)
-        status = core_fail_memory(error);
-    if (status == TEM_OK) {
-        total = share_out(e, shares, draws, &d);
-        if (total > draws_most)
-            status = core_fail(error, TEM_ERR_RANGE, "more than 2^31 draws for the attacker");
-    }
-    if (status == TEM_OK) {
-        d.outputs = core_alloc(total, sizeof *d.outputs);
-        status = d.outputs == NULL ? core_fail_memory(error) : draw_all(e, &d, total, run, error);
-    }
-    core_free(d.outputs);
-    core_free(d.firsts);
-    core_free(d.drawn);
-    return status;
-}
-
-/* ----------------------------------------------------------------- rows -- */
 
 /* All rows would take 9 GB for the default model. So tem keeps the probabilities above a cutoff,
  * and shares out the rest of a row by g. The cutoff is the least of these for which at most
@@ -322,7 +247,7 @@ static tem_status keep_rows(emission *e, emission_row *row, const void *state, c
                      .rows = core_alloc(threads, e->words * sizeof *r.rows),
                      .totals = core_alloc_zero(threads, e->words * sizeof *r.totals),
                      .places = core_alloc_zero(e->words, sizeof *r.places)};
-    const bool ready = allocate_pairs(e) && r.rows != NULL && r.totals != NULL && r.places != NULL;
+    const bool ready = allocate_rows(e) && r.rows != NULL && r.totals != NULL && r.places != NULL;
     const tem_status status = ready ? read_law(&r, threads, run, error) : core_fail_memory(error);
     core_free(r.places);
     core_free(r.totals);
@@ -332,10 +257,12 @@ static tem_status keep_rows(emission *e, emission_row *row, const void *state, c
 
 /* -------------------------------------------------------------- object -- */
 
-static emission *make(const tem_mechanism *mechanism) {
+static emission *make(const tem_model *model) {
     emission *e = core_alloc_zero(1, sizeof *e);
     if (e != NULL)
-        *e = (emission){.mechanism = mechanism, .words = mechanism->count};
+        *e = (emission){.model = model,
+                        .words = model->words.count,
+                        .squares_fit = squares_fit(&model->space, space_reach(&model->space))};
     return e;
 }
 
@@ -346,15 +273,13 @@ void emission_free(emission *e) {
     core_free(e->base);
     core_free(e->pairs);
     core_free(e->starts);
+    learning_free(e->learned);
     channel_free(e->channel);
     core_free(e);
 }
 
-tem_status emission_by_draws(const tem_mechanism *mechanism, const double *shares, uint32_t draws,
-                             const tem_run *run, emission **out, tem_error *error) {
-    emission *e = make(mechanism);
-    const tem_status status =
-        e == NULL ? core_fail_memory(error) : count_draws(e, shares, draws, run, error);
+/* Hands the object out, or frees it after a failure. */
+static tem_status hand_out(emission *e, tem_status status, emission **out) {
     if (status == TEM_OK)
         *out = e;
     else
@@ -362,17 +287,38 @@ tem_status emission_by_draws(const tem_mechanism *mechanism, const double *share
     return status;
 }
 
-tem_status emission_by_rows(const tem_mechanism *mechanism, emission_row *row, const void *state,
+/* Makes an emission that will learn. NULL: no memory. */
+static emission *make_learner(const tem_model *model) {
+    emission *e = make(model);
+    if (e != NULL && (e->learned = core_alloc_zero(1, sizeof *e->learned)) == NULL) {
+        emission_free(e);
+        e = NULL;
+    }
+    return e;
+}
+
+tem_status emission_by_drawing(const tem_mechanism *mechanism, const double *shares, uint64_t pairs,
+                               const tem_run *run, emission **out, tem_error *error) {
+    emission *e = make_learner(mechanism->model);
+    return e == NULL
+               ? core_fail_memory(error)
+               : hand_out(e, learn_by_drawing(e->learned, mechanism, shares, pairs, run, error),
+                          out);
+}
+
+tem_status emission_by_pairs(const tem_model *model, drawn_pair *pairs, uint64_t count,
+                             const tem_run *run, emission **out, tem_error *error) {
+    emission *e = make_learner(model);
+    return e == NULL ? core_fail_memory(error)
+                     : hand_out(e, learn(e->learned, model, pairs, count, run, error), out);
+}
+
+tem_status emission_by_rows(const tem_model *model, emission_row *row, const void *state,
                             const double *shares, const tem_run *run, emission **out,
                             tem_error *error) {
-    emission *e = make(mechanism);
-    const tem_status status =
-        e == NULL ? core_fail_memory(error) : keep_rows(e, row, state, shares, run, error);
-    if (status == TEM_OK)
-        *out = e;
-    else
-        emission_free(e);
-    return status;
+    emission *e = make(model);
+    return e == NULL ? core_fail_memory(error)
+                     : hand_out(e, keep_rows(e, row, state, shares, run, error), out);
 }
 
 /* The row of a mechanism with its map. */
@@ -381,20 +327,15 @@ static tem_status row_of(const void *mechanism, uint32_t word, double *probabili
     return mechanism_row(mechanism, word, probabilities, error);
 }
 
-tem_status emission_create(const tem_mechanism *mechanism, const double *shares, uint32_t draws,
+tem_status emission_create(const tem_mechanism *mechanism, const double *shares, uint64_t pairs,
                            const tem_run *run, emission **out, tem_error *error) {
     if (mechanism_exponential(mechanism) == NULL && mechanism->ops->properties.law_digits > 0)
-        return emission_by_rows(mechanism, row_of, mechanism, shares, run, out, error);
+        return emission_by_rows(mechanism->model, row_of, mechanism, shares, run, out, error);
     if (mechanism_exponential(mechanism) == NULL)
-        return emission_by_draws(mechanism, shares, draws, run, out, error);
-    emission *e = make(mechanism);
-    const tem_status status =
-        e == NULL ? core_fail_memory(error) : channel_create(mechanism, run, &e->channel, error);
-    if (status == TEM_OK)
-        *out = e;
-    else
-        emission_free(e);
-    return status;
+        return emission_by_drawing(mechanism, shares, pairs, run, out, error);
+    emission *e = make(mechanism->model);
+    return e == NULL ? core_fail_memory(error)
+                     : hand_out(e, channel_create(mechanism, run, &e->channel, error), out);
 }
 
 bool emission_room_init(emission_room *room, const emission *e) {
@@ -407,13 +348,17 @@ void emission_room_free(emission_room *room) {
 }
 
 bool emission_has(const emission *e, uint32_t y) {
-    return e->channel == NULL ? !model_is_excluded(e->mechanism->model, y)
-                              : weights_at(e->channel->weights, y) > 0;
+    if (e->channel != NULL)
+        return weights_at(e->channel->weights, y) > 0;
+    return e->learned != NULL ? learned_law_is_output(&e->learned->law, y)
+                              : !model_is_excluded(e->model, y);
 }
 
 void emission_likelihoods(const emission *e, emission_room *room, uint32_t y, double *out) {
     if (e->channel != NULL)
         likelihoods_by_law(e, room, y, out);
+    else if (e->learned != NULL)
+        likelihoods_as_learned(e, room, y, out);
     else
-        likelihoods_by_pairs(e, y, out);
+        likelihoods_by_rows(e, y, out);
 }

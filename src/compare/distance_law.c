@@ -226,7 +226,7 @@ static void count_pairs(law_fit *fit, const space *s, const drawn_pair *pairs, u
                         uint32_t *points) {
     uint64_t others = 0;
     for (uint64_t i = 0; i < count; i++)
-        if (pairs[i].word != pairs[i].output)
+        if (pairs[i].word != TEM_NO_WORD && pairs[i].word != pairs[i].output)
             points[others++] =
                 space_distance(s, pairs[i].word, pairs[i].output) / fit->profile->step;
     place_knots(fit, points, others);
@@ -234,14 +234,15 @@ static void count_pairs(law_fit *fit, const space *s, const drawn_pair *pairs, u
     for (uint64_t i = 0; i < count; i++)
         if (pairs[i].word == pairs[i].output)
             fit->observed[SELF]++;
-        else
+        else if (pairs[i].word != TEM_NO_WORD)
             observe(fit,
                     (double)space_distance(s, pairs[i].word, pairs[i].output) / fit->profile->step);
 }
 
 static void count_words(law_fit *fit, const drawn_pair *pairs, uint64_t count, double *by_word) {
     for (uint64_t i = 0; i < count; i++)
-        by_word[pairs[i].word]++;
+        if (pairs[i].word != TEM_NO_WORD)
+            by_word[pairs[i].word]++;
     for (uint32_t word = 0; word < fit->profile->count; word++)
         if (by_word[word] > 0) {
             fit->words[fit->word_count] = word;

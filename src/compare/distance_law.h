@@ -27,7 +27,8 @@ typedef struct distance_law {
     double most_from[PROFILE_POINTS]; /* the largest of `at` from this point on */
 } distance_law;
 
-/* Learns the law from `count` pairs. TEM_ERR_MEMORY. */
+/* Learns the law from `count` pairs; those of unknown words (TEM_NO_WORD) tell nothing about it.
+ * TEM_ERR_MEMORY. */
 tem_status distance_law_learn(const space *s, const profile *known, const uint32_t *outputs,
                               const drawn_pair *pairs, uint64_t count, distance_law *out,
                               tem_error *error);

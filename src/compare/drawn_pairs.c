@@ -1,4 +1,4 @@
-/* drawn_pairs.c - draws words by a prior, and their outputs. */
+/* drawn_pairs.c - draws words by their shares, and their outputs. */
 #include "compare/drawn_pairs.h"
 
 #include "core/memory.h"
@@ -11,7 +11,8 @@ enum { BLOCK = 128 };
 
 typedef struct pair_drawing {
     const tem_mechanism *mechanism;
-    const double *sums; /* sums[w]: how likely a word up to w is */
+    const double *sums; /* sums[w]: the share of the words up to w */
+    uint32_t inputs;    /* the number of sums */
     pairs_purpose purpose;
     uint64_t seed, count;
     drawn_pair *pairs;
@@ -22,7 +23,7 @@ typedef struct pair_drawing {
 /* The least word whose sum reaches x times the last sum; x is above 0, so no word with the
  * probability 0 is drawn. */
 static uint32_t word_at(const pair_drawing *d, double x) {
-    uint32_t low = 0, high = d->mechanism->count - 1;
+    uint32_t low = 0, high = d->inputs - 1;
     const double wanted = x * d->sums[high];
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -31,7 +32,7 @@ static uint32_t word_at(const pair_drawing *d, double x) {
         else
             low = middle + 1;
     }
-    return low;
+    return low == d->mechanism->count ? TEM_NO_WORD : low;
 }
 
 static void draw_block(void *context, uint64_t item, unsigned thread) {
@@ -53,10 +54,10 @@ static void draw_block(void *context, uint64_t item, unsigned thread) {
         d->pairs[first + i] = (drawn_pair){words[i], outputs[i]};
 }
 
-static double *add_up(const tem_prior *prior) {
-    double *sums = core_alloc(prior->count, sizeof *sums), sum = 0;
-    for (uint32_t w = 0; sums != NULL && w < prior->count; w++)
-        sums[w] = sum += prior->frequencies[w];
+static double *add_up(const double *shares, uint32_t count) {
+    double *sums = core_alloc(count, sizeof *sums), sum = 0;
+    for (uint32_t w = 0; sums != NULL && w < count; w++)
+        sums[w] = sum += shares[w];
     return sums;
 }
 
@@ -70,13 +71,15 @@ static tem_status first_failure(const pair_drawing *d, unsigned threads, tem_err
     return TEM_OK;
 }
 
-tem_status drawn_pairs_make(const tem_mechanism *mechanism, const tem_prior *prior,
+tem_status drawn_pairs_make(const tem_mechanism *mechanism, const double *shares, bool unknown,
                             pairs_purpose purpose, uint64_t seed, uint64_t count,
                             const tem_run *run, drawn_pair *pairs, tem_error *error) {
     const unsigned threads = core_thread_count(run);
-    double *sums = add_up(prior);
+    const uint32_t inputs = mechanism->count + (unknown ? 1 : 0);
+    double *sums = add_up(shares, inputs);
     pair_drawing d = {.mechanism = mechanism,
                       .sums = sums,
+                      .inputs = inputs,
                       .purpose = purpose,
                       .seed = seed,
                       .count = count,

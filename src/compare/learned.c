@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
+#include "core/wilson.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,86 +17,10 @@
 void learned_free(tem_learned *l) {
     if (l == NULL)
         return;
-    core_free(l->starts);
-    core_free(l->seen);
     core_free(l->by_gain);
     core_free(l->gains);
-    core_free(l->drawn);
-    core_free(l->totals);
+    learned_law_free(&l->law);
     core_free(l);
-}
-
-/* ---- counting ---- */
-
-static int compare_pairs(const void *a, const void *b) {
-    const drawn_pair *x = a, *y = b;
-    if (x->output != y->output)
-        return x->output < y->output ? -1 : 1;
-    return (x->word > y->word) - (x->word < y->word);
-}
-
-/* Sorts the pairs and counts equal ones. */
-static tem_status count_seen(tem_learned *l, drawn_pair *pairs, uint64_t count, tem_error *error) {
-    const uint32_t words = l->mechanism->count;
-    l->seen = core_alloc(count, sizeof *l->seen);
-    l->starts = core_alloc_zero(words + (size_t)1, sizeof *l->starts);
-    l->drawn = core_alloc_zero(words, sizeof *l->drawn);
-    if (l->seen == NULL || l->starts == NULL || l->drawn == NULL)
-        return core_fail_memory(error);
-    qsort(pairs, count, sizeof *pairs, compare_pairs);
-    for (uint64_t i = 0; i < count; i++) {
-        l->drawn[pairs[i].word]++;
-        if (i > 0 && compare_pairs(&pairs[i - 1], &pairs[i]) == 0) {
-            l->seen[l->seen_count - 1].count++;
-            continue;
-        }
-        l->seen[l->seen_count++] = (seen_pair){pairs[i].word, pairs[i].output, 1};
-        l->starts[pairs[i].output + 1]++;
-    }
-    for (uint32_t y = 0; y < words; y++)
-        l->starts[y + 1] += l->starts[y];
-    return TEM_OK;
-}
-
-/* f of a word and an output. */
-static double weight_of(const tem_learned *l, uint32_t word, uint32_t y) {
-    if (word == y)
-        return distance_law_self(&l->law, y);
-    const uint32_t *outputs = l->accountant->weights;
-    if (outputs != NULL && outputs[y] == 0)
-        return 0;
-    return distance_law_at(&l->law, space_distance(&l->mechanism->model->space, word, y));
-}
-
-/* ---- smoothing ---- */
-
-/* How likely the pairs are if each is predicted from all others, for one k. */
-static double predict(const tem_learned *l, const double *model, double k) {
-    double sum = 0;
-    for (uint64_t i = 0; i < l->seen_count; i++) {
-        const seen_pair *p = &l->seen[i];
-        sum += p->count * (log(p->count - 1 + k * model[i]) - log(l->drawn[p->word] - 1 + k));
-    }
-    return sum;
-}
-
-/* Sets k to the power of sqrt(10) that predicts best. */
-static tem_status choose_smoothing(tem_learned *l, tem_error *error) {
-    double *model = core_alloc(l->seen_count, sizeof *model), best = -INFINITY;
-    if (model == NULL)
-        return core_fail_memory(error);
-    for (uint64_t i = 0; i < l->seen_count; i++)
-        model[i] = fmax(
-            weight_of(l, l->seen[i].word, l->seen[i].output) / l->totals[l->seen[i].word], 1e-300);
-    for (int power = -4; power <= 16; power++) {
-        const double k = pow(10, power / 2.0), value = predict(l, model, k);
-        if (value > best) {
-            best = value;
-            l->smoothing = k;
-        }
-    }
-    core_free(model);
-    return TEM_OK;
 }
 
 /* ---- learning ---- */
@@ -110,9 +35,10 @@ static int compare_by_gain(const void *a, const void *b, void *context) {
 
 static void order_words(tem_learned *l) {
     const uint32_t words = l->mechanism->count;
+    const learned_law *law = &l->law;
     for (uint32_t w = 0; w < words; w++) {
-        const double part = l->smoothing / (l->drawn[w] + l->smoothing);
-        l->gains[w] = l->totals[w] > 0 ? l->prior->frequencies[w] * part / l->totals[w] : 0;
+        const double part = law->smoothing / (law->drawn[w] + law->smoothing);
+        l->gains[w] = law->totals[w] > 0 ? l->prior->frequencies[w] * part / law->totals[w] : 0;
         l->by_gain[w] = w;
     }
     qsort_r(l->by_gain, words, sizeof *l->by_gain, compare_by_gain, l->gains);
@@ -122,20 +48,13 @@ static tem_status learn(tem_learned *l, const tem_learned_options *options, draw
                         uint64_t count, tem_error *error) {
     const uint32_t words = l->mechanism->count;
     const tem_accountant *a = l->accountant;
-    l->totals = core_alloc(words, sizeof *l->totals);
     l->gains = core_alloc(words, sizeof *l->gains);
     l->by_gain = core_alloc(words, sizeof *l->by_gain);
-    if (l->totals == NULL || l->gains == NULL || l->by_gain == NULL)
+    if (l->gains == NULL || l->by_gain == NULL)
         return core_fail_memory(error);
-    tem_status status =
-        distance_law_learn(&a->model->space, &a->profile, a->weights, pairs, count, &l->law, error);
-    if (status == TEM_OK)
-        status = count_seen(l, pairs, count, error);
-    for (uint32_t w = 0; w < words && status == TEM_OK; w++)
-        l->totals[w] = distance_law_total(&l->law, w);
-    l->smoothing = options == NULL ? 0 : options->smoothing;
-    if (status == TEM_OK && !(l->smoothing > 0))
-        status = choose_smoothing(l, error);
+    const tem_status status =
+        learned_law_make(&a->model->space, &a->profile, a->weights, pairs, count,
+                         options == NULL ? 0 : options->smoothing, &l->law, error);
     if (status == TEM_OK)
         order_words(l);
     return status;
@@ -151,7 +70,7 @@ tem_status learned_create(const tem_accountant *accountant, const tem_mechanism 
     tem_status status = l == NULL || pairs == NULL ? core_fail_memory(error) : TEM_OK;
     if (status == TEM_OK) {
         *l = (tem_learned){.accountant = accountant, .mechanism = mechanism, .prior = prior};
-        status = drawn_pairs_make(mechanism, prior, PAIRS_TO_LEARN,
+        status = drawn_pairs_make(mechanism, prior->frequencies, false, PAIRS_TO_LEARN,
                                   options == NULL ? 0 : options->seed, count, run, pairs, error);
     }
     if (status == TEM_OK)
@@ -165,19 +84,6 @@ tem_status learned_create(const tem_accountant *accountant, const tem_mechanism 
 }
 
 /* ---- guessing ---- */
-
-static double probability_of(const tem_learned *l, uint32_t word, uint32_t y, uint32_t count) {
-    const double model = l->totals[word] > 0 ? weight_of(l, word, y) / l->totals[word] : 0;
-    return (count + l->smoothing * model) / (l->drawn[word] + l->smoothing);
-}
-
-double learned_probability(const tem_learned *l, uint32_t word, uint32_t y) {
-    uint32_t count = 0;
-    for (uint64_t i = l->starts[y]; i < l->starts[y + 1]; i++)
-        if (l->seen[i].word == word)
-            count = l->seen[i].count;
-    return probability_of(l, word, y, count);
-}
 
 /* The best word so far. */
 typedef struct guessed_word {
@@ -194,22 +100,24 @@ static void offer(guessed_word *best, uint32_t word, double value) {
  * other loops offer it again. */
 uint32_t learned_guess(const tem_learned *l, uint32_t y) {
     const tem_model *model = l->mechanism->model;
+    const learned_law *law = &l->law;
     guessed_word best = {0, TEM_NO_WORD};
     tem_neighbours near = {0};
-    for (uint64_t i = l->starts[y]; i < l->starts[y + 1]; i++)
-        offer(&best, l->seen[i].word,
-              l->prior->frequencies[l->seen[i].word] *
-                  probability_of(l, l->seen[i].word, y, l->seen[i].count));
-    offer(&best, y, l->gains[y] * weight_of(l, y, y));
+    for (uint64_t i = law->starts[y]; i < law->starts[y + 1]; i++)
+        offer(&best, law->seen[i].word,
+              l->prior->frequencies[law->seen[i].word] *
+                  learned_law_with_count(law, law->seen[i].word, y, law->seen[i].count));
+    offer(&best, y, l->gains[y] * learned_law_weight(law, y, y));
     tem_dist bound = 0;
     if (neighbours_get(&model->index, y, &near, NULL) == TEM_OK) {
         bound = near.bound;
         for (uint32_t i = 0; i < near.count; i++)
             if (near.list[i].id != y)
                 offer(&best, near.list[i].id,
-                      l->gains[near.list[i].id] * distance_law_at(&l->law, near.list[i].distance));
+                      l->gains[near.list[i].id] *
+                          distance_law_at(&law->distance, near.list[i].distance));
     }
-    const double most = bound == UINT32_MAX ? 0 : distance_law_most(&l->law, bound);
+    const double most = bound == UINT32_MAX ? 0 : distance_law_most(&law->distance, bound);
     for (uint32_t i = 0; i < model->words.count; i++) {
         const uint32_t word = l->by_gain[i];
         if (l->gains[word] * most <= best.value)
@@ -217,20 +125,12 @@ uint32_t learned_guess(const tem_learned *l, uint32_t y) {
         if (word != y)
             offer(&best, word,
                   l->gains[word] *
-                      distance_law_at(&l->law, space_distance(&model->space, word, y)));
+                      distance_law_at(&law->distance, space_distance(&model->space, word, y)));
     }
     return best.word;
 }
 
 /* ---- testing ---- */
-
-void learned_interval(uint64_t right, uint64_t pairs, double *low, double *high) {
-    const double z = 1.959963984540054, n = (double)pairs, p = (double)right / n;
-    const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
-    const double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    *low = fmax(middle - half, 0);
-    *high = fmin(middle + half, 1);
-}
 
 typedef struct guess_pass {
     const tem_learned *learned;
@@ -290,7 +190,7 @@ static void score_pairs(const tem_learned *l, const drawn_pair *pairs, uint64_t 
         cosines += cosine_of(s, &pairs[i]);
     }
     made.guess = (double)made.right / (double)count;
-    learned_interval(made.right, count, &made.low, &made.high);
+    wilson_interval(made.right, count, &made.low, &made.high);
     made.self = (double)same / (double)count;
     made.distance_mean = distances / (double)count / TEM_DIST_ONE;
     made.cosine_mean = cosines / (double)count;
@@ -303,8 +203,8 @@ tem_status learned_test(const tem_learned *l, uint64_t count, uint64_t seed, con
     uint32_t *guesses = core_alloc(l->mechanism->count, sizeof *guesses);
     tem_status status = pairs == NULL || guesses == NULL
                             ? core_fail_memory(error)
-                            : drawn_pairs_make(l->mechanism, l->prior, PAIRS_TO_TEST, seed, count,
-                                               run, pairs, error);
+                            : drawn_pairs_make(l->mechanism, l->prior->frequencies, false,
+                                               PAIRS_TO_TEST, seed, count, run, pairs, error);
     if (status == TEM_OK)
         status = guess_all(l, pairs, count, run, guesses, error);
     if (status == TEM_OK)

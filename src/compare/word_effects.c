@@ -210,12 +210,12 @@ typedef struct seen_sums {
 
 /* The law learned for a word is c g(y) with c = k / (count(w) + k), plus the counts. Its entropy is
  * that of c g, corrected where there are counts. */
-static word_effect effect_of(const tem_learned *l, uint32_t word, const seen_sums *seen) {
+static word_effect effect_of(const learned_law *l, uint32_t word, const seen_sums *seen) {
     const double c = l->smoothing / (l->drawn[word] + l->smoothing), z = l->totals[word];
     if (!(z > 0))
         return (word_effect){seen->self, exp(seen->entropy)};
-    const double model_entropy = log(z) - distance_law_log_sum(&l->law, word) / z;
-    const double self = c * distance_law_self(&l->law, word) / z;
+    const double model_entropy = log(z) - distance_law_log_sum(&l->distance, word) / z;
+    const double self = c * distance_law_self(&l->distance, word) / z;
     return (word_effect){self + seen->self, exp(c * (model_entropy - log(c)) + seen->entropy)};
 }
 
@@ -223,11 +223,11 @@ static double entropy_part(double p) {
     return p > 0 ? -p * log(p) : 0;
 }
 
-static void add_seen(const tem_learned *l, seen_sums *sums) {
+static void add_seen(const learned_law *l, seen_sums *sums) {
     for (uint64_t i = 0; i < l->seen_count; i++) {
         const seen_pair *p = &l->seen[i];
         const double counted = p->count / (l->drawn[p->word] + l->smoothing);
-        const double all = learned_probability(l, p->word, p->output);
+        const double all = learned_law_with_count(l, p->word, p->output, p->count);
         sums[p->word].entropy += entropy_part(all) - entropy_part(all - counted);
         sums[p->word].self += p->word == p->output ? counted : 0;
     }
@@ -240,9 +240,9 @@ tem_status learned_effects(const tem_learned *l, const tem_run *run, tem_effects
     word_effect *of = core_alloc(words, sizeof *of);
     tem_status status = sums == NULL || of == NULL ? core_fail_memory(error) : TEM_OK;
     if (status == TEM_OK)
-        add_seen(l, sums);
+        add_seen(&l->law, sums);
     for (uint32_t w = 0; w < words && status == TEM_OK; w++) {
-        of[w] = effect_of(l, w, &sums[w]);
+        of[w] = effect_of(&l->law, w, &sums[w]);
         if (w % 4096 == 0)
             status = core_progress(run, "estimating effects", w, words, error);
     }

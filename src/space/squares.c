@@ -26,12 +26,16 @@ static void pack_columns(squares *q) {
             }
 }
 
+bool squares_fit(const space *s, tem_dist reach) {
+    return s->metric->is_euclidean &&
+           space_square_of_distance(s->step_log2, reach) >> SQUARE_BITS == 0;
+}
+
 tem_status squares_init(squares *q, const space *s, tem_dist reach, tem_error *error) {
     *q = (squares){.space = s,
                    .pairs = (s->dimension + (size_t)1) / 2,
                    .blocks = (s->count + SQUARES_BLOCK - 1) / SQUARES_BLOCK};
-    if (!s->metric->is_euclidean ||
-        space_square_of_distance(s->step_log2, reach) >> SQUARE_BITS != 0)
+    if (!squares_fit(s, reach))
         return TEM_OK;
     const size_t words = (size_t)q->blocks * SQUARES_BLOCK;
     q->columns = core_alloc(words, q->pairs * 2 * sizeof *q->columns);

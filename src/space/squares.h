@@ -23,6 +23,10 @@ typedef struct squares {
     uint32_t *norms;  /* |x|^2 modulo 2^32 */
 } squares;
 
+/* Whether the squares of all distances of a space are below 2^32, so that 32 bits hold them.
+ * reach: no two words are farther apart. False for other metrics than the euclidean one. */
+bool squares_fit(const space *s, tem_dist reach);
+
 /* Prepares a space. reach: no two words are farther apart. Fails with TEM_ERR_MEMORY only. The
  * caller frees it with squares_free. */
 tem_status squares_init(squares *q, const space *s, tem_dist reach, tem_error *error);

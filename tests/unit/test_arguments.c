@@ -245,6 +245,20 @@ static void test_attack_calls(void **state) {
     REFUSED(tem_attack_create(mechanism, &no_prior, NULL, &none, error));
     REFUSED(tem_attack_create(mechanism, &wide, NULL, &none, error));
     REFUSED(tem_attack_create(mechanism, &options, NULL, NULL, error));
+    const uint32_t two[] = {0, 1}, none_of_these[] = {0, COUNT}, unknown[] = {0, TEM_NO_WORD};
+    const tem_attack_options drawing = {.expected = options.expected, .pairs = 5};
+    REFUSED(tem_attack_create_from_pairs(NULL, two, two, 2, &options, NULL, &none, error));
+    REFUSED(tem_attack_create_from_pairs(model, NULL, two, 2, &options, NULL, &none, error));
+    REFUSED(tem_attack_create_from_pairs(model, two, NULL, 2, &options, NULL, &none, error));
+    REFUSED(tem_attack_create_from_pairs(model, two, two, 0, &options, NULL, &none, error));
+    REFUSED(tem_attack_create_from_pairs(model, two, two, 2, NULL, NULL, &none, error));
+    REFUSED(tem_attack_create_from_pairs(model, two, two, 2, &drawing, NULL, &none, error));
+    REFUSED(tem_attack_create_from_pairs(model, two, two, 2, &options, NULL, NULL, error));
+    REFUSED(
+        tem_attack_create_from_pairs(model, none_of_these, two, 2, &options, NULL, &none, error));
+    REFUSED(
+        tem_attack_create_from_pairs(model, two, none_of_these, 2, &options, NULL, &none, error));
+    REFUSED(tem_attack_create_from_pairs(model, two, unknown, 2, &options, NULL, &none, error));
     assert_int_equal(tem_attack_create(mechanism, &options, NULL, &attack, NULL), TEM_OK);
     REFUSED(tem_attack_shares(NULL, numbers, error));
     REFUSED(tem_attack_shares(attack, NULL, error));
@@ -1288,6 +1302,9 @@ static void test_newer_attacks(void **state) {
     NEWER(run, tem_attack_create(mechanism, &options, &run, &none, error));
     NEWER(options, tem_attack_create(mechanism, &options, NULL, &none, error));
     NEWER(options.expected, tem_attack_create(mechanism, &options, NULL, &none, error));
+    NEWER(run, tem_attack_create_from_pairs(model, word, word, 1, &options, &run, &none, error));
+    NEWER(options,
+          tem_attack_create_from_pairs(model, word, word, 1, &options, NULL, &none, error));
     NEWER(run, tem_attack_guess(attack, TEM_ATTACKER_WORD, &d, &run, &guess, NULL, error));
     NEWER(d, tem_attack_guess(attack, TEM_ATTACKER_WORD, &d, NULL, &guess, NULL, error));
     NEWER(run, tem_attack_choose(model, &wish, &run, &answer, error));

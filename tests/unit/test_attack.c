@@ -635,7 +635,7 @@ static tem_status row_of(const void *context, uint32_t word, double *probabiliti
 
 static void test_likelihoods(void **state) {
     (void)state;
-    enum { DRAWS = 100000 };
+    enum { PAIRS = 400000 };
     small_channel s = small_channel_make(WORDS, (tem_mechanism_options){.epsilon = 1.5});
     double shares[WORDS + 1];
     emission *e = NULL;
@@ -643,23 +643,24 @@ static void test_likelihoods(void **state) {
     assert_int_equal(emission_create(s.mechanism, shares, 1, NULL, &e, NULL), TEM_OK);
     check_columns(e, &s, 1e-12);
     emission_free(e);
-    assert_int_equal(emission_by_rows(s.mechanism, row_of, &s, shares, NULL, &e, NULL), TEM_OK);
+    assert_int_equal(emission_by_rows(s.model, row_of, &s, shares, NULL, &e, NULL), TEM_OK);
     check_columns(e, &s, 1e-7);
     emission_free(e);
-    /* Each is within five deviations, 5 sqrt(0.25 / DRAWS); the draws are the same in each run. */
-    assert_int_equal(emission_by_draws(s.mechanism, shares, DRAWS, NULL, &e, NULL), TEM_OK);
-    check_columns(e, &s, 0.008);
+    /* Each input has more than a tenth of the pairs: five deviations are 5 sqrt(0.25 / 40,000). The
+     * pairs are the same in each run. */
+    assert_int_equal(emission_by_drawing(s.mechanism, shares, PAIRS, NULL, &e, NULL), TEM_OK);
+    check_columns(e, &s, 0.0125);
     emission_free(e);
     small_channel_free(&s);
 }
 
-/* Madlib has no law: the attack draws, the same for any number of threads. */
+/* Madlib has no law: the attack learns from pairs, the same for any number of threads. */
 static void test_mechanism_without_law(void **state) {
     (void)state;
     small_channel s = small_channel_make(WORDS, (tem_mechanism_options){.epsilon = 1.5});
     tem_mechanism *noise =
         mechanism_of(s.model, (tem_mechanism_options){.mechanism = "madlib", .epsilon = 6});
-    const tem_attack_options options = {.expected = expect_unknown(&s, 0), .draws = 1000};
+    const tem_attack_options options = {.expected = expect_unknown(&s, 0), .pairs = 5000};
     uint32_t released[WORDS], guesses[2][WORDS];
     double success[2][WORDS];
     const uint64_t ends[] = {WORDS};
@@ -679,6 +680,46 @@ static void test_mechanism_without_law(void **state) {
     assert_memory_equal(success[0], success[1], sizeof success[0]);
     tem_mechanism_free(noise);
     small_channel_free(&s);
+}
+
+/* A program that tem does not have gives out the next word for every word, and the first word for
+ * unknown words: whoever has seen its pairs recovers all words. It also gives out an excluded word,
+ * which no mechanism of tem does. */
+static void test_attack_from_pairs(void **state) {
+    (void)state;
+    enum { PAIRS = 200 };
+    tem_model *model = line_model();
+    const char *const excluded[] = {"w1"};
+    assert_int_equal(model_exclude(model, excluded, 1, NULL), TEM_OK);
+    tem_prior *prior = NULL;
+    assert_int_equal(tem_prior_create_zipf(model, 1, &prior, NULL), TEM_OK);
+    uint32_t words[PAIRS], outputs[PAIRS], guesses[3];
+    for (uint32_t i = 0; i < PAIRS; i++) {
+        words[i] = i % WORDS == WORDS - 1 ? TEM_NO_WORD : i % WORDS;
+        outputs[i] = i % WORDS == WORDS - 1 ? 0 : i % WORDS + 1;
+    }
+    const tem_attack_options options = {.expected = {.prior = prior, .unknown = 0.1}};
+    const uint32_t released[] = {1, 2, 3};
+    const uint64_t ends[] = {3};
+    const tem_documents d = {.words = released, .ends = ends, .count = 1};
+    tem_attack *attack = NULL;
+    assert_int_equal(
+        tem_attack_create_from_pairs(model, words, outputs, PAIRS, &options, NULL, &attack, NULL),
+        TEM_OK);
+    assert_int_equal(tem_attack_guess(attack, TEM_ATTACKER_WORD, &d, NULL, guesses, NULL, NULL),
+                     TEM_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(guesses[i], released[i] - 1);
+    tem_attack_free(attack);
+    /* One pair of an unknown word: no distance is known, and every input is possible. */
+    assert_int_equal(tem_attack_create_from_pairs(model, words + 3, outputs + 3, 1, &options, NULL,
+                                                  &attack, NULL),
+                     TEM_OK);
+    assert_int_equal(tem_attack_guess(attack, TEM_ATTACKER_WORD, &d, NULL, guesses, NULL, NULL),
+                     TEM_OK);
+    tem_attack_free(attack);
+    tem_prior_free(prior);
+    tem_model_free(model);
 }
 
 /* -------------------------------------------------------------- interval -- */
@@ -850,6 +891,7 @@ int main(void) {
         cmocka_unit_test(test_documents_are_separate),
         cmocka_unit_test(test_likelihoods),
         cmocka_unit_test(test_mechanism_without_law),
+        cmocka_unit_test(test_attack_from_pairs),
         cmocka_unit_test(test_wilson),
         cmocka_unit_test(test_choose),
         cmocka_unit_test(test_attack_refusals),

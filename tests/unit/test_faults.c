@@ -998,7 +998,7 @@ static void test_statistics(void **state) {
     finish(&f);
 }
 
-/* n-gram models, and attacks with every attacker; with the likelihoods of a law and of draws. */
+/* n-gram models, and attacks with every attacker; with the likelihoods of a law and of pairs. */
 static tem_status attack_with(const tem_model *model, const tem_prior *prior, const char *mechanism,
                               const char *text, const char *arpa, const tem_run *run) {
     const tem_mechanism_options options = {.epsilon = 2, .mechanism = mechanism};
@@ -1018,7 +1018,7 @@ static tem_status attack_with(const tem_model *model, const tem_prior *prior, co
         status = tem_ngram_save(trained, arpa, TEM_OVERWRITE, run, NULL);
     if (status == TEM_OK)
         status = tem_ngram_load(model, arpa, run, &loaded, NULL);
-    const tem_attack_options how = {.expected = {.prior = prior}, .ngram = loaded, .draws = 2};
+    const tem_attack_options how = {.expected = {.prior = prior}, .ngram = loaded, .pairs = 200};
     if (status == TEM_OK)
         status = tem_attack_create(m, &how, run, &attack, NULL);
     assert_true((attack != NULL) == (status == TEM_OK));
@@ -1026,6 +1026,12 @@ static tem_status attack_with(const tem_model *model, const tem_prior *prior, co
         status = tem_attack_guess(attack, (tem_attacker)kind, &d, run, ids, NULL, NULL);
     if (status == TEM_OK)
         status = tem_attack_candidates(attack, 0, 2, ids, likelihoods, posteriors, NULL);
+    tem_attack_free(attack);
+    attack = NULL;
+    const tem_attack_options seen = {.expected = {.prior = prior}};
+    if (status == TEM_OK)
+        status = tem_attack_create_from_pairs(model, words, words, 3, &seen, run, &attack, NULL);
+    assert_true((attack != NULL) == (status == TEM_OK));
     tem_attack_free(attack);
     tem_ngram_free(loaded);
     tem_ngram_free(trained);

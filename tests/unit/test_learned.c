@@ -96,6 +96,44 @@ static void test_probabilities_add_up(void **state) {
     }
 }
 
+/* A column of likelihoods has the same P^ as one word after the other; also for unknown words: they
+ * have half of the pairs here. */
+static void test_columns(void **state) {
+    (void)state;
+    enum { COUNT = 120, PAIRS = 4000 };
+    for (int excluding = 0; excluding < 2; excluding++) {
+        small_case c = make_case(random_model(COUNT, 4, excluding), "tem", 2);
+        const tem_accountant *a = c.accountant;
+        double shares[COUNT + 1], column[COUNT + 1], sums[COUNT + 1] = {0};
+        drawn_pair pairs[PAIRS];
+        tem_dist distances[COUNT];
+        learned_law law;
+        for (uint32_t w = 0; w <= COUNT; w++)
+            shares[w] = w == COUNT ? COUNT : 1;
+        assert_int_equal(drawn_pairs_make(c.mechanism, shares, true, PAIRS_TO_LEARN, 1, PAIRS, NULL,
+                                          pairs, NULL),
+                         TEM_OK);
+        assert_int_equal(learned_law_make(&c.model->space, &a->profile, a->weights, pairs, PAIRS,
+                                          excluding * 50.0, &law, NULL),
+                         TEM_OK);
+        assert_true(law.drawn[COUNT] > PAIRS / 2 - 200 && law.drawn[COUNT] < PAIRS / 2 + 200);
+        for (uint32_t y = 0; y < COUNT; y++) {
+            space_distances(&c.model->space, y, 0, COUNT, distances);
+            learned_law_column(&law, y, distances, column);
+            for (uint32_t w = 0; w <= COUNT; w++) {
+                const uint32_t word = w == COUNT ? TEM_NO_WORD : w;
+                assert_true(fabs(column[w] - learned_law_probability(&law, word, y)) < 1e-12);
+                assert_true((column[w] > 0) == !tem_model_is_excluded(c.model, y));
+                sums[w] += column[w];
+            }
+        }
+        for (uint32_t w = 0; w <= COUNT; w++)
+            assert_true(fabs(sums[w] - 1) < 1e-9);
+        learned_law_free(&law);
+        free_case(&c);
+    }
+}
+
 /* The search finds the best of all words, though it looks at few. */
 static void test_guess_is_best(void **state) {
     (void)state;
@@ -337,17 +375,6 @@ static void test_learned_effects(void **state) {
 
 /* -------------------------------------------------------------------- rest -- */
 
-static void test_intervals(void **state) {
-    (void)state;
-    double low = -1, high = -1;
-    learned_interval(0, 10, &low, &high); /* Wilson 1927; numbers from its formula by hand */
-    assert_true(fabs(low) < 1e-12 && fabs(high - 0.277533) < 1e-6);
-    learned_interval(5, 10, &low, &high);
-    assert_true(fabs(low - 0.236593) < 1e-6 && fabs(high - 0.763407) < 1e-6);
-    learned_interval(10, 10, &low, &high);
-    assert_true(fabs(low - 0.722467) < 1e-6 && fabs(high - 1) < 1e-12);
-}
-
 /* The same bits on any number of threads; other pairs for other seeds. */
 static void test_threads_and_seeds(void **state) {
     (void)state;
@@ -411,7 +438,7 @@ int main(void) {
         cmocka_unit_test(test_effects_by_rows),
         cmocka_unit_test(test_effects_of_tem),
         cmocka_unit_test(test_learned_effects),
-        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_threads_and_seeds),
         cmocka_unit_test(test_stopping),
     };
