@@ -1,9 +1,12 @@
 /* comparison.c - finds the epsilon at which an attacker is right as often as wanted, and measures
  * the mechanism there.
  *
- * The search takes few pairs until it is near, and then all of them. All epsilons and mechanisms
- * share the words and the random numbers behind the draws, so the success of the attacker is nearly
- * a smooth function of ln epsilon, and its logit nearly a straight line. */
+ * Where the law can be computed, the best guess by the law meets the target: no attacker who sees
+ * one word does better, and a learned attacker may do worse. Else the learned attacker meets it.
+ *
+ * The search takes few pairs until it is near, and then the law or all pairs. All epsilons and
+ * mechanisms share the words and the random numbers behind the draws, so the success of the
+ * attacker is nearly a smooth function of ln epsilon, and its logit nearly a straight line. */
 #include "comparison.h"
 
 #include "talk.h"
@@ -22,11 +25,8 @@ enum {
     PILOT_STEPS = 8,    /* between an epsilon that is too small and one that is too large */
     FINAL_STEPS = 5,    /* with all pairs */
     ROWS_SECONDS = 120, /* a law that takes more CPU time is left out, unless it is asked for */
-    LAW_STEPS = 2       /* towards the target by the law */
+    LAW_STEPS = 8       /* by the law, until the target lies between two epsilons */
 };
-
-/* A law that guesses better than the learned attacker by more than this decides instead of it. */
-static const double law_margin = 0.01;
 
 /* ------------------------------------------------------------------ mechanisms -- */
 
@@ -61,7 +61,9 @@ typedef struct target_search {
     const side_by_side *c;
     const tem_mechanism_properties *properties;
     double wanted;
-    bool pilot;
+    bool pilot;        /* few pairs */
+    bool by_law;       /* the guess by the law, instead of pairs */
+    double slope;      /* of the logit against ln epsilon, as far as it is known; else 0 */
     tem_error refusal; /* the last one */
 } target_search;
 
@@ -69,8 +71,9 @@ typedef struct target_search {
 typedef struct epsilon_trial {
     double epsilon, value;
     bool refused;
-    tem_learned_score score;
+    tem_learned_score score; /* by pairs */
     double smoothing;
+    tem_effects effects; /* by the law */
 } epsilon_trial;
 
 static tem_status attack(const side_by_side *c, const tem_mechanism *mechanism,
@@ -84,6 +87,22 @@ static tem_status attack(const side_by_side *c, const tem_mechanism *mechanism,
         status = tem_learned_test(learned, c->tests / part + 1, c->seed, c->run, score, error);
     *smoothing = tem_learned_smoothing(learned);
     tem_learned_free(learned);
+    return status;
+}
+
+/* Measures a mechanism at one epsilon. */
+static tem_status measure_trial(const target_search *s, const tem_mechanism *mechanism,
+                                epsilon_trial *out, tem_error *error) {
+    const side_by_side *c = s->c;
+    if (s->by_law) {
+        const tem_status status = tem_accountant_effects(c->accountant, mechanism, c->prior, c->run,
+                                                         &out->effects, error);
+        out->value = out->effects.guess;
+        return status;
+    }
+    const tem_status status = attack(c, mechanism, c->prior, s->pilot ? PILOT_PART : 1,
+                                     &out->smoothing, &out->score, error);
+    out->value = c->target == COMPARISON_SELF ? out->score.self : out->score.guess;
     return status;
 }
 
@@ -101,10 +120,8 @@ static tem_status try_epsilon(target_search *s, double epsilon, epsilon_trial *o
         *error = s->refusal;
         return status;
     }
-    status = attack(s->c, mechanism, s->c->prior, s->pilot ? PILOT_PART : 1, &out->smoothing,
-                    &out->score, error);
+    status = measure_trial(s, mechanism, out, error);
     tem_mechanism_free(mechanism);
-    out->value = s->c->target == COMPARISON_SELF ? out->score.self : out->score.guess;
     return status;
 }
 
@@ -156,8 +173,11 @@ static double logit(double p) {
     return log(q / (1 - q));
 }
 
-/* How far from the target a value may be: half of the standard error of the pairs. */
+/* How far from the target a value may be: half of the standard error of the pairs. A law has none:
+ * 0.5 % of the target. */
 static double tolerance(const target_search *s) {
+    if (s->by_law)
+        return 0.005 * s->wanted;
     const double tests = (double)s->c->tests / (s->pilot ? PILOT_PART : 1);
     return 0.5 * sqrt(s->wanted * (1 - s->wanted) / tests);
 }
@@ -194,11 +214,12 @@ static double slope_of(const epsilon_trial *a, const epsilon_trial *b) {
 }
 
 /* Narrows the bracket: by the line through both ends, and by halves if that is slow. *a becomes the
- * nearer end, *slope that of the line. */
-static tem_status narrow(target_search *s, epsilon_trial *a, epsilon_trial *b, double *slope,
-                         tem_error *error) {
+ * nearer end. */
+static tem_status narrow(target_search *s, epsilon_trial *a, epsilon_trial *b, tem_error *error) {
     for (int i = 0; i < PILOT_STEPS && !is_near(s, a) && !is_near(s, b); i++) {
         const double line = slope_of(a, b);
+        /* Between two epsilons that are nearly equal, the noise of the pairs would be the slope. */
+        s->slope = fabs(log(b->epsilon / a->epsilon)) > 0.1 && line > 0 ? line : s->slope;
         double at = log(a->epsilon) + (logit(s->wanted) - logit(a->value)) / fmax(line, 1e-9);
         const double low = fmin(log(a->epsilon), log(b->epsilon)),
                      high = fmax(log(a->epsilon), log(b->epsilon)), margin = 0.05 * (high - low);
@@ -210,10 +231,8 @@ static tem_status narrow(target_search *s, epsilon_trial *a, epsilon_trial *b, d
             return status;
         if (next.refused)
             break;
-        *slope = slope_of(a, b);
         *(is_below(s, &next) == is_below(s, a) ? a : b) = next;
     }
-    *slope = slope_of(a, b) > 0 ? slope_of(a, b) : *slope;
     if (fabs(b->value - s->wanted) < fabs(a->value - s->wanted)) {
         const epsilon_trial nearer = *b;
         *b = *a;
@@ -223,7 +242,8 @@ static tem_status narrow(target_search *s, epsilon_trial *a, epsilon_trial *b, d
 }
 
 /* Takes all pairs, and goes along the line until the target is met. */
-static tem_status finish(target_search *s, double slope, epsilon_trial *best, tem_error *error) {
+static tem_status finish(target_search *s, epsilon_trial *best, tem_error *error) {
+    double slope = s->slope;
     epsilon_trial now;
     s->pilot = false;
     tem_status status = try_epsilon(s, best->epsilon, &now, error);
@@ -246,11 +266,101 @@ static void say_not_reached(const target_search *s, const epsilon_trial *t, comp
     const char *what = s->c->target == COMPARISON_SELF ? "share of words that stay" : "guess";
     row->is_reached = false;
     snprintf(row->why, sizeof row->why,
-             "the target is not reached: at the %s epsilon tried, %.4g, the %s is %.1f %%",
-             is_below(s, t) ? "largest" : "least", t->epsilon, what, 100 * t->value);
+             "the target is not reached: at the %s epsilon tried, %.4g, the %s%s is %.1f %%",
+             is_below(s, t) ? "largest" : "least", t->epsilon, what, s->by_law ? " by the law" : "",
+             100 * t->value);
 }
 
-static tem_status search(target_search *s, epsilon_trial *found, double *slope, comparison_row *row,
+/* Goes by the law from *found, where the learned attacker is near the target, until the target lies
+ * between *found and *other; or as far as the mechanism takes epsilons and the steps reach. */
+static tem_status walk_by_law(target_search *s, epsilon_trial *found, epsilon_trial *other,
+                              tem_error *error) {
+    tem_status status = try_epsilon(s, found->epsilon, found, error);
+    *other = *found;
+    for (int i = 0; i < LAW_STEPS && status == TEM_OK && !is_near(s, other) &&
+                    is_below(s, other) == is_below(s, found);
+         i++) {
+        const double rest = logit(s->wanted) - logit(other->value);
+        /* A little farther than the line says, so that the target comes to lie between. */
+        const double way = fmin(fmax(1.2 * fabs(rest) / fmax(s->slope, 1e-9), 0.02), 1);
+        epsilon_trial next;
+        status = try_epsilon(s, other->epsilon * exp(rest > 0 ? way : -way), &next, error);
+        if (status != TEM_OK)
+            return status;
+        if (next.refused)
+            return approach_edge(s, found, other, next.epsilon, error);
+        *found = *other;
+        *other = next;
+        s->slope = slope_of(found, other); /* exact: a law has no noise */
+    }
+    return status;
+}
+
+/* Moves *found from where the learned attacker meets the target to where the law does. */
+static tem_status follow_law(target_search *s, epsilon_trial *found, comparison_row *row,
+                             tem_error *error) {
+    epsilon_trial other;
+    s->by_law = true;
+    tem_status status = walk_by_law(s, found, &other, error);
+    if (status == TEM_OK && is_below(s, found) != is_below(s, &other))
+        status = narrow(s, found, &other, error);
+    else if (status == TEM_OK)
+        *found = other;
+    if (status == TEM_OK && !is_near(s, found))
+        say_not_reached(s, found, row);
+    row->effects = found->effects;
+    s->by_law = s->pilot = false;
+    epsilon_trial learned;
+    if (status == TEM_OK)
+        status = try_epsilon(s, found->epsilon, &learned, error);
+    if (status == TEM_OK) {
+        found->score = learned.score;
+        found->smoothing = learned.smoothing;
+    }
+    return status;
+}
+
+/* Seconds of CPU time of this thread: a busy machine must not decide what the table shows. */
+static double cpu_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Whether a law by rows can be computed in an acceptable time: tem_mechanism_self computes a row. */
+static bool takes_rows(const side_by_side *c, const tem_mechanism *mechanism, comparison_row *row) {
+    tem_model_info info;
+    double self = 0;
+    const double start = cpu_clock();
+    for (uint32_t word = 0; word < 3; word++)
+        if (tem_mechanism_self(mechanism, word, &self, NULL) != TEM_OK)
+            return false;
+    tem_model_get_info(c->model, &info);
+    const double seconds = (cpu_clock() - start) / 3 * info.words;
+    if (seconds <= ROWS_SECONDS || c->force_exact)
+        return true;
+    if (row->why[0] == '\0')
+        snprintf(row->why, sizeof row->why,
+                 "its law takes about %.0f min of CPU time and is left out; --exact computes it",
+                 ceil(seconds / 60));
+    return false;
+}
+
+/* Sets row->is_exact: whether tem computes the law at an epsilon that the mechanism takes. */
+static tem_status choose_law(const side_by_side *c, double epsilon, comparison_row *row,
+                             tem_error *error) {
+    const tem_mechanism_properties *p = row->properties;
+    tem_mechanism *mechanism = NULL;
+    row->is_exact = p->law_digits > 0;
+    if (p->law_digits == 0 || p->is_exponential)
+        return TEM_OK;
+    const tem_status status = comparison_make(c, p, epsilon, &mechanism, error);
+    row->is_exact = status == TEM_OK && takes_rows(c, mechanism, row);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+static tem_status search(target_search *s, epsilon_trial *found, comparison_row *row,
                          tem_error *error) {
     epsilon_trial other;
     s->pilot = true;
@@ -266,11 +376,15 @@ static tem_status search(target_search *s, epsilon_trial *found, double *slope, 
         return status;
     const bool is_bracket = is_below(s, found) != is_below(s, &other);
     if (is_bracket)
-        status = narrow(s, found, &other, slope, error);
+        status = narrow(s, found, &other, error);
     else
         *found = other;
     if (status == TEM_OK)
-        status = finish(s, *slope, found, error);
+        status = choose_law(s->c, found->epsilon, row, error);
+    if (status == TEM_OK && row->is_exact && s->c->target == COMPARISON_GUESS)
+        return follow_law(s, found, row, error);
+    if (status == TEM_OK)
+        status = finish(s, found, error);
     /* Few pairs may see a target where all pairs see none. */
     if (status == TEM_OK && fabs(found->value - s->wanted) > (is_bracket ? 4 : 1) * tolerance(s))
         say_not_reached(s, found, row);
@@ -278,35 +392,6 @@ static tem_status search(target_search *s, epsilon_trial *found, double *slope, 
 }
 
 /* ------------------------------------------------------------------- measuring -- */
-
-/* Seconds of CPU time of this thread: a busy machine must not decide what the table shows. */
-static double cpu_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* Whether the law can be computed, and in an acceptable time: tem_mechanism_self computes a row. */
-static bool wants_exact(const side_by_side *c, const tem_mechanism_properties *p,
-                        const tem_mechanism *mechanism, comparison_row *row) {
-    tem_model_info info;
-    double self = 0;
-    if (p->law_digits == 0 || p->is_exponential)
-        return p->law_digits > 0;
-    const double start = cpu_clock();
-    for (uint32_t word = 0; word < 3; word++)
-        if (tem_mechanism_self(mechanism, word, &self, NULL) != TEM_OK)
-            return false;
-    tem_model_get_info(c->model, &info);
-    const double seconds = (cpu_clock() - start) / 3 * info.words;
-    if (seconds <= ROWS_SECONDS || c->force_exact)
-        return true;
-    if (row->why[0] == '\0')
-        snprintf(row->why, sizeof row->why,
-                 "its law takes about %.0f min of CPU time and is left out; --exact computes it",
-                 ceil(seconds / 60));
-    return false;
-}
 
 /* The effects as learned from pairs, where there is no law. */
 static tem_status estimate_effects(const side_by_side *c, const tem_mechanism *mechanism,
@@ -393,80 +478,38 @@ static tem_status draw_sample(const side_by_side *c, const tem_mechanism *mechan
     return status;
 }
 
-static tem_status find_epsilon(target_search *s, epsilon_trial *found, double *slope,
-                               comparison_row *row, tem_error *error) {
+static tem_status find_epsilon(target_search *s, epsilon_trial *found, comparison_row *row,
+                               tem_error *error) {
     if (s->c->target != COMPARISON_EPSILON)
-        return search(s, found, slope, row, error);
+        return search(s, found, row, error);
     const tem_status status = try_epsilon(s, s->wanted, found, error);
     if (status == TEM_OK && found->refused) {
         row->is_measured = false;
         snprintf(row->why, sizeof row->why, "%s", s->refusal.message);
     }
-    return status;
+    return status == TEM_OK && row->is_measured ? choose_law(s->c, s->wanted, row, error) : status;
 }
 
-/* The effects at row->epsilon: by the law if there is one, else as learned. */
-static tem_status measure_effects(const side_by_side *c, comparison_row *row, tem_error *error) {
-    tem_mechanism *mechanism = NULL;
-    tem_status status = comparison_make(c, row->properties, row->epsilon, &mechanism, error);
-    row->is_exact = status == TEM_OK && wants_exact(c, row->properties, mechanism, row);
-    if (status == TEM_OK)
-        status = row->is_exact ? tem_accountant_effects(c->accountant, mechanism, c->prior, c->run,
-                                                        &row->effects, error)
-                               : estimate_effects(c, mechanism, row, error);
-    tem_mechanism_free(mechanism);
-    return status;
+/* The effects: by the law if there is one, unless the search has them already; else as learned. */
+static tem_status measure_effects(const side_by_side *c, const tem_mechanism *mechanism,
+                                  comparison_row *row, tem_error *error) {
+    if (!row->is_exact)
+        return estimate_effects(c, mechanism, row, error);
+    return c->target == COMPARISON_GUESS
+               ? TEM_OK
+               : tem_accountant_effects(c->accountant, mechanism, c->prior, c->run, &row->effects,
+                                        error);
 }
 
-/* Where the law guesses better than the learned attacker, the law is the attack to be equal in:
- * moves epsilon until the guess by the law meets the target. */
-static tem_status follow_law(target_search *s, double slope, comparison_row *row,
+static tem_status measure_at(const side_by_side *c, const epsilon_trial *found, comparison_row *row,
                              tem_error *error) {
-    const side_by_side *c = s->c;
-    tem_status status = TEM_OK;
-    if (c->target != COMPARISON_GUESS || !row->is_exact || !row->is_reached || !(slope > 0) ||
-        row->effects.guess - row->wanted < law_margin)
-        return TEM_OK;
-    row->is_met_by_law = true;
-    for (int i = 0; i < LAW_STEPS && status == TEM_OK &&
-                    fabs(row->effects.guess - row->wanted) > law_margin / 4;
-         i++) {
-        const double before = log(row->epsilon), guess = logit(row->effects.guess);
-        const double way = (logit(row->wanted) - guess) / slope;
-        row->epsilon *= exp(fmax(-1, fmin(1, way)));
-        status = measure_effects(c, row, error);
-        const double moved = log(row->epsilon) - before;
-        const double line = (logit(row->effects.guess) - guess) / moved;
-        slope = line > slope / 4 && line < slope * 4 ? line : slope;
-    }
-    epsilon_trial at = {0};
-    if (status == TEM_OK && fabs(row->effects.guess - row->wanted) > law_margin) {
-        row->is_reached = false;
-        snprintf(row->why, sizeof row->why,
-                 "the target is not reached: at epsilon %.4g the guess by the law is %.1f %%",
-                 row->epsilon, 100 * row->effects.guess);
-    }
-    if (status == TEM_OK)
-        status = try_epsilon(s, row->epsilon, &at, error);
-    if (status == TEM_OK) {
-        row->score = at.score;
-        row->smoothing = at.smoothing;
-    }
-    return status;
-}
-
-static tem_status measure_at(target_search *s, const epsilon_trial *found, double slope,
-                             comparison_row *row, tem_error *error) {
-    const side_by_side *c = s->c;
     tem_mechanism *mechanism = NULL;
     row->epsilon = found->epsilon;
     row->score = found->score;
     row->smoothing = found->smoothing;
-    tem_status status = measure_effects(c, row, error);
+    tem_status status = comparison_make(c, row->properties, row->epsilon, &mechanism, error);
     if (status == TEM_OK)
-        status = follow_law(s, slope, row, error);
-    if (status == TEM_OK)
-        status = comparison_make(c, row->properties, row->epsilon, &mechanism, error);
+        status = measure_effects(c, mechanism, row, error);
     if (status == TEM_OK)
         status = measure_speed(c, mechanism, row, error);
     if (status == TEM_OK)
@@ -480,7 +523,6 @@ tem_status comparison_measure(const side_by_side *c, const tem_mechanism_propert
     const double start = talk_clock();
     target_search s = {.c = c, .properties = properties, .wanted = wanted};
     epsilon_trial found = {.epsilon = wanted};
-    double slope = 0;
     *row = (comparison_row){.properties = properties,
                             .wanted = wanted,
                             .is_measured = true,
@@ -491,14 +533,14 @@ tem_status comparison_measure(const side_by_side *c, const tem_mechanism_propert
         snprintf(row->why, sizeof row->why, "it needs --list FILE: %s", properties->list);
         return TEM_OK;
     }
-    tem_status status = find_epsilon(&s, &found, &slope, row, error);
+    tem_status status = find_epsilon(&s, &found, row, error);
     if (status == TEM_ERR_UNSUPPORTED || status == TEM_ERR_ARGUMENT) {
         row->is_measured = false;
         snprintf(row->why, sizeof row->why, "%s", error->message);
         return TEM_OK;
     }
     if (status == TEM_OK && row->is_measured)
-        status = measure_at(&s, &found, slope, row, error);
+        status = measure_at(c, &found, row, error);
     row->seconds = talk_clock() - start;
     return status;
 }

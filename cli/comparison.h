@@ -7,7 +7,7 @@
 
 /* What all mechanisms have in common in a comparison. */
 typedef enum comparison_target {
-    COMPARISON_GUESS,  /* how often the learned attacker is right */
+    COMPARISON_GUESS,  /* how often the best guess by the law is right, else the learned attacker */
     COMPARISON_SELF,   /* how often a word stays itself */
     COMPARISON_EPSILON /* epsilon itself */
 } comparison_target;
@@ -33,11 +33,10 @@ enum { COMPARISON_DRAWS = 6 };
 typedef struct comparison_row {
     const tem_mechanism_properties *properties;
     double wanted;
-    bool is_measured;   /* else only `why` is set */
-    bool is_reached;    /* the target, as well as the pairs can tell */
-    bool is_met_by_law; /* the law guesses better than the learned attacker, and meets the target */
-    bool is_exact;      /* `effects` are by the law; else as learned, without guesses */
-    char why[320];      /* why it is left out, or why the target is not reached; or "" */
+    bool is_measured; /* else only `why` is set */
+    bool is_reached;  /* the target, as well as the law or the pairs can tell */
+    bool is_exact;    /* `effects` are by the law; else as learned, without guesses */
+    char why[320];    /* why it is left out, or why the target is not reached; or "" */
     double epsilon;
     tem_learned_score score;      /* under the prior */
     tem_learned_score vocabulary; /* where all words are equally frequent; pairs 0: not drawn */

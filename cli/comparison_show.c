@@ -54,8 +54,7 @@ static void put_row(const comparison_table *t, const comparison_row *row) {
            row->properties->name, guarantee_of(row), row->epsilon, row->is_reached ? ' ' : '!',
            100 * row->score.guess, 50 * (row->score.high - row->score.low));
     put_share(row->is_exact ? e->guess : NAN, false, 6);
-    putchar(row->is_met_by_law ? '*' : ' ');
-    put_share(vocabulary_of(row), !row->is_exact, 6);
+    put_share(vocabulary_of(row), !row->is_exact, 7);
     put_share(e->self_median, !row->is_exact, 7);
     put_share(e->self_exposed, !row->is_exact, 7);
     printf("%7.0f%7.3f", e->support_median, row->score.distance_mean);
@@ -144,13 +143,12 @@ void comparison_print(const comparison_table *t) {
     puts(
         "guess: how often an attacker names the word behind an output, in per cent; learned: from\n"
         "drawn pairs, the same attacker for all, with half of its 95 % interval; by law: the best\n"
-        "possible one, where the law can be computed; * it is better by a point or more than the\n"
-        "learned one, and so meets the target instead of it; over vocab.: if all words were "
-        "equally\n"
-        "frequent. stays: how often the median word of a text, and the most exposed word, stays\n"
-        "itself. S_w: words that the median word is spread over in effect. distance, cosine: mean\n"
-        "between word and output. words per s: on one thread. ~ is an estimate from the pairs; !\n"
-        "the target was not reached. No row is a proof: 'tem mechanisms' says what is proved.");
+        "possible one. Where the law can be computed, it meets the target, else the learned one\n"
+        "does. over vocab.: if all words were equally frequent. stays: how often the median word\n"
+        "of a text, and the most exposed word, stays itself. S_w: words that the median word is\n"
+        "spread over in effect. distance, cosine: mean between word and output. words per s: on\n"
+        "one thread. ~ is an estimate from the pairs; ! the target was not reached. No row is a\n"
+        "proof: 'tem mechanisms' says what is proved.");
 }
 
 /* ----------------------------------------------------------------------- JSON -- */
@@ -176,11 +174,10 @@ static json_t *row_as_json(const comparison_table *t, const comparison_row *row)
     if (!row->is_measured || all == NULL)
         return all;
     json_t *more = json_pack(
-        "{s:b, s:f, s:f, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:f}",
-        "reached", row->is_reached, "epsilon", row->epsilon, "smoothing", row->smoothing, "met_by",
-        row->is_met_by_law ? "law" : "learned", "learned", score_as_json(&row->score),
-        "learned_vocabulary", score_as_json(&row->vocabulary), "by_law", row->is_exact, "guess",
-        number_or_null(row->is_exact ? e->guess : NAN), "guess_vocabulary",
+        "{s:b, s:f, s:f, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:f}",
+        "reached", row->is_reached, "epsilon", row->epsilon, "smoothing", row->smoothing, "learned",
+        score_as_json(&row->score), "learned_vocabulary", score_as_json(&row->vocabulary), "by_law",
+        row->is_exact, "guess", number_or_null(row->is_exact ? e->guess : NAN), "guess_vocabulary",
         number_or_null(vocabulary_of(row)), "self_median", number_or_null(e->self_median),
         "self_exposed", number_or_null(e->self_exposed), "support_median",
         number_or_null(e->support_median), "exposed", words_id_as_json(t->about->model, e->exposed),
