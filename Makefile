@@ -6,8 +6,8 @@ TIME    = 60
 # Options of meson setup, for a build directory that does not exist yet.
 OPTIONS =
 
-.PHONY: all run raw check test test-planted test-cluster test-operators wheel wasm test-wasm page \
-	test-page fuzz bench install uninstall clean help format
+.PHONY: all run raw check test test-sanitized test-python test-planted test-cluster test-operators \
+	wheel wasm test-wasm page test-page fuzz bench install uninstall clean help format
 
 all:
 	@tools/packages build
@@ -30,10 +30,19 @@ check:
 	@tools/packages check
 	@tests/run --quick
 
-# tests/run makes its own builds, one of them by 'all' into another directory.
+# tests/run makes its own builds by 'all', into other directories. Of these, build-test is the one of
+# 'all' with the tests: BUILD=build-test gives it to other targets, which then build nothing again.
 test:
 	@tools/packages test
 	@tests/run
+
+test-sanitized:
+	@tools/packages test
+	@tests/run --sanitized
+
+test-python:
+	@tools/packages test
+	@tests/run --python
 
 # Plants faults into the sources, one at a time, and requires a named test to reject each.
 test-planted:
@@ -115,7 +124,9 @@ help:
 	@echo "make run              the same, then show what tem does"
 	@echo "make raw              build and verify $(BUILD)/raw.tem, the model of docs/EVALUATION.md"
 	@echo "make check            run the quick tests, which need no network; before every commit"
-	@echo "make test             run every test of the program"
+	@echo "make test             run every test of the program, in the build with gcc"
+	@echo "make test-sanitized   the same with clang and its sanitizers, faults and fuzz corpora"
+	@echo "make test-python      build, install and test the Python package"
 	@echo "make test-planted     test the tests: each must reject the faults that are planted for it"
 	@echo "make test-cluster     run the tests on Spark and Dask, on clusters of this machine"
 	@echo "make test-operators   run the tests with Presidio, DuckDB and LangChain"

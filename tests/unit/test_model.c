@@ -642,7 +642,7 @@ static void test_every_byte_mapped(void **state) {
     free(file.data);
 }
 
-/* The checks behind the hashes. With the sanitizer the test flips at least one bit of every byte,
+/* The checks behind the hashes. With the sanitizer the test flips a bit of every third byte or so,
  * and every bit of the header and the table of the sections. */
 static void test_every_bit_resealed(void **state) {
     (void)state;
@@ -650,7 +650,7 @@ static void test_every_bit_resealed(void **state) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         bytes file = bytes_of(kinds[i]);
         assert_int_equal(judge_resealed(file), TEM_OK);
-        for (size_t bit = 0; bit < file.size * 8; bit += SLOW && bit / 8 >= FRONT ? 7 : 1) {
+        for (size_t bit = 0; bit < file.size * 8; bit += SLOW && bit / 8 >= FRONT ? 23 : 1) {
             file.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
             if (judge_resealed(file) == TEM_OK && !may_differ(file, bit / 8))
                 fail_msg("kind %d: bit %zu of byte %zu may be anything", (int)kinds[i], bit % 8,
@@ -662,7 +662,7 @@ static void test_every_bit_resealed(void **state) {
 }
 
 /* Sets every aligned 32 and 64 bits of the file to numbers that break careless arithmetic. With the
- * sanitizer, after the table of the sections, it uses a third of these numbers by turns. */
+ * sanitizer, after the table of the sections, it uses a seventh of these numbers by turns. */
 static void test_extreme_numbers(void **state) {
     (void)state;
     static const uint64_t extremes[] = {0,
@@ -691,7 +691,7 @@ static void test_extreme_numbers(void **state) {
         for (size_t place = 8; place < file.size; place += 4)
             for (size_t j = 0; j < sizeof extremes / sizeof *extremes; j++) {
                 const size_t width = extremes[j] <= UINT32_MAX ? 4 : 8;
-                if (place % width != 0 || (SLOW && place >= FRONT && (place / 4 + j) % 3 != 0))
+                if (place % width != 0 || (SLOW && place >= FRONT && (place / 4 + j) % 7 != 0))
                     continue;
                 memcpy(changed.data + place, &extremes[j], width);
                 if (memcmp(changed.data, file.data, file.size) != 0 &&

@@ -541,11 +541,12 @@ static void test_misleading_profile(void **state) {
 static void test_real_words(void **state) {
     (void)state;
     const char *path = getenv("TEM_RAW_VECTORS");
+    const uint32_t count = SLOW ? 1000 : 3000;
     tem_vectors *vectors = NULL;
     tem_model *model = NULL;
     if (path == NULL)
         path = "data/glove-840b-33k-300d.temv";
-    assert_int_equal(tem_vectors_load(path, 3000, NULL, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_vectors_load(path, count, NULL, &vectors, NULL), TEM_OK);
     const tem_build_options build = {.neighbours = 64};
     assert_int_equal(tem_model_build(vectors, &build, NULL, &model, NULL), TEM_OK);
     tem_vectors_free(vectors);
@@ -554,7 +555,7 @@ static void test_real_words(void **state) {
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
         tem_mechanism *mechanism =
             mechanism_of(model, (tem_mechanism_options){.epsilon = epsilons[i]});
-        for (uint32_t word = 1; word < 3000; word = word * 7 + 3) {
+        for (uint32_t word = 1; word < count; word = word * 7 + 3) {
             tem_law *law = NULL;
             tem_prior *prior = only(model, word);
             const tem_summary found = summarise(accountant, mechanism, prior);
