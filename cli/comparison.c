@@ -327,7 +327,7 @@ static double cpu_clock(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Whether a law by rows can be computed in an acceptable time: tem_mechanism_self computes a row. */
+/* Whether a law by rows takes an acceptable time to compute: tem_mechanism_self computes a row. */
 static bool takes_rows(const side_by_side *c, const tem_mechanism *mechanism, comparison_row *row) {
     tem_model_info info;
     double self = 0;

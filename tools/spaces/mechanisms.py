@@ -11,7 +11,7 @@ import numpy
 from . import laws
 from .arrays import host, xp
 
-T, LAMBDA, STAYS, LISTS, NEIGHBOURS = 0.75, 0.5, 0.7, 5, 128  # the shipped mechanisms' usual numbers
+T, LAMBDA, STAYS, LISTS, NEIGHBOURS = 0.75, 0.5, 0.7, 5, 128  # as the shipped ones
 AT_ONCE = 8192
 NODES = 48          # of the integral in permute-and-flip's law
 PAIRS = 1 << 23     # drawn to learn a law from
@@ -143,8 +143,8 @@ class CusText:
 
 
 class Diffractor:
-    """LISTS orders of all words in which near words are close together: two-sided geometric noise on
-    the place of the word in one of them."""
+    """LISTS orders of all words in which near words are close together: two-sided geometric noise
+    on the place of the word in one of them."""
 
     orders = None
 
@@ -297,7 +297,8 @@ class Gumbel(Noise):
 
     def draw_some(self, words, random):
         k = xp().clip(random.poisson(self.mean, len(words)), 1, self.MOST)
-        lowest, highest = (numpy.exp(-numpy.exp(-x / self.scale)) for x in (-self.reach, self.reach))
+        lowest = numpy.exp(-numpy.exp(self.reach / self.scale))
+        highest = numpy.exp(-numpy.exp(-self.reach / self.scale))
         u = lowest + random.random_sample((len(words), self.MOST)) * (highest - lowest)
         noisy = self.distances[words] - self.scale * xp().log(-xp().log(u))
         noisy = xp().where(xp().arange(self.MOST)[None, :] < k[:, None], noisy, numpy.inf)
@@ -365,15 +366,16 @@ class Learned:
     def _fit(self, words, outputs, d):
         """The likeliest f: iterative scaling. Bins with few pairs share one number."""
         apart = outputs != words
-        seen = host(xp().bincount((d[apart] / self.step).astype(numpy.int64), minlength=BINS))[:BINS]
+        bins = (d[apart] / self.step).astype(numpy.int64)
+        seen = host(xp().bincount(bins, minlength=BINS))[:BINS]
         groups, sum_ = numpy.zeros(BINS, numpy.int64), 0
         for number in range(1, BINS):
             sum_ += seen[number - 1]
             groups[number] = groups[number - 1] + (sum_ >= PAIRS_A_BIN)
             sum_ = 0 if groups[number] > groups[number - 1] else sum_
         observed = numpy.bincount(groups, seen) + 0.5
-        merge = xp().asarray((groups[:, None] == numpy.arange(groups[-1] + 1)).astype(numpy.float32))
-        cells = self.profile @ merge
+        merge = groups[:, None] == numpy.arange(groups[-1] + 1)
+        cells = self.profile @ xp().asarray(merge.astype(numpy.float32))
         f, own = xp().ones(cells.shape[1]), 1.0
         observed, stayed = xp().asarray(observed), float((~apart).sum()) + 0.5
         is_output = xp().ones(self.count)
