@@ -130,8 +130,8 @@ typedef struct tem_attack_options {
 typedef struct tem_attack tem_attack;
 
 /* Prepares attacks on the output of a mechanism, which must live as long as the attack.
- * The attackers need the likelihood P(y | w) of all w for an output y. For TEM and EM tem computes
- * it from the law. For a mechanism whose law tem can compute word by word it keeps the
+ * The attackers need the likelihood P(y | w) of all w for an output y. For TEM, EM and Diffractor
+ * tem computes it. For another mechanism whose law tem can compute word by word it keeps the
  * probabilities above a cutoff of 2^-18 or, to save memory, up to 2^-10, and shares out the rest of
  * each law as g, the expected share of y among all outputs. For other mechanisms it draws pairs of
  * a word and its output, from a fixed seed, words by their expected shares, and learns from them as

@@ -22,14 +22,15 @@ typedef struct likely_pair {
     float value;
 } likely_pair;
 
-/* One source of likelihoods: `channel`, `learned`, or else rows, of which P(y | w) = base(w) g(y) +
- * the value of the pair (w, y), if there is one. */
+/* One source of likelihoods: `channel`, `columns`, `learned`, or else rows, of which P(y | w) =
+ * base(w) g(y) + the value of the pair (w, y), if there is one. */
 struct emission {
     const tem_model *model;
     uint32_t words;
     bool squares_fit; /* of the space */
 
-    tem_channel *channel; /* the exponential law */
+    tem_channel *channel;         /* the exponential law */
+    const tem_mechanism *columns; /* that computes them */
     learning *learned;
 
     uint64_t *starts; /* per output: its pairs are starts[y] to starts[y + 1] - 1 */
@@ -329,13 +330,18 @@ static tem_status row_of(const void *mechanism, uint32_t word, double *probabili
 
 tem_status emission_create(const tem_mechanism *mechanism, const double *shares, uint64_t pairs,
                            const tem_run *run, emission **out, tem_error *error) {
-    if (mechanism_exponential(mechanism) == NULL && mechanism->ops->properties.law_digits > 0)
-        return emission_by_rows(mechanism->model, row_of, mechanism, shares, run, out, error);
-    if (mechanism_exponential(mechanism) == NULL)
-        return emission_by_drawing(mechanism, shares, pairs, run, out, error);
+    const bool has_columns = mechanism->ops->column != NULL && mechanism->remap == NULL;
+    const bool is_exponential = mechanism_exponential(mechanism) != NULL;
+    if (!is_exponential && !has_columns)
+        return mechanism->ops->properties.law_digits > 0
+                   ? emission_by_rows(mechanism->model, row_of, mechanism, shares, run, out, error)
+                   : emission_by_drawing(mechanism, shares, pairs, run, out, error);
     emission *e = make(mechanism->model);
-    return e == NULL ? core_fail_memory(error)
-                     : hand_out(e, channel_create(mechanism, run, &e->channel, error), out);
+    if (e == NULL)
+        return core_fail_memory(error);
+    e->columns = has_columns ? mechanism : NULL;
+    return hand_out(e, is_exponential ? channel_create(mechanism, run, &e->channel, error) : TEM_OK,
+                    out);
 }
 
 bool emission_room_init(emission_room *room, const emission *e) {
@@ -357,6 +363,8 @@ bool emission_has(const emission *e, uint32_t y) {
 void emission_likelihoods(const emission *e, emission_room *room, uint32_t y, double *out) {
     if (e->channel != NULL)
         likelihoods_by_law(e, room, y, out);
+    else if (e->columns != NULL)
+        e->columns->ops->column(e->columns->state, y, out);
     else if (e->learned != NULL)
         likelihoods_as_learned(e, room, y, out);
     else

@@ -1,9 +1,9 @@
 /* emission.h - the likelihood P(y | w) of all inputs w for one output y.
  *
- * Attackers need this column of the matrix of all laws. It has three sources: the exponential law,
- * from the distances, exact and fast; the rows of a mechanism that computes its own law; and, for
- * every other mechanism, what somebody learns from pairs (learned_law.h). An input is a word of the
- * model or, as the last one, an unknown word. */
+ * Attackers need this column of the matrix of all laws. It has four sources: the exponential law,
+ * from the distances, exact and fast; the columns of a mechanism that computes them; the rows of
+ * one that computes these alone; and, for every other mechanism, what somebody learns from pairs
+ * (learned_law.h). An input is a word of the model or, as the last one, an unknown word. */
 #ifndef ATTACK_EMISSION_H
 #define ATTACK_EMISSION_H
 

@@ -148,6 +148,10 @@ void diffractor_free(diffractor *d) {
 
 /* ---- the law ---- */
 
+static uint32_t place_of(const diffractor *d, uint32_t l, uint32_t word) {
+    return d->places[(size_t)l * d->count + word];
+}
+
 /* Draws k with probability (1 - a) / (1 + a) a^|k|: a size and a sign. Of the two zeros one is
  * drawn again. */
 static int64_t noise(uint32_t steps, tem_rng *rng) {
@@ -162,7 +166,7 @@ static int64_t noise(uint32_t steps, tem_rng *rng) {
 static uint32_t draw_known(const diffractor *d, uint32_t word, tem_rng *rng) {
     const uint32_t l = (uint32_t)rng_below(rng, d->lists);
     const int64_t end = (int64_t)d->length - 1;
-    int64_t place = d->places[(size_t)l * d->count + word] + noise(d->steps, rng);
+    int64_t place = place_of(d, l, word) + noise(d->steps, rng);
     place = place < 0 ? 0 : place > end ? end : place;
     return d->words[(size_t)l * d->length + (size_t)place];
 }
@@ -177,29 +181,49 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
     return TEM_OK;
 }
 
-/* Adds the law of one list, divided by the number of lists. */
-static void add_list(const diffractor *d, uint32_t l, uint32_t word, double *probabilities) {
+/* The noise on places, as far as it is the same for all of them. */
+typedef struct place_law {
+    double epsilon, middle, end; /* P(place j | place i) = middle or end, times a^|j-i| */
+    uint32_t last;
+} place_law;
+
+static place_law place_law_of(const diffractor *d) {
     const double epsilon = ldexp(d->steps, -EXPONENT_S_BITS), a = exp(-epsilon);
-    const uint32_t *words = d->words + (size_t)l * d->length;
-    const uint32_t place = d->places[(size_t)l * d->count + word], end = d->length - 1;
-    for (uint32_t j = 0; j <= end; j++) {
-        const double power = exp(-epsilon * (j > place ? j - place : place - j));
-        /* An end has the noise beyond it, too: 1 + a + a^2 + ... times as much. */
-        const double share = j == 0 || j == end ? 1 / (1 + a) : -expm1(-epsilon) / (1 + a);
-        probabilities[words[j]] += (end == 0 ? 1 : share * power) / d->lists;
-    }
+    /* An end has the noise beyond it, too: 1 + a + a^2 + ... times as much. */
+    return (place_law){epsilon, -expm1(-epsilon) / (1 + a), 1 / (1 + a), d->length - 1};
 }
 
-/* A probability below the least double, 10^-308, is 0 here. */
+/* P(place j | place i). A probability below the least double, 10^-308, is 0 here. */
+static double place_probability(const place_law *law, uint32_t i, uint32_t j) {
+    const double power = exp(-law->epsilon * (j > i ? j - i : i - j));
+    const double share = j == 0 || j == law->last ? law->end : law->middle;
+    return law->last == 0 ? 1 : share * power;
+}
+
 static tem_status row(const void *state, uint32_t word, double *probabilities, tem_error *error) {
     const diffractor *d = state;
     (void)error;
     for (uint32_t y = 0; y < d->count; y++)
         probabilities[y] =
             word == TEM_NO_WORD ? weights_at(&d->outputs, y) / (double)d->outputs.sum : 0;
+    const place_law law = place_law_of(d);
     for (uint32_t l = 0; l < d->lists && word != TEM_NO_WORD; l++)
-        add_list(d, l, word, probabilities);
+        for (uint32_t j = 0; j < d->length; j++)
+            probabilities[d->words[(size_t)l * d->length + j]] +=
+                place_probability(&law, place_of(d, l, word), j) / d->lists;
     return TEM_OK;
+}
+
+static void column(const void *state, uint32_t y, double *likelihoods) {
+    const diffractor *d = state;
+    const place_law law = place_law_of(d);
+    for (uint32_t w = 0; w < d->count; w++) {
+        likelihoods[w] = 0;
+        for (uint32_t l = 0; l < d->lists; l++)
+            likelihoods[w] +=
+                place_probability(&law, place_of(d, l, w), place_of(d, l, y)) / d->lists;
+    }
+    likelihoods[d->count] = weights_at(&d->outputs, y) / (double)d->outputs.sum;
 }
 
 /* ---- the interface ---- */
@@ -251,4 +275,5 @@ const mechanism_ops mechanism_diffractor = {
     .init = init,
     .free = free_state,
     .draw = draw,
-    .row = row};
+    .row = row,
+    .column = column};

@@ -63,6 +63,11 @@ typedef struct mechanism_ops {
      * the law is exponential, or it cannot be computed. Fails with TEM_ERR_MEMORY. Any thread. */
     tem_status (*row)(const void *state, uint32_t word, double *probabilities, tem_error *error);
 
+    /* Sets likelihoods[w] to P(y | w) for all words w and, as the last number, for an unknown word,
+     * with the error of `row`. y is an output. NULL instead of a function: whoever needs a column
+     * takes it from rows. Only for mechanisms with `row`. Any thread. */
+    void (*column)(const void *state, uint32_t y, double *likelihoods);
+
     /* Returns the s and gamma of a mechanism that proves P(y | w) <= exp(2 s min(d(w,w'), gamma))
      * P(y | w') exactly, and whose law is not exponential. NULL: it is, or nothing is proved. */
     const exponent *(*bound)(const void *state);

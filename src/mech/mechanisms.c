@@ -73,6 +73,8 @@ const char *mechanism_fault(const mechanism_ops *ops) {
                          : ops->row != NULL       ? (unsigned)MECHANISM_ROW_DIGITS
                                                   : 0))
         return "it cannot compute that many digits of its law";
+    if (ops->column != NULL && ops->row == NULL)
+        return "it computes columns of its law, and no rows";
     if ((unsigned)p->guarantee > TEM_GUARANTEE_OTHER)
         return "its guarantee is unknown";
     if (p->guarantee != TEM_GUARANTEE_NONE && p->claim == NULL)

@@ -654,6 +654,31 @@ static void test_likelihoods(void **state) {
     small_channel_free(&s);
 }
 
+/* A mechanism that computes columns: its likelihoods have more digits than pairs keep. */
+static void test_likelihoods_by_columns(void **state) {
+    (void)state;
+    tem_model *model = line_model();
+    tem_mechanism *m = mechanism_of(model, (tem_mechanism_options){.mechanism = "diffractor",
+                                                                   .epsilon = 0.3,
+                                                                   .allow_no_guarantee = 1});
+    double shares[WORDS + 1] = {[0] = 1}, row[WORDS], column[WORDS + 1];
+    emission *e = NULL;
+    emission_room room;
+    assert_int_equal(emission_create(m, shares, 1, NULL, &e, NULL), TEM_OK);
+    assert_true(emission_room_init(&room, e));
+    for (uint32_t w = 0; w <= WORDS; w++) {
+        assert_int_equal(mechanism_row(m, w == WORDS ? TEM_NO_WORD : w, row, NULL), TEM_OK);
+        for (uint32_t y = 0; y < WORDS; y++) {
+            emission_likelihoods(e, &room, y, column);
+            check_near(column[w], row[y], 1e-14, "a likelihood");
+        }
+    }
+    emission_room_free(&room);
+    emission_free(e);
+    tem_mechanism_free(m);
+    tem_model_free(model);
+}
+
 /* Madlib has no law: the attack learns from pairs, the same for any number of threads. */
 static void test_mechanism_without_law(void **state) {
     (void)state;
@@ -890,6 +915,7 @@ int main(void) {
         cmocka_unit_test(test_word_attackers),
         cmocka_unit_test(test_documents_are_separate),
         cmocka_unit_test(test_likelihoods),
+        cmocka_unit_test(test_likelihoods_by_columns),
         cmocka_unit_test(test_mechanism_without_law),
         cmocka_unit_test(test_attack_from_pairs),
         cmocka_unit_test(test_wilson),

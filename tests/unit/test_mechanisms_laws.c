@@ -734,6 +734,19 @@ static void add_noise(const diffractor *d, uint32_t l, uint32_t w, double epsilo
     }
 }
 
+/* The columns are those of the rows and, for an unknown word, of its own law. */
+static void check_columns(const tem_mechanism *m, const double *rows) {
+    double unknown[WORDS], column[WORDS + 1];
+    assert_int_equal(mechanism_row(m, TEM_NO_WORD, unknown, NULL), TEM_OK);
+    for (uint32_t y = 0; y < WORDS; y++)
+        if (unknown[y] > 0) {
+            m->ops->column(m->state, y, column);
+            for (uint32_t w = 0; w < WORDS; w++)
+                assert_near(column[w], rows[w * WORDS + y], 1e-14);
+            assert_near(column[WORDS], unknown[y], 1e-14);
+        }
+}
+
 static void check_diffractor_law(const tem_model *model, double epsilon, uint32_t lists) {
     tem_mechanism *m = make(model, "diffractor", epsilon, "lists", lists);
     double *rows = rows_of(m);
@@ -744,6 +757,7 @@ static void check_diffractor_law(const tem_model *model, double epsilon, uint32_
         for (uint32_t y = 0; y < WORDS; y++)
             assert_near(rows[w * WORDS + y], expected[y], 1e-11);
     }
+    check_columns(m, rows);
     free(rows);
     mechanism_free(m);
 }
