@@ -8,6 +8,7 @@ static void keep_pairs(attack_examples *e) {
     const uint64_t all = attack_text_words(&e->text);
     for (uint64_t i = 0; i < all; i++)
         if (e->text.words[i] != TEM_NO_WORD) {
+            e->unknown += e->text.originals[i] == TEM_NO_WORD;
             e->text.words[e->pairs] = e->text.words[i];
             e->text.originals[e->pairs++] = e->text.originals[i];
         }

@@ -8,6 +8,7 @@
 typedef struct attack_examples {
     attack_text text; /* `words` and `originals` are the pairs, in whole documents */
     uint64_t pairs;   /* of the first numbers of `words` and `originals` */
+    uint64_t unknown; /* pairs of a word that the model does not have */
     uint64_t outside; /* words given out that the model does not have: left out of the pairs */
 } attack_examples;
 

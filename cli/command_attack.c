@@ -16,7 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE_DEFAULT = 20000, CANDIDATES_DEFAULT = 20, CANDIDATES_MAX = 10000, SCORES_MAX = 5 };
+enum {
+    SAMPLE_DEFAULT = 20000,
+    CANDIDATES_DEFAULT = 20,
+    CANDIDATES_MAX = 10000,
+    PAIRS_MAX = 100000000,
+    SCORES_MAX = 5
+};
 
 typedef struct attack_request {
     common_options common;
@@ -183,16 +189,16 @@ static void say_what_was_done(const attack_state *a, double seconds) {
               a->l.mechanism != NULL ? talk_number(a->l.info.epsilon) : "", seconds);
     talk_note(
         quiet || a->text.originals == NULL,
-        "recovered words in per cent of the known words, +- half of the 95 %% interval as if "
-        "words were\nindependent draws; words of one document are not, so the true interval is "
-        "wider.");
+        "recovered words in per cent of the known words, +- the larger half of the 95 %% interval "
+        "as if words\nwere independent draws; words of one document are not, so the true interval "
+        "is wider.");
     talk_note(quiet, "A better attacker may recover more. Only a proof bounds all attackers.");
 }
 
 /* ---- the command ---- */
 
 /* Learns what another program does from examples. */
-static int learn_examples(attack_state *a, const tem_attack_options *options) {
+static int learn_examples(attack_state *a, tem_attack_options options) {
     const attack_request *r = a->request;
     attack_examples e = {.pairs = 0};
     tem_error error;
@@ -204,8 +210,10 @@ static int learn_examples(attack_state *a, const tem_attack_options *options) {
                   "model does not have",
                   talk_count(e.pairs), talk_count(e.outside));
         a->pairs = e.pairs;
+        if (r->choice.unknown < 0) /* below 1, whatever the pairs are */
+            options.expected.unknown = (double)e.unknown / (double)(e.pairs + 1);
         if (tem_attack_create_from_pairs(a->l.model, e.text.originals, e.text.words, e.pairs,
-                                         options, a->run, &a->attack, &error) != TEM_OK)
+                                         &options, a->run, &a->attack, &error) != TEM_OK)
             status = talk_error(&error);
         talk_end_progress();
     }
@@ -221,7 +229,7 @@ static int prepare(attack_state *a) {
                                         .beam = (uint32_t)r->beam,
                                         .pairs = (uint32_t)r->pairs};
     if (r->examples != NULL)
-        return learn_examples(a, &options);
+        return learn_examples(a, options);
     const tem_status status =
         tem_attack_create(a->l.mechanism, &options, a->run, &a->attack, &error);
     talk_end_progress();
@@ -260,6 +268,24 @@ static int make_groups(attack_state *a) {
     return status;
 }
 
+/* Another program may give out words that the model does not have. Nobody guesses at these, so a
+ * text of nothing else would look safe. */
+static int check_known(const attack_state *a) {
+    const uint64_t words = attack_text_words(&a->text);
+    uint64_t known = 0;
+    for (uint64_t i = 0; i < words; i++)
+        known += a->text.words[i] != TEM_NO_WORD;
+    if (known == 0) {
+        fprintf(stderr, "tem: %s: the model has no word of it, so there is nothing to attack\n",
+                a->request->records.path);
+        return EXIT_FAILED;
+    }
+    talk_note(a->request->common.quiet || known == words,
+              "%s: the model does not have %s of %s words; nobody guesses what was behind these",
+              a->request->records.path, talk_count(words - known), talk_count(words));
+    return EXIT_DONE;
+}
+
 static int read_texts(attack_state *a) {
     const attack_request *r = a->request;
     tem_records original = r->records;
@@ -267,6 +293,8 @@ static int read_texts(attack_state *a) {
     int status = r->examples != NULL
                      ? attack_text_read_plain(&r->records, a->l.model, a->run, &a->text)
                      : attack_text_read(&r->records, &a->l, a->run, &a->text);
+    if (status == EXIT_DONE && r->examples != NULL)
+        status = check_known(a);
     if (status == EXIT_DONE && r->original != NULL)
         status = attack_text_read_original(&original, &a->l, a->run, &a->text);
     if (status == EXIT_DONE && r->output == NULL && !attack_text_sample(&a->text, r->sample))
@@ -303,6 +331,9 @@ static int attack(const attack_request *r) {
     const tem_run run = talk_run((unsigned)r->common.threads, r->common.quiet);
     attack_state a = {.request = r, .run = &run};
     int status = law_open("attack", &r->common, &r->choice, &run, &a.l);
+    if (status == EXIT_DONE && r->masks.path != NULL && r->candidates > a.l.model_info.words)
+        status = talk_usage("attack", "--candidates %d: the model has %s words", (int)r->candidates,
+                            talk_count(a.l.model_info.words));
     if (status == EXIT_DONE)
         status = check_order(r, &a.l.report);
     if (status == EXIT_DONE)
@@ -394,6 +425,16 @@ static int check_lists(const option_list *lists) {
     return EXIT_DONE;
 }
 
+/* Standard input can be read once. */
+static int check_standard_input(const attack_request *r) {
+    const char *const inputs[] = {r->records.path, r->original, r->examples, r->examples_released};
+    int count = 0;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        count += inputs[i] != NULL && strcmp(inputs[i], "-") == 0;
+    return count > 1 ? talk_usage("attack", "only one of the texts can be standard input")
+                     : EXIT_DONE;
+}
+
 /* Examples take the place of everything that says what a mechanism of tem does. */
 static int check_examples(attack_request *r) {
     const mechanism_choice *m = &r->choice.mechanism;
@@ -407,7 +448,7 @@ static int check_examples(attack_request *r) {
         return talk_usage("attack", "--examples say what another program does: leave out the "
                                     "options of a mechanism, --pairs and --report");
     r->choice.is_foreign = r->examples != NULL;
-    return EXIT_DONE;
+    return check_standard_input(r);
 }
 
 static int check_request(attack_request *r, size_t operands) {
@@ -456,7 +497,7 @@ int command_attack(int argc, char *const *argv) {
         {"beam", 0, OPTION_COUNT, &r.beam, "N", "trigrams: words per position (default 64)", 1,
          TEM_BEAM_MAX},
         {"pairs", 0, OPTION_COUNT, &r.pairs, "N",
-         "mechanisms without an exact law: draws to learn from (default 500000)", 1, UINT32_MAX},
+         "mechanisms without an exact law: draws to learn from (default 500000)", 1, PAIRS_MAX},
         {"examples", 0, OPTION_TEXT, &r.examples, "FILE",
          "instead of a mechanism: a PUBLIC text that you ran another program on, and", 0, 0},
         {"examples-released", 0, OPTION_TEXT, &r.examples_released, "FILE",

@@ -70,10 +70,11 @@ static int read_targets(compare_request *r) {
     while (r->wanted_count < TARGETS_MAX && take_part(&list, part, sizeof part)) {
         double *wanted = &r->wanted[r->wanted_count++];
         if (!options_decimal(part, wanted) || *wanted <= 0 ||
-            (r->target != COMPARISON_EPSILON && *wanted >= 1))
-            return talk_usage("compare", "--at takes %s above 0%s",
-                              r->target == COMPARISON_EPSILON ? "epsilons" : "probabilities",
-                              r->target == COMPARISON_EPSILON ? "" : " and below 1");
+            (r->target != COMPARISON_EPSILON && !(*wanted >= 0.001 && *wanted <= 0.999)))
+            return talk_usage("compare", "--at takes %s",
+                              r->target == COMPARISON_EPSILON
+                                  ? "epsilons above 0"
+                                  : "probabilities from 0.001 to 0.999");
     }
     if (*list != '\0' || r->wanted_count == 0)
         return talk_usage("compare", "--at takes 1 to %d numbers, separated by commas",
@@ -300,10 +301,11 @@ static void print_help(const option_spec *table) {
     wrap("usage: tem compare --at guess=P[,P...] | self=P | epsilon=E [OPTIONS]\n"
          "                   [WORD | FILE]\n"
          "\n"
-         "Shows all mechanisms side by side where the same attacker is right equally often: an\n"
-         "epsilon does not mean the same for two of them. The attacker learns each mechanism from\n"
-         "pairs of words and outputs that it draws, so it needs no law. It is an attack, not a\n"
-         "proof; 'tem mechanisms' says what is proved. docs/COMPARE.md explains the table.\n"
+         "Shows all mechanisms side by side where an attacker is right equally often: an epsilon\n"
+         "does not mean the same for two of them. The attacker makes the best possible guess by\n"
+         "the law of the mechanism; where tem cannot compute the law, they learn it from pairs of\n"
+         "words and outputs that they draw. It is an attack, not a proof; 'tem mechanisms' says\n"
+         "what is proved. docs/COMPARE.md explains the table.\n"
          "With WORD it shows some draws of the word, with FILE its first line after each\n"
          "mechanism. These draws are seeded: they are not private.\n");
     options_print_help(stdout, table);

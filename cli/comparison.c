@@ -174,10 +174,10 @@ static double logit(double p) {
 }
 
 /* How far from the target a value may be: half of the standard error of the pairs. A law has none:
- * 0.5 % of the target. */
+ * 0.5 % of the target or of its distance from 1. */
 static double tolerance(const target_search *s) {
     if (s->by_law)
-        return 0.005 * s->wanted;
+        return 0.005 * fmin(s->wanted, 1 - s->wanted);
     const double tests = (double)s->c->tests / (s->pilot ? PILOT_PART : 1);
     return 0.5 * sqrt(s->wanted * (1 - s->wanted) / tests);
 }
@@ -213,13 +213,20 @@ static double slope_of(const epsilon_trial *a, const epsilon_trial *b) {
     return fabs(run) > 1e-6 && rise / run > 0 ? rise / run : 0;
 }
 
+/* Keeps the slope of the line through both ends. Between two epsilons that are nearly equal, the
+ * noise of the pairs would be the slope. */
+static void note_slope(target_search *s, const epsilon_trial *a, const epsilon_trial *b) {
+    const double line = slope_of(a, b);
+    const bool apart = fabs(log(b->epsilon / a->epsilon)) > 0.1;
+    s->slope = line > 0 && (apart || !(s->slope > 0)) ? line : s->slope;
+}
+
 /* Narrows the bracket: by the line through both ends, and by halves if that is slow. *a becomes the
  * nearer end. */
 static tem_status narrow(target_search *s, epsilon_trial *a, epsilon_trial *b, tem_error *error) {
+    note_slope(s, a, b);
     for (int i = 0; i < PILOT_STEPS && !is_near(s, a) && !is_near(s, b); i++) {
         const double line = slope_of(a, b);
-        /* Between two epsilons that are nearly equal, the noise of the pairs would be the slope. */
-        s->slope = fabs(log(b->epsilon / a->epsilon)) > 0.1 && line > 0 ? line : s->slope;
         double at = log(a->epsilon) + (logit(s->wanted) - logit(a->value)) / fmax(line, 1e-9);
         const double low = fmin(log(a->epsilon), log(b->epsilon)),
                      high = fmax(log(a->epsilon), log(b->epsilon)), margin = 0.05 * (high - low);
@@ -232,6 +239,7 @@ static tem_status narrow(target_search *s, epsilon_trial *a, epsilon_trial *b, t
         if (next.refused)
             break;
         *(is_below(s, &next) == is_below(s, a) ? a : b) = next;
+        note_slope(s, a, b);
     }
     if (fabs(b->value - s->wanted) < fabs(a->value - s->wanted)) {
         const epsilon_trial nearer = *b;
@@ -266,9 +274,9 @@ static void say_not_reached(const target_search *s, const epsilon_trial *t, comp
     const char *what = s->c->target == COMPARISON_SELF ? "share of words that stay" : "guess";
     row->is_reached = false;
     snprintf(row->why, sizeof row->why,
-             "the target is not reached: at the %s epsilon tried, %.4g, the %s%s is %.1f %%",
-             is_below(s, t) ? "largest" : "least", t->epsilon, what, s->by_law ? " by the law" : "",
-             100 * t->value);
+             "the target is not reached: at epsilon %.4g, the nearest that was tried, the %s%s is "
+             "%.1f %%",
+             t->epsilon, what, s->by_law ? " by the law" : "", 100 * t->value);
 }
 
 /* Goes by the law from *found, where the learned attacker is near the target, until the target lies
@@ -340,9 +348,11 @@ static bool takes_rows(const side_by_side *c, const tem_mechanism *mechanism, co
     if (seconds <= ROWS_SECONDS || c->force_exact)
         return true;
     if (row->why[0] == '\0')
-        snprintf(row->why, sizeof row->why,
-                 "its law takes about %.0f min of CPU time and is left out; --exact computes it",
-                 ceil(seconds / 60));
+        snprintf(
+            row->why, sizeof row->why,
+            "its law takes about %.0f min of CPU time per epsilon and is left out, so the guess "
+            "may be too low; --exact computes it",
+            ceil(seconds / 60));
     return false;
 }
 

@@ -46,7 +46,7 @@ static int read_prior(const char *command, const common_options *common, const l
         return status;
     const bool has_none = choice->unknown < 0 && !l->report.draws_unknown;
     l->expected = (tem_expectation){.prior = l->prior, .unknown = has_none ? 0 : choice->unknown};
-    if (choice->unknown >= 0 || has_none || has_unknown_words(l->prior))
+    if (choice->unknown >= 0 || has_none || choice->is_foreign || has_unknown_words(l->prior))
         return EXIT_DONE;
     if (choice->needs_unknown)
         return talk_usage(command,

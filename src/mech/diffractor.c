@@ -141,6 +141,7 @@ tem_status diffractor_init_lists(diffractor *d, const neighbour_index *index, ui
 }
 
 void diffractor_free(diffractor *d) {
+    core_free(d->powers);
     core_free(d->places);
     core_free(d->words);
     weights_free(&d->outputs);
@@ -181,21 +182,29 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
     return TEM_OK;
 }
 
+static tem_status init_powers(diffractor *d, tem_error *error) {
+    d->powers = core_alloc(d->length, sizeof *d->powers);
+    for (uint32_t k = 0; d->powers != NULL && k < d->length; k++)
+        d->powers[k] = exp(-ldexp(d->steps, -EXPONENT_S_BITS) * k);
+    return d->powers == NULL ? core_fail_memory(error) : TEM_OK;
+}
+
 /* The noise on places, as far as it is the same for all of them. */
 typedef struct place_law {
-    double epsilon, middle, end; /* P(place j | place i) = middle or end, times a^|j-i| */
+    const double *powers;
+    double middle, end; /* P(place j | place i) = middle or end, times a^|j-i| */
     uint32_t last;
 } place_law;
 
 static place_law place_law_of(const diffractor *d) {
     const double epsilon = ldexp(d->steps, -EXPONENT_S_BITS), a = exp(-epsilon);
     /* An end has the noise beyond it, too: 1 + a + a^2 + ... times as much. */
-    return (place_law){epsilon, -expm1(-epsilon) / (1 + a), 1 / (1 + a), d->length - 1};
+    return (place_law){d->powers, -expm1(-epsilon) / (1 + a), 1 / (1 + a), d->length - 1};
 }
 
 /* P(place j | place i). A probability below the least double, 10^-308, is 0 here. */
 static double place_probability(const place_law *law, uint32_t i, uint32_t j) {
-    const double power = exp(-law->epsilon * (j > i ? j - i : i - j));
+    const double power = law->powers[j > i ? j - i : i - j];
     const double share = j == 0 || j == law->last ? law->end : law->middle;
     return law->last == 0 ? 1 : share * power;
 }
@@ -240,8 +249,9 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
     if (!(steps >= 1 && steps <= ldexp(EPSILON_MAX, EXPONENT_S_BITS)))
         return core_fail(error, TEM_ERR_RANGE, "epsilon must be between 2^-20 and 1000");
     d->steps = (uint32_t)steps;
-    return diffractor_init_lists(d, setup->index, setup->space->count, setup->weights,
-                                 (uint32_t)lists, error);
+    const tem_status status = diffractor_init_lists(d, setup->index, setup->space->count,
+                                                    setup->weights, (uint32_t)lists, error);
+    return status == TEM_OK ? init_powers(d, error) : status;
 }
 
 static void free_state(void *state) {

@@ -12,6 +12,7 @@ typedef struct diffractor {
     uint32_t length;  /* of a list: the number of outputs */
     uint32_t *words;  /* lists * length: the outputs in the order of each list */
     uint32_t *places; /* lists * count: the place of each word in each list */
+    double *powers;   /* length: a^k, a = exp(-epsilon) */
     weights outputs;  /* 1 for every word that may be drawn, 0 for the others */
 } diffractor;
 

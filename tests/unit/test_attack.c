@@ -654,13 +654,10 @@ static void test_likelihoods(void **state) {
     small_channel_free(&s);
 }
 
-/* A mechanism that computes columns: its likelihoods have more digits than pairs keep. */
-static void test_likelihoods_by_columns(void **state) {
-    (void)state;
-    tem_model *model = line_model();
-    tem_mechanism *m = mechanism_of(model, (tem_mechanism_options){.mechanism = "diffractor",
-                                                                   .epsilon = 0.3,
-                                                                   .allow_no_guarantee = 1});
+/* The likelihoods of a mechanism are those of its rows, to more digits than pairs keep. */
+static void check_against_rows(const tem_model *model, tem_mechanism_options options) {
+    options.allow_no_guarantee = 1;
+    tem_mechanism *m = mechanism_of(model, options);
     double shares[WORDS + 1] = {[0] = 1}, row[WORDS], column[WORDS + 1];
     emission *e = NULL;
     emission_room room;
@@ -670,10 +667,44 @@ static void test_likelihoods_by_columns(void **state) {
         assert_int_equal(mechanism_row(m, w == WORDS ? TEM_NO_WORD : w, row, NULL), TEM_OK);
         for (uint32_t y = 0; y < WORDS; y++) {
             emission_likelihoods(e, &room, y, column);
-            check_near(column[w], row[y], 1e-14, "a likelihood");
+            check_near(column[w], row[y], 1e-12, "a likelihood");
         }
     }
     emission_room_free(&room);
+    emission_free(e);
+    tem_mechanism_free(m);
+}
+
+static void test_likelihoods_by_columns(void **state) {
+    (void)state;
+    tem_model *model = line_model();
+    check_against_rows(model, (tem_mechanism_options){.mechanism = "diffractor", .epsilon = 0.3});
+    tem_model_free(model);
+}
+
+/* Distances that are no roots of squares. */
+static void test_likelihoods_of_angles(void **state) {
+    (void)state;
+    static const float values[2 * WORDS] = {1, 0, 1, 1, 0, 2, -1, 0.5F};
+    static const char *const names[WORDS] = {"w0", "w1", "w2", "w3"};
+    tem_model *model = small_model(names, values, WORDS, 2, TEM_ANGULAR, WORDS);
+    check_against_rows(model, (tem_mechanism_options){.epsilon = 2});
+    tem_model_free(model);
+}
+
+/* Who learns a mechanism knows the words that it never draws. */
+static void test_learned_exclusions(void **state) {
+    (void)state;
+    tem_model *model = line_model();
+    const char *const excluded[] = {"w1"};
+    assert_int_equal(model_exclude(model, excluded, 1, NULL), TEM_OK);
+    tem_mechanism *m =
+        mechanism_of(model, (tem_mechanism_options){.mechanism = "madlib", .epsilon = 6});
+    const double shares[WORDS + 1] = {0.25, 0.25, 0.25, 0.25};
+    emission *e = NULL;
+    assert_int_equal(emission_create(m, shares, 1000, NULL, &e, NULL), TEM_OK);
+    for (uint32_t y = 0; y < WORDS; y++)
+        assert_int_equal(emission_has(e, y), y != 1);
     emission_free(e);
     tem_mechanism_free(m);
     tem_model_free(model);
@@ -916,6 +947,8 @@ int main(void) {
         cmocka_unit_test(test_documents_are_separate),
         cmocka_unit_test(test_likelihoods),
         cmocka_unit_test(test_likelihoods_by_columns),
+        cmocka_unit_test(test_likelihoods_of_angles),
+        cmocka_unit_test(test_learned_exclusions),
         cmocka_unit_test(test_mechanism_without_law),
         cmocka_unit_test(test_attack_from_pairs),
         cmocka_unit_test(test_wilson),
