@@ -10,6 +10,7 @@
 #ifndef TRAIN_POINCARE_H
 #define TRAIN_POINCARE_H
 
+#include "rng/rng.h"
 #include "train/graph.h"
 
 #include <math.h>
@@ -97,6 +98,14 @@ strangers strangers_of(const tem_graph *graph, uint32_t word);
 
 /* The rth of them, from 0, in the order of their ids. */
 uint32_t strangers_pick(const strangers *s, uint32_t r);
+
+/* Draws one of them. Of strangers_draw each is equally likely. strangers_draw_parent draws parents
+ * of edges of the graph until one of them is none of the word and its parents; after
+ * STRANGERS_TRIES draws it does as strangers_draw. There must be a stranger. */
+enum { STRANGERS_TRIES = 64 };
+uint32_t strangers_draw(const strangers *s, tem_rng *rng);
+uint32_t strangers_draw_parent(const strangers *s, const tem_graph *graph, uint32_t word,
+                               tem_rng *rng);
 
 /* As the functions tem_poincare_* of tem_train.h; the caller has checked pointers for NULL, and
  * that graph and points have the same number of words. */

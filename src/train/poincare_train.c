@@ -58,14 +58,41 @@ uint32_t strangers_pick(const strangers *s, uint32_t r) {
     return wanted + low;
 }
 
+static bool is_parent(const strangers *s, uint32_t word) {
+    uint32_t low = 0, high = s->parent_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (s->parents[middle] < word)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->parent_count && s->parents[low] == word;
+}
+
+uint32_t strangers_draw(const strangers *s, tem_rng *rng) {
+    return strangers_pick(s, (uint32_t)rng_below(rng, s->count));
+}
+
+uint32_t strangers_draw_parent(const strangers *s, const tem_graph *graph, uint32_t word,
+                               tem_rng *rng) {
+    for (int i = 0; i < STRANGERS_TRIES; i++) {
+        const uint32_t found = graph->parents[rng_below(rng, graph->info.edges)];
+        if (found != word && !is_parent(s, found))
+            return found;
+    }
+    return strangers_draw(s, rng);
+}
+
 /* Draws the words of a step. False if there is no word to draw. */
-static bool draw_words(trainer *t, uint32_t edge) {
+static bool draw_words(trainer *t, uint32_t edge, bool burns_in) {
     const uint32_t count = t->options.negatives + 2, dimensions = t->options.dimensions;
     const strangers s = strangers_of(t->graph, t->children[edge]);
     t->words[0] = t->children[edge];
     t->words[1] = t->graph->parents[edge];
     for (uint32_t i = 2; i < count && s.count > 0; i++) {
-        t->words[i] = strangers_pick(&s, (uint32_t)rng_below(&t->rng, s.count));
+        t->words[i] = burns_in ? strangers_draw_parent(&s, t->graph, t->words[0], &t->rng)
+                               : strangers_draw(&s, &t->rng);
         const double *x = t->points->numbers + (size_t)t->words[i] * dimensions;
         __builtin_prefetch(x, 1);
         __builtin_prefetch(x + dimensions - 1, 1);
@@ -73,10 +100,11 @@ static bool draw_words(trainer *t, uint32_t edge) {
     return s.count > 0;
 }
 
-static void take_step(trainer *t, uint32_t edge, double rate) {
+static void take_step(trainer *t, uint32_t edge, bool burns_in) {
+    const double rate = t->options.rate * (burns_in ? BURN_IN_FACTOR : 1);
     const uint32_t dimensions = t->options.dimensions, count = t->options.negatives + 2;
     double *numbers = t->points->numbers;
-    if (!draw_words(t, edge))
+    if (!draw_words(t, edge, burns_in))
         return;
     t->loss +=
         poincare_loss(numbers, dimensions, t->words, count, t->pairs, t->gradients, t->rooms);
@@ -98,7 +126,6 @@ static tem_status train_epoch(trainer *t, uint32_t epoch, tem_error *error) {
     enum { STEPS_A_REPORT = 256 };
     const uint64_t edges = t->graph->info.edges, before = epoch * edges;
     const tem_poincare_options *o = &t->options;
-    const double rate = epoch < o->burn_in ? o->rate * BURN_IN_FACTOR : o->rate;
     tem_status status = TEM_OK;
     shuffle(t);
     t->loss = 0;
@@ -107,7 +134,7 @@ static tem_status train_epoch(trainer *t, uint32_t epoch, tem_error *error) {
         if (i % STEPS_A_REPORT == 0)
             status = core_progress(t->run, "training", before + i, o->epochs * edges, error);
         if (status == TEM_OK)
-            take_step(t, t->order[i], rate);
+            take_step(t, t->order[i], epoch < o->burn_in);
     }
     if (status == TEM_OK && o->epoch != NULL)
         o->epoch(o->epoch_context, epoch + 1, t->loss / (double)t->steps);

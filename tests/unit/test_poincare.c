@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "pseudo.h"
+#include "tally.h"
 
 #include <locale.h>
 #include <mpfr.h>
@@ -573,6 +574,45 @@ static tem_graph *make_tree(int nodes, int branches) {
     return g;
 }
 
+/* Draws negatives of the burn-in for each word, and compares them with what is expected: strangers
+ * as often as they are parents or, where none is, all of them equally often. */
+static void check_parents_drawn(const tem_graph *g) {
+    double row[NODES_MOST];
+    for (uint32_t u = 0; u < g->words.count; u++) {
+        const strangers s = strangers_of(g, u);
+        uint64_t counts[NODES_MOST] = {0}, sum = 0;
+        if (s.count == 0)
+            continue;
+        memset(row, 0, sizeof row);
+        for (uint64_t i = 0; i < g->info.edges; i++)
+            row[g->parents[i]]++;
+        row[u] = 0;
+        for (uint32_t i = 0; i < s.parent_count; i++)
+            row[s.parents[i]] = 0;
+        for (uint32_t v = 0; v < g->words.count; v++)
+            sum += (uint64_t)row[v];
+        for (uint32_t r = 0; r < s.count && sum == 0; r++)
+            row[strangers_pick(&s, r)] = 1;
+        for (uint32_t v = 0; v < g->words.count; v++)
+            row[v] /= (double)(sum == 0 ? s.count : sum);
+        tem_rng rng;
+        rng_init_seeded(&rng, 3, u);
+        for (int i = 0; i < TALLY_DRAWS; i++)
+            counts[strangers_draw_parent(&s, g, u, &rng)]++;
+        tally_check(&(tally){.words = g->words.count, .row = row, .counts = counts});
+    }
+}
+
+/* Chi-square, TALLY_DRAWS draws for each of 30 words; a false alarm has the probability 3e-7. */
+static void test_negatives_of_burn_in(void **state) {
+    (void)state;
+    tem_graph *g = make_tree(NODES_MOST, 3), *star = make_tree(6, 5);
+    check_parents_drawn(g);
+    check_parents_drawn(star);
+    tem_graph_free(star);
+    tem_graph_free(g);
+}
+
 static tem_poincare *train(const tem_graph *g, tem_poincare_options options, unsigned threads) {
     const tem_run run = {.threads = threads};
     tem_poincare *p = NULL;
@@ -586,7 +626,7 @@ static void note_loss(void *context, uint32_t epoch, double loss) {
 }
 
 /* 364 words in 5 dimensions. The loss falls, the root is nearest to the centre, and the points keep
- * the hierarchy. The shipped code gets a mean rank of 1.03 and a MAP of 0.991. */
+ * the hierarchy. The shipped code gets a mean rank of 1.02 and a MAP of 0.994. */
 static void test_training(void **state) {
     (void)state;
     enum { EPOCHS = 100 };
@@ -647,7 +687,7 @@ static void test_seeds(void **state) {
                  *unlike = train(g, other, 1);
     assert_true(same_points(first, again));
     assert_false(same_points(first, unlike));
-    assert_int_equal(core_hash64(first->numbers, 40 * 3 * sizeof(double)), 0xe9e34137fb69e721);
+    assert_int_equal(core_hash64(first->numbers, 40 * 3 * sizeof(double)), 0x60ba9a092566693b);
     tem_poincare_free(unlike);
     tem_poincare_free(again);
     tem_poincare_free(first);
@@ -824,6 +864,7 @@ int main(void) {
         cmocka_unit_test(test_reconstruction),
         cmocka_unit_test(test_known_reconstruction),
         cmocka_unit_test(test_large_reconstruction),
+        cmocka_unit_test(test_negatives_of_burn_in),
         cmocka_unit_test(test_training),
         cmocka_unit_test(test_training_stays_inside),
         cmocka_unit_test(test_seeds),
