@@ -107,9 +107,9 @@ typedef struct tem_poincare_options {
 
 /* Gives the words of a graph points, by stochastic gradient descent. Points begin near the centre.
  * In an epoch, tem takes each edge (child u, parent v) once, in random order; draws `negatives`
- * words v' with repetition from the words that are neither u nor a parent of u, uniformly or, during
- * the burn-in, as often as they are the parent of an edge (if 64 draws give u and its parents only,
- * uniformly); and makes a step against the Riemannian gradient of
+ * words v' with repetition from the words that are neither u nor a parent of u, uniformly or,
+ * during the burn-in, as often as they are the parent of an edge (if 64 draws give u and its
+ * parents only, uniformly); and makes a step against the Riemannian gradient of
  *     -ln(exp(-d(u, v)) / (exp(-d(u, v)) + sum over v' of exp(-d(u, v'))))
  * for u, v and all v': the Euclidean gradient times (1 - |x|^2)^2 / 4, times the rate. Points that
  * get too long are shortened to 1 - TEM_POINCARE_MARGIN. An edge of a word that is linked to every
