@@ -4,7 +4,8 @@ shipped ones, and quick enough on a GPU to draw 25,000 reviews many times.
 
 A mechanism with a law has blocks(), which yields (first, p): rows of P(y|w) for the words from
 `first` on. A mechanism without one has draw(words). `Learned` makes a law of the latter from drawn
-pairs, as tem_learned_create does in C: what an attacker knows of it, or a learner.
+pairs: what an attacker knows of it, or a learner. It does so in the way of tem_learned_create in C,
+with a law of the distance that is constant in bins.
 """
 import numpy
 
