@@ -280,7 +280,8 @@ static void say_not_reached(const target_search *s, const epsilon_trial *t, comp
 }
 
 /* Goes by the law from *found, where the learned attacker is near the target, until the target lies
- * between *found and *other; or as far as the mechanism takes epsilons and the steps reach. */
+ * between *found and *other; or as far as the mechanism takes epsilons, the steps reach and the
+ * guess changes. */
 static tem_status walk_by_law(target_search *s, epsilon_trial *found, epsilon_trial *other,
                               tem_error *error) {
     tem_status status = try_epsilon(s, found->epsilon, found, error);
@@ -300,6 +301,8 @@ static tem_status walk_by_law(target_search *s, epsilon_trial *found, epsilon_tr
         *found = *other;
         *other = next;
         s->slope = slope_of(found, other); /* exact: a law has no noise */
+        if (way == 1 && fabs(other->value - found->value) < tolerance(s) / 4)
+            break;
     }
     return status;
 }
