@@ -22,7 +22,7 @@ int attack_examples_read(const tem_records *records, const char *original, const
     of_original.path = original;
     int status = attack_text_read_plain(&of_released, l->model, run, &out->text);
     if (status == EXIT_DONE)
-        status = attack_text_read_original(&of_original, l, run, &out->text);
+        status = attack_text_read_original(&of_original, output, l, run, &out->text);
     if (status != EXIT_DONE)
         return status;
     keep_pairs(out);

@@ -13,7 +13,8 @@ typedef struct text_reading {
     uint64_t count, room; /* of words */
     uint64_t documents_room;
     uint64_t foreign;
-    uint64_t document; /* original: the record that comes next */
+    const char *released_path; /* original: the file of the released text, for messages */
+    uint64_t document;         /* original: the record that comes next */
 } text_reading;
 
 static tem_status fail(tem_error *error, tem_status status, const char *message) {
@@ -124,19 +125,20 @@ static size_t keep_known(uint32_t *ids, size_t count) {
 
 static tem_status align(text_reading *t, uint32_t *ids, size_t count, tem_error *error) {
     attack_text *text = t->text;
-    if (t->document == text->documents)
-        return fail(error, TEM_ERR_FORMAT,
-                    "the original has more records than the released text: are they the same?");
+    *error = (tem_error){.status = TEM_ERR_FORMAT};
+    if (t->document == text->documents) {
+        snprintf(error->message, sizeof error->message,
+                 "%s has no record for this one: are they the same?", t->released_path);
+        return TEM_ERR_FORMAT;
+    }
     const uint64_t first = t->document == 0 ? 0 : text->ends[t->document - 1];
     const size_t wanted = (size_t)(text->ends[t->document] - first);
     if (count != wanted && !t->l->report.draws_unknown)
         count = keep_known(ids, count); /* unknown words were dropped */
     if (count != wanted) {
-        *error = (tem_error){.status = TEM_ERR_FORMAT};
         snprintf(error->message, sizeof error->message,
-                 "the original has %zu words here, and the released text has %zu: are they the "
-                 "same records? %s",
-                 count, wanted,
+                 "%zu words are in this record, and %zu in that of %s: are they the same? %s",
+                 count, wanted, t->released_path,
                  t->l->mechanism != NULL
                      ? "If unknown words were dropped, name the run's --report"
                      : "Leave out records in which that program changes the number of words");
@@ -161,9 +163,9 @@ static tem_status take_original(void *context, const char *text, size_t bytes, c
     return status;
 }
 
-int attack_text_read_original(const tem_records *records, const law *l, const tem_run *run,
-                              attack_text *text) {
-    text_reading t = {.l = l, .model = l->model, .text = text};
+int attack_text_read_original(const tem_records *records, const char *released_path, const law *l,
+                              const tem_run *run, attack_text *text) {
+    text_reading t = {.l = l, .model = l->model, .text = text, .released_path = released_path};
     tem_error error = {.status = TEM_ERR_MEMORY, .message = "out of memory"};
     text->originals = calloc(attack_text_words(text) + 1, sizeof *text->originals);
     if (text->originals == NULL)
@@ -173,10 +175,8 @@ int attack_text_read_original(const tem_records *records, const law *l, const te
     if (status != TEM_OK)
         return talk_error(&error);
     if (t.document < text->documents) {
-        fprintf(stderr,
-                "tem: %s: the original has %s records, and the released text has %s: are they the "
-                "same?\n",
-                records->path, talk_count(t.document), talk_count(text->documents));
+        fprintf(stderr, "tem: %s: it has %s records, and %s has %s: are they the same?\n",
+                records->path, talk_count(t.document), released_path, talk_count(text->documents));
         return EXIT_FAILED;
     }
     return EXIT_DONE;

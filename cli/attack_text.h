@@ -21,10 +21,10 @@ typedef struct attack_text {
 int attack_text_read(const tem_records *records, const law *l, const tem_run *run,
                      attack_text *out);
 
-/* Reads the original of a released text: the same records in the same order, and in each as many
- * words. Refuses another text; no message contains a word. */
-int attack_text_read_original(const tem_records *records, const law *l, const tem_run *run,
-                              attack_text *text);
+/* Reads the original of a released text, that of the file `released_path`: the same records in the same
+ * order, and in each as many words. Refuses another text; no message contains a word. */
+int attack_text_read_original(const tem_records *records, const char *released_path, const law *l,
+                              const tem_run *run, attack_text *text);
 
 /* Reads original text as it is, one document per record, for drawing from it. */
 int attack_text_read_plain(const tem_records *records, const tem_model *model, const tem_run *run,

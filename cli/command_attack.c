@@ -296,7 +296,7 @@ static int read_texts(attack_state *a) {
     if (status == EXIT_DONE && r->examples != NULL)
         status = check_known(a);
     if (status == EXIT_DONE && r->original != NULL)
-        status = attack_text_read_original(&original, &a->l, a->run, &a->text);
+        status = attack_text_read_original(&original, r->records.path, &a->l, a->run, &a->text);
     if (status == EXIT_DONE && r->output == NULL && !attack_text_sample(&a->text, r->sample))
         return complain_memory();
     return status;
@@ -459,7 +459,9 @@ static int check_request(attack_request *r, size_t operands) {
     if (status_examples != EXIT_DONE)
         return status_examples;
     if (r->examples == NULL && r->choice.mechanism.epsilon <= 0)
-        return mechanism_ask_epsilon("attack", r->choice.mechanism.calibrated);
+        return talk_usage("attack",
+                          "which epsilon? --epsilon E, the one that the text was released "
+                          "with; the report of that run has it");
     if (r->ngram_path == NULL && (r->order > 0 || r->beam > 0))
         return talk_usage("attack", "--order and --beam need --ngram LM");
     if (r->original == NULL && (r->guesses_path != NULL || r->lists.count > 0))

@@ -311,7 +311,7 @@ static void print_help(const option_spec *table) {
     options_print_help(stdout, table);
     wrap("\n"
          "  tem compare --at guess=0.12 wonderful\n"
-         "  tem compare --at guess=0.06,0.12,0.3 --mechanisms tem,madlib --plot curves.svg\n"
+         "  tem compare --at guess=0.12,0.17,0.3 --mechanisms tem,madlib --plot curves.svg\n"
          "  tem compare --at self=0.3 --prior public.txt --labelled reviews.tsv \\\n"
          "              --text review --label stars\n"
          "\n"
@@ -323,7 +323,8 @@ int command_compare(int argc, char *const *argv) {
     const option_spec table[] = {
         {"at", 0, OPTION_TEXT, &r.at, "TARGET",
          "what all mechanisms have in common: guess=P, the attacker is right with\n"
-         "probability P; self=P, a word stays itself with probability P; or epsilon=E",
+         "probability P; self=P, words of the prior stay themselves with probability P on\n"
+         "average; or epsilon=E",
          0, 0},
         {"mechanisms", 0, OPTION_TEXT, &r.mechanisms, "LIST",
          "names separated by commas (default: all)", 0, 0},
