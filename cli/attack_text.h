@@ -21,8 +21,8 @@ typedef struct attack_text {
 int attack_text_read(const tem_records *records, const law *l, const tem_run *run,
                      attack_text *out);
 
-/* Reads the original of a released text, that of the file `released_path`: the same records in the same
- * order, and in each as many words. Refuses another text; no message contains a word. */
+/* Reads the original of a released text, that of the file `released_path`: the same records in the
+ * same order, and in each as many words. Refuses another text; no message contains a word. */
 int attack_text_read_original(const tem_records *records, const char *released_path, const law *l,
                               const tem_run *run, attack_text *text);
 
