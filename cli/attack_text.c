@@ -125,8 +125,8 @@ static size_t keep_known(uint32_t *ids, size_t count) {
 
 static tem_status align(text_reading *t, uint32_t *ids, size_t count, tem_error *error) {
     attack_text *text = t->text;
-    *error = (tem_error){.status = TEM_ERR_FORMAT};
     if (t->document == text->documents) {
+        *error = (tem_error){.status = TEM_ERR_FORMAT};
         snprintf(error->message, sizeof error->message,
                  "%s has no record for this one: are they the same?", t->released_path);
         return TEM_ERR_FORMAT;
@@ -136,6 +136,7 @@ static tem_status align(text_reading *t, uint32_t *ids, size_t count, tem_error 
     if (count != wanted && !t->l->report.draws_unknown)
         count = keep_known(ids, count); /* unknown words were dropped */
     if (count != wanted) {
+        *error = (tem_error){.status = TEM_ERR_FORMAT};
         snprintf(error->message, sizeof error->message,
                  "%zu words are in this record, and %zu in that of %s: are they the same? %s",
                  count, wanted, t->released_path,

@@ -99,11 +99,10 @@ strangers strangers_of(const tem_graph *graph, uint32_t word);
 /* The rth of them, from 0, in the order of their ids. */
 uint32_t strangers_pick(const strangers *s, uint32_t r);
 
-/* Draws one of them. Of strangers_draw each is equally likely. strangers_draw_parent draws parents
- * of edges of the graph until one of them is none of the word and its parents; after
- * STRANGERS_TRIES draws it does as strangers_draw. There must be a stranger. */
+/* Draws one of them: parents of edges of the graph, until one is neither the word nor a parent of
+ * it. After STRANGERS_TRIES draws it gives up, and each stranger is equally likely. There must be a
+ * stranger. */
 enum { STRANGERS_TRIES = 64 };
-uint32_t strangers_draw(const strangers *s, tem_rng *rng);
 uint32_t strangers_draw_parent(const strangers *s, const tem_graph *graph, uint32_t word,
                                tem_rng *rng);
 

@@ -70,7 +70,7 @@ static bool is_parent(const strangers *s, uint32_t word) {
     return low < s->parent_count && s->parents[low] == word;
 }
 
-uint32_t strangers_draw(const strangers *s, tem_rng *rng) {
+static uint32_t strangers_draw(const strangers *s, tem_rng *rng) {
     return strangers_pick(s, (uint32_t)rng_below(rng, s->count));
 }
 

@@ -654,6 +654,9 @@ static void test_faulty_mechanisms(void **state) {
     ops.properties.law_digits = 1;
     assert_faulty(ops);
     ops = mechanism_madlib;
+    ops.column = mechanism_diffractor.column; /* it has no rows */
+    assert_faulty(ops);
+    ops = mechanism_madlib;
     ops.properties.parameters = too_many;
     assert_faulty(ops);
     ops = mechanism_madlib;
