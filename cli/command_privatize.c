@@ -111,9 +111,9 @@ static int check_inputs(const privatize_request *r) {
 
 static int check_ledger(const privatize_request *r, bool fields) {
     const tem_job *job = &r->job;
-    if (job->ledger == NULL && job->budget > 0)
-        return talk_usage("privatize",
-                          "--budget needs --ledger FILE, which records what was spent");
+    if (job->ledger == NULL && (job->budget > 0 || job->budget_worst > 0))
+        return talk_usage("privatize", "%s needs --ledger FILE, which records what was spent",
+                          job->budget > 0 ? "--budget" : "--budget-worst");
     if (job->ledger == NULL && job->by != NULL)
         return talk_usage("privatize", "--by needs --ledger FILE, which charges people");
     if (job->by != NULL && !fields)
@@ -265,14 +265,23 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
         talk_note(
             brief,
             "s = %.6f, gamma = %.4f\n"
-            "The run %s %s per unit of distance (words x epsilon), at most %s (words x epsilon "
-            "x gamma).",
+            "The run %s %s per unit of %s (words x epsilon), at most %s between any two texts "
+            "(words x %s).",
             info->s, info->gamma, r->dry_run ? "would cost" : "costs",
             talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
-            talk_count((uint64_t)ceil((double)counts->words * info->epsilon_gamma)));
+            info->properties->unit, talk_count((uint64_t)ceil((double)counts->words * info->bound)),
+            talk_number(info->bound));
     else /* PRIVACY: printed also if the user asked for quiet. No cost: it would be a bound. */
         talk_note(false, "tem: warning: the output %s private: %s.",
                   r->dry_run ? "would NOT be" : "is NOT", why_not_private);
+}
+
+/* Appends how much of a budget is left. */
+static void add_what_is_left(const privatize_request *r, char *text, size_t bytes, double left,
+                             const char *name, double budget) {
+    const size_t used = strlen(text);
+    snprintf(text + used, bytes - used, "; %.15g of the %s of %.15g %s left", left, name, budget,
+             r->dry_run ? "would be" : "is");
 }
 
 /* Prints what the ledger says after the run. 15 digits of a double are always right.
@@ -280,13 +289,15 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
 static void say_what_is_left(const privatize_request *r, bool bounded) {
     const tem_balance *b = &r->balance;
     const bool quiet = r->common.quiet;
-    char left[96] = "";
+    char left[192] = "";
     if (r->job.ledger == NULL)
         return;
     if (r->job.budget > 0)
-        snprintf(left, sizeof left, "; %.15g of the budget of %.15g %s left", b->left,
-                 r->job.budget, r->dry_run ? "would be" : "is");
-    else if (!bounded)
+        add_what_is_left(r, left, sizeof left, b->left, "budget", r->job.budget);
+    if (r->job.budget_worst > 0)
+        add_what_is_left(r, left, sizeof left, b->worst_left, "worst-case budget",
+                         r->job.budget_worst);
+    if (left[0] == '\0' && !bounded)
         snprintf(left, sizeof left, "; nothing bounds the charge of this run");
     if (r->job.by == NULL)
         talk_note(quiet, "%s: %.15g spent before%s", r->job.ledger, b->spent_before, left);
@@ -330,8 +341,9 @@ static int run_job(privatize_request *r, const tem_mechanism *mechanism, const t
     tem_counts counts = {0};
     tem_error error;
     const char *why_not_private = tem_job_why_not_private(mechanism, &r->job);
-    if (r->job.budget > 0 && why_not_private != NULL)
-        return talk_usage("privatize", "--budget: tem can keep no budget: %s", why_not_private);
+    if ((r->job.budget > 0 || r->job.budget_worst > 0) && why_not_private != NULL)
+        return talk_usage("privatize", "%s: tem can keep no budget: %s",
+                          r->job.budget > 0 ? "--budget" : "--budget-worst", why_not_private);
     warn_about_epsilon(mechanism, r->common.quiet);
     /* Before the run: without its report, a run releases nothing. */
     const int measured = wants_page(r) ? page_measure("privatize", mechanism, model, &r->page, NULL,
@@ -479,6 +491,10 @@ int command_privatize(int argc, char *const *argv) {
         {"budget", 0, OPTION_POSITIVE, &r.job.budget, "E",
          "with --ledger: refuse to bring the sum of all runs, each words times\n"
          "epsilon, above E",
+         0, 0},
+        {"budget-worst", 0, OPTION_POSITIVE, &r.job.budget_worst, "E",
+         "with --ledger: the same for the worst case, words times the bound between any\n"
+         "two inputs; it adds up runs of all models and mechanisms",
          0, 0},
         {"by", 0, OPTION_TEXT, &r.job.by, "FIELD",
          "with --ledger: a budget for each person; FIELD names the person", 0, 0},

@@ -274,6 +274,8 @@ static void put_job(FILE *to, const tem_job *job) {
         fputs(" --ledger LEDGER", to);
     if (job->budget > 0)
         fprintf(to, " --budget %s", talk_number(job->budget));
+    if (job->budget_worst > 0)
+        fprintf(to, " --budget-worst %s", talk_number(job->budget_worst));
     if (job->by != NULL)
         put_argument(to, "--by", job->by);
     if (job->insecure_seeded)

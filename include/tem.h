@@ -650,6 +650,9 @@ typedef struct tem_mechanism_properties {
     tem_metric needs_metric; /* the metric that the model must have; 0: any */
     const char *list; /* what the public list of words says that it needs; NULL: it takes none */
     const tem_parameter *parameters; /* the numbers that it takes; the last has the name NULL */
+    const char
+        *unit; /* what its epsilon is per: "distance" (of the model) for every mechanism whose
+                       * guarantee is in the model's metric. Charges add up only in one unit */
 } tem_mechanism_properties;
 
 /* The i-th mechanism, from 0; NULL beyond the last. "tem", "em" and "madlib" are always among
@@ -756,7 +759,10 @@ typedef struct tem_mechanism_info {
     char remap[65];       /* hash of the map (tem_mechanism_options), in hex, or "" */
     char numbers[160]; /* the mechanism's own numbers, and 16 digits of the hash of its list, such
                            * as "p=0.3, list=0123456789abcdef"; or "" */
-    uint64_t reserved[8]; /* 0 */
+    double bound;      /* the most that the output for one word can tell any two inputs apart;
+                            * epsilon_gamma for TEM and EM. Infinity without an exact guarantee */
+    char unit[48];     /* the unit of epsilon on this model, such as "distance/euclidean" */
+    uint64_t reserved[1]; /* 0 */
 } tem_mechanism_info;
 
 /* Fills *info. Any thread. O(words) for EM, else O(1). */
@@ -1005,7 +1011,9 @@ typedef struct tem_balance {
     uint64_t people;      /* with `by`: how many people this run is charged to */
     int created;          /* 1: there was no ledger, and this run started one */
     uint64_t largest;     /* with `by`: words of the person with the most words in this run */
-    uint64_t reserved[3]; /* 0 */
+    double worst_before;  /* as spent_before, but the sum of the bounds (`spent_worst`) */
+    double worst_left;    /* as left, but of budget_worst */
+    uint64_t reserved[1]; /* 0 */
 } tem_balance;
 
 /* A job: inputs, format and policies of a run over files, or over texts in memory. A field of 0 or
@@ -1026,7 +1034,8 @@ typedef struct tem_job {
     uint64_t insecure_seed;
 
     const char *ledger; /* a file to which tem writes each charge before it releases the words */
-    double budget;      /* with a ledger: the most that all runs together may spend */
+    double budget;      /* with a ledger: the most that all runs together may spend: words times
+                           * epsilon, in one unit (tem_mechanism_info) */
     const char *by;     /* with a ledger and a field: the field that names people. Each person is
                            * charged for their own records and has a budget of this size. It may
                            * be one of `dropped` */
@@ -1038,7 +1047,10 @@ typedef struct tem_job {
                      * 0: comma or semicolon, whichever the named fields of the header need */
     tem_packing packing;  /* of the output; 0: TEM_PACKING_NONE. tem recognises compressed inputs by
                           * their first bytes */
-    uint64_t reserved[3]; /* must be 0 */
+    double budget_worst;  /* with a ledger: the most that all runs together may spend in the worst
+                           * case: the sum of their bounds between any two inputs, whatever their
+                           * models, mechanisms and units are. Beside `budget`, or instead of it */
+    uint64_t reserved[2]; /* must be 0 */
 } tem_job;
 
 /* Why no bound holds for what a run of this job tells about its text: one sentence without its

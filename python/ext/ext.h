@@ -119,11 +119,11 @@ bool ext_run_tell(ext_run *r, const char *stage, uint64_t done, uint64_t total);
 
 /* ---- ledgers ---- */
 
-/* A ledger in the form that Python passes: (path, budget or 0, field that names people or None,
- * their names or None), or None. */
+/* A ledger in the form that Python passes: (path, budget or 0, worst-case budget or 0,
+ * field that names people or None, their names or None), or None. */
 typedef struct ext_ledger {
     PyObject *path; /* bytes; NULL: no ledger */
-    double budget;
+    double budget, budget_worst;
     const char *by;   /* lives as long as the argument */
     PyObject *people; /* a tuple, one name per document; borrowed, or NULL */
 } ext_ledger;

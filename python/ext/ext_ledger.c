@@ -12,8 +12,8 @@ bool ext_ledger_read(PyObject *given, ext_ledger *ledger) {
         PyErr_SetString(PyExc_TypeError, "a ledger is a tuple, or None");
         return false;
     }
-    if (!PyArg_ParseTuple(given, "O&dzO", PyUnicode_FSConverter, &ledger->path, &ledger->budget,
-                          &ledger->by, &people))
+    if (!PyArg_ParseTuple(given, "O&ddzO", PyUnicode_FSConverter, &ledger->path, &ledger->budget,
+                          &ledger->budget_worst, &ledger->by, &people))
         return false;
     if (people == Py_None)
         return true;
@@ -52,17 +52,22 @@ tem_job ext_ledger_terms(const ext_job *job, const ext_ledger *ledger) {
                      .missing = job->missing,
                      .ledger = ledger->path == NULL ? NULL : PyBytes_AsString(ledger->path),
                      .budget = ledger->budget,
+                     .budget_worst = ledger->budget_worst,
                      .by = ledger->by};
+}
+
+static PyObject *number_or_none(double number) {
+    return isinf(number) ? Py_NewRef(Py_None) : PyFloat_FromDouble(number);
 }
 
 PyObject *ext_ledger_balance(const tem_job *terms, const tem_balance *balance) {
     if (terms->ledger == NULL)
         return Py_NewRef(Py_None);
-    PyObject *left = isinf(balance->left) ? Py_NewRef(Py_None) : PyFloat_FromDouble(balance->left);
-    return Py_BuildValue("{s:d, s:d, s:N, s:K, s:O}", "spent_before", balance->spent_before,
-                         "spent", balance->spent, "left", left, "people",
-                         (unsigned long long)balance->people, "created",
-                         balance->created ? Py_True : Py_False);
+    return Py_BuildValue(
+        "{s:d, s:d, s:N, s:d, s:N, s:K, s:O}", "spent_before", balance->spent_before, "spent",
+        balance->spent, "left", number_or_none(balance->left), "worst_before",
+        balance->worst_before, "worst_left", number_or_none(balance->worst_left), "people",
+        (unsigned long long)balance->people, "created", balance->created ? Py_True : Py_False);
 }
 
 PyObject *ext_ledger_charge(const ext_job *job, const ext_ledger *ledger, const tem_counts *counts,

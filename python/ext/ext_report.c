@@ -7,13 +7,17 @@
 static bool read_balance(PyObject *given, tem_balance *balance) {
     PyObject *before = PyDict_GetItemString(given, "spent_before");
     PyObject *left = PyDict_GetItemString(given, "left");
+    PyObject *worst = PyDict_GetItemString(given, "worst_before");
+    PyObject *worst_left = PyDict_GetItemString(given, "worst_left");
     PyObject *people = PyDict_GetItemString(given, "people");
-    if (before == NULL || left == NULL || people == NULL) {
+    if (before == NULL || left == NULL || worst == NULL || worst_left == NULL || people == NULL) {
         PyErr_SetString(PyExc_TypeError, "a balance is what a charge returns");
         return false;
     }
     balance->spent_before = PyFloat_AsDouble(before);
     balance->left = left == Py_None ? INFINITY : PyFloat_AsDouble(left);
+    balance->worst_before = PyFloat_AsDouble(worst);
+    balance->worst_left = worst_left == Py_None ? INFINITY : PyFloat_AsDouble(worst_left);
     balance->people = PyLong_AsUnsignedLongLong(people);
     return PyErr_Occurred() == NULL;
 }

@@ -59,7 +59,7 @@ def _refuse(policies: Policies) -> None:
         if name in policies:
             raise make("argument", f"{name} has no meaning on a cluster: leave it out")
     # PRIVACY: each worker would charge its own file, and a budget would hold for each worker alone.
-    for name in ("ledger", "budget"):
+    for name in ("ledger", "budget", "budget_worst"):
         if name in policies:
             raise make("argument", f"{name}: tem cannot count the draws of a lazy frame; use "
                        "privatize_to, which draws once and charges for it")
@@ -88,10 +88,10 @@ class Bill:
     before `settle` has returned."""
 
     def __init__(self, model: Model | Path | None, recipe: Recipe, ledger: Path | None,
-                 budget: float | None) -> None:
+                 budget: float | None, budget_worst: float | None) -> None:
         opened, how = as_model(model), law_and_text(recipe.options["epsilon"], recipe.options)
         self.job = opened._jobs.get(how) or opened._make_job(how)
-        self.charged = _ledger.read(ledger, budget, None, None)
+        self.charged = _ledger.read(ledger, budget, budget_worst, None, None)
         self._charge((0, 0, 0, 0))  # a ledger that cannot be charged fails before anything is drawn
 
     def _charge(self, counts: Counts) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from ._errors import make
 
 Path = str | os.PathLike[str]
 People = Mapping[str, Any] | Any  # {field: the person of each text}, or a Series with a name
-Charged = tuple[str, float, str | None, tuple[str, ...] | None]
+Charged = tuple[str, float, float, str | None, tuple[str, ...] | None]
 
 
 def _name(person: object) -> str:
@@ -51,14 +51,20 @@ def _people(by: People, texts: Any) -> tuple[str, tuple[str, ...]]:
     return field, tuple(map(_name, names))
 
 
-def read(ledger: Path | None, budget: float | None, by: People | None,
-         texts: Any) -> Charged | None:
+def _limit(name: str, budget: float | None) -> float:
+    if budget is not None and not 0 < budget < math.inf:
+        raise make("range", f"{name} must be above 0 and finite")
+    return budget or 0.0
+
+
+def read(ledger: Path | None, budget: float | None, budget_worst: float | None,
+         by: People | None, texts: Any) -> Charged | None:
     """The arguments in the form that C takes."""
     if ledger is None:
-        if budget is not None or by is not None:
-            raise make("argument", "budget and by need ledger=FILE, which records what was spent")
+        if budget is not None or budget_worst is not None or by is not None:
+            raise make("argument", "budget, budget_worst and by need ledger=FILE, which records "
+                       "what was spent")
         return None
-    if budget is not None and not 0 < budget < math.inf:
-        raise make("range", "budget must be above 0 and finite")
+    limits = _limit("budget", budget), _limit("budget_worst", budget_worst)
     field, people = (None, None) if by is None else _people(by, texts)
-    return os.fsdecode(ledger), budget or 0.0, field, people
+    return os.fsdecode(ledger), *limits, field, people

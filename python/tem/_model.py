@@ -118,7 +118,8 @@ def _prior_name(prior: Path | float) -> str:
 
 
 def _charged(options: Mapping[str, Any], texts: Any) -> _ledger.Charged | None:
-    return _ledger.read(options.get("ledger"), options.get("budget"), options.get("by"), texts)
+    return _ledger.read(options.get("ledger"), options.get("budget"), options.get("budget_worst"),
+                        options.get("by"), texts)
 
 
 def _known(value: float) -> float | None:

@@ -107,6 +107,9 @@ class Runs(TypedDict, total=False):
     budget: Annotated[float | None, Option(
         None, "the most that all runs together may spend, each words times epsilon; else "
         "BudgetError, and nothing is spent")]
+    budget_worst: Annotated[float | None, Option(
+        None, "the same for the worst case: words times the bound between any two inputs, which "
+        "adds up over all models and mechanisms")]
     threads: Annotated[int | None, Option(None, "at most this many; None for one per CPU")]
     insecure_seed: Annotated[int | None, Option(
         None, "for experiments and tests: repeatable, NOT private")]

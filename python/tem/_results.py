@@ -96,8 +96,8 @@ class Report(Result):
     """What was done and spent. It depends on the private text: show it only to the text's owner.
 
     `private` says that a bound holds for what the output tells about the text, whatever the text
-    is; `why_not_private` says why none does, and what to change. `spent` is words * epsilon, per
-    unit of distance; `spent_worst` is words * epsilon * gamma, None where no bound holds. With a
+    is; `why_not_private` says why none does, and what to change. `spent` is words * epsilon, in
+    `unit`; `spent_worst` is words * `bound`, None where no bound holds. With a
     ledger, `spent_before` is the sum of its earlier charges, and `left` is the rest of the
     `budget`; with `by`, both are those of the person who has the least left of the `people` who
     were charged. docs/FORMAT.md has all fields.
@@ -141,6 +141,11 @@ class Report(Result):
     spent_before: float | None = None
     budget: float | None = None
     left: float | None = None
+    unit: str = "distance"  # of epsilon; reports of earlier versions lack this and the next
+    bound: float | None = None
+    worst_before: float | None = None
+    budget_worst: float | None = None
+    left_worst: float | None = None
     special: int | None = None  # of draw_ids: positions that stayed, by the caller's public list
 
     @classmethod
@@ -151,7 +156,8 @@ class Report(Result):
         if given.get("report") != _tem.REPORT_FORMAT:
             raise make("version", f"expected a report of the format {_tem.REPORT_FORMAT!r}")
         names = [field.name for field in dataclasses.fields(cls)]
-        return cls(**{name: given[name] for name in names if name in given})
+        known = {name: given[name] for name in names if name in given}
+        return cls(**{"bound": given["epsilon_gamma"], **known})
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values; the fields of the ledger only if there is one."""
@@ -170,8 +176,8 @@ class Report(Result):
         """The total cost of both, if they drew in the same way: costs add up."""
         counted = {name: getattr(self, name) + getattr(other, name) for name in self._COUNTS}
         worst = None
-        if None not in (self.spent_worst, other.spent_worst) and self.epsilon_gamma is not None:
-            worst = counted["words"] * self.epsilon_gamma
+        if None not in (self.spent_worst, other.spent_worst) and self.bound is not None:
+            worst = counted["words"] * self.bound
         sums = {**counted, "private": self.private and other.private, "spent_worst": worst,
                 "why_not_private": self.why_not_private or other.why_not_private,
                 "spent": counted["words"] * self.epsilon,
@@ -189,7 +195,8 @@ class Report(Result):
     _SHOWN = ("documents", "words", "unknown", "mechanism", "epsilon", "spent", "spent_worst",
               "private")
     _COUNTS: ClassVar = ("documents", "words", "unknown", "released_unseen")
-    _LEDGER: ClassVar = ("ledger", "by", "people", "spent_before", "budget", "left")
+    _LEDGER: ClassVar = ("ledger", "by", "people", "spent_before", "budget", "left",
+                         "worst_before", "budget_worst", "left_worst")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

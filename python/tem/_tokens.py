@@ -139,11 +139,12 @@ def _read(given: Any) -> _Documents:
 
 def _without(charged: _ledger.Charged | None, kept: list[bool]) -> _ledger.Charged | None:
     """The ledger, for the documents that are there."""
-    if charged is None or charged[3] is None:
+    people = None if charged is None else charged[-1]
+    if charged is None or people is None:
         return charged
-    if len(charged[3]) != len(kept):
+    if len(people) != len(kept):
         raise make("argument", f"expected the person of each of {len(kept)} documents")
-    return (*charged[:3], tuple(itertools.compress(charged[3], kept)))
+    return (*charged[:-1], tuple(itertools.compress(people, kept)))
 
 
 def _apply(oov: str, words: list[str | None], tokens: Sequence[str]) -> list[str]:

@@ -62,12 +62,13 @@ def _draw(texts: Any, recipe: Recipe) -> Any:
 @explained(*POLICIES)
 def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: Path, *,
                  model: Model | Path | None = None, threads: int = 1, ledger: Path | None = None,
-                 budget: float | None = None, **policies: Unpack[Policies]) -> Report:
+                 budget: float | None = None, budget_worst: float | None = None,
+                 **policies: Unpack[Policies]) -> Report:
     """Writes a Dask frame with one or more private columns as Parquet, and returns the cost: the
     draws of the written texts.
 
     path: a directory to create, visible to all workers; if it exists, nothing is drawn. ledger,
-    budget: as in `tem.Model.privatize`, a file of the driver; people are not told apart. The output
+    budget, budget_worst: as in `tem.Model.privatize`, a file of the driver; people are not told apart. The output
     gets its name when it is paid for, including the tasks that ran again. Until then it is in a
     directory that only you can read. The other parameters are those of `privatize`.
     """
@@ -78,7 +79,7 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
     if any(operand is _draw for node in frame.expr.walk() for operand in node.operands):
         refuse_lazy()
     there = pathlib.Path(os.path.abspath(path))
-    bill = Bill(model, recipe, ledger, budget)
+    bill = Bill(model, recipe, ledger, budget, budget_worst)
     _refuse_existing(there)
     unpaid = there.with_name(f"{there.name}.unpaid-{uuid.uuid4().hex}")
     here = unpaid / "out"

@@ -15,7 +15,7 @@ from ._options import NO_EPSILON, POLICIES, Keywords, Path, check, explained
 
 __all__ = ["register"]
 
-OFFERED = (*POLICIES, "ledger", "budget", "threads")
+OFFERED = (*POLICIES, "ledger", "budget", "budget_worst", "threads")
 
 
 @explained("epsilon", *OFFERED)

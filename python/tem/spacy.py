@@ -45,7 +45,7 @@ class Privatizer:
 
 
 # The options that a configuration can hold; a Doc always has a text.
-CONFIGURED = (*[name for name in POLICIES if name != "missing"], "ledger", "budget")
+CONFIGURED = (*[name for name in POLICIES if name != "missing"], "ledger", "budget", "budget_worst")
 
 
 @Language.factory("tem", assigns=["doc._.private"], default_config={

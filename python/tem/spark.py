@@ -66,14 +66,15 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
                  model: Model | Path | None = None, ship: bool = True, threads: int = 1,
                  format: str = "parquet", write_options: dict[str, Any] | None = None,
                  ledger: Path | None = None, budget: float | None = None,
+                 budget_worst: float | None = None,
                  **policies: Unpack[Policies]) -> Report:
     """Writes the frame with one or more private columns, and returns the cost: the draws of the
     tasks whose output was written, each counted once. The report and the output do not include the
     draws of tasks that failed or were slower than their copies.
 
     path: a directory to create; if it exists, nothing is drawn. format, write_options: those of
-    `frame.write`. ledger, budget: as in `tem.Model.privatize`, a file of the driver; people are not
-    told apart. The output gets its name when it is paid for, including the tasks that ran again.
+    `frame.write`. ledger, budget, budget_worst: as in `tem.Model.privatize`, a file of the
+    driver; people are not told apart. The output gets its name when it is paid for, including the tasks that ran again.
     Until then it is in a directory that only you can read, if the file system supports this. The
     other parameters are those of `privatize`.
     """
@@ -84,7 +85,7 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
     if ledger is not None and format not in FILES:
         raise make("argument", "a ledger needs a format whose output is a folder of files: "
                    f"{', '.join(FILES)}")
-    bill = Bill(model, recipe, ledger, budget)
+    bill = Bill(model, recipe, ledger, budget, budget_worst)
     spent = context.accumulator({}, _Sum())
     # PRIVACY: texts are drawn and written in the same stage. With a shuffle between, new draws
     # would replace a lost executor's while some of its old ones are already written.

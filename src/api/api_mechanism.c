@@ -31,7 +31,7 @@ void tem_mechanism_free(tem_mechanism *mechanism) {
 void tem_mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *info) {
     if (info == NULL)
         return;
-    *info = (tem_mechanism_info){.epsilon_gamma = INFINITY};
+    *info = (tem_mechanism_info){.epsilon_gamma = INFINITY, .bound = INFINITY};
     if (mechanism != NULL)
         mechanism_get_info(mechanism, info);
 }

@@ -66,6 +66,8 @@ static void set_law(report *r) {
     set_number(r, RUN_GAMMA, info->gamma, has_exponent);
     set_number(r, RUN_BETA, info->beta, info->beta > 0);
     set_number(r, RUN_EPSILON_GAMMA, info->epsilon_gamma, has_exponent);
+    set_name(r, RUN_UNIT, info->unit);
+    set_number(r, RUN_BOUND, info->bound, true);
     set_name(r, RUN_WEIGHTS, certificate_weights_name(info->weights));
     set_name(r, RUN_CERTIFICATE, info->certificate[0] != '\0' ? info->certificate : NULL);
 }
@@ -109,7 +111,7 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
     set_count(r, RUN_UNKNOWN, counts->unknown);
     set_count(r, RUN_DOCUMENTS, counts->documents);
     set_number(r, RUN_SPENT, words * r->info.epsilon, true);
-    set_number(r, RUN_SPENT_WORST, words * r->info.epsilon_gamma, is_private);
+    set_number(r, RUN_SPENT_WORST, words * r->info.bound, is_private);
     set_name(r, RUN_MODEL, r->model.hash);
     set_name(r, RUN_NUMBERS, r->info.numbers[0] != '\0' ? r->info.numbers : NULL);
     set_name(r, RUN_REMAP, r->info.remap[0] != '\0' ? r->info.remap : NULL);
@@ -124,6 +126,9 @@ void report_fill_ledger(report *r, const tem_job *job, const tem_balance *balanc
     set_number(r, RUN_SPENT_BEFORE, balance->spent_before, true);
     set_number(r, RUN_BUDGET, job->budget, job->budget > 0);
     set_number(r, RUN_LEFT, balance->left, true);
+    set_number(r, RUN_WORST_BEFORE, balance->worst_before, true);
+    set_number(r, RUN_BUDGET_WORST, job->budget_worst, job->budget_worst > 0);
+    set_number(r, RUN_LEFT_WORST, balance->worst_left, true);
 }
 
 /* ---- as JSON ---- */

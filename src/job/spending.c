@@ -67,16 +67,18 @@ tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, te
     amount ignored = 0;
     if (!is_missing_policy(job->missing))
         return core_fail(error, TEM_ERR_ARGUMENT, "no such policy for missing texts");
-    if (job->ledger == NULL && (is_given(job->budget) || job->by != NULL))
+    const bool has_budget = is_given(job->budget) || is_given(job->budget_worst);
+    if (job->ledger == NULL && (has_budget || job->by != NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "a budget or people need a ledger");
     if (job->ledger == NULL)
         return TEM_OK;
-    if (!amount_from_number(job->budget, AMOUNT_DOWN, &ignored))
+    if (!amount_from_number(job->budget, AMOUNT_DOWN, &ignored) ||
+        !amount_from_number(job->budget_worst, AMOUNT_DOWN, &ignored))
         return core_fail(error, TEM_ERR_RANGE, "the budget must be above 0 and at most 1e25");
     if (!amount_from_number(mechanism->epsilon, AMOUNT_UP, &ignored) || ignored > UINT64_MAX)
         return core_fail(error, TEM_ERR_RANGE, "epsilon is too large for a ledger");
     const char *why = spending_why_not_private(mechanism, job);
-    if (is_given(job->budget) && why != NULL)
+    if (has_budget && why != NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "no budget can be kept: %s", why);
     if (job->by != NULL && job->by[0] == '\0')
         return core_fail(error, TEM_ERR_ARGUMENT, "the field that names people needs a name");
@@ -99,6 +101,23 @@ tem_status spending_check_files(const spending *s, tem_error *error) {
                 : TEM_OK;
 }
 
+/* Converts steps of 2^-bits to an amount, rounded up. steps: already multiplied by an amount. */
+static amount from_steps(amount steps, unsigned bits) {
+    return (steps + ((amount)1 << bits) - 1) >> bits;
+}
+
+/* The bound for one word; 0 if there is none. PRIVACY: rounded up. Where it is epsilon gamma, it is
+ * the product of the decimal that stands for epsilon and of the integer gamma. */
+static amount bound_of(const spending *s, const tem_mechanism_info *info) {
+    amount bound = 0;
+    if (isinf(info->bound))
+        return 0;
+    if (info->gamma_steps > 0)
+        return from_steps(info->gamma_steps * s->each[COST_EPSILON], 16);
+    amount_from_number(info->bound, AMOUNT_UP, &bound);
+    return bound;
+}
+
 tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_job *job,
                          const tem_run *run, tem_error *error) {
     *s = (spending){.mechanism = mechanism, .job = job, .ledger = {.descriptor = -1}};
@@ -110,29 +129,35 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
     for (size_t i = 0; i < sizeof salt; i++)
         salt[i] = (unsigned char)rng_below(&rng, 256);
     rng_wipe(&rng);
-    amount_from_number(job->budget, AMOUNT_DOWN, &s->budget);
+    amount_from_number(job->budget, AMOUNT_DOWN, &s->budget[COST_EPSILON]);
+    amount_from_number(job->budget_worst, AMOUNT_DOWN, &s->budget[COST_BOUND]);
+    s->limited[COST_EPSILON] = is_given(job->budget);
+    s->limited[COST_BOUND] = is_given(job->budget_worst);
     /* PRIVACY: the decimal may be below epsilon by half a unit in the last place of epsilon. That
      * is 2^-53 of epsilon at most, so 2^-30 at most. The loss is below the decimal, too. Without a
      * certificate, 2s is at least 2^-19 below epsilon (exponent_s). With a certificate, the proved
      * loss is below epsilon by more than 2^-51 of epsilon (certificate_leaves_room). */
-    amount_from_number(mechanism->epsilon, AMOUNT_UP, &s->epsilon);
-    s->limited = is_given(job->budget);
+    amount_from_number(mechanism->epsilon, AMOUNT_UP, &s->each[COST_EPSILON]);
+    tem_mechanism_info info;
+    mechanism_get_info(mechanism, &info);
+    s->each[COST_BOUND] = bound_of(s, &info);
     tem_model_info model;
     model_get_info(mechanism->model, &model);
-    tem_status status = ledger_open(&s->ledger, job->ledger, job->by, model.hash, salt,
+    tem_status status = ledger_open(&s->ledger, job->ledger, job->by, model.hash, info.unit, salt,
                                     job->dry_run != 0, run, error);
     s->active = status == TEM_OK;
     return status;
 }
 
-/* Returns words * epsilon. It fits: spending_check refuses an epsilon of more than 64 bits. */
-static amount cost(const spending *s, uint64_t words) {
-    return s->epsilon * words;
+/* Returns what words cost. It fits: spending_check refuses an epsilon of more than 64 bits, and
+ * bounds are far smaller. */
+static amount cost(const spending *s, cost_kind kind, uint64_t words) {
+    return s->each[kind] * words;
 }
 
 /* For a run that charges no account. Charges to nobody in particular still count, so ledger_left
  * returns what they leave of the budget. */
-static const account nobody = {.spent = 0};
+static const account nobody = {.words = 0};
 
 /* Returns the words that this run charges to an account, or would charge if it is a dry run. */
 static uint64_t words_of_run(const spending *s, const account *a) {
@@ -148,7 +173,8 @@ static const account *poorest(const spending *s, uint64_t *people, uint64_t *lar
     *people = *largest = 0;
     for (size_t i = 0; i < all->count; i++) {
         const account *a = &all->items[i];
-        const amount spent = a->spent + (s->job->dry_run ? cost(s, a->words) : 0);
+        const amount spent =
+            a->spent[COST_EPSILON] + (s->job->dry_run ? cost(s, COST_EPSILON, a->words) : 0);
         const uint64_t words = words_of_run(s, a);
         if (words == 0)
             continue;
@@ -162,17 +188,29 @@ static const account *poorest(const spending *s, uint64_t *people, uint64_t *lar
     return found;
 }
 
+/* What an account had spent before this run; *left receives what is left of its budget after it. */
+static double spent_before(const spending *s, const account *a, cost_kind kind, double *left) {
+    amount spent = s->ledger.common[kind];
+    amount rest = ledger_left(&s->ledger, a, kind, s->budget[kind]);
+    const amount due = s->job->dry_run ? cost(s, kind, a->words) : 0;
+    if (amount_add(&spent, a->spent[kind]))
+        spent -= cost(s, kind, a->own_words);
+    rest = rest > due ? rest - due : 0;
+    *left = s->limited[kind] ? amount_to_number(rest) : INFINITY;
+    return amount_to_number(spent);
+}
+
 static void fill_balance(const spending *s, tem_balance *balance) {
     uint64_t people = 0, largest = 0;
+    double left = 0, worst_left = 0;
     const account *a = poorest(s, &people, &largest);
-    amount spent = s->ledger.common, left = ledger_left(&s->ledger, a, s->budget);
-    const amount own = cost(s, a->own_words), due = s->job->dry_run ? cost(s, a->words) : 0;
-    if (amount_add(&spent, a->spent))
-        spent -= own;
-    left = left > due ? left - due : 0;
-    *balance = (tem_balance){.spent_before = amount_to_number(spent),
-                             .spent = amount_to_number(cost(s, s->own_words)),
-                             .left = s->limited ? amount_to_number(left) : INFINITY,
+    const double before = spent_before(s, a, COST_EPSILON, &left);
+    const double worst_before = spent_before(s, a, COST_BOUND, &worst_left);
+    *balance = (tem_balance){.spent_before = before,
+                             .spent = amount_to_number(cost(s, COST_EPSILON, s->own_words)),
+                             .left = left,
+                             .worst_before = worst_before,
+                             .worst_left = worst_left,
                              .people = s->job->by != NULL ? people : 0,
                              .largest = s->job->by != NULL ? largest : 0,
                              .created = s->ledger.created};
@@ -224,19 +262,15 @@ tem_status spending_count(spending *s, const spending_document *d, uint64_t reco
 
 /* ---- charging ---- */
 
-/* Converts steps of 2^-bits to an amount, rounded up. steps: already multiplied by an amount. */
-static amount from_steps(amount steps, unsigned bits) {
-    return (steps + ((amount)1 << bits) - 1) >> bits;
-}
-
 /* Fills in the report of what is due, with the exact numbers that a ledger writes. */
 static void fill_charge(const spending *s, report *r) {
     report_fill(r, s->mechanism, s->job, &s->counts);
     run_value *run = r->values;
-    run[RUN_EPSILON].exact = s->epsilon;
+    run[RUN_EPSILON].exact = s->each[COST_EPSILON];
+    run[RUN_BOUND].exact = s->each[COST_BOUND];
     run[RUN_S].exact = from_steps(r->info.s_steps * AMOUNT_ONE, EXPONENT_S_BITS);
     run[RUN_GAMMA].exact = from_steps(r->info.gamma_steps * AMOUNT_ONE, 16);
-    run[RUN_EPSILON_GAMMA].exact = from_steps(r->info.gamma_steps * s->epsilon, 16);
+    run[RUN_EPSILON_GAMMA].exact = from_steps(r->info.gamma_steps * s->each[COST_EPSILON], 16);
     amount_from_number(r->info.beta, AMOUNT_UP, &run[RUN_BETA].exact);
 }
 
@@ -271,53 +305,72 @@ static tem_status charge_due(spending *s, bool keep, tem_error *error) {
 /* ---- the budget ---- */
 
 /* With a budget: TEM_ERR_BUDGET if the charges in the ledger cannot be added up, because one is
- * with another model or has no bound. */
+ * with another model, in another unit, or has no bound. Bounds have no unit, so budget_worst takes
+ * charges of any model.
+ * PRIVACY: the sum that a budget limits is a bound by composition only within one unit. */
 static tem_status check_charges(const spending *s, tem_error *error) {
-    if (s->limited && s->ledger.foreign_line != 0)
+    const bool needs_unit = s->limited[COST_EPSILON];
+    if (needs_unit && s->ledger.foreign_line != 0)
         return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.foreign_line, 0,
                             "this charge was with another model: what is lost per unit of its "
                             "distances cannot be added to that of this one; start another ledger "
-                            "for this model");
-    if (!s->limited || s->ledger.unbounded_line == 0)
+                            "for this model, or give a budget for the worst case");
+    if (needs_unit && s->ledger.unit_line != 0)
+        return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.unit_line, 0,
+                            "the epsilon of this charge has another unit than %s, so the two "
+                            "cannot be added up; start another ledger for this mechanism, or give "
+                            "a budget for the worst case",
+                            s->ledger.unit);
+    if ((!needs_unit && !s->limited[COST_BOUND]) || s->ledger.unbounded_line == 0)
         return TEM_OK;
     return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.unbounded_line, 0,
                         "this charge was for a run that nothing bounds (spent_worst is null), so "
                         "no budget can be kept with this ledger; start another one");
 }
 
-static tem_status refuse_run(const spending *s, const account *a, size_t refused,
+/* What messages call a budget and a cost of each kind. */
+static const char *const budget_names[COST_KINDS] = {"budget", "worst-case budget"};
+static const char *const cost_verbs[COST_KINDS] = {"costs", "costs in the worst case"};
+
+static tem_status refuse_run(const spending *s, cost_kind kind, const account *a, size_t refused,
                              tem_error *error) {
     char budget[AMOUNT_TEXT_BYTES], left[AMOUNT_TEXT_BYTES], needed[AMOUNT_TEXT_BYTES];
-    amount_write(s->budget, budget);
-    amount_write(ledger_left(&s->ledger, a, s->budget), left);
-    amount_write(cost(s, a->words), needed);
+    amount_write(s->budget[kind], budget);
+    amount_write(ledger_left(&s->ledger, a, kind, s->budget[kind]), left);
+    amount_write(cost(s, kind, a->words), needed);
     if (s->job->by == NULL)
         return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, 0, 0,
-                            "the run costs %s, and %s of the budget of %s is left: nothing was "
-                            "released",
-                            needed, left, budget);
-    return core_fail_at(
-        error, TEM_ERR_BUDGET, s->job->ledger, 0, 0,
-        "the budget of %s does not suffice for %zu of the %zu people who have "
-        "words: the person of record %" PRIu64 ", counted from 1, has %s left, and this run costs "
-        "%s: nothing was released",
-        budget, refused, s->due.size / sizeof(uint32_t), a->first_record, left, needed);
+                            "the run %s %s, and %s of the %s of %s is left: nothing was released",
+                            cost_verbs[kind], needed, left, budget_names[kind], budget);
+    return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, 0, 0,
+                        "the %s of %s does not suffice for %zu of the %zu people who have "
+                        "words: the person of record %" PRIu64
+                        ", counted from 1, has %s left, and this run %s "
+                        "%s: nothing was released",
+                        budget_names[kind], budget, refused, s->due.size / sizeof(uint32_t),
+                        a->first_record, left, cost_verbs[kind], needed);
+}
+
+/* Whether an account has enough left for this many words, as far as costs of a kind are limited. */
+static bool can_pay(const spending *s, cost_kind kind, const account *a, uint64_t words) {
+    return !s->limited[kind] ||
+           cost(s, kind, words) <= ledger_left(&s->ledger, a, kind, s->budget[kind]);
 }
 
 /* TEM_ERR_BUDGET if an account has less left than the words due to it cost. */
-static tem_status check_budget(const spending *s, tem_error *error) {
+static tem_status check_budget(const spending *s, cost_kind kind, tem_error *error) {
     const uint32_t *due = (const uint32_t *)(const void *)s->due.data;
     const account *first = NULL;
     size_t refused = 0;
-    for (size_t i = 0; s->limited && i < s->due.size / sizeof *due; i++) {
+    for (size_t i = 0; s->limited[kind] && i < s->due.size / sizeof *due; i++) {
         const account *a = &s->ledger.people.items[due[i]];
-        if (cost(s, a->words) <= ledger_left(&s->ledger, a, s->budget))
+        if (can_pay(s, kind, a, a->words))
             continue;
         refused++;
         if (first == NULL || a->first_record < first->first_record)
             first = a;
     }
-    return refused == 0 ? TEM_OK : refuse_run(s, first, refused, error);
+    return refused == 0 ? TEM_OK : refuse_run(s, kind, first, refused, error);
 }
 
 tem_status spending_settle(spending *s, tem_error *error) {
@@ -327,8 +380,8 @@ tem_status spending_settle(spending *s, tem_error *error) {
     if (status != TEM_OK)
         return status;
     status = check_charges(s, error);
-    if (status == TEM_OK)
-        status = check_budget(s, error);
+    for (cost_kind kind = 0; status == TEM_OK && kind < COST_KINDS; kind++)
+        status = check_budget(s, kind, error);
     if (status == TEM_OK && !s->job->dry_run)
         status = charge_due(s, true, error);
     ledger_unlock(&s->ledger);
@@ -347,16 +400,16 @@ tem_status spending_begin(spending *s, tem_error *error) {
     return status;
 }
 
-static tem_status refuse_document(const spending *s, const account *a, const spending_document *d,
-                                  tem_error *error) {
+static tem_status refuse_document(const spending *s, cost_kind kind, const account *a,
+                                  const spending_document *d, tem_error *error) {
     char budget[AMOUNT_TEXT_BYTES], left[AMOUNT_TEXT_BYTES], needed[AMOUNT_TEXT_BYTES];
-    amount_write(s->budget, budget);
-    amount_write(ledger_left(&s->ledger, a, s->budget) - cost(s, a->words), left);
-    amount_write(cost(s, d->counts.words), needed);
+    amount_write(s->budget[kind], budget);
+    amount_write(ledger_left(&s->ledger, a, kind, s->budget[kind]) - cost(s, kind, a->words), left);
+    amount_write(cost(s, kind, d->counts.words), needed);
     return core_fail(error, TEM_ERR_BUDGET,
-                     "stopped before this document: it costs %s, and %s of the budget of %s is "
-                     "left%s",
-                     needed, left, budget, s->job->by != NULL ? " for its person" : "");
+                     "stopped before this document: it %s %s, and %s of the %s of %s is left%s",
+                     cost_verbs[kind], needed, left, budget_names[kind], budget,
+                     s->job->by != NULL ? " for its person" : "");
 }
 
 static tem_status take_prepaid(account *a, const spending_document *d, tem_error *error) {
@@ -379,8 +432,9 @@ tem_status spending_take(spending *s, const spending_document *d, uint64_t recor
         account *a = &s->ledger.people.items[index];
         if (s->prepaid)
             return take_prepaid(a, d, error);
-        if (s->limited && cost(s, a->words + words) > ledger_left(&s->ledger, a, s->budget))
-            return refuse_document(s, a, d, error);
+        for (cost_kind kind = 0; kind < COST_KINDS; kind++)
+            if (!can_pay(s, kind, a, a->words + words))
+                return refuse_document(s, kind, a, d, error);
         const tem_status status = make_due(s, index, words, record, error);
         if (status != TEM_OK)
             return status;

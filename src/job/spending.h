@@ -17,11 +17,12 @@
 
 typedef struct spending {
     bool active;  /* there is an open ledger; else every call does nothing */
-    bool limited; /* there is a budget */
     bool prepaid; /* spending_settle has charged for everything */
     const tem_mechanism *mechanism;
     const tem_job *job;
-    amount epsilon, budget;
+    amount each[COST_KINDS];   /* the costs of a word */
+    amount budget[COST_KINDS]; /* of what is limited */
+    bool limited[COST_KINDS];  /* there is a budget */
     ledger ledger;
     core_buffer due;    /* uint32_t: indices of accounts with words to charge */
     tem_counts counts;  /* not charged yet */

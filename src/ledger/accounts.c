@@ -54,7 +54,7 @@ size_t accounts_find(accounts *a, const unsigned char person[PERSON_BYTES]) {
     if (a->count == a->capacity && !grow(a))
         return SIZE_MAX;
     account *added = &a->items[a->count];
-    *added = (account){.spent = 0};
+    *added = (account){.words = 0};
     memcpy(added->person, person, PERSON_BYTES);
     put_into_table(a, a->count);
     return a->count++;

@@ -10,9 +10,13 @@
 
 enum { PERSON_BYTES = 16 };
 
+/* The two costs of a word, which a ledger adds up side by side: epsilon, in a unit such as the
+ * distance of one model; and the bound between any two inputs, which has no unit. */
+typedef enum cost_kind { COST_EPSILON, COST_BOUND, COST_KINDS } cost_kind;
+
 typedef struct account {
     unsigned char person[PERSON_BYTES];
-    amount spent;          /* the sum of the charges in the ledger */
+    amount spent[COST_KINDS]; /* the sums of the charges in the ledger */
     uint64_t words;        /* words of this run: to be charged, or charged and not yet released */
     uint64_t own_words;    /* words of this run that were charged */
     uint64_t first_record; /* first record of the person in this run, from 1; 0: none yet */

@@ -174,11 +174,34 @@ static tem_status add_people(ledger *l, ledger_entry *entry, tem_error *error) {
         const size_t index = accounts_find(&l->people, person);
         if (index == SIZE_MAX)
             return core_fail_memory(error);
-        if (!amount_times(entry->epsilon, words, &spent) ||
-            !amount_add(&l->people.items[index].spent, spent))
-            return too_much(l, error);
+        for (int kind = 0; kind < COST_KINDS; kind++)
+            if (!amount_times(entry->each[kind], words, &spent) ||
+                !amount_add(&l->people.items[index].spent[kind], spent))
+                return too_much(l, error);
     }
     return TEM_OK;
+}
+
+static bool is_text(const char *bytes, size_t size, const char *text) {
+    return size == strlen(text) && memcmp(bytes, text, size) == 0;
+}
+
+/* Whether the charge is in the unit of this run. A charge that names no unit is per distance. */
+static bool has_our_unit(const ledger *l, const ledger_entry *entry) {
+    static const char distance[] = "distance/";
+    return entry->unit == NULL ? strncmp(l->unit, distance, strlen(distance)) == 0
+                               : is_text(entry->unit, entry->unit_bytes, l->unit);
+}
+
+/* PRIVACY: notes the first charges that a budget could not add to those of this run. Composition
+ * adds losses per unit of one metric; per units of two metrics they have no sum. */
+static void note_strangers(ledger *l, const ledger_entry *entry) {
+    if (!entry->bounded && l->unbounded_line == 0)
+        l->unbounded_line = l->lines;
+    if (l->foreign_line == 0 && !is_text(entry->model, entry->model_bytes, l->model))
+        l->foreign_line = l->lines;
+    if (l->unit_line == 0 && !has_our_unit(l, entry))
+        l->unit_line = l->lines;
 }
 
 /* Reads one charge, a line without its line feed, and adds it to the sums. */
@@ -189,14 +212,13 @@ static tem_status take_line(ledger *l, const char *line, size_t size, tem_error 
     if (fault != NULL)
         return core_fail_at(error, TEM_ERR_DAMAGED, l->path, l->lines, 0, "damaged ledger: %s: %s",
                             fault, advice);
-    if (!entry.bounded && l->unbounded_line == 0)
-        l->unbounded_line = l->lines;
-    if (l->foreign_line == 0 && (entry.model_bytes != strlen(l->model) ||
-                                 memcmp(entry.model, l->model, entry.model_bytes) != 0))
-        l->foreign_line = l->lines;
+    note_strangers(l, &entry);
     if (is_by_this_field(l, &entry))
         return add_people(l, &entry, error);
-    return amount_add(&l->common, entry.spent) ? TEM_OK : too_much(l, error);
+    for (int kind = 0; kind < COST_KINDS; kind++)
+        if (!amount_add(&l->common[kind], entry.spent[kind]))
+            return too_much(l, error);
+    return TEM_OK;
 }
 
 static tem_status take_lines(ledger *l, const char *data, size_t size, tem_error *error) {
@@ -290,11 +312,12 @@ static tem_status first_reading(ledger *l, tem_error *error) {
 }
 
 tem_status ledger_open(ledger *l, const char *path, const char *by, const char *model,
-                       const unsigned char salt[LEDGER_SALT_BYTES], bool read_only,
-                       const tem_run *run, tem_error *error) {
+                       const char *unit, const unsigned char salt[LEDGER_SALT_BYTES],
+                       bool read_only, const tem_run *run, tem_error *error) {
     struct stat info;
     *l = (ledger){.path = path, .run = run, .descriptor = -1, .read_only = read_only};
     snprintf(l->model, sizeof l->model, "%s", model);
+    snprintf(l->unit, sizeof l->unit, "%s", unit);
     if (path[0] == '\0' || strcmp(path, "-") == 0)
         return core_fail(error, TEM_ERR_ARGUMENT, "the ledger needs the name of a file");
     tem_status status = by == NULL ? TEM_OK : json_encode(by, strlen(by), &l->by, error);
@@ -312,9 +335,9 @@ tem_status ledger_open(ledger *l, const char *path, const char *by, const char *
     return status;
 }
 
-amount ledger_left(const ledger *l, const account *a, amount budget) {
-    amount spent = l->common;
-    if (!amount_add(&spent, a->spent) || spent >= budget)
+amount ledger_left(const ledger *l, const account *a, cost_kind kind, amount budget) {
+    amount spent = l->common[kind];
+    if (!amount_add(&spent, a->spent[kind]) || spent >= budget)
         return 0;
     return budget - spent;
 }

@@ -31,28 +31,30 @@ typedef struct ledger {
     uint64_t lines;                  /* lines in these bytes, the header included */
     char check[LEDGER_CHECK_DIGITS]; /* of the last of these lines */
     core_buffer line;                /* memory for lines that are read or written */
-    char model[65];                  /* the hash of the model of this run */
+    char model[65], unit[48];        /* the hash of the model of this run, and its unit */
 
     /* The charges so far. */
-    core_buffer by;          /* the field that names people, as a JSON string; empty: none */
-    amount common;           /* sum of the charges that do not name people by this field */
-    accounts people;         /* the charges of people that this field names */
-    uint64_t unbounded_line; /* first line with a charge that has no bound; 0: there is none */
-    uint64_t foreign_line;   /* first line with a charge of another model; 0: there is none */
+    core_buffer by;            /* the field that names people, as a JSON string; empty: none */
+    amount common[COST_KINDS]; /* sums of the charges that do not name people by this field */
+    accounts people;           /* the charges of people that this field names */
+    uint64_t unbounded_line;   /* first line with a charge that has no bound; 0: there is none */
+    uint64_t foreign_line;     /* first line with a charge of another model; 0: there is none */
+    uint64_t unit_line;        /* first line with a charge in another unit; 0: there is none */
 } ledger;
 
 /* Opens a ledger and reads it, or starts one that only its owner can read.
  *   path       must live as long as the ledger
  *   by         the field that names people, or NULL
  *   model      the hash of the run's model
+ *   unit       the unit of the run's epsilon
  *   salt       the salt for a new ledger
  *   read_only  changes nothing, and treats a missing file as an empty ledger
  * TEM_ERR_ARGUMENT: the path is empty or "-". TEM_ERR_FILE: the file is no regular file, or cannot
  * be read, written or locked. TEM_ERR_FORMAT: it is no ledger. TEM_ERR_MEMORY. Also fails as
  * ledger_lock does. Close with ledger_close. */
 tem_status ledger_open(ledger *l, const char *path, const char *by, const char *model,
-                       const unsigned char salt[LEDGER_SALT_BYTES], bool read_only,
-                       const tem_run *run, tem_error *error);
+                       const char *unit, const unsigned char salt[LEDGER_SALT_BYTES],
+                       bool read_only, const tem_run *run, tem_error *error);
 void ledger_close(ledger *l);
 
 /* Waits for the lock, then reads the lines that were added since the last time. TEM_ERR_DAMAGED:
@@ -64,10 +66,11 @@ void ledger_close(ledger *l);
 tem_status ledger_lock(ledger *l, tem_error *error);
 void ledger_unlock(ledger *l);
 
-/* Only while the ledger is locked. Returns what is left of a budget for the owner of this account.
+/* Only while the ledger is locked. Returns what is left of a budget for the owner of this account,
+ * which limits one kind of cost.
  * Charges that name nobody, or name people by another field, count for everybody, since they may be
  * for this person. */
-amount ledger_left(const ledger *l, const account *a, amount budget);
+amount ledger_left(const ledger *l, const account *a, cost_kind kind, amount budget);
 
 /* Only while the ledger is locked. Writes a charge. When it returns TEM_OK, the charge is on the
  * disk. When it fails, the caller must release nothing, and the charge may count or not.

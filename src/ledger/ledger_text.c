@@ -191,7 +191,7 @@ static void put_whom(line_writer *w, const ledger_charge *c) {
 tem_status ledger_write_charge(const ledger_charge *c, const char before[LEDGER_CHECK_DIGITS],
                                core_buffer *line, tem_error *error) {
     line_writer w = {line, true};
-    const run_value *each = &c->run[RUN_EPSILON_GAMMA];
+    const run_value *each = &c->run[RUN_BOUND];
     const uint64_t words = c->run[RUN_WORDS].count;
     /* PRIVACY: the charge has a bound only if one is known. */
     run_value spent = {.exact = 0}, worst = {.is_null = !c->run[RUN_PRIVATE].flag || each->is_null};
@@ -331,6 +331,19 @@ static bool take_value(line_reader *r, const run_field_spec *field, value *v) {
     }
 }
 
+/* Sets the unit and the bound of a charge. Charges of earlier versions have neither field: their
+ * unit is the distance of the model, and their bound is epsilon gamma. */
+static void read_bound(const value values[RUN_FIELDS], ledger_entry *e) {
+    const value *unit = &values[RUN_UNIT], *bound = &values[RUN_BOUND];
+    if (unit->text != NULL) {
+        e->unit = unit->text + 1;
+        e->unit_bytes = unit->bytes - 2;
+    }
+    if (e->bounded)
+        e->each[COST_BOUND] =
+            bound->text != NULL ? bound->number : values[RUN_EPSILON_GAMMA].number;
+}
+
 /* Reads the content of a line, which is the line without its check. */
 static const char *read_content(const char *line, size_t size, ledger_entry *entry) {
     line_reader r = {line, line + size};
@@ -344,16 +357,20 @@ static const char *read_content(const char *line, size_t size, ledger_entry *ent
             return "expected a charge, as this version of tem writes it";
     }
     ledger_entry e = {.words = values[RUN_WORDS].count,
-                      .epsilon = values[RUN_EPSILON].number,
-                      .spent = values[RUN_SPENT].number,
+                      .each[COST_EPSILON] = values[RUN_EPSILON].number,
+                      .spent = {values[RUN_SPENT].number, values[RUN_SPENT_WORST].number},
                       .bounded = !values[RUN_SPENT_WORST].is_null,
                       .model = values[RUN_MODEL].text + 1,
                       .model_bytes = values[RUN_MODEL].bytes - 2};
-    amount product = 0;
+    read_bound(values, &e);
     if (!take(&r, ",\"by\":") || !take_whom(&r, &e) || r.at != r.end)
         return "expected the people that are charged, with the words of the line";
-    if (!amount_times(e.epsilon, e.words, &product) || product != e.spent)
-        return "expected spent to be words times epsilon";
+    for (int kind = 0; kind < COST_KINDS; kind++) {
+        amount product = 0;
+        if (!amount_times(e.each[kind], e.words, &product) || product != e.spent[kind])
+            return kind == COST_EPSILON ? "expected spent to be words times epsilon"
+                                        : "expected spent_worst to be words times the bound";
+    }
     *entry = e;
     return NULL;
 }

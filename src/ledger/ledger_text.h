@@ -66,9 +66,12 @@ tem_status ledger_write_charge(const ledger_charge *charge, const char before[LE
 /* A charge that was read. The pointers point into the line. */
 typedef struct ledger_entry {
     uint64_t words;
-    amount epsilon, spent; /* spent = words * epsilon, checked */
-    bool bounded;          /* the charge has a bound, spent_worst */
-    const char *model;     /* the hash of the model */
+    amount each[COST_KINDS], spent[COST_KINDS]; /* spent = words * each, checked */
+    bool bounded;     /* the charge has a bound; else each[COST_BOUND] is 0 */
+    const char *unit; /* of epsilon; NULL: an earlier version wrote the charge, which knew no
+                            * unit but the distance of the model */
+    size_t unit_bytes;
+    const char *model; /* the hash of the model */
     size_t model_bytes;
     const char *by; /* a JSON string, quotes included; NULL: the charge names no people */
     size_t by_bytes;

@@ -14,6 +14,8 @@ const run_field_spec run_fields[RUN_FIELDS] = {
     [RUN_GAMMA] = {"gamma", RUN_NUMBER, RUN_NULLABLE | RUN_CHARGED},
     [RUN_BETA] = {"beta", RUN_NUMBER, RUN_NULLABLE | RUN_CHARGED},
     [RUN_EPSILON_GAMMA] = {"epsilon_gamma", RUN_NUMBER, RUN_NULLABLE | RUN_CHARGED},
+    [RUN_UNIT] = {"unit", RUN_NAME, RUN_CHARGED | RUN_OPTIONAL},
+    [RUN_BOUND] = {"bound", RUN_NUMBER, RUN_NULLABLE | RUN_CHARGED | RUN_OPTIONAL},
     [RUN_WEIGHTS] = {"weights", RUN_NAME, RUN_CHARGED},
     [RUN_WORDS] = {"words", RUN_COUNT, RUN_CHARGED},
     [RUN_UNKNOWN] = {"unknown", RUN_COUNT, RUN_CHARGED},
@@ -40,4 +42,7 @@ const run_field_spec run_fields[RUN_FIELDS] = {
     [RUN_SPENT_BEFORE] = {"spent_before", RUN_NUMBER, 0},
     [RUN_BUDGET] = {"budget", RUN_NUMBER, RUN_NULLABLE},
     [RUN_LEFT] = {"left", RUN_NUMBER, RUN_NULLABLE},
+    [RUN_WORST_BEFORE] = {"worst_before", RUN_NUMBER, RUN_NULLABLE},
+    [RUN_BUDGET_WORST] = {"budget_worst", RUN_NUMBER, RUN_NULLABLE},
+    [RUN_LEFT_WORST] = {"left_worst", RUN_NUMBER, RUN_NULLABLE},
 };

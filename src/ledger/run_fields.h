@@ -25,6 +25,8 @@ typedef enum run_field {
     RUN_GAMMA,
     RUN_BETA,
     RUN_EPSILON_GAMMA,
+    RUN_UNIT,  /* of epsilon */
+    RUN_BOUND, /* for one word, between any two inputs */
     RUN_WEIGHTS,
     RUN_WORDS,
     RUN_UNKNOWN,
@@ -51,6 +53,9 @@ typedef enum run_field {
     RUN_SPENT_BEFORE,
     RUN_BUDGET,
     RUN_LEFT,
+    RUN_WORST_BEFORE,
+    RUN_BUDGET_WORST,
+    RUN_LEFT_WORST,
     RUN_FIELDS
 } run_field;
 

@@ -237,6 +237,7 @@ const mechanism_ops mechanism_hyperbolic = {
                    .summary = "noise in hyperbolic space, then the nearest word",
                    .paper = "Feyisetan, Diethe, Drake 2019",
                    .guarantee = TEM_GUARANTEE_IDEAL,
+                   .unit = "distance",
                    .claim = "P(y | w) <= exp(epsilon d(w,w')) P(y | w') for ideal real numbers and "
                             "words of the model, d being the hyperbolic distance; its floating "
                             "point is outside the claim, and so are unknown words",

@@ -173,6 +173,7 @@ const mechanism_ops mechanism_madlib = {
                    .summary = "noise on the vector, then the nearest word",
                    .paper = "Feyisetan, Balle, Drake, Diethe 2020",
                    .guarantee = TEM_GUARANTEE_IDEAL,
+                   .unit = "distance",
                    .claim = "P(y | w) <= exp(epsilon d(w,w')) P(y | w') for ideal real numbers and "
                             "words of the model; its floating point is outside the claim, and so "
                             "are unknown words",

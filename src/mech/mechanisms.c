@@ -58,6 +58,10 @@ double mechanism_number(const mechanism_setup *setup, const char *name) {
     return setup->numbers[i];
 }
 
+const char *mechanism_unit(const mechanism_ops *ops) {
+    return ops->properties.unit != NULL ? ops->properties.unit : ops->properties.name;
+}
+
 const char *mechanism_fault(const mechanism_ops *ops) {
     const tem_mechanism_properties *p = &ops->properties;
     if (p->name == NULL || p->summary == NULL || ops->init == NULL || ops->free == NULL ||
@@ -83,6 +87,10 @@ const char *mechanism_fault(const mechanism_ops *ops) {
     if (p->guarantee == TEM_GUARANTEE_EXACT &&
         (p->caveat != NULL || (ops->exponential == NULL && ops->bound == NULL)))
         return "its guarantee is exact, and its caveat or its law says otherwise";
+    if (p->guarantee == TEM_GUARANTEE_EXACT && p->unit == NULL)
+        return "it has a guarantee, and does not say what its epsilon is per";
+    if (p->unit != NULL && !is_plain(p->unit))
+        return "its unit has other characters than a to z, 0 to 9, - and _";
     if (count_parameters(p) > MECHANISM_PARAMETERS_MAX)
         return "it takes too many numbers";
     return NULL;

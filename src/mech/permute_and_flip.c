@@ -288,6 +288,7 @@ const mechanism_ops mechanism_permute_and_flip = {
                    .summary = "a coin for each word, then one of the heads; slow",
                    .paper = "McKenna, Sheldon 2020",
                    .guarantee = TEM_GUARANTEE_EXACT,
+                   .unit = "distance",
                    .claim = "P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w') for all words, "
                             "unknown ones included; exact integers",
                    .law_digits = MECHANISM_ROW_DIGITS,

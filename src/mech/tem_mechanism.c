@@ -327,11 +327,14 @@ void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
         .epsilon = m->epsilon,
         .beta = m->beta,
         .epsilon_gamma = INFINITY,
+        .bound = INFINITY,
         .weights = weights_kind(m),
     };
     memcpy(info->certificate, m->certificate.hash, sizeof info->certificate);
     memcpy(info->remap, m->remap_hash, sizeof info->remap);
     memcpy(info->numbers, m->numbers, sizeof info->numbers);
+    snprintf(info->unit, sizeof info->unit, "%s/%s", mechanism_unit(m->ops),
+             m->model->space.metric->name);
     if (e == NULL)
         return;
     info->s_steps = e->s;
@@ -339,6 +342,7 @@ void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     info->gamma_steps = e->gamma;
     info->gamma = (double)e->gamma / TEM_DIST_ONE;
     info->epsilon_gamma = mechanism_why_unbounded(m) == NULL ? m->epsilon * info->gamma : INFINITY;
+    info->bound = info->epsilon_gamma;
     if (m->ops->exponential != NULL)
         info->moved_mass = moved_mass(m, m->ops->exponential(m->state));
 }

@@ -137,6 +137,7 @@ const mechanism_ops mechanism_vickrey = {
                    .summary = "noise on the vector, then one of the two nearest words",
                    .paper = "Xu, Aggarwal, Feyisetan, Teissier 2021",
                    .guarantee = TEM_GUARANTEE_IDEAL,
+                   .unit = "distance",
                    .claim = "P(y | w) <= exp(epsilon d(w,w')) P(y | w') for ideal real numbers and "
                             "words of the model; its floating point is outside the claim, and so "
                             "are unknown words",

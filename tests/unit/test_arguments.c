@@ -632,6 +632,11 @@ static void test_faulty_mechanisms(void **state) {
     ops.properties.caveat = "no bound";
     assert_faulty(ops);
     ops = mechanism_tem;
+    ops.properties.unit = NULL;
+    assert_faulty(ops);
+    ops.properties.unit = "per mile";
+    assert_faulty(ops);
+    ops = mechanism_tem;
     ops.exponential = NULL;
     assert_faulty(ops);
     ops.properties.guarantee = TEM_GUARANTEE_NONE; /* it still says that it has a law */
@@ -1519,7 +1524,7 @@ static void test_newer_options(void **state) {
     job.text.reserved[1] = 1;
     assert_non_null(tem_job_why_not_private(mechanism, &job));
     job.text.reserved[1] = 0;
-    job.reserved[2] = 1;
+    job.reserved[0] = 1;
     assert_non_null(tem_job_why_not_private(mechanism, &job));
 }
 

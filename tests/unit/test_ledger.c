@@ -311,6 +311,8 @@ static void make_sample(sample *s, uint64_t word_count, const char *by, unsigned
                           [RUN_GAMMA] = {.exact = 11557830810547},
                           [RUN_BETA] = {.is_null = true},
                           [RUN_EPSILON_GAMMA] = {.exact = 11557830810547},
+                          [RUN_UNIT] = {.text = "distance/angular"},
+                          [RUN_BOUND] = {.exact = 11557830810547},
                           [RUN_WEIGHTS] = {.text = "equal"},
                           [RUN_WORDS] = {.count = word_count},
                           [RUN_DOCUMENTS] = {.count = 2},
@@ -358,7 +360,9 @@ static void test_charge(void **state) {
     memcpy(check, before, sizeof check);
     assert_null(ledger_read_charge(line.data, line.size - 1, check, &entry));
     assert_memory_not_equal(check, before, sizeof check);
-    assert_true(entry.bounded && entry.words == 12 && entry.spent == 36 * AMOUNT_ONE);
+    assert_true(entry.bounded && entry.words == 12 &&
+                entry.spent[COST_EPSILON] == 36 * AMOUNT_ONE &&
+                entry.spent[COST_BOUND] == 12 * (amount)11557830810547);
     unsigned char person[PERSON_BYTES];
     uint64_t count = 0;
     for (unsigned i = 0; i < 3; i++) {
@@ -384,8 +388,7 @@ static void test_charge(void **state) {
     free_sample(&s);
 }
 
-/* A mechanism may be private and have no gamma: then nothing bounds a word, and 0 would be a
- * lie. */
+/* A mechanism may be private and have no bound between any two inputs: then 0 would be a lie. */
 static void test_charge_without_bound(void **state) {
     (void)state;
     sample s;
@@ -393,7 +396,7 @@ static void test_charge_without_bound(void **state) {
     char check[LEDGER_CHECK_DIGITS] = "";
     ledger_entry entry;
     make_sample(&s, 12, NULL, 0);
-    s.run[RUN_EPSILON_GAMMA] = (run_value){.is_null = true};
+    s.run[RUN_BOUND] = (run_value){.is_null = true};
     assert_int_equal(ledger_write_charge(&s.charge, check, &line, NULL), TEM_OK);
     assert_null(ledger_read_charge(line.data, line.size - 1, check, &entry));
     assert_false(entry.bounded);
@@ -451,21 +454,25 @@ static void test_hostile_lines(void **state) {
                                              {"\"by\":\"user\"", "\"by\":null"},
                                              {"\"user\"", "\"us\ner\""},
                                              {"\"user\"", "\"user\\\""},
-                                             {"\"certificate\":null", "\"certificate\":3"}};
+                                             {"\"certificate\":null", "\"certificate\":3"},
+                                             {"\"bound\":11", "\"bound\":10"},
+                                             {"\"unit\":\"d", "\"unit\":d"},
+                                             {"\"spent_worst\":", "\"spent_worst\":9"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (accepts(refused[i][0], refused[i][1]))
             fail_msg("accepted: %s for %s", refused[i][1], refused[i][0]);
     assert_true(accepts("\"user\"", "\"us\\\"er\""));
-    assert_true(accepts("\"spent_worst\":", "\"spent_worst\":9"));
+    assert_true(accepts("\"unit\":\"distance/angular\"", "\"unit\":\"rank/0123\""));
     assert_true(accepts("\"certificate\":null", "\"certificate\":\"0a\""));
     /* Charges from before these settings existed still count. */
     assert_true(accepts(",\"missing\":\"empty\",\"keep_lines\":false", ""));
+    assert_true(accepts(",\"unit\":\"distance/angular\",\"bound\":11.557830810547", ""));
 }
 
 /* ---- the file ---- */
 
 static tem_status open_ledger(ledger *l, const char *by, tem_error *error) {
-    return ledger_open(l, path, by, model_info.hash, salt, false, NULL, error);
+    return ledger_open(l, path, by, model_info.hash, "distance/angular", salt, false, NULL, error);
 }
 
 /* Writes a charge as a run does. */
@@ -494,7 +501,8 @@ static double left_of_1000(const char *by, tem_error *error) {
     if (status == TEM_OK) {
         const unsigned char person[PERSON_BYTES] = {1};
         const size_t index = accounts_find(&l.people, person);
-        left = amount_to_number(ledger_left(&l, &l.people.items[index], 1000 * AMOUNT_ONE));
+        left = amount_to_number(
+            ledger_left(&l, &l.people.items[index], COST_EPSILON, 1000 * AMOUNT_ONE));
     }
     ledger_close(&l);
     return left;
@@ -531,7 +539,7 @@ static void test_two_handles(void **state) {
         ledger *l = i % 3 == 0 ? &a : &b;
         assert_int_equal(ledger_lock(l, NULL), TEM_OK);
         assert_int_equal(ledger_add(l, &s.charge, NULL), TEM_OK);
-        assert_true(l->common == 30 * i * AMOUNT_ONE);
+        assert_true(l->common[COST_EPSILON] == 30 * i * AMOUNT_ONE);
         ledger_unlock(l);
     }
     ledger_close(&a);
@@ -552,7 +560,7 @@ static void test_lock(void **state) {
     int asked = 0;
     const tem_run run = {.progress = stop_at_once, .progress_context = &asked};
     assert_int_equal(open_ledger(&a, NULL, NULL), TEM_OK);
-    assert_int_equal(ledger_open(&b, path, NULL, "", salt, false, &run, NULL), TEM_OK);
+    assert_int_equal(ledger_open(&b, path, NULL, "", "", salt, false, &run, NULL), TEM_OK);
     assert_int_equal(ledger_lock(&a, NULL), TEM_OK);
     assert_int_equal(ledger_lock(&b, NULL), TEM_ERR_CANCELLED);
     assert_int_equal(asked, 1);
@@ -1213,9 +1221,143 @@ static void test_another_model(void **state) {
     for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
         assert_int_equal(run_text(two, job_of(100), "the\n", from_pipe, &error), TEM_ERR_BUDGET);
         assert_int_equal(error.line, 3);
+        assert_non_null(strstr(error.message, "another model"));
     }
     tem_mechanism_free(mechanism);
     tem_model_free(other);
+}
+
+static double bound_of(const tem_mechanism *mechanism) {
+    tem_mechanism_info info;
+    tem_mechanism_get_info(mechanism, &info);
+    assert_true(info.bound == info.epsilon_gamma && info.bound > 0);
+    return info.bound;
+}
+
+/* Bounds between any two inputs add up over models: the worst-case budget takes charges of any
+ * model, and refuses what goes beyond it. */
+static void test_worst_budget(void **state) {
+    (void)state;
+    tem_error error;
+    tem_model *other = NULL;
+    tem_mechanism *mechanism = NULL;
+    const tem_mechanism_options options = {.epsilon = 2};
+    const double distances[] = {0, 1, 1, 0};
+    assert_int_equal(tem_model_build_matrix(words, 2, distances, 0, NULL, &other, NULL), TEM_OK);
+    assert_int_equal(tem_mechanism_create(other, &options, &mechanism, NULL), TEM_OK);
+    const double ours = bound_of(two), theirs = bound_of(mechanism);
+    for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
+        clear(NULL);
+        tem_job job = job_of(0);
+        assert_int_equal(run_text(mechanism, job, "the the\n", from_pipe, NULL), TEM_OK);
+        job.budget_worst = 2 * theirs + 3.5 * ours;
+        assert_int_equal(run_text(two, job, "the movie\n", from_pipe, NULL), TEM_OK);
+        assert_true(fabs(balance.worst_before - 2 * theirs) < 1e-9);
+        assert_true(fabs(balance.worst_left - 1.5 * ours) < 1e-9);
+        assert_true(isinf(balance.left));
+        assert_int_equal(run_text(two, job, "the movie\n", from_pipe, &error), TEM_ERR_BUDGET);
+        assert_non_null(strstr(error.message, "worst"));
+        assert_int_equal(run_text(two, job, "the\n", from_pipe, NULL), TEM_OK);
+        job.budget = 100; /* which also needs one unit */
+        assert_int_equal(run_text(two, job, "the\n", from_pipe, &error), TEM_ERR_BUDGET);
+        assert_int_equal(error.line, 2);
+        job = job_of(100);
+        job.budget_worst = 0.5 * ours; /* less than what is spent */
+        clear(NULL);
+        assert_int_equal(run_text(two, job, "the\n", from_pipe, &error), TEM_ERR_BUDGET);
+    }
+    tem_mechanism_free(mechanism);
+    tem_model_free(other);
+}
+
+/* Reads the ledger as a run in this unit does. Returns the first line in another unit, or 0. */
+static uint64_t first_other_unit(const char *unit) {
+    ledger l;
+    assert_int_equal(ledger_open(&l, path, NULL, model_info.hash, unit, salt, false, NULL, NULL),
+                     TEM_OK);
+    const uint64_t line = l.unit_line;
+    ledger_close(&l);
+    return line;
+}
+
+/* Writes a charge in this unit. */
+static void charge_in_unit(const char *unit) {
+    ledger l;
+    sample s;
+    assert_int_equal(open_ledger(&l, NULL, NULL), TEM_OK);
+    make_sample(&s, 10, NULL, 0);
+    s.run[RUN_UNIT].text = unit;
+    assert_int_equal(ledger_lock(&l, NULL), TEM_OK);
+    assert_int_equal(ledger_add(&l, &s.charge, NULL), TEM_OK);
+    ledger_close(&l);
+    free_sample(&s);
+}
+
+/* PRIVACY: epsilon per distance and epsilon per step of a rank have no sum. */
+static void test_another_unit(void **state) {
+    (void)state;
+    charge_in_unit("distance/angular");
+    assert_int_equal(first_other_unit("distance/angular"), 0);
+    assert_int_equal(first_other_unit("distance/euclidean"), 2);
+    assert_int_equal(first_other_unit("rank/0123"), 2);
+    charge_in_unit("rank/0123");
+    assert_int_equal(first_other_unit("distance/angular"), 3);
+    assert_int_equal(first_other_unit("rank/0123"), 2);
+    assert_int_equal(first_other_unit("rank/012"), 2);
+}
+
+/* A charge of a version that knew no units was per unit of the distance of its model, and its bound
+ * was epsilon gamma. */
+static void test_charge_of_an_earlier_version(void **state) {
+    (void)state;
+    sample s;
+    core_buffer line = {0}, file = {0};
+    char before[LEDGER_CHECK_DIGITS], header[LEDGER_HEADER_BYTES];
+    ledger_header first = {.bytes = LEDGER_HEADER_BYTES};
+    memcpy(first.salt, salt, sizeof first.salt);
+    ledger_first_check(&first, before);
+    make_sample(&s, 12, NULL, 0);
+    assert_int_equal(ledger_write_charge(&s.charge, before, &line, NULL), TEM_OK);
+    line.size -= LEDGER_CHECK_DIGITS + 13; /* ,"check":"..."} and the line feed */
+    static const char added[] = ",\"unit\":\"distance/angular\",\"bound\":11.557830810547";
+    char *found = memmem(line.data, line.size, added, strlen(added));
+    assert_non_null(found);
+    line.size -= strlen(added);
+    memmove(found, found + strlen(added), line.size - (size_t)(found - line.data));
+    assert_true(ledger_seal(&line, before) && core_buffer_add(&line, "\n", 1));
+    first.bytes += line.size;
+    ledger_write_header(&first, header);
+    assert_true(core_buffer_add(&file, header, sizeof header) &&
+                core_buffer_add(&file, line.data, line.size));
+    write_bytes(path, file.data, file.size);
+    assert_int_equal(first_other_unit("distance/angular"), 0);
+    assert_int_equal(first_other_unit("rank/0123"), 2);
+    ledger l;
+    assert_int_equal(open_ledger(&l, NULL, NULL), TEM_OK);
+    assert_true(l.common[COST_EPSILON] == 36 * AMOUNT_ONE);
+    assert_true(l.common[COST_BOUND] == 12 * (amount)11557830810547);
+    ledger_close(&l);
+    core_buffer_free(&line);
+    core_buffer_free(&file);
+    free_sample(&s);
+}
+
+/* Each person has a worst-case budget, too. */
+static void test_worst_budget_of_people(void **state) {
+    (void)state;
+    tem_job job = job_of(0);
+    job.format = TEM_FORMAT_JSONL;
+    job.field = "text";
+    job.by = "user";
+    job.budget_worst = 2.5 * bound_of(two);
+    static const char both[] = "{\"user\":\"ann\",\"text\":\"the\"}\n"
+                               "{\"user\":\"bob\",\"text\":\"the movie\"}\n";
+    static const char ann[] = "{\"user\":\"ann\",\"text\":\"the\"}\n",
+                      bob[] = "{\"user\":\"bob\",\"text\":\"the\"}\n";
+    assert_int_equal(run_text(two, job, both, false, NULL), TEM_OK);
+    assert_int_equal(run_text(two, job, bob, false, NULL), TEM_ERR_BUDGET);
+    assert_int_equal(run_text(two, job, ann, false, NULL), TEM_OK);
+    assert_int_equal(run_text(two, job, ann, true, NULL), TEM_ERR_BUDGET);
 }
 
 /* A file that grows between counting and release: text that was not counted is not released. */
@@ -1489,6 +1631,10 @@ int main(void) {
         cmocka_unit_test_teardown(test_unbounded, clear),
         cmocka_unit_test_teardown(test_every_mechanism, clear),
         cmocka_unit_test_teardown(test_another_model, clear),
+        cmocka_unit_test_teardown(test_worst_budget, clear),
+        cmocka_unit_test_teardown(test_another_unit, clear),
+        cmocka_unit_test_teardown(test_charge_of_an_earlier_version, clear),
+        cmocka_unit_test_teardown(test_worst_budget_of_people, clear),
         cmocka_unit_test_teardown(test_growing_file, clear),
         cmocka_unit_test_teardown(test_many_runs, clear),
         cmocka_unit_test_teardown(test_texts_in_memory, clear),
