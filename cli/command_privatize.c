@@ -266,11 +266,11 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
             brief,
             "s = %.6f, gamma = %.4f\n"
             "The run %s %s per unit of %s (words x epsilon), at most %s between any two texts "
-            "(words x %s).",
+            "(words x bound).",
             info->s, info->gamma, r->dry_run ? "would cost" : "costs",
             talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
-            info->properties->unit, talk_count((uint64_t)ceil((double)counts->words * info->bound)),
-            talk_number(info->bound));
+            info->properties->unit,
+            talk_count((uint64_t)ceil((double)counts->words * info->bound)));
     else /* PRIVACY: printed also if the user asked for quiet. No cost: it would be a bound. */
         talk_note(false, "tem: warning: the output %s private: %s.",
                   r->dry_run ? "would NOT be" : "is NOT", why_not_private);

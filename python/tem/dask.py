@@ -68,9 +68,10 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
     draws of the written texts.
 
     path: a directory to create, visible to all workers; if it exists, nothing is drawn. ledger,
-    budget, budget_worst: as in `tem.Model.privatize`, a file of the driver; people are not told apart. The output
-    gets its name when it is paid for, including the tasks that ran again. Until then it is in a
-    directory that only you can read. The other parameters are those of `privatize`.
+    budget, budget_worst: as in `tem.Model.privatize`, a file of the driver; people are not told
+    apart. The output gets its name when it is paid for, including the tasks that ran again. Until
+    then it is in a directory that only you can read. The other parameters are those of
+    `privatize`.
     """
     import dask
 

@@ -24,7 +24,8 @@ Message = Mapping[str, Any]
 Slots = list[tuple[str, dict[str, Any], str]]
 
 # A prompt always has a text, so nothing is missing.
-OFFERED = (*[name for name in POLICIES if name != "missing"], "ledger", "budget", "budget_worst", "threads")
+OFFERED = (*[name for name in POLICIES if name != "missing"], "ledger", "budget", "budget_worst",
+           "threads")
 
 
 class Guard:

@@ -74,9 +74,9 @@ def privatize_to(frame: Any, column: str | Sequence[str], epsilon: float, path: 
 
     path: a directory to create; if it exists, nothing is drawn. format, write_options: those of
     `frame.write`. ledger, budget, budget_worst: as in `tem.Model.privatize`, a file of the
-    driver; people are not told apart. The output gets its name when it is paid for, including the tasks that ran again.
-    Until then it is in a directory that only you can read, if the file system supports this. The
-    other parameters are those of `privatize`.
+    driver; people are not told apart. The output gets its name when it is paid for, including the
+    tasks that ran again. Until then it is in a directory that only you can read, if the file system
+    supports this. The other parameters are those of `privatize`.
     """
     recipe, nothing = make_recipe(model, epsilon, threads, policies)
     columns = columns_of(column)

@@ -80,8 +80,8 @@ enum { MECHANISM_ROW_DIGITS = 12, MECHANISM_PARAMETERS_MAX = 8 };
  * properties on which the claim rests. */
 const char *mechanism_fault(const mechanism_ops *ops);
 
-/* The unit of the mechanism's epsilon, as its properties say; where they say nothing, the mechanism's
- * own name: such an epsilon adds up with no other. */
+/* The unit of the mechanism's epsilon, as its properties say; where they say nothing, the
+ * mechanism's own name: such an epsilon adds up with no other. */
 const char *mechanism_unit(const mechanism_ops *ops);
 
 extern const mechanism_ops mechanism_tem, mechanism_em, mechanism_madlib;
