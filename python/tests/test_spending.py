@@ -42,6 +42,22 @@ def test_budget_to_the_last_word(small, ledger):
     assert sum(charge["words"] for charge in charges(ledger)) == 10
 
 
+def test_worst_case_over_models(small, ledger):
+    """Bounds between any two inputs add up, whatever their epsilon is per."""
+    report = small.privatize_report("the movie", epsilon=0.1, ledger=ledger)[1]
+    assert report.unit.startswith("distance/") and report.bound == report.epsilon_gamma
+    limit = 5 * report.bound
+    options = {"epsilon": 0.1, "ledger": ledger, "budget_worst": limit}
+    report = small.privatize_report("the movie", **options)[1]
+    assert (report.budget_worst, report.budget) == (limit, None)
+    assert report.worst_before == pytest.approx(2 * report.bound)
+    assert report.left_worst == pytest.approx(report.bound)
+    with pytest.raises(tem.BudgetError, match="costs in the worst case"):
+        small.privatize("the movie", **options)
+    with pytest.raises(tem.RangeError, match="budget_worst must be above 0"):
+        small.privatize("the", epsilon=1, ledger=ledger, budget_worst=-1)
+
+
 def test_refused_text_is_nowhere(small, ledger):
     """Not even in the variables that a traceback shows. Drawn words are in lower case."""
     with pytest.raises(tem.BudgetError) as caught:

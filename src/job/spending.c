@@ -315,17 +315,17 @@ static tem_status check_charges(const spending *s, tem_error *error) {
                             "this charge was with another model: what is lost per unit of its "
                             "distances cannot be added to that of this one; start another ledger "
                             "for this model, or give a budget for the worst case");
+    if ((needs_unit || s->limited[COST_BOUND]) && s->ledger.unbounded_line != 0)
+        return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.unbounded_line, 0,
+                            "this charge was for a run that nothing bounds (spent_worst is null), "
+                            "so no budget can be kept with this ledger; start another one");
     if (needs_unit && s->ledger.unit_line != 0)
         return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.unit_line, 0,
                             "the epsilon of this charge has another unit than %s, so the two "
                             "cannot be added up; start another ledger for this mechanism, or give "
                             "a budget for the worst case",
                             s->ledger.unit);
-    if ((!needs_unit && !s->limited[COST_BOUND]) || s->ledger.unbounded_line == 0)
-        return TEM_OK;
-    return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.unbounded_line, 0,
-                        "this charge was for a run that nothing bounds (spent_worst is null), so "
-                        "no budget can be kept with this ledger; start another one");
+    return TEM_OK;
 }
 
 /* What messages call a budget and a cost of each kind. */
