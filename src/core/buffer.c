@@ -70,9 +70,12 @@ bool core_buffer_add(core_buffer *b, const void *bytes, size_t count) {
 }
 
 void core_buffer_clear(core_buffer *b) {
-    b->size = 0;
-    if (has_own_pages(b))
+    if (has_own_pages(b)) {
         core_buffer_free(b);
+    } else if (b->data != NULL) {
+        explicit_bzero(b->data, b->touched);
+        b->size = b->touched = 0;
+    }
 }
 
 char *core_buffer_take(core_buffer *b) {

@@ -12,7 +12,7 @@
 typedef struct core_buffer {
     char *data;
     size_t size, capacity;
-    size_t touched; /* the most bytes ever reserved: everything that may have to be erased */
+    size_t touched; /* the most bytes reserved since the block was clean: what to erase */
 } core_buffer;
 
 /* Makes room for `more` bytes after the content; false, and nothing changed, if there is no memory.
@@ -22,7 +22,8 @@ bool core_buffer_reserve(core_buffer *b, size_t more);
 /* Appends bytes; false, and nothing changed, if there is no memory. */
 bool core_buffer_add(core_buffer *b, const void *bytes, size_t count);
 
-/* Makes the buffer empty. Frees a large block, because the next document may be small. */
+/* Makes the buffer empty and erases its content. Frees a large block, because the next document may
+ * be small. */
 void core_buffer_clear(core_buffer *b);
 
 /* Returns the content as a block for core_free and leaves the buffer empty; NULL, and nothing

@@ -3,6 +3,7 @@
  * The program is linked with --wrap, so it sees every block that the library frees. It searches the
  * block for a word of the text, original and folded. It fills every block that it hands out, so
  * that it finds only what the library wrote. It cannot check libunistring's own memory. */
+#include "core/buffer.h"
 #include "tem.h"
 #include "text/pieces.h"
 
@@ -155,6 +156,32 @@ static void test_pieces(void **state) {
     free(text);
 }
 
+/* A buffer that is used again keeps nothing of the document before: neither what was removed from
+ * its end, nor what was written to reserved room without being added. */
+static void test_cleared_buffer(void **state) {
+    (void)state;
+    enum { COPIES = 20 };
+    const size_t length = strlen(secrets[0]);
+    core_buffer b = {0};
+    core_buffer_clear(&b);
+    for (int turn = 1; turn <= 3; turn++) {
+        for (int i = 0; i < COPIES * turn; i++)
+            assert_true(core_buffer_add(&b, secrets[0], length));
+        assert_true(core_buffer_reserve(&b, length));
+        memcpy(b.data + b.size, secrets[0], length);
+        b.size = (size_t)turn;
+        assert_true(b.capacity > 0);
+        core_buffer_clear(&b);
+        assert_int_equal(b.size, 0);
+        for (size_t i = 0; i < (COPIES * (size_t)turn + 1) * length; i++)
+            assert_int_equal(b.data[i], 0);
+    }
+    begin();
+    assert_true(core_buffer_add(&b, secrets[0], length));
+    core_buffer_free(&b);
+    check();
+}
+
 static const uint32_t secret_id = 0x5ec12e75;
 
 static uint32_t find_secret_id(const void *vocabulary, const char *word, size_t length) {
@@ -184,6 +211,31 @@ static void test_words_and_ids(void **state) {
         also = NULL;
         check();
     }
+}
+
+/* Words by their ids: a run that only counts, and a run that fails before it draws, leave the ids as
+ * they came. */
+static void test_ids(void **state) {
+    (void)state;
+    enum { IDS = 3000 };
+    static uint32_t ids[IDS], out[IDS];
+    for (uint32_t i = 0; i < IDS; i++)
+        ids[i] = i * i % 5;
+    const tem_ids_input document = {.ids = ids, .count = IDS};
+    const tem_job counting = {.dry_run = 1};
+    const tem_job failing = {.ledger = "/tmp/no-such-directory/ledger"};
+    also = ids;
+    also_bytes = 64;
+    begin();
+    assert_int_equal(
+        tem_privatize_ids(mechanism, &counting, &document, 1, NULL, out, NULL, NULL, NULL), TEM_OK);
+    check();
+    begin();
+    assert_int_equal(
+        tem_privatize_ids(mechanism, &failing, &document, 1, NULL, out, NULL, NULL, NULL),
+        TEM_ERR_FILE);
+    check();
+    also = NULL;
 }
 
 /* A file of some records with the text in a field of each format, people named by it, and a
@@ -239,7 +291,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_seen),   cmocka_unit_test(test_texts),
         cmocka_unit_test(test_pieces), cmocka_unit_test(test_words_and_ids),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_files),  cmocka_unit_test(test_cleared_buffer),
+        cmocka_unit_test(test_ids),
     };
     return cmocka_run_group_tests(tests, make_mechanism, free_mechanism);
 }
