@@ -19,6 +19,12 @@ static void put_code(markup *m, const char *name, const char *text) {
         ROW(m, name, LIT("<code>"), TEXT(text), LIT("</code>"));
 }
 
+/* The name of a policy. A job may have one that this version does not know; no bound holds then. */
+static const char *policy(const page_source *s, run_field field) {
+    const run_value *value = &s->run.values[field];
+    return value->is_null ? "(not known)" : value->text;
+}
+
 static void put_settings(markup *m, const page_source *s) {
     const tem_mechanism_info *info = &s->findings->info;
     const run_value *values = s->run.values;
@@ -37,10 +43,10 @@ static void put_settings(markup *m, const page_source *s) {
     put_code(m, "Map of the outputs (BLAKE2b)", info->remap);
     ROW(m, "Prior of the guess", TEXT(s->findings->prior_name));
     if (s->has_run)
-        ROW(m, "Policies", LIT("unknown words "), TEXT(values[RUN_OOV].text), LIT(", punctuation "),
-            TEXT(values[RUN_PUNCTUATION].text), LIT(", missing texts "),
-            TEXT(values[RUN_MISSING].text), LIT(", order "), TEXT(values[RUN_ORDER].text),
-            LIT(", style "), TEXT(values[RUN_STYLE].text));
+        ROW(m, "Policies", LIT("unknown words "), TEXT(policy(s, RUN_OOV)), LIT(", punctuation "),
+            TEXT(policy(s, RUN_PUNCTUATION)), LIT(", missing texts "), TEXT(policy(s, RUN_MISSING)),
+            LIT(", order "), TEXT(policy(s, RUN_ORDER)), LIT(", style "),
+            TEXT(policy(s, RUN_STYLE)));
     markup_put(m, "</tbody>\n</table></div>\n");
 }
 

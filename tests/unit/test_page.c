@@ -20,6 +20,7 @@ static const char *const words[WORDS] = {"the", "was", "</bdi><b>", "film", "\"m
 static const float values[WORDS] = {0, 0.5F, 1, 2.5F, 4, 9};
 static tem_model *model;
 static tem_prior *prior;
+static core_buffer written; /* by SAY, to compare with */
 
 static int set_up(void **state) {
     (void)state;
@@ -255,6 +256,161 @@ static void test_pages_without_a_bound(void **state) {
     tem_mechanism_free(madlib);
 }
 
+/* ---- the verdict ---- */
+
+static const char *const no_bound = "No bound holds for this output, and this report claims none.";
+
+/* The page must have `written`. */
+static void check_page_has(const tem_findings *f, const tem_job *job, const tem_counts *counts) {
+    char *html = page_of(f, job, counts);
+    assert_true(core_buffer_add(&written, "", 1));
+    if (strstr(html, written.data) == NULL)
+        fail_msg("the page lacks %s", written.data);
+    tem_text_free(html);
+}
+
+/* The whole verdict must be these parts. */
+#define VERDICT(f, job, counts, ...)                                                               \
+    do {                                                                                           \
+        core_buffer_clear(&written);                                                               \
+        markup m = {.out = &written};                                                              \
+        SAY(&m, LIT("<p class=\"verdict\">"), __VA_ARGS__, LIT("</p>"));                           \
+        check_page_has(f, job, counts);                                                            \
+    } while (0)
+
+/* Each reason for which no bound holds, whatever the numbers of the mechanism are. */
+static void test_verdict_without_a_bound(void **state) {
+    (void)state;
+    const tem_counts counts = {.documents = 1, .words = 2, .largest = 2};
+    const tem_job jobs[] = {{.text = {.oov = TEM_OOV_KEEP_UNSAFE}},
+                            {.text = {.oov = TEM_OOV_DROP}},
+                            {.text = {.oov = TEM_OOV_MASK}},
+                            {.text = {.punctuation = TEM_PUNCTUATION_KEEP}},
+                            {.insecure_seeded = 1},
+                            {.insecure_seeded = 1, .dry_run = 1},
+                            {.missing = (tem_missing)99},
+                            {.text = {.oov = (tem_oov)99}},
+                            {.text = {.punctuation = (tem_punctuation)99}},
+                            {.text = {.order = (tem_order)99}},
+                            {.text = {.style = (tem_style)99}}};
+    tem_mechanism *mechanism = mechanism_of("tem", 1), *madlib = mechanism_of("madlib", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0), *g = findings_of(madlib, NULL, 0);
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        for (int level = 0; level < 2; level++) {
+            f->of_vocabulary[3] = f->summary.self_median = f->summary.self_exposed = level;
+            VERDICT(f, &jobs[i], &counts, ONE_OF(no_bound));
+        }
+    const tem_job plain = {0};
+    VERDICT(g, &plain, &counts, ONE_OF(no_bound));
+    VERDICT(g, NULL, NULL, ONE_OF(no_bound));
+    tem_findings_free(f);
+    tem_findings_free(g);
+    tem_mechanism_free(mechanism);
+    tem_mechanism_free(madlib);
+}
+
+#define REPLACED(median)                                                                           \
+    LIT("A bound is proved, and most words of a typical text are replaced: the median word stays " \
+        "itself in "),                                                                             \
+        SHARE(median), LIT(" of the cases.")
+#define UNCHANGED(median)                                                                          \
+    LIT("A bound is proved, but most words of a typical text come out unchanged: the median word " \
+        "stays itself in "),                                                                       \
+        SHARE(median), LIT(" of the cases.")
+#define LITTLE(exposed)                                                                            \
+    LIT("A bound is proved, but it protects little: one word in 20 of the vocabulary stays "       \
+        "itself "                                                                                  \
+        "in more than "),                                                                          \
+        SHARE(exposed), LIT(" of the cases.")
+
+#define EXPECTED_OF_A_TEXT(mean)                                                                   \
+    LIT(" Expect that about "), SHARE(mean), LIT(" of the words of a text come out unchanged.")
+
+/* Each verdict on an output that a bound covers, at both sides of every limit. */
+static void test_verdict_with_a_bound(void **state) {
+    (void)state;
+    const double above_quantile = nextafter(TEM_SELF_QUANTILE_LARGE, 1);
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    double *of_20 = &f->of_vocabulary[3];
+    tem_summary *summary = &f->summary;
+    assert_true(findings_levels[3] > 0.949 && findings_levels[3] < 0.951);
+    summary->self_mean = 0.4;
+    summary->self_exposed = 0;
+
+    summary->self_median = 0.25;
+    *of_20 = TEM_SELF_QUANTILE_LARGE;
+    VERDICT(f, NULL, NULL, REPLACED(0.25));
+    *of_20 = above_quantile;
+    VERDICT(f, NULL, NULL, LITTLE(above_quantile));
+    summary->self_median = 1;
+    VERDICT(f, NULL, NULL, LITTLE(above_quantile), EXPECTED_OF_A_TEXT(0.4));
+    *of_20 = TEM_SELF_QUANTILE_LARGE;
+    summary->self_median = 0.5;
+    VERDICT(f, NULL, NULL, UNCHANGED(0.5), EXPECTED_OF_A_TEXT(0.4));
+    summary->self_median = nextafter(0.5, 0);
+    VERDICT(f, NULL, NULL, REPLACED(0.5), EXPECTED_OF_A_TEXT(0.4));
+    f->has_numbers = false;
+    VERDICT(f, NULL, NULL,
+            LIT("A bound is proved. How often words stay themselves is not computed "
+                "for this mechanism."));
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* The sentence on words that come out unchanged, with a text, without one, and in a dry run. */
+static void test_verdict_counts_unchanged_words(void **state) {
+    (void)state;
+    const tem_counts counts = {.documents = 1, .words = 30, .unknown = 10, .largest = 30};
+    const tem_job job = {0}, dry = {.dry_run = 1};
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    tem_summary *summary = &f->summary;
+    f->of_vocabulary[3] = 0;
+    summary->self_mean = 0.4;
+
+    summary->self_median = 0.25;
+    summary->self_exposed = 0.5;
+    VERDICT(f, &job, &counts, REPLACED(0.25));
+    summary->self_median = 0.26;
+    VERDICT(f, &job, &counts, REPLACED(0.26),
+            LIT(" Expect that about 8 of the 30 words come out unchanged."));
+    VERDICT(f, &dry, &counts, REPLACED(0.26),
+            LIT(" Expect that about 8 of the 30 words would come out unchanged."));
+    summary->self_median = 0.25;
+    summary->self_exposed = 1 + 1e-9; /* numbers of the audit are bounds */
+    summary->self_mean = 1 + 1e-9;
+    VERDICT(f, &job, &counts, REPLACED(0.25),
+            LIT(" Expect that about 20 of the 30 words come out unchanged; the most exposed word "
+                "does so in "),
+            SHARE(1), LIT(" of the cases."));
+    VERDICT(f, NULL, NULL, REPLACED(0.25), LIT(" Expect that about "), SHARE(1),
+            LIT(" of the words of a text come out unchanged; the most exposed word does so in "),
+            SHARE(1), LIT(" of the cases."));
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* Beyond gamma no two words are farther apart. */
+static void test_factors_are_cut_at_gamma(void **state) {
+    (void)state;
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    const double gamma = f->info.gamma;
+    for (int i = 1; i <= 3; i++) {
+        f->nearest = (tem_dist)(gamma / 2 * i * TEM_DIST_ONE);
+        const double near = i <= 2 ? (double)f->nearest / TEM_DIST_ONE : gamma;
+        core_buffer_clear(&written);
+        markup m = {.out = &written};
+        SAY(&m, LIT("a word and the one nearest to it (median word)</th><td class=\"number\">"),
+            NUMBER(near), LIT("</td><td class=\"number\">"), FACTOR(near),
+            LIT("</td><td class=\"number\">"), FACTOR(f->audit.realised * near), LIT("</td></tr>"));
+        check_page_has(f, NULL, NULL);
+    }
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
 #ifdef TEM_FAULTS
 /* Each allocation fails once: the call says so, and touches nothing. */
 static void test_faults(void **state) {
@@ -286,8 +442,6 @@ static void test_faults(void **state) {
 #endif
 
 /* ---- numbers of sentences ---- */
-
-static core_buffer written;
 
 #define SAYS(part, expected)                                                                       \
     do {                                                                                           \
@@ -327,6 +481,10 @@ int main(void) {
         cmocka_unit_test(test_page_says_what_stays),
         cmocka_unit_test(test_repeated_words),
         cmocka_unit_test(test_pages_without_a_bound),
+        cmocka_unit_test(test_verdict_without_a_bound),
+        cmocka_unit_test(test_verdict_with_a_bound),
+        cmocka_unit_test(test_verdict_counts_unchanged_words),
+        cmocka_unit_test(test_factors_are_cut_at_gamma),
         cmocka_unit_test(test_bounds_are_rounded_up),
 #ifdef TEM_FAULTS
         cmocka_unit_test(test_faults),

@@ -213,8 +213,8 @@ static void test_words_and_ids(void **state) {
     }
 }
 
-/* Words by their ids: a run that only counts, and a run that fails before it draws, leave the ids as
- * they came. */
+/* Words by their ids: a run that only counts, and a run that fails before it draws, leave the ids
+ * as they came. */
 static void test_ids(void **state) {
     (void)state;
     enum { IDS = 3000 };
