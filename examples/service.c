@@ -11,7 +11,11 @@
  *
  * What a service must get right:
  *  - Model and mechanism are made once and shared; every thread has a generator of its own.
- *  - Everything is bounded: threads, the length of a line, and how long a line may take to arrive.
+ *  - A client that waits holds no thread: the main thread watches all of them, and a worker gets one
+ *    only while there is something to read, to draw or to send.
+ *  - Everything is bounded: threads, clients, the length of a line, the lines of a connection, how
+ *    long a line may take to arrive and its answer to be read. If all places are taken, the client
+ *    that was silent longest loses its place to a new one.
  *  - If anything fails, nothing of the text goes out: no text in answers, logs or core dumps.
  *  - On a signal it finishes or cancels what it does, closes all connections and frees everything.
  *
@@ -21,6 +25,7 @@
 #include <tem_account.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -32,26 +37,57 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     THREADS = 4,
+    CLIENTS = 64,
     LINE_BYTES = 1 << 16,
+    LINES_MAX = 1000, /* of a connection */
     LINE_MS = 30000,
-    SEND_SECONDS = 5,
+    ANSWER_MS = 5000,
     LINGER_MS = 1000,
     DROPPED_MAX = 16
 };
 
-/* Shared by all threads; only `stopping` changes. */
+/* Workers move a client from READY to BUSY, and on from BUSY; all other moves are those of the main
+ * thread. */
+typedef enum client_state {
+    FREE,    /* nobody has this place */
+    READING, /* its next line has not arrived */
+    WRITING, /* it has not read its answer */
+    READY,   /* for a worker */
+    BUSY,    /* a worker has it */
+    ENDING,  /* it has its last answer; what it still sends is dropped */
+    CLOSED   /* the connection is to be closed */
+} client_state;
+
+typedef struct client {
+    client_state state;
+    int socket;
+    int64_t deadline,
+        active; /* when its state ends at the latest; when it last got something done */
+    int lines, dropped;
+    bool is_last; /* hang up after this answer */
+    char *answer;
+    size_t answer_bytes, sent;
+    char line[LINE_BYTES]; /* what the client has sent: private */
+    size_t filled;
+} client;
+
+/* Shared by all threads. `lock` protects the states of the clients. */
 typedef struct service {
     tem_model *model;
     tem_mechanism *mechanism;
-    int listener;
-    int stop_pipe[2]; /* its end [0] becomes readable when the service stops */
+    int listener, signals;
+    int wake[2]; /* a worker writes a byte when it gives a client back */
+    pthread_mutex_t lock;
+    pthread_cond_t ready;
+    client *clients; /* CLIENTS of them */
+    int turn;        /* workers begin here to look for one that is ready */
     atomic_bool stopping;
 } service;
 
@@ -59,8 +95,6 @@ typedef struct worker {
     service *s;
     pthread_t thread;
     tem_rng *rng;
-    char line[LINE_BYTES]; /* what the client has sent: private */
-    size_t filled;
 } worker;
 
 /* ---- what tem needs ---- */
@@ -112,27 +146,37 @@ static tem_status make_mechanism(service *s, const char *model_path, double epsi
                       : tem_mechanism_create(s->model, &plain, &s->mechanism, error);
 }
 
-/* ---- one connection ---- */
+/* ---- one client, by a worker ---- */
 
-/* Sends all bytes, or fails when the client reads nothing for SEND_SECONDS. */
-static bool send_all(int client, const char *bytes, size_t count) {
-    while (count > 0) {
-        const ssize_t sent = send(client, bytes, count, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent <= 0)
-            return false;
-        bytes += sent;
-        count -= (size_t)sent;
-    }
-    return true;
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool refuse(int client, const char *why) {
-    char answer[64];
-    const int length = snprintf(answer, sizeof answer, "error %s\n", why);
-    send_all(client, answer, (size_t)length);
-    return false;
+static void wait_until(client *c, int milliseconds) {
+    c->active = now_ms();
+    c->deadline = c->active + milliseconds;
+}
+
+/* Makes an answer: both parts and a line end. Without memory, an empty one and the end. */
+static void set_answer(client *c, const char *before, const char *text, size_t bytes) {
+    const size_t length = strlen(before);
+    c->answer = malloc(length + bytes + 1);
+    c->is_last |= c->answer == NULL;
+    c->answer_bytes = c->answer == NULL ? 0 : length + bytes + 1;
+    c->sent = 0;
+    if (c->answer != NULL) {
+        memcpy(c->answer, before, length);
+        memcpy(c->answer + length, text, bytes);
+        c->answer[length + bytes] = '\n';
+    }
+    wait_until(c, ANSWER_MS);
+}
+
+static void refuse(client *c, const char *why) {
+    c->is_last = true;
+    set_answer(c, "error ", why, strlen(why));
 }
 
 /* tem asks this during a long text. */
@@ -144,93 +188,224 @@ static int must_stop(void *context, const char *stage, uint64_t done, uint64_t t
     return atomic_load(&s->stopping);
 }
 
-/* Answers one line. Returns whether to go on with this client. */
-static bool answer(worker *w, int client, size_t bytes) {
+static void answer(worker *w, client *c, size_t bytes) {
     const tem_run run = {.threads = 1, .progress = must_stop, .progress_context = w->s};
     tem_error error;
     char *text = NULL;
     size_t length = 0;
-    if (tem_privatize_text(w->s->mechanism, NULL, w->rng, w->line, bytes, &run, &text, &length,
-                           NULL, &error) != TEM_OK) {
+    if (tem_privatize_text(w->s->mechanism, NULL, w->rng, c->line, bytes, &run, &text, &length,
+                           NULL, &error) == TEM_OK) {
+        set_answer(c, "ok ", text, length);
+    } else {
         log_error("a line was refused", &error);
-        return refuse(client, tem_status_name(error.status));
+        refuse(c, tem_status_name(error.status));
     }
-    const bool sent =
-        send_all(client, "ok ", 3) && send_all(client, text, length) && send_all(client, "\n", 1);
     tem_text_free(text);
-    return sent;
 }
 
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+/* Answers the next whole line of the buffer, and moves the rest to its beginning. Returns false if
+ * there is none. */
+static bool answer_line(worker *w, client *c) {
+    const char *end = memchr(c->line, '\n', c->filled);
+    if (end == NULL && c->filled < sizeof c->line)
+        return false;
+    if (end == NULL) {
+        refuse(c, "line too long");
+    } else if (c->lines++ == LINES_MAX) {
+        refuse(c, "too many lines");
+    } else {
+        const size_t bytes = (size_t)(end - c->line);
+        answer(w, c, bytes);
+        c->filled -= bytes + 1;
+        memmove(c->line, end + 1, c->filled);
+    }
+    return true;
 }
 
-/* Waits until the file can be read. Returns false when the service stops or the time is over. */
-static bool wait_for(const service *s, int file, int milliseconds) {
-    struct pollfd files[] = {{.fd = file, .events = POLLIN},
-                             {.fd = s->stop_pipe[0], .events = POLLIN}};
-    for (;;) {
-        const int ready = poll(files, 2, milliseconds);
-        if (ready < 0 && errno == EINTR)
+static bool would_wait(void) {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+/* Sends what the client takes of its answer at once. Returns READING when it has all of it. */
+static client_state send_answer(client *c) {
+    while (c->sent < c->answer_bytes) {
+        const ssize_t sent = send(c->socket, c->answer + c->sent, c->answer_bytes - c->sent,
+                                  MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent <= 0)
+            return sent < 0 && would_wait() ? WRITING : CLOSED;
+        c->sent += (size_t)sent;
+    }
+    if (c->answer != NULL)
+        wait_until(c, LINE_MS);
+    free(c->answer);
+    c->answer = NULL;
+    c->answer_bytes = c->sent = 0;
+    return c->is_last ? ENDING : READING;
+}
+
+/* Takes what the client has sent. Returns READY if that is something. */
+static client_state receive(client *c) {
+    const ssize_t got =
+        recv(c->socket, c->line + c->filled, sizeof c->line - c->filled, MSG_DONTWAIT);
+    if (got <= 0) /* a line without an end is not answered: it may have been cut */
+        return got < 0 && would_wait() ? READING : CLOSED;
+    c->filled += (size_t)got;
+    return READY;
+}
+
+/* Serves a client as long as nobody has to wait for it, and at most one buffer of lines. Returns
+ * its next state. */
+static client_state serve(worker *w, client *c) {
+    for (bool has_received = false;;) {
+        const client_state sent = send_answer(c);
+        if (sent != READING)
+            return sent;
+        if (answer_line(w, c))
             continue;
-        return ready > 0 && files[1].revents == 0;
+        if (has_received)
+            return READING;
+        const client_state received = receive(c);
+        if (received != READY)
+            return received;
+        has_received = true;
     }
 }
 
-/* Answers the whole lines of the buffer, and moves the rest to its beginning. */
-static bool answer_lines(worker *w, int client) {
-    char *end = NULL;
-    while ((end = memchr(w->line, '\n', w->filled)) != NULL) {
-        const size_t bytes = (size_t)(end - w->line);
-        if (!answer(w, client, bytes))
-            return false;
-        w->filled -= bytes + 1;
-        memmove(w->line, end + 1, w->filled);
+/* Waits for a client that is ready; NULL when the service stops. */
+static client *take_ready(service *s) {
+    client *found = NULL;
+    pthread_mutex_lock(&s->lock);
+    while (found == NULL && !atomic_load(&s->stopping)) {
+        for (int i = 0; i < CLIENTS && found == NULL; i++) {
+            client *c = &s->clients[(s->turn + i) % CLIENTS];
+            found = c->state == READY ? c : NULL;
+        }
+        if (found == NULL)
+            pthread_cond_wait(&s->ready, &s->lock);
     }
-    return w->filled < sizeof w->line || refuse(client, "line too long");
-}
-
-static void serve(worker *w, int client) {
-    const struct timeval slow = {.tv_sec = SEND_SECONDS};
-    setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &slow, sizeof slow);
-    w->filled = 0;
-    int64_t end = now_ms() + LINE_MS; /* of the time for the next line */
-    while (now_ms() < end && wait_for(w->s, client, (int)(end - now_ms()))) {
-        const ssize_t got = recv(client, w->line + w->filled, sizeof w->line - w->filled, 0);
-        if (got <= 0) /* a line without an end is not answered: it may have been cut */
-            break;
-        const bool ends_line = memchr(w->line + w->filled, '\n', (size_t)got) != NULL;
-        w->filled += (size_t)got;
-        if (!answer_lines(w, client))
-            break;
-        if (ends_line)
-            end = now_ms() + LINE_MS;
+    if (found != NULL) {
+        found->state = BUSY;
+        s->turn = (int)(found - s->clients) + 1;
     }
-}
-
-/* Says that no more comes, and drops what the client still sends, within limits: closing at once
- * would make the system throw away an answer that the client has not read yet. */
-static void hang_up(worker *w, int client) {
-    shutdown(client, SHUT_WR);
-    for (int i = 0; i < DROPPED_MAX && wait_for(w->s, client, LINGER_MS); i++)
-        if (recv(client, w->line, sizeof w->line, 0) <= 0)
-            break;
-    close(client);
-    explicit_bzero(w->line, sizeof w->line);
+    pthread_mutex_unlock(&s->lock);
+    return found;
 }
 
 static void *work(void *context) {
     worker *w = context;
-    while (wait_for(w->s, w->s->listener, -1)) {
-        const int client = accept(w->s->listener, NULL, NULL);
-        if (client >= 0) { /* else another thread was faster, or the client has gone */
-            serve(w, client);
-            hang_up(w, client);
+    for (client *c; (c = take_ready(w->s)) != NULL;) {
+        const client_state next = serve(w, c);
+        if (next == ENDING) {
+            shutdown(c->socket, SHUT_WR);
+            c->deadline = now_ms() + LINGER_MS;
         }
+        pthread_mutex_lock(&w->s->lock);
+        c->state = next;
+        pthread_mutex_unlock(&w->s->lock);
+        const ssize_t woken = write(w->s->wake[1], "", 1);
+        (void)woken; /* a full pipe wakes as well */
     }
     return NULL;
+}
+
+/* ---- all clients, by the main thread ---- */
+
+static void close_client(client *c) {
+    close(c->socket);
+    free(c->answer);
+    explicit_bzero(c, sizeof *c); /* leaves it FREE */
+}
+
+/* A place for a new client: a free one, or that of the client that was silent longest. NULL if
+ * workers have all of them. */
+static client *find_place(service *s) {
+    client *best = NULL;
+    for (int i = 0; i < CLIENTS; i++) {
+        client *c = &s->clients[i];
+        if (c->state == FREE)
+            return c;
+        if (c->state != READY && c->state != BUSY && (best == NULL || c->active < best->active))
+            best = c;
+    }
+    if (best != NULL)
+        close_client(best);
+    return best;
+}
+
+static void accept_client(service *s) {
+    const int socket = accept(s->listener, NULL, NULL);
+    client *c = socket >= 0 ? find_place(s) : NULL;
+    if (c != NULL) {
+        c->socket = socket;
+        c->state = READING;
+        wait_until(c, LINE_MS);
+    } else if (socket >= 0) {
+        close(socket);
+    }
+}
+
+/* Drops what a client sends after its last answer, within limits: closing at once would make the
+ * system throw away an answer that the client has not read yet. */
+static void drop_input(client *c) {
+    const ssize_t got = recv(c->socket, c->line, sizeof c->line, MSG_DONTWAIT);
+    if ((got <= 0 && !(got < 0 && would_wait())) || ++c->dropped >= DROPPED_MAX)
+        c->state = CLOSED;
+}
+
+/* Reacts to what poll says about a client. */
+static void notice(service *s, client *c) {
+    if (c->state == ENDING) {
+        drop_input(c);
+    } else if (c->state == READING || c->state == WRITING) {
+        c->state = READY;
+        pthread_cond_signal(&s->ready);
+    }
+}
+
+/* Closes the clients whose time is over, and lists the others that wait. files[i] is for client i.
+ * Returns the milliseconds until the next one is overdue, or -1. */
+static int watch_clients(service *s, struct pollfd *files) {
+    const int64_t now = now_ms();
+    int64_t next = INT64_MAX;
+    for (int i = 0; i < CLIENTS; i++) {
+        client *c = &s->clients[i];
+        const bool waits = c->state == READING || c->state == WRITING || c->state == ENDING;
+        if (c->state == CLOSED || (waits && c->deadline <= now))
+            close_client(c);
+        else if (waits && c->deadline < next)
+            next = c->deadline;
+        files[i].fd = c->state != FREE && waits ? c->socket : -1;
+        files[i].events = c->state == WRITING ? POLLOUT : POLLIN;
+        files[i].revents = 0;
+    }
+    return next == INT64_MAX ? -1 : (int)(next - now);
+}
+
+/* Serves until a signal comes. */
+static void serve_all(service *s) {
+    struct pollfd files[CLIENTS + 3];
+    char bytes[CLIENTS];
+    files[CLIENTS] = (struct pollfd){.fd = s->signals, .events = POLLIN};
+    files[CLIENTS + 1] = (struct pollfd){.fd = s->wake[0], .events = POLLIN};
+    files[CLIENTS + 2] = (struct pollfd){.fd = s->listener, .events = POLLIN};
+    for (;;) {
+        pthread_mutex_lock(&s->lock);
+        const int milliseconds = watch_clients(s, files);
+        pthread_mutex_unlock(&s->lock);
+        if (poll(files, CLIENTS + 3, milliseconds) <= 0)
+            continue;
+        if (files[CLIENTS].revents != 0)
+            return;
+        if (files[CLIENTS + 1].revents != 0 && read(s->wake[0], bytes, sizeof bytes) < 0)
+            return;
+        pthread_mutex_lock(&s->lock);
+        for (int i = 0; i < CLIENTS; i++)
+            if (files[i].revents != 0)
+                notice(s, &s->clients[i]);
+        if (files[CLIENTS + 2].revents != 0)
+            accept_client(s);
+        pthread_mutex_unlock(&s->lock);
+    }
 }
 
 /* ---- the service ---- */
@@ -245,7 +420,7 @@ static bool listen_on(service *s, uint16_t port) {
     if (s->listener < 0 ||
         setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         bind(s->listener, (const struct sockaddr *)&address, bytes) != 0 ||
-        listen(s->listener, THREADS) != 0 ||
+        listen(s->listener, CLIENTS) != 0 ||
         getsockname(s->listener, (struct sockaddr *)&address, &bytes) != 0) {
         perror("service: cannot listen");
         return false;
@@ -254,12 +429,12 @@ static bool listen_on(service *s, uint16_t port) {
     return fflush(stdout) == 0;
 }
 
-/* Starts the threads, waits for a signal, and waits until all threads have ended. */
-static int run_until_signal(service *s, const sigset_t *signals) {
-    worker *workers = calloc(THREADS, sizeof *workers);
-    int started = 0, received = 0;
+/* Starts the threads, serves until a signal comes, and waits until all threads have ended. */
+static int run_until_signal(service *s) {
+    worker workers[THREADS] = {0};
+    int started = 0;
     tem_error error = {.status = TEM_ERR_MEMORY, .message = "out of memory"};
-    for (; workers != NULL && started < THREADS; started++) {
+    for (; started < THREADS; started++) {
         worker *w = &workers[started];
         w->s = s;
         if (tem_rng_create(&w->rng, &error) != TEM_OK ||
@@ -267,18 +442,47 @@ static int run_until_signal(service *s, const sigset_t *signals) {
             break;
     }
     if (started == THREADS)
-        sigwait(signals, &received);
+        serve_all(s);
     else
         log_error("cannot start a thread", &error);
+    pthread_mutex_lock(&s->lock);
     atomic_store(&s->stopping, true);
-    close(s->stop_pipe[1]);
+    pthread_cond_broadcast(&s->ready);
+    pthread_mutex_unlock(&s->lock);
     for (int i = 0; i < started; i++)
         pthread_join(workers[i].thread, NULL);
-    for (int i = 0; workers != NULL && i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         tem_rng_free(workers[i].rng); /* erases its key */
-    free(workers);
-    fputs(received != 0 ? "service: stopped\n" : "", stderr);
-    return received != 0 ? 0 : 1;
+    for (int i = 0; i < CLIENTS; i++)
+        if (s->clients[i].state != FREE)
+            close_client(&s->clients[i]);
+    fputs(started == THREADS ? "service: stopped\n" : "", stderr);
+    return started == THREADS ? 0 : 1;
+}
+
+/* Makes signals readable like a file. Call this before the threads, which inherit the mask. */
+static bool open_files(service *s) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    s->signals = signalfd(-1, &signals, SFD_CLOEXEC);
+    s->clients = calloc(CLIENTS, sizeof *s->clients);
+    if (s->signals < 0 || s->clients == NULL || pipe(s->wake) != 0) {
+        perror("service: cannot start");
+        return false;
+    }
+    fcntl(s->wake[1], F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+static void close_files(service *s) {
+    const int files[] = {s->listener, s->signals, s->wake[0], s->wake[1]};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+    free(s->clients);
 }
 
 /* Reads numbers whole or not at all: "1.5x" is no epsilon. */
@@ -296,9 +500,12 @@ static bool read_arguments(int argc, char **argv, double *epsilon, uint16_t *por
 }
 
 int main(int argc, char **argv) {
-    service s = {.listener = -1, .stop_pipe = {-1, -1}};
+    service s = {.listener = -1,
+                 .signals = -1,
+                 .wake = {-1, -1},
+                 .lock = PTHREAD_MUTEX_INITIALIZER,
+                 .ready = PTHREAD_COND_INITIALIZER};
     char path[PATH_MAX] = "";
-    sigset_t signals;
     tem_error error;
     int status = 1;
     double epsilon = 0;
@@ -309,21 +516,12 @@ int main(int argc, char **argv) {
         return 2;
     }
     setrlimit(RLIMIT_CORE, &(const struct rlimit){0}); /* a core dump would contain texts */
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before the threads, which inherit it */
     if (open_model(&s, path, &error) != TEM_OK ||
         make_mechanism(&s, path, epsilon, calibrated, &error) != TEM_OK)
         log_error("cannot start", &error);
-    else if (pipe(s.stop_pipe) != 0)
-        perror("service: cannot start");
-    else if (listen_on(&s, port))
-        status = run_until_signal(&s, &signals);
-    if (s.listener >= 0)
-        close(s.listener);
-    if (s.stop_pipe[0] >= 0)
-        close(s.stop_pipe[0]);
+    else if (open_files(&s) && listen_on(&s, port))
+        status = run_until_signal(&s);
+    close_files(&s);
     tem_mechanism_free(s.mechanism);
     tem_model_free(s.model);
     return status;
