@@ -11,7 +11,13 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-enum { GZIP_WINDOW_BITS = 15 + 16, GZIP_LEVEL = 6, ZSTD_LEVEL = 3, PART_BYTES = 1 << 16 };
+enum {
+    GZIP_WINDOW_BITS = 15 + 16,
+    GZIP_LEVEL = 6,
+    ZSTD_LEVEL = 3,
+    ZSTD_WINDOW_BITS = 27,
+    PART_BYTES = 1 << 16
+};
 
 static const char gzip_magic[] = {'\x1f', '\x8b'};
 static const char zstd_magic[] = {'\x28', '\xb5', '\x2f', '\xfd'};
@@ -83,10 +89,17 @@ static z_stream *new_zlib(void) {
 
 /* ---- unpacking ---- */
 
+static ZSTD_DCtx *new_zstd(void) {
+    ZSTD_DCtx *state = ZSTD_createDCtx_advanced(zstd_memory);
+    if (state != NULL)
+        ZSTD_DCtx_setParameter(state, ZSTD_d_windowLogMax, ZSTD_WINDOW_BITS);
+    return state;
+}
+
 tem_status unpacker_init(unpacker *u, tem_packing packing, tem_error *error) {
     *u = (unpacker){.packing = packing, .is_between = true};
     if (packing == TEM_PACKING_ZSTD)
-        u->state = ZSTD_createDCtx_advanced(zstd_memory);
+        u->state = new_zstd();
     else if ((u->state = new_zlib()) != NULL &&
              inflateInit2((z_stream *)u->state, GZIP_WINDOW_BITS) != Z_OK) {
         core_free(u->state);
@@ -108,6 +121,24 @@ void unpacker_free(unpacker *u) {
 static tem_status refuse_damage(tem_error *error) {
     return core_fail(error, TEM_ERR_FORMAT,
                      "the compressed data are damaged, or other bytes follow them");
+}
+
+/* Says why zstd refused the data.
+ * A window is the memory that unpacking takes. 128 MiB is the limit of zstd itself, unless a user
+ * raises it; with more, a file of some bytes could take 2 GiB. */
+static tem_status refuse_zstd(size_t result, tem_error *error) {
+    switch (ZSTD_getErrorCode(result)) {
+    case ZSTD_error_memory_allocation:
+        return core_fail_memory(error);
+    case ZSTD_error_frameParameter_windowTooLarge:
+        return core_fail(
+            error, TEM_ERR_RANGE,
+            "the zstd data need a window above 128 MiB, which tem does not give them: "
+            "compress them anew with a smaller window, as in 'zstd -dc --long=31 OLD | "
+            "zstd -o NEW'");
+    default:
+        return refuse_damage(error);
+    }
 }
 
 static tem_status step_gzip(unpacker *u, const char *packed, size_t size, size_t *used,
@@ -140,8 +171,7 @@ static tem_status step_zstd(unpacker *u, const char *packed, size_t size, size_t
     ZSTD_outBuffer to = {out->data + out->size, room, 0};
     const size_t result = ZSTD_decompressStream(u->state, &to, &from);
     if (ZSTD_isError(result))
-        return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? core_fail_memory(error)
-                                                                         : refuse_damage(error);
+        return refuse_zstd(result, error);
     u->is_between = result == 0;
     *used = from.pos;
     out->size += to.pos;

@@ -28,7 +28,8 @@ void unpacker_free(unpacker *u);
 
 /* Unpacks some of `size` bytes, at most `room` bytes of output, and appends them to out, which has
  * that room. *used receives how many bytes it took. TEM_ERR_FORMAT if the bytes are damaged, or if
- * something follows the stream that is no other stream; TEM_ERR_MEMORY. */
+ * something follows the stream that is no other stream; TEM_ERR_RANGE if zstd data need a window
+ * above 128 MiB; TEM_ERR_MEMORY. */
 tem_status unpacker_step(unpacker *u, const char *packed, size_t size, size_t *used,
                          core_buffer *out, size_t room, tem_error *error);
 

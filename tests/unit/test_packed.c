@@ -118,6 +118,24 @@ static void test_cut(void **state) {
     }
 }
 
+/* A zstd frame says how large a window it needs: 128 MiB are read, more are refused with advice. */
+static void test_windows(void **state) {
+    (void)state;
+    /* A frame without its length, its window of 2^(10 + n) bytes in the byte 8 n; one raw block. */
+    char frame[] = "\x28\xb5\x2f\xfd\x00\x00\x11\x00\x00\n\n";
+    tem_error error;
+    core_buffer got = {0};
+    frame[5] = (char)((27 - 10) << 3);
+    write_file(frame, sizeof frame - 1);
+    expect_read("\n\n", 2, 1 << 20);
+    frame[5] = (char)((28 - 10) << 3);
+    write_file(frame, sizeof frame - 1);
+    assert_int_equal(read_all(1 << 20, &got, &error), TEM_ERR_RANGE);
+    assert_non_null(strstr(error.message, "window above 128 MiB"));
+    assert_non_null(strstr(error.message, "zstd -dc --long=31"));
+    core_buffer_free(&got);
+}
+
 /* Text that begins like a compressed stream, but is none. */
 static void test_plain(void **state) {
     (void)state;
@@ -175,9 +193,8 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_round_trips), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_windows),     cmocka_unit_test(test_plain),
         cmocka_unit_test(test_bomb),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
