@@ -1084,7 +1084,8 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  *
  * Compression. tem unpacks inputs that are gzip or zstd, by their first bytes, a part at a time; it
  * refuses damaged or cut ones, other bytes after them, and zstd data whose window is above 128 MiB
- * (TEM_ERR_RANGE), since a window takes memory. It joins members and frames that follow one another.
+ * (TEM_ERR_RANGE), since a window takes memory. It joins members and frames that follow one
+ * another.
  *
  * Ledger. The cost of the words (epsilon each, in exact decimals of 12 places) is in the ledger on
  * the disk before tem writes the first of them anywhere. Any number of runs may share a ledger. If
