@@ -11,8 +11,8 @@
  *
  * What a service must get right:
  *  - Model and mechanism are made once and shared; every thread has a generator of its own.
- *  - A client that waits holds no thread: the main thread watches all of them, and a worker gets one
- *    only while there is something to read, to draw or to send.
+ *  - A client that waits holds no thread: the main thread watches all of them, and a worker gets
+ *    one only while there is something to read, to draw or to send.
  *  - Everything is bounded: threads, clients, the length of a line, the lines of a connection, how
  *    long a line may take to arrive and its answer to be read. If all places are taken, the client
  *    that was silent longest loses its place to a new one.
