@@ -215,7 +215,9 @@ int command_eval(int argc, char *const *argv) {
          "or signals, those of an adapted model",
          0, 0},
         {"penalty", 0, OPTION_POSITIVE, &r.penalty, "X",
-         "of linear and posterior (default: 0.01 with text:K, else 0.1)", 0, 0},
+         "of linear and posterior (default: each chooses its own by every fifth released\n"
+         "training text of a label)",
+         0, 0},
         {"trials", 0, OPTION_COUNT, &r.trials, "N", "repetitions (default 5)", 1, EVAL_TRIALS_MAX},
         {"paper", 0, OPTION_FLAG, &r.paper, NULL,
          "imdb: use the raw model, which 'make raw' builds, as docs/EVALUATION.md does", 0, 0},

@@ -26,6 +26,7 @@ typedef struct eval_row {
     double self, bayes;     /* tem_summary's self_mean and bayes, under `prior` */
     double self_drawn;      /* share of the training text's words that stayed unchanged */
     double bayes_drawn;     /* share of words guessed by an attacker who learned from other draws */
+    double penalty;         /* that the learner was trained with */
     double seconds;
     uint64_t seed;
     char commit[48];      /* of the program */
@@ -64,7 +65,8 @@ typedef struct eval_options {
                               * word from the public text (tem_text_vectors); or "signals", those
                               * of an adapted model. NULL: text:50 with a public text; else the file
                               * named as the model, with .temv */
-    double penalty;          /* of the linear learners; 0: 0.01 with text:K, else 0.1 */
+    double penalty;          /* of the linear learners; 0: each chooses its own by a part of the
+                              * released training texts (validation.h) */
     const char *only;        /* MECHANISM[:EPSILON[:TRIAL]]: compute these rows again; NULL: none */
     uint32_t epochs;         /* 0: 20 */
     const char *export_to;   /* directory for the texts and vectors of each row, or NULL */

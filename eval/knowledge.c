@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum { COLUMNS_DEFAULT = 50, COLUMNS_MAX = 1024 };
-static const double PENALTY_TEXT = 0.01, PENALTY_FILE = 0.1;
 
 void knowledge_free(knowledge *k) {
     tem_prior_free(k->prior);
@@ -126,9 +125,7 @@ static tem_status make_vectors(const tem_model *model, const eval_options *optio
     tem_status status = parse_columns(options, &columns, error);
     if (status != TEM_OK)
         return status;
-    k->penalty = options->penalty > 0 ? options->penalty
-                 : columns > 0        ? PENALTY_TEXT
-                                      : PENALTY_FILE;
+    k->penalty = options->penalty;
     if (options->vectors != NULL && strcmp(options->vectors, "signals") == 0) {
         snprintf(name, 32, "signals");
         return take_signals(model, k, error);
@@ -157,11 +154,12 @@ static tem_status make_prior(const tem_model *model, const eval_options *options
 static void describe(const joined_text *text, bool with_vectors, const char *vectors,
                      knowledge *k) {
     char prior[24] = "zipf", penalty[NUMBER_TEXT_BYTES];
+    const char *named = k->penalty > 0 ? number_text(k->penalty, penalty) : "by validation";
     if (text->file >= 0)
         snprintf(prior, sizeof prior, "%016" PRIx64, text->digest);
     if (with_vectors)
         snprintf(k->about, sizeof k->about, ", prior %s, learners' vectors %s, penalty %s", prior,
-                 vectors, number_text(k->penalty, penalty));
+                 vectors, named);
     else if (text->file >= 0)
         snprintf(k->about, sizeof k->about, ", prior %s", prior);
 }

@@ -10,7 +10,7 @@ typedef struct knowledge {
     const char *prior_name; /* "zipf" or "public" */
     double *vectors;        /* `columns` numbers per word of the model; NULL: none */
     uint32_t columns;
-    double penalty;
+    double penalty; /* 0: each learner chooses its own */
     char
         about[128]; /* one text per knowledge: digests of prior and vectors, the penalty; "" without
                       * public text and vectors */

@@ -13,7 +13,7 @@ typedef struct lesson {
     const tem_mechanism *mechanism; /* that made the text; NULL: it is original text */
     const corpus *text;             /* with labels */
     const bags *text_bags;
-    const bags *others; /* original texts, whose labels the learner does not look at */
+    bags others; /* original texts, without their labels: a learner cannot look at them */
     uint32_t classes;
     const knowledge *known; /* public; NULL for the learner "paper" */
     const embedding *start; /* first vectors, for the learner "paper" alone */
@@ -38,6 +38,8 @@ struct learner {
     tem_status (*answer)(const void *classifier, const bags *texts, bool released, core_team *team,
                          float **out, tem_error *error);
     void (*free)(void *classifier);
+
+    double (*penalty)(const void *classifier); /* that it was trained with; NULL: it has none */
 };
 
 /* The i-th learner, from 0, in the order of tables; NULL after the last. The first is "paper". */

@@ -9,13 +9,14 @@
 #include "learner.h"
 #include "tem_learn.h"
 #include "text_means.h"
+#include "validation.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Every HELD_OUT-th text of a class decides when the deconvolution stops, after at most STEPS
+/* The held-out texts of validation.h decide when the deconvolution stops, after at most STEPS
  * steps; with too few texts for that it makes STEPS_BLIND. Shares below LEAST count as LEAST. */
-enum { HELD_OUT = 5, STEPS = 40, STEPS_BLIND = 8 };
+enum { STEPS = 40, STEPS_BLIND = 8 };
 static const double LEAST = 1e-12;
 
 typedef struct trained {
@@ -38,10 +39,10 @@ typedef struct counted {
     bool is_held_out; /* each class has a word to learn from, and one that is held out */
 } counted;
 
-static void count_words(const corpus *c, uint32_t classes, uint32_t *texts, counted *out) {
+static void count_words(const corpus *c, uint32_t classes, const bool *held_out, counted *out) {
     for (uint32_t i = 0; i < c->count; i++) {
         const uint32_t label = c->labels[i];
-        double *part = ++texts[label] % HELD_OUT == 0 ? out->held_out : out->some;
+        double *part = held_out[i] ? out->held_out : out->some;
         for (uint64_t at = c->starts[i]; at < c->starts[i + 1]; at++) {
             out->all[(size_t)c->words[at] * classes + label]++;
             part[(size_t)c->words[at] * classes + label]++;
@@ -66,13 +67,15 @@ static void counted_free(counted *c) {
 
 static tem_status counted_create(const lesson *l, uint32_t words, counted *out, tem_error *error) {
     const size_t size = (size_t)words * l->classes;
-    uint32_t *texts = calloc(l->classes, sizeof *texts); /* seen so far, per class */
+    bool *held_out = NULL;
     counted made = {.all = calloc(3 * size + 1, sizeof *made.all)};
-    const bool fits = texts != NULL && made.all != NULL;
-    if (fits) {
+    const tem_status status = made.all == NULL ? eval_out_of_memory(error)
+                                               : validation_mark(l->text->labels, l->text->count,
+                                                                 l->classes, &held_out, error);
+    if (status == TEM_OK) {
         made.some = made.all + size;
         made.held_out = made.some + size;
-        count_words(l->text, l->classes, texts, &made);
+        count_words(l->text, l->classes, held_out, &made);
         made.is_whole = has_every_class(made.all, words, l->classes);
         made.is_held_out = has_every_class(made.some, words, l->classes) &&
                            has_every_class(made.held_out, words, l->classes);
@@ -80,8 +83,8 @@ static tem_status counted_create(const lesson *l, uint32_t words, counted *out, 
     } else {
         counted_free(&made);
     }
-    free(texts);
-    return fits ? TEM_OK : eval_out_of_memory(error);
+    free(held_out);
+    return status;
 }
 
 /* Finds the best number of steps on the held-out texts, and makes as many with all texts; one at
@@ -180,4 +183,4 @@ static tem_status answer(const void *context, const bags *texts, bool released, 
     return status;
 }
 
-const learner learner_deconvolved = {"deconvolved", true, false, train, answer, release};
+const learner learner_deconvolved = {"deconvolved", true, false, train, answer, release, NULL};

@@ -12,6 +12,7 @@
 #include "learner.h"
 #include "tem_learn.h"
 #include "text_means.h"
+#include "validation.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ typedef struct trained {
     const double *original_vectors; /* x_w, of the knowledge */
     double *posterior;              /* m(y); NULL: x_y */
     scaling released, original;
+    double penalty;
 } trained;
 
 static void release(void *context) {
@@ -58,11 +60,20 @@ static tem_status make_posterior(const lesson *l, trained *t, tem_error *error) 
 static tem_status scale_originals(const lesson *l, trained *t, tem_error *error) {
     float *rows = NULL;
     tem_status status =
-        text_means_create(t->original_vectors, t->columns, l->others, l->team, &rows, error);
+        text_means_create(t->original_vectors, t->columns, &l->others, l->team, &rows, error);
     if (status == TEM_OK)
-        status = scaling_create(rows, l->others->count, t->columns, &t->original, error);
+        status = scaling_create(rows, l->others.count, t->columns, &t->original, error);
     free(rows);
     return status;
+}
+
+/* The penalty that the user named, or else the one that the released training texts choose. */
+static tem_status find_penalty(const lesson *l, const examples *e, double *penalty,
+                               tem_error *error) {
+    *penalty = l->known->penalty;
+    if (*penalty > 0)
+        return TEM_OK;
+    return validation_penalty(e, l->text_bags->labels, l->classes, l->team, l->run, penalty, error);
 }
 
 static tem_status fit(const lesson *l, trained *t, tem_error *error) {
@@ -74,8 +85,10 @@ static tem_status fit(const lesson *l, trained *t, tem_error *error) {
     if (status == TEM_OK) {
         scaling_apply(&t->released, rows, l->text_bags->count);
         const examples e = {l->text_bags->count, t->columns + 1, rows};
-        status = linear_train(&e, l->text_bags->labels, l->classes, l->known->penalty, l->team,
-                              l->run, &t->weights, error);
+        status = find_penalty(l, &e, &t->penalty, error);
+        if (status == TEM_OK)
+            status = linear_train(&e, l->text_bags->labels, l->classes, t->penalty, l->team, l->run,
+                                  &t->weights, error);
     }
     free(rows);
     return status;
@@ -116,5 +129,9 @@ static tem_status answer(const void *context, const bags *texts, bool released, 
     return status;
 }
 
-const learner learner_linear = {"linear", false, true, train, answer, release};
-const learner learner_posterior = {"posterior", true, true, train, answer, release};
+static double penalty_of(const void *context) {
+    return ((const trained *)context)->penalty;
+}
+
+const learner learner_linear = {"linear", false, true, train, answer, release, penalty_of};
+const learner learner_posterior = {"posterior", true, true, train, answer, release, penalty_of};

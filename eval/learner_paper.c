@@ -35,4 +35,4 @@ const classifier *learner_paper_classifier(const void *trained) {
     return trained;
 }
 
-const learner learner_paper = {"paper", false, true, train, answer, release};
+const learner learner_paper = {"paper", false, true, train, answer, release, NULL};

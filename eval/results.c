@@ -32,6 +32,7 @@ static const struct {
     {"bayes", offsetof(eval_row, bayes), "Bayes", 1, 3},
     {"self_drawn", offsetof(eval_row, self_drawn), "self, drawn", 1, 3},
     {"bayes_drawn", offsetof(eval_row, bayes_drawn), "Bayes, drawn", 1, 3},
+    {"penalty", offsetof(eval_row, penalty), "penalty", 1, 4},
 };
 
 enum { VALUES = sizeof values / sizeof *values };
@@ -98,7 +99,9 @@ static bool row_of_json(const json_t *object, eval_row *row) {
     for (size_t i = 0; i < VALUES; i++) {
         const json_t *value = json_object_get(object, values[i].name);
         const double number = json_is_number(value) ? json_number_value(value) : NAN;
-        if (!json_is_number(value) && !json_is_null(value))
+        /* rows of earlier versions have no penalty */
+        const bool may_be_missing = value == NULL && i == RESULTS_PENALTY;
+        if (!json_is_number(value) && !json_is_null(value) && !may_be_missing)
             return false;
         memcpy((char *)row + values[i].offset, &number, sizeof number);
     }
@@ -325,7 +328,7 @@ static void print_csv_number(FILE *out, double number) {
 static void print_csv(FILE *out, const void *context) {
     const results *r = context;
     fputs("mechanism,epsilon,trial,accuracy,mia_auc,mia_auc_private,self,bayes,"
-          "self_drawn,bayes_drawn,commit,seed,model,data,certificate,learner,prior\n",
+          "self_drawn,bayes_drawn,penalty,commit,seed,model,data,certificate,learner,prior\n",
           out);
     char epsilon[NUMBER_TEXT_BYTES];
     for (uint32_t i = 0; i < r->count; i++) {
@@ -342,7 +345,7 @@ static void print_csv(FILE *out, const void *context) {
 /* Whether any row tells something in this column. tem eval classify, for example, attacks nothing;
  * and the original text is always guessed, by definition. */
 static bool is_filled(const results *r, size_t value) {
-    const bool about_words = value >= RESULTS_SELF;
+    const bool about_words = value >= RESULTS_SELF && value <= RESULTS_BAYES_DRAWN;
     for (uint32_t i = 0; i < r->count; i++) {
         const eval_row *row = &r->rows[i];
         if (isfinite(value_of(row, (results_value)value)) &&
@@ -371,8 +374,10 @@ static void print_md_row(const results *r, results_kind kind, FILE *out) {
             results_over_trials(r, kind, RESULTS_ACCURACY).trials);
     for (size_t k = 0; k < VALUES; k++) {
         results_mean m = results_over_trials(r, kind, (results_value)k);
-        if (k == RESULTS_SELF || k == RESULTS_BAYES)
-            m.half = NAN; /* computed from the law, so the same in every trial */
+        /* self and bayes are computed from the law, so the same in every trial; a penalty is a
+         * setting, and no measurement */
+        if (k == RESULTS_SELF || k == RESULTS_BAYES || k == RESULTS_PENALTY)
+            m.half = NAN;
         if (is_filled(r, k))
             print_cell(out, m, values[k].scale, values[k].digits);
     }
@@ -409,7 +414,9 @@ static void print_md_head(const results *r, FILE *out) {
 static void print_md(FILE *out, const void *context) {
     const results *r = context;
     fputs("Mean over the trials, ± half of the 95 % confidence interval (Student's t). Accuracy in "
-          "per cent. Drawn with a seeded generator: an experiment, not private.\n\n",
+          "per cent. All trials are of the same texts, so the interval covers draws, first weights "
+          "and halves, and no other texts. Drawn with a seeded generator: an experiment, not "
+          "private.\n\n",
           out);
     if (several_commits(r))
         fputs("The rows are from different commits of the program; results.csv says which.\n\n",

@@ -45,6 +45,7 @@ typedef enum results_value {
     RESULTS_BAYES,
     RESULTS_SELF_DRAWN,
     RESULTS_BAYES_DRAWN,
+    RESULTS_PENALTY,
 } results_value;
 
 /* Mean over the trials that have the number, and half the width of its 95 % confidence interval by

@@ -90,10 +90,12 @@ static tem_status begin_vectors(const trial *t, chance_purpose purpose, embeddin
 static lesson lesson_of(const trial *t, const tem_mechanism *mechanism, const corpus *text,
                         const bags *text_bags, chance_purpose purpose, const embedding *start) {
     const task *k = t->task;
+    bags others = t->judge_bags;
+    others.labels = NULL;
     return (lesson){.mechanism = mechanism,
                     .text = text,
                     .text_bags = text_bags,
-                    .others = &t->judge_bags,
+                    .others = others,
                     .classes = k->classes,
                     .known = &k->known,
                     .start = start,
@@ -310,10 +312,12 @@ tem_status trial_row(trial *t, const learner *by, const tem_mechanism *mechanism
     tem_status status = mechanism == NULL ? TEM_OK : find_texts(t, mechanism, row, error);
     if (status != TEM_OK)
         return status;
-    made.accuracy = made.mia_auc = made.mia_auc_private = NAN;
+    made.accuracy = made.mia_auc = made.mia_auc_private = made.penalty = NAN;
     made.self_drawn = drawn == NULL ? 1 : drawn->self_drawn;
     made.bayes_drawn = drawn == NULL ? 1 : drawn->bayes_drawn;
     status = train_target(t, mechanism, drawn, &made, &tested, error);
+    if (status == TEM_OK && by->penalty != NULL)
+        made.penalty = by->penalty(tested.trained);
     if (status == TEM_OK)
         status = test_target(t, &tested, drawn, &made, error);
     if (status == TEM_OK)

@@ -12,6 +12,7 @@
 #include "results.h"
 #include "tem_adapt.h"
 #include "trial.h"
+#include "validation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -1251,8 +1252,8 @@ static void remove_from_file(const char *path, const char *part) {
     write_file(path, text);
 }
 
-/* Rows of earlier versions name neither learner nor prior: they are of the one learner and the one
- * prior that there was, and are not computed again. */
+/* Rows of earlier versions name neither learner, prior nor penalty: they are of the one learner and
+ * the one prior that there was, and are not computed again. */
 static void rows_of_earlier_versions_are_kept(void **state) {
     (void)state;
     char data[PATH], path[PATH];
@@ -1267,6 +1268,7 @@ static void rows_of_earlier_versions_are_kept(void **state) {
     snprintf(path, sizeof path, "%s", in_folder("earlier-out/results.jsonl"));
     remove_from_file(path, "\"learner\": \"paper\", ");
     remove_from_file(path, "\"prior\": \"zipf\", ");
+    remove_from_file(path, "\"penalty\": null, ");
     options.folder = in_folder("earlier-out");
     assert_int_equal(eval_imdb(model, data, &options, NULL), TEM_OK);
     assert_int_equal(t.rows, 2);
@@ -1275,6 +1277,7 @@ static void rows_of_earlier_versions_are_kept(void **state) {
     for (uint32_t i = 0; i < 2; i++) {
         assert_string_equal(r.rows[i].learner, "paper");
         assert_string_equal(r.rows[i].prior, "zipf");
+        assert_true(isnan(r.rows[i].penalty));
     }
     results_free(&r);
 }
@@ -1365,6 +1368,61 @@ static void the_law_helps_where_it_should(void **state) {
         task_free(&k);
         tem_mechanism_free(mechanism);
     }
+    tem_model_free(planted);
+}
+
+/* A learner that looks into its lesson, and learns as "linear" does. */
+static tem_status look_and_learn(const learner *self, const lesson *l, void **out,
+                                 tem_error *error) {
+    assert_null(l->others.labels);
+    assert_true(l->others.count > 0 && l->text_bags->labels != NULL);
+    return learner_linear.train(self, l, out, error);
+}
+
+/* Shuffled labels of the test texts, and other test texts, change accuracies but no penalty. */
+static void the_test_texts_choose_no_penalty(void **state) {
+    (void)state;
+    tem_model *planted = make_planted_model();
+    tem_mechanism *mechanism = NULL;
+    const tem_mechanism_options options = {.mechanism = "tem", .epsilon = 3};
+    learner looking = learner_linear;
+    looking.train = look_and_learn;
+    const learner *const learners[] = {&looking, &learner_posterior};
+    double penalties[3][2], accuracies[3][2];
+    assert_int_equal(tem_mechanism_create(planted, &options, &mechanism, NULL), TEM_OK);
+    for (int change = 0; change < 3; change++) {
+        task k;
+        trial t;
+        chance c = {77};
+        make_planted_task(planted, 200, 0.2, &k);
+        k.known.penalty = 0;
+        for (uint32_t i = 0; i < k.test.count && change == 1; i++)
+            k.test.labels[i] = (uint32_t)(chance_next(&c) & 1);
+        if (change == 2) {
+            corpus_free(&k.test);
+            k.test = (corpus){0};
+            make_planted_corpus(planted, &k.test, 500, -3, k.known.vectors, 103);
+        }
+        assert_int_equal(trial_open(&k, 1, &t, NULL), TEM_OK);
+        for (int l = 0; l < 2; l++) {
+            eval_row row = {.mechanism = "tem", .epsilon = 3, .trial = 1};
+            assert_int_equal(trial_row(&t, learners[l], mechanism, &row, NULL), TEM_OK);
+            penalties[change][l] = row.penalty;
+            accuracies[change][l] = row.accuracy;
+        }
+        trial_close(&t);
+        task_free(&k);
+    }
+    for (int l = 0; l < 2; l++) {
+        for (int change = 1; change < 3; change++) {
+            assert_true(penalties[change][l] == penalties[0][l]);
+            assert_true(fabs(accuracies[change][l] - accuracies[0][l]) > 0.05);
+        }
+        /* not at an end of the list, where every choice by noise could be */
+        assert_true(penalties[0][l] > validation_penalty_at(VALIDATION_PENALTIES - 1));
+        assert_true(penalties[0][l] < validation_penalty_at(0));
+    }
+    tem_mechanism_free(mechanism);
     tem_model_free(planted);
 }
 
@@ -1480,7 +1538,7 @@ static void signals_are_vectors(void **state) {
     assert_int_equal(knowledge_create(model, &options, true, &k, NULL), TEM_ERR_ARGUMENT);
     assert_int_equal(knowledge_create(adapted, &options, true, &k, NULL), TEM_OK);
     assert_int_equal(k.columns, 2);
-    assert_non_null(strstr(k.about, "learners' vectors signals, penalty 0.1"));
+    assert_non_null(strstr(k.about, "learners' vectors signals, penalty by validation"));
     double *values = calloc(info.words, sizeof *values);
     assert_non_null(values);
     for (uint32_t i = 0; i < 2; i++) {
@@ -1518,7 +1576,7 @@ static void public_text_is_found(void **state) {
     if (eval_imdb(model, data, &options, &error) != TEM_OK)
         fail_msg("%s", error.message);
     assert_string_equal(t.last.prior, "public");
-    assert_non_null(strstr(t.last.setting, "learners' vectors text:4, penalty 0.01"));
+    assert_non_null(strstr(t.last.setting, "learners' vectors text:4, penalty by validation"));
     static const char *const bad[] = {"text:", "text:0", "text:1025", "text:4x", "text:-1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         options.vectors = bad[i];
@@ -1575,6 +1633,7 @@ int main(void) {
         cmocka_unit_test(plans_keep_texts_together),
         cmocka_unit_test(rows_of_earlier_versions_are_kept),
         cmocka_unit_test(the_law_helps_where_it_should),
+        cmocka_unit_test(the_test_texts_choose_no_penalty),
         cmocka_unit_test(a_linear_learner_can_give_its_members_away),
         cmocka_unit_test(learners_have_rows),
         cmocka_unit_test(signals_are_vectors),

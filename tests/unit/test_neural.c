@@ -5,6 +5,7 @@
 #include "attack.h"
 #include "classifier.h"
 #include "linear.h"
+#include "validation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -467,6 +468,80 @@ static void regression_is_at_a_minimum(void **state) {
     linear_free(&found[1]);
 }
 
+/* ----------------------------------------------------------- validation -- */
+
+/* The mean cross entropy on the held-out examples of the weights of the others, each from their
+ * definitions: every fifth example of a class is held out. */
+static double held_out_loss(const examples *e, const uint32_t *labels, uint32_t classes,
+                            double penalty) {
+    float *rows = calloc((size_t)e->count * e->columns, sizeof *rows);
+    uint32_t *kept = calloc(e->count, sizeof *kept), seen[8] = {0}, count = 0, held = 0;
+    double weights[64], sum = 0;
+    linear l;
+    assert_true(rows != NULL && kept != NULL && classes <= 8 && e->columns * classes <= 64);
+    for (uint32_t i = 0; i < e->count; i++)
+        if (++seen[labels[i]] % 5 != 0) {
+            memcpy(rows + (size_t)count * e->columns, e->rows + (size_t)i * e->columns,
+                   e->columns * sizeof *rows);
+            kept[count++] = labels[i];
+        }
+    const examples others = {count, e->columns, rows};
+    assert_int_equal(linear_train(&others, kept, classes, penalty, NULL, NULL, &l, NULL), TEM_OK);
+    for (uint32_t i = 0; i < e->columns * classes; i++)
+        weights[i] = (double)l.weights[i];
+    memset(seen, 0, sizeof seen);
+    for (uint32_t i = 0; i < e->count; i++)
+        if (++seen[labels[i]] % 5 == 0) {
+            const examples one = {1, e->columns, e->rows + (size_t)i * e->columns};
+            sum += loss_of(&one, &labels[i], classes, 0, weights);
+            held++;
+        }
+    linear_free(&l);
+    free(rows);
+    free(kept);
+    return sum / held;
+}
+
+/* Examples of three classes; `signal` says how much the first two numbers tell of the class. */
+static void make_examples(float *rows, uint32_t *labels, uint32_t count, uint32_t columns,
+                          float signal, uint64_t seed) {
+    chance c = {seed};
+    for (uint32_t i = 0; i < count; i++) {
+        labels[i] = (uint32_t)(chance_unit(&c) * 3);
+        for (uint32_t j = 0; j + 1 < columns; j++)
+            rows[i * columns + j] = normal(&c) + (j == labels[i] ? signal : 0);
+        rows[i * columns + columns - 1] = 1;
+    }
+}
+
+/* With a signal the best penalty is between the ends; random labels take the largest one, where a
+ * choice by the examples that were learned from would take the smallest. */
+static void the_penalty_predicts_held_out_examples(void **state) {
+    (void)state;
+    enum { EXAMPLES = 240, COLUMNS = 16 };
+    static float rows[EXAMPLES * COLUMNS];
+    static uint32_t labels[EXAMPLES];
+    static const float signals[] = {0, 0.5f, 1, 2};
+    double largest = validation_penalty_at(0), penalty = 0;
+    double smallest = validation_penalty_at(VALIDATION_PENALTIES - 1);
+    assert_true(fabs(largest - 10) < 1e-9 && fabs(smallest - 1e-4) < 1e-12);
+    for (int k = 0; k < 4; k++) {
+        make_examples(rows, labels, EXAMPLES, COLUMNS, signals[k], 90 + (uint64_t)k);
+        const examples e = {EXAMPLES, COLUMNS, rows};
+        assert_int_equal(validation_penalty(&e, labels, 3, NULL, NULL, &penalty, NULL), TEM_OK);
+        const double found = held_out_loss(&e, labels, 3, penalty);
+        for (uint32_t i = 0; i < VALIDATION_PENALTIES; i++)
+            assert_true(found <= held_out_loss(&e, labels, 3, validation_penalty_at(i)) + 1e-5);
+        assert_true(k == 0 ? penalty > 0.9 : penalty < largest && penalty > smallest);
+    }
+    tem_error error;
+    const examples few = {12, COLUMNS, rows};
+    for (uint32_t i = 0; i < 12; i++)
+        labels[i] = i % 3;
+    assert_int_equal(validation_penalty(&few, labels, 3, NULL, NULL, &penalty, &error),
+                     TEM_ERR_FORMAT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attack_gradients),
@@ -481,6 +556,7 @@ int main(void) {
         cmocka_unit_test(the_attack_finds_what_is_there),
         cmocka_unit_test(regression_finds_a_known_minimum),
         cmocka_unit_test(regression_is_at_a_minimum),
+        cmocka_unit_test(the_penalty_predicts_held_out_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
