@@ -2,6 +2,8 @@
  *
  * The target reads the bytes twice: unchanged, and with the hash of every record corrected, because
  * no fuzzer would find one. Whatever is accepted must be valid. */
+#include "target.h"
+
 #include "certificate/certificate.h"
 #include "core/memory.h"
 
@@ -9,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     HEADER = 64,
@@ -83,14 +83,15 @@ static bool read_each(const file_view *view, uint32_t *count) {
     }
 }
 
-/* A block of exactly the input's size, so that a read beyond it is detected. */
-static void read_copy(const uint8_t *data, size_t size, bool sealed) {
+/* Reads a block of exactly the input's size, so that a read beyond it is detected. Returns whether
+ * tem accepts it. */
+static bool read_copy(const uint8_t *data, size_t size, bool sealed) {
     char *block = malloc(size == 0 ? 1 : size);
     tem_certificate *list = NULL;
     uint32_t count = 0, alone = 0;
     tem_error error;
     if (block == NULL)
-        return;
+        return false;
     if (size > 0)
         memcpy(block, data, size);
     if (sealed)
@@ -105,10 +106,10 @@ static void read_copy(const uint8_t *data, size_t size, bool sealed) {
         certificates_free(list, count);
     }
     free(block);
+    return whole;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    read_copy(data, size, false);
+bool fuzz_input(const uint8_t *data, size_t size) {
     read_copy(data, size, true);
-    return 0;
+    return read_copy(data, size, false);
 }

@@ -5,58 +5,72 @@
  * content. Calls that draw must refuse it while nobody trusts it. It may become trusted only if its
  * hashes match. Then the target draws from it all the same and, if it is small, verifies it. A
  * model that passes verification must keep the promises of a verified model. */
+#include "target.h"
+
+#include "core/memory.h"
 #include "model/model_layout.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum {
-    SECTIONS = SECTION_KINDS - 1,
-    SEALED = (int)(sizeof(model_header) + SECTIONS * sizeof(model_section)),
     USED_MOST = 64,      /* words to inspect */
-    VERIFIED_MOST = 4096 /* largest file to verify, so that it is quick */
+    VERIFIED_MOST = 8192 /* largest file to verify, so that it is quick */
 };
 
-/* Writes the section table that the header's numbers demand, if it fits the file; otherwise leaves
- * the table unchanged. */
-static void lay_out(model_header *header, model_section table[SECTION_KINDS], size_t size) {
-    uint64_t word_bytes = 0, list_entries = 0, file_bytes = 0;
-    model_section right[SECTION_KINDS];
-    for (size_t i = 0; i < SECTIONS; i++) {
+static size_t front_bytes(uint32_t sections) {
+    return sizeof(model_header) + sections * sizeof(model_section) + sizeof(model_seal);
+}
+
+/* Writes the offsets and sizes that the header's numbers demand, if the sections fit the file;
+ * otherwise leaves header and table unchanged. Further sections keep their kinds and sizes. */
+static void lay_out(model_header *header, model_section table[SECTIONS_MAX], size_t size) {
+    uint64_t word_bytes = 0, list_entries = 0, end = 0;
+    model_section right[SECTIONS_MAX];
+    if (metric_find((tem_metric)header->metric) == NULL)
+        return;
+    for (uint32_t i = 0; i < SECTIONS_REQUIRED; i++) {
         if (table[i].kind == SECTION_WORD_BYTES)
             word_bytes = table[i].bytes;
         if (table[i].kind == SECTION_LISTS)
             list_entries = table[i].bytes / sizeof(tem_neighbour);
     }
-    model_header wanted = *header;
-    wanted.sections = SECTIONS;
-    if (model_layout(&wanted, word_bytes, list_entries, right, &file_bytes) != SECTIONS ||
-        file_bytes != size)
+    memcpy(right, table, header->sections * sizeof *table);
+    if (model_layout(header, word_bytes, list_entries, right, &end) != SECTIONS_REQUIRED)
         return;
-    memcpy(table, right, SECTIONS * sizeof *table);
+    for (uint32_t i = SECTIONS_REQUIRED; i < header->sections && end <= size; i++) {
+        right[i].offset = end;
+        end = right[i].bytes <= size ? core_round_up(end + right[i].bytes, MODEL_ALIGNMENT)
+                                     : UINT64_MAX;
+    }
+    if (end != size)
+        return;
+    memcpy(table, right, header->sections * sizeof *table);
     header->file_bytes = size;
-    header->header_bytes = SEALED + sizeof(model_seal);
-    header->sections = SECTIONS;
+    header->header_bytes = (uint32_t)front_bytes(header->sections);
 }
 
-/* Corrects the table and all hashes where possible. */
+/* Corrects the table and the hashes of all sections where possible. */
 static void reseal(unsigned char *file, size_t size) {
     model_header header;
-    model_section table[SECTION_KINDS];
-    if (size < SEALED + sizeof(model_seal))
+    model_section table[SECTIONS_MAX];
+    if (size < sizeof header)
         return;
     memcpy(&header, file, sizeof header);
-    memcpy(table, file + sizeof header, SECTIONS * sizeof *table);
+    if (header.sections < SECTIONS_REQUIRED || header.sections > SECTIONS_MAX ||
+        size < front_bytes(header.sections))
+        return;
+    const size_t table_bytes = header.sections * sizeof *table;
+    unsigned char *seal = file + sizeof header + table_bytes;
+    memcpy(table, file + sizeof header, table_bytes);
     lay_out(&header, table, size);
-    for (size_t i = 0; i < SECTIONS; i++)
+    for (uint32_t i = 0; i < header.sections; i++)
         if (table[i].offset <= size && table[i].bytes <= size - table[i].offset)
             core_hash256(file + table[i].offset, table[i].bytes, table[i].hash);
     memcpy(file, &header, sizeof header);
-    memcpy(file + sizeof header, table, SECTIONS * sizeof *table);
-    core_hash256(file, SEALED, file + SEALED);
-    memset(file + SEALED + CORE_HASH_BYTES, 0, sizeof(model_seal) - CORE_HASH_BYTES);
+    memcpy(file + sizeof header, table, table_bytes);
+    memset(seal, 0, sizeof(model_seal));
+    core_hash256(file, sizeof header + table_bytes, seal);
 }
 
 /* Keeps the compiler from dropping reads whose results are unused. */
@@ -124,7 +138,8 @@ static void use_trust(tem_model *model, const tem_run *run) {
     tem_model_trust_own(model);
 }
 
-static void use_model(tem_model *model, size_t size) {
+/* Returns whether the model passes verification. */
+static bool use_model(tem_model *model, size_t size) {
     const tem_run run = {.threads = 1};
     tem_model_info info;
     tem_model_get_info(model, &info);
@@ -137,30 +152,33 @@ static void use_model(tem_model *model, size_t size) {
     use_trust(model, &run);
     use_draws(model, words);
     if (size > VERIFIED_MOST || tem_model_verify(model, &run, NULL) != TEM_OK)
-        return;
+        return false;
     for (uint32_t i = 0; i < words; i++)
         check_word(model, i);
+    return true;
 }
 
-/* A block of exactly the input's size, so that a read beyond it is detected. */
-static void open_copy(const uint8_t *data, size_t size, int resealed) {
+/* Opens a block of exactly the input's size, so that a read beyond it is detected. Returns whether
+ * the model opens and passes verification. */
+static bool open_copy(const uint8_t *data, size_t size, bool resealed) {
     void *block = NULL;
     tem_model *model = NULL;
     tem_error error;
+    bool is_good = false;
     if (posix_memalign(&block, MODEL_ALIGNMENT, size == 0 ? 1 : size) != 0)
-        return;
+        return false;
     if (size > 0)
         memcpy(block, data, size);
     if (resealed)
         reseal(block, size);
     const file_view view = {.data = block, .size = size, .mapped = false};
     if (model_from_view(view, "input", &model, &error) == TEM_OK)
-        use_model(model, size);
+        is_good = use_model(model, size);
     model_free(model);
+    return is_good;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    open_copy(data, size, 0);
-    open_copy(data, size, 1);
-    return 0;
+bool fuzz_input(const uint8_t *data, size_t size) {
+    open_copy(data, size, true);
+    return open_copy(data, size, false);
 }

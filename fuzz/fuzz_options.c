@@ -1,11 +1,11 @@
 /* fuzz_options.c - any bytes as a command line; NUL bytes separate the arguments. */
+#include "target.h"
+
 #include "options.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ARGUMENTS_MOST = 256, OPERANDS_MOST = 3, COUNT_LEAST = 2, COUNT_MOST = 1000 };
 
@@ -57,7 +57,7 @@ static void check(bool parsed, const targets *t, const char *const *operands, si
         abort();
 }
 
-static void parse(char *text, size_t size) {
+static bool parse(char *text, size_t size) {
     targets t = {.count = 7, .positive = 1};
     const option_spec table[] = {
         {"flag", 'f', OPTION_FLAG, &t.flag, NULL, "a flag", 0, 0},
@@ -78,16 +78,17 @@ static void parse(char *text, size_t size) {
     const int argc = split(text, size, argv);
     const bool parsed = options_parse(argc, argv, table, operands, OPERANDS_MOST, &count, message);
     check(parsed, &t, operands, count, message, text, size);
+    return parsed;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+bool fuzz_input(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);
     if (text == NULL)
-        return 0;
+        return false;
     if (size > 0)
         memcpy(text, data, size);
     text[size] = '\0';
-    parse(text, size);
+    const bool parsed = parse(text, size);
     free(text);
-    return 0;
+    return parsed;
 }

@@ -4,6 +4,8 @@
  * one piece that is a word, no piece has white space in it, and pieces are in order and do not
  * overlap. The shortcuts for ASCII and for words that repeat must give the same pieces as
  * libunistring and the vocabulary. */
+#include "target.h"
+
 #include "text/pieces.h"
 #include "text/tags.h"
 
@@ -11,8 +13,6 @@
 #include <string.h>
 #include <unictype.h>
 #include <unistr.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds) {
     if (!holds)
@@ -105,9 +105,9 @@ static void check_tags(const char *text, size_t size) {
 }
 
 /* The first byte is the key of the vocabulary and the window size; the rest is the text. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+bool fuzz_input(const uint8_t *data, size_t size) {
     if (size < 2)
-        return 0;
+        return false;
     const char *text = (const char *)data + 1;
     const size_t bytes = size - 1;
     const bool valid = u8_check(data + 1, bytes) == NULL;
@@ -127,5 +127,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_tags(text, bytes);
     text_pieces_free(&fast);
     text_pieces_free(&slow);
-    return 0;
+    return valid;
 }

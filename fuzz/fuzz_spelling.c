@@ -6,12 +6,12 @@
  *  - choices that make a stream of records and two spellings of it (tests/unit/spelling.h);
  *  - a text, whose spellings are its normal forms, and other white space where it has some.
  * With the same seed all spellings must give the same output bytes. */
+#include "target.h"
+
 #include "../tests/unit/spelling.h"
 
 #include <unictype.h>
 #include <uninorm.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static tem_mechanism *mechanism;
 
@@ -105,15 +105,17 @@ static void check_text(uint8_t policies, const uint8_t *text, size_t size) {
     core_buffer_free(&blanks);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+bool fuzz_input(const uint8_t *data, size_t size) {
     static tem_model *model;
     if (mechanism == NULL)
         mechanism = spelling_mechanism(&model);
     if (size < 3)
-        return 0;
+        return false;
     if (data[1] % 5 < 4)
         check_stream(data[0], (tem_format)(1 + data[1] % 5), data + 2, size - 2);
     else if (u8_check(data + 2, size - 2) == NULL)
         check_text(data[0], data + 2, size - 2);
-    return 0;
+    else
+        return false;
+    return true;
 }

@@ -2,14 +2,14 @@
  *
  * The first byte chooses the threads and the limit; the rest is the file, in a block of exactly its
  * size, so that a read beyond it is detected. */
+#include "target.h"
+
 #include "core/memory.h"
 #include "model/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The promises of vectors_load about every result. */
 static void check(const tem_vectors *vectors) {
@@ -21,12 +21,12 @@ static void check(const tem_vectors *vectors) {
             abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+bool fuzz_input(const uint8_t *data, size_t size) {
     if (size == 0)
-        return 0;
+        return false;
     char *copy = malloc(size == 1 ? 1 : size - 1);
     if (copy == NULL)
-        return 0;
+        return false;
     memcpy(copy, data + 1, size - 1);
     tem_run run = {.threads = data[0] % 2 + 1u};
     vectors_source source = {.path = "input",
@@ -36,9 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                              .run = &run};
     tem_vectors *vectors = NULL;
     tem_error error;
-    if (vectors_from_bytes(&source, &vectors, &error) == TEM_OK)
+    const bool accepted = vectors_from_bytes(&source, &vectors, &error) == TEM_OK;
+    if (accepted)
         check(vectors);
     vectors_free(vectors);
     free(copy);
-    return 0;
+    return accepted;
 }
