@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <unictype.h>
+#include <unistr.h>
 
 /* ---- names ---- */
 
@@ -185,6 +187,74 @@ static bool is_phone(const char *value, size_t bytes, const shape *s) {
     return starts || s->dots + s->dashes + s->signs >= 2;
 }
 
+/* ---- names of people in values ---- */
+
+typedef enum name_part { PART_NONE, PART_CAPITALISED, PART_INITIAL, PART_PARTICLE } name_part;
+
+/* Small words within names. */
+static const char particles[] =
+    " de del della di da do dos du des la le van von der den ter ten zu "
+    "bin ibn al el y e af av ";
+/* Capitalised words of titles and places rather than of names. */
+static const char not_of_names[] =
+    " the an and of in on at to for with from by my your our his her "
+    "its not no new north south east west san saint los las ";
+
+/* Whether a list of words between blanks has the word, in any case. */
+static bool is_listed(const char *list, const char *word, size_t length) {
+    char wanted[16] = " ";
+    if (length == 0 || length + 3 > sizeof wanted)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        wanted[i + 1] = is_upper(word[i]) ? (char)(word[i] + 'a' - 'A') : word[i];
+    strcpy(wanted + length + 1, " ");
+    return strstr(list, wanted) != NULL;
+}
+
+/* Which part of a person's name a word may be: "Anne-Marie", "O'Neil", "J.", "van". */
+static name_part part_of_name(const char *word, size_t bytes) {
+    size_t letters = 0, small = 0;
+    bool begins_capital = false;
+    for (size_t i = 0; i < bytes;) {
+        ucs4_t c = 0;
+        const int length = u8_mbtoucr(&c, (const uint8_t *)word + i, bytes - i);
+        if (length <= 0)
+            return PART_NONE;
+        const bool capital = uc_is_upper(c), joins = c == '\'' || c == 0x2019 || c == '-';
+        const bool ends = c == '.' && i + 1 == bytes;
+        if (!uc_is_alpha(c) && !(i > 0 && (joins || ends)))
+            return PART_NONE;
+        begins_capital |= i == 0 && capital;
+        letters += uc_is_alpha(c);
+        small += uc_is_alpha(c) && !capital;
+        i += (size_t)length;
+    }
+    if (!begins_capital)
+        return is_listed(particles, word, bytes) ? PART_PARTICLE : PART_NONE;
+    if (letters == 1)
+        return PART_INITIAL;
+    return small == 0 || is_listed(not_of_names, word, bytes) ? PART_NONE : PART_CAPITALISED;
+}
+
+/* Two to five words, at least two of them capitalised or initials, the others small words of names:
+ * "Ann Lee", "Lee, Ann", "J. R. de la Cruz". A title or a place may look the same. */
+static bool is_person(const char *value, size_t bytes) {
+    size_t parts[PART_PARTICLE + 1] = {0}, words = 0;
+    for (size_t start = 0, end = 0; start < bytes; start = end + 1) {
+        for (end = start; end < bytes && value[end] != ' ' && value[end] != ',';)
+            end++;
+        if (end == start)
+            continue;
+        const name_part part = part_of_name(value + start, end - start);
+        if (part == PART_NONE)
+            return false;
+        parts[part]++;
+        words++;
+    }
+    return words <= 5 && parts[PART_CAPITALISED] >= 1 &&
+           parts[PART_CAPITALISED] + parts[PART_INITIAL] >= 2;
+}
+
 static bool is_sentence(const char *value, size_t bytes) {
     unsigned words = 0;
     bool inside = false;
@@ -206,8 +276,9 @@ void personal_look(personal_tally *tally, const char *value, size_t bytes) {
     tally->values++;
     tally->forms[PERSONAL_MAIL] += has_mail(value, bytes);
     tally->forms[PERSONAL_SENTENCE] += is_sentence(value, bytes);
-    if (bytes > 64) /* no number is so long */
+    if (bytes > 64) /* no number and no name is so long */
         return;
+    tally->forms[PERSONAL_PERSON] += is_person(value, bytes);
     const shape s = shape_of(value, bytes);
     if (is_network(value, bytes, &s))
         tally->forms[PERSONAL_NETWORK]++;
@@ -226,6 +297,7 @@ const char *personal_by_content(const personal_tally *tally) {
         [PERSONAL_SECURITY] = "social security numbers",
         [PERSONAL_CARD] = "numbers of payment cards",
         [PERSONAL_PHONE] = "telephone numbers",
+        [PERSONAL_PERSON] = "names of people",
         [PERSONAL_SENTENCE] = "text",
     };
     for (int form = 0; form < PERSONAL_FORMS; form++)

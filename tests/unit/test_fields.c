@@ -307,6 +307,30 @@ static void test_values(void **state) {
     expect_values((const char *[]){NULL}, NULL);
 }
 
+/* Two capitalised words in most rows, whatever the name of the field is. */
+static void test_people(void **state) {
+    (void)state;
+    expect_values((const char *[]){"Ann Lee", "Jean-Luc O'Neil", "\xc3\x89lodie Dubois", NULL},
+                  "names of people");
+    expect_values((const char *[]){"Lee, Ann", "J. R. de la Cruz", "  Dr. Jo McDonald ", NULL},
+                  "names of people");
+    expect_values((const char *[]){"Ann Lee", "Bo Ek", "unknown", NULL}, "names of people");
+    expect_values((const char *[]){"Ann Lee", "open", "closed", NULL}, NULL); /* fewer than half */
+    expect_values((const char *[]){"Ann", "Bo", NULL}, NULL);
+    expect_values((const char *[]){"ann lee", "A. L.", NULL}, NULL);
+    expect_values((const char *[]){"Ann", "ann lee", "ANN LEE", "A. L.", "A B", NULL}, NULL);
+    expect_values(
+        (const char *[]){"The Godfather", "New York", "In Progress", "Of Mice and Men", NULL},
+        NULL);
+    expect_values((const char *[]){"Room 12", "Ann Lee 2", "Very good film",
+                                   "Ann \xff"
+                                   "Lee",
+                                   "Ann Lee Bo Ek Jo Na", ", ,", NULL},
+                  NULL);
+    /* The next rule of a form must not count these as something else. */
+    expect_values((const char *[]){"Ann Lee", "Bo Ek", "x@example.org", NULL}, "e-mail addresses");
+}
+
 /* The union of many names, in order of appearance, whatever the hint says. */
 static void test_list(void **state) {
     (void)state;
@@ -507,9 +531,9 @@ int main(void) {
         cmocka_unit_test(test_json_dropped),   cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_contradictions), cmocka_unit_test(test_delimiters),
         cmocka_unit_test(test_quotes),         cmocka_unit_test(test_names),
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_list),
-        cmocka_unit_test(test_csv_run),        cmocka_unit_test(test_jsonl_run),
-        cmocka_unit_test(test_all_keys),
+        cmocka_unit_test(test_values),         cmocka_unit_test(test_people),
+        cmocka_unit_test(test_list),           cmocka_unit_test(test_csv_run),
+        cmocka_unit_test(test_jsonl_run),      cmocka_unit_test(test_all_keys),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
