@@ -133,9 +133,8 @@ static tem_status refuse_zstd(size_t result, tem_error *error) {
     case ZSTD_error_frameParameter_windowTooLarge:
         return core_fail(
             error, TEM_ERR_RANGE,
-            "the zstd data need a window above 128 MiB, which tem does not give them: "
-            "compress them anew with a smaller window, as in 'zstd -dc --long=31 OLD | "
-            "zstd -o NEW'");
+            "the zstd data need a window above 128 MiB, the most that tem gives them: unpack "
+            "them, and compress them anew with a smaller window");
     default:
         return refuse_damage(error);
     }
