@@ -438,11 +438,6 @@ static int check_target(adapt_request *r) {
                                    "--stretch T takes one");
     if (!has_target(r) && of_target != NULL)
         return talk_usage("adapt", "--%s needs --bayes P", of_target);
-    if (wish->bayes >= 1 || wish->exposed >= 1)
-        return talk_usage("adapt",
-                          "--%s takes a probability below 1: at any epsilon a word may become "
-                          "another",
-                          wish->bayes >= 1 ? "bayes" : "exposed");
     if (r->squash > 0 && r->squash < squash_least)
         return talk_usage("adapt", "--squash takes a number of at least 0.1, such as 3");
     if (wish->rest > 1)

@@ -499,11 +499,6 @@ static int check_request(const choose_request *r, size_t models, tem_target *kin
     if (*kind == TEM_TARGET_SUPPORT && *wanted <= 1)
         return talk_usage("choose", "--support takes a number above 1: a word is spread over at "
                                     "least itself at any epsilon");
-    if (*kind != TEM_TARGET_SUPPORT && *wanted >= 1)
-        return talk_usage("choose",
-                          "--%s takes a probability below 1: at any epsilon a word may "
-                          "become another",
-                          *kind == TEM_TARGET_SELF ? "self" : "bayes");
     if (*kind == TEM_TARGET_BAYES && is_about_exposed(r))
         return talk_usage("choose", "--bayes is one number for all words: --words and --quantile "
                                     "go with --self or --support");

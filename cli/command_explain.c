@@ -3,6 +3,7 @@
 #include "common_options.h"
 #include "default_model.h"
 #include "mechanism_options.h"
+#include "near_name.h"
 #include "show.h"
 #include "talk.h"
 #include "trust.h"
@@ -74,6 +75,21 @@ static void print_exponent(const tem_mechanism_info *info) {
     putchar('\n');
 }
 
+/* Of equally near words the hint has the most frequent one. */
+static void print_near_word(const explanation *e, const char *before, const char *after) {
+    near_name near = near_name_for(e->word, e->length);
+    for (uint32_t i = 0; i < e->words; i++) {
+        size_t length = 0;
+        const char *word = tem_model_word(e->model, i, &length);
+        near_name_look(&near, "", word, length);
+    }
+    if (near.name == NULL)
+        return;
+    printf("%sdid you mean '", before);
+    words_print(near.name, near.bytes);
+    printf("'?%s", after);
+}
+
 static void print_text(const explanation *e) {
     char text[64], others[DECIMAL_BYTES];
     tem_error error;
@@ -87,9 +103,12 @@ static void print_text(const explanation *e) {
     if (e->info.moved_mass > 0)
         printf("(cut at gamma to stay within integers: no probability changes by more than %.1e)\n",
                e->info.moved_mass);
-    if (e->id == TEM_NO_WORD)
-        puts("(not in the vocabulary: all such words have the same law)");
-    else if (tem_model_is_excluded(e->model, e->id))
+    if (e->id == TEM_NO_WORD) {
+        fputs("(not in the vocabulary: all such words have the same law", stdout);
+        print_near_word(e, "; ", "");
+        puts(")");
+    }
+    if (e->id != TEM_NO_WORD && tem_model_is_excluded(e->model, e->id))
         puts("(excluded: the word is never an output, so tem always replaces it)");
     puts("\n distance  probability");
     for (uint32_t i = 0; i < e->top; i++) {
@@ -255,6 +274,8 @@ static int make_laws(explanation *e, const tem_mechanism *mechanism, tem_law **l
 static int find_word(explanation *e) {
     tem_error error;
     size_t pieces = 0;
+    if (e->word[strspn(e->word, " \t\r\n")] == '\0')
+        return talk_usage("explain", "the word is empty: tem explain --epsilon E WORD");
     if (tem_model_pieces(e->model, e->word, e->length, &e->id, 1, &pieces, &error) != TEM_OK)
         return talk_error(&error);
     if (pieces == 0) /* punctuation, for which --punctuation word draws */
@@ -308,10 +329,11 @@ static void print_table_row(const explanation *e) {
         printf("  %8.6f", tem_law_probability(e->law, e->id));
     printf("  %10.2f  ", tem_law_support(e->law));
     words_print(word, length);
-    fputs(e->id == TEM_NO_WORD                     ? "an unknown word: "
-          : tem_model_is_excluded(e->model, e->id) ? " (excluded): "
-                                                   : ": ",
-          stdout);
+    if (e->id == TEM_NO_WORD) {
+        fputs("an unknown word", stdout);
+        print_near_word(e, " (", ")");
+    }
+    fputs(tem_model_is_excluded(e->model, e->id) ? " (excluded): " : ": ", stdout);
     for (uint32_t i = 0; i < count; i++) {
         word = tem_model_word(e->model, ids[i], &length);
         fputs(i == 0 ? "" : ", ", stdout);

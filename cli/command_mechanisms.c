@@ -1,6 +1,7 @@
 /* command_mechanisms.c - tem mechanisms: what each mechanism claims, and what it takes. */
 #include "commands.h"
 #include "common_options.h"
+#include "mechanism_options.h"
 #include "show.h"
 #include "talk.h"
 #include "wrap.h"
@@ -104,13 +105,6 @@ static void print_help(const option_spec *table) {
          "  tem mechanisms madlib");
 }
 
-static const tem_mechanism_properties *find(const char *name) {
-    for (unsigned i = 0; tem_mechanism_at(i) != NULL; i++)
-        if (strcmp(tem_mechanism_at(i)->name, name) == 0)
-            return tem_mechanism_at(i);
-    return NULL;
-}
-
 int command_mechanisms(int argc, char *const *argv) {
     common_options common = {0};
     enum { NAMED_MAX = 64 };
@@ -131,11 +125,10 @@ int command_mechanisms(int argc, char *const *argv) {
     if (json)
         return print_all_as_json();
     for (size_t i = 0; i < count; i++)
-        if (find(named[i]) == NULL)
-            return talk_usage("mechanisms",
-                              "no mechanism has this name; 'tem mechanisms' lists all");
+        if (mechanism_named(named[i]) == NULL)
+            return mechanism_refuse_name("mechanisms", named[i]);
     for (size_t i = 0; i < count; i++)
-        print_one(find(named[i]));
+        print_one(mechanism_named(named[i]));
     for (unsigned i = 0; count == 0 && tem_mechanism_at(i) != NULL; i++) {
         fputs(i == 0 ? "" : "\n", stdout);
         print_one(tem_mechanism_at(i));

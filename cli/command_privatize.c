@@ -260,6 +260,8 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
               talk_count(counts->documents), counts->documents == 1 ? "" : "s",
               info->certificate[0] != '\0' ? "calibrated " : "", info->properties->name,
               info->epsilon);
+    talk_note(quiet || counts->words > 0, "tem: warning: %s.",
+              counts->documents == 0 ? "the input is empty" : "the input has no word");
     const bool brief = quiet || !(r->common.verbose || r->dry_run);
     if (why_not_private == NULL)
         talk_note(

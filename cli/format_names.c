@@ -78,11 +78,16 @@ tem_packing format_packing_of_path(const char *path) {
                                           : TEM_PACKING_NONE;
 }
 
-tem_format format_of_path(const char *path) {
+/* The length of a .gz or .zst at the end of a path. */
+static size_t packing_bytes(const char *path) {
     const tem_packing packing = format_packing_of_path(path);
-    const size_t length = strlen(path) - (packing == TEM_PACKING_GZIP   ? sizeof ".gz" - 1
-                                          : packing == TEM_PACKING_ZSTD ? sizeof ".zst" - 1
-                                                                        : 0);
+    return packing == TEM_PACKING_GZIP   ? sizeof ".gz" - 1
+           : packing == TEM_PACKING_ZSTD ? sizeof ".zst" - 1
+                                         : 0;
+}
+
+tem_format format_of_path(const char *path) {
+    const size_t length = strlen(path) - packing_bytes(path);
     tem_format format = 0;
     int has_fields = 0;
     const char *name = NULL;
@@ -92,10 +97,39 @@ tem_format format_of_path(const char *path) {
     return 0;
 }
 
+/* What to do with a file of records that tem does not read by its ending, or NULL. */
+static const char *advice_for(const char *path) {
+    static const struct {
+        const char *ending, *advice;
+    } others[] = {
+        {"json",
+         "with one object per line, say --format jsonl; jq -c '.[]' IN > OUT makes such lines "
+         "from an array; --format text takes all of it for text"},
+        {"ndjson", "its format is probably --format jsonl"},
+        {"tab", "its format is probably --format tsv"},
+        {"xlsx", "tem reads no spreadsheets: save the sheet as CSV"},
+        {"xls", "tem reads no spreadsheets: save the sheet as CSV"},
+        {"ods", "tem reads no spreadsheets: save the sheet as CSV"},
+        {"parquet", "in Python, tem.parquet reads Parquet; the command reads CSV, TSV and JSONL"},
+        {"docx", "tem reads no such documents: save the document as plain text"},
+        {"doc", "tem reads no such documents: save the document as plain text"},
+        {"odt", "tem reads no such documents: save the document as plain text"},
+        {"pdf", "tem reads no such documents: save the document as plain text"},
+    };
+    const size_t length = strlen(path) - packing_bytes(path);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ends_in(path, length, others[i].ending))
+            return others[i].advice;
+    return NULL;
+}
+
 int format_guess(const char *command, const char *const *paths, size_t count, bool has_field,
                  tem_format *format) {
     if (*format != 0)
         return EXIT_DONE;
+    for (size_t i = 0; i < count; i++)
+        if (advice_for(paths[i]) != NULL)
+            return talk_usage(command, "%s: %s", paths[i], advice_for(paths[i]));
     const tem_format first = count > 0 ? format_of_path(paths[0]) : 0;
     for (size_t i = 0; i < count; i++) {
         const tem_format other = format_of_path(paths[i]);

@@ -22,7 +22,8 @@ tem_format format_of_path(const char *path);
 tem_packing format_packing_of_path(const char *path);
 
 /* Takes the format from the endings of the inputs, if *format is 0: the one with fields that all of
- * them name, or 0 if none does. Returns an exit status; prints what to type.
+ * them name, or 0 if none does. Returns an exit status; prints what to type, also for a file whose
+ * ending names a format that tem does not read.
  * PRIVACY: a file that looks like a table is never read as text unless the user says so.
  *   has_field   the user has named a field */
 int format_guess(const char *command, const char *const *paths, size_t count, bool has_field,

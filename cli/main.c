@@ -1,5 +1,6 @@
 /* main.c - the command `tem`: finds the command's function and calls it. */
 #include "commands.h"
+#include "near_name.h"
 #include "talk.h"
 #include "wrap.h"
 
@@ -71,11 +72,28 @@ static int close_output(int status) {
     return status;
 }
 
-static int run_command(int argc, char *const *argv) {
+static int refuse_command(const char *typed) {
+    static const char *const flags[] = {"help", "version"};
+    const char *letters = typed + strspn(typed, "-");
+    near_name near = near_name_for(letters, strlen(letters));
     for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[0], commands[i].name) == 0)
+        near_name_look(&near, "", commands[i].name, strlen(commands[i].name));
+    for (int i = 0; i < 2; i++)
+        near_name_look(&near, "--", flags[i], strlen(flags[i]));
+    return talk_usage("", "unknown command '%s'%s", typed, near_name_hint(&near));
+}
+
+/* The name of a command in American spelling. */
+static const char *american(const char *name) {
+    return strcmp(name, "privatise") == 0 ? "privatize" : name;
+}
+
+static int run_command(int argc, char *const *argv) {
+    const char *name = american(argv[0]);
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i].name) == 0)
             return close_output(talk_finish(commands[i].run(argc, argv)));
-    return talk_usage("", "unknown command '%s'", argv[0]);
+    return refuse_command(argv[0]);
 }
 
 /* `tem help COMMAND` is `tem COMMAND --help`. */

@@ -2,6 +2,7 @@
 #include "mechanism_options.h"
 
 #include "default_model.h"
+#include "near_name.h"
 #include "prior_option.h"
 #include "talk.h"
 #include "tem_learn.h"
@@ -186,12 +187,24 @@ static tem_mechanism *make_mechanism(const char *command, const tem_model *model
     return mechanism;
 }
 
-const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice) {
-    const char *name = choice->mechanism == NULL ? tem_mechanism_at(0)->name : choice->mechanism;
+const tem_mechanism_properties *mechanism_named(const char *name) {
     for (unsigned i = 0; tem_mechanism_at(i) != NULL; i++)
         if (strcmp(tem_mechanism_at(i)->name, name) == 0)
             return tem_mechanism_at(i);
     return NULL;
+}
+
+int mechanism_refuse_name(const char *command, const char *typed) {
+    near_name near = near_name_for(typed, strlen(typed));
+    const tem_mechanism_properties *each = NULL;
+    for (unsigned i = 0; (each = tem_mechanism_at(i)) != NULL; i++)
+        near_name_look(&near, "", each->name, strlen(each->name));
+    return talk_usage(command, "no mechanism is called '%s'%s%s", typed, near_name_hint(&near),
+                      near.name != NULL ? "" : "; 'tem mechanisms' lists them");
+}
+
+const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice) {
+    return choice->mechanism == NULL ? tem_mechanism_at(0) : mechanism_named(choice->mechanism);
 }
 
 tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
@@ -202,8 +215,7 @@ tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
     }
     const tem_mechanism_properties *properties = mechanism_chosen(choice);
     if (properties == NULL) {
-        *status = talk_usage(
-            command, "--mechanism: no mechanism has this name; 'tem mechanisms' lists them");
+        *status = mechanism_refuse_name(command, choice->mechanism);
         return NULL;
     }
     if (!choice->allow_no_guarantee && properties->guarantee != TEM_GUARANTEE_EXACT &&

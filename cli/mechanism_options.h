@@ -103,6 +103,12 @@ int own_options_read(const char *command, const option_list *numbers, const char
                      const tem_model *model, own_options *own);
 void own_options_free(own_options *own);
 
+/* The properties of the mechanism with this name; NULL if there is none. */
+const tem_mechanism_properties *mechanism_named(const char *name);
+
+/* Says that no mechanism is called that, and which one may be meant. Returns EXIT_USAGE. */
+int mechanism_refuse_name(const char *command, const char *typed);
+
 /* The properties of the chosen mechanism; NULL if no mechanism has that name. */
 const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice);
 

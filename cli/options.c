@@ -1,6 +1,7 @@
 /* options.c - tables of options. */
 #include "options.h"
 
+#include "near_name.h"
 #include "wrap.h"
 
 #include <inttypes.h>
@@ -60,36 +61,62 @@ static bool add_to_list(const option_spec *option, const char *value, char *mess
     return true;
 }
 
+/* Appends what the user may have meant by a text that is no number for the option: a decimal
+ * comma, or per cent where a probability belongs. */
+static void add_number_hint(const option_spec *option, const char *value, char *message) {
+    const size_t used = strlen(message), bytes = strlen(value);
+    char text[32];
+    double number = 0;
+    if (bytes == 0 || bytes >= sizeof text)
+        return;
+    memcpy(text, value, bytes + 1);
+    char *comma = strchr(text, ',');
+    const bool percent = text[bytes - 1] == '%';
+    if (percent)
+        text[bytes - 1] = '\0';
+    if (comma != NULL)
+        *comma = '.';
+    if (!options_decimal(text, &number))
+        return;
+    const bool is_share = option->kind == OPTION_PROBABILITY || option->kind == OPTION_SHARE;
+    if (is_share && (percent || number > 1) && number > 0 && number < 100)
+        snprintf(message + used, OPTION_MESSAGE_BYTES - used, "; for %.6g %% write %.6g", number,
+                 number / 100);
+    else if (comma != NULL && !percent)
+        snprintf(message + used, OPTION_MESSAGE_BYTES - used, "; write %s, with a decimal point",
+                 text);
+}
+
+static bool is_in_range(option_kind kind, double number) {
+    return kind == OPTION_POSITIVE      ? number > 0
+           : kind == OPTION_PROBABILITY ? number > 0 && number < 1
+           : kind == OPTION_SHARE       ? number >= 0 && number < 1
+                                        : number >= 0;
+}
+
+static bool set_decimal(const option_spec *option, const char *value, char *message) {
+    double number = 0;
+    if (options_decimal(value, &number) && is_in_range(option->kind, number)) {
+        *(double *)option->target = number;
+        return true;
+    }
+    snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number %s", option->name,
+             option->kind == OPTION_POSITIVE      ? "above 0, such as 3 or 0.5"
+             : option->kind == OPTION_PROBABILITY ? "between 0 and 1, such as 0.5"
+             : option->kind == OPTION_SHARE       ? "from 0 to below 1, such as 0"
+                                                  : "of 0 or more, such as 0.5");
+    add_number_hint(option, value, message);
+    return false;
+}
+
 static bool set_value(const option_spec *option, const char *value, char *message) {
-    double decimal = 0;
     uint64_t number = 0;
     switch (option->kind) {
     case OPTION_POSITIVE:
     case OPTION_PROBABILITY:
-        if (options_decimal(value, &decimal) && decimal > 0) {
-            *(double *)option->target = decimal;
-            return true;
-        }
-        snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number %s", option->name,
-                 option->kind == OPTION_PROBABILITY ? "between 0 and 1, such as 0.5"
-                                                    : "above 0, such as 3 or 0.5");
-        return false;
     case OPTION_SHARE:
-        if (options_decimal(value, &decimal) && decimal >= 0 && decimal < 1) {
-            *(double *)option->target = decimal;
-            return true;
-        }
-        snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number from 0 to below 1, such as 0",
-                 option->name);
-        return false;
     case OPTION_NUMBER:
-        if (options_decimal(value, &decimal) && decimal >= 0) {
-            *(double *)option->target = decimal;
-            return true;
-        }
-        snprintf(message, OPTION_MESSAGE_BYTES, "--%s takes a number of 0 or more, such as 0.5",
-                 option->name);
-        return false;
+        return set_decimal(option, value, message);
     case OPTION_COUNT:
         if (options_number(value, &number) && number >= option->minimum &&
             number <= option->maximum) {
@@ -132,6 +159,16 @@ static bool complain(parser *p, const char *what, const char *name) {
     return false;
 }
 
+/* Refuses an option; `name` is what the user typed without dashes and value. */
+static bool refuse_option(parser *p, const char *text, const char *name, size_t bytes) {
+    near_name near = near_name_for(name, bytes);
+    for (const option_spec *option = p->table; option->name != NULL; option++)
+        near_name_look(&near, "--", option->name, strlen(option->name));
+    snprintf(p->message, OPTION_MESSAGE_BYTES, "unknown option '%.*s'%s",
+             (int)(name + bytes - text), text, near_name_hint(&near));
+    return false;
+}
+
 /* Takes an option; `value` is the value attached to it ("--name=value", "-ovalue"), or NULL.
  * An option with a value may be given only once, unless it is a list: of two values, tem would
  * silently forget one. */
@@ -159,7 +196,7 @@ static bool parse_long(parser *p, const char *text) {
     const size_t length = equals != NULL ? (size_t)(equals - text - 2) : strlen(text + 2);
     const option_spec *option = find_long(p->table, text + 2, length);
     if (option == NULL)
-        return complain(p, "unknown option '%s'", text);
+        return refuse_option(p, text, text + 2, length);
     return take_option(p, option, equals != NULL ? equals + 1 : NULL);
 }
 
@@ -168,7 +205,7 @@ static bool parse_letters(parser *p, const char *text) {
     for (const char *letter = text + 1; *letter != '\0'; letter++) {
         const option_spec *option = find_letter(p->table, *letter);
         if (option == NULL)
-            return complain(p, "unknown option '%s'", text);
+            return refuse_option(p, text, text + 1, strlen(text + 1));
         const bool flag = option->kind == OPTION_FLAG;
         if (!take_option(p, option, flag || letter[1] == '\0' ? NULL : letter + 1))
             return false;

@@ -12,7 +12,7 @@ typedef enum option_kind {
     OPTION_TEXT,        /* sets a const char * */
     OPTION_COUNT,       /* sets a uint64_t, within minimum to maximum */
     OPTION_POSITIVE,    /* sets a double: finite, above 0 */
-    OPTION_PROBABILITY, /* as OPTION_POSITIVE; the message says that it must be below 1 */
+    OPTION_PROBABILITY, /* sets a double: above 0, below 1 */
     OPTION_SHARE,       /* sets a double: 0 or more, below 1 */
     OPTION_NUMBER,      /* sets a double: finite, 0 or more */
     OPTION_HASH,        /* sets a const char *: 64 hexadecimal digits */

@@ -31,7 +31,7 @@ tem_status tem_format_parse(const char *name, tem_format *format, tem_error *err
             *format = format_at(i)->id;
             return TEM_OK;
         }
-    return format_refuse_unknown(error);
+    return format_refuse_unknown(name, error);
 }
 
 tem_status tem_records_read(const tem_records *records, tem_record_fn *take, void *context,

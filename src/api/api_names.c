@@ -1,5 +1,6 @@
 /* api_names.c - the small public calls: version, names, kernels, writing a file. */
 #include "certificate/certificate.h"
+#include "core/near.h"
 #include "core/status.h"
 #include "io/file.h"
 #include "job/replacer.h"
@@ -235,6 +236,10 @@ tem_status tem_missing_parse(const char *name, tem_missing *missing, tem_error *
             return TEM_OK;
         }
     return core_fail(error, TEM_ERR_ARGUMENT, "the policy for missing texts is empty or keep");
+}
+
+unsigned tem_edits(const char *typed, size_t typed_bytes, const char *name, size_t name_bytes) {
+    return near_edits(typed, typed_bytes, name, name_bytes);
 }
 
 tem_status tem_file_write(const char *path, const void *bytes, size_t count,

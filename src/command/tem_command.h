@@ -46,6 +46,11 @@ typedef tem_status tem_record_fn(void *context, const char *text, size_t bytes, 
 tem_status tem_records_read(const tem_records *records, tem_record_fn *take, void *context,
                             const tem_run *run, tem_error *error);
 
+/* The number of letters that a user got wrong who typed `typed` and meant `name`, or TEM_NOT_NEAR
+ * if that is too many for "did you mean ...?". The case of ASCII letters does not count. */
+#define TEM_NOT_NEAR 0x7fffffffU
+unsigned tem_edits(const char *typed, size_t typed_bytes, const char *name, size_t name_bytes);
+
 /* Whether the list of trusted models and certificates has a place: whether its directory, or the
  * nearest existing directory above it, can be written. Unlike tem_trust_ready it makes nothing, and
  * does not look at the list itself. Returns 0 or 1. Any thread. */

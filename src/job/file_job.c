@@ -80,7 +80,7 @@ static tem_status check_job(const tem_job *options, record_run *r, tem_error *er
     const record_format *format =
         format_find(options->format == 0 ? TEM_FORMAT_TEXT : options->format);
     if (format == NULL)
-        return format_refuse_unknown(error);
+        return format_refuse_unknown("", error);
     r->reader = (record_reader){.format = format, .delimiter = options->delimiter};
     const tem_status known = records_check_delimiter(&r->reader, error);
     if (known != TEM_OK)

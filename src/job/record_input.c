@@ -69,12 +69,28 @@ static size_t mark_length(const char *data, size_t size) {
     return size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Refuses an input whose first bytes show that it is not UTF-8. Without this check the error would
- * be about the first record, and would not say what is wrong with the file. */
+/* Refuses an input whose first bytes show that it is not UTF-8 text. Without this check the error
+ * would be about the first record, and would not say what is wrong with the file. */
 static tem_status check_start(const record_input *i, tem_error *error) {
+    static const struct {
+        size_t bytes;
+        const char *start, *what;
+    } others[] = {
+        {2, "\xff\xfe", "the input is UTF-16; expected UTF-8"},
+        {2, "\xfe\xff", "the input is UTF-16; expected UTF-8"},
+        {4, "PK\x03\x04",
+         "the input is a ZIP archive, such as an Excel sheet (.xlsx); expected text: save a sheet "
+         "as CSV, a document as plain text"},
+        {4, "\xd0\xcf\x11\xe0",
+         "the input is an Office file, such as an Excel sheet (.xls); expected text: save a sheet "
+         "as CSV, a document as plain text"},
+        {5, "PAR1\x15", "the input is a Parquet table; in Python, tem.parquet reads it"},
+        {5, "%PDF-", "the input is a PDF; expected text: save it as plain text"},
+    };
     const char *data = i->in.data.data, *what = NULL;
-    if (i->whole >= 2 && (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0))
-        what = "the input is UTF-16; expected UTF-8";
+    for (size_t k = 0; k < sizeof others / sizeof *others && what == NULL; k++)
+        if (i->whole >= others[k].bytes && memcmp(data, others[k].start, others[k].bytes) == 0)
+            what = others[k].what;
     return what == NULL ? TEM_OK
                         : core_fail_at(error, TEM_ERR_FORMAT, i->records->path, 0, 0, "%s", what);
 }

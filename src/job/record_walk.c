@@ -26,7 +26,7 @@ static tem_status check_fields(walk *w, tem_error *error) {
     const tem_records *r = w->records;
     const record_format *format = format_find(r->format == 0 ? TEM_FORMAT_TEXT : r->format);
     if (format == NULL)
-        return format_refuse_unknown(error);
+        return format_refuse_unknown("", error);
     w->reader = (record_reader){.format = format, .delimiter = r->delimiter};
     const tem_status known = records_check_delimiter(&w->reader, error);
     if (known != TEM_OK)

@@ -1,6 +1,7 @@
 /* columns.c - finds the fields that a header names, in TSV and CSV. */
 #include "core/status.h"
 #include "records/format.h"
+#include "records/near_field.h"
 
 #include <string.h>
 
@@ -51,6 +52,7 @@ tem_status format_visit_columns(const record_reader *r, const char *record, size
 typedef struct header_search {
     record_reader *reader;
     const char *record;
+    size_t size;
     unsigned char found[RECORD_NAMES_MAX]; /* how often each name occurs; at most 2 */
 } header_search;
 
@@ -79,24 +81,53 @@ static uint32_t first_bad(const header_search *search) {
     return search->reader->name_count;
 }
 
+typedef struct near_search {
+    const char *record;
+    near_field near;
+} near_search;
+
+static tem_status look_near(void *context, const record_field *field, tem_error *error) {
+    near_search *search = context;
+    core_buffer name = {0};
+    const tem_status status = records_decode(&field->value, search->record, &name, error);
+    if (status == TEM_OK && name.size > 0)
+        near_field_look(&search->near, name.data, name.size);
+    core_buffer_free(&name);
+    return status;
+}
+
+static bool find_near(const header_search *search, const char *wanted,
+                      char text[NEAR_FIELD_TEXT_BYTES]) {
+    near_search near = {.record = search->record, .near = near_field_for(wanted)};
+    uint32_t columns = 0;
+    visit_columns(search->reader, search->record, search->size, look_near, &near, &columns, NULL);
+    return near_field_say(&near.near, text);
+}
+
 static tem_status refuse_name(const header_search *search, uint32_t bad, tem_error *error) {
     const record_reader *r = search->reader;
-    char which[FORMAT_FIELD_BYTES];
+    char which[FORMAT_FIELD_BYTES], near[NEAR_FIELD_TEXT_BYTES];
+    format_name_field(r, bad, which);
+    if (search->found[bad] > 1)
+        return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
+                            "%s is twice in the header, which has %u fields", which, r->columns);
+    if (find_near(search, r->names[bad].name, near))
+        return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0, "%s is not in the header%s", which,
+                            near);
     return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
-                        "%s is %s in the header, which has %u field%s (names are "
-                        "case-sensitive; is the format right?%s)",
-                        format_name_field(r, bad, which), search->found[bad] == 0 ? "not" : "twice",
-                        r->columns, r->columns == 1 ? "" : "s",
-                        r->columns > 1 ? ""
-                                       : " CSV has commas or semicolons between fields, or the "
-                                         "delimiter that you name; TSV has tabs");
+                        "%s is not in the header, which has %u field%s (%s)", which, r->columns,
+                        r->columns == 1 ? "" : "s",
+                        r->columns > 1 ? "case matters; is line 1 the header?"
+                                       : "is the format right? CSV has commas or semicolons "
+                                         "between fields, or the delimiter that you name; TSV has "
+                                         "tabs");
 }
 
 /* Reads the header with the delimiter of the reader. *has_all receives whether every name occurs,
  * once or more often. TEM_ERR_FORMAT unless every name occurs exactly once. */
 static tem_status try_header(record_reader *r, const char *record, size_t size, bool *has_all,
                              tem_error *error) {
-    header_search search = {.reader = r, .record = record};
+    header_search search = {.reader = r, .record = record, .size = size};
     const tem_status status =
         visit_columns(r, record, size, look_at_name, &search, &r->columns, error);
     *has_all = false;
@@ -129,8 +160,11 @@ tem_status records_header(record_reader *r, const char *record, size_t size, tem
         if (found == TEM_ERR_MEMORY)
             return core_fail_memory(error);
         const bool is_same = fitting > 0 && tried.columns == 1 && chosen.columns == 1;
-        if (c != candidates && (!has_all || is_same))
+        if (c != candidates && (!has_all || is_same)) {
+            if (fitting == 0 && tried.columns > chosen.columns)
+                why = problem; /* most fields: that is the delimiter of the file */
             continue;
+        }
         if (has_all && ++fitting > 1)
             return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
                                 "the header has the named fields with more than one delimiter: "

@@ -54,8 +54,8 @@ tem_status format_encode_plain(const record_reader *r, const char *text, size_t 
 tem_status format_visit_columns(const record_reader *r, const char *record, size_t size,
                                 record_visit *visit, void *context, tem_error *error);
 
-/* Says which field a name of the reader stands for, for messages: by its role and number, since a
- * message does not contain names. Returns `text`. */
+/* Says which field a name of the reader stands for, for messages: by its role and number. Returns
+ * `text`. */
 enum { FORMAT_FIELD_BYTES = 80 };
 const char *format_name_field(const record_reader *r, uint32_t name, char text[FORMAT_FIELD_BYTES]);
 

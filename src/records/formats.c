@@ -1,4 +1,5 @@
 /* formats.c - the table of all record formats, and functions that several formats share. */
+#include "core/near.h"
 #include "core/status.h"
 #include "records/format.h"
 
@@ -23,11 +24,20 @@ const record_format *format_find(tem_format id) {
     return NULL;
 }
 
-tem_status format_refuse_unknown(tem_error *error) {
+tem_status format_refuse_unknown(const char *typed, tem_error *error) {
     char names[128] = "";
-    for (unsigned i = 0; format_at(i) != NULL; i++)
-        core_add_choice(names, sizeof names, formats[i]->name, format_at(i + 1) == NULL);
-    return core_fail(error, TEM_ERR_ARGUMENT, "the format is %s", names);
+    const char *near = NULL;
+    unsigned least = NEAR_NOT;
+    for (unsigned i = 0; format_at(i) != NULL; i++) {
+        const char *name = formats[i]->name;
+        const unsigned edits = near_edits(typed, strlen(typed), name, strlen(name));
+        core_add_choice(names, sizeof names, name, format_at(i + 1) == NULL);
+        near = edits < least ? name : near;
+        least = edits < least ? edits : least;
+    }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the format is %s%s%s%s", names,
+                     near == NULL ? "" : "; did you mean '", near == NULL ? "" : near,
+                     near == NULL ? "" : "'?");
 }
 
 size_t format_first_line(const char *data, size_t size) {

@@ -241,7 +241,9 @@ tem_status json_visit(const char *record, size_t size, record_visit *visit, void
     }
     skip_blanks(&s);
     if (!take(&s, '{'))
-        return expected(&s, "an object; each line must be one whole object");
+        return expected(&s, peek(&s) == '['
+                                ? "an object, found an array; each line must be one whole object"
+                                : "an object; each line must be one whole object");
     skip_blanks(&s);
     const tem_status status = take(&s, '}') ? TEM_OK : visit_members(&s, visit, context);
     if (status != TEM_OK)

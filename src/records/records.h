@@ -26,8 +26,9 @@ extern const record_format format_text, format_tsv, format_csv, format_jsonl;
 const record_format *format_find(tem_format id);
 const record_format *format_at(unsigned i);
 
-/* Returns TEM_ERR_ARGUMENT with a message that names all formats. */
-tem_status format_refuse_unknown(tem_error *error);
+/* Returns TEM_ERR_ARGUMENT with a message that names all formats, and the one that may be meant.
+ *   typed   what the user typed; "" if that is not known */
+tem_status format_refuse_unknown(const char *typed, tem_error *error);
 
 typedef enum record_role {
     RECORD_TEXT = 1,   /* private: tem replaces it */

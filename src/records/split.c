@@ -2,6 +2,7 @@
 #include "core/status.h"
 #include "records/format.h"
 #include "records/json_span.h"
+#include "records/near_field.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -150,6 +151,34 @@ static tem_status split_field(void *context, const record_field *field, tem_erro
     return s->watch == NULL ? TEM_OK : s->watch(s->context, s->record, field, roles, error);
 }
 
+/* The keys of a JSON object and the key that is looked for. */
+typedef struct near_key {
+    const char *record;
+    near_field near;
+} near_key;
+
+static tem_status look_near(void *context, const record_field *field, tem_error *error) {
+    near_key *key = context;
+    core_buffer name = {0};
+    const tem_status status = json_decode(key->record + field->key.start,
+                                          field->key.end - field->key.start, &name, error);
+    if (status == TEM_OK && name.size > 0)
+        near_field_look(&key->near, name.data, name.size);
+    core_buffer_free(&name);
+    return status;
+}
+
+static tem_status refuse_missing(const splitter *s, uint32_t name, tem_error *error) {
+    near_key key = {.record = s->record, .near = near_field_for(s->reader->names[name].name)};
+    char near[NEAR_FIELD_TEXT_BYTES];
+    s->reader->format->visit(s->reader, s->record, s->size, look_near, &key, NULL);
+    return refuse(s, name, s->size, "",
+                  near_field_say(&key.near, near)
+                      ? near
+                      : " (case matters; tem does not look for it inside other values)",
+                  error);
+}
+
 tem_status records_split(const record_reader *r, const char *record, size_t size,
                          core_buffer *parts, record_watch *watch, void *context, tem_error *error) {
     splitter s = {.reader = r,
@@ -164,10 +193,7 @@ tem_status records_split(const record_reader *r, const char *record, size_t size
         return status;
     for (uint32_t i = 0; i < r->name_count; i++)
         if (!s.found[i] && r->names[i].role != RECORD_DROPPED)
-            return refuse(&s, i, size, "",
-                          " (names are case-sensitive; tem does not look for it inside other "
-                          "values)",
-                          error);
+            return refuse_missing(&s, i, error);
     return TEM_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "one_field.h"
 #include "pseudo.h"
 #include "records/json_span.h"
+#include "records/near_field.h"
 #include "records/records.h"
 
 #include <csv.h>
@@ -284,6 +285,39 @@ static void test_csv_headers(void **state) {
     refuse_header(TEM_FORMAT_CSV, "text,\"id", "not closed");
     refuse_header(TEM_FORMAT_CSV, "te\"xt,id", "not quoted");
     refuse_header(TEM_FORMAT_CSV, "\"text\"x,id", "comma");
+}
+
+static void expect_near(const char *wanted, const char *const names[3], const char *text) {
+    char said[NEAR_FIELD_TEXT_BYTES];
+    near_field near = near_field_for(wanted);
+    for (int i = 0; i < 3; i++)
+        near_field_look(&near, names[i], strlen(names[i]));
+    assert_int_equal(near_field_say(&near, said), text[0] != '\0');
+    assert_string_equal(said, text);
+}
+
+/* A line that may not be a header: nothing of it is repeated but what the user nearly typed, unless
+ * the user typed a name of it. */
+static void test_near_fields(void **state) {
+    (void)state;
+    static const char *const names[] = {"id", "Text", "a secret"};
+    static const char long_name[] =
+        "0123456789012345678901234567890123456789012345678901234567890123";
+    expect_near("text", names,
+                "; did you mean \"Text\"? Case matters; the names are \"id\", \"Text\", "
+                "\"a secret\"");
+    expect_near("texts", names, "; did you mean \"Text\"?");
+    expect_near("body", names, "");
+    expect_near("comment", (const char *const[]){"moment", "content", "Anna"}, "");
+    expect_near("a", names, "");
+    expect_near("te", names, "");
+    expect_near("texting", names, "");
+    expect_near("", names, "");
+    expect_near("text", (const char *const[]){"", "\x1b[31m", "text\xc2\x9b"}, "");
+    expect_near("text", (const char *const[]){long_name, "TEXT", long_name + 1},
+                "; did you mean \"TEXT\"? Case matters; the names are \"TEXT\", "
+                "\"123456789012345678901234567890123456789012345678901234567890123\" and 1 more");
+    expect_near(long_name + 1, (const char *const[]){long_name, "TEXT", "\xff"}, "");
 }
 
 static void test_csv_records(void **state) {
@@ -778,6 +812,7 @@ int main(void) {
         cmocka_unit_test(test_json_records), cmocka_unit_test(test_json_strings),
         cmocka_unit_test(test_json_numbers), cmocka_unit_test(test_json_empty_key),
         cmocka_unit_test(test_json_depth),   cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_near_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
