@@ -252,6 +252,49 @@ static void test_coin_bits(void **state) {
     assert_true(toss(0, (uint64_t[3]){0}, 0));
 }
 
+/* The coin of level 1 and a fraction: heads by its level, then by the least fraction that is not
+ * drawn, which a tape of one more word shows exactly. */
+static void test_coin_fraction(void **state) {
+    (void)state;
+    for (uint64_t fraction = 1; fraction >> EXPONENT_FRACTION_BITS == 0; fraction = 3 * fraction) {
+        const uint64_t x = ((uint64_t)1 << EXPONENT_FRACTION_BITS) + fraction;
+        const uint64_t at = fraction << (64 - EXPONENT_BITS); /* of 2^36 the number `fraction` */
+        const uint64_t heads[] = {0, at}, tails[] = {0, at - 1, at};
+        tem_rng rng;
+        rng_init_tape(&rng, heads, 2, tape_ended, NULL);
+        assert_true(coin_exp(x, &rng) && rng.tape_used == 2);
+        rng_init_tape(&rng, tails, 3, tape_ended, NULL);
+        assert_false(coin_exp(x, &rng));
+        assert_int_equal(rng.tape_used, 3);
+    }
+}
+
+/* The parts that a geometric number is made of, at their ends: the largest part of a unit, the
+ * least one, and whole units. */
+static void test_geometric_tape(void **state) {
+    (void)state;
+    static const uint64_t top = UINT64_MAX, low = (uint64_t)1 << 50;
+    /* The largest part, kept; no unit. */
+    const uint64_t largest[] = {top, top, low, top};
+    /* The part 0, kept without a coin; two units. */
+    const uint64_t units[] = {0, low, low, top, low, low, top, low, top};
+    /* A part that is rejected; then the part 1, kept; no unit. */
+    const uint64_t rejected[] = {top, low, top, (uint64_t)1 << 44, top, low, top};
+    static const uint32_t steps[] = {1, 2, 3, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, UINT32_MAX};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        tem_rng rng;
+        rng_init_tape(&rng, largest, 4, tape_ended, NULL);
+        assert_int_equal(coin_geometric(steps[i], &rng), 0xfffff / steps[i]);
+        assert_int_equal(rng.tape_used, 4);
+        rng_init_tape(&rng, units, 9, tape_ended, NULL);
+        assert_int_equal(coin_geometric(steps[i], &rng), 0x200000 / steps[i]);
+        assert_int_equal(rng.tape_used, 9);
+        rng_init_tape(&rng, rejected, 7, tape_ended, NULL);
+        assert_int_equal(coin_geometric(steps[i], &rng), 1 / steps[i]);
+        assert_int_equal(rng.tape_used, 7);
+    }
+}
+
 /* A tally of numbers instead of words. */
 static void check_numbers(double *row, uint32_t bins, uint64_t *counts) {
     tally_check(&(tally){.words = bins, .row = row, .counts = counts});
@@ -574,6 +617,46 @@ static void test_santext_plus_bound(void **state) {
     mechanism_free(m);
 }
 
+/* The word 0 stays itself, or is drawn, by 53 bits. */
+static bool is_drawn_at(const tem_mechanism *m, uint64_t bits) {
+    uint64_t tape[200] = {bits << 11};
+    uint32_t word = 0, out = TEM_NO_WORD;
+    tem_rng rng, others;
+    rng_init_seeded(&others, SEED, 0);
+    for (size_t i = 1; i < 200; i++)
+        tape[i] = rng_word(&others);
+    rng_init_tape(&rng, tape, 200, tape_ended, NULL);
+    assert_int_equal(mechanism_draw(m, &rng, &word, &out, 1, NULL), TEM_OK);
+    assert_int_equal(rng.tape_used == 1, out == 0);
+    assert_true(out == 0 || thirds()[out]);
+    return out != 0;
+}
+
+/* p is rounded up to steps of 2^-53, and exactly so many of 2^53 numbers replace a word. */
+static void test_santext_plus_margin(void **state) {
+    (void)state;
+    const uint64_t whole = (uint64_t)1 << 53;
+    const struct {
+        double p;
+        uint64_t steps;
+    } cases[] = {{0.5, whole / 2},
+                 {0.25, whole / 4},
+                 {0.25 + 0x1p-54, whole / 4 + 1},
+                 {0.25 + 0x1p-53, whole / 4 + 1},
+                 {nextafter(0.125, 0), whole / 8},
+                 {1, whole}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tem_mechanism *m = make(plain, "santext-plus", 2, "p", cases[i].p);
+        double *rows = rows_of(m);
+        assert_true(rows[0] == (double)(whole - cases[i].steps) * 0x1p-53);
+        assert_true(is_drawn_at(m, cases[i].steps - 1));
+        if (cases[i].steps < whole)
+            assert_false(is_drawn_at(m, cases[i].steps));
+        free(rows);
+        mechanism_free(m);
+    }
+}
+
 /* ---- custext and custext-plus ---- */
 
 /* The sets, one word after the other: set[w] is the word that formed the set of w. */
@@ -651,6 +734,61 @@ static void test_custext_law(void **state) {
         check_custext(plain, sizes[i], 5);
         check_custext(excluding, sizes[i], 0.5);
         check_custext(excluding, sizes[i], 128);
+    }
+}
+
+/* Half of epsilon loses one step of 2^-36: also where epsilon is a whole number of steps. */
+static void test_custext_margin(void **state) {
+    (void)state;
+    static const uint64_t steps[] = {2, 3, 1000, (uint64_t)1 << 35, ((uint64_t)1 << 42) - 1};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        for (int more = 0; more < 2; more++) { /* half a step more */
+            const double epsilon = ldexp((double)(2 * steps[i] + (uint64_t)more), -36);
+            tem_mechanism *m = make(plain, "custext", epsilon, "k", 4);
+            const custext *c = m->state;
+            assert_int_equal(c->half_epsilon, steps[i] - 1);
+            mechanism_free(m);
+        }
+    tem_mechanism *m = make(plain, "custext", 128, "k", 4);
+    assert_int_equal(((const custext *)m->state)->half_epsilon, ((uint64_t)1 << 42) - 1);
+    mechanism_free(m);
+}
+
+/* The exponents are h (d - dmin) / (dmax - dmin), rounded down, by long division. */
+static void check_exponents(const tem_model *model, double epsilon, uint32_t k) {
+    tem_mechanism *m = make(model, "custext", epsilon, "k", k);
+    const custext *c = m->state;
+    for (uint32_t w = 0; w < WORDS; w++) {
+        const uint32_t *members = c->members + c->starts[c->set_of[w]];
+        uint64_t x[CUSTEXT_K_MAX], least = UINT64_MAX, most = 0;
+        const uint32_t count = custext_exponents(c, w, x);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint64_t d = space_distance(&model->space, w, members[i]);
+            least = d < least ? d : least;
+            most = d > most ? d : most;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            const uint64_t above = space_distance(&model->space, w, members[i]) - least;
+            uint64_t quotient = 0;
+            u256_wide rest = (u256_wide)c->half_epsilon * above;
+            for (int bit = 63; bit >= 0 && most > least; bit--)
+                if (rest >> bit >= most - least) {
+                    rest -= (u256_wide)(most - least) << bit;
+                    quotient |= (uint64_t)1 << bit;
+                }
+            assert_int_equal(x[i], quotient);
+        }
+    }
+    mechanism_free(m);
+}
+
+static void test_custext_exponents(void **state) {
+    (void)state;
+    static const double epsilons[] = {0x1p-34, 0.3, 7, 128};
+    for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
+        check_exponents(plain, epsilons[i], 2);
+        check_exponents(plain, epsilons[i], WORDS);
+        check_exponents(excluding, epsilons[i], 5);
     }
 }
 
@@ -769,6 +907,21 @@ static void test_diffractor_law(void **state) {
     check_diffractor_law(excluding, 2, 3);
 }
 
+/* Epsilon is rounded down to steps of 2^-20. */
+static void test_diffractor_margin(void **state) {
+    (void)state;
+    static const uint32_t steps[] = {1, 2, 1 << 20, 1000u << 20};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        for (int quarter = -1; quarter <= 3; quarter++) {
+            const double epsilon = ldexp(4.0 * steps[i] + quarter, -22);
+            if (epsilon < 0x1p-20 || epsilon > 1000)
+                continue;
+            tem_mechanism *m = make(plain, "diffractor", epsilon, "lists", 1);
+            assert_int_equal(lists_of(m)->steps, quarter < 0 ? steps[i] - 1 : steps[i]);
+            mechanism_free(m);
+        }
+}
+
 /* The bound holds in the distance of the lists, and is reached. In the model's distance it does not
  * hold: words 4 and 5 are at distance 0. */
 static void test_diffractor_bound(void **state) {
@@ -842,6 +995,8 @@ int main(void) {
         cmocka_unit_test(test_properties),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_coin_bits),
+        cmocka_unit_test(test_coin_fraction),
+        cmocka_unit_test(test_geometric_tape),
         cmocka_unit_test(test_coin_draws),
         cmocka_unit_test(test_geometric),
         cmocka_unit_test(test_flip_orders),
@@ -852,10 +1007,14 @@ int main(void) {
         cmocka_unit_test(test_santext_is_em),
         cmocka_unit_test(test_santext_plus_law),
         cmocka_unit_test(test_santext_plus_bound),
+        cmocka_unit_test(test_santext_plus_margin),
         cmocka_unit_test(test_custext_law),
+        cmocka_unit_test(test_custext_margin),
+        cmocka_unit_test(test_custext_exponents),
         cmocka_unit_test(test_custext_plus_law),
         cmocka_unit_test(test_diffractor_lists),
         cmocka_unit_test(test_diffractor_law),
+        cmocka_unit_test(test_diffractor_margin),
         cmocka_unit_test(test_diffractor_bound),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_batches),

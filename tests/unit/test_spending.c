@@ -246,6 +246,33 @@ static void test_dry_runs(void **state) {
     }
 }
 
+/* ---- a budget that is no decimal ---- */
+
+/* A word costs 0.300000000001 and at most 90.0000000003; a budget of half a step less than that
+ * does not pay for it. */
+static void test_budget_is_rounded_down(void **state) {
+    (void)state;
+    const tem_mechanism_options options = {.epsilon = 0.300000000001, .gamma = 300};
+    const tem_job jobs[] = {{.ledger = path, .budget = 0.3000000000005},
+                            {.ledger = path, .budget_worst = 90.0000000002995},
+                            {.ledger = path, .budget = 0.300000000001},
+                            {.ledger = path, .budget_worst = 90.0000000003}};
+    const spending_document word = {.counts = {.documents = 1, .words = 1}};
+    tem_mechanism *mechanism = NULL;
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        spending s;
+        assert_int_equal(spending_check(mechanism, &jobs[i], NULL), TEM_OK);
+        assert_int_equal(spending_open(&s, mechanism, &jobs[i], NULL, NULL), TEM_OK);
+        assert_int_equal(spending_begin(&s, NULL), TEM_OK);
+        assert_int_equal(spending_take(&s, &word, 1, NULL), i < 2 ? TEM_ERR_BUDGET : TEM_OK);
+        assert_int_equal(spending_end(&s, NULL), TEM_OK);
+        spending_close(&s, NULL);
+        clear(state);
+    }
+    tem_mechanism_free(mechanism);
+}
+
 /* ---- without a ledger ---- */
 
 static void test_no_ledger(void **state) {
@@ -269,6 +296,7 @@ int main(void) {
         cmocka_unit_test_setup(test_batches, clear),
         cmocka_unit_test_setup(test_counted, clear),
         cmocka_unit_test_setup(test_dry_runs, clear),
+        cmocka_unit_test_setup(test_budget_is_rounded_down, clear),
         cmocka_unit_test_setup(test_no_ledger, clear),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
