@@ -460,6 +460,8 @@ int command_privatize(int argc, char *const *argv) {
         {"field", 0, OPTION_LIST, &r.fields.private, "NAME", field_help, 0, 0},
         {"drop-field", 0, OPTION_LIST, &r.fields.dropped, "NAME",
          "leave this field out of the output; may be given several times", 0, 0},
+        {"drop-field-if-present", 0, OPTION_LIST, &r.fields.dropped, "NAME",
+         "the same for a field that no record need have", 0, 0},
         {"delimiter", 0, OPTION_TEXT, &r.delimiter, "C",
          "csv: the character between fields, or tab (default: comma or semicolon,\n"
          "whichever the fields of the header need)",

@@ -16,6 +16,22 @@ static bool has_name(const option_list *list, size_t count, const char *name) {
     return false;
 }
 
+/* Puts the fields that may be missing behind the others, as a job wants them. */
+static int order_dropped(const char *command, fields_option *f, tem_job *job) {
+    size_t count = 0;
+    for (int optional = 0; optional < 2; optional++)
+        for (size_t i = 0; i < f->dropped.count; i++) {
+            const char *name = f->dropped.items[i].value;
+            if (has_name(&f->dropped, i, name))
+                return talk_usage(command, "--drop-field names a field twice");
+            if ((strcmp(f->dropped.items[i].option, "drop-field") != 0) != optional)
+                continue;
+            f->dropped_names[count++] = name;
+            job->dropped_if_present += (size_t)optional;
+        }
+    return EXIT_DONE;
+}
+
 int fields_option_set(const char *command, fields_option *f, tem_job *job) {
     for (size_t i = 0; i < f->private.count; i++) {
         const char *name = f->private.items[i].value;
@@ -27,11 +43,9 @@ int fields_option_set(const char *command, fields_option *f, tem_job *job) {
         if (i > 0)
             f->more_names[i - 1] = name;
     }
-    for (size_t i = 0; i < f->dropped.count; i++) {
-        f->dropped_names[i] = f->dropped.items[i].value;
-        if (has_name(&f->dropped, i, f->dropped_names[i]))
-            return talk_usage(command, "--drop-field names a field twice");
-    }
+    const int ordered = order_dropped(command, f, job);
+    if (ordered != EXIT_DONE)
+        return ordered;
     if (f->private.count == 0)
         return EXIT_DONE;
     job->field = f->private.items[0].value;

@@ -5,7 +5,7 @@
 #include "options.h"
 #include "tem.h"
 
-/* The values of --field and --drop-field. */
+/* The values of --field, and of --drop-field and --drop-field-if-present, which share a list. */
 typedef struct fields_option {
     option_list private, dropped;
     const char *more_names[OPTION_LIST_MAX], *dropped_names[OPTION_LIST_MAX];

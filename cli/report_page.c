@@ -262,7 +262,10 @@ static void put_job(FILE *to, const tem_job *job) {
     for (size_t i = 0; i < job->more_field_count; i++)
         put_argument(to, "--field", job->more_fields[i]);
     for (size_t i = 0; i < job->dropped_count; i++)
-        put_argument(to, "--drop-field", job->dropped[i]);
+        put_argument(to,
+                     i < job->dropped_count - job->dropped_if_present ? "--drop-field"
+                                                                      : "--drop-field-if-present",
+                     job->dropped[i]);
     if (job->delimiter == '\t')
         put_argument(to, "--delimiter", "tab");
     else if (job->delimiter != 0)

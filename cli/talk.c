@@ -31,6 +31,8 @@ static const char *remedy_for(const tem_error *error) {
         const char *message, *remedy;
     } remedies[] = {
         {"the delimiter must be named", " (--delimiter)"},
+        {"the first record lacks",
+         "; name a field that may be missing with --drop-field-if-present"},
         {"is UTF-16", "; 'iconv -f UTF-16 -t UTF-8' converts it"},
         {"not valid UTF-8", "; 'iconv' converts other encodings"},
         {"expected valid UTF-8", "; 'iconv' converts other encodings"},

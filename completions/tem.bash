@@ -22,7 +22,7 @@ _tem() {
         --at) words="guess= self= epsilon=" ;;
         --learners) words="paper linear posterior deconvolved" ;;
         --weights) words="balanced equal tuned" ;;
-        --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --drop-field | --delimiter | --by | --budget | --budget-worst | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
+        --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --drop-field | --drop-field-if-present | --delimiter | --by | --budget | --budget-worst | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
             --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --within | --order | --beam | --sample | --candidates | --ratio | --number | --pairs | --insecure-seed | --seed | --rate | --negatives | --burn-in) return ;;
         *)
             case $current in

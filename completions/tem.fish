@@ -27,7 +27,7 @@ end
 # Options whose value is a number, a name or a hash: no file can help.
 function __tem_after_other
     __tem_after --epsilon --beta --gamma --model-hash --self --support --bayes --quantile \
-        --field --drop-field --delimiter --by --budget --budget-worst --limit --neighbours --dimensions --remove --threads \
+        --field --drop-field --drop-field-if-present --delimiter --by --budget --budget-worst --limit --neighbours --dimensions --remove --threads \
         --top --epsilons --trials --only --epochs --steps --minutes --text --label --rating \
         --stretch --squash --exposed --rest --unknown --within --order --beam --sample \
         --candidates --ratio --number --pairs --insecure-seed --seed --rate --negatives \

@@ -1045,12 +1045,14 @@ typedef struct tem_job {
     size_t dropped_count;
     char delimiter; /* CSV: the ASCII byte between fields: punctuation, a space or a tab, no quote.
                      * 0: comma or semicolon, whichever the named fields of the header need */
-    tem_packing packing;  /* of the output; 0: TEM_PACKING_NONE. tem recognises compressed inputs by
+    tem_packing packing; /* of the output; 0: TEM_PACKING_NONE. tem recognises compressed inputs by
                           * their first bytes */
-    double budget_worst;  /* with a ledger: the most that all runs together may spend in the worst
+    double budget_worst; /* with a ledger: the most that all runs together may spend in the worst
                            * case: the sum of their bounds between any two inputs, whatever their
                            * models, mechanisms and units are. Beside `budget`, or instead of it */
-    uint64_t reserved[2]; /* must be 0 */
+    size_t dropped_if_present; /* so many of `dropped`, the last ones, may be missing everywhere;
+                                * else tem takes a name that nobody has for a mistake */
+    uint64_t reserved[1];      /* must be 0 */
 } tem_job;
 
 /* Why no bound holds for what a run of this job tells about its text: one sentence without its
@@ -1072,7 +1074,8 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  * the fields in `dropped`, each with one separator. The other fields of a record, and the bytes
  * between fields, stay as they are. A record must have every private field, once; an object of
  * JSONL may lack a dropped one, but not all objects may: tem finds that out before it writes to a
- * file, or to standard output if all inputs are regular files, and else at the end of the stream.
+ * file, or to standard output if all inputs are regular files. From a pipe to standard output the
+ * first object must have every dropped field. No record need have the last `dropped_if_present`.
  * The output does not show how a private field was quoted or escaped: in CSV tem quotes it if the
  * output has the delimiter, a quote or a line end, or is empty and the only field; in TSV never.
  * Every record ends in LF, whatever end it had. tem leaves out a byte order mark at the start of an

@@ -22,14 +22,16 @@ __all__ = ["privatize"]
 _LOOKED_AT = 1000  # values of each unchanged column
 
 
-def _check(schema: Any, columns: Sequence[str], drop: Sequence[str]) -> None:
-    named = [*columns, *drop]
+def _check(schema: Any, columns: Sequence[str], drop: Sequence[str],
+           drop_if_present: Sequence[str]) -> None:
+    named = [*columns, *drop, *drop_if_present]
     if not columns:
         raise ValueError("which columns are private?")
     if len(set(named)) < len(named):
         raise ValueError("a column is named twice: it is private or dropped, not both")
     for name in named:
-        if schema.names.count(name) != 1:
+        if schema.names.count(name) != 1 and not (name in drop_if_present
+                                                  and name not in schema.names):
             raise ValueError("the file must have each named column exactly once")
     for name in columns:
         kind = schema.field(name).type
@@ -89,12 +91,14 @@ def _schema(given: Any, columns: Sequence[str], drop: Sequence[str]) -> Any:
 
 @explained(*ALL)
 def privatize(source: Path, target: Path, columns: Sequence[str], epsilon: float = NO_EPSILON, *,
-              drop: Sequence[str] = (), model: Model | Path | None = None,
-              overwrite: bool = False, **options: Unpack[Keywords]) -> Report:
+              drop: Sequence[str] = (), drop_if_present: Sequence[str] = (),
+              model: Model | Path | None = None, overwrite: bool = False,
+              **options: Unpack[Keywords]) -> Report:
     """Writes `target`, a copy of the Parquet file `source` with private columns.
 
     columns: the columns whose texts become private.
-    drop: columns that are left out. All others stay as they are; tem warns if they look personal,
+    drop: columns that are left out; the file must have them. drop_if_present: the same for columns
+        that it may lack. All others stay as they are; tem warns if they look personal,
         and the report lists them (`fields`).
     model: a Model, the path of one, or None for the default one.
     overwrite: False: refuse a target that exists.
@@ -105,9 +109,9 @@ def privatize(source: Path, target: Path, columns: Sequence[str], epsilon: float
     if not overwrite and os.path.exists(target):
         raise FileExistsError("the target exists already")
     chosen, file = as_model(model), parquet.ParquetFile(source)
-    columns, drop = list(columns), list(drop)
-    given = file.schema_arrow
-    _check(given, columns, drop)
+    given, columns = file.schema_arrow, list(columns)
+    _check(given, columns, drop, drop_if_present)
+    drop = [*drop, *(name for name in drop_if_present if name in given.names)]
     schema = _schema(given, columns, drop)
     unchanged = [name for name in schema.names if name not in columns]
     groups = file.num_row_groups

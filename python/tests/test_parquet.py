@@ -48,6 +48,15 @@ def test_columns(source, small):
     assert tem.Report.from_json(report.to_json()) == report
 
 
+def test_columns_that_may_be_missing(source, small):
+    file, report = privatize(source, small, ["text"], epsilon=2, drop=["who"],
+                             drop_if_present=["mail", "Mail"])
+    assert file.read().column_names == ["text", "stars", "title"]
+    assert report.fields["dropped"] == ["who", "mail"]
+    with pytest.raises(ValueError, match="exactly once"):
+        privatize(source, small, ["text"], epsilon=2, drop=["Mail"])
+
+
 def test_warnings(source, small):
     with pytest.warns(UserWarning, match="'mail' stays as it is, and its values look like e-mail"):
         report = tem.parquet.privatize(source, source.parent / "out.parquet", ["text"], 2,

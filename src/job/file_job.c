@@ -48,8 +48,8 @@ static tem_status count_and_pay(file_job *j, int64_t start, tem_error *error) {
 /* Whether a mistyped name of a field to leave out would show only after the release: JSON has no
  * header that tells, and what is on standard output cannot be taken back. */
 static bool may_show_too_late(const file_job *j) {
-    return j->options->dropped_count > 0 && !records_have_header(&j->records.reader) &&
-           !j->records.output.to_file;
+    return j->options->dropped_count > j->options->dropped_if_present &&
+           !records_have_header(&j->records.reader) && !j->records.output.to_file;
 }
 
 /* Whether to read all inputs before the first draw.
@@ -69,8 +69,11 @@ static tem_status name_fields(const tem_job *o, record_reader *r, tem_error *err
         status = records_add_name(r, o->field, RECORD_TEXT, error);
     for (size_t i = 0; status == TEM_OK && i < o->more_field_count; i++)
         status = records_add_name(r, o->more_fields[i], RECORD_TEXT, error);
-    for (size_t i = 0; status == TEM_OK && i < o->dropped_count; i++)
+    for (size_t i = 0; status == TEM_OK && i < o->dropped_count; i++) {
         status = records_add_name(r, o->dropped[i], RECORD_DROPPED, error);
+        if (status == TEM_OK && i >= o->dropped_count - o->dropped_if_present)
+            r->names[r->name_count - 1].may_be_missing = true;
+    }
     if (status == TEM_OK && o->by != NULL)
         status = records_add_name(r, o->by, RECORD_PERSON, error);
     return status;
@@ -85,6 +88,9 @@ static tem_status check_job(const tem_job *options, record_run *r, tem_error *er
     const tem_status known = records_check_delimiter(&r->reader, error);
     if (known != TEM_OK)
         return known;
+    if (options->dropped_if_present > options->dropped_count)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "more fields may be missing than are to be left out");
     if (options->packing > TEM_PACKING_ZSTD)
         return core_fail(error, TEM_ERR_ARGUMENT, "the output is plain, gzip or zstd");
     const bool has_text = options->field != NULL || options->more_field_count > 0;
@@ -138,7 +144,9 @@ tem_status file_job_run(const tem_mechanism *mechanism, const tem_job *options, 
     if (status != TEM_OK)
         return status;
     status = open_job(&j, mechanism, error);
-    if (status == TEM_OK && counts_first(&j, &start))
+    const bool twice = status == TEM_OK && counts_first(&j, &start);
+    j.records.first_decides = may_show_too_late(&j) && !twice;
+    if (twice)
         status = count_and_pay(&j, start, error);
     if (status == TEM_OK && !options->dry_run)
         status = read_inputs(&j, false, error);

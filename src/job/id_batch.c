@@ -132,8 +132,8 @@ static tem_status read_documents(id_batch *b, const tem_ids_input *documents, si
 static tem_status check_job(const tem_job *job, tem_error *error) {
     const tem_text_options *text = &job->text;
     if (job->format != 0 || job->field != NULL || job->more_field_count > 0 ||
-        job->dropped_count > 0 || job->delimiter != 0 || job->packing != 0 ||
-        job->input_count > 0 || job->inputs != NULL || job->output != NULL ||
+        job->dropped_count > 0 || job->dropped_if_present > 0 || job->delimiter != 0 ||
+        job->packing != 0 || job->input_count > 0 || job->inputs != NULL || job->output != NULL ||
         job->overwrite != TEM_KEEP_EXISTING)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "words in memory have no format, fields, inputs or output");

@@ -117,9 +117,12 @@ static tem_status pay_batch(record_run *r, tem_error *error) {
 
 tem_status record_batch_release(record_run *r, const char *data, size_t size, tem_error *error) {
     const tem_run watched = workers_watch(&r->workers);
+    tem_status status = record_fields_check_first(r, data, size, error);
+    if (status != TEM_OK)
+        return status;
     make_chunks(r, data, size);
     record_fields_look(r, data, size);
-    tem_status status =
+    status =
         core_parallel(&watched, r->workers.stage, r->chunk_count, record_chunk_replace, r, error);
     if (status == TEM_OK)
         status = pay_batch(r, error);

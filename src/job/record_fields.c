@@ -106,13 +106,51 @@ void record_fields_look(record_run *r, const char *data, size_t size) {
     core_buffer_free(&parts);
 }
 
-tem_status record_fields_check_dropped(const record_run *r, tem_error *error) {
-    if (records_have_header(&r->reader) || r->documents == 0)
+/* Whether every field to leave out that may not be missing was found. */
+static bool has_dropped(const record_reader *r, const bool *found) {
+    for (uint32_t i = 0; i < r->name_count; i++)
+        if (r->names[i].role == RECORD_DROPPED && !r->names[i].may_be_missing && !found[i])
+            return false;
+    return true;
+}
+
+/* Notes in `found` which names the first record of a batch has. Where there is no such record, or it
+ * cannot be read, notes all. */
+static tem_status find_in_first(const record_reader *r, const char *data, size_t size,
+                                bool found[RECORD_NAMES_MAX], tem_error *error) {
+    core_buffer parts = {0};
+    size_t at = 0, record = 0, content = 0;
+    for (; at < size; at += record) {
+        record = records_first(r, data + at, size - at, &content);
+        if (!records_is_blank(r, content))
+            break;
+    }
+    const tem_status status = at == size
+                                  ? TEM_ERR_FORMAT
+                                  : records_split(r, data + at, content, &parts, NULL, NULL, error);
+    memset(found, status != TEM_OK, RECORD_NAMES_MAX * sizeof *found);
+    for (size_t i = 0; status == TEM_OK && i < records_part_count(&parts); i++)
+        found[records_part(&parts, i)->name] = true;
+    core_buffer_free(&parts);
+    return status == TEM_ERR_FORMAT ? TEM_OK : status;
+}
+
+tem_status record_fields_check_first(const record_run *r, const char *data, size_t size,
+                                     tem_error *error) {
+    bool found[RECORD_NAMES_MAX];
+    if (!r->first_decides || r->documents > 0)
         return TEM_OK;
-    for (uint32_t i = 0; i < r->reader.name_count; i++)
-        if (r->reader.names[i].role == RECORD_DROPPED && !r->found[i])
-            return core_fail(error, TEM_ERR_FORMAT,
-                             "no record has a field that was to be left out (names are "
-                             "case-sensitive)");
-    return TEM_OK;
+    const tem_status status = find_in_first(&r->reader, data, size, found, error);
+    if (status != TEM_OK || has_dropped(&r->reader, found))
+        return status;
+    return core_fail_at(error, TEM_ERR_FORMAT, r->path, r->line, 0,
+                        "the first record lacks a field that is to be left out (names are "
+                        "case-sensitive), and a pipe cannot be searched for it before the release");
+}
+
+tem_status record_fields_check_dropped(const record_run *r, tem_error *error) {
+    if (records_have_header(&r->reader) || r->documents == 0 || has_dropped(&r->reader, r->found))
+        return TEM_OK;
+    return core_fail(error, TEM_ERR_FORMAT,
+                     "no record has a field that was to be left out (names are case-sensitive)");
 }

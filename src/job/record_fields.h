@@ -20,6 +20,13 @@ void record_fields_look(record_run *r, const char *data, size_t size);
 tem_status record_fields_note(void *fields, const char *record, const record_field *field,
                               unsigned roles, tem_error *error);
 
+/* Where the first record decides: TEM_ERR_FORMAT if this batch has the first record of the run, and
+ * that record lacks a field to leave out. TEM_ERR_MEMORY. A record that cannot be read fails later.
+ * PRIVACY: a mistyped name leaves nothing out. Where tem cannot read the input twice, and cannot
+ * take back what it wrote, it must know before the first byte. */
+tem_status record_fields_check_first(const record_run *r, const char *data, size_t size,
+                                     tem_error *error);
+
 /* TEM_ERR_FORMAT if the run had records, and none had one of the fields to leave out: the name may
  * be mistyped. */
 tem_status record_fields_check_dropped(const record_run *r, tem_error *error);

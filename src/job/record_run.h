@@ -33,7 +33,8 @@ typedef struct record_run {
     uint64_t looked;              /* records at whose values this reading has looked */
     bool found[RECORD_NAMES_MAX]; /* a record had this name of the reader */
     spending spending;
-    bool counting; /* this reading draws and writes nothing */
+    bool counting;      /* this reading draws and writes nothing */
+    bool first_decides; /* the first record must have every dropped field: record_fields.h */
     workers workers;
     record_chunk *chunks; /* of the current batch */
     unsigned chunk_count, chunk_max;

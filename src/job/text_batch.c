@@ -203,8 +203,8 @@ static tem_status replace_all(text_batch *b, tem_error *error) {
 static tem_status check_job(const tem_job *job, const tem_text_input *texts, size_t count,
                             tem_error *error) {
     if (job->format != 0 || job->field != NULL || job->more_field_count > 0 ||
-        job->dropped_count > 0 || job->delimiter != 0 || job->packing != 0 ||
-        job->input_count > 0 || job->inputs != NULL || job->output != NULL ||
+        job->dropped_count > 0 || job->dropped_if_present > 0 || job->delimiter != 0 ||
+        job->packing != 0 || job->input_count > 0 || job->inputs != NULL || job->output != NULL ||
         job->overwrite != TEM_KEEP_EXISTING)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "texts in memory have no format, fields, inputs or output");

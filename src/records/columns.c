@@ -73,12 +73,14 @@ static tem_status look_at_name(void *context, const record_field *field, tem_err
     return status;
 }
 
-/* Returns the first name that does not occur exactly once, or name_count if all do. */
-static uint32_t first_bad(const header_search *search) {
-    for (uint32_t i = 0; i < search->reader->name_count; i++)
-        if (search->found[i] != 1)
+/* Returns the first name that occurs more often than `most`, or that is missing and may not be;
+ * name_count if there is none. */
+static uint32_t first_bad(const header_search *search, unsigned most) {
+    const record_reader *r = search->reader;
+    for (uint32_t i = 0; i < r->name_count; i++)
+        if (search->found[i] > most || (search->found[i] == 0 && !r->names[i].may_be_missing))
             return i;
-    return search->reader->name_count;
+    return r->name_count;
 }
 
 typedef struct near_search {
@@ -124,20 +126,23 @@ static tem_status refuse_name(const header_search *search, uint32_t bad, tem_err
 }
 
 /* Reads the header with the delimiter of the reader. *has_all receives whether every name occurs,
- * once or more often. TEM_ERR_FORMAT unless every name occurs exactly once. */
+ * once or more often, apart from those that may be missing. TEM_ERR_FORMAT unless every name occurs
+ * exactly once, or may be missing and is. */
 static tem_status try_header(record_reader *r, const char *record, size_t size, bool *has_all,
                              tem_error *error) {
     header_search search = {.reader = r, .record = record, .size = size};
+    for (uint32_t i = 0; i < r->name_count; i++)
+        r->names[i].column = RECORD_NO_COLUMN;
     const tem_status status =
         visit_columns(r, record, size, look_at_name, &search, &r->columns, error);
     *has_all = false;
     if (status != TEM_OK)
         return status;
-    *has_all = memchr(search.found, 0, r->name_count) == NULL;
+    *has_all = first_bad(&search, 2) == r->name_count;
     r->dropped = 0;
     for (uint32_t i = 0; i < r->name_count; i++)
-        r->dropped += r->names[i].role == RECORD_DROPPED;
-    const uint32_t bad = first_bad(&search);
+        r->dropped += r->names[i].role == RECORD_DROPPED && search.found[i] > 0;
+    const uint32_t bad = first_bad(&search, 1);
     return bad == r->name_count ? TEM_OK : refuse_name(&search, bad, error);
 }
 

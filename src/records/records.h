@@ -36,11 +36,14 @@ typedef enum record_role {
     RECORD_DROPPED = 4 /* tem leaves it out; a JSON object may lack it */
 } record_role;
 
+enum { RECORD_NO_COLUMN = UINT32_MAX };
+
 /* A field that a job names. */
 typedef struct record_name {
     const char *name; /* NULL: plain text, the whole record */
     record_role role;
-    uint32_t column; /* TSV, CSV, from the header: its place, from 0 */
+    bool may_be_missing; /* dropped: it is no mistake if no record has it */
+    uint32_t column; /* TSV, CSV, from the header: its place, from 0; RECORD_NO_COLUMN: not there */
 } record_name;
 
 enum { RECORD_NAMES_MAX = 256 };
@@ -123,7 +126,8 @@ bool records_have_fields(const record_reader *r);
 bool records_have_header(const record_reader *r);
 
 /* Finds the named fields in the header, which is given without its line end; in CSV also the
- * delimiter, if it is not known. TEM_ERR_FORMAT if a field is missing or occurs twice, or if the
+ * delimiter, if it is not known. TEM_ERR_FORMAT if a field is missing that may not be, or occurs
+ * twice, or if the
  * header has the fields with more than one delimiter; TEM_ERR_MEMORY. Only where records have a
  * header. */
 tem_status records_header(record_reader *r, const char *record, size_t size, tem_error *error);

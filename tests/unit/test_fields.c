@@ -4,6 +4,7 @@
 #include "records/fields.h"
 #include "records/records.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -452,6 +453,80 @@ static void test_csv_run(void **state) {
     tem_fields_free(fields);
 }
 
+static int swap_descriptor(int descriptor, int other) {
+    const int saved = dup(descriptor);
+    assert_true(saved >= 0 && other >= 0 && dup2(other, descriptor) == descriptor);
+    close(other);
+    return saved;
+}
+
+/* Runs from a pipe to standard output, which is the file `out`. */
+static tem_status run_on_pipe(tem_job *job, const char *content, tem_error *error) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], content, strlen(content)), strlen(content));
+    close(ends[1]);
+    fflush(stdout);
+    const int input = swap_descriptor(STDIN_FILENO, ends[0]);
+    const int output =
+        swap_descriptor(STDOUT_FILENO, open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+    const tem_status status = tem_privatize_files(still, job, NULL, NULL, NULL, NULL, error);
+    close(swap_descriptor(STDIN_FILENO, input));
+    close(swap_descriptor(STDOUT_FILENO, output));
+    return status;
+}
+
+/* On a pipe the first record decides whether a name of a dropped field is mistyped. */
+static void test_pipe(void **state) {
+    (void)state;
+    const char *const dropped[] = {"ip", "mail"};
+    tem_error error;
+    tem_job job = {
+        .format = TEM_FORMAT_JSONL, .field = "a", .dropped = dropped, .dropped_count = 2};
+    assert_int_equal(
+        run_on_pipe(&job, "\n{\"a\": \"w1\", \"ip\": 1, \"mail\": 1}\n{\"a\": \"w2\"}\n", NULL),
+        TEM_OK);
+    expect_output("{\"a\": \"w1\"}\n{\"a\": \"w2\"}\n");
+    const char *const later = "\n{\"a\": \"w1\", \"ip\": 1}\n{\"a\": \"w2\", \"mail\": 1}\n";
+    assert_int_equal(run_on_pipe(&job, later, &error), TEM_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "the first record lacks"));
+    expect_output("");
+    job.dropped_if_present = 1;
+    assert_int_equal(run_on_pipe(&job, later, NULL), TEM_OK);
+    expect_output("{\"a\": \"w1\"}\n{\"a\": \"w2\"}\n");
+    /* No record, and a first one that is broken. */
+    job.dropped_if_present = 0;
+    assert_int_equal(run_on_pipe(&job, "\n\n", NULL), TEM_OK);
+    assert_int_equal(run_on_pipe(&job, "{\"a\": 1\n", &error), TEM_ERR_FORMAT);
+    assert_null(strstr(error.message, "the first record lacks"));
+    expect_output("");
+}
+
+/* Columns that may be missing: one is there, one is not, and the first column stays. */
+static void test_missing_columns(void **state) {
+    (void)state;
+    const char *const dropped[] = {"user", "mail", "Mail"};
+    tem_job job = {.format = TEM_FORMAT_CSV,
+                   .field = "text",
+                   .dropped = dropped,
+                   .dropped_count = 3,
+                   .dropped_if_present = 2};
+    write_input("stars;text;user;mail\n5;W1;7;a@b.de\n");
+    assert_int_equal(run(&job, NULL, NULL, NULL), TEM_OK);
+    expect_output("stars;text\n5;w1\n");
+    job.dropped_if_present = 1;
+    assert_int_equal(run(&job, NULL, NULL, NULL), TEM_OK);
+    job.dropped_if_present = 0;
+    assert_int_equal(run(&job, NULL, NULL, NULL), TEM_ERR_FORMAT);
+    job.dropped_if_present = 4;
+    assert_int_equal(run(&job, NULL, NULL, NULL), TEM_ERR_ARGUMENT);
+    job.format = TEM_FORMAT_JSONL;
+    job.dropped_if_present = 3;
+    write_input("{\"text\": \"w1\"}\n");
+    assert_int_equal(run(&job, NULL, NULL, NULL), TEM_OK);
+    expect_output("{\"text\": \"w1\"}\n");
+}
+
 static void test_jsonl_run(void **state) {
     (void)state;
     const char *const more[] = {"b"}, *const dropped[] = {"mail"};
@@ -528,12 +603,20 @@ static void test_all_keys(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json_dropped),   cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_delimiters),
-        cmocka_unit_test(test_quotes),         cmocka_unit_test(test_names),
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_people),
-        cmocka_unit_test(test_list),           cmocka_unit_test(test_csv_run),
-        cmocka_unit_test(test_jsonl_run),      cmocka_unit_test(test_all_keys),
+        cmocka_unit_test(test_json_dropped),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_delimiters),
+        cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_people),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_csv_run),
+        cmocka_unit_test(test_missing_columns),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_jsonl_run),
+        cmocka_unit_test(test_all_keys),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
