@@ -62,14 +62,8 @@ int build_check(const char *command, build_choice *b) {
         return talk_usage(command, "--space: %s", error.message);
     if (check_space(command, b) != EXIT_DONE)
         return EXIT_USAGE;
-    if (outputs_are_same(b->vectors, b->output))
-        return talk_usage(command,
-                          "VECTORS and MODEL are the same file, which tem would overwrite");
     if (!outputs_check(b->output, b->force))
         return EXIT_FAILED;
-    if (b->exclude != NULL && outputs_include(b->exclude))
-        return talk_usage(command,
-                          "--exclude and MODEL are the same file, which tem would overwrite");
     return b->exclude == NULL ? EXIT_DONE : read_excluded(b);
 }
 

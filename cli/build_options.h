@@ -88,7 +88,7 @@ typedef struct build_choice {
          0,                                                                                        \
          0},                                                                                       \
     {                                                                                              \
-        "exclude", 0, OPTION_TEXT, &(choice).exclude, "FILE",                                      \
+        "exclude", 0, OPTION_FILE, &(choice).exclude, "FILE",                                      \
             "words that must never be outputs, one per line; they stay inputs", 0, 0               \
     }
 

@@ -460,10 +460,8 @@ static int check_request(adapt_request *r) {
         status = plot_check("adapt", r->plot_path, r->build.force);
     if (status == EXIT_DONE && outputs_are_same(r->plot_path, r->build.output))
         status = talk_usage("adapt", "--output and --plot name the same file");
-    if (status == EXIT_DONE && r->prior_text != NULL && outputs_include(r->prior_text))
-        status = talk_usage("adapt", "an output names the file of --prior");
     if (status == EXIT_DONE)
-        status = sources_check_files("adapt", &r->sources);
+        status = sources_check_files(&r->sources);
     if (r->wish.rest < 0)
         r->wish.rest = rest_default;
     if (r->prior_text == NULL)

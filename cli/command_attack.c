@@ -398,12 +398,6 @@ static void print_help(const option_spec *table) {
 
 static int check_outputs(const attack_request *r) {
     const char *const paths[][2] = {{"-o", r->output}, {"--export-masks", r->masks.path}};
-    const char *const inputs[][2] = {{"the released text", r->records.path},
-                                     {"the file of --original", r->original},
-                                     {"the file of --ngram", r->ngram_path},
-                                     {"the file of --examples", r->examples},
-                                     {"the file of --examples-released", r->examples_released},
-                                     {"the file of --import-guesses", r->guesses_path}};
     for (int i = 0; i < 2; i++) {
         if (paths[i][1] == NULL)
             continue;
@@ -411,12 +405,6 @@ static int check_outputs(const attack_request *r) {
             return talk_usage("attack", "-o and --export-masks name the same file");
         if (!outputs_check(paths[i][1], r->force))
             return EXIT_FAILED;
-        for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
-            if (inputs[k][1] != NULL && outputs_include(inputs[k][1]))
-                return talk_usage("attack", "%s names %s", paths[i][0], inputs[k][0]);
-        const int status = law_check_outputs("attack", paths[i][0], &r->common, &r->choice);
-        if (status != EXIT_DONE)
-            return status;
     }
     return EXIT_DONE;
 }
@@ -508,9 +496,9 @@ int command_attack(int argc, char *const *argv) {
         OWN_OPTIONS(r.choice.mechanism),
         PRIOR_OPTION(r.choice.prior_text),
         LAW_OPTIONS(r.choice, ", else 0"),
-        {"original", 0, OPTION_TEXT, &r.original, "FILE",
+        {"original", 0, OPTION_FILE, &r.original, "FILE",
          "the original of RELEASED, the same records: count the recovered words", 0, 0},
-        {"ngram", 0, OPTION_TEXT, &r.ngram_path, "LM",
+        {"ngram", 0, OPTION_FILE, &r.ngram_path, "LM",
          "guess by context, with a file of 'tem ngram' or in ARPA format", 0, 0},
         {"order", 0, OPTION_COUNT, &r.order, "N",
          "2: bigrams, 3: trigrams (default: as LM has them)", 2, 3},
@@ -518,15 +506,15 @@ int command_attack(int argc, char *const *argv) {
          TEM_BEAM_MAX},
         {"pairs", 0, OPTION_COUNT, &r.pairs, "N",
          "mechanisms without an exact law: draws to learn from (default 500000)", 1, PAIRS_MAX},
-        {"examples", 0, OPTION_TEXT, &r.examples, "FILE",
+        {"examples", 0, OPTION_FILE, &r.examples, "FILE",
          "instead of a mechanism: a PUBLIC text that you ran another program on, and", 0, 0},
-        {"examples-released", 0, OPTION_TEXT, &r.examples_released, "FILE",
+        {"examples-released", 0, OPTION_FILE, &r.examples_released, "FILE",
          "what came out: tem learns from these two texts what that program does", 0, 0},
         {"sample", 0, OPTION_COUNT, &r.sample, "N",
          "attack whole documents until they have N words; 0: all (default 20000; with\n"
          "-o all)",
          0, UINT32_MAX},
-        {"lists", 0, OPTION_LIST, &r.lists, "NAME=FILE",
+        {"lists", 0, OPTION_FILES, &r.lists, "NAME=FILE",
          "also count the words of FILE, one per line; several times if need be", 0, 0},
         {"export-masks", 0, OPTION_TEXT, &r.masks.path, "FILE",
          "write JSONL: each released word with its context and the words that may be\n"
@@ -536,7 +524,7 @@ int command_attack(int argc, char *const *argv) {
          "--export-masks: words per position (default 20)", 1, CANDIDATES_MAX},
         {"export-original", 0, OPTION_FLAG, &r.export_original, NULL,
          "--export-masks: also write the original words", 0, 0},
-        {"import-guesses", 0, OPTION_TEXT, &r.guesses_path, "FILE",
+        {"import-guesses", 0, OPTION_FILE, &r.guesses_path, "FILE",
          "also count the guesses of that model: JSONL with document, position, guess", 0, 0},
         {"format", 0, OPTION_TEXT, &r.format_name, "F", format_names_all(), 0, 0},
         {"field", 0, OPTION_TEXT, &r.records.field, "NAME", "the field with the text", 0, 0},

@@ -573,7 +573,7 @@ int command_choose(int argc, char *const *argv) {
          "the best guess at a word from its output is right with probability at\n"
          "most P",
          0, 0},
-        {"words", 0, OPTION_TEXT, &r.words_path, "FILE",
+        {"words", 0, OPTION_FILE, &r.words_path, "FILE",
          "--self, --support: the target holds for every word of FILE (one per line),\n"
          "not the median",
          0, 0},
@@ -582,9 +582,9 @@ int command_choose(int argc, char *const *argv) {
          "text can contain, or of --words",
          0, 0},
         PRIOR_OPTION(r.prior_name),
-        {"context", 0, OPTION_TEXT, &r.context_path, "LM",
+        {"context", 0, OPTION_FILE, &r.context_path, "LM",
          "--bayes: the attacker also knows the context, by a file of 'tem ngram'", 0, 0},
-        {"public", 0, OPTION_TEXT, &r.text_path, "FILE",
+        {"public", 0, OPTION_FILE, &r.text_path, "FILE",
          "--context: a PUBLIC text to draw for and attack, one document per line", 0, 0},
         {"sample", 0, OPTION_COUNT, &r.sample, "N",
          "--context: take documents of the text until they have N words; 0: all\n"

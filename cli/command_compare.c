@@ -330,7 +330,7 @@ int command_compare(int argc, char *const *argv) {
          "names separated by commas (default: all)", 0, 0},
         {"number", 0, OPTION_LIST, &r.numbers, "NAME=X",
          "a number of the mechanisms that take it, such as lambda=0.5; several times", 0, 0},
-        {"list", 0, OPTION_TEXT, &r.list_path, "FILE",
+        {"list", 0, OPTION_FILE, &r.list_path, "FILE",
          "the public list of words for the mechanisms that need one, one per line", 0, 0},
         PRIOR_OPTION(r.prior_name),
         {"pairs", 0, OPTION_COUNT, &r.pairs, "N",
@@ -339,7 +339,7 @@ int command_compare(int argc, char *const *argv) {
          PAIRS_MIN, PAIRS_MAX},
         {"exact", 0, OPTION_FLAG, &r.exact, NULL,
          "compute the law also where that takes more than 2 minutes of CPU time", 0, 0},
-        {"labelled", 0, OPTION_TEXT, &r.labelled, "FILE",
+        {"labelled", 0, OPTION_FILE, &r.labelled, "FILE",
          "labelled texts, .tsv or .jsonl: also show how well a classifier learns\n"
          "from one half after each mechanism, tested on the other half",
          0, 0},

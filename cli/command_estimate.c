@@ -368,22 +368,6 @@ static int check_fields(estimate_request *r) {
     return EXIT_DONE;
 }
 
-/* Checks the chart, which must be none of the files that are read. */
-static int check_plot(const estimate_request *r) {
-    int status = plot_check("estimate", r->plot_path, r->force);
-    if (status == EXIT_DONE)
-        status = law_check_outputs("estimate", "--plot", &r->common, &r->choice);
-    if (status != EXIT_DONE)
-        return status;
-    if (outputs_include(r->records.path))
-        return talk_usage("estimate", "--plot names the released text");
-    if (r->lexicon_path != NULL && outputs_include(r->lexicon_path))
-        return talk_usage("estimate", "--plot names the file of --lexicon");
-    if (r->words_path != NULL && outputs_include(r->words_path))
-        return talk_usage("estimate", "--plot names the file of --words");
-    return EXIT_DONE;
-}
-
 static int check_request(estimate_request *r) {
     tem_error error;
     int status = law_check("estimate", &r->choice);
@@ -400,7 +384,9 @@ static int check_request(estimate_request *r) {
         tem_format_parse(r->format_name, &r->records.format, &error) != TEM_OK)
         return talk_usage("estimate", "--format: %s", error.message);
     status = check_fields(r);
-    return status == EXIT_DONE && r->plot_path != NULL ? check_plot(r) : status;
+    return status == EXIT_DONE && r->plot_path != NULL
+               ? plot_check("estimate", r->plot_path, r->force)
+               : status;
 }
 
 int command_estimate(int argc, char *const *argv) {
@@ -408,16 +394,16 @@ int command_estimate(int argc, char *const *argv) {
     r.choice.needs_unknown = true;
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice.mechanism),
-        {"prior", 0, OPTION_TEXT, &r.choice.prior_text, "PRIOR",
+        {"prior", 0, OPTION_FILE, &r.choice.prior_text, "PRIOR",
          "how often words are expected: a PUBLIC file, a text of the same kind or lines\n"
          "of WORD<TAB>COUNT; zipf or zipf:POWER if there is none; no default",
          0, 0},
         LAW_OPTIONS(r.choice, ";\nneeded if that file has none, and for zipf"),
         {"ratio", 0, OPTION_POSITIVE, &r.ratio, "R",
          "no word is more than R times as frequent in a group as expected (default 4)", 0, 0},
-        {"lexicon", 0, OPTION_TEXT, &r.lexicon_path, "FILE",
+        {"lexicon", 0, OPTION_FILE, &r.lexicon_path, "FILE",
          "the sets of words: lines of CATEGORY<TAB>WORD", 0, 0},
-        {"words", 0, OPTION_TEXT, &r.words_path, "FILE", "one set for each word of FILE", 0, 0},
+        {"words", 0, OPTION_FILE, &r.words_path, "FILE", "one set for each word of FILE", 0, 0},
         {"format", 0, OPTION_TEXT, &r.format_name, "F", format_names_all(), 0, 0},
         {"field", 0, OPTION_TEXT, &r.records.field, "NAME", "the field with the released text", 0,
          0},

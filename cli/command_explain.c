@@ -465,7 +465,7 @@ int command_explain(int argc, char *const *argv) {
     const option_spec table[] = {
         MECHANISM_OPTIONS(choice),
         OWN_OPTIONS(choice),
-        {"words", 0, OPTION_TEXT, &words_path, "FILE",
+        {"words", 0, OPTION_FILE, &words_path, "FILE",
          "also the words of FILE, one per line: a table", 0, 0},
         {"top", 0, OPTION_COUNT, &top, "N",
          "show the N nearest outputs (default 10); not in a table", 1, TEM_WORDS_MAX},

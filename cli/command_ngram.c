@@ -71,14 +71,7 @@ static int check_request(const ngram_request *r) {
         return talk_usage("ngram", "which texts? They must be public; '-' is standard input");
     if (r->output == NULL)
         return talk_usage("ngram", "where to? -o LM.arpa");
-    if (!outputs_check(r->output, r->force))
-        return EXIT_FAILED;
-    for (size_t i = 0; i < r->text_count; i++)
-        if (outputs_include(r->texts[i]))
-            return talk_usage("ngram", "-o names one of the texts");
-    if (r->common.model != NULL && outputs_include(r->common.model))
-        return talk_usage("ngram", "-o names the file of --model");
-    return EXIT_DONE;
+    return outputs_check(r->output, r->force) ? EXIT_DONE : EXIT_FAILED;
 }
 
 int command_ngram(int argc, char *const *argv) {

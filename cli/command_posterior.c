@@ -156,10 +156,7 @@ static int check_request(const posterior_request *r) {
     int status = law_check("posterior", &r->choice);
     if (status == EXIT_DONE)
         status = vector_file_check("posterior", r->output, r->force);
-    if (status == EXIT_DONE && r->vectors_path != NULL && outputs_include(r->vectors_path))
-        return talk_usage("posterior", "-o names the file of --vectors");
-    return status == EXIT_DONE ? law_check_outputs("posterior", "-o", &r->common, &r->choice)
-                               : status;
+    return status;
 }
 
 int command_posterior(int argc, char *const *argv) {
@@ -169,7 +166,7 @@ int command_posterior(int argc, char *const *argv) {
         MECHANISM_OPTIONS(r.choice.mechanism),
         PRIOR_OPTION(r.choice.prior_text),
         LAW_OPTIONS(r.choice, ", else 0"),
-        {"vectors", 0, OPTION_TEXT, &r.vectors_path, "FILE",
+        {"vectors", 0, OPTION_FILE, &r.vectors_path, "FILE",
          "PUBLIC word vectors to take the mean of, in a format that 'tem build' reads\n"
          "(default: MODEL.temv beside MODEL.tem)",
          0, 0},

@@ -174,10 +174,7 @@ static int check_request(const train_request *r, size_t operands) {
         return talk_usage("train", "--burn-in must be below --epochs");
     if (r->rate > TEM_POINCARE_RATE_MAX)
         return talk_usage("train", "--rate takes at most %d", TEM_POINCARE_RATE_MAX);
-    if (!outputs_check(r->output, r->force))
-        return EXIT_FAILED;
-    return outputs_include(r->operands[1]) ? talk_usage("train", "-o names the file of edges")
-                                           : EXIT_DONE;
+    return outputs_check(r->output, r->force) ? EXIT_DONE : EXIT_FAILED;
 }
 
 int command_train(int argc, char *const *argv) {
@@ -199,7 +196,7 @@ int command_train(int argc, char *const *argv) {
         {"rate", 0, OPTION_POSITIVE, &r.rate, "R", "length of the steps (default 0.1)", 0, 0},
         {"seed", 0, OPTION_COUNT, &r.seed, "N", "seed of the random numbers (default 0)", 0,
          UINT64_MAX},
-        {"evaluate", 0, OPTION_TEXT, &r.evaluate, "FILE",
+        {"evaluate", 0, OPTION_FILE, &r.evaluate, "FILE",
          "measure how much of the hierarchy these vectors keep, and train nothing", 0, 0},
         {"json", 0, OPTION_FLAG, &r.json, NULL, "--evaluate: print JSON", 0, 0},
         {"output", 'o', OPTION_TEXT, &r.output, "FILE", "the file to write: FILE.vec", 0, 0},

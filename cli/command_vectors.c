@@ -94,10 +94,6 @@ int command_vectors(int argc, char *const *argv) {
     if (operands == 0)
         return talk_usage("vectors", "which text? It must be public; '-' is standard input");
     int status = vector_file_check("vectors", r.output, r.force);
-    if (status == EXIT_DONE && outputs_include(r.text))
-        return talk_usage("vectors", "-o names the text itself");
-    if (status == EXIT_DONE && r.common.model != NULL && outputs_include(r.common.model))
-        return talk_usage("vectors", "-o names the file of --model");
     if (status != EXIT_DONE)
         return status;
     const tem_run run = talk_run((unsigned)r.common.threads, r.common.quiet);

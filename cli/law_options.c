@@ -21,17 +21,6 @@ int law_check(const char *command, const law_choice *choice) {
     return EXIT_DONE;
 }
 
-int law_check_outputs(const char *command, const char *option, const common_options *common,
-                      const law_choice *choice) {
-    const char *const inputs[][2] = {{"--prior", choice->prior_text},
-                                     {"--report", choice->report_path},
-                                     {"--model", common->model}};
-    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
-        if (inputs[i][1] != NULL && outputs_include(inputs[i][1]))
-            return talk_usage(command, "%s names the file of %s", option, inputs[i][0]);
-    return EXIT_DONE;
-}
-
 static bool has_unknown_words(const tem_prior *prior) {
     tem_prior_info info;
     tem_prior_get_info(prior, &info);

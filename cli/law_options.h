@@ -33,7 +33,7 @@ typedef struct law_choice {
      0,                                                                                            \
      0},                                                                                           \
     {                                                                                              \
-        "report", 0, OPTION_TEXT, &(choice).report_path, "FILE",                                   \
+        "report", 0, OPTION_FILE, &(choice).report_path, "FILE",                                   \
             "the report of the run that released the text ('tem privatize --report'):\n"           \
             "refuse if the model or the mechanism was another",                                    \
             0, 0                                                                                   \
@@ -52,11 +52,6 @@ typedef struct law {
 
 /* Checks the choice before any file is read. Returns an exit status; prints what is wrong. */
 int law_check(const char *command, const law_choice *choice);
-
-/* Checks that no output (outputs_check) is the model, the file of --prior or the report; `option`
- * names the output. Returns an exit status; prints what is wrong. */
-int law_check_outputs(const char *command, const char *option, const common_options *common,
-                      const law_choice *choice);
 
 /* Opens the model, makes the mechanism, compares it with the report, and reads the prior. Returns
  * an exit status; prints what went wrong. Close with law_close, also after a failure. */

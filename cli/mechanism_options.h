@@ -70,14 +70,14 @@ typedef struct mechanism_choice {
      "NAME=X",    "a number of the mechanism's own, such as lambda=0.5; several times",            \
      0,           0},                                                                              \
     {                                                                                              \
-        "list", 0, OPTION_TEXT, &(choice).list_path, "FILE",                                       \
+        "list", 0, OPTION_FILE, &(choice).list_path, "FILE",                                       \
             "the public list of words that the mechanism needs, one per line", 0, 0                \
     }
 
 /* A row for commands that draw. */
 #define REMAP_OPTION(choice)                                                                       \
     {                                                                                              \
-        "remap", 0, OPTION_TEXT, &(choice).remap_prior, "PRIOR",                                   \
+        "remap", 0, OPTION_FILE, &(choice).remap_prior, "PRIOR",                                   \
             "replace each drawn word by the one nearest to what is probably behind it,\n"          \
             "given a PUBLIC text, counts or zipf; the guarantee stays",                            \
             0, 0                                                                                   \

@@ -137,6 +137,7 @@ static bool set_value(const option_spec *option, const char *value, char *messag
                  option->name, HASH_DIGITS);
         return false;
     case OPTION_LIST:
+    case OPTION_FILES:
         return add_to_list(option, value, message);
     default:
         *(const char **)option->target = value;
@@ -180,7 +181,7 @@ static bool take_option(parser *p, const option_spec *option, const char *value)
         return true;
     }
     const uint64_t bit = (uint64_t)1 << (option - p->table);
-    if ((p->seen & bit) && option->kind != OPTION_LIST)
+    if ((p->seen & bit) && option->kind != OPTION_LIST && option->kind != OPTION_FILES)
         return complain(p, "--%s is given twice", option->name);
     p->seen |= bit;
     if (value == NULL && p->at + 1 >= p->argc) {
@@ -215,11 +216,48 @@ static bool parse_letters(parser *p, const char *text) {
     return true;
 }
 
+/* What the last options_parse has read, for options_find_input. */
+static const option_spec *parsed;
+static const char **parsed_operands;
+static size_t *parsed_count;
+
+/* Whether the value of an option is, or ends in, the file `path`. */
+static bool names(bool (*is_same)(const char *, const char *), const char *value,
+                  const char *path) {
+    const char *equals = value == NULL ? NULL : strchr(value, '=');
+    return value != NULL && (is_same(value, path) || (equals != NULL && is_same(equals + 1, path)));
+}
+
+static bool list_names(bool (*is_same)(const char *, const char *), const option_spec *option,
+                       const char *path) {
+    const option_list *list = option->target;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].option, option->name) == 0 &&
+            names(is_same, list->items[i].value, path))
+            return true;
+    return false;
+}
+
+const char *options_find_input(bool (*is_same)(const char *file, const char *path),
+                               const char *path) {
+    for (size_t i = 0; parsed != NULL && i < *parsed_count; i++)
+        if (is_same(parsed_operands[i], path))
+            return "";
+    for (const option_spec *o = parsed; o != NULL && o->name != NULL; o++)
+        if ((o->kind == OPTION_FILE && names(is_same, *(const char **)o->target, path)) ||
+            (o->kind == OPTION_FILES && list_names(is_same, o, path)))
+            return o->name;
+    return NULL;
+}
+
 bool options_parse(int argc, char *const *argv, const option_spec *table, const char **operands,
                    size_t operand_max, size_t *operand_count, char message[OPTION_MESSAGE_BYTES]) {
     parser p = {.argc = argc, .argv = argv, .at = 1, .table = table, .message = message};
     bool options_ended = false;
     *operand_count = 0;
+    parsed = table;
+    parsed_operands = operands;
+    parsed_count = operand_count;
     for (; p.at < argc; p.at++) {
         const char *text = argv[p.at];
         if (!options_ended && strcmp(text, "--") == 0) {

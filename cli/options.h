@@ -17,6 +17,8 @@ typedef enum option_kind {
     OPTION_NUMBER,      /* sets a double: finite, 0 or more */
     OPTION_HASH,        /* sets a const char *: 64 hexadecimal digits */
     OPTION_LIST,        /* adds to an option_list; may be given several times */
+    OPTION_FILE,        /* as OPTION_TEXT: a file that the command reads, or NAME=FILE */
+    OPTION_FILES,       /* as OPTION_LIST: files that the command reads, or NAME=FILE */
 } option_kind;
 
 enum { OPTION_LIST_MAX = 64 };
@@ -50,6 +52,12 @@ enum { OPTION_MESSAGE_BYTES = 256 };
  * Returns false on failure, with a sentence in `message`. */
 bool options_parse(int argc, char *const *argv, const option_spec *table, const char **operands,
                    size_t operand_max, size_t *operand_count, char message[OPTION_MESSAGE_BYTES]);
+
+/* Returns the first file that the command reads, by the last options_parse, for which is_same(file,
+ * path) is true: the name of its option, "" for an operand; NULL if there is none.
+ * The table and the operands of that call must still be there. */
+const char *options_find_input(bool (*is_same)(const char *file, const char *path),
+                               const char *path);
 
 /* Reads a whole number. Returns false if the text has anything but decimal digits, or if the number
  * does not fit. */

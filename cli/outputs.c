@@ -1,6 +1,8 @@
 /* outputs.c - checks of the files that a command is going to write. */
 #include "outputs.h"
 
+#include "options.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -30,6 +32,27 @@ bool outputs_include(const char *path) {
     return false;
 }
 
+/* Whether `input`, which may be "-" for standard input, is the file `path`. */
+static bool is_input(const char *input, const char *path) {
+    struct stat in, out;
+    if (strcmp(input, "-") != 0)
+        return outputs_are_same(input, path);
+    return fstat(STDIN_FILENO, &in) == 0 && stat(path, &out) == 0 && in.st_dev == out.st_dev &&
+           in.st_ino == out.st_ino;
+}
+
+/* Whether the command reads the file that it would replace, perhaps under another name. Prints so.
+ * The original would be lost, also with -f. */
+static bool is_read(const char *path) {
+    const char *option = options_find_input(is_input, path);
+    if (option == NULL)
+        return false;
+    fprintf(stderr,
+            "tem: %s: tem would replace a file that it reads%s%s%s; name another file to write\n",
+            path, option[0] == '\0' ? "" : " (--", option, option[0] == '\0' ? "" : ")");
+    return true;
+}
+
 bool outputs_check(const char *path, bool force) {
     struct stat info;
     if (named_count < NAMED_MAX)
@@ -47,6 +70,8 @@ bool outputs_check(const char *path, bool force) {
         fprintf(stderr, "tem: %s: is not a regular file; tem replaces only regular files\n", path);
         return false;
     }
+    if (is_read(path))
+        return false;
     if (!force && access(path, F_OK) == 0) {
         fprintf(stderr, "tem: %s: exists already; -f overwrites it\n", path);
         return false;

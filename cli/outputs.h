@@ -5,7 +5,9 @@
 #include <stdbool.h>
 
 /* Whether `path` can be written, as far as tem can know before the work: it does not exist, or it
- * is a regular file and `force` is set; and outputs_check_directory agrees. Prints why not. */
+ * is a regular file and `force` is set; it is none of the files that the command reads, under any
+ * name (options_find_input); and outputs_check_directory agrees. Prints why not. Call it after
+ * options_parse. */
 bool outputs_check(const char *path, bool force);
 
 /* Whether files can be made in the directory of `path`. Prints why not. */

@@ -10,7 +10,7 @@
 #define PRIOR_DEFAULT "zipf"
 #define PRIOR_OPTION(target)                                                                       \
     {                                                                                              \
-        "prior", 0, OPTION_TEXT, &(target), "PRIOR",                                               \
+        "prior", 0, OPTION_FILE, &(target), "PRIOR",                                               \
             "how often words are used: zipf (default), zipf:POWER, or a PUBLIC file,\n"            \
             "a text or lines of WORD<TAB>COUNT; never the text that you want to protect",          \
             0, 0                                                                                   \

@@ -17,7 +17,7 @@ typedef struct page_options {
 /* A row of an option table. */
 #define PROBE_OPTION(options)                                                                      \
     {                                                                                              \
-        "probe", 0, OPTION_TEXT, &(options).probe, "WORDS",                                        \
+        "probe", 0, OPTION_FILE, &(options).probe, "WORDS",                                        \
             "HTML report: show how often these PUBLIC words stay themselves; words with\n"         \
             "blanks between them, or a file with one per line",                                    \
             0, 0                                                                                   \

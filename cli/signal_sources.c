@@ -65,9 +65,7 @@ static int check_format(const char *command, const source_choice *c, size_t i) {
                       format_names_with_fields());
 }
 
-static int check_file(const char *command, const char *path) {
-    if (outputs_include(path))
-        return talk_usage(command, "%s is a source and an output, which tem would overwrite", path);
+static int check_file(const char *path) {
     if (access(path, R_OK) == 0)
         return EXIT_DONE;
     fprintf(stderr, "tem: %s: cannot open: %s\n", path, strerror(errno));
@@ -84,10 +82,10 @@ int sources_check(const char *command, const source_choice *c) {
     return status;
 }
 
-int sources_check_files(const char *command, const source_choice *c) {
+int sources_check_files(const source_choice *c) {
     int status = EXIT_DONE;
     for (size_t i = 0; status == EXIT_DONE && i < c->files.count; i++)
-        status = check_file(command, c->files.items[i].value);
+        status = check_file(c->files.items[i].value);
     return status;
 }
 

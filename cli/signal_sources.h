@@ -14,7 +14,7 @@ typedef struct source_choice {
 #define SOURCE_OPTIONS(choice)                                                                     \
     {"lexicon",                                                                                    \
      0,                                                                                            \
-     OPTION_LIST,                                                                                  \
+     OPTION_FILES,                                                                                 \
      &(choice).files,                                                                              \
      "FILE",                                                                                       \
      "a PUBLIC source: lines of a word, a tab and a number; may be given several\n"                \
@@ -23,7 +23,7 @@ typedef struct source_choice {
      0},                                                                                           \
         {"labelled",                                                                               \
          0,                                                                                        \
-         OPTION_LIST,                                                                              \
+         OPTION_FILES,                                                                             \
          &(choice).files,                                                                          \
          "FILE",                                                                                   \
          "a PUBLIC source: texts with labels, never those that you want to protect;\n"             \
@@ -46,10 +46,9 @@ typedef struct source_choice {
     }
 
 /* Check the choice before anything is read: the fields and formats; and then the files: whether
- * they can be opened, and whether one of them is an output (outputs.h). Return an exit status;
- * print what is wrong. */
+ * they can be opened. Return an exit status; print what is wrong. */
 int sources_check(const char *command, const source_choice *choice);
-int sources_check_files(const char *command, const source_choice *choice);
+int sources_check_files(const source_choice *choice);
 
 /* Adds the signals of all files, in their order. Fails as tem_adaptation_add does. */
 tem_status sources_add(const source_choice *choice, tem_adaptation *adaptation, const tem_run *run,

@@ -1026,7 +1026,8 @@ typedef struct tem_job {
     const char *const *inputs; /* paths; "-" is standard input, which is the default */
     size_t input_count;
     const char *output; /* a path, which appears when the run is complete; "-" or NULL: standard
-                         * output, where whole documents appear as they are done */
+                         * output, where whole documents appear as they are done. No input, under
+                         * whatever name */
     tem_overwrite overwrite;
     int dry_run;         /* 1: read and count; draw and write nothing */
     int insecure_seeded; /* 1: draw from tem_rng_create_insecure(seed, document's number), which
@@ -1113,7 +1114,7 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  *             tem does nothing to protect them. tem looks at the values of the first 1,000 records.
  *             NULL: none
  * Fails with TEM_ERR_ARGUMENT (also: a field is both private and dropped), TEM_ERR_FILE,
- * TEM_ERR_EXISTS, TEM_ERR_FORMAT (with file and line:
+ * TEM_ERR_EXISTS (also: the output is an input), TEM_ERR_FORMAT (with file and line:
  * not UTF-8, a broken record, a header without the field, a file that is not a ledger),
  * TEM_ERR_RANGE, TEM_ERR_DAMAGED (the model or the ledger), TEM_ERR_BUDGET, TEM_ERR_MEMORY,
  * TEM_ERR_CANCELLED. After a failure a file `output` does not exist, or is as it was before. (It is

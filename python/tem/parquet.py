@@ -101,13 +101,16 @@ def privatize(source: Path, target: Path, columns: Sequence[str], epsilon: float
         that it may lack. All others stay as they are; tem warns if they look personal,
         and the report lists them (`fields`).
     model: a Model, the path of one, or None for the default one.
-    overwrite: False: refuse a target that exists.
+    overwrite: False: refuse a target that exists. tem always refuses the source as the target.
     With a ledger, tem charges each row group before it writes it; `by` names a column. The file
     appears when it is complete. It has no metadata of the source.
     {options}
     """
-    if not overwrite and os.path.exists(target):
-        raise FileExistsError("the target exists already")
+    if os.path.exists(target):
+        if os.path.samefile(source, target):
+            raise FileExistsError("the target is the source, which would be lost")
+        if not overwrite:
+            raise FileExistsError("the target exists already")
     chosen, file = as_model(model), parquet.ParquetFile(source)
     given, columns = file.schema_arrow, list(columns)
     _check(given, columns, drop, drop_if_present)

@@ -1,4 +1,6 @@
 """Parquet files: columns that become private, that are left out, and that stay."""
+import os
+
 import pyarrow
 import pytest
 from pyarrow import parquet
@@ -46,6 +48,17 @@ def test_columns(source, small):
     assert report.fields["private"] == ["text", "title"] and report.fields["dropped"] == ["mail"]
     assert report.fields["unchanged"] == ["stars", "who"]
     assert tem.Report.from_json(report.to_json()) == report
+
+
+def test_target_is_the_source(source, small, tmp_path):
+    before = source.read_bytes()
+    link, hard = tmp_path / "link.parquet", tmp_path / "hard.parquet"
+    link.symlink_to(source)
+    os.link(source, hard)
+    for target in (source, link, hard):
+        with pytest.raises(FileExistsError, match="is the source"):
+            tem.parquet.privatize(source, target, ["text"], 2, model=small, overwrite=True)
+    assert source.read_bytes() == before
 
 
 def test_columns_that_may_be_missing(source, small):

@@ -176,6 +176,29 @@ void stream_input_drop(stream_input *in, size_t bytes) {
         memmove(in->data.data, in->data.data + bytes, in->data.size);
 }
 
+/* Gets device and inode of a regular file. Returns false for anything else. */
+static bool identify(const char *path, int standard, struct stat *info) {
+    return (is_standard(path) ? fstat(standard, info) : stat(path, info)) == 0 &&
+           S_ISREG(info->st_mode);
+}
+
+tem_status stream_check_output(const char *path, const char *const *inputs, size_t count,
+                               tem_error *error) {
+    const char *const standard = "-";
+    struct stat out, in;
+    if (count == 0)
+        return stream_check_output(path, &standard, 1, error);
+    if (!identify(path, STDOUT_FILENO, &out))
+        return TEM_OK;
+    for (size_t i = 0; i < count; i++)
+        if (identify(inputs[i], STDIN_FILENO, &in) && in.st_dev == out.st_dev &&
+            in.st_ino == out.st_ino)
+            return core_fail_at(error, TEM_ERR_EXISTS,
+                                is_standard(inputs[i]) ? "standard input" : inputs[i], 0, 0,
+                                "this input is also the output, and would be lost");
+    return TEM_OK;
+}
+
 tem_status stream_output_open(stream_output *out, const char *path, tem_overwrite overwrite,
                               tem_packing packing, const tem_run *run, tem_error *error) {
     struct stat info;

@@ -56,6 +56,11 @@ typedef struct stream_output {
     core_buffer packed;
 } stream_output;
 
+/* TEM_ERR_EXISTS if the output, under any name, is one of the inputs: it would replace its own
+ * original. The paths are as those of a job; count 0 means standard input. */
+tem_status stream_check_output(const char *path, const char *const *inputs, size_t count,
+                               tem_error *error);
+
 /* Opens an output; path NULL or "-" means standard output. Fails with TEM_ERR_FILE, TEM_ERR_EXISTS
  * or TEM_ERR_MEMORY. */
 tem_status stream_output_open(stream_output *out, const char *path, tem_overwrite overwrite,

@@ -88,6 +88,10 @@ static tem_status check_job(const tem_job *options, record_run *r, tem_error *er
     const tem_status known = records_check_delimiter(&r->reader, error);
     if (known != TEM_OK)
         return known;
+    const tem_status apart =
+        stream_check_output(options->output, options->inputs, options->input_count, error);
+    if (apart != TEM_OK)
+        return apart;
     if (options->dropped_if_present > options->dropped_count)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "more fields may be missing than are to be left out");

@@ -114,8 +114,8 @@ static bool has_dropped(const record_reader *r, const bool *found) {
     return true;
 }
 
-/* Notes in `found` which names the first record of a batch has. Where there is no such record, or it
- * cannot be read, notes all. */
+/* Notes in `found` which names the first record of a batch has. Where there is no such record, or
+ * it cannot be read, notes all. */
 static tem_status find_in_first(const record_reader *r, const char *data, size_t size,
                                 bool found[RECORD_NAMES_MAX], tem_error *error) {
     core_buffer parts = {0};

@@ -259,6 +259,35 @@ static void *read_all(void *argument) {
     return NULL;
 }
 
+/* An output that is an input, under its own name, another one, or through links. */
+static void test_output_is_no_input(void **state) {
+    (void)state;
+    char hard[160], soft[160];
+    snprintf(hard, sizeof hard, "%s/hard", folder);
+    snprintf(soft, sizeof soft, "%s/soft", folder);
+    assert_true(link(small, hard) == 0 && symlink(small, soft) == 0);
+    const char *const inputs[] = {large, hard};
+    const char *const names[] = {small, hard, soft};
+    for (int i = 0; i < 3; i++) {
+        tem_error error;
+        assert_int_equal(stream_check_output(names[i], inputs, 2, &error), TEM_ERR_EXISTS);
+        assert_string_equal(error.file, hard);
+        assert_int_equal(stream_check_output(names[i], inputs, 1, NULL), TEM_OK);
+    }
+    assert_int_equal(stream_check_output(output, inputs, 2, NULL), TEM_OK);
+    assert_int_equal(stream_check_output("/dev/null", (const char *const[]){"/dev/null"}, 1, NULL),
+                     TEM_OK);
+    const int saved = dup(STDIN_FILENO), file = open(hard, O_RDONLY);
+    assert_true(saved >= 0 && file >= 0 && dup2(file, STDIN_FILENO) == STDIN_FILENO);
+    assert_int_equal(stream_check_output(small, NULL, 0, NULL), TEM_ERR_EXISTS);
+    assert_int_equal(stream_check_output(large, NULL, 0, NULL), TEM_OK);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(file);
+    unlink(hard);
+    unlink(soft);
+}
+
 static void test_slow_reader(void **state) {
     (void)state;
     int ends[2];
@@ -304,11 +333,17 @@ static void test_reader_that_does_not_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_file_in_pieces),     cmocka_unit_test(test_pipe_as_it_comes),
-        cmocka_unit_test(test_waiting_is_stopped), cmocka_unit_test(test_missing_file),
-        cmocka_unit_test(test_total_bytes),        cmocka_unit_test(test_reading_twice),
-        cmocka_unit_test(test_pipe_is_read_once),  cmocka_unit_test(test_file_appears_whole),
-        cmocka_unit_test(test_slow_reader),        cmocka_unit_test(test_reader_that_does_not_read),
+        cmocka_unit_test(test_file_in_pieces),
+        cmocka_unit_test(test_pipe_as_it_comes),
+        cmocka_unit_test(test_waiting_is_stopped),
+        cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_total_bytes),
+        cmocka_unit_test(test_reading_twice),
+        cmocka_unit_test(test_pipe_is_read_once),
+        cmocka_unit_test(test_file_appears_whole),
+        cmocka_unit_test(test_output_is_no_input),
+        cmocka_unit_test(test_slow_reader),
+        cmocka_unit_test(test_reader_that_does_not_read),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
