@@ -1,4 +1,5 @@
-/* test_margins.c - the margins of the realised loss, each tested where it decides.
+/* test_margins.c - the margins of the realised loss, each tested where it decides; and the rounding
+ * of the distance of bags.
  *
  * A bound that is a proof must hold for every rounding that the machine may make, not only for
  * those that it happens to make. Most inputs leave so much room that a missing margin would not
@@ -36,6 +37,7 @@ static void decay_init_wrong(decay *d) {
 #include "audit/partition.c"
 #undef decay_init
 #include "audit/realised.c"
+#include "bag/bag.c"
 
 enum { BITS = 300 };
 
@@ -387,13 +389,72 @@ static void test_slope_of(void **state) {
     mpfr_clear(exact);
 }
 
+/* ------------------------------------- the distance of bags, as a number -- */
+
+/* cost / denominator / 2^16, rounded once. */
+static double rounded(u256_wide cost, uint64_t denominator) {
+    const uint64_t limbs[] = {(uint64_t)cost, (uint64_t)(cost >> 64)};
+    mpz_t numerator, divisor;
+    mpq_t quotient;
+    mpfr_t number;
+    mpz_inits(numerator, divisor, NULL);
+    mpq_init(quotient);
+    mpfr_init2(number, 53);
+    mpz_import(numerator, 2, -1, sizeof *limbs, 0, 0, limbs);
+    mpz_import(divisor, 1, -1, sizeof denominator, 0, 0, &denominator);
+    mpq_set_num(quotient, numerator);
+    mpq_set_den(quotient, divisor);
+    mpq_canonicalize(quotient);
+    mpfr_set_q(number, quotient, MPFR_RNDN);
+    const double value = ldexp(mpfr_get_d(number, MPFR_RNDN), -16);
+    mpfr_clear(number);
+    mpq_clear(quotient);
+    mpz_clears(numerator, divisor, NULL);
+    return value;
+}
+
+static uint64_t random_bits(unsigned bits) {
+    return ((uint64_t)1 << (bits - 1)) + random_below((uint64_t)1 << (bits - 1));
+}
+
+/* Quotients half-way between two doubles, and one unit beside that, which only the last bit can
+ * tell: a unit of the numerator, which is in the remainder, or of a whole quotient of more than 64
+ * bits, which is in the bits that are shifted out. */
+static void test_number_is_rounded_once(void **state) {
+    (void)state;
+    assert_true(as_number(0, 7) == 0);
+    for (unsigned bits = 2; bits <= 62; bits++)
+        for (int again = 0; again < 200; again++) {
+            const uint64_t denominator = random_bits(bits) | 1;
+            const u256_wide half_way = (u256_wide)(random_bits(54) | 1) * denominator;
+            for (unsigned units = 0; units <= 2; units++) {
+                const u256_wide cost = half_way + units - 1;
+                assert_true(as_number(cost, denominator) == rounded(cost, denominator));
+            }
+            const uint64_t divisor = random_bits(2 + bits / 2);
+            const u256_wide quotient = (u256_wide)(random_bits(54) | 1) << (bits / 2);
+            for (unsigned units = 0; units <= 2; units++) {
+                const u256_wide cost = (quotient + units - 1) * divisor;
+                assert_true(as_number(cost, divisor) == rounded(cost, divisor));
+            }
+            const u256_wide cost = (u256_wide)random_bits(60) * random_bits(bits);
+            assert_true(as_number(cost, denominator) == rounded(cost, denominator));
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost_terms),  cmocka_unit_test(test_lost_weights),
-        cmocka_unit_test(test_wrong_decay), cmocka_unit_test(test_slack),
-        cmocka_unit_test(test_hoeffding),   cmocka_unit_test(test_middles),
-        cmocka_unit_test(test_loss_up),     cmocka_unit_test(test_local_bound),
-        cmocka_unit_test(test_slope_of),    cmocka_unit_test(test_gamma_between_points),
+        cmocka_unit_test(test_lost_terms),
+        cmocka_unit_test(test_lost_weights),
+        cmocka_unit_test(test_wrong_decay),
+        cmocka_unit_test(test_slack),
+        cmocka_unit_test(test_hoeffding),
+        cmocka_unit_test(test_middles),
+        cmocka_unit_test(test_loss_up),
+        cmocka_unit_test(test_local_bound),
+        cmocka_unit_test(test_slope_of),
+        cmocka_unit_test(test_gamma_between_points),
+        cmocka_unit_test(test_number_is_rounded_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
