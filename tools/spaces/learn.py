@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The regularised linear classifier: multinomial logistic regression on standardised features.
 
+`train` chooses the penalty by the rule of eval/validation.h, the same for every mechanism, model
+and learner: every fifth training text of each class is held out, and the penalty counts with which
+the other texts predict these best. It never sees a text to test on.
+
 Each side, training and test, is standardised by its own mean and deviation. That needs no label.
 The mean vector of a private text lies nearer to the mean of all, so that the other way (both sides
 by the training's numbers) moves the test texts out of the range that was learned.
 
-`accuracy` minimises by SciPy's L-BFGS, as the rows of docs/spaces were made. `fit` finds the same
-minimum by Newton's method, without SciPy and in double precision, so that its answers are the same
-with a GPU and without one.
+`fit` finds the minimum by Newton's method in double precision, so that its answers are the same
+with a GPU and without one. `accuracy` finds it by SciPy's L-BFGS, as an independent check.
 """
 import numpy
 
 from .arrays import host, xp
 
-PENALTY = 0.1  # times half the sum of the squared weights, beside the mean cross entropy
+# Times half the sum of the squared weights, beside the mean cross entropy; the largest first.
+PENALTIES = [10 ** (1 - step / 2) for step in range(11)]
+VALIDATION_STEP = 5  # every how many texts of a class one is held out
 STEPS = 200
 NEWTON_STEPS, SOLVER_STEPS = 50, 500
 TOLERANCE = 1e-6  # of every number of the gradient
@@ -24,7 +29,7 @@ def standardised(x):
     return (x - x.mean(0)) / numpy.where(deviation > 0, deviation, 1)
 
 
-def loss_and_gradient(point, x, hot):
+def loss_and_gradient(point, x, hot, penalty):
     """Mean cross entropy and penalty at these weights; the last row of the weights is the bias."""
     weights = point.reshape(x.shape[1] + 1, hot.shape[1])
     there = xp().asarray(weights.astype(numpy.float32))
@@ -35,17 +40,18 @@ def loss_and_gradient(point, x, hot):
     loss = float(xp().mean(xp().log(total[:, 0]) - (scores * hot).sum(1)))
     difference = (share / total - hot) / len(x)
     gradient = host(xp().vstack((x.T @ difference, difference.sum(0)))).astype(float)
-    gradient[:-1] += PENALTY * weights[:-1]
-    return loss + PENALTY / 2 * float((weights[:-1] ** 2).sum()), gradient.ravel()
+    gradient[:-1] += penalty * weights[:-1]
+    return loss + penalty / 2 * float((weights[:-1] ** 2).sum()), gradient.ravel()
 
 
-def accuracy(train, labels, test, test_labels):
+def accuracy(train, labels, test, test_labels, penalty):
     """Trains on one side and returns the share of right answers on the other."""
     from scipy.optimize import minimize
     classes = int(max(labels.max(), test_labels.max())) + 1
     x = xp().asarray(standardised(train).astype(numpy.float32))
     hot = xp().asarray(numpy.eye(classes, dtype=numpy.float32)[labels])
-    found = minimize(loss_and_gradient, numpy.zeros((x.shape[1] + 1) * classes), (x, hot),
+    found = minimize(loss_and_gradient, numpy.zeros((x.shape[1] + 1) * classes),
+                     (x, hot, penalty),
                      "L-BFGS-B", jac=True, options={"maxiter": STEPS})
     weights = found.x.reshape(-1, classes)
     answers = (standardised(test) @ weights[:-1] + weights[-1]).argmax(1)
@@ -56,11 +62,11 @@ def accuracy(train, labels, test, test_labels):
 
 class Loss:
     """The same loss, with its gradient and products with its second derivative. Weights have a row
-    per feature and one for the bias, and a column per class."""
+    per feature and one for the bias, and a column per class. The features are standardised."""
 
     def __init__(self, x, labels, classes, penalty):
         ones = numpy.ones((len(x), 1))
-        self.x = xp().asarray(numpy.hstack((standardised(x.astype(float)), ones)))
+        self.x = xp().asarray(numpy.hstack((x, ones)))
         self.hot = xp().asarray(numpy.eye(classes)[labels])
         self.penalty = xp().full((self.x.shape[1], 1), float(penalty))
         self.penalty[-1] = 0
@@ -101,7 +107,11 @@ def solve(loss, right, tolerance):
 
 
 def fit(x, labels, classes, penalty):
-    """The weights of the least loss, for standardised features; the last row is the bias."""
+    """The weights of the least loss; the last row is the bias."""
+    return fit_standardised(standardised(x.astype(float)), labels, classes, penalty)
+
+
+def fit_standardised(x, labels, classes, penalty):
     loss = Loss(x, labels, classes, penalty)
     weights = xp().zeros((loss.x.shape[1], classes))
     value = loss.at(weights)
@@ -122,6 +132,38 @@ def fit(x, labels, classes, penalty):
         value = new
     return host(weights)
 
+
+# ----------------------------------------------------------------- validation
+
+def held_out(labels):
+    """Whether each text is held out: every fifth of its class, in the order of the texts."""
+    marks = numpy.zeros(len(labels), bool)
+    for label in numpy.unique(labels):
+        marks[numpy.flatnonzero(labels == label)[VALIDATION_STEP - 1::VALIDATION_STEP]] = True
+    return marks
+
+
+def choose_penalty(x, labels, classes):
+    """The penalty with the least mean cross entropy on the held-out texts; of equal ones the
+    largest."""
+    held, x = held_out(labels), standardised(x.astype(float))
+    if not held.any():
+        raise ValueError(f"too few training texts: a label needs {VALIDATION_STEP} of them")
+
+    def loss(penalty):
+        weights = fit_standardised(x[~held], labels[~held], classes, penalty)
+        return Loss(x[held], labels[held], classes, 0).at(xp().asarray(weights))
+
+    return min(PENALTIES, key=loss)
+
+
+def train(x, labels, classes, penalty=None):
+    """The weights, and the penalty: the one given, or else the one that the texts choose."""
+    penalty = penalty or choose_penalty(x, labels, classes)
+    return fit(x, labels, classes, penalty), penalty
+
+
+# -------------------------------------------------------------------- answers
 
 def scores(weights, x):
     """The score of each class for each row, standardised by themselves."""

@@ -22,6 +22,8 @@ class Table:
     def add(self, *rows):
         rows = [{name: str(value) for name, value in row.items()} for row in rows]
         new = not self.path.exists()
+        if self.rows and list(self.rows[0]) != list(rows[0]):
+            raise ValueError(f"{self.path} has other columns: use another directory")
         with open(self.path, "a", newline="") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             if new:
