@@ -36,7 +36,7 @@ typedef enum record_role {
     RECORD_DROPPED = 4 /* tem leaves it out; a JSON object may lack it */
 } record_role;
 
-enum { RECORD_NO_COLUMN = UINT32_MAX };
+#define RECORD_NO_COLUMN UINT32_MAX
 
 /* A field that a job names. */
 typedef struct record_name {
