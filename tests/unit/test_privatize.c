@@ -976,9 +976,11 @@ static void test_output_file(void **state) {
     job.overwrite = TEM_OVERWRITE;
     assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error), TEM_OK);
     assert_file_holds(out, "the\n", 4);
-    /* The input may be the output: it is read completely before it is replaced. */
+    /* The input must not be the output: it may be the only original. */
     job.output = in;
-    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error), TEM_OK);
+    assert_int_equal(tem_privatize_files(still, &job, NULL, NULL, NULL, NULL, &error),
+                     TEM_ERR_EXISTS);
+    assert_string_equal(error.file, in);
     assert_file_holds(in, "the\n", 4);
     /* After a failure the old file still exists, or no file does. */
     write_text(in, "the\nzyx\xff\n");
