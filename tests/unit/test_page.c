@@ -208,6 +208,39 @@ static void test_page_says_what_stays(void **state) {
     tem_mechanism_free(strong);
 }
 
+/* Whoever signs accepts the unchanged fields: their number, or a warning where nobody counted. */
+static void test_page_counts_unchanged_fields(void **state) {
+    (void)state;
+    static const char unknown[] = "<li>Fields that are not private are released as they are.</li>";
+    static const char *const expected[] = {
+        unknown, "", "<li>1 field is released as it is; its name is below.</li>",
+        "<li>2 fields are released as they are; their names are below.</li>"};
+    const tem_counts counts = {.documents = 1, .words = 10, .largest = 10};
+    const tem_job job = {.format = TEM_FORMAT_CSV, .field = "text"};
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    tem_fields *fields = NULL;
+    assert_int_equal(tem_fields_create(&fields, NULL), TEM_OK);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const tem_report_page page = {.job = &job, .counts = &counts, .fields = fields};
+        char *html = NULL;
+        size_t bytes = 0;
+        assert_int_equal(tem_report_html(f, &page, &html, &bytes, NULL), TEM_OK);
+        assert_non_null(strstr(html, expected[i]));
+        assert_true((strstr(html, unknown) != NULL) == (i == 0));
+        assert_true((strstr(html, "below.</li>") != NULL) == (i >= 2));
+        tem_text_free(html);
+        static const char *const names[] = {"text", "stars", "day", "shop"};
+        assert_int_equal(tem_fields_add(fields, names[i], strlen(names[i]),
+                                        i == 0 ? TEM_FIELD_PRIVATE : TEM_FIELD_UNCHANGED, NULL,
+                                        NULL),
+                         TEM_OK);
+    }
+    tem_fields_free(fields);
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
 /* A word that is said k times shows at least once with 1 - (1 - p)^k. */
 static void test_repeated_words(void **state) {
     (void)state;
@@ -479,6 +512,7 @@ int main(void) {
         cmocka_unit_test(test_remapped),
         cmocka_unit_test(test_page_of_a_run),
         cmocka_unit_test(test_page_says_what_stays),
+        cmocka_unit_test(test_page_counts_unchanged_fields),
         cmocka_unit_test(test_repeated_words),
         cmocka_unit_test(test_pages_without_a_bound),
         cmocka_unit_test(test_verdict_without_a_bound),

@@ -273,6 +273,22 @@ static void test_budget_is_rounded_down(void **state) {
     tem_mechanism_free(mechanism);
 }
 
+/* ---- the salt ---- */
+
+/* Each new ledger hashes people with a secret of its own. By chance two are equal once in 2^128. */
+static void test_salts_differ(void **state) {
+    unsigned char salts[3][LEDGER_SALT_BYTES] = {{0}};
+    for (int i = 1; i < 3; i++) {
+        run r;
+        run_begin(&r, 10, true, false);
+        memcpy(salts[i], r.spending.ledger.header.salt, sizeof salts[i]);
+        spending_close(&r.spending, NULL);
+        clear(state);
+        for (int other = 0; other < i; other++)
+            assert_memory_not_equal(salts[i], salts[other], LEDGER_SALT_BYTES);
+    }
+}
+
 /* ---- without a ledger ---- */
 
 static void test_no_ledger(void **state) {
@@ -297,6 +313,7 @@ int main(void) {
         cmocka_unit_test_setup(test_counted, clear),
         cmocka_unit_test_setup(test_dry_runs, clear),
         cmocka_unit_test_setup(test_budget_is_rounded_down, clear),
+        cmocka_unit_test_setup(test_salts_differ, clear),
         cmocka_unit_test_setup(test_no_ledger, clear),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
