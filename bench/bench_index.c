@@ -1,6 +1,6 @@
 /* bench_index.c - time to build an index, stage by stage.
  *
- *   bench_index VECTORS LIMIT NEIGHBOURS THREADS [MODEL [LISTS COUNT]]
+ *   bench_index VECTORS LIMIT NEIGHBORS THREADS [MODEL [LISTS COUNT]]
  *
  * LIMIT: number of words to use. MODEL: where to save the model, "-" for nowhere. LISTS:
  * where to write the lists of the first COUNT words, as 32-bit pairs (id, distance), to
@@ -62,7 +62,7 @@ static void write_lists(const tem_model *model, const char *path, uint32_t count
 
 int main(int argc, char **argv) {
     if (argc != 5 && argc != 6 && argc != 8)
-        bench_die("usage", "bench_index VECTORS LIMIT NEIGHBOURS THREADS [MODEL [LISTS COUNT]]");
+        bench_die("usage", "bench_index VECTORS LIMIT NEIGHBORS THREADS [MODEL [LISTS COUNT]]");
     stages seen = {.count = 0};
     const tem_build_options options = {.neighbours = (uint32_t)bench_number(argv[3], TEM_WORDS_MAX),
                                        .space = TEM_SPACE_RAW}; /* as the other libraries do */

@@ -1,6 +1,6 @@
 /* bench_probe.c - the speed limit of a sampler that reads memory once per level.
  *
- *   bench_probe WORDS NEIGHBOURS THREADS SECONDS
+ *   bench_probe WORDS NEIGHBORS THREADS SECONDS
  *
  * A word costs 16 bytes of the generator that tem uses (libsodium's ChaCha20, in blocks of
  * 4 KiB) and two loads: one from a table of 64 bytes per word, then one from a table of 8
@@ -16,10 +16,10 @@ enum { PIECE = 4096, LINE = 64 };
 
 typedef struct prober {
     const uint64_t *lines;   /* WORDS x 64 bytes */
-    const uint64_t *entries; /* WORDS x NEIGHBOURS x 8 bytes */
+    const uint64_t *entries; /* WORDS x NEIGHBORS x 8 bytes */
     uint64_t words, entry_count;
     double seconds;
-    uint64_t probes, sum; /* the sum keeps the loads from being optimised away */
+    uint64_t probes, sum; /* the sum keeps the loads from being optimized away */
     pthread_t thread;
 } prober;
 
@@ -58,7 +58,7 @@ static uint64_t *random_table(uint64_t count) {
 
 int main(int argc, char **argv) {
     if (argc != 5 || sodium_init() < 0)
-        bench_die("usage", "bench_probe WORDS NEIGHBOURS THREADS SECONDS");
+        bench_die("usage", "bench_probe WORDS NEIGHBORS THREADS SECONDS");
     const uint64_t words = bench_number(argv[1], TEM_WORDS_MAX);
     const uint64_t entry_count = words * bench_number(argv[2], 65536);
     const unsigned threads = (unsigned)bench_number(argv[3], BENCH_THREADS_MAX);

@@ -2,7 +2,7 @@
  *
  *   bench_texts MODEL EPSILON THREADS LINES TEXT
  *
- * Privatises the first LINES lines of TEXT twice and reports the second time, and the time of a
+ * Privatizes the first LINES lines of TEXT twice and reports the second time, and the time of a
  * call for one word. Bindings for other languages are compared with this. */
 #include "bench_common.h"
 

@@ -231,7 +231,7 @@ class Bench:
         return files
 
     def model(self, name):
-        """The model file of a set with the default number of neighbours; "default" and "raw": those
+        """The model file of a set with the default number of neighbors; "default" and "raw": those
         of the build directory."""
         if name in ("default", "raw") and not self.quick:
             return str(self.build / f"{name}.tem")

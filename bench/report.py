@@ -9,7 +9,7 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]  # colour-blind safe
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]  # color-blind safe
 
 
 # ------------------------------------------------------------------- formatting --
@@ -245,7 +245,7 @@ def packages(section):
     text += "\n\nShare of unknown words released unchanged: " + "; ".join(unknown) + "."
     if "loss" in section:
         text += "\n\n" + table(
-            ("requested epsilon", "realised, score of the paper", "realised, score of mldp-text"),
+            ("requested epsilon", "realized, score of the paper", "realized, score of mldp-text"),
             [(e, number(r["paper"]), number(r["mldp"])) for e, r in section["loss"].items()])
     return text
 

@@ -91,7 +91,7 @@ def make_noisy(base, rows, raw, binary):
     write_set([b"w%d" % row for row in range(rows)], values, raw, binary)
 
 
-# ------------------------------------------------------------ exact neighbours --
+# ------------------------------------------------------------ exact neighbors --
 
 def faiss_load(files, limit=None):
     """Creates IndexFlatL2 of the rows; returns the seconds for adding them."""
@@ -522,7 +522,7 @@ def other_checks(name, text, epsilon, count):
 
 def check_radius(mechanism, noise):
     """Kolmogorov and Smirnov's distance of the noise's length from Gamma(columns, 1/epsilon): the
-    Euclidean length, or that of the regularised Mahalanobis norm. trace: the trace of the scaled
+    Euclidean length, or that of the regularized Mahalanobis norm. trace: the trace of the scaled
     covariance, which must be the number of columns."""
     import scipy.stats
     made, columns, seen = mechanism.made, noise.shape[1], {}

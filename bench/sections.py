@@ -73,7 +73,7 @@ def peak(bench):
 
 # --------------------------------------------------------------------- index --
 
-# case: set, neighbours, queries that FAISS is measured on, approximate total seconds of one run
+# case: set, neighbors, queries that FAISS is measured on, approximate total seconds of one run
 INDEX_CASES = {"glove-6b-100d": ("glove-6b-100d", 64, 20480, 90),
                "raw": ("glove-840b-300d", 64, 33860, 20),
                "raw-256": ("glove-840b-300d", 256, 33860, 20),
@@ -156,7 +156,7 @@ def faiss_part(seen, tem, rows, columns, queries, add_s):
 
 
 def index(bench):
-    """The exact index of K nearest neighbours."""
+    """The exact index of K nearest neighbors."""
     for case, (name, k, queries, seconds) in INDEX_CASES.items():
         yield Step(case, 4 * seconds, lambda n=name, k=k, q=queries: index_case(bench, n, k, q))
 
@@ -282,7 +282,7 @@ def resident(process):
 
 
 def stream_step(bench, megabytes):
-    """Privatises a long stream through pipes, and records the memory at ten points."""
+    """Privatizes a long stream through pipes, and records the memory at ten points."""
     text = pathlib.Path(bench.reviews()).read_bytes()
     times = max(10, int(megabytes * 1e6 / len(text)))
     command = [str(bench.build / "tem"), "privatize", "--quiet", "--strip-tags", "--epsilon", "6",
@@ -342,7 +342,7 @@ def growth_step(bench, columns, rows, k, threads):
 
 
 def growth(bench):
-    """Cost of the index by words, neighbours, columns and threads."""
+    """Cost of the index by words, neighbors, columns and threads."""
     sizes = (1000, GRID_SET[1]) if bench.quick else (25000, 100000, 341479)
     for rows in sizes:
         for columns in GROWTH_SETS:

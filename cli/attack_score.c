@@ -148,7 +148,7 @@ static recovery count_group(const attack_text *text, const bool *members, const 
 
 enum { CELL = 13 };
 
-/* The share in per cent, and the larger half of its interval. */
+/* The share in percent, and the larger half of its interval. */
 static void print_share(const recovery *r) {
     char cell[32] = "-";
     if (r->words > 0)

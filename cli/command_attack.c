@@ -206,7 +206,7 @@ static void say_what_was_done(const attack_state *a, double seconds) {
               a->l.mechanism != NULL ? talk_number(a->l.info.epsilon) : "", seconds);
     talk_note(
         quiet || a->text.originals == NULL,
-        "recovered words in per cent of the known words, +- the larger half of the 95 %% interval "
+        "recovered words in percent of the known words, +- the larger half of the 95 %% interval "
         "as if words\nwere independent draws; words of one document are not, so the true interval "
         "is wider.");
     tell_beam(a);

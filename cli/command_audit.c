@@ -1,4 +1,4 @@
-/* command_audit.c - tem audit: proves the realised loss of a mechanism on one vocabulary. */
+/* command_audit.c - tem audit: proves the realized loss of a mechanism on one vocabulary. */
 #include "audit_kept.h"
 #include "commands.h"
 #include "common_options.h"
@@ -46,7 +46,7 @@ typedef struct audit_result {
     audit_kept kept; /* if the model is adapted */
 } audit_result;
 
-/* How far each word may move between two documents that count as neighbours. */
+/* How far each word may move between two documents that count as neighbors. */
 typedef enum move { BY_ONE, BY_ANY, MOVES } move;
 
 /* Bounds on the cost of a document. */
@@ -307,7 +307,7 @@ static void print_help(const option_spec *table) {
         "usage: tem audit --epsilon E [OPTIONS]\n"
         "\n"
         "Shows what an epsilon really protects on this vocabulary: the loss per unit of distance\n"
-        "that the worst pair of words realises, proved over all pairs; the highest cost of one\n"
+        "that the worst pair of words realizes, proved over all pairs; the highest cost of one\n"
         "word; the cost of documents; and the words that are protected least. Of an adapted model\n"
         "('tem adapt') it also shows what the model keeps on purpose: how well an attacker tells\n"
         "its signals.\n");

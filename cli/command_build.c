@@ -10,7 +10,7 @@ static void print_help(const option_spec *table) {
         "\n"
         "Makes a model: prepares the vectors (--space), rounds them to an exact grid and finds\n"
         "every word's nearest words. VECTORS is GloVe text, word2vec text or binary, fastText\n"
-        ".vec, or tem's own .temv, plain or gzip, recognised by content; '-' is standard input.\n");
+        ".vec, or tem's own .temv, plain or gzip, recognized by content; '-' is standard input.\n");
     options_print_help(stdout, table);
     wrap("\n"
          "  tem build glove.6B.100d.txt -o glove.tem\n"

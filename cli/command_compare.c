@@ -340,7 +340,7 @@ int command_compare(int argc, char *const *argv) {
         {"exact", 0, OPTION_FLAG, &r.exact, NULL,
          "compute the law also where that takes more than 2 minutes of CPU time", 0, 0},
         {"labelled", 0, OPTION_FILE, &r.labelled, "FILE",
-         "labelled texts, .tsv or .jsonl: also show how well a classifier learns\n"
+         "labeled texts, .tsv or .jsonl: also show how well a classifier learns\n"
          "from one half after each mechanism, tested on the other half",
          0, 0},
         {"text", 0, OPTION_TEXT, &r.text, "FIELD", "--labelled: the field that has the text", 0, 0},

@@ -148,7 +148,7 @@ static void print_help(const option_spec *table) {
          "after\n"
          "each mechanism, tests it on original reviews, and attacks it (membership inference).\n"
          "\n"
-         "tem eval classify does the same without the attack on your own labelled texts.\n"
+         "tem eval classify does the same without the attack on your own labeled texts.\n"
          "\n"
          "tem writes each result as a line of DIR/results.jsonl as soon as it has it; a run that\n"
          "was stopped continues where it was. At the end it makes results.csv, results.md and\n"
@@ -156,7 +156,7 @@ static void print_help(const option_spec *table) {
          "\n"
          "Learners: paper is the paper's classifier; linear has fixed vectors; posterior and\n"
          "deconvolved use the law of the mechanism. Public text gives the prior and the vectors.\n"
-         "It must be public; imdb takes the unlabelled reviews, train/unsup. Without public text\n"
+         "It must be public; imdb takes the unlabeled reviews, train/unsup. Without public text\n"
          "the prior is Zipf's law, and the vectors are the file MODEL.temv beside MODEL.tem.\n");
     options_print_help(stdout, table);
     wrap("\n"
@@ -187,8 +187,8 @@ int command_eval(int argc, char *const *argv) {
     request r = {.seed = SEED_DEFAULT, .epochs = EPOCHS_DEFAULT};
     const option_spec table[] = {
         {"data", 0, OPTION_TEXT, &r.data, "DIR", "imdb: the unpacked aclImdb directory", 0, 0},
-        {"train", 0, OPTION_TEXT, &r.train, "FILE", "classify: labelled texts to learn from", 0, 0},
-        {"test", 0, OPTION_TEXT, &r.test, "FILE", "classify: labelled texts to test on", 0, 0},
+        {"train", 0, OPTION_TEXT, &r.train, "FILE", "classify: labeled texts to learn from", 0, 0},
+        {"test", 0, OPTION_TEXT, &r.test, "FILE", "classify: labeled texts to test on", 0, 0},
         {"format", 0, OPTION_TEXT, &r.format_name, "F",
          "classify: tsv, csv or jsonl (default: by the ending of the files)", 0, 0},
         {"field", 0, OPTION_TEXT, &r.field, "NAME", "classify: the field that has the text", 0, 0},

@@ -131,7 +131,7 @@ static void print_help(const option_spec *table) {
         "\n"
         "Makes vectors from a hierarchy: Poincaré embeddings (Nickel and Kiela 2017). EDGES has a\n"
         "child, a tab and a parent per line. Words that are linked get points near each other;\n"
-        "words high in the hierarchy get points near the centre of the ball. The hierarchy must\n"
+        "words high in the hierarchy get points near the center of the ball. The hierarchy must\n"
         "be PUBLIC: the vectors show its words and edges.\n"
         "--evaluate measures how much of the hierarchy the vectors keep. For each word it ranks\n"
         "the parents by distance, each among all words that are no parents of the word: mean\n"

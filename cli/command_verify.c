@@ -35,7 +35,7 @@ static void tell_certificate(const verifying *v, const tem_certificate_info *inf
     if (failure == NULL) {
         talk_note(
             v->quiet,
-            "%s: verified: epsilon %s, %s weights, s = %.6f, gamma = %.4f: realised at most %.9g",
+            "%s: verified: epsilon %s, %s weights, s = %.6f, gamma = %.4f: realized at most %.9g",
             path, talk_number(info->epsilon), tem_weights_name(info->weights), info->s, info->gamma,
             tem_round_up(info->realised, 9));
         return;

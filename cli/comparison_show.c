@@ -29,7 +29,7 @@ static double vocabulary_of(const comparison_row *row) {
 
 /* --------------------------------------------------------------------- tables -- */
 
-/* A share in per cent, such as " 12.0" or "~ 9.6"; "    -" if it is not known. */
+/* A share in percent, such as " 12.0" or "~ 9.6"; "    -" if it is not known. */
 static void put_share(double share, bool estimated, int width) {
     if (isfinite(share))
         printf("%*s%.1f", width - (int)snprintf(NULL, 0, "%.1f", 100 * share), estimated ? "~" : "",
@@ -141,7 +141,7 @@ void comparison_print(const comparison_table *t) {
     for (size_t i = 0; i < t->count; i += rows_of_target(t, i))
         put_target(t, &t->rows[i], rows_of_target(t, i));
     puts(
-        "guess: how often an attacker names the word behind an output, in per cent; learned: from\n"
+        "guess: how often an attacker names the word behind an output, in percent; learned: from\n"
         "drawn pairs, the same attacker for all, with half of its 95 % interval; by law: the best\n"
         "possible one. Where the law can be computed, it meets the target, else the learned one\n"
         "does. over vocab.: if all words were equally frequent. stays: how often the median word\n"

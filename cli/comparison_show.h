@@ -10,7 +10,7 @@
 typedef struct comparison_table {
     const side_by_side *about;
     const char *prior_name;
-    const char *labelled; /* the file of labelled texts, or NULL */
+    const char *labelled; /* the file of labeled texts, or NULL */
     comparison_row *rows;
     size_t count;
 } comparison_table;

@@ -62,7 +62,7 @@ static bool add_to_list(const option_spec *option, const char *value, char *mess
 }
 
 /* Appends what the user may have meant by a text that is no number for the option: a decimal
- * comma, or per cent where a probability belongs. */
+ * comma, or percent where a probability belongs. */
 static void add_number_hint(const option_spec *option, const char *value, char *message) {
     const size_t used = strlen(message), bytes = strlen(value);
     char text[32];

@@ -11,7 +11,7 @@ typedef struct plot_curve {
     size_t count;
     bool points; /* draw points without a line */
     bool right;  /* y belongs to the axis on the right */
-    size_t like; /* from 1: dashed, in the colour of that curve; 0: in a colour of its own */
+    size_t like; /* from 1: dashed, in the color of that curve; 0: in a color of its own */
 } plot_curve;
 
 /* A line across the whole plot. */
@@ -31,7 +31,7 @@ typedef struct plot {
     size_t mark_count;
 } plot;
 
-/* One bar with its interval per name, in one colour. */
+/* One bar with its interval per name, in one color. */
 typedef struct plot_series {
     const char *label; /* in the legend */
     const double *value, *low, *high;

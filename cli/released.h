@@ -45,7 +45,7 @@ int released_check(const char *path, uint64_t words, uint64_t foreign);
 
 /* Reads the records and counts their words. tem separates words by one blank, so a released word is
  * what stands between two blanks, and it must be a word of the model as it is, letter by letter.
- * So original text, with capital letters and commas, is recognised: tem refuses a file in which
+ * So original text, with capital letters and commas, is recognized: tem refuses a file in which
  * more than 1 % of the words are none that the mechanism outputs. It skips punctuation that the
  * mechanism does not output, and <unk>, which masks unknown words.
  * Returns an exit status; prints what went wrong. Free with released_free. */

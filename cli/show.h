@@ -52,7 +52,7 @@ json_t *effects_as_json(const tem_certificate_info *certificate);
 
 /* ---- the rounding of a model compared with the distances of its words ---- */
 
-/* Returns the model's deviation in per cent of the median distance to the nearest word, with three
+/* Returns the model's deviation in percent of the median distance to the nearest word, with three
  * digits, rounded up. *median receives that distance. Returns 0 if that distance is 0 or the lists
  * cannot be read. */
 double rounding_percent(const tem_model *model, double *median);

@@ -21,7 +21,7 @@ static bool has_labelled(const source_choice *c) {
     return false;
 }
 
-/* The format of labelled texts: by --format, else by the ending of the name; 0: unknown. */
+/* The format of labeled texts: by --format, else by the ending of the name; 0: unknown. */
 static tem_format format_of(const source_choice *c, const char *path) {
     tem_format format = 0;
     if (c->format_name == NULL)

@@ -28,7 +28,7 @@ tem_status attack_auc(const attack *a, const float *in, uint32_t in_count, const
 tem_status auc_of_scores(const float *in, uint32_t in_count, const float *out, uint32_t out_count,
                          double *auc, tem_error *error);
 
-/* Returns the mean cross entropy on labelled rows and leaves the gradients in the layers. */
+/* Returns the mean cross entropy on labeled rows and leaves the gradients in the layers. */
 tem_status attack_loss(attack *a, const float *rows, const uint32_t *labels, uint32_t count,
                        double *loss, tem_error *error);
 

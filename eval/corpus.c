@@ -1,4 +1,4 @@
-/* corpus.c - labelled documents as word ids of a model. */
+/* corpus.c - labeled documents as word ids of a model. */
 #include "corpus.h"
 
 #include "failure.h"

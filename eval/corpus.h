@@ -1,4 +1,4 @@
-/* corpus.h - labelled documents as word ids of a model, and as bags of words. */
+/* corpus.h - labeled documents as word ids of a model, and as bags of words. */
 #ifndef EVAL_CORPUS_H
 #define EVAL_CORPUS_H
 

@@ -22,7 +22,7 @@ typedef struct eval_row {
     uint32_t trial;                /* from 1 */
     double accuracy;
     double mia_auc;         /* membership attack on answers about the original text */
-    double mia_auc_private; /* membership attack on answers about the privatised text */
+    double mia_auc_private; /* membership attack on answers about the privatized text */
     double self, bayes;     /* tem_summary's self_mean and bayes, under `prior` */
     double self_drawn;      /* share of the training text's words that stayed unchanged */
     double bayes_drawn;     /* share of words guessed by an attacker who learned from other draws */
@@ -91,13 +91,13 @@ typedef struct eval_files {
     char delimiter;           /* as in tem_job */
 } eval_files;
 
-/* Measures accuracy only, on labelled texts of any kind: trains on `train` after each mechanism,
+/* Measures accuracy only, on labeled texts of any kind: trains on `train` after each mechanism,
  * tests on the original `test`. Fails in the same ways; for bad data the error has file and
  * line. */
 tem_status eval_classify(const tem_model *model, const eval_files *files,
                          const eval_options *options, tem_error *error);
 
-/* Labelled texts for several mechanisms: one half to learn from, the other half to test on. */
+/* Labeled texts for several mechanisms: one half to learn from, the other half to test on. */
 typedef struct eval_labelled eval_labelled;
 
 /* Reads files->train and cuts it into halves at random; files->test is not used. Of the options it

@@ -1,4 +1,4 @@
-/* eval_classify.c - the accuracy that an epsilon costs on the user's own labelled texts. */
+/* eval_classify.c - the accuracy that an epsilon costs on the user's own labeled texts. */
 #include "evaluate.h"
 #include "failure.h"
 #include "labelled.h"

@@ -22,7 +22,7 @@ static tem_status keep_quarter(corpus *c, uint64_t seed, tem_error *error) {
     return TEM_OK;
 }
 
-/* The public text of IMDB, unless the user names another: the unlabelled reviews, if the data set
+/* The public text of IMDB, unless the user names another: the unlabeled reviews, if the data set
  * has them and a learner needs public knowledge. */
 static const char *public_text_of(const char *data, const eval_options *options, char path[4096]) {
     struct stat info;

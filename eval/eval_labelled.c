@@ -1,4 +1,4 @@
-/* eval_labelled.c - the accuracy of a classifier on labelled texts, for one mechanism after the
+/* eval_labelled.c - the accuracy of a classifier on labeled texts, for one mechanism after the
  * other. */
 #include "blas.h"
 #include "failure.h"

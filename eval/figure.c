@@ -163,8 +163,8 @@ static void print_axes(const script *s) {
         fprintf(s->out, "set logscale x 2\nset xrange [%.6g:%.6g]\n", s->low / 1.2, s->high * 1.2);
 }
 
-/* gnuplot's colour number; skips 5, a yellow that is hard to see on white. With one learner,
- * mechanisms differ in colour; with several, learners do, and mechanisms differ in their points. */
+/* gnuplot's color number; skips 5, a yellow that is hard to see on white. With one learner,
+ * mechanisms differ in color; with several, learners do, and mechanisms differ in their points. */
 static size_t colour(const script *s, curve c) {
     const size_t number = s->only_paper ? c.mechanism : c.learner;
     return number < 4 ? number + 1 : number + 2;

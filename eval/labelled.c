@@ -1,4 +1,4 @@
-/* labelled.c - reads labelled texts from a file. */
+/* labelled.c - reads labeled texts from a file. */
 #include "labelled.h"
 
 #include "failure.h"

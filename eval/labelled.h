@@ -1,4 +1,4 @@
-/* labelled.h - reads labelled texts from a file of records: TSV, CSV or JSONL. */
+/* labelled.h - reads labeled texts from a file of records: TSV, CSV or JSONL. */
 #ifndef EVAL_LABELLED_H
 #define EVAL_LABELLED_H
 

@@ -3,7 +3,7 @@
  *
  * The score of a class is the mean of ln(share of the word in the class) over the words of a text,
  * less the mean over all classes. Like the features of the other learners, the scores of all texts
- * that are asked about are standardised together: sharper shares in one class would otherwise move
+ * that are asked about are standardized together: sharper shares in one class would otherwise move
  * every text towards it or away from it. */
 #include "failure.h"
 #include "learner.h"
@@ -156,7 +156,7 @@ static tem_status train(const learner *self, const lesson *l, void **out, tem_er
     return status;
 }
 
-/* The probabilities are those of standardised scores: good for comparing classes, and no more. */
+/* The probabilities are those of standardized scores: good for comparing classes, and no more. */
 static tem_status answer(const void *context, const bags *texts, bool released, core_team *team,
                          float **out, tem_error *error) {
     const trained *t = context;

@@ -5,7 +5,7 @@
  * "posterior" takes m(y), the mean of the vectors of the words that may be behind it
  * (tem_channel_posterior).
  *
- * Released and original texts are each standardised by their own mean and deviation, which needs no
+ * Released and original texts are each standardized by their own mean and deviation, which needs no
  * label. Means of released text lie nearer to the mean of all; with one scaling for both kinds, the
  * original texts would lie outside of the range that was learned. */
 #include "failure.h"

@@ -1,4 +1,4 @@
-/* linear.h - multinomial logistic regression: the weights that minimise
+/* linear.h - multinomial logistic regression: the weights that minimize
  *     mean cross entropy + penalty * half the sum of squared weights,
  * where the weights of the bias are not counted. The loss is convex; L-BFGS (Nocedal 1980) finds
  * its minimum. */

@@ -53,7 +53,7 @@ typedef struct plan {
     uint32_t count;
 } plan;
 
-/* Makes the list of requested rows, trial by trial; the rows of one private text are neighbours.
+/* Makes the list of requested rows, trial by trial; the rows of one private text are neighbors.
  * The original text has no rows of learners that need a law. Fails with TEM_ERR_ARGUMENT,
  * TEM_ERR_MEMORY. */
 tem_status plan_create(const eval_options *options, plan *p, tem_error *error);

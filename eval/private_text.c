@@ -1,4 +1,4 @@
-/* private_text.c - privatises a corpus. */
+/* private_text.c - privatizes a corpus. */
 #include "private_text.h"
 
 #include "failure.h"

@@ -1,4 +1,4 @@
-/* private_text.h - privatises a corpus, and measures what an attacker can guess from it. */
+/* private_text.h - privatizes a corpus, and measures what an attacker can guess from it. */
 #ifndef EVAL_PRIVATE_TEXT_H
 #define EVAL_PRIVATE_TEXT_H
 

@@ -414,7 +414,7 @@ static void print_md_head(const results *r, FILE *out) {
 static void print_md(FILE *out, const void *context) {
     const results *r = context;
     fputs("Mean over the trials, ± half of the 95 % confidence interval (Student's t). Accuracy in "
-          "per cent. All trials are of the same texts, so the interval covers draws, first weights "
+          "percent. All trials are of the same texts, so the interval covers draws, first weights "
           "and halves, and no other texts. Drawn with a seeded generator: an experiment, not "
           "private.\n\n",
           out);

@@ -1,4 +1,4 @@
-/* text_means.h - texts as the means of the vectors of their words, standardised. */
+/* text_means.h - texts as the means of the vectors of their words, standardized. */
 #ifndef EVAL_TEXT_MEANS_H
 #define EVAL_TEXT_MEANS_H
 
@@ -25,7 +25,7 @@ tem_status text_means_create(const double *vectors, uint32_t columns, const bags
 tem_status scaling_create(const float *rows, uint32_t count, uint32_t columns, scaling *s,
                           tem_error *error);
 
-/* Standardises rows, in place. */
+/* Standardizes rows, in place. */
 void scaling_apply(const scaling *s, float *rows, uint32_t count);
 
 #endif

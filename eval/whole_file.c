@@ -33,7 +33,7 @@ static bool read_rest(FILE *file, char **text, size_t *bytes) {
     return true;
 }
 
-/* A signal that the program catches interrupts waiting for a pipe: report it as cancelled. */
+/* A signal that the program catches interrupts waiting for a pipe: report it as canceled. */
 static tem_status refuse(const char *path, const char *what, tem_error *error) {
     const tem_status status = errno == EINTR ? TEM_ERR_CANCELLED : TEM_ERR_FILE;
     return eval_fail_at(error, status, path, 0, "%s", what);

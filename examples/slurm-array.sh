@@ -1,5 +1,5 @@
 #!/bin/bash
-# slurm-array.sh EPSILON [OPTION...] - a Slurm array that privatises a text in parts, one part per
+# slurm-array.sh EPSILON [OPTION...] - a Slurm array that privatizes a text in parts, one part per
 # task. Split the text at line ends into ten parts, 000.txt to 009.txt; run one task per part; then
 # join the outputs:
 #

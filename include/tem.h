@@ -35,7 +35,7 @@
  *  - Objects are opaque. An object that a call returns through a `tem_x **` belongs to the caller,
  *    who frees it with tem_x_free. tem_x_free(NULL) does nothing.
  *  - Structs can grow. A struct that the caller allocates ends in fields called `reserved`. In
- *    options they must be 0: start with {0} or with designated initialisers. A call refuses other
+ *    options they must be 0: start with {0} or with designated initializers. A call refuses other
  *    values with TEM_ERR_ARGUMENT, because they stand for an option of a newer tem. In results the
  *    library sets them to 0. In a field of options 0 or NULL means the default, unless the field's
  *    comment says otherwise.
@@ -47,7 +47,7 @@
  *    without locks. A tem_rng belongs to one thread at a time. One thread frees an object, when no
  *    other thread uses it.
  *  - Words are bytes, valid UTF-8, without NUL, tab or line end. Calls that take words neither fold
- *    nor normalise them. Lengths are in bytes.
+ *    nor normalize them. Lengths are in bytes.
  *  - Distances are integers: a tem_dist counts steps of 2^-16.
  *  - The library never prints, with one exception: if the kernel gives no random bytes, it writes
  *    one line to stderr before it ends the program (tem_rng_create). It opens only the files that
@@ -188,7 +188,7 @@ typedef struct tem_vectors tem_vectors;
 #define TEM_WORD_BYTES_MAX 4096u
 
 /* Reads an embedding file: GloVe text, word2vec text or binary, fastText .vec, or tem's own .temv
- * (docs/FORMAT.md), plain or gzip. Recognises the format by the content.
+ * (docs/FORMAT.md), plain or gzip. Recognizes the format by the content.
  *   path       the file; "-" is standard input
  *   limit      read only the first `limit` words; 0: all
  *   run        threads and progress; NULL: defaults
@@ -311,7 +311,7 @@ typedef struct tem_build_options {
  *    text file), fewer than two words left;
  *  - a grid too coarse for the distances of the words (tem_model_check_grid), unless allow_coarse.
  * TEM_ERR_UNSUPPORTED: a sphere needs OpenBLAS, libopenblas.so.0, and the machine has none.
- * Cost: n^2/2 distances; memory about n * (row + 15 * neighbours) bytes. A sphere
+ * Cost: n^2/2 distances; memory about n * (row + 15 * neighbors) bytes. A sphere
  * of vectors of d numbers takes about n * d^2 + 10 * d^3 operations and n * (4 * dimensions + 100)
  * bytes. The d^3 are one call of LAPACK, which no callback can stop. */
 TEM_API tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
@@ -488,7 +488,7 @@ TEM_API void tem_model_get_recipe(const tem_model *model, tem_recipe *recipe);
 
 /* The median, over the words, of the distance to the nearest word at another point. It is exact;
  * for an even number of words it is the lower median. Words at the same point, such as duplicates,
- * do not count as neighbours of each other. There is one exception, in a model that was built in
+ * do not count as neighbors of each other. There is one exception, in a model that was built in
  * this process: if rounding has put a word on the point of another word, and the original vectors
  * are more than 2^-17 apart, the word counts with distance 0. A model from a file does not have the
  * original vectors, so the exception does not apply.
@@ -499,7 +499,7 @@ TEM_API tem_status tem_model_nearest_median(const tem_model *model, tem_dist *me
                                             tem_error *error);
 
 /* Checks that the grid is fine enough for the words. Fails with TEM_ERR_RANGE if `deviation` is
- * above `percent` per cent of tem_model_nearest_median. Epsilon is per unit of the model's
+ * above `percent` percent of tem_model_nearest_median. Epsilon is per unit of the model's
  * distances; with such a grid it differs from epsilon per unit of the original distances. The
  * message has the numbers and the remedy. It also names the words whose values stand out, by their
  * place, from 1: one large value makes the grid coarse for all words. tem_model_build refuses with
@@ -563,7 +563,7 @@ TEM_API tem_status tem_model_neighbours(const tem_model *model, uint32_t id,
  *   words    `count` ids of the model
  *   k        1 to the number of words of the model
  *   run      threads and progress; NULL: defaults
- *   found    receives count * k neighbours: the k of words[0], then those of words[1], and so on;
+ *   found    receives count * k neighbors: the k of words[0], then those of words[1], and so on;
  *            unspecified after a failure
  * Fails with TEM_ERR_ARGUMENT (an id or k out of range), TEM_ERR_DAMAGED, TEM_ERR_MEMORY or
  * TEM_ERR_CANCELLED. Cost: for each word one look at its list, or one distance per word of the
@@ -882,7 +882,7 @@ typedef struct tem_counts {
     uint64_t reserved[3]; /* 0 */
 } tem_counts;
 
-/* Privatises one document.
+/* Privatizes one document.
  *   options   NULL: all defaults
  *   text      `bytes` bytes; need not end in NUL
  *   run       the call asks its callback whether to continue; NULL: no callback
@@ -1046,7 +1046,7 @@ typedef struct tem_job {
     size_t dropped_count;
     char delimiter; /* CSV: the ASCII byte between fields: punctuation, a space or a tab, no quote.
                      * 0: comma or semicolon, whichever the named fields of the header need */
-    tem_packing packing; /* of the output; 0: TEM_PACKING_NONE. tem recognises compressed inputs by
+    tem_packing packing; /* of the output; 0: TEM_PACKING_NONE. tem recognizes compressed inputs by
                           * their first bytes */
     double budget_worst; /* with a ledger: the most that all runs together may spend in the worst
                            * case: the sum of their bounds between any two inputs, whatever their
@@ -1066,7 +1066,7 @@ typedef struct tem_job {
  * this text has no such piece. A dry run is judged as the run that it stands for. Any thread. */
 TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
-/* Privatises files or a stream of any length. Memory is bounded by the largest record: at most 6
+/* Privatizes files or a stream of any length. Memory is bounded by the largest record: at most 6
  * times its size, as it is read or as it is written, whichever is larger, and some megabytes per
  * thread. A document has at most 1 GiB, a record of TSV, CSV or JSONL 2 GiB; the other limits are
  * those of tem_privatize_text.
@@ -1137,7 +1137,7 @@ typedef struct tem_text_input {
 /* Many private texts. The object does not change once it is made: any thread may use it. */
 typedef struct tem_texts tem_texts;
 
-/* Privatises many texts in memory, on several threads. It does for the texts what
+/* Privatizes many texts in memory, on several threads. It does for the texts what
  * tem_privatize_files does for the records of a file; text i has the number i. With insecure_seeded
  * the output equals, bit for bit, that of a file with the same documents, for any number of
  * threads.
@@ -1190,7 +1190,7 @@ typedef struct tem_ids_input {
     uint64_t reserved[4]; /* must be 0 */
 } tem_ids_input;
 
-/* Privatises documents whose words the caller has cut and looked up, on several threads: draws for
+/* Privatizes documents whose words the caller has cut and looked up, on several threads: draws for
  * every word, and counts and charges as tem_privatize_texts does. The number of words of each
  * document is public.
  *   job       NULL: all defaults. The call uses `oov`, `dry_run`, `insecure_seeded`,
@@ -1225,7 +1225,7 @@ typedef struct tem_document {
     uint64_t reserved[4]; /* must be 0 */
 } tem_document;
 
-/* Charges the ledger of a job for texts that are in no file: tem_privatize_text has privatised
+/* Charges the ledger of a job for texts that are in no file: tem_privatize_text has privatized
  * them, and nobody has seen the outputs yet. The promise is that of tem_privatize_files. Release
  * the outputs only after this call has returned TEM_OK, and not after a dry run: a dry run charges
  * nothing and says whether a run could be charged. The call charges all documents at once, and the
@@ -1415,7 +1415,7 @@ typedef struct tem_verification {
  *    content has, and all its certificates;
  *  - it removes a certificate that does not hold. A certificate for another model is a failure, but
  *    stays in the list if it is there.
- * If the call could not read a model or certificate, or was cancelled before its result, it does
+ * If the call could not read a model or certificate, or was canceled before its result, it does
  * not remove that hash. If only the list could not be changed, the call returns TEM_OK and
  * `unnoted` says why; the model is then trusted in this process.
  *   how       NULL: all defaults

@@ -2,8 +2,8 @@
  * libtem.
  *
  * tem.h draws words. This header computes what the draws disclose: the exact law of a word, the
- * realised loss of a mechanism, how often an attacker guesses right, the epsilon for a wanted
- * effect, and certificates for a larger exponent. A program that only privatises texts does not
+ * realized loss of a mechanism, how often an attacker guesses right, the epsilon for a wanted
+ * effect, and certificates for a larger exponent. A program that only privatizes texts does not
  * need it. The rules at the top of tem.h hold here, too. */
 #ifndef TEM_ACCOUNT_H
 #define TEM_ACCOUNT_H
@@ -70,7 +70,7 @@ TEM_API double tem_law_support(const tem_law *law);
  * the sum by which the law of w is divided (tem_mechanism_create). The loss of a pair of words per
  * unit of distance is at most
  *     s + |ln Z(w) - ln Z(w')| / min(d(w,w'), gamma)  <=  2s,
- * and its maximum over all pairs, the realised loss, depends on public numbers only
+ * and its maximum over all pairs, the realized loss, depends on public numbers only
  * (docs/PRIVACY.md). */
 
 /* What is known about the distances of all pairs of words. One accountant serves every epsilon. */
@@ -104,7 +104,7 @@ typedef struct tem_audit {
     uint64_t reserved[4];    /* 0 */
 } tem_audit;
 
-/* Proves the realised loss of a mechanism, TEM or EM. The mechanism must have the model and the
+/* Proves the realized loss of a mechanism, TEM or EM. The mechanism must have the model and the
  * weights of the accountant.
  * Fails with TEM_ERR_ARGUMENT (another model or other weights), TEM_ERR_UNSUPPORTED (Madlib),
  * TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED (a list of the model). */
@@ -220,7 +220,7 @@ typedef struct tem_search_state {
     uint32_t step, steps;
     double s;        /* the current s */
     double distance; /* expected distance under the prior, at the current weights */
-    double loss;     /* realised loss there, not proved, when last computed */
+    double loss;     /* realized loss there, not proved, when last computed */
     double best; /* the least distance with a loss of at most epsilon, not proved; or INFINITY */
 } tem_search_state;
 
@@ -233,7 +233,7 @@ typedef struct tem_calibration {
     double beta;    /* as in tem_mechanism_options: at most one of these */
     double gamma;
     tem_weights_kind weights; /* 0: equal; for tem_certificate_find: the first that exists */
-    const tem_prior *prior;   /* of this model. Tuned weights minimise the expected distance under
+    const tem_prior *prior;   /* of this model. Tuned weights minimize the expected distance under
                                * it; for others it may be NULL, and then no effects are computed */
     const char *prior_name;   /* for the certificate, 1 to 63 bytes; needed if there is a prior */
     uint32_t steps;           /* tuned: steps of the search; 0: 100, or 24 beyond some 56,000 words.
@@ -244,7 +244,7 @@ typedef struct tem_calibration {
     uint64_t reserved[4]; /* must be 0 */
 } tem_calibration;
 
-/* Finds an s, and weights, for which tem can prove that the realised loss is at most epsilon. The
+/* Finds an s, and weights, for which tem can prove that the realized loss is at most epsilon. The
  * accountant's own weights must be equal. By kind of weights:
  *  - equal: the largest s that a bisection between epsilon/2 and epsilon finds, to 0.2 %;
  *  - balanced: if there are weights that make Z the same for all words, s is 0.999 of epsilon or

@@ -68,9 +68,9 @@ typedef struct tem_signal_source {
     const char *path;     /* the file, plain or gzip */
     const char *name;     /* for the signal, 1 to TEM_SIGNAL_NAME_MAX bytes; NULL: the name of the
                            * file without its directory and its ending */
-    tem_format format;    /* of labelled texts: TSV, CSV or JSONL; 0: a lexicon */
-    const char *text;     /* labelled texts: the field with the text */
-    const char *label;    /* labelled texts: the field with the label */
+    tem_format format;    /* of labeled texts: TSV, CSV or JSONL; 0: a lexicon */
+    const char *text;     /* labeled texts: the field with the text */
+    const char *label;    /* labeled texts: the field with the label */
     int is_rating;        /* 1: labels are numbers; 0: each different label is a class */
     uint64_t reserved[4]; /* must be 0 */
 } tem_signal_source;

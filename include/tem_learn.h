@@ -139,7 +139,7 @@ typedef struct tem_deconvolution {
 } tem_deconvolution;
 
 /* Estimates the shares of the input words of groups of texts from the counts of their released
- * words: expectation maximisation from the expected shares, q <- q * P (c / (transpose(P) q)). Each
+ * words: expectation maximization from the expected shares, q <- q * P (c / (transpose(P) q)). Each
  * step raises the likelihood of the counts. Many steps fit the noise, so stop early.
  *   groups     the number of groups, at least 1
  *   counts     a row per output, `groups` numbers to a row: how often the word was released in the

@@ -1,14 +1,14 @@
 /* tem_picture.h - pictures of what an epsilon protects, as SVG text.
  *
  * Each call turns numbers into one picture: the law of a word, a curve over epsilon, how often the
- * words of a vocabulary stay themselves, the neighbourhood of a word. The HTML report, the command
+ * words of a vocabulary stay themselves, the neighborhood of a word. The HTML report, the command
  * and the page in a browser show the same pictures. No call reads a model, a file, a clock or the
  * locale: equal input gives equal bytes.
  *
  * A picture is an <svg> element of its own, for a file or for the middle of an HTML page. It has a
  * title and a description for screen readers, no script, no <style>, no id and no reference to
- * anything outside it, so it needs no exception in a Content-Security-Policy. Text has the colour
- * of its surroundings (currentColor). Other colours are attributes, which the stylesheet of a page
+ * anything outside it, so it needs no exception in a Content-Security-Policy. Text has the color
+ * of its surroundings (currentColor). Other colors are attributes, which the stylesheet of a page
  * may override: tem_picture_style.
  *
  * Words and names are UTF-8. Characters that XML forbids, and bytes that are not UTF-8, become
@@ -44,7 +44,7 @@ typedef struct tem_picture_bar {
     const char *word;
     size_t bytes;         /* of the word; it need not end in NUL */
     double probability;   /* 0 to 1 */
-    int is_marked;        /* 1: in the colour of marks, for the input word itself */
+    int is_marked;        /* 1: in the color of marks, for the input word itself */
     uint64_t reserved[2]; /* must be 0 */
 } tem_picture_bar;
 
@@ -125,11 +125,11 @@ typedef struct tem_picture_point {
     size_t bytes;         /* of the word */
     double x, y;          /* finite; y grows upwards */
     double probability;   /* 0 to 1; the area of the dot grows with it; 0: the smallest dot */
-    int is_marked;        /* 1: in the colour of marks, for the word in the middle */
+    int is_marked;        /* 1: in the color of marks, for the word in the middle */
     uint64_t reserved[2]; /* must be 0 */
 } tem_picture_point;
 
-/* The neighbourhood of a word. */
+/* The neighborhood of a word. */
 typedef struct tem_picture_map {
     tem_picture_frame frame;
     const tem_picture_point *points; /* the first is in the middle of the picture. Where labels
@@ -143,7 +143,7 @@ TEM_API tem_status tem_picture_draw_map(const tem_picture_map *picture, char **s
                                         tem_error *error);
 
 /* A stylesheet for pages with pictures: a static string. It lets a picture shrink with its column
- * and takes the colours from the variables --tem-ink, --tem-bar, --tem-mark, --tem-line-1 to
+ * and takes the colors from the variables --tem-ink, --tem-bar, --tem-mark, --tem-line-1 to
  * --tem-line-4, whose defaults are readable on light and dark ground and on paper. */
 TEM_API const char *tem_picture_style(void);
 

@@ -95,7 +95,7 @@ typedef struct tem_poincare_options {
     uint32_t epochs;      /* passes over all edges, at most TEM_POINCARE_EPOCHS_MAX; 0: 200 */
     uint32_t negatives;   /* drawn per edge, at most TEM_POINCARE_NEGATIVES_MAX; 0: 50 */
     uint32_t burn_in;     /* of the epochs, this many come first and have a tenth of the rate, so
-                           * that the points find their directions while they are near the centre;
+                           * that the points find their directions while they are near the center;
                            * words with many children first, because they are the negatives;
                            * fewer than the epochs; 0: a tenth of the epochs */
     double rate;          /* of the steps, above 0, at most TEM_POINCARE_RATE_MAX; 0: 0.1 */
@@ -105,7 +105,7 @@ typedef struct tem_poincare_options {
     uint64_t reserved[4]; /* must be 0 */
 } tem_poincare_options;
 
-/* Gives the words of a graph points, by stochastic gradient descent. Points begin near the centre.
+/* Gives the words of a graph points, by stochastic gradient descent. Points begin near the center.
  * In an epoch, tem takes each edge (child u, parent v) once, in random order; draws `negatives`
  * words v' with repetition from the words that are neither u nor a parent of u, uniformly or,
  * during the burn-in, as often as they are the parent of an edge (if 64 draws give u and its

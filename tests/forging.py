@@ -136,9 +136,9 @@ def matrix_model(words, distance, all_triangles):
 
 
 def ring(count=300):
-    """Neighbours on a ring are next to each other, all others far apart. That is no metric, and Z
+    """Neighbors on a ring are next to each other, all others far apart. That is no metric, and Z
     is the same everywhere: the loss looks like s. The outputs next to one word are far from its
-    neighbour."""
+    neighbor."""
     def distance(a, b):
         return ONE // 500 if abs(a - b) in (1, count - 1) else ONE
     return matrix_model([f"w{i}" for i in range(count)], distance, True)

@@ -1,6 +1,6 @@
 /* build_model.c - makes a model as 'tem build --quiet --force' does, while tem itself is built.
  *
- * usage: tem-build-model VECTORS MODEL NEIGHBOURS [EXCLUDED]
+ * usage: tem-build-model VECTORS MODEL NEIGHBORS [EXCLUDED]
  *
  * The program links the rooms that decide the bytes of a model, and no others (src/meson.build). So
  * only an edit in one of these rooms makes ninja build the default model again; with `tem` in its
@@ -71,7 +71,7 @@ static tem_status make(char *const *arguments, tem_error *error) {
 int main(int argc, char **argv) {
     tem_error error;
     if (argc != 4 && argc != 5) {
-        fputs("usage: tem-build-model VECTORS MODEL NEIGHBOURS [EXCLUDED]\n", stderr);
+        fputs("usage: tem-build-model VECTORS MODEL NEIGHBORS [EXCLUDED]\n", stderr);
         return EXIT_FAILURE;
     }
     signal(SIGINT, end_by_signal);

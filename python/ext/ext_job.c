@@ -160,7 +160,7 @@ static PyObject *make_result(const tem_texts *private, PyObject *items, const te
                          (unsigned long long)counts->punctuation, balance);
 }
 
-/* Privatises the texts that were read. The library has charged for them when the call returns. */
+/* Privatizes the texts that were read. The library has charged for them when the call returns. */
 static PyObject *run_texts(const ext_job *job, const tem_job *terms, PyObject *items,
                            const tem_text_input *texts, unsigned threads, PyObject *progress) {
     const ext_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)job));

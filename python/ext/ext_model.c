@@ -150,7 +150,7 @@ static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, 
     return status;
 }
 
-/* build_file(path, limit, metric, neighbours, allow_coarse, space, dimensions, remove,
+/* build_file(path, limit, metric, neighbors, allow_coarse, space, dimensions, remove,
  * drop_degenerate, threads, progress, exclude) */
 static PyObject *build_file(PyObject *module, PyObject *args) {
     build_arguments a = {0};
@@ -216,7 +216,7 @@ static PyObject *build_from(const ext_state *state, const char *const *strings, 
     return take_model(state, status, model, &error);
 }
 
-/* build_rows(words, numbers, metric, neighbours, allow_coarse, space, dimensions, remove,
+/* build_rows(words, numbers, metric, neighbors, allow_coarse, space, dimensions, remove,
  * drop_degenerate, threads, progress, exclude): float32 rows, or for a matrix of distances
  * float64 */
 static PyObject *build_rows(PyObject *module, PyObject *args) {
@@ -274,10 +274,10 @@ PyMethodDef ext_model_functions[] = {
     {"verify_model", verify_model, METH_VARARGS,
      "verify_model(path, certificates, is_own, threads, progress)"},
     {"build_file", build_file, METH_VARARGS,
-     "build_file(path, limit, metric, neighbours, allow_coarse, space, dimensions, remove, "
+     "build_file(path, limit, metric, neighbors, allow_coarse, space, dimensions, remove, "
      "drop_degenerate, threads, progress, exclude)"},
     {"build_rows", build_rows, METH_VARARGS,
-     "build_rows(words, numbers, metric, neighbours, allow_coarse, space, dimensions, remove, "
+     "build_rows(words, numbers, metric, neighbors, allow_coarse, space, dimensions, remove, "
      "drop_degenerate, threads, progress, exclude)"},
     {"find_default", find_default, METH_VARARGS, "find_default(folders)"},
     {"parse_metric", parse_metric, METH_VARARGS, "parse_metric(name)"},

@@ -121,7 +121,7 @@ def refuse_lazy() -> None:
 
 
 def columns_of(column: str | Sequence[str]) -> list[str]:
-    """The columns to privatise, each named once."""
+    """The columns to privatize, each named once."""
     columns = [column] if isinstance(column, str) else list(column)
     if not columns or len(set(columns)) != len(columns):
         raise make("argument", "name each private column exactly once")

@@ -1,6 +1,6 @@
 """Containers of texts: the result has the same kind as the input.
 
-This module imports no library. It recognises only the kinds of libraries that the caller imported.
+This module imports no library. It recognizes only the kinds of libraries that the caller imported.
 """
 import sys
 from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ def _has_texts(new: list[str | None]) -> bool:
 
 
 def _index(index: Any) -> tuple[Texts, Rebuild]:
-    raise TypeError("an Index names rows; privatise a column instead")
+    raise TypeError("an Index names rows; privatize a column instead")
 
 
 def _array(array: Any) -> tuple[Texts, Rebuild]:

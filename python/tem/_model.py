@@ -673,7 +673,7 @@ class Model:
                           "left. Use a larger epsilon",
                           UtilityWarning, stacklevel)
 
-    # ---- privatising ----
+    # ---- privatizing ----
 
     @explained(*ALL)
     def privatize(self, texts: T, epsilon: float = NO_EPSILON, **options: Unpack[Keywords]) -> T:

@@ -80,7 +80,7 @@ class Words(Law, total=False):
 
 
 class Policies(Words, total=False):
-    """Keywords that decide about texts: the same wherever a text is privatised."""
+    """Keywords that decide about texts: the same wherever a text is privatized."""
 
     punctuation: Annotated[Punctuation, Option(
         "drop", '"drop", "keep" (released as it is) or "word" (drawn like a word)')]
@@ -148,7 +148,7 @@ class TokenListKeywords(TokenKeywords, total=False):
 
 
 class Options(Keywords, total=False):
-    """How to privatise: the keywords of `Model.privatize`."""
+    """How to privatize: the keywords of `Model.privatize`."""
 
     epsilon: Required[Annotated[float, Option(
         inspect.Parameter.empty, "the privacy lost per unit of distance; smaller is more private. "

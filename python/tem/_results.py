@@ -413,7 +413,7 @@ class Calibration(Result):
     def __str__(self) -> str:
         return "\n".join([f"epsilon {self.epsilon:g}, {self.weights} weights: s = {self.s:.6f}, "
                           f"gamma = {self.gamma:.4f}",
-                          f"realised {_up(self.realised)} at most, proved",
+                          f"realized {_up(self.realised)} at most, proved",
                           *_effects_text(self.effects, self.weights)])
 
 

@@ -262,7 +262,7 @@ class PosteriorVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc
     prior, or 0 if the report says that the run dropped or masked them.
     kind: what `transform` turns: "released" or "original" texts. `original()` returns a twin for
     original texts.
-    match: how features are standardised, so that both sides have the same scale. "public": each
+    match: how features are standardized, so that both sides have the same scale. "public": each
     side by the mean and deviation that it has over the public texts of the prior; those of the
     released side are computed from the law, and nothing is drawn. "batch": each call of `transform`
     by the mean and deviation of its own texts, at least 100; this assumes that classes are equally
@@ -342,7 +342,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Trains a classifier on released texts and applies it to original ones.
 
     vectorizer: a `PosteriorVectorizer`. classifier: any classifier of scikit-learn; None for
-    logistic regression that minimises the mean cross entropy + penalty * half the squared norm of
+    logistic regression that minimizes the mean cross entropy + penalty * half the squared norm of
     the weights. kind: the texts that `predict` gets: "original", or "released", for instance to
     compare settings by cross validation where there is no original text.
     """
@@ -401,7 +401,7 @@ def classifier(*, epsilon: float, public: Path | Sequence[str], columns: int = 5
     """The recommended learner: trained on released texts, applied to original ones.
 
     It is logistic regression on posterior vectors, whose space tem makes from the public texts;
-    each side is standardised by its own moments over the public texts.
+    each side is standardized by its own moments over the public texts.
     public: PUBLIC texts about the same subject: a list, or the path of a file with a document per
     line. columns: of the vectors. penalty, kind: of `PosteriorClassifier`. settings: other
     parameters of `PosteriorVectorizer`, such as model, calibrated or report.
@@ -416,7 +416,7 @@ class DeconvolvedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     released texts.
 
     `fit` counts the released words of each class, and finds the shares of the input words that
-    explain them, by expectation maximisation from the prior. Many steps fit the noise. So it holds
+    explain them, by expectation maximization from the prior. Many steps fit the noise. So it holds
     out some texts of each class and stops where their released words are likeliest.
 
     epsilon, beta, gamma, mechanism, calibrated, model, report, prior, unknown, threads: as for

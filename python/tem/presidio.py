@@ -135,9 +135,9 @@ class Pipeline:
             why = type(error).__name__
         else:
             return _merge(text, [_whole_words(text, span) for span in spans])
-        # PRIVACY: a recogniser's message may quote the text, so the new error has neither the
+        # PRIVACY: a recognizer's message may quote the text, so the new error has neither the
         # message nor the old error as its context.
-        raise make("unknown", f"Presidio could not analyse a text ({why}): nothing was released")
+        raise make("unknown", f"Presidio could not analyze a text ({why}): nothing was released")
 
     def _mask(self, entity_type: str) -> str:
         """PRIVACY: the operator sees a placeholder. Whatever it does, the words of the entity do
@@ -162,7 +162,7 @@ def _whole_words(text: str, span: _Span) -> _Span:
 
 
 def _merge(text: str, spans: list[_Span]) -> list[_Span]:
-    """One span for entities that overlap, with the type of the highest score; and for neighbours of
+    """One span for entities that overlap, with the type of the highest score; and for neighbors of
     one type with only blanks between them, as Presidio does."""
     merged: list[_Span] = []
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):

@@ -35,7 +35,7 @@ class Privatizer:
         return doc
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = 256) -> Iterator[Doc]:
-        """Privatises many texts at once, on all CPUs."""
+        """Privatizes many texts at once, on all CPUs."""
         for batch in minibatch(stream, batch_size):  # type: ignore[no-untyped-call]
             docs = list(batch)
             texts = as_model(self.model).privatize([doc.text for doc in docs], **self.options)

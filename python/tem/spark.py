@@ -169,7 +169,7 @@ def _with_private(frame: Any, column: str, recipe: Recipe, ship: bool, spent: An
     from pyspark.sql.types import StringType
 
     if not isinstance(frame.schema[column].dataType, StringType):
-        raise make("argument", "the column to privatise must have the type string")
+        raise make("argument", "the column to privatize must have the type string")
     name = _send(frame.sparkSession.sparkContext, recipe) if ship else None
     draw = _make_udf(recipe, name, spent)
     # As bytes, so that tem, not Arrow, refuses text that is not UTF-8. tem does not quote it.

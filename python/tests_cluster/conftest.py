@@ -81,7 +81,7 @@ def spark(folders, tmp_path_factory):
     """Two executors in separate processes."""
     from pyspark.sql import SparkSession
 
-    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # runs of seconds need no optimised code
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # runs of seconds need no optimized code
     settings = {
         "spark.driver.extraJavaOptions": quick, "spark.executor.extraJavaOptions": quick,
         "spark.sql.codegen.wholeStage": "false", "spark.task.maxFailures": "2",

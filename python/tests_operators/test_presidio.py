@@ -1,4 +1,4 @@
-"""The operator and the pipeline, with the real Presidio. Its recognisers here are patterns: nothing
+"""The operator and the pipeline, with the real Presidio. Its recognizers here are patterns: nothing
 is downloaded."""
 import math
 import random
@@ -84,7 +84,7 @@ def test_a_cut_word_belongs_to_the_entity(model, analyzer):
 
 
 def test_entities_that_touch(model):
-    """Overlapping entities become one mask, of the highest score; so do neighbours of one type."""
+    """Overlapping entities become one mask, of the highest score; so do neighbors of one type."""
     text = "film was wonderful about me"
 
     def mask(*entities):
@@ -185,7 +185,7 @@ def test_failures_release_nothing(model, ledger, charges):
     """No message has the text, not even the one behind the error."""
     class Failing:
         def analyze(self, text, language, entities):
-            raise ValueError(f"cannot analyse {text!r}")
+            raise ValueError(f"cannot analyze {text!r}")
 
     for broken in (Failing(), object(), Found(("A", -1, 2, 1.0)), Found(("A", 2, 2, 1.0)),
                    Found(("A", 0, 100, 1.0)), Found(("a person", 0, 4, 1.0)),

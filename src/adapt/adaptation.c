@@ -253,7 +253,7 @@ static tem_status check_source(const tem_signal_source *s, tem_error *error) {
         return core_fail(error, TEM_ERR_ARGUMENT, "plain text has no labels");
     if (s->format == 0 ? !has_none : !has_fields)
         return core_fail(error, TEM_ERR_ARGUMENT,
-                         "labelled texts need a field with the text and one with the label; a "
+                         "labeled texts need a field with the text and one with the label; a "
                          "lexicon has none");
     return TEM_OK;
 }

@@ -100,7 +100,7 @@ static void sum_up(training *t) {
         t->mean[i] /= t->count;
 }
 
-/* Makes the matrix of centred products, and replaces it by its eigenvectors. */
+/* Makes the matrix of centered products, and replaces it by its eigenvectors. */
 static tem_status decompose(training *t, const tem_run *run, tem_error *error) {
     const uint32_t columns = t->vectors->columns;
     const size_t n = columns;

@@ -1,4 +1,4 @@
-/* source_texts.c - reads labelled texts: the mean vector and the label of each. */
+/* source_texts.c - reads labeled texts: the mean vector and the label of each. */
 #include "adapt/adaptation.h"
 #include "core/memory.h"
 #include "core/number.h"

@@ -1,4 +1,4 @@
-/* api_privatize.c - tem_privatize_* of tem.h, which privatise texts, words, files and streams; and
+/* api_privatize.c - tem_privatize_* of tem.h, which privatize texts, words, files and streams; and
  * the calls of tem_model_* that are about the words of texts. */
 #include "audit/reachable.h"
 #include "core/memory.h"

@@ -212,7 +212,7 @@ static tem_status read_section(arpa_reader *r, uint32_t order, const tem_run *ru
     return status;
 }
 
-/* --------------------------------------------------------- normalising -- */
+/* --------------------------------------------------------- normalizing -- */
 
 /* Shares out what the words without a probability get, and makes the sum 1. */
 static tem_status normalise_words(arpa_reader *r, tem_error *error) {

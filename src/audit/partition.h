@@ -15,7 +15,7 @@
  * Both bounds count the word itself with exactly a_w. slack() covers every rounding.
  *
  * PRIVACY: an audit or certificate is right only if least[w] <= ln Z(w) <= most[w]
- * (docs/PRIVACY.md, "The realised loss"). */
+ * (docs/PRIVACY.md, "The realized loss"). */
 #ifndef AUDIT_PARTITION_H
 #define AUDIT_PARTITION_H
 

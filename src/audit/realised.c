@@ -1,4 +1,4 @@
-/* realised.c - the realised loss, and the exponent for a loss. */
+/* realised.c - the realized loss, and the exponent for a loss. */
 #include "audit/realised.h"
 
 #include "core/status.h"
@@ -17,7 +17,7 @@ static double s_of(const exponent *e) {
 
 /* PRIVACY: the upper bound on the loss for an upper bound on the slope. The law that the sampler
  * draws from differs from the ideal law by at most 2^-98 per pair, which is less than 2^-60 per
- * unit of any distance (docs/PRIVACY.md, "The realised loss"). The factor covers the rounding of
+ * unit of any distance (docs/PRIVACY.md, "The realized loss"). The factor covers the rounding of
  * the sum. */
 static double loss_up(const exponent *e, double slope_most) {
     return (s_of(e) + slope_most) * (1 + 0x1p-51) + 0x1p-60;

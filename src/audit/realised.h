@@ -1,4 +1,4 @@
-/* realised.h - the realised loss of an exponent on a vocabulary,
+/* realised.h - the realized loss of an exponent on a vocabulary,
  *
  *     eps* = s + max over pairs with d > 0 of |ln Z(w) - ln Z(w')| / min(d(w, w'), gamma).
  *
@@ -24,7 +24,7 @@ typedef struct realised_loss {
     uint64_t examined;  /* pairs of words; all other pairs are proved to be less steep */
 } realised_loss;
 
-/* Finds and proves bounds on the realised loss of the exponent e.
+/* Finds and proves bounds on the realized loss of the exponent e.
  *   target  INFINITY, or a loss that must not be exceeded. With such a target the search ends as
  *           soon as the loss is known to exceed it: then least > target, `most` is above the target
  *           but may be no bound, and worst and examined may be unset. The search does not
@@ -47,7 +47,7 @@ tem_status realised_try(const loss_inputs *a, exponent *e, double epsilon, doubl
 tem_status realised_tighten(const loss_inputs *a, exponent e, const tem_run *run,
                             realised_loss *proof, tem_error *error);
 
-/* Finds, by bisection to 1/512, a large exponent whose realised loss is proved to be at most
+/* Finds, by bisection to 1/512, a large exponent whose realized loss is proved to be at most
  * epsilon. If beta > 0, gamma is computed from beta and s; otherwise it is `gamma`. TEM_ERR_RANGE
  * if not even s = epsilon/2 has a gamma; otherwise fails as realised_find does. */
 tem_status realised_calibrate(const loss_inputs *a, double epsilon, double beta, double gamma,

@@ -1,7 +1,7 @@
 /* slopes.h - the pairs of words between which ln Z is steepest.
  *
  * The slope of a pair is |ln Z(a) - ln Z(b)| / min(d(a, b), gamma), for d > 0. By the triangle
- * inequality it is at most s. The realised loss is s plus the largest slope (docs/PRIVACY.md).
+ * inequality it is at most s. The realized loss is s plus the largest slope (docs/PRIVACY.md).
  *
  * In a euclidean space most pairs are never examined. The words are sorted by ln Z and cut into
  * blocks. Between a word and a block, ln Z differs by at most a known number. So a slope at or

@@ -278,7 +278,7 @@ static tem_status find_worst(unadapted_scan *s, const tem_run *run, tem_error *e
 
 /* PRIVACY: a pair that was left out counts with its bound. The law that the sampler draws from
  * differs from the ideal law by at most 2^-98 per pair, which is less than 2^-60 per unit of any
- * distance (docs/PRIVACY.md, "The realised loss"). */
+ * distance (docs/PRIVACY.md, "The realized loss"). */
 static tem_unadapted result_of(const unadapted_pairs *all) {
     if (all->count == 0)
         return (tem_unadapted){.worst_a = TEM_NO_WORD, .worst_b = TEM_NO_WORD};

@@ -3,11 +3,11 @@
  *     g(y | w) = f(d(w, y)) / Z(w),   g(w | w) = f_self / Z(w)
  *
  * ln f is straight between knots, which are points of the profile (profile.h) at quantiles of the
- * distances of the pairs. Between two neighbouring points f itself is straight, so the profile
+ * distances of the pairs. Between two neighboring points f itself is straight, so the profile
  * gives Z(w) = f_self [w is an output] + sum over y != w of f(d(w, y)) exactly, for all words,
  * without a look at any distance.
  *
- * The values at the knots maximise the likelihood of the pairs. It is that of an exponential
+ * The values at the knots maximize the likelihood of the pairs. It is that of an exponential
  * family, so it is concave, and Newton's method finds the maximum. A small penalty on the second
  * differences of ln f keeps ln f straight where there are no pairs: there f goes on as in an
  * exponential law. */

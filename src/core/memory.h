@@ -12,7 +12,7 @@
 
 enum { CORE_ALIGNMENT = 64 };
 
-/* Uninitialised memory, aligned to CORE_ALIGNMENT. Never NULL for 0 bytes. */
+/* Uninitialized memory, aligned to CORE_ALIGNMENT. Never NULL for 0 bytes. */
 void *core_alloc(size_t count, size_t size);
 
 /* The same, zeroed. */

@@ -10,12 +10,12 @@
 
 enum {
     SPLIT_MAX = 32, /* groups into which a set of words is split at a time */
-    SAMPLE = 2048,  /* at most this many words determine the centres */
+    SAMPLE = 2048,  /* at most this many words determine the centers */
     ROUNDS = 3,
     PIECE = 4096 /* words that a thread labels per item of work */
 };
 
-/* The centres of one split. */
+/* The centers of one split. */
 typedef struct centres {
     const space *space;
     int16_t *rows; /* SPLIT_MAX rows */
@@ -57,7 +57,7 @@ static void add_row(int32_t *sums, const space *s, uint32_t id) {
         sums[e] += row[e];
 }
 
-/* Moves every centre to the mean of the words nearest to it, using every stride-th word. */
+/* Moves every center to the mean of the words nearest to it, using every stride-th word. */
 static void move_centres(centres *c, const uint32_t *ids, uint32_t count, uint32_t stride) {
     const space *s = c->space;
     memset(c->sums, 0, (size_t)c->used * s->row_elements * sizeof *c->sums);
@@ -73,7 +73,7 @@ static void move_centres(centres *c, const uint32_t *ids, uint32_t count, uint32
                 (int16_t)(c->sums[(size_t)i * s->row_elements + e] / (int32_t)c->counts[i]);
 }
 
-/* Finds `used` centres by k-means. It starts with words spread evenly over the set, and makes
+/* Finds `used` centers by k-means. It starts with words spread evenly over the set, and makes
  * ROUNDS rounds over a sample. */
 static void find_centres(centres *c, const uint32_t *ids, uint32_t count, uint32_t used) {
     const size_t elements = c->space->row_elements;
@@ -161,7 +161,7 @@ static void split_label(void *context, uint64_t label, unsigned thread) {
         split(w, &w->centres[thread], first, w->ends[label]);
 }
 
-/* Joins neighbouring clusters while they have at most `most` words together. Neighbours are mostly
+/* Joins neighboring clusters while they have at most `most` words together. Neighbors are mostly
  * from the same split. Sets count and starts. */
 static void join_small(cluster_work *w) {
     clusters *c = w->clusters;

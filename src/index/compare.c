@@ -158,7 +158,7 @@ static bool is_first(const comparer *c, uint32_t row, uint32_t column) {
     return c->rows.block != c->columns.block || row <= column;
 }
 
-/* Sets `found` to the pairs of neighbouring rows in which a row has a hit, each by its first row.
+/* Sets `found` to the pairs of neighboring rows in which a row has a hit, each by its first row.
  * Returns their number. The loop has no branch, because the processor would often mispredict it. */
 static uint32_t rows_hit(const uint32_t *hits, uint32_t count, uint32_t *found) {
     uint32_t used = 0;

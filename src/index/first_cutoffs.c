@@ -116,7 +116,7 @@ static uint32_t order_clusters(cutoff_finder *g, uint32_t cluster, uint32_t want
     for (uint32_t i = 0; i < c->count; i++)
         g->keys[i] =
             rough_key(i, square_of(g, c->centres + i * elements, c->centres + cluster * elements));
-    g->keys[cluster] = cluster; /* itself, at distance 0; a lower cluster with the same centre is
+    g->keys[cluster] = cluster; /* itself, at distance 0; a lower cluster with the same center is
                                  * before it */
     const uint64_t asked = NEAR + 4 * (uint64_t)wanted / c->most;
     const uint32_t near = asked < c->count ? (uint32_t)asked : c->count;

@@ -11,7 +11,7 @@
  * number of words, and k is 1 to that number.
  *   index   its lists are used where they are long enough. NULL: the lists are not trusted, and
  *           every search looks at all words
- *   found   receives k neighbours for each word, one word after the other
+ *   found   receives k neighbors for each word, one word after the other
  * Fails with TEM_ERR_MEMORY, TEM_ERR_DAMAGED (a list of the index) or TEM_ERR_CANCELLED; then
  * `found` is unspecified. */
 tem_status search_nearest(const space *s, const neighbour_index *index, const uint32_t *words,

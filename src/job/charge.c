@@ -43,7 +43,7 @@ tem_status charge_settle(spending *s, const tem_document *documents, size_t coun
     return status == TEM_OK ? spending_settle(s, error) : status;
 }
 
-/* Refuses the policies that privatising a text would refuse. */
+/* Refuses the policies that privatizing a text would refuse. */
 static tem_status check_policies(const tem_mechanism *mechanism, const tem_job *job,
                                  tem_error *error) {
     replacer r;

@@ -52,7 +52,7 @@ const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_j
     return why != NULL ? why : mechanism_why_unbounded(mechanism);
 }
 
-/* Refuses a model that the ledger could not recognise. epsilon is per unit of the distance of one
+/* Refuses a model that the ledger could not recognize. epsilon is per unit of the distance of one
  * model, so only charges with the same model can be added up. */
 static tem_status check_model(const tem_mechanism *mechanism, tem_error *error) {
     tem_model_info info;

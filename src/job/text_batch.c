@@ -1,4 +1,4 @@
-/* text_batch.c - privatises a batch of texts in memory. */
+/* text_batch.c - privatizes a batch of texts in memory. */
 #include "job/text_batch.h"
 
 #include "core/memory.h"

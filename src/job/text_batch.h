@@ -1,4 +1,4 @@
-/* text_batch.h - privatises a batch of texts in memory.
+/* text_batch.h - privatizes a batch of texts in memory.
  *
  * tem cuts the texts into groups; each thread replaces one group after another. tem hands out
  * nothing before all texts are drawn and, with a ledger, the charge for all of them is on the

@@ -1,4 +1,4 @@
-/* deconvolve.c - expectation maximisation for the shares of input words.
+/* deconvolve.c - expectation maximization for the shares of input words.
  *
  * A group has released words with the shares c. Let q be a guess at the shares of its input words.
  * The word behind a released y is w with probability q(w) P(y | w) / pred(y), pred = transpose(P)
@@ -88,7 +88,7 @@ static void apply_factors(deconvolution *s) {
     }
 }
 
-/* One step of expectation maximisation. `predicted` holds pred of q. */
+/* One step of expectation maximization. `predicted` holds pred of q. */
 static tem_status step(deconvolution *s, const tem_run *run, tem_error *error) {
     for (size_t k = 0; k < output_numbers(s); k++)
         s->predicted[k] = s->counts.shares[k] > 0 ? s->counts.shares[k] / s->predicted[k] : 0;

@@ -18,7 +18,7 @@
  * The paper chains words: the next word of a list is the nearest one that is not in it yet, from a
  * start word, with lists of several embedding models. An exact chain compares all pairs of words.
  * Here the index of the model gives the order, in milliseconds: the next word is the nearest one of
- * the neighbours of the last word that is not in the list yet; if there is none, a neighbour of the
+ * the neighbors of the last word that is not in the list yet; if there is none, a neighbor of the
  * word before it, and so on; if no word has one left, the word with the lowest id. The lists start
  * with words that are equally far apart in the vocabulary. So lists are public, and depend on the
  * model alone. A word that must not be an output has the place of the next output in the chain, or
@@ -49,8 +49,8 @@ typedef struct chain {
     const neighbour_index *index;
     uint32_t count, length;
     uint32_t *order; /* the words of the chain */
-    uint32_t *stack; /* those whose neighbours may not all be in the chain, the last one on top */
-    uint32_t *seen;  /* how many neighbours of each word are known to be in the chain */
+    uint32_t *stack; /* those whose neighbors may not all be in the chain, the last one on top */
+    uint32_t *seen;  /* how many neighbors of each word are known to be in the chain */
     unsigned char *has;
 } chain;
 

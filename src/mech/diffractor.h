@@ -17,7 +17,7 @@ typedef struct diffractor {
 } diffractor;
 
 /* Makes the lists. outputs: 0 for every word that must not be drawn; NULL: all may be drawn. Fails
- * with TEM_ERR_MEMORY, or TEM_ERR_DAMAGED if a list of neighbours is. Free with diffractor_free,
+ * with TEM_ERR_MEMORY, or TEM_ERR_DAMAGED if a list of neighbors is. Free with diffractor_free,
  * also after a failure. */
 tem_status diffractor_init_lists(diffractor *d, const neighbour_index *index, uint32_t count,
                                  const uint32_t *outputs, uint32_t lists, tem_error *error);

@@ -25,7 +25,7 @@
  * Departures from the paper.
  *  - The paper draws by Metropolis and Hastings, which only approaches the law. tem draws from the
  *    law itself, as far as floating point goes.
- *  - The paper's normaliser, (1 + epsilon) / (2 F(1, epsilon; 2 + epsilon; -1)), is that of one
+ *  - The paper's normalizer, (1 + epsilon) / (2 F(1, epsilon; 2 + epsilon; -1)), is that of one
  *    dimension against the length dx of the ball's coordinates. That measure is not invariant: C
  *    would depend on x, and the proof would give only 2 epsilon. tem uses the invariant measure.
  *  - The nearest word is exact.

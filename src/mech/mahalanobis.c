@@ -151,7 +151,7 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
 
 static const tem_parameter parameters[] = {
     {.name = "epsilon",
-     .meaning = "the loss per unit of the regularised Mahalanobis distance; the least depends on "
+     .meaning = "the loss per unit of the regularized Mahalanobis distance; the least depends on "
                 "the vectors",
      .most = INFINITY},
     {.name = "lambda",
@@ -167,7 +167,7 @@ const mechanism_ops mechanism_mahalanobis = {
                    .guarantee = TEM_GUARANTEE_OTHER,
                    .claim =
                        "P(y | w) <= exp(epsilon D(w,w')) P(y | w') for ideal real numbers and "
-                       "words of the model, where D is the regularised Mahalanobis distance, "
+                       "words of the model, where D is the regularized Mahalanobis distance, "
                        "which is at most d / sqrt(1 - lambda); floating point and unknown words "
                        "are outside the claim",
                    .caveat = "the proof is for another distance than the model's and for real "

@@ -123,7 +123,7 @@ static wide score_of(const point_batch *b, size_t at, uint32_t id) {
 
 /* ---------------------------------------------------------- the points -- */
 
-/* Value i of a point, minus the centre. */
+/* Value i of a point, minus the center. */
 static double centred_value(const point_batch *b, size_t at, uint32_t i) {
     return (double)(b->points[at * b->of->space->dimension + i] - b->of->codes.centre[i]);
 }

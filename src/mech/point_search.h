@@ -1,6 +1,6 @@
 /* point_search.h - finds the nearest word of arbitrary points, exactly.
  *
- * Let z be a point and w a word's vector, both minus the centre of the codes (codes.h). The nearest
+ * Let z be a point and w a word's vector, both minus the center of the codes (codes.h). The nearest
  * word has the largest g(w) = z w - |w|^2 / 2. Let w = step c + r, where c is the code of the word,
  * and z = scale k + q, where k is a code of the point. Then
  *
@@ -19,7 +19,7 @@
 enum { POINT_SEARCH_BITS = 50 };
 
 typedef struct searched_word {
-    uint64_t square;    /* of the row's length, without the centre subtracted */
+    uint64_t square;    /* of the row's length, without the center subtracted */
     double half_square; /* |w|^2 / 2 */
     float code_length;  /* step |c|, rounded up */
     float residual;     /* |r|, rounded up */

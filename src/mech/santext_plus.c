@@ -8,7 +8,7 @@
  * A sensitive word is drawn from L. Any other word stays itself with probability 1 - p, and with
  * probability p it is drawn from L.
  *
- * Theorem (theirs, "utility-optimised metric local differential privacy"). For y in V_S,
+ * Theorem (theirs, "utility-optimized metric local differential privacy"). For y in V_S,
  * P(y | w) <= exp(epsilon d(w,w')) / p P(y | w'), and without the factor 1/p if w is not sensitive
  * or w' is. Proof: L is the exponential mechanism, so L(y | w) <= exp(epsilon d) L(y | w').
  * P(y | w) is L for a sensitive word and p L for the others. For y outside V_S there is no bound:

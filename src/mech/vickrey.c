@@ -19,7 +19,7 @@
  * with another vector: whoever sees w knows that the input was not w. No epsilon bounds that.
  *
  * The paper's text was not at hand. The formula is that of pypantera, which cites it, with the
- * words in order. The paper speaks of the first and the second nearest neighbour of the noised
+ * words in order. The paper speaks of the first and the second nearest neighbor of the noised
  * input, as `vickrey` does; that it excludes the input could not be confirmed.
  *
  * Public code: Kekkodf/pypantera (pypantera/src/EmbeddingPerturbationMechanism/vickrey.py) does not

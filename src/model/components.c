@@ -90,7 +90,7 @@ static tem_status find_mean(component_job *job, const tem_run *run, double *mean
     return status;
 }
 
-/* Adds the products of TOGETHER centred vectors to the upper half of `sums`. */
+/* Adds the products of TOGETHER centered vectors to the upper half of `sums`. */
 static void add_products(double (*rows)[TEM_DIMENSION_MAX], uint32_t columns, double *sums) {
     const double *restrict a = rows[0], *restrict b = rows[1], *restrict c = rows[2],
                            *restrict d = rows[3], *restrict e = rows[4], *restrict f = rows[5],

@@ -129,7 +129,7 @@ tem_status model_hash(const tem_model *model, const tem_run *run,
  * content only after model_check has compared the content with that table. */
 void model_space_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);
 
-/* Fails with TEM_ERR_RANGE if the model's deviation is above `percent` per cent of the median
+/* Fails with TEM_ERR_RANGE if the model's deviation is above `percent` percent of the median
  * distance to the nearest word; the message ends with the remedy, and then `more`. Also fails with
  * TEM_ERR_MEMORY. */
 tem_status grid_check(const tem_model *m, const nearest_distance *nearest, uint32_t percent,

@@ -9,7 +9,7 @@ static tem_status verify_space(const tem_model *m, tem_error *error) {
         tem_status status = space_check_rows(s, error);
         return status == TEM_OK ? space_check_range(s, error) : status;
     }
-    /* model_build_function never stores UINT32_MAX. The search for neighbours reads it
+    /* model_build_function never stores UINT32_MAX. The search for neighbors reads it
      * as "nothing found", so its lists would not be full. */
     for (uint64_t i = 0; i < space_pair_count(s->count); i++)
         if (s->matrix[i] == UINT32_MAX)

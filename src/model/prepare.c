@@ -112,7 +112,7 @@ static void measure_given(void *context, uint64_t item, unsigned thread) {
     }
 }
 
-/* Centres the vector of a word, scaled to length 1, and projects it on the components kept. */
+/* Centers the vector of a word, scaled to length 1, and projects it on the components kept. */
 static void project(const preparation *p, uint32_t id, double *restrict out) {
     const uint32_t kept = p->dimensions, count = p->given->dimension;
     double row[TEM_DIMENSION_MAX];

@@ -1,4 +1,4 @@
-/* vectors.c - recognises the format of an embedding file and makes a tem_vectors.
+/* vectors.c - recognizes the format of an embedding file and makes a tem_vectors.
  *
  * The content decides the format, not the name. "TEMGRID1" starts tem's own format.
  * A first line of two unsigned integers is a word2vec header, unless the second line
@@ -116,7 +116,7 @@ static bool is_parquet(const vectors_source *source) {
            has_at(source, source->size - 4, "PAR1", 4);
 }
 
-/* Refuses files that users pass by mistake, recognised by their first bytes, and says what to do.
+/* Refuses files that users pass by mistake, recognized by their first bytes, and says what to do.
  * GloVe is distributed as zip archives; gensim's own files are pickles. */
 static tem_status refuse_others(const vectors_source *source, tem_error *error) {
 #define WITH_PYTHON "in Python, tem.Model.build(array, words) takes the array and its words"

@@ -1,6 +1,6 @@
 /* vectors.h - reads embedding files.
  *
- * vectors_from_bytes recognises the format by content and passes the bytes to one of
+ * vectors_from_bytes recognizes the format by content and passes the bytes to one of
  * the readers below. Each reader fills a `vectors_raw`, from which vectors_from_bytes
  * makes the vocabulary and the tem_vectors. */
 #ifndef MODEL_VECTORS_H
@@ -62,7 +62,7 @@ typedef struct vectors_source {
     const tem_run *run;
     size_t chunk_bytes;    /* bytes of text per task of a thread; 0: 1 MiB. The result
                             * does not depend on chunk_bytes */
-    vectors_header header; /* set by vectors_from_bytes, which recognises the format */
+    vectors_header header; /* set by vectors_from_bytes, which recognizes the format */
 } vectors_source;
 
 /* The readers. Each fills *raw, whose arrays the caller frees with

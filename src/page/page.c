@@ -98,7 +98,7 @@ static void fill(page_source *s, const tem_findings *findings, const tem_report_
                 page->counts != NULL ? page->counts : &no_counts);
     if (page->balance != NULL)
         report_fill_ledger(&s->run, job, page->balance);
-    /* PRIVACY: the same judgement as in the JSON report and in the ledger. */
+    /* PRIVACY: the same judgment as in the JSON report and in the ledger. */
     s->why_not_private = spending_why_not_private(findings->mechanism, job);
 }
 

@@ -89,7 +89,7 @@ static void put_membership(markup *m, const page_source *s) {
             LIT(" words. A limit is a bound for any attacker, also for one who knows already that "
                 "it is one of two words.</p>\n"));
     markup_put(m, "<p>A limit near 100&nbsp;% excludes nothing: treat it as "
-                  "possible that a known text is recognised. docs/EVALUATION.md has membership "
+                  "possible that a known text is recognized. docs/EVALUATION.md has membership "
                   "attacks that were measured, on public reviews.</p>\n");
 }
 

@@ -37,7 +37,7 @@ static void put_unchanged_words(markup *m, const page_source *s) {
     markup_put(m, ".");
 }
 
-/* The judgement in one sentence. The limits are those of the warnings of a run (tem.h). */
+/* The judgment in one sentence. The limits are those of the warnings of a run (tem.h). */
 static void put_verdict(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
     const double median = f->summary.self_median, exposed = f->of_vocabulary[LEVEL_95];

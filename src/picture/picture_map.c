@@ -1,4 +1,4 @@
-/* picture_map.c - the neighbourhood of a word: dots with labels.
+/* picture_map.c - the neighborhood of a word: dots with labels.
  *
  * Each label takes the first of eight places around its dot that overlaps no dot and no earlier
  * label. A word without such a place keeps its dot and has no label. */

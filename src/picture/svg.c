@@ -12,8 +12,8 @@ typedef struct role_look {
     const char *class_name, *colour, *dashes;
 } role_look;
 
-/* Each colour has a contrast of at least 3 to white and to #121212; the lines differ in their
- * dashes, too, for readers and printers without colours. */
+/* Each color has a contrast of at least 3 to white and to #121212; the lines differ in their
+ * dashes, too, for readers and printers without colors. */
 static const role_look looks[SVG_ROLES] = {
     [SVG_BAR] = {"tem-bar", "#3477b8", NULL},
     [SVG_MARK] = {"tem-mark", "#c2571a", NULL},

@@ -1,6 +1,6 @@
 /* svg.h - the elements of which pictures are made, and the width of text in them.
  *
- * Colours are attributes, so that a picture needs no stylesheet; classes let a page choose others
+ * Colors are attributes, so that a picture needs no stylesheet; classes let a page choose others
  * (tem_picture_style). Coordinates are pixels of the picture, y downwards. */
 #ifndef PICTURE_SVG_H
 #define PICTURE_SVG_H
@@ -14,7 +14,7 @@ enum { SVG_TEXT = 13, SVG_SMALL_TEXT = 12, SVG_ROW = 20 };
 
 typedef enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END } svg_anchor;
 
-/* What a shape is for: decides colour and class. Lines 1 to 4 follow each other. */
+/* What a shape is for: decides color and class. Lines 1 to 4 follow each other. */
 typedef enum svg_role {
     SVG_BAR,
     SVG_MARK,

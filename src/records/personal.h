@@ -14,7 +14,7 @@ typedef enum personal_form {
     PERSONAL_SECURITY, /* a social security number of the USA */
     PERSONAL_CARD,
     PERSONAL_PHONE,
-    PERSONAL_PERSON,   /* the name of a person: two capitalised words, such as "Ann Lee" */
+    PERSONAL_PERSON,   /* the name of a person: two capitalized words, such as "Ann Lee" */
     PERSONAL_SENTENCE, /* five words or more */
     PERSONAL_FORMS
 } personal_form;

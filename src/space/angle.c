@@ -4,7 +4,7 @@
  * CORDIC (Volder 1959) rotates the point to the x axis by angles whose tangents are
  * powers of two, and adds up these angles. It needs only shifts and additions.
  * libm's acos or atan2 would be faster, but two machines may disagree in the last bit.
- * One machine would then refuse a neighbour list that the other has sorted.
+ * One machine would then refuse a neighbor list that the other has sorted.
  *
  * Error, in radians. The point is scaled so that its radius is 2^56 to 2^57. The
  * square root and the two scalings are off by less than 2 units: 2^-55. Each of the

@@ -24,7 +24,7 @@ static uint32_t sample_stride(const space *s) {
     return s->count / SAMPLE_ROWS + 1;
 }
 
-/* Sets the centre to the mean of the sample. Codes are shortest around the mean, and a centre costs
+/* Sets the center to the mean of the sample. Codes are shortest around the mean, and a center costs
  * nothing. */
 static tem_status find_centre(codes *c, tem_error *error) {
     const space *s = c->space;

@@ -1,13 +1,13 @@
 /* codes.h - the vectors of a euclidean space in 8 bits per element. They show for most pairs
  * of words that the pair is far apart, without computing its distance.
  *
- * The code of a row x is, element by element, (x - centre) / step, clamped to -128 .. 127 and
- * rounded to an integer. Let p(x) be x - centre with every element clamped to -128 step ..
+ * The code of a row x is, element by element, (x - center) / step, clamped to -128 .. 127 and
+ * rounded to an integer. Let p(x) be x - center with every element clamped to -128 step ..
  * 127 step, c(x) the code, and e(x) = |p(x) - step c(x)| its error. Then for all rows
  *
  *     step |c(x) - c(y)|  <=  |x - y| + e(x) + e(y)                                (*)
  *
- * Proof. p(x) is the point of a box nearest to x - centre. Such a projection moves no two
+ * Proof. p(x) is the point of a box nearest to x - center. Such a projection moves no two
  * points apart: |p(x) - p(y)| <= |x - y|. By the triangle inequality
  * step |c(x) - c(y)| <= |p(x) - p(y)| + e(x) + e(y). QED
  *
@@ -38,7 +38,7 @@ typedef struct codes {
     uint16_t *errors; /* e(x) in steps of 2^-CODES_FRACTION_BITS of a code's unit, rounded up */
 } codes;
 
-/* Allocates `slots` empty slots, a multiple of TILE_COLUMNS, and chooses the centre and step for
+/* Allocates `slots` empty slots, a multiple of TILE_COLUMNS, and chooses the center and step for
  * the space. Fails with TEM_ERR_MEMORY only. The caller frees it with codes_free. */
 tem_status codes_init(codes *c, const space *s, size_t slots, tem_error *error);
 void codes_free(codes *c);
@@ -46,7 +46,7 @@ void codes_free(codes *c);
 /* Puts the word `id` into a slot. */
 void codes_put(codes *c, size_t slot, uint32_t id);
 
-/* The squares of |x - centre| (whole), of step |c(x)| (code), and of |x - centre - step c(x)|
+/* The squares of |x - center| (whole), of step |c(x)| (code), and of |x - center - step c(x)|
  * (residual). */
 typedef struct code_split {
     uint64_t whole, code, residual;

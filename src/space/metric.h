@@ -67,7 +67,7 @@ tem_dist metric_distance_of_length(uint32_t step_log2, uint64_t units);
 tem_dist metric_raw_is_distance(const space *s, uint64_t raw);
 uint64_t metric_distance_is_raw(const space *s, tem_dist d);
 
-/* A row of zeros, to measure the length of a row and to recognise a zero vector. */
+/* A row of zeros, to measure the length of a row and to recognize a zero vector. */
 extern const int16_t metric_zero_row[TEM_DIMENSION_MAX];
 
 #endif

@@ -172,7 +172,7 @@ static tem_dist largest_of_matrix(const space *s) {
     return largest;
 }
 
-/* The distance of the word farthest from a centre; or a distance of at least `enough`, if there is
+/* The distance of the word farthest from a center; or a distance of at least `enough`, if there is
  * one. */
 static tem_dist farthest_from(const space *s, uint32_t centre, tem_dist enough) {
     enum { CHUNK = 256 };
@@ -190,7 +190,7 @@ static tem_dist farthest_from(const space *s, uint32_t centre, tem_dist enough) 
  * from the word farthest from it. A user's matrix may violate the triangle inequality, so there the
  * reach is the largest entry. */
 tem_dist space_reach(const space *s) {
-    enum { CENTRES = 64 }; /* words that are tried as the centre of the vocabulary */
+    enum { CENTRES = 64 }; /* words that are tried as the center of the vocabulary */
     if (!s->metric->has_vectors)
         return largest_of_matrix(s);
     tem_dist least = UINT32_MAX;

@@ -87,7 +87,7 @@ static void make_plain(text_pieces *p, size_t from) {
     p->text.size = out;
 }
 
-/* Appends the case-folded text in NFC; libunistring's folding normalises before and after by
+/* Appends the case-folded text in NFC; libunistring's folding normalizes before and after by
  * itself. Erases the memory that libunistring allocates for the result. */
 static bool fold_unicode(text_pieces *p, const char *text, size_t bytes) {
     size_t folded_bytes = 0;

@@ -10,7 +10,7 @@
  *     has no apostrophe. Else it becomes the pieces of the Penn Treebank ("do" "n't", "it" "'s") if
  *     the vocabulary has all of them. Else it becomes its runs of letters and digits ("don" "t").
  *
- * The vocabulary decides, since embeddings were tokenised in different ways. A word that the
+ * The vocabulary decides, since embeddings were tokenized in different ways. A word that the
  * vocabulary does not have is a piece all the same, with the id TEM_NO_WORD.
  *
  * tem folds and cuts a text one window at a time, as a rule 32 KiB. So even a huge text takes only

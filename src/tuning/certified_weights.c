@@ -259,7 +259,7 @@ static tem_status find_all(finding *f, float *a, tem_error *error) {
     if (status == TEM_OK)
         status = try_balance(f, a, &s, error);
     if (status != TEM_OK || s > 0)
-        return status; /* another optimiser found no better weights: docs/TUNING.md */
+        return status; /* another optimizer found no better weights: docs/TUNING.md */
     status = try_flattening(f, s_equal, a, &s, error);
     return status == TEM_OK && f->request->kind == TEM_WEIGHTS_TUNED && !f->watch.enough
                ? try_tuning(f, s_equal, a, s, error)

@@ -43,7 +43,7 @@ static tem_status describe(const epsilon_search *c, const tem_mechanism *mechani
                                 &point->summary, error);
 }
 
-/* Finds the realised loss of a mechanism, rounded up. *epsilon is untouched on failure. */
+/* Finds the realized loss of a mechanism, rounded up. *epsilon is untouched on failure. */
 static tem_status find_realised(const epsilon_search *c, const tem_mechanism *mechanism,
                                 double *epsilon, tem_error *error) {
     tem_audit audit;
@@ -284,7 +284,7 @@ static tem_status evaluate_certificate(const epsilon_search *c, double epsilon, 
     return status;
 }
 
-/* The first epsilon is the realised loss at the s that was found. The certificate for this epsilon
+/* The first epsilon is the realized loss at the s that was found. The certificate for this epsilon
  * may have a larger s, since the loss need not grow with s. The effects of the certificate count,
  * so epsilon is lowered until a certificate keeps the target. */
 static tem_status find_calibrated_answer(const epsilon_search *c, tem_point *answer,

@@ -1,8 +1,8 @@
 /* tuning.h - the search for output weights and an exponent that give the most utility an epsilon
  * allows.
  *
- * The realised loss is s plus the largest slope of ln Z over all pairs (slopes.h). Weights change
- * Z. Where ln Z is flat, s can use all of epsilon. The search minimises, over ln a and s, the
+ * The realized loss is s plus the largest slope of ln Z over all pairs (slopes.h). Weights change
+ * Z. Where ln Z is flat, s can use all of epsilon. The search minimizes, over ln a and s, the
  * expected distance
  *
  *     F = sum over w of f_w E[m(w, Y) | w],    f the prior,

@@ -18,7 +18,7 @@ typedef struct thread_work {
     const tem_mechanism *mechanism;
     uint32_t words;
     uint64_t draws;
-    uint64_t sum; /* keeps the draws from being optimised away */
+    uint64_t sum; /* keeps the draws from being optimized away */
     tem_status status;
     pthread_t thread;
 } thread_work;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Q(a, x) = 1 - P(a, x), the regularised upper incomplete gamma function: the series of P for x < a
+/* Q(a, x) = 1 - P(a, x), the regularized upper incomplete gamma function: the series of P for x < a
  * + 1, else the continued fraction of Q (Lentz). */
 static inline double gamma_upper(double a, double x) {
     if (x <= 0)

@@ -3,7 +3,7 @@
  *
  * The oracle is MPFR with 200 bits, by brute force over all words and all pairs of words. The
  * bounds must never be on the wrong side of it, and must be near it. The test uses random
- * vocabularies, and some whose realised loss has a closed form. It evaluates the inequality that a
+ * vocabularies, and some whose realized loss has a closed form. It evaluates the inequality that a
  * calibrated exponent promises for all triples of words, and shows that a larger exponent breaks
  * it. */
 #include "audit/realised.h"
@@ -541,7 +541,7 @@ static void test_by_distance(void **state) {
     forget(&k);
 }
 
-/* -------------------------------------------------------------- realised -- */
+/* -------------------------------------------------------------- realized -- */
 
 static void check_realised(known *k, exponent e, double near) {
     realised_loss found = {0};
@@ -584,7 +584,7 @@ static void test_realised_weights(void **state) {
     forget(&k);
 }
 
-/* Vocabularies whose realised loss has a closed form.
+/* Vocabularies whose realized loss has a closed form.
  *   two words: Z is the same for both, so s.
  *   two equal words and one at D:  s + ln((2 + q) / (1 + 2q)) / D,  q = exp(-s D).
  *   a hub with k leaves at 1, leaves 2 apart:  s + ln((1 + kq) / (1 + q + (k-1) q^2)). */

@@ -1,4 +1,4 @@
-/* test_deconvolve.c - the shares of input words from released words: expectation maximisation.
+/* test_deconvolve.c - the shares of input words from released words: expectation maximization.
  *
  * The oracle computes each step as defined, with the matrix that the law gives. */
 #include <setjmp.h>
@@ -247,7 +247,7 @@ static void test_held_out_words_stop_it(void **state) {
     check_held_out(counts, counts, 5);            /* still rises at the end */
     memset(held_out, 0, WORDS * GROUPS * sizeof *held_out);
     for (uint32_t i = 0; i < GROUPS; i++)
-        held_out[0 * GROUPS + i] = 1; /* the prior's favourite: no step is better than none */
+        held_out[0 * GROUPS + i] = 1; /* the prior's favorite: no step is better than none */
     memset(counts, 0, WORDS * GROUPS * sizeof *counts);
     for (uint32_t i = 0; i < GROUPS; i++)
         counts[(WORDS - 1) * GROUPS + i] = 1;

@@ -71,7 +71,7 @@ static double chi_square_quantile(unsigned freedom, double alarm) {
     return high;
 }
 
-/* I_x(a, b), the regularised incomplete beta function, by its continued fraction, for x
+/* I_x(a, b), the regularized incomplete beta function, by its continued fraction, for x
  * below (a + 1) / (a + b + 2). */
 static double beta_fraction(double a, double b, double x) {
     double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), value = d;
@@ -925,7 +925,7 @@ static void test_madlib_noise(void **state) {
         check_noise(dimensions[i]);
 }
 
-/* Words at -4096, 2049 and 8192 steps of 2^-12. Neighbours have an odd sum, so the border between
+/* Words at -4096, 2049 and 8192 steps of 2^-12. Neighbors have an odd sum, so the border between
  * their cells is midway between two grid points. Rounding the noisy point to the grid therefore
  * never moves it to another cell, and the probabilities are those of the line. */
 static const double line_words[3] = {-1, 2049.0 / 4096, 2};

@@ -207,7 +207,7 @@ static void no_signal_is_not_found(void **state) {
     assert_true(fabs(row.accuracy - 0.5) < 0.1);
 }
 
-/* Random labels, which a classifier can only memorise: it learns each review by heart. */
+/* Random labels, which a classifier can only memorize: it learns each review by heart. */
 static void an_over_fitted_classifier_gives_its_members_away(void **state) {
     (void)state;
     char data[PATH];

@@ -186,8 +186,8 @@ static tem_status find_certificate(flow *f) {
     return tem_certificate_find(target, f->built, &wanted, &f->loaded, error_of(f));
 }
 
-/* The corners of a cube, half of them moved inwards, and its centre. No weights make Z constant,
- * because the balancing weight of the centre would be negative. So there is something to tune. */
+/* The corners of a cube, half of them moved inwards, and its center. No weights make Z constant,
+ * because the balancing weight of the center would be negative. So there is something to tune. */
 enum { CUBE = 17, CUBE_DIMENSION = 4 };
 
 static tem_status create_cube(flow *f) {

@@ -308,7 +308,7 @@ static void test_values(void **state) {
     expect_values((const char *[]){NULL}, NULL);
 }
 
-/* Two capitalised words in most rows, whatever the name of the field is. */
+/* Two capitalized words in most rows, whatever the name of the field is. */
 static void test_people(void **state) {
     (void)state;
     expect_values((const char *[]){"Ann Lee", "Jean-Luc O'Neil", "\xc3\x89lodie Dubois", NULL},

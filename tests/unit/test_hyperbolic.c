@@ -720,7 +720,7 @@ typedef struct table {
 
 typedef double density_fn(double x, double a, double b);
 
-/* Integrates a density by Simpson's rule; it need not be normalised. */
+/* Integrates a density by Simpson's rule; it need not be normalized. */
 static table table_make(density_fn *density, double a, double b, double least, double most) {
     table t = {.least = least, .cells = 200000};
     t.width = (most - least) / t.cells;

@@ -1,4 +1,4 @@
-/* test_index.c - the index of nearest neighbours against brute force.
+/* test_index.c - the index of nearest neighbors against brute force.
  *
  * The index is exact, so it must equal the sorted list of all (distance, id), bit by bit: for every
  * metric, kernel and number of threads, where ties decide, and where blocks and tiles end. Then

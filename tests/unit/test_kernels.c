@@ -427,7 +427,7 @@ static void test_tile_dots(void **state) {
         }
 }
 
-/* Squares, their neighbours, and random numbers, for every shift; the oracle searches in
+/* Squares, their neighbors, and random numbers, for every shift; the oracle searches in
  * integers. */
 static void test_roots(void **state) {
     const kernels *set = set_of(state);

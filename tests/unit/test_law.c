@@ -751,7 +751,7 @@ static void test_planted_step_of_s(void **state) {
 }
 
 /* Points half a step apart. Rounded up, their distances are a metric. Rounded down they are not,
- * and neighbours at distance 0 have different laws. */
+ * and neighbors at distance 0 have different laws. */
 static void test_planted_floor(void **state) {
     (void)state;
     points p = points_make(17, 1, 100);

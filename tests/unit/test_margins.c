@@ -1,4 +1,4 @@
-/* test_margins.c - the margins of the realised loss, each tested where it decides; and the rounding
+/* test_margins.c - the margins of the realized loss, each tested where it decides; and the rounding
  * of the distance of bags.
  *
  * A bound that is a proof must hold for every rounding that the machine may make, not only for
@@ -301,7 +301,7 @@ static void test_middles(void **state) {
     words_free(&w);
 }
 
-/* ------------------------------------------------------- the realised loss -- */
+/* ------------------------------------------------------- the realized loss -- */
 
 /* A number below 1 with 53 random bits, at one of `range` scales. */
 static double random_double(unsigned range) {

@@ -815,7 +815,7 @@ static const diffractor *lists_of(const tem_mechanism *m) {
     return m->state;
 }
 
-/* The next word of a chain: the first neighbour that is not in it, of the latest word that has
+/* The next word of a chain: the first neighbor that is not in it, of the latest word that has
  * one. */
 static uint32_t next_of(const tem_model *model, const uint32_t *chain, uint32_t length) {
     bool has[WORDS] = {false};

@@ -393,7 +393,7 @@ static double shrunk_distance(uint32_t a, uint32_t b) {
     return plane_distance(a, b) / sqrt(1 - 0.9);
 }
 
-/* The law, the inequality in the regularised distance and in the model's distance by the constant
+/* The law, the inequality in the regularized distance and in the model's distance by the constant
  * 1 / sqrt(1 - lambda), and that epsilon alone does not bound it: the guarantee is "other". */
 static void test_mahalanobis_law(void **state) {
     (void)state;

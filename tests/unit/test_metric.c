@@ -110,7 +110,7 @@ static void test_roots_small(void **state) {
         check_root(v);
 }
 
-/* r * r and its neighbours, where a root that is off by one shows. */
+/* r * r and its neighbors, where a root that is off by one shows. */
 static void check_square(uint64_t r) {
     const uint128 square = (uint128)r * r;
     assert_true(root_floor(square) == r && root_ceil(square) == r);

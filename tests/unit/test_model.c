@@ -945,7 +945,7 @@ static void test_hostile_content(void **state) {
     }
 }
 
-/* The search for neighbours reads an infinite distance as "nothing found". So the file must be
+/* The search for neighbors reads an infinite distance as "nothing found". So the file must be
  * refused before the search; after it, the verdict would depend on the content of memory. */
 static void test_infinite_matrix(void **state) {
     (void)state;
@@ -1295,7 +1295,7 @@ static void test_disk_full(void **state) {
     free(right.data);
 }
 
-/* ---- cancelling ---- */
+/* ---- canceling ---- */
 
 typedef struct stopper {
     int calls, stop_at;

@@ -648,7 +648,7 @@ static void test_unnoted_verification(void **state) {
 
 /* ---- a matrix that is not a metric ---- */
 
-/* Neighbours on the ring are close to each other, all other words far apart. Z is the same
+/* Neighbors on the ring are close to each other, all other words far apart. Z is the same
  * everywhere, so the loss of a pair looks like s; but the outputs near one word are far from the
  * other. */
 static void forge_ring(void) {

@@ -569,7 +569,7 @@ static void test_folding(void **state) {
            "\u03bf\u03b4\u03bf\u03c3|\u03bf\u03b4\u03bf\u03c3");
     expect(VOCABULARY("k", "\u00e5"), "\u212a \u212b", "k|\u00e5");
     expect(VOCABULARY("\u02bcn"), "\u0149", "\u02bcn");
-    /* Folding may leave NFC, so the text is normalised again. */
+    /* Folding may leave NFC, so the text is normalized again. */
     expect(VOCABULARY("\u0390"), "\u0390", "\u0390");
 }
 

@@ -57,7 +57,7 @@ static void random_point(double *x, uint32_t dimensions, double length) {
         x[i] *= length / sqrt(square);
 }
 
-/* Lengths from the centre to the border, all different. */
+/* Lengths from the center to the border, all different. */
 static double random_length(void) {
     static const double lengths[] = {0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999};
     const double length = lengths[random_below(sizeof lengths / sizeof *lengths)];
@@ -625,7 +625,7 @@ static void note_loss(void *context, uint32_t epoch, double loss) {
     losses[epoch - 1] = loss;
 }
 
-/* 364 words in 5 dimensions. The loss falls, the root is nearest to the centre, and the points keep
+/* 364 words in 5 dimensions. The loss falls, the root is nearest to the center, and the points keep
  * the hierarchy. The shipped code gets a mean rank of 1.02 and a MAP of 0.994. */
 static void test_training(void **state) {
     (void)state;

@@ -689,7 +689,7 @@ static void survey_shares(survey *v) {
 
 /* ------------------------------------------------- the sum of a survey -- */
 
-/* One round releases y with a probability from released[y] to released[y] + open; normalised, these
+/* One round releases y with a probability from released[y] to released[y] + open; normalized, these
  * are the law of the released words. */
 typedef struct bracket {
     uint32_t count;

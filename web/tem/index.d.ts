@@ -82,7 +82,7 @@ export interface Tem {
   map(id: number, k: number): (Neighbour & { x: number, y: number })[];
 
   /** A picture as SVG text, with a title and a description for screen readers; tem_picture.h says
-   *  what it shows. Text has the colour of its surroundings; a page chooses the other colours by
+   *  what it shows. Text has the color of its surroundings; a page chooses the other colors by
    *  the classes of the parts. width: in pixels, 360 unless given. */
   picture(kind: "law", data: PictureOfLaw): string;
   picture(kind: "curve", data: PictureOfCurve): string;

@@ -373,7 +373,7 @@ const checkSelection = (url) =>
         await page.click("#redraw");
         await finished(page);
         const { kinds, text } = await copySelection(page, selector);
-        assert.deepEqual(kinds, ["text/plain"], "no colours and no underlines");
+        assert.deepEqual(kinds, ["text/plain"], "no colors and no underlines");
         await isCharged(times);
         assert.equal(text, (await downloadText(page)).trimEnd());
       }

@@ -1,4 +1,4 @@
-/* map.c - a flat map of a word's neighbourhood, by orthogonal iteration on the covariance. */
+/* map.c - a flat map of a word's neighborhood, by orthogonal iteration on the covariance. */
 #include "map.h"
 
 #include "core/memory.h"
@@ -8,7 +8,7 @@
 
 enum { ROUNDS = 200, AXES = 2 };
 
-/* The words as points relative to the centre, and the mean of the points. */
+/* The words as points relative to the center, and the mean of the points. */
 typedef struct cloud {
     double *points; /* count * dimension */
     double *mean, *axes[AXES], *image;

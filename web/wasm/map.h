@@ -1,4 +1,4 @@
-/* map.h - a flat map of a word's neighbourhood. */
+/* map.h - a flat map of a word's neighborhood. */
 #ifndef WASM_MAP_H
 #define WASM_MAP_H
 

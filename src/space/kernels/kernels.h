@@ -6,7 +6,7 @@
  *
  * Every set returns the same bits: the arithmetic is exact, and in integers except
  * in roots_u32 (roots.inc). The scalar set is the reference; the build compiles it
- * without auto-vectorisation. A new instruction set is a new file kernels_NAME.c,
+ * without auto-vectorization. A new instruction set is a new file kernels_NAME.c,
  * compiled with its own flags, and one line in kernels.c.
  *
  * A damaged file may hold values beyond KERNEL_VALUE_MAX. Then the results are

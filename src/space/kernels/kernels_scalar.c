@@ -1,8 +1,8 @@
 /* kernels_scalar.c - the reference: every other set must return the same bits.
  *
- * The build compiles it without auto-vectorisation, so that a test of another set
- * against this one never compares the vectoriser with itself. Sums are unsigned or 64
- * bits wide, so values from a damaged file give wrong numbers, not undefined behaviour. */
+ * The build compiles it without auto-vectorization, so that a test of another set
+ * against this one never compares the vectorizer with itself. Sums are unsigned or 64
+ * bits wide, so values from a damaged file give wrong numbers, not undefined behavior. */
 #include "space/kernels/kernels.h"
 
 #include <math.h>

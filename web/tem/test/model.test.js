@@ -109,7 +109,7 @@ test("another model is refused", async () => {
   await assert.rejects(load({ wasm: bytes.subarray(0, 100) }), { status: "unsupported" });
 });
 
-test("neighbours and the map", () => {
+test("neighbors and the map", () => {
   const id = tem.find("movie"), near = tem.neighbours(id, 300), map = tem.map(id, 30);
   assert.deepEqual(near[0], { id, word: "movie", distance: 0 });
   for (let i = 1; i < 300; i++) assert.ok(near[i].distance >= near[i - 1].distance);
