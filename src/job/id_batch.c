@@ -9,9 +9,16 @@
 #include <string.h>
 
 enum {
-    CHUNK_WORDS = 1024,   /* with a seed, each chunk has a random stream of its own */
+    CHUNK_WORDS = 1024,   /* a chunk ends with the first document that ends after so many */
     CHUNKS_PER_THREAD = 4 /* with fewer, a thread costs more than it saves */
 };
+
+/* Words that one thread draws for: whole documents or, where positions are independent, a part of a
+ * long one. With a seed, each chunk has a random stream of its own. */
+typedef struct id_chunk {
+    size_t first, end;             /* of the words of the batch */
+    size_t document, document_end; /* the document that has the first word, and where it ends */
+} id_chunk;
 
 typedef struct id_batch {
     const tem_job *job;
@@ -19,6 +26,8 @@ typedef struct id_batch {
     size_t word_count;
     tem_document *documents; /* for the charge: the counts and the person of each document */
     size_t document_count;
+    id_chunk *chunks;
+    size_t chunk_count;
     workers workers;
     tem_status status; /* of the first chunk that failed */
     tem_error error;
@@ -35,23 +44,51 @@ static void note_failure(id_batch *b, tem_status status, const tem_error *error)
     atomic_store_explicit(&b->workers.stop, true, memory_order_relaxed);
 }
 
-/* Draws for `count` words in place.
+/* Draws for the known words among `count` words, in place.
  * PRIVACY: every word is drawn for, except an unknown word under a policy that the user named; its
  * place then holds TEM_NO_WORD, which says nothing about the word but that it is unknown. */
-static tem_status draw_chunk(const id_batch *b, worker *w, uint32_t *words, size_t count,
+static tem_status draw_known(text_drawing *d, tem_rng *rng, uint32_t *words, size_t count,
                              tem_error *error) {
+    tem_status status = TEM_OK;
+    for (size_t i = 0; i < count && status == TEM_OK; i++) {
+        size_t known = 0;
+        while (i + known < count && words[i + known] != TEM_NO_WORD)
+            known++;
+        status = drawing_draw(d, rng, words + i, known, error);
+        i += known;
+        if (status == TEM_OK && i < count)
+            status = drawing_show(d, RELEASED_MASK, error);
+    }
+    return status;
+}
+
+/* Draws for the words of one document or, where positions are independent, for any words. */
+static tem_status draw_document(const id_batch *b, worker *w, uint32_t *words, size_t count,
+                                tem_error *error) {
     const tem_oov oov = b->job->text.oov;
-    uint32_t drawn[CHUNK_WORDS];
-    size_t known = 0;
-    if (oov == 0 || oov == TEM_OOV_UNIFORM)
-        return replacer_draw(&w->replacer, &w->rng, words, count, error);
-    for (size_t i = 0; i < count; i++)
-        if (words[i] != TEM_NO_WORD)
-            drawn[known++] = words[i];
-    const tem_status status = replacer_draw(&w->replacer, &w->rng, drawn, known, error);
-    for (size_t i = 0, next = 0; i < count && status == TEM_OK; i++)
-        if (words[i] != TEM_NO_WORD)
-            words[i] = drawn[next++];
+    text_drawing *d = &w->replacer.drawing;
+    d->run = &w->run;
+    tem_status status = drawing_begin(d, error);
+    if (status == TEM_OK && (oov == 0 || oov == TEM_OOV_UNIFORM))
+        status = drawing_draw(d, &w->rng, words, count, error);
+    else if (status == TEM_OK)
+        status = draw_known(d, &w->rng, words, count, error);
+    drawing_end(d);
+    return status;
+}
+
+static tem_status draw_chunk(const id_batch *b, worker *w, const id_chunk *c, tem_error *error) {
+    tem_status status = TEM_OK;
+    const bool all_at_once = !mechanism_depends_on_past(w->replacer.mechanism);
+    size_t document = c->document, end = c->document_end;
+    for (size_t at = c->first; at < c->end && status == TEM_OK;) {
+        const size_t part = all_at_once || end > c->end ? c->end : end;
+        if (part > at)
+            status = draw_document(b, w, b->words + at, part - at, error);
+        at = part;
+        if (at < c->end)
+            end += b->documents[++document].counts.words;
+    }
     return status;
 }
 
@@ -59,31 +96,60 @@ static tem_status draw_chunk(const id_batch *b, worker *w, uint32_t *words, size
 static void draw_one(void *context, uint64_t item, unsigned thread) {
     id_batch *b = context;
     worker *w = &b->workers.items[thread];
-    const size_t first = (size_t)item * CHUNK_WORDS, rest = b->word_count - first;
-    const size_t count = rest < CHUNK_WORDS ? rest : CHUNK_WORDS;
+    const id_chunk *c = &b->chunks[item];
     tem_error error;
     tem_status status = worker_begin(w, item, &error);
     if (status == TEM_OK)
-        status = draw_chunk(b, w, b->words + first, count, &error);
+        status = draw_chunk(b, w, c, &error);
     if (status != TEM_OK)
         note_failure(b, status, &error);
     else
-        atomic_fetch_add_explicit(&b->workers.done, count, memory_order_relaxed);
+        atomic_fetch_add_explicit(&b->workers.done, c->end - c->first, memory_order_relaxed);
 }
 
 /* ---- all chunks ---- */
 
+/* Cuts the documents into chunks, which end where a document ends; inside a document only if it is
+ * long and `may_cut`. Every chunk but the last has CHUNK_WORDS or more. */
+static tem_status make_chunks(id_batch *b, bool may_cut, tem_error *error) {
+    id_chunk c = {0};
+    size_t end = 0;
+    b->chunks = core_alloc(b->word_count / CHUNK_WORDS + 1, sizeof *b->chunks);
+    if (b->chunks == NULL)
+        return core_fail_memory(error);
+    for (size_t i = 0; i < b->document_count; i++) {
+        const size_t words = b->documents[i].counts.words;
+        end += words;
+        if (c.first == end - words)
+            c.document = i, c.document_end = end;
+        for (;;) {
+            const bool is_long = may_cut && words > CHUNK_WORDS && end - c.first > CHUNK_WORDS;
+            if (!is_long && end - c.first < CHUNK_WORDS && i + 1 < b->document_count)
+                break;
+            c.end = is_long ? c.first + CHUNK_WORDS : end;
+            if (c.end > c.first)
+                b->chunks[b->chunk_count++] = c;
+            c = (id_chunk){.first = c.end, .document = i, .document_end = end};
+            if (!is_long)
+                break;
+        }
+    }
+    return TEM_OK;
+}
+
 static tem_status draw_all(id_batch *b, const tem_mechanism *mechanism, const tem_run *run,
                            tem_error *error) {
-    const size_t chunks = b->word_count / CHUNK_WORDS + (b->word_count % CHUNK_WORDS > 0);
-    const size_t useful = chunks / CHUNKS_PER_THREAD + 1;
+    tem_status status = make_chunks(b, !mechanism_depends_on_past(mechanism), error);
+    if (status != TEM_OK)
+        return status;
+    const size_t useful = b->chunk_count / CHUNKS_PER_THREAD + 1;
     const unsigned asked = core_thread_count(run);
-    tem_status status = workers_init(&b->workers, mechanism, b->job,
-                                     useful < asked ? (unsigned)useful : asked, run, error);
+    status = workers_init(&b->workers, mechanism, b->job, useful < asked ? (unsigned)useful : asked,
+                          run, error);
     if (status == TEM_OK && !b->job->dry_run) {
         const tem_run watched = workers_watch(&b->workers);
         b->workers.total = b->word_count;
-        status = core_parallel(&watched, b->workers.stage, chunks, draw_one, b, error);
+        status = core_parallel(&watched, b->workers.stage, b->chunk_count, draw_one, b, error);
     }
     if (status == TEM_OK && b->status != TEM_OK) {
         status = b->status;
@@ -186,6 +252,7 @@ tem_status id_batch_run(const tem_mechanism *mechanism, const tem_job *job,
         memcpy(out, b.words, b.word_count * sizeof *out);
     if (b.words != NULL) /* after a failure they may be those of the text */
         explicit_bzero(b.words, b.word_count * sizeof *b.words);
+    core_free(b.chunks);
     core_free(b.documents);
     core_free(b.words);
     return status;

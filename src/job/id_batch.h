@@ -1,6 +1,7 @@
 /* id_batch.h - draws for words that the caller has cut and looked up: documents of ids.
  *
- * tem cuts the ids of all documents into chunks; each thread draws for one chunk after another. tem
+ * tem cuts the ids into chunks of whole documents, and long documents into several where positions
+ * are independent; each thread draws for one chunk after another. tem
  * hands out nothing before all words are drawn and, with a ledger, the charge for all of them is on
  * the disk. */
 #ifndef JOB_ID_BATCH_H

@@ -57,7 +57,8 @@ uint32_t replacer_find(const void *vocabulary, const char *word, size_t length) 
 /* Refuses policies that would show places of words although their order is not kept.
  * PRIVACY: the law of the release must depend on the words of the document alone. Then every word
  * is drawn for or all punctuation is left out, and lines do not divide the words. */
-static tem_status check_order(const tem_text_options *options, tem_error *error) {
+static tem_status check_order(const tem_mechanism *mechanism, const tem_text_options *options,
+                              tem_error *error) {
     if (policy_order_name(options->order) == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "no such order of words");
     if (options->order == TEM_ORDER_KEPT)
@@ -74,7 +75,8 @@ static tem_status check_order(const tem_text_options *options, tem_error *error)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a random order or counts cannot keep lines: they show which words stood "
                          "together");
-    return TEM_OK;
+    return mechanism_check_independent(
+        mechanism, "the words must come out in their order: leave out shuffling and counts", error);
 }
 
 static tem_status check_style(const tem_text_options *options, tem_error *error) {
@@ -107,9 +109,12 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
         r->options.punctuation > TEM_PUNCTUATION_WORD)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "no such policy for unknown words or punctuation");
-    tem_status status = check_order(&r->options, error);
+    tem_status status = check_order(mechanism, &r->options, error);
     if (status == TEM_OK)
         status = check_style(&r->options, error);
+    if (status != TEM_OK)
+        return status;
+    status = drawing_init(&r->drawing, mechanism, error);
     if (status != TEM_OK)
         return status;
     r->order = (word_order){.kind = r->options.order, .words = &mechanism->model->words};
@@ -119,18 +124,20 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
 
 void replacer_free(replacer *r) {
     text_pieces_free(&r->pieces);
+    drawing_free(&r->drawing);
     core_buffer_free(&r->stripped);
     core_buffer_free(&r->drawn);
     core_buffer_free(&r->waiting);
+    core_buffer_free(&r->kept);
     word_order_free(&r->order);
 }
 
 /* Appends a word to the output, with a space before it unless it begins a line. */
-static tem_status put(core_buffer *out, bool *line_begins, const char *word, size_t length,
-                      tem_error *error) {
-    if ((!*line_begins && !core_buffer_add(out, " ", 1)) || !core_buffer_add(out, word, length))
+static tem_status put(replacer *r, const char *word, size_t length, tem_error *error) {
+    if ((!r->line_begins && !core_buffer_add(r->out, " ", 1)) ||
+        !core_buffer_add(r->out, word, length))
         return core_fail_memory(error);
-    *line_begins = false;
+    r->line_begins = false;
     return TEM_OK;
 }
 
@@ -151,63 +158,43 @@ static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
     return core_progress(r->run, "privatizing", 0, 0, error);
 }
 
-/* A slow mechanism draws for some words at a time, and in between this asks the callback whether to
- * go on. */
-tem_status replacer_draw(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
-                         tem_error *error) {
-    const tem_mechanism *m = r->mechanism;
-    const size_t slow = m->ops->slow_draws, most = slow > 0 && slow < count ? slow : count;
-    tem_status status = TEM_OK;
-    for (size_t done = 0; done < count && status == TEM_OK; done += most) {
-        const size_t some = count - done < most ? count - done : most;
-        status = mechanism_draw(m, rng, words + done, words + done, some, error);
-        if (status == TEM_OK && done + most < count)
-            status = core_progress(r->run, "privatizing", 0, 0, error);
-    }
-    return status;
-}
-
-/* Appends drawn word number `at`, from 0. */
-static tem_status put_drawn(const replacer *r, size_t at, core_buffer *out, bool *line_begins,
-                            tem_error *error) {
+/* Puts out drawn word number `at`, from 0. */
+static tem_status put_drawn(replacer *r, size_t at, tem_error *error) {
     size_t length = 0;
     const uint32_t drawn = ((const uint32_t *)(const void *)r->drawn.data)[at];
     const char *word = vocab_word(&r->mechanism->model->words, drawn, &length);
     if (word == NULL)
         return core_fail(error, TEM_ERR_DAMAGED,
                          "damaged model: a word is not there; verify the model");
-    return put(out, line_begins, word, length, error);
+    return put(r, word, length, error);
 }
 
-static void count_piece(const replacer *r, const text_piece *piece, tem_counts *counts) {
+static void count_piece(replacer *r, const text_piece *piece) {
     const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
-    counts->punctuation += !piece->word;
-    counts->words += word;
-    counts->unknown += word && piece->id == TEM_NO_WORD;
+    r->counts.punctuation += !piece->word;
+    r->counts.words += word;
+    r->counts.unknown += word && piece->id == TEM_NO_WORD;
 }
 
-/* r->waiting is a list of entries. The entry of a word that the mechanism draws for is this number,
- * an int32_t. Any other entry is a length, an int32_t, and as many bytes of output. */
-enum { TO_BE_DRAWN = -1 };
-
-static tem_status wait_to_put(replacer *r, int32_t length, const char *bytes, tem_error *error) {
-    if (!core_buffer_add(&r->waiting, &length, sizeof length) ||
-        (length > 0 && !core_buffer_add(&r->waiting, bytes, (size_t)length)))
+static tem_status wait_to_put(replacer *r, released_kind kind, const char *bytes, size_t count,
+                              tem_error *error) {
+    const waiting_piece waiting = {.kind = kind, .bytes = (uint32_t)count};
+    if (!core_buffer_add(&r->waiting, &waiting, sizeof waiting) ||
+        !core_buffer_add(&r->kept, bytes, count))
         return core_fail_memory(error);
     return TEM_OK;
 }
 
 static tem_status wait_to_draw(replacer *r, const text_piece *piece, tem_error *error) {
-    if (!mechanism_has_word(r->mechanism, piece->id))
-        return core_fail(error, TEM_ERR_DAMAGED,
-                         "damaged model: a word is not there; verify the model");
-    if (!core_buffer_add(&r->drawn, &piece->id, sizeof piece->id))
+    const waiting_piece waiting = {.kind = TEM_NO_WORD};
+    if (!core_buffer_add(&r->drawn, &piece->id, sizeof piece->id) ||
+        !core_buffer_add(&r->waiting, &waiting, sizeof waiting))
         return core_fail_memory(error);
-    return wait_to_put(r, TO_BE_DRAWN, NULL, error);
+    return TEM_OK;
 }
 
-/* Adds a piece to r->waiting as the policies say: to be drawn for, masked or kept. A piece that is
- * dropped adds nothing. */
+/* Adds a piece to those that wait, as the policies say: to be drawn for, masked or kept. A piece
+ * that is dropped adds nothing. */
 static tem_status add_piece(replacer *r, const text_piece *piece, tem_error *error) {
     const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
     if (is_drawn_for(r, piece))
@@ -215,102 +202,139 @@ static tem_status add_piece(replacer *r, const text_piece *piece, tem_error *err
     if (word ? r->options.oov == TEM_OOV_DROP : r->options.punctuation == TEM_PUNCTUATION_DROP)
         return TEM_OK;
     if (word && r->options.oov == TEM_OOV_MASK)
-        return wait_to_put(r, 5, "<unk>", error);
+        return wait_to_put(r, RELEASED_MASK, "<unk>", 5, error);
     /* PRIVACY: only TEM_OOV_KEEP_UNSAFE and TEM_PUNCTUATION_KEEP come here, which the user chose by
      * these names. The piece is released unseen by the mechanism, outside any guarantee. */
-    return wait_to_put(r, (int32_t)piece->length, r->pieces.text.data + piece->start, error);
+    return wait_to_put(r, word ? RELEASED_KEPT_WORD : RELEASED_PUNCTUATION,
+                       r->pieces.text.data + piece->start, piece->length, error);
 }
 
-/* Draws for all waiting words, and empties both lists. Appends all waiting output in order, or adds
- * the drawn words to r->order. */
-static tem_status put_waiting(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
-                              tem_error *error) {
+static const waiting_piece *waiting_of(const replacer *r, size_t *count) {
+    *count = r->waiting.size / sizeof(waiting_piece);
+    return (const waiting_piece *)(const void *)r->waiting.data;
+}
+
+/* Draws for the words that wait: for all at once, or where the past matters for each run of them
+ * that stand next to each other, and tells the document what stands between these. */
+static tem_status draw_waiting(replacer *r, tem_error *error) {
     uint32_t *words = (uint32_t *)(void *)r->drawn.data;
-    size_t drawn = 0;
-    const size_t count = r->drawn.size / sizeof *words;
-    tem_status status = replacer_draw(r, rng, words, count, error);
-    if (r->options.order != TEM_ORDER_KEPT) {
-        /* Nothing but drawn words can wait: check_order has refused the other policies. */
-        if (status == TEM_OK)
-            status = word_order_add(&r->order, words, count, error);
-        r->waiting.size = 0;
-    }
-    for (size_t at = 0; at < r->waiting.size && status == TEM_OK;) {
-        int32_t length = 0;
-        memcpy(&length, r->waiting.data + at, sizeof length);
-        at += sizeof length;
-        if (length == TO_BE_DRAWN) {
-            status = put_drawn(r, drawn++, out, line_begins, error);
-        } else {
-            status = put(out, line_begins, r->waiting.data + at, (size_t)length, error);
-            at += (size_t)length;
-        }
-    }
-    r->drawn.size = r->waiting.size = 0;
+    if (!mechanism_depends_on_past(r->mechanism))
+        return drawing_draw(&r->drawing, r->rng, words, r->drawn.size / sizeof *words, error);
+    size_t count = 0, drawn = 0;
+    const waiting_piece *waiting = waiting_of(r, &count);
+    tem_status status = TEM_OK;
+    for (size_t i = 0; i < count && status == TEM_OK; i++)
+        status = waiting[i].kind == TEM_NO_WORD
+                     ? drawing_draw(&r->drawing, r->rng, words + drawn++, 1, error)
+                     : drawing_show(&r->drawing, waiting[i].kind, error);
     return status;
 }
 
-/* Replaces the pieces of the current window, r->pieces.
+/* Puts out, in order, what waits. */
+static tem_status put_in_order(replacer *r, tem_error *error) {
+    size_t count = 0, drawn = 0;
+    const waiting_piece *waiting = waiting_of(r, &count);
+    const char *kept = r->kept.data;
+    tem_status status = TEM_OK;
+    for (size_t i = 0; i < count && status == TEM_OK; i++) {
+        status = waiting[i].kind == TEM_NO_WORD ? put_drawn(r, drawn++, error)
+                                                : put(r, kept, waiting[i].bytes, error);
+        kept = waiting[i].bytes > 0 ? kept + waiting[i].bytes : kept;
+    }
+    return status;
+}
+
+static void forget_waiting(replacer *r) {
+    r->drawn.size = r->waiting.size = r->kept.size = 0;
+}
+
+/* Draws for all waiting words. Appends all waiting output in order, or adds the drawn words to
+ * r->order. Nothing waits after that. */
+static tem_status put_waiting(replacer *r, tem_error *error) {
+    tem_status status = draw_waiting(r, error);
+    /* Nothing but drawn words can wait for another order: check_order has refused the other
+     * policies. */
+    if (status == TEM_OK)
+        status = r->options.order == TEM_ORDER_KEPT
+                     ? put_in_order(r, error)
+                     : word_order_add(&r->order, (const uint32_t *)(const void *)r->drawn.data,
+                                      r->drawn.size / sizeof(uint32_t), error);
+    forget_waiting(r);
+    return status;
+}
+
+/* Whether it is time to draw for what waits.
  * PRIVACY: the number of words, and the size of the output that waits, decide which words are drawn
  * for together. The end of a window must not decide it: that depends on spaces and accents, and the
  * same random bits would give other words. */
-static tem_status replace_window(replacer *r, tem_rng *rng, core_buffer *out, bool *line_begins,
-                                 tem_counts *counts, tem_error *error) {
-    enum { DRAWN_BYTES = (1 << 14) * sizeof(uint32_t), WAITING_BYTES = 1 << 20 };
+static bool is_enough(const replacer *r) {
+    enum { DRAWN_WORDS = 1 << 14, WAITING_BYTES = 1 << 20, PIECE_BYTES = 4 };
+    return r->drawn.size >= DRAWN_WORDS * sizeof(uint32_t) ||
+           r->waiting.size / sizeof(waiting_piece) * PIECE_BYTES + r->kept.size >= WAITING_BYTES;
+}
+
+/* Replaces the pieces of the current window, r->pieces. */
+static tem_status replace_window(replacer *r, tem_error *error) {
     tem_status status = TEM_OK;
     for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++) {
-        count_piece(r, &r->pieces.pieces[i], counts);
+        count_piece(r, &r->pieces.pieces[i]);
         if (r->dry_run)
             continue;
         status = add_piece(r, &r->pieces.pieces[i], error);
-        if (status == TEM_OK && (r->drawn.size >= DRAWN_BYTES || r->waiting.size >= WAITING_BYTES))
-            status = put_waiting(r, rng, out, line_begins, error);
+        if (status == TEM_OK && is_enough(r))
+            status = put_waiting(r, error);
     }
     return status;
 }
 
 /* Writes a line of output, from `start` on, in the style of the options.
  * PRIVACY: post-processing, a function of the output alone: of the drawn words and their number. */
-static tem_status style_line(const replacer *r, size_t start, core_buffer *out, tem_error *error) {
-    if (r->options.style != TEM_STYLE_SENTENCE || out->size == start)
+static tem_status style_line(replacer *r, size_t start, tem_error *error) {
+    if (r->options.style != TEM_STYLE_SENTENCE || r->out->size == start)
         return TEM_OK;
-    return sentence_write(out, start) ? TEM_OK : core_fail_memory(error);
+    return sentence_write(r->out, start) ? TEM_OK : core_fail_memory(error);
 }
 
-static tem_status replace_line(replacer *r, tem_rng *rng, const char *line, size_t bytes,
-                               core_buffer *out, tem_counts *counts, tem_error *error) {
-    bool line_begins = true;
-    const size_t start = out->size;
+static tem_status replace_line(replacer *r, const char *line, size_t bytes, tem_error *error) {
+    const size_t start = r->out->size;
     tem_status status = text_pieces_begin(&r->pieces, line, bytes, error);
-    r->drawn.size = r->waiting.size = 0;
+    forget_waiting(r);
+    r->line_begins = true;
     while (status == TEM_OK && r->pieces.rest_bytes > 0) {
         status = text_pieces_window(&r->pieces, error);
         if (status == TEM_OK)
-            status = replace_window(r, rng, out, &line_begins, counts, error);
+            status = replace_window(r, error);
         if (status == TEM_OK)
             status = ask_after(r, r->pieces.cut, error);
     }
     if (status == TEM_OK)
-        status = put_waiting(r, rng, out, &line_begins, error);
-    return status == TEM_OK && r->options.order == TEM_ORDER_KEPT ? style_line(r, start, out, error)
+        status = put_waiting(r, error);
+    return status == TEM_OK && r->options.order == TEM_ORDER_KEPT ? style_line(r, start, error)
                                                                   : status;
 }
 
+static tem_status end_line(replacer *r, tem_error *error) {
+    if (r->dry_run)
+        return TEM_OK;
+    if (!core_buffer_add(r->out, "\n", 1))
+        return core_fail_memory(error);
+    return drawing_show(&r->drawing, RELEASED_LINE_END, error);
+}
+
 /* Replaces each line by itself. A line feed separates lines; a CR before it is white space. */
-static tem_status replace_lines(replacer *r, tem_rng *rng, const char *text, size_t bytes,
-                                core_buffer *out, tem_counts *counts, tem_error *error) {
+static tem_status replace_lines(replacer *r, const char *text, size_t bytes, tem_error *error) {
     for (size_t before = 0;;) {
         const char *end = bytes == 0 ? NULL : memchr(text, '\n', bytes);
         const size_t line = end == NULL ? bytes : (size_t)(end - text);
-        tem_status status = replace_line(r, rng, text, line, out, counts, error);
+        tem_status status = replace_line(r, text, line, error);
         if (status == TEM_ERR_FORMAT && error != NULL)
             error->byte += before; /* it was counted from the start of the line */
         if (status == TEM_OK)
             status = ask_after(r, 1, error); /* lines may be empty */
+        if (status == TEM_OK && end != NULL)
+            status = end_line(r, error);
         if (status != TEM_OK || end == NULL)
             return status;
-        if (!r->dry_run && !core_buffer_add(out, "\n", 1))
-            return core_fail_memory(error);
         before += line + 1;
         text += line + 1;
         bytes -= line + 1;
@@ -349,40 +373,56 @@ static tem_status compose_text(replacer *r, const char *text, size_t bytes, tem_
     return status;
 }
 
+/* Leaves the tags out of a text, and writes the rest to r->stripped. */
+static tem_status strip_tags(replacer *r, const char **text, size_t *bytes, tem_error *error) {
+    /* PRIVACY: compose to NFC first. Otherwise the encoding of the letter after '<', as one
+     * character or with its accent as a second one, would decide whether a tag begins there. */
+    core_buffer_clear(&r->stripped);
+    const tem_status composed = compose_text(r, *text, *bytes, error);
+    if (composed != TEM_OK)
+        return composed;
+    *text = r->stripped.data;
+    *bytes = tags_strip(*text, r->stripped.size, r->stripped.data);
+    return TEM_OK;
+}
+
+/* Appends the private form of a text, without its tags, to r->out. */
+static tem_status replace_document(replacer *r, const char *text, size_t bytes, tem_error *error) {
+    const size_t before = r->out->size;
+    if (r->options.order != TEM_ORDER_KEPT)
+        word_order_begin(&r->order);
+    tem_status status = r->dry_run ? TEM_OK : drawing_begin(&r->drawing, error);
+    if (status == TEM_OK)
+        status = (r->options.keep_lines ? replace_lines : replace_line)(r, text, bytes, error);
+    if (status == TEM_OK && r->options.order != TEM_ORDER_KEPT && !r->dry_run)
+        status = word_order_put(&r->order, r->rng, r->run, r->out, error);
+    if (status == TEM_OK && r->options.order == TEM_ORDER_SHUFFLED)
+        status = style_line(r, before, error);
+    drawing_end(&r->drawing);
+    return status;
+}
+
 tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
                         tem_counts *counts, tem_error *error) {
     const size_t before = out->size;
-    tem_counts added = {.documents = 1};
+    tem_status status = TEM_OK;
+    r->rng = rng;
+    r->out = out;
+    r->counts = (tem_counts){.documents = 1};
+    r->drawing.run = r->run;
     /* Check before tags are removed: the byte of an error is then a byte of the caller's text. */
-    if (r->options.strip_tags || bytes > TEXT_BYTES_MAX) {
-        const tem_status checked = check_text(r, text, bytes, error);
-        if (checked != TEM_OK)
-            return checked;
-    }
-    /* PRIVACY: compose to NFC first. Otherwise the encoding of the letter after '<', as one
-     * character or with its accent as a second one, would decide whether a tag begins there. */
-    if (r->options.strip_tags && bytes > 0) {
-        core_buffer_clear(&r->stripped);
-        const tem_status composed = compose_text(r, text, bytes, error);
-        if (composed != TEM_OK)
-            return composed;
-        text = r->stripped.data;
-        bytes = tags_strip(text, r->stripped.size, r->stripped.data);
-    }
-    if (r->options.order != TEM_ORDER_KEPT)
-        word_order_begin(&r->order);
-    tem_status status = (r->options.keep_lines ? replace_lines : replace_line)(r, rng, text, bytes,
-                                                                               out, &added, error);
-    if (status == TEM_OK && r->options.order != TEM_ORDER_KEPT && !r->dry_run)
-        status = word_order_put(&r->order, rng, r->run, out, error);
-    if (status == TEM_OK && r->options.order == TEM_ORDER_SHUFFLED)
-        status = style_line(r, before, out, error);
+    if (r->options.strip_tags || bytes > TEXT_BYTES_MAX)
+        status = check_text(r, text, bytes, error);
+    if (status == TEM_OK && r->options.strip_tags && bytes > 0)
+        status = strip_tags(r, &text, &bytes, error);
+    if (status == TEM_OK)
+        status = replace_document(r, text, bytes, error);
     if (status != TEM_OK) {
         out->size = before;
         return status;
     }
-    added.largest = added.words;
-    counts_add(counts, &added);
+    r->counts.largest = r->counts.words;
+    counts_add(counts, &r->counts);
     return TEM_OK;
 }
 

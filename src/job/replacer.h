@@ -10,9 +10,16 @@
 #define JOB_REPLACER_H
 
 #include "core/buffer.h"
+#include "job/drawing.h"
 #include "job/word_order.h"
 #include "mech/tem_mechanism.h"
 #include "text/pieces.h"
+
+/* A piece of the document that waits to be put out: for its draw, or with bytes of its own. */
+typedef struct waiting_piece {
+    released_kind kind; /* TEM_NO_WORD: the next of the drawn words */
+    uint32_t bytes;     /* else: so many of `kept` */
+} waiting_piece;
 
 /* For one thread. Keeps its memory between documents. */
 typedef struct replacer {
@@ -22,10 +29,18 @@ typedef struct replacer {
     const tem_run *run;       /* of this thread; its callback is asked within a document; or NULL */
     size_t unasked;           /* bytes handled since the callback was last asked */
     text_pieces pieces;
+    text_drawing drawing;
     core_buffer stripped; /* a document in NFC, without its tags */
     core_buffer drawn;    /* uint32_t: words to draw for, then the words drawn */
-    core_buffer waiting;  /* output in order, with entries in place of those words */
+    core_buffer waiting;  /* waiting_piece: output in order */
+    core_buffer kept;     /* the bytes of those that are not drawn */
     word_order order;     /* the words of the document, unless they come out in their order */
+
+    /* of the current document */
+    tem_rng *rng;
+    core_buffer *out;
+    tem_counts counts;
+    bool line_begins;
 } replacer;
 
 /* Return the name of a policy, or NULL if there is no such policy. */
@@ -45,12 +60,6 @@ uint32_t replacer_find(const void *vocabulary, const char *word, size_t length);
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, tem_error *error);
 void replacer_free(replacer *r);
-
-/* Draws for many words at once, which is faster than one by one. `words` are ids, or TEM_NO_WORD,
- * and receive the drawn ones; unspecified ids on failure. Asks the run's callback between words if
- * the mechanism is slow. */
-tem_status replacer_draw(const replacer *r, tem_rng *rng, uint32_t *words, size_t count,
-                         tem_error *error);
 
 /* Appends the private form of a text to out, and adds one document with its words to counts. The
  * output is one line, unless keep_lines asks for more. With dry_run, draws and appends nothing. On

@@ -28,6 +28,25 @@ typedef struct mechanism_setup {
                                   * there after init */
 } mechanism_setup;
 
+/* What stands in an output and was not drawn, as a released_past has it. No id is as large. */
+typedef uint32_t released_kind;
+#define RELEASED_KEPT_WORD (TEM_NO_WORD - 1)   /* an unknown word, as it was */
+#define RELEASED_MASK (TEM_NO_WORD - 2)        /* <unk> in the place of an unknown word */
+#define RELEASED_PUNCTUATION (TEM_NO_WORD - 3) /* as it was */
+#define RELEASED_LINE_END (TEM_NO_WORD - 4)    /* between two lines of a field */
+
+/* What the output of one document shows before the word that is to be drawn.
+ * PRIVACY: for each past the law is one of the word alone, so a document composes adaptively. That
+ * holds only if the past is what the output shows: never an original word, never another
+ * document. */
+typedef struct released_past {
+    const uint32_t *words; /* the last ones, in order: ids of outputs, or a released_kind */
+    size_t count;          /* past_words of them; all, if the document has fewer */
+    uint64_t before;       /* how many came before these */
+} released_past;
+
+enum { MECHANISM_PAST_MAX = 1 << 16 };
+
 /* The mechanism's own number with this name, which must be among its parameters. */
 double mechanism_number(const mechanism_setup *setup, const char *name);
 
@@ -48,6 +67,21 @@ typedef struct mechanism_ops {
      * be `words` itself. On failure the caller must not release anything. */
     tem_status (*draw)(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
                        uint32_t *out, tem_error *error);
+
+    /* Instead of `draw`, for a law that depends on what the document shows already: draws one
+     * output. tem then draws the words of a document one after the other, and refuses everything
+     * that takes the law of a word for the law at every place (mechanism_check_independent). Such
+     * a mechanism has no `row` and is not exponential. `document` is what begin has set up. */
+    tem_status (*draw_next)(const void *state, void *document, const released_past *past,
+                            uint32_t word, tem_rng *rng, uint32_t *out, tem_error *error);
+    size_t past_words; /* draw_next sees so many of the words before, up to MECHANISM_PAST_MAX */
+
+    /* With draw_next: begin and end of each document, which one thread draws from its first word to
+     * its last. Its state has document_bytes. It is zeroed before begin, and erased after end, which
+     * follows a failed begin as well. NULL instead of a function: there is nothing to do. */
+    size_t document_bytes;
+    tem_status (*begin)(const void *state, void *document, tem_error *error);
+    void (*end)(const void *state, void *document);
 
     /* The number of draws that take some tens of milliseconds together. After this many draws the
      * caller asks whether to go on. 0: all draws are quick. */

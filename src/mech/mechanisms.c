@@ -65,8 +65,15 @@ const char *mechanism_unit(const mechanism_ops *ops) {
 const char *mechanism_fault(const mechanism_ops *ops) {
     const tem_mechanism_properties *p = &ops->properties;
     if (p->name == NULL || p->summary == NULL || ops->init == NULL || ops->free == NULL ||
-        ops->draw == NULL || ops->state_bytes == 0)
-        return "it lacks a name, a summary, a state or a function";
+        (ops->draw == NULL) == (ops->draw_next == NULL) || ops->state_bytes == 0)
+        return "it lacks a name, a summary, a state or a function, or draws in two ways";
+    if (ops->draw_next == NULL &&
+        (ops->begin != NULL || ops->end != NULL || ops->document_bytes > 0 || ops->past_words > 0))
+        return "it asks for documents, and draws each word by itself";
+    if (ops->past_words > MECHANISM_PAST_MAX)
+        return "it looks back too far";
+    if (ops->draw_next != NULL && (ops->exponential != NULL || ops->row != NULL))
+        return "its law depends on the words before, so it is not one law for each word";
     if (!is_plain(p->name))
         return "its name has other characters than a to z, 0 to 9, - and _";
     if (!takes_epsilon(p))

@@ -202,6 +202,10 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
 static tem_status take_remap(tem_mechanism *m, const uint32_t *remap, tem_error *error) {
     if (remap == NULL)
         return TEM_OK;
+    const tem_status status = mechanism_check_independent(
+        m, "no word can take the place of a drawn one: leave out the remap", error);
+    if (status != TEM_OK)
+        return status;
     for (uint32_t y = 0; y < m->count; y++)
         if (remap[y] >= m->count || model_is_excluded(m->model, remap[y]))
             return core_fail(error, TEM_ERR_ARGUMENT, "the map leads to a word that is no output");
@@ -274,6 +278,10 @@ const sampler *mechanism_exponential(const tem_mechanism *m) {
 }
 
 tem_status mechanism_check_exponential(const tem_mechanism *m, tem_error *error) {
+    const tem_status status = mechanism_check_independent(
+        m, "tem cannot audit or invert a law of the word alone: choose another mechanism", error);
+    if (status != TEM_OK)
+        return status;
     if (m->ops->properties.is_exponential && mechanism_exponential(m) != NULL)
         return TEM_OK;
     return core_fail(
@@ -367,8 +375,40 @@ static bool are_outputs(const tem_mechanism *m, const uint32_t *out, size_t coun
     return count == 0 || (largest < m->count && !excluded);
 }
 
+bool mechanism_depends_on_past(const tem_mechanism *m) {
+    return m->ops->draw_next != NULL;
+}
+
+tem_status mechanism_check_independent(const tem_mechanism *m, const char *remedy,
+                                       tem_error *error) {
+    if (!mechanism_depends_on_past(m))
+        return TEM_OK;
+    return core_fail(
+        error, TEM_ERR_UNSUPPORTED,
+        "the mechanism %s draws each word by the words that its document shows before, "
+        "so %s",
+        m->ops->properties.name, remedy);
+}
+
+static tem_status refuse_drawn(const tem_mechanism *m, tem_error *error) {
+    return core_fail(error, TEM_ERR_DAMAGED, "the mechanism %s drew a word that is no output",
+                     m->ops->properties.name);
+}
+
+tem_status mechanism_draw_next(const tem_mechanism *m, void *document, const released_past *past,
+                               tem_rng *rng, uint32_t *word, tem_error *error) {
+    if (!mechanism_has_word(m, *word))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    const tem_status status = m->ops->draw_next(m->state, document, past, *word, rng, word, error);
+    return status == TEM_OK && !are_outputs(m, word, 1) ? refuse_drawn(m, error) : status;
+}
+
 tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *words,
                           uint32_t *out, size_t count, tem_error *error) {
+    const tem_status independent = mechanism_check_independent(
+        m, "tem cannot draw for words alone: give it whole texts, or documents of words", error);
+    if (independent != TEM_OK)
+        return independent;
     for (size_t i = 0; i < count; i++)
         if (!mechanism_has_word(m, words[i]))
             return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
@@ -376,8 +416,7 @@ tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *
     if (status != TEM_OK)
         return status;
     if (!are_outputs(m, out, count))
-        return core_fail(error, TEM_ERR_DAMAGED, "the mechanism %s drew a word that is no output",
-                         m->ops->properties.name);
+        return refuse_drawn(m, error);
     for (size_t i = 0; i < count && m->remap != NULL; i++)
         out[i] = m->remap[out[i]];
     return TEM_OK;
@@ -399,7 +438,10 @@ static tem_status remap_row(const uint32_t *remap, uint32_t count, double *proba
 
 tem_status mechanism_row(const tem_mechanism *m, uint32_t word, double *probabilities,
                          tem_error *error) {
-    tem_status status = TEM_OK;
+    tem_status status = mechanism_check_independent(
+        m, "there is no law of a word alone: choose another mechanism, or only draw", error);
+    if (status != TEM_OK)
+        return status;
     if (m->ops->properties.law_digits == 0)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "the distribution of the mechanism %s cannot be computed; it can only be "

@@ -43,6 +43,21 @@ tem_status mechanism_self_quantile(const tem_mechanism *mechanism, double quanti
 tem_status mechanism_draw(const tem_mechanism *mechanism, tem_rng *rng, const uint32_t *words,
                           uint32_t *out, size_t count, tem_error *error);
 
+/* Whether the law of a word depends on what its document shows already. If not, the positions of a
+ * document are independent. */
+bool mechanism_depends_on_past(const tem_mechanism *mechanism);
+
+/* Fails with TEM_ERR_UNSUPPORTED if mechanism_depends_on_past. All code that takes positions as
+ * independent calls this. remedy: what the user can do, after "so ". */
+tem_status mechanism_check_independent(const tem_mechanism *mechanism, const char *remedy,
+                                       tem_error *error);
+
+/* Draws for one word of a document, by mechanism_ops.draw_next, which the mechanism must have, with
+ * the checks of mechanism_draw. */
+tem_status mechanism_draw_next(const tem_mechanism *mechanism, void *document,
+                               const released_past *past, tem_rng *rng, uint32_t *word,
+                               tem_error *error);
+
 /* Returns NULL if the bound of tem_mechanism_create holds for what the draws of the mechanism tell.
  * Otherwise returns the reason why the mechanism states no bound, in the words of
  * tem_job_why_not_private.

@@ -132,18 +132,17 @@ static void assert_untouched(void) {
         assert_int_equal(drawn[i], 1000 + i);
 }
 
-/* Unknown words take part in the draws only under TEM_OOV_UNIFORM. */
+/* Unknown words take part in the draws only under TEM_OOV_UNIFORM; else tem draws for the words
+ * between two of them. */
 static void draw_chunk(uint32_t chunk, bool uniform, uint32_t *wanted, uint32_t count) {
-    uint32_t known[CHUNK], number = 0;
     tem_rng *rng = NULL;
     assert_int_equal(tem_rng_create_insecure(SEED, chunk, &rng, NULL), TEM_OK);
-    for (uint32_t i = 0; i < count; i++)
-        if (uniform || wanted[i] != TEM_NO_WORD)
-            known[number++] = wanted[i];
-    assert_int_equal(tem_mechanism_draw_many(mechanism, rng, known, known, number, NULL), TEM_OK);
-    for (uint32_t i = 0, next = 0; i < count; i++)
-        if (uniform || wanted[i] != TEM_NO_WORD)
-            wanted[i] = known[next++];
+    for (uint32_t i = 0, end = 0; i < count; i = end + 1) {
+        for (end = i; end < count && (uniform || wanted[end] != TEM_NO_WORD);)
+            end++;
+        assert_int_equal(
+            tem_mechanism_draw_many(mechanism, rng, wanted + i, wanted + i, end - i, NULL), TEM_OK);
+    }
     tem_rng_free(rng);
 }
 
@@ -169,6 +168,36 @@ static void test_same_draws(void **state) {
         }
         for (uint32_t i = 0; i < IDS; i++) /* a mark exactly where a policy decides */
             assert_int_equal(drawn[i] == TEM_NO_WORD, i % 9 == 0 && oov > TEM_OOV_UNIFORM);
+    }
+}
+
+/* A chunk ends with the first document that ends after CHUNK words; only a longer document is cut
+ * elsewhere. */
+static void test_chunks_end_with_documents(void **state) {
+    (void)state;
+    enum { SHORT = CHUNK - 24, LONG = 3 * CHUNK + 5 };
+    static const uint32_t counts[] = {SHORT, 0, CHUNK, 7, LONG, 30, CHUNK};
+    static const uint32_t ends[] = {SHORT + CHUNK, 2 * CHUNK + SHORT, 3 * CHUNK + SHORT,
+                                    4 * CHUNK + SHORT, SHORT + 5 * CHUNK + 42};
+    static uint32_t wanted[IDS];
+    tem_ids_input documents[7];
+    uint32_t all = 0;
+    make_ids();
+    for (int i = 0; i < 7; i++) {
+        documents[i] = (tem_ids_input){.ids = ids + all, .count = counts[i]};
+        all += counts[i];
+    }
+    assert_int_equal(all, ends[4]);
+    memcpy(wanted, ids, sizeof ids);
+    for (uint32_t chunk = 0, first = 0; chunk < 5; first = ends[chunk++])
+        draw_chunk(chunk, true, wanted + first, ends[chunk] - first);
+    const tem_job job = {.insecure_seeded = 1, .insecure_seed = SEED};
+    for (unsigned threads = 1; threads <= 8; threads += 7) {
+        const tem_run run = {.threads = threads};
+        assert_int_equal(
+            tem_privatize_ids(mechanism, &job, documents, 7, &run, drawn, NULL, NULL, NULL),
+            TEM_OK);
+        assert_memory_equal(drawn, wanted, all * sizeof *drawn);
     }
 }
 
@@ -333,6 +362,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tokens),
         cmocka_unit_test(test_same_draws),
+        cmocka_unit_test(test_chunks_end_with_documents),
         cmocka_unit_test(test_secure),
         cmocka_unit_test_teardown(test_charged, clear),
         cmocka_unit_test_teardown(test_charged_to_people, clear),
