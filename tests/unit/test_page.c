@@ -3,6 +3,7 @@
 #include "core/fault.h"
 #include "page/findings.h"
 #include "page/html.h"
+#include "records/fields.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -229,6 +230,7 @@ static void test_page_counts_unchanged_fields(void **state) {
         assert_non_null(strstr(html, expected[i]));
         assert_true((strstr(html, unknown) != NULL) == (i == 0));
         assert_true((strstr(html, "below.</li>") != NULL) == (i >= 2));
+        assert_non_null(strstr(html, "every word of a document of mean length"));
         tem_text_free(html);
         static const char *const names[] = {"text", "stars", "day", "shop"};
         assert_int_equal(tem_fields_add(fields, names[i], strlen(names[i]),
@@ -237,6 +239,51 @@ static void test_page_counts_unchanged_fields(void **state) {
                          TEM_OK);
     }
     tem_fields_free(fields);
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* A record has more fields than a list takes: only the unchanged ones may be among the others. */
+static void test_page_of_many_fields(void **state) {
+    (void)state;
+    const tem_counts counts = {.documents = 1, .words = 10, .largest = 10};
+    const tem_job job = {.format = TEM_FORMAT_CSV, .field = "text"};
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    tem_fields *fields = NULL;
+    char *html = NULL;
+    size_t bytes = 0;
+    assert_int_equal(tem_fields_create(&fields, NULL), TEM_OK);
+    assert_int_equal(tem_fields_add(fields, "text", 4, TEM_FIELD_PRIVATE, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_fields_add(fields, "day", 3, TEM_FIELD_UNCHANGED, NULL, NULL), TEM_OK);
+    fields->more = true;
+    const tem_report_page page = {.job = &job, .counts = &counts, .fields = fields};
+    assert_int_equal(tem_report_html(f, &page, &html, &bytes, NULL), TEM_OK);
+    assert_non_null(strstr(html, "Private fields</th><td><code>text</code></td>"));
+    assert_non_null(strstr(html, "unchanged</th><td><code>day</code>, and further fields</td>"));
+    tem_text_free(html);
+    tem_fields_free(fields);
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* A ledger that names people, in a run without words: no mean, which nobody can compute. */
+static void test_page_of_a_run_without_words(void **state) {
+    (void)state;
+    const tem_counts counts = {.documents = 2};
+    const tem_job job = {.ledger = "l", .by = "user", .format = TEM_FORMAT_CSV, .field = "text"};
+    const tem_balance balance = {.left = INFINITY};
+    const tem_report_page page = {.job = &job, .counts = &counts, .balance = &balance};
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    char *html = NULL;
+    size_t bytes = 0;
+    assert_int_equal(tem_report_html(f, &page, &html, &bytes, NULL), TEM_OK);
+    assert_null(strstr(html, "nan<"));
+    assert_null(strstr(html, "the mean person"));
+    assert_non_null(strstr(html, "the mean document"));
+    assert_non_null(strstr(html, "People charged</th><td>0<"));
+    tem_text_free(html);
     tem_findings_free(f);
     tem_mechanism_free(mechanism);
 }
@@ -384,6 +431,9 @@ static void test_verdict_with_a_bound(void **state) {
     summary->self_median = nextafter(0.5, 0);
     VERDICT(f, NULL, NULL, REPLACED(0.5), EXPECTED_OF_A_TEXT(0.4));
     f->has_numbers = false;
+    core_buffer_clear(&written);
+    assert_true(core_buffer_add(&written, "<p>Not computed for this mechanism.</p>", 39));
+    check_page_has(f, NULL, NULL);
     VERDICT(f, NULL, NULL,
             LIT("A bound is proved. How often words stay themselves is not computed "
                 "for this mechanism."));
@@ -513,6 +563,8 @@ int main(void) {
         cmocka_unit_test(test_page_of_a_run),
         cmocka_unit_test(test_page_says_what_stays),
         cmocka_unit_test(test_page_counts_unchanged_fields),
+        cmocka_unit_test(test_page_of_many_fields),
+        cmocka_unit_test(test_page_of_a_run_without_words),
         cmocka_unit_test(test_repeated_words),
         cmocka_unit_test(test_pages_without_a_bound),
         cmocka_unit_test(test_verdict_without_a_bound),

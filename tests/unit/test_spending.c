@@ -107,7 +107,11 @@ static tem_status count(run *r, const document *d, uint64_t record) {
 
 static tem_status take(run *r, const document *d, uint64_t record) {
     const spending_document told = about(r, d);
-    return spending_take(&r->spending, &told, record, NULL);
+    tem_error error;
+    const tem_status status = spending_take(&r->spending, &told, record, &error);
+    if (status == TEM_ERR_BUDGET)
+        assert_int_equal(strstr(error.message, " is left for its person") != NULL, r->by);
+    return status;
 }
 
 /* The balance is that of the account that has the least left, of those that were charged. */
