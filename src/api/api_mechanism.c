@@ -3,7 +3,7 @@
 #include "core/reserved.h"
 #include "core/status.h"
 #include "mech/law.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include "audit/exposure.h"
 #include "audit/prior.h"
 #include "audit/realised.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "tem_account.h"
 
 struct tem_accountant {

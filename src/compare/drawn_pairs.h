@@ -2,7 +2,7 @@
 #ifndef COMPARE_DRAWN_PAIRS_H
 #define COMPARE_DRAWN_PAIRS_H
 
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 
 typedef struct drawn_pair {
     uint32_t word, output;

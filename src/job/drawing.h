@@ -11,7 +11,7 @@
 #define JOB_DRAWING_H
 
 #include "core/buffer.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 
 /* For one thread. Keeps its memory between documents. */
 typedef struct text_drawing {

@@ -12,7 +12,7 @@
 #include "core/buffer.h"
 #include "job/drawing.h"
 #include "job/word_order.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "text/pieces.h"
 
 /* A piece of the document that waits to be put out: for its draw, or with bytes of its own. */

@@ -8,7 +8,7 @@
 
 #include "core/buffer.h"
 #include "ledger/run_fields.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 
 /* Do not copy this struct: its values point into it. */
 typedef struct report {

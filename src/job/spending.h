@@ -13,7 +13,7 @@
 #define JOB_SPENDING_H
 
 #include "ledger/ledger.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 
 typedef struct spending {
     bool active;  /* there is an open ledger; else every call does nothing */

@@ -14,7 +14,7 @@
 #include "audit/decay.h"
 #include "audit/prior.h"
 #include "learn/weigh_loops.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "space/squares.h"
 #include "tem_learn.h"
 

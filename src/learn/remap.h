@@ -10,7 +10,7 @@
 #ifndef LEARN_REMAP_H
 #define LEARN_REMAP_H
 
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "tem_learn.h"
 
 /* As tem_remap_make; no pointer but `run` is NULL. */

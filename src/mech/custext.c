@@ -20,7 +20,7 @@
  * The theorem then holds between words of a set that are not listed.
  *
  * Here the draw is exact: the exponent of y is an integer x, floor(h (d - dmin) / (dmax - dmin)), h
- * below epsilon / 2 by one step of 2^-36, which pays for the factor 1 + 2^-99 of coin.h. The draw
+ * below epsilon / 2 by one step of 2^-36, which pays for the factor 1 + 2^-99 of toss.h. The draw
  * takes a member at random, and keeps it with probability exp(-x), until one is kept. The paper
  * leaves open:
  * - Which word forms the next set. Here it is the one with the lowest id, so that the sets are
@@ -42,8 +42,8 @@
 #include "core/memory.h"
 #include "core/status.h"
 #include "index/nearest_keys.h"
-#include "mech/coin.h"
 #include "mech/mechanism.h"
+#include "mech/toss.h"
 
 #include <math.h>
 
@@ -186,7 +186,7 @@ static uint32_t draw_known(const custext *c, uint32_t word, tem_rng *rng) {
     uint32_t i = 0;
     do
         i = (uint32_t)rng_below(rng, count);
-    while (!coin_exp(x[i], rng));
+    while (!toss_exp(x[i], rng));
     return c->members[c->starts[c->set_of[word]] + i];
 }
 

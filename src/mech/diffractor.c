@@ -25,7 +25,7 @@
  * the last place. An unknown word is drawn uniformly from all outputs; no bound is stated for it.
  *
  * The draw uses integers alone: epsilon is rounded down to steps of 2^-20, and the noise is exact
- * (coin_geometric).
+ * (toss_geometric).
  *
  * The authors' code (github.com/sjmeis/Diffractor): the noise of src/diffractor/core.py has the
  * fixed seed 42 unless the user gives another, so whoever knows the program can take it away again;
@@ -36,8 +36,8 @@
 
 #include "core/memory.h"
 #include "core/status.h"
-#include "mech/coin.h"
 #include "mech/mechanism.h"
+#include "mech/toss.h"
 
 #include <math.h>
 #include <string.h>
@@ -157,7 +157,7 @@ static uint32_t place_of(const diffractor *d, uint32_t l, uint32_t word) {
  * drawn again. */
 static int64_t noise(uint32_t steps, tem_rng *rng) {
     for (;;) {
-        const int64_t size = (int64_t)coin_geometric(steps, rng);
+        const int64_t size = (int64_t)toss_geometric(steps, rng);
         const bool negative = rng_below(rng, 2) == 1;
         if (size > 0 || !negative)
             return negative ? -size : size;

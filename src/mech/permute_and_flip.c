@@ -27,7 +27,7 @@
  * of the coins. So among the outputs whose coins show heads each is the first with the same
  * probability. The nearest output always shows heads, so there is one to release.
  *
- * The coins are integers (coin.h): heads with probability p_y (1 + h), 0 <= h < 2^-99. This is the
+ * The coins are integers (toss.h): heads with probability p_y (1 + h), 0 <= h < 2^-99. This is the
  * same mechanism with scores that are larger by ln(1 + h) / s, so 2^-98 more is lost. If D is not
  * 0, it is at least 2^-16, and 2s <= epsilon - 2^-19 (exponent_s) leaves 2^-35 for it. If D is 0, w
  * and w' have the same distance to every word, and the same law. So the bound holds with epsilon.
@@ -37,8 +37,8 @@
  * draw, which looks at all words, and a law that tem cannot audit or invert. */
 #include "core/memory.h"
 #include "core/status.h"
-#include "mech/coin.h"
 #include "mech/mechanism.h"
+#include "mech/toss.h"
 #include "tem_account.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static uint32_t draw_known(const permute_and_flip *m, uint32_t word, tem_rng *rn
             if (weights_at(&m->outputs, first + i) == 0)
                 continue;
             const uint64_t x = exponent_at(&m->exponent, distances[i]) - least;
-            if (coin_exp(x, rng) && rng_below(rng, ++heads) == 0)
+            if (toss_exp(x, rng) && rng_below(rng, ++heads) == 0)
                 chosen = first + i;
         }
     }

@@ -3,7 +3,7 @@
 
 #include "core/number.h"
 #include "core/status.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "core/number.h"
 #include "core/status.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "tuning/calibrate.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #define TESTS_SMALL_CHANNEL_H
 
 #include "mech/law.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "pseudo.h"
 #include "small_account.h"
 #include "small_model.h"

@@ -10,7 +10,7 @@
 #define TESTS_TALLY_H
 
 #include "gamma_upper.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "slow.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * options refuses those that it does not know. tests/check-abi makes sure that no call is left out
  * here. */
 #include "command/tem_command.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "tem_adapt.h"
 #include "tem_attack.h"
 #include "tem_bag.h"

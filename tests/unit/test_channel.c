@@ -7,7 +7,7 @@
 #include "core/cpu.h"
 #include "learn/weigh_loops.h"
 #include "mech/law.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "pseudo.h"
 #include "slow.h"
 #include "tem_learn.h"

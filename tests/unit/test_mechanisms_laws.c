@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "mech/coin.h"
 #include "mech/custext.h"
 #include "mech/diffractor.h"
+#include "mech/toss.h"
 #include "model/model.h"
 #include "tally.h"
 
@@ -231,7 +231,7 @@ static void tape_ended(void *context) {
 static bool toss(unsigned level, const uint64_t bits[3], unsigned used) {
     tem_rng rng;
     rng_init_tape(&rng, bits, used, tape_ended, NULL);
-    const bool heads = coin_exp((uint64_t)level << EXPONENT_FRACTION_BITS, &rng);
+    const bool heads = toss_exp((uint64_t)level << EXPONENT_FRACTION_BITS, &rng);
     assert_int_equal(rng.tape_used, used);
     return heads;
 }
@@ -262,9 +262,9 @@ static void test_coin_fraction(void **state) {
         const uint64_t heads[] = {0, at}, tails[] = {0, at - 1, at};
         tem_rng rng;
         rng_init_tape(&rng, heads, 2, tape_ended, NULL);
-        assert_true(coin_exp(x, &rng) && rng.tape_used == 2);
+        assert_true(toss_exp(x, &rng) && rng.tape_used == 2);
         rng_init_tape(&rng, tails, 3, tape_ended, NULL);
-        assert_false(coin_exp(x, &rng));
+        assert_false(toss_exp(x, &rng));
         assert_int_equal(rng.tape_used, 3);
     }
 }
@@ -284,13 +284,13 @@ static void test_geometric_tape(void **state) {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         tem_rng rng;
         rng_init_tape(&rng, largest, 4, tape_ended, NULL);
-        assert_int_equal(coin_geometric(steps[i], &rng), 0xfffff / steps[i]);
+        assert_int_equal(toss_geometric(steps[i], &rng), 0xfffff / steps[i]);
         assert_int_equal(rng.tape_used, 4);
         rng_init_tape(&rng, units, 9, tape_ended, NULL);
-        assert_int_equal(coin_geometric(steps[i], &rng), 0x200000 / steps[i]);
+        assert_int_equal(toss_geometric(steps[i], &rng), 0x200000 / steps[i]);
         assert_int_equal(rng.tape_used, 9);
         rng_init_tape(&rng, rejected, 7, tape_ended, NULL);
-        assert_int_equal(coin_geometric(steps[i], &rng), 1 / steps[i]);
+        assert_int_equal(toss_geometric(steps[i], &rng), 1 / steps[i]);
         assert_int_equal(rng.tape_used, 7);
     }
 }
@@ -309,7 +309,7 @@ static void test_coin_draws(void **state) {
         tem_rng rng;
         rng_init_seeded(&rng, SEED, i);
         for (int n = 0; n < TALLY_DRAWS; n++)
-            counts[!coin_exp((uint64_t)(exponents[i] * 0x1p36), &rng)]++;
+            counts[!toss_exp((uint64_t)(exponents[i] * 0x1p36), &rng)]++;
         check_numbers(row, 2, counts);
     }
 }
@@ -328,7 +328,7 @@ static void test_geometric(void **state) {
         for (int k = 0; k < BINS; k++)
             row[k] = exp(-epsilon * k) * (k < BINS - 1 ? -expm1(-epsilon) : 1);
         for (int n = 0; n < TALLY_DRAWS; n++) {
-            const uint64_t k = coin_geometric(steps, &rng);
+            const uint64_t k = toss_geometric(steps, &rng);
             counts[k < BINS - 1 ? k : BINS - 1]++;
         }
         check_numbers(row, BINS, counts);

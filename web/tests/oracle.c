@@ -14,7 +14,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "job/replacer.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 #include "tem_account.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #define WASM_GUESS_H
 
 #include "log_totals.h"
-#include "mech/tem_mechanism.h"
+#include "mech/model_mechanism.h"
 
 typedef struct guesser {
     const tem_mechanism *mechanism;

@@ -1,6 +1,6 @@
-/* tem_mechanism.h - a mechanism over a model, made from a user's options. */
-#ifndef MECH_TEM_MECHANISM_H
-#define MECH_TEM_MECHANISM_H
+/* model_mechanism.h - a mechanism over a model, made from a user's options. */
+#ifndef MECH_MODEL_MECHANISM_H
+#define MECH_MODEL_MECHANISM_H
 
 #include "mech/mechanism.h"
 #include "model/model.h"

@@ -1,5 +1,5 @@
-/* coin.c - exact coins and integers. */
-#include "mech/coin.h"
+/* toss.c - exact coins and integers. */
+#include "mech/toss.h"
 
 #include "mech/sampler.h"
 
@@ -16,7 +16,7 @@ static bool is_below_level(unsigned level, tem_rng *rng) {
     return false;
 }
 
-bool coin_exp(uint64_t x, tem_rng *rng) {
+bool toss_exp(uint64_t x, tem_rng *rng) {
     return is_below_level(exponent_level(x), rng) &&
            sampler_bernoulli_exp(exponent_fraction(x), rng);
 }
@@ -29,7 +29,7 @@ static uint64_t whole_units(tem_rng *rng) {
     return units;
 }
 
-uint64_t coin_geometric(uint32_t steps, tem_rng *rng) {
+uint64_t toss_geometric(uint32_t steps, tem_rng *rng) {
     enum { STEP_BITS = EXPONENT_S_BITS };
     uint64_t part = 0; /* below one unit, in steps of 2^-20: u with weight exp(-u / 2^20) */
     do

@@ -1,4 +1,4 @@
-/* exponential.c - the mechanisms `tem` and `em`: the exact sampler with an exponent.
+/* tem_em.c - the mechanisms `tem` and `em`: the exact sampler with an exponent.
  *
  * `tem` is the Truncated Exponential Mechanism (Carvalho, Vasiloudis, Feyisetan 2021). `em` is the
  * exponential mechanism: TEM with the largest gamma that the integers allow, s gamma <= 64.

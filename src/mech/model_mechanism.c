@@ -1,5 +1,5 @@
-/* tem_mechanism.c - a mechanism over a model, made from a user's options. */
-#include "mech/tem_mechanism.h"
+/* model_mechanism.c - a mechanism over a model, made from a user's options. */
+#include "mech/model_mechanism.h"
 
 #include "certificate/certificate.h"
 #include "core/hash.h"
