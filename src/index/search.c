@@ -185,3 +185,107 @@ tem_status search_within(const space *s, const neighbour_index *index, uint32_t 
     scan_free(&f);
     return status;
 }
+
+/* ---- the order of the outputs around a word ---- */
+
+static bool is_output(const uint32_t *outputs, uint32_t id) {
+    return outputs == NULL || outputs[id] > 0;
+}
+
+/* Whether y is an output that comes after the word itself in its order. */
+static bool comes_after(const uint32_t *outputs, uint32_t word, uint32_t y) {
+    return y != word && is_output(outputs, y);
+}
+
+static tem_status list_of(const neighbour_index *index, uint32_t word, tem_neighbours *list,
+                          tem_error *error) {
+    *list = (tem_neighbours){0};
+    return index == NULL ? TEM_OK : neighbours_get(index, word, list, error);
+}
+
+/* Collects the keys of all outputs but the word itself. */
+static uint32_t collect_keys(const space *s, const uint32_t *outputs, uint32_t word,
+                             tem_dist *distances, uint64_t *keys) {
+    uint32_t count = 0;
+    space_distances(s, word, 0, s->count, distances);
+    for (uint32_t y = 0; y < s->count; y++)
+        if (comes_after(outputs, word, y))
+            keys[count++] = nearest_key(y, distances[y]);
+    return count;
+}
+
+/* The other output number `rank` around a word, counted from 0, from all distances. */
+static tem_status at_by_distances(const space *s, const uint32_t *outputs, uint32_t word,
+                                  uint32_t rank, uint32_t *y, tem_error *error) {
+    tem_dist *distances = core_alloc(s->count, sizeof *distances);
+    uint64_t *keys = core_alloc(s->count, sizeof *keys);
+    tem_status status = distances == NULL || keys == NULL ? core_fail_memory(error) : TEM_OK;
+    if (status == TEM_OK) {
+        const uint32_t count = collect_keys(s, outputs, word, distances, keys);
+        if (rank < count)
+            *y = (uint32_t)nearest_select(keys, count, rank + 1);
+        else
+            status = core_fail(error, TEM_ERR_ARGUMENT, "there are fewer outputs");
+    }
+    core_free(keys);
+    core_free(distances);
+    return status;
+}
+
+tem_status search_at(const space *s, const neighbour_index *index, const uint32_t *outputs,
+                     uint32_t word, uint32_t place, uint32_t *y, tem_error *error) {
+    tem_neighbours list;
+    const tem_status status = list_of(index, word, &list, error);
+    if (status != TEM_OK)
+        return status;
+    const bool is_first = is_output(outputs, word);
+    if (is_first && place == 0) {
+        *y = word;
+        return TEM_OK;
+    }
+    const uint32_t rank = place - is_first;
+    for (uint32_t i = 0, passed = 0; i < list.count; i++)
+        if (comes_after(outputs, word, list.list[i].id) && passed++ == rank) {
+            *y = list.list[i].id;
+            return TEM_OK;
+        }
+    return at_by_distances(s, outputs, word, rank, y, error);
+}
+
+/* How many other outputs come before y, from all distances. */
+static tem_status count_before(const space *s, const uint32_t *outputs, uint32_t word, uint32_t y,
+                               uint32_t *before, tem_error *error) {
+    tem_dist *distances = core_alloc(s->count, sizeof *distances);
+    if (distances == NULL)
+        return core_fail_memory(error);
+    space_distances(s, word, 0, s->count, distances);
+    const uint64_t key = nearest_key(y, distances[y]);
+    *before = 0;
+    for (uint32_t z = 0; z < s->count; z++)
+        *before += comes_after(outputs, word, z) && nearest_key(z, distances[z]) < key;
+    core_free(distances);
+    return TEM_OK;
+}
+
+tem_status search_place(const space *s, const neighbour_index *index, const uint32_t *outputs,
+                        uint32_t word, uint32_t y, uint32_t *place, tem_error *error) {
+    tem_neighbours list;
+    uint32_t before = 0;
+    if (y >= s->count || !is_output(outputs, y))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the word is no output, so it has no place");
+    if (y == word) {
+        *place = 0;
+        return TEM_OK;
+    }
+    tem_status status = list_of(index, word, &list, error);
+    if (status != TEM_OK)
+        return status;
+    uint32_t i = 0;
+    while (i < list.count && list.list[i].id != y)
+        before += comes_after(outputs, word, list.list[i++].id);
+    if (i == list.count)
+        status = count_before(s, outputs, word, y, &before, error);
+    if (status == TEM_OK)
+        *place = is_output(outputs, word) + before;
+    return status;
+}

@@ -24,4 +24,17 @@ tem_status search_within(const space *s, const neighbour_index *index, uint32_t 
                          tem_dist distance, tem_neighbour *found, uint32_t max, uint32_t *total,
                          tem_error *error);
 
+/* The order of the outputs around a word: first the word itself, if it is an output, then the other
+ * outputs by (distance, id). The place of an output is how many outputs come before it.
+ *   index     as above
+ *   outputs   per word: 0 if it is no output, which has no place; NULL: all words are outputs
+ * search_at sets *y to the output at a place, which must be below the number of outputs;
+ * search_place sets *place to the place of the output y. O(1) by the list, else O(count) and a pass
+ * over all distances. Both fail with TEM_ERR_ARGUMENT if there is no such output, TEM_ERR_DAMAGED,
+ * TEM_ERR_MEMORY. Any thread. */
+tem_status search_at(const space *s, const neighbour_index *index, const uint32_t *outputs,
+                     uint32_t word, uint32_t place, uint32_t *y, tem_error *error);
+tem_status search_place(const space *s, const neighbour_index *index, const uint32_t *outputs,
+                        uint32_t word, uint32_t y, uint32_t *place, tem_error *error);
+
 #endif

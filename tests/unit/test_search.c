@@ -213,11 +213,61 @@ static void test_stop(void **state) {
     tem_model_free(model);
 }
 
+/* The outputs in the order around a word, by sorting: the word itself, then (distance, id). */
+static uint32_t order_around(const tem_model *model, const uint32_t *outputs, uint32_t word,
+                             uint32_t *order) {
+    tem_neighbour *all = sorted(model, word);
+    uint32_t count = 0;
+    if (outputs == NULL || outputs[word] > 0)
+        order[count++] = word;
+    for (uint32_t i = 0; i < model->words.count; i++)
+        if (all[i].id != word && (outputs == NULL || outputs[all[i].id] > 0))
+            order[count++] = all[i].id;
+    free(all);
+    return count;
+}
+
+static void check_places(const tem_model *model, const neighbour_index *index,
+                         const uint32_t *outputs, uint32_t word) {
+    uint32_t order[60], place = 0, y = 0;
+    const space *s = &model->space;
+    const uint32_t count = order_around(model, outputs, word, order);
+    for (uint32_t r = 0; r < count; r++) {
+        assert_int_equal(search_at(s, index, outputs, word, r, &y, NULL), TEM_OK);
+        assert_int_equal(y, order[r]);
+        assert_int_equal(search_place(s, index, outputs, word, y, &place, NULL), TEM_OK);
+        assert_int_equal(place, r);
+    }
+    assert_int_equal(search_at(s, index, outputs, word, count, &y, NULL), TEM_ERR_ARGUMENT);
+    for (y = 0; y < s->count && outputs != NULL; y++)
+        if (outputs[y] == 0)
+            assert_int_equal(search_place(s, index, outputs, word, y, &place, NULL),
+                             TEM_ERR_ARGUMENT);
+    assert_int_equal(search_place(s, index, outputs, word, s->count, &place, NULL),
+                     TEM_ERR_ARGUMENT);
+}
+
+/* The output at every place, and the place of every output, with ties, equal vectors and words that
+ * are no outputs; by lists and without them. */
+static void test_places(void **state) {
+    (void)state;
+    tem_model *model = model_with_ties(60, 2, TEM_L1, 9);
+    uint32_t outputs[60];
+    for (uint32_t y = 0; y < 60; y++)
+        outputs[y] = (uint32_t)random_below(4);
+    for (uint32_t word = 0; word < 60; word++) {
+        check_places(model, &model->index, NULL, word);
+        check_places(model, &model->index, outputs, word);
+        check_places(model, NULL, outputs, word);
+    }
+    tem_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_metrics), cmocka_unit_test(test_many_words),
         cmocka_unit_test(test_excluded),    cmocka_unit_test(test_forged_lists),
-        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop),        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
