@@ -11,7 +11,7 @@
 
 const tem_mechanism_properties *tem_mechanism_at(unsigned i) {
     const mechanism_ops *found = mechanism_at(i);
-    return found == NULL ? NULL : &found->properties;
+    return found == NULL ? NULL : mechanism_properties(found);
 }
 
 tem_status tem_mechanism_create(const tem_model *model, const tem_mechanism_options *options,
@@ -108,15 +108,15 @@ tem_status tem_law_create(const tem_mechanism *mechanism, uint32_t word, unsigne
         digits > TEM_LAW_DIGITS_MAX)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism, a word of it and 1 to 1000 digits are needed");
-    const sampler *form = mechanism_exponential(mechanism);
-    const unsigned own = mechanism->ops->properties.law_digits;
+    const law_form *form = mechanism_form(mechanism);
+    const unsigned own = mechanism_law_digits(mechanism->ops);
     const unsigned most =
         mechanism->remap != NULL && own > 0 ? (unsigned)MECHANISM_ROW_DIGITS : own;
     if (most > 0 && digits > most)
         return core_fail(error, TEM_ERR_RANGE, "the law of the mechanism %s has %u digits",
                          mechanism->ops->properties.name, most);
-    return form != NULL && most > 0 ? law_make(form, word, digits, law, error)
-                                    : make_law_from_row(mechanism, word, law, error);
+    return form != NULL ? law_make(form, &mechanism->model->space, word, digits, law, error)
+                        : make_law_from_row(mechanism, word, law, error);
 }
 
 void tem_law_free(tem_law *law) {

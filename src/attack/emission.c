@@ -29,7 +29,7 @@ struct emission {
     uint32_t words;
     bool squares_fit; /* of the space */
 
-    tem_channel *channel;         /* the exponential law */
+    tem_channel *channel;         /* of a form whose Z differs by word */
     const tem_mechanism *columns; /* that computes them */
     learning *learned;
 
@@ -56,8 +56,12 @@ static void find_distances(const emission *e, uint32_t y, tem_dist *out) {
 static void likelihoods_by_law(const emission *e, emission_room *room, uint32_t y, double *out) {
     const tem_channel *c = e->channel;
     const double weight = weights_at(c->weights, y);
-    find_distances(e, y, room->distances);
-    c->weigh(&c->weighing, room->distances, e->words, out);
+    if (c->by_distance) {
+        find_distances(e, y, room->distances);
+        c->weigh(&c->weighing, room->distances, e->words, out);
+    } else {
+        law_form_column(c->form, y, 0, e->words, out);
+    }
     for (uint32_t w = 0; w < e->words; w++)
         out[w] *= weight / c->z[w];
     out[e->words] = weight / channel_weight_sum(c);
@@ -330,17 +334,17 @@ static tem_status row_of(const void *mechanism, uint32_t word, double *probabili
 
 tem_status emission_create(const tem_mechanism *mechanism, const double *shares, uint64_t pairs,
                            const tem_run *run, emission **out, tem_error *error) {
-    const bool has_columns = mechanism->ops->column != NULL && mechanism->remap == NULL;
-    const bool is_exponential = mechanism_exponential(mechanism) != NULL;
-    if (!is_exponential && !has_columns)
-        return mechanism->ops->properties.law_digits > 0
+    const bool has_columns = mechanism_has_columns(mechanism);
+    const bool has_form = mechanism_form(mechanism) != NULL;
+    if (!has_form && !has_columns)
+        return mechanism_law_digits(mechanism->ops) > 0
                    ? emission_by_rows(mechanism->model, row_of, mechanism, shares, run, out, error)
                    : emission_by_drawing(mechanism, shares, pairs, run, out, error);
     emission *e = make(mechanism->model);
     if (e == NULL)
         return core_fail_memory(error);
     e->columns = has_columns ? mechanism : NULL;
-    return hand_out(e, is_exponential ? channel_create(mechanism, run, &e->channel, error) : TEM_OK,
+    return hand_out(e, has_columns ? TEM_OK : channel_create(mechanism, run, &e->channel, error),
                     out);
 }
 
@@ -354,8 +358,11 @@ void emission_room_free(emission_room *room) {
 }
 
 bool emission_has(const emission *e, uint32_t y) {
-    if (e->channel != NULL)
-        return weights_at(e->channel->weights, y) > 0;
+    const law_form *f = e->channel != NULL   ? e->channel->form
+                        : e->columns != NULL ? mechanism_form(e->columns)
+                                             : NULL;
+    if (f != NULL)
+        return weights_at(f->weights, y) > 0;
     return e->learned != NULL ? learned_law_is_output(&e->learned->law, y)
                               : !model_is_excluded(e->model, y);
 }
@@ -364,7 +371,7 @@ void emission_likelihoods(const emission *e, emission_room *room, uint32_t y, do
     if (e->channel != NULL)
         likelihoods_by_law(e, room, y, out);
     else if (e->columns != NULL)
-        e->columns->ops->column(e->columns->state, y, out);
+        mechanism_column(e->columns, y, out);
     else if (e->learned != NULL)
         likelihoods_as_learned(e, room, y, out);
     else

@@ -109,8 +109,7 @@ tem_status accountant_audit(const tem_accountant *a, const tem_mechanism *m, con
         return status;
     const loss_inputs known = accountant_inputs(a);
     realised_loss found = {0};
-    status = realised_find(&known, mechanism_exponential(m)->envelopes.exponent, INFINITY, run,
-                           &found, error);
+    status = realised_find(&known, mechanism_form(m)->exponent, INFINITY, run, &found, error);
     if (status == TEM_OK)
         *audit = accountant_audit_of(a, &found);
     return status;
@@ -122,7 +121,7 @@ tem_status accountant_losses(const tem_accountant *a, const tem_mechanism *m, ui
     if (status != TEM_OK)
         return status;
     partition z = {0};
-    const exponent e = mechanism_exponential(m)->envelopes.exponent;
+    const exponent e = mechanism_form(m)->exponent;
     status = partition_make(&a->profile, a->weights, e, run, &z, error);
     if (status == TEM_OK)
         status = slopes_by_distance(&a->model->space, &z, count, run, losses, error);
@@ -158,11 +157,11 @@ exposure_group accountant_group(const tem_accountant *a, const uint32_t *words, 
 /* known: the profile of summary_source. */
 static summary_source source_of(const tem_mechanism *m, const profile *known,
                                 const tem_prior *prior, const exposure_group *group) {
-    const envelopes *law = &mechanism_exponential(m)->envelopes;
+    const law_form *law = mechanism_form(m);
     return (summary_source){.space = &m->model->space,
                             .index = &m->model->index,
                             .exponent = &law->exponent,
-                            .weights = &law->weights,
+                            .weights = law->weights,
                             .profile = known,
                             .reach = known != NULL ? known->reach : space_reach(&m->model->space),
                             .frequencies = prior->frequencies,
@@ -248,7 +247,7 @@ tem_status accountant_summarise_once(const tem_mechanism *m, const tem_prior *pr
     const tem_status status = mechanism_check_exponential(m, error);
     if (status != TEM_OK)
         return status;
-    return weights_are_equal(&mechanism_exponential(m)->envelopes.weights)
+    return weights_are_equal(mechanism_form(m)->weights)
                ? summarise_by_profile(m, prior, run, summary, error)
                : summarise_by_pairs(m, prior, run, summary, error);
 }

@@ -353,8 +353,7 @@ tem_status accountant_unadapted(const tem_accountant *a, const tem_mechanism *m,
         return core_fail(error, TEM_ERR_ARGUMENT, "the model is not adapted");
     partition z = {0};
     unadapted_scan scan = {.after = after, .z = &z};
-    status = partition_make(&a->profile, a->weights, mechanism_exponential(m)->envelopes.exponent,
-                            run, &z, error);
+    status = partition_make(&a->profile, a->weights, mechanism_form(m)->exponent, run, &z, error);
     if (status == TEM_OK)
         status = scan_init(&scan, signals, core_thread_count(run), error);
     if (status == TEM_OK)

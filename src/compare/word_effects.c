@@ -197,8 +197,8 @@ static tem_status by_accountant(const tem_accountant *a, const tem_mechanism *m,
 
 tem_status exact_effects(const tem_accountant *a, const tem_mechanism *m, const tem_prior *prior,
                          const tem_run *run, tem_effects *effects, tem_error *error) {
-    return mechanism_exponential(m) != NULL ? by_accountant(a, m, prior, run, effects, error)
-                                            : by_rows(a, m, prior, run, effects, error);
+    return mechanism_is_exponential(m) ? by_accountant(a, m, prior, run, effects, error)
+                                       : by_rows(a, m, prior, run, effects, error);
 }
 
 /* ---- by what an attacker has learned ---- */

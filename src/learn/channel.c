@@ -133,8 +133,9 @@ static tem_status run_rounds(product *p, core_team *team, const char *stage, tem
     return status;
 }
 
-tem_status channel_multiply(const tem_channel *channel, const char *stage, const double *in,
-                            uint32_t columns, const tem_run *run, double *out, tem_error *error) {
+static tem_status multiply_by_distance(const tem_channel *channel, const char *stage,
+                                       const double *in, uint32_t columns, const tem_run *run,
+                                       double *out, tem_error *error) {
     const unsigned threads = core_thread_count(run);
     const uint32_t blocks = channel->squares.blocks;
     product p = {.channel = channel,
@@ -144,11 +145,7 @@ tem_status channel_multiply(const tem_channel *channel, const char *stage, const
                  .groups = blocks < GROUPS ? blocks : GROUPS,
                  .run = run};
     core_team *team = NULL;
-    tem_status status = lapack_products_begin(run, error);
-    if (status != TEM_OK)
-        return status;
-    memset(out, 0, (size_t)channel->count * columns * sizeof *out);
-    status = squares_room_init(&p.room, &channel->squares, threads, error);
+    tem_status status = squares_room_init(&p.room, &channel->squares, threads, error);
     p.tiles = core_alloc(threads, SQUARES_BLOCK * TILE_COLUMNS_MAX * sizeof *p.tiles);
     if (status == TEM_OK && p.tiles == NULL)
         status = core_fail_memory(error);
@@ -159,6 +156,66 @@ tem_status channel_multiply(const tem_channel *channel, const char *stage, const
     core_team_free(team);
     core_free(p.tiles);
     squares_room_free(&p.room);
+    return status;
+}
+
+/* ----------------------------------------------------------- by the form -- */
+
+/* A product with any K. An item is FORM_ROWS rows of the matrix, so no two threads write to the
+ * same row of `out`. */
+enum { FORM_ROWS = 16 };
+
+typedef struct form_product {
+    const tem_channel *channel;
+    channel_matrix matrix;
+    const double *in;
+    double *out, *rows; /* FORM_ROWS rows of the matrix per thread */
+    uint32_t columns;
+} form_product;
+
+static void add_form_rows(void *context, uint64_t item, unsigned thread) {
+    const form_product *p = context;
+    const law_form *f = p->channel->form;
+    const uint32_t words = p->channel->count, first = (uint32_t)item * FORM_ROWS;
+    const uint32_t count = words - first < FORM_ROWS ? words - first : FORM_ROWS;
+    double *rows = p->rows + (size_t)thread * FORM_ROWS * words;
+    for (uint32_t i = 0; i < count; i++)
+        if (p->matrix == CHANNEL_INPUTS)
+            f->ops->row(f, first + i, 0, words, rows + (size_t)i * words);
+        else
+            law_form_column(f, first + i, 0, words, rows + (size_t)i * words);
+    lapack_add_product(count, p->columns, words, rows, words, p->in, p->columns,
+                       p->out + (size_t)first * p->columns, p->columns);
+}
+
+static tem_status multiply_by_form(const tem_channel *channel, channel_matrix matrix,
+                                   const char *stage, const double *in, uint32_t columns,
+                                   const tem_run *run, double *out, tem_error *error) {
+    const uint32_t items = (channel->count + FORM_ROWS - 1) / FORM_ROWS;
+    form_product p = {.channel = channel,
+                      .matrix = matrix,
+                      .in = in,
+                      .out = out,
+                      .columns = columns,
+                      .rows = core_alloc((size_t)core_thread_count(run) * FORM_ROWS,
+                                         channel->count * sizeof *p.rows)};
+    const tem_status status = p.rows == NULL
+                                  ? core_fail_memory(error)
+                                  : core_parallel(run, stage, items, add_form_rows, &p, error);
+    core_free(p.rows);
+    return status;
+}
+
+tem_status channel_multiply(const tem_channel *channel, channel_matrix matrix, const char *stage,
+                            const double *in, uint32_t columns, const tem_run *run, double *out,
+                            tem_error *error) {
+    tem_status status = lapack_products_begin(run, error);
+    if (status != TEM_OK)
+        return status;
+    memset(out, 0, (size_t)channel->count * columns * sizeof *out);
+    status = channel->by_distance
+                 ? multiply_by_distance(channel, stage, in, columns, run, out, error)
+                 : multiply_by_form(channel, matrix, stage, in, columns, run, out, error);
     lapack_products_end();
     return status;
 }
@@ -185,14 +242,16 @@ static double *weights_as_doubles(const tem_channel *c) {
     return a;
 }
 
-/* out = K in, in memory of its own: a call that fails leaves the caller's as it was. The caller
- * frees *out. */
-static tem_status multiply_apart(const tem_channel *c, const double *in, uint32_t columns,
-                                 const tem_run *run, double **out, tem_error *error) {
+/* channel_multiply into memory of its own: a call that fails leaves the caller's as it was. The
+ * caller frees *out. */
+static tem_status multiply_apart(const tem_channel *c, channel_matrix matrix, const double *in,
+                                 uint32_t columns, const tem_run *run, double **out,
+                                 tem_error *error) {
     double *sums = core_alloc((size_t)c->count * columns, sizeof *sums);
     if (sums == NULL)
         return core_fail_memory(error);
-    const tem_status status = channel_multiply(c, "multiplying", in, columns, run, sums, error);
+    const tem_status status =
+        channel_multiply(c, matrix, "multiplying", in, columns, run, sums, error);
     if (status == TEM_OK)
         *out = sums;
     else
@@ -205,7 +264,8 @@ tem_status channel_forward(const tem_channel *channel, const double *in, uint32_
     double *scaled = scaled_copy(in, channel->count, columns, channel->z, true), *sums = NULL;
     if (scaled == NULL)
         return core_fail_memory(error);
-    const tem_status status = multiply_apart(channel, scaled, columns, run, &sums, error);
+    const tem_status status =
+        multiply_apart(channel, CHANNEL_OUTPUTS, scaled, columns, run, &sums, error);
     const double *unknown = in + (size_t)channel->count * columns;
     for (uint32_t y = 0; status == TEM_OK && y < channel->count; y++)
         for (uint32_t i = 0; i < columns; i++) {
@@ -222,9 +282,9 @@ tem_status channel_backward(const tem_channel *channel, const double *in, uint32
                             const tem_run *run, double *out, tem_error *error) {
     double *a = weights_as_doubles(channel), *sums = NULL;
     double *scaled = a == NULL ? NULL : scaled_copy(in, channel->count, columns, a, false);
-    const tem_status status = scaled == NULL
-                                  ? core_fail_memory(error)
-                                  : multiply_apart(channel, scaled, columns, run, &sums, error);
+    const tem_status status = scaled == NULL ? core_fail_memory(error)
+                                             : multiply_apart(channel, CHANNEL_INPUTS, scaled,
+                                                              columns, run, &sums, error);
     double *unknown = out + (size_t)channel->count * columns;
     if (status == TEM_OK)
         memset(unknown, 0, columns * sizeof *unknown);
@@ -261,34 +321,48 @@ void channel_free(tem_channel *channel) {
 
 /* Computes Z of each word. */
 static tem_status make_totals(tem_channel *c, const tem_run *run, tem_error *error) {
+    for (uint32_t w = 0; w < c->count; w++)
+        c->z[w] = c->form->total;
+    if (c->form->total > 0)
+        return TEM_OK;
     double *a = weights_as_doubles(c);
     if (a == NULL)
         return core_fail_memory(error);
-    const tem_status status = channel_multiply(c, "adding laws", a, 1, run, c->z, error);
+    const tem_status status =
+        channel_multiply(c, CHANNEL_INPUTS, "adding laws", a, 1, run, c->z, error);
     core_free(a);
     return status;
 }
 
+static tem_status init_distances(tem_channel *c, tem_error *error) {
+    const space *s = &c->mechanism->model->space;
+    c->by_distance = true;
+    c->weigh = choose_loop();
+    decay_init(&c->decay);
+    c->weighing = (weighing){.levels = c->decay.levels,
+                             .s = (double)c->form->exponent.s,
+                             .gamma = c->form->exponent.gamma};
+    return squares_init(&c->squares, s, space_reach(s), error);
+}
+
 tem_status channel_create(const tem_mechanism *mechanism, const tem_run *run, tem_channel **channel,
                           tem_error *error) {
-    tem_status status = mechanism_check_exponential(mechanism, error);
+    tem_status status = mechanism_check_form(mechanism, error);
     if (status != TEM_OK)
         return status;
-    const sampler *m = mechanism_exponential(mechanism);
+    const law_form *form = mechanism_form(mechanism);
     tem_channel *c = core_alloc_zero(1, sizeof *c);
     if (c == NULL)
         return core_fail_memory(error);
     *c = (tem_channel){.mechanism = mechanism,
                        .count = mechanism->count,
-                       .weigh = choose_loop(),
-                       .weights = &m->envelopes.weights,
+                       .form = form,
+                       .weights = form->weights,
                        .z = core_alloc(mechanism->count, sizeof(double))};
-    decay_init(&c->decay);
-    c->weighing = (weighing){.levels = c->decay.levels,
-                             .s = (double)m->envelopes.exponent.s,
-                             .gamma = m->envelopes.exponent.gamma};
-    status = c->z == NULL ? core_fail_memory(error)
-                          : squares_init(&c->squares, m->space, space_reach(m->space), error);
+    if (c->z == NULL)
+        status = core_fail_memory(error);
+    else if (form->is_of_distance)
+        status = init_distances(c, error);
     if (status == TEM_OK)
         status = make_totals(c, run, error);
     if (status == TEM_OK)

@@ -40,8 +40,8 @@ tem_status expect_shares(const tem_model *model, const tem_expectation *expected
 
 /* ----------------------------------------------------- posterior vectors -- */
 
-/* Fills the matrix to multiply with K: row w holds share(w) / Z(w) times x_w and, in one more
- * column, times 1. `mean` receives the mean of all x_w under the shares of known words. */
+/* Fills the matrix to multiply with transpose(K): row w holds share(w) / Z(w) times x_w and, in one
+ * more column, times 1. `mean` receives the mean of all x_w under the shares of known words. */
 static void weigh_vectors(const tem_channel *c, const double *shares, const double *vectors,
                           uint32_t columns, double *weighed, double *mean) {
     memset(mean, 0, columns * sizeof *mean);
@@ -87,8 +87,8 @@ tem_status posterior_vectors(const tem_channel *channel, const tem_expectation *
                             : expect_shares(channel->mechanism->model, expected, shares, error);
     if (status == TEM_OK) {
         weigh_vectors(channel, shares, vectors, columns, weighed, mean);
-        status =
-            channel_multiply(channel, "averaging vectors", weighed, columns + 1, run, sums, error);
+        status = channel_multiply(channel, CHANNEL_OUTPUTS, "averaging vectors", weighed,
+                                  columns + 1, run, sums, error);
     }
     if (status == TEM_OK)
         divide_sums(channel, shares[channel->count], mean, sums, columns, out);

@@ -90,7 +90,7 @@ static tem_status means_by_draws(const tem_mechanism *m, const double *vectors,
 static tem_status find_means(const tem_mechanism *m, const tem_expectation *expected,
                              const double *vectors, const tem_run *run, double *means,
                              tem_error *error) {
-    if (mechanism_exponential(m) != NULL)
+    if (mechanism_form(m) != NULL)
         return means_by_law(m, expected, vectors, run, means, error);
     double *shares = core_alloc(m->count + (size_t)1, sizeof *shares);
     tem_status status =

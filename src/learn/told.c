@@ -75,8 +75,8 @@ static told_column describe(const double *shares, uint32_t count, const double *
     return c;
 }
 
-/* Fills the matrix to multiply with K. Row w holds p(w) / Z(w), and for each number the same if it
- * is above its mean, otherwise 0, and the same times the number less its mean. */
+/* Fills the matrix to multiply with transpose(K). Row w holds p(w) / Z(w), and for each number the
+ * same if it is above its mean, otherwise 0, and the same times the number less its mean. */
 static void weigh_numbers(const tem_channel *channel, const double *shares, const double *numbers,
                           const told_column *list, uint32_t columns, double *weighed) {
     const size_t stride = 2 * (size_t)columns + 1;
@@ -133,8 +133,8 @@ tem_status told_numbers(const tem_channel *channel, const tem_expectation *expec
         list[i] = describe(shares, channel->count, numbers + i, columns);
     if (status == TEM_OK) {
         weigh_numbers(channel, shares, numbers, list, columns, weighed);
-        status = channel_multiply(channel, "telling numbers", weighed, 2 * columns + 1, run, sums,
-                                  error);
+        status = channel_multiply(channel, CHANNEL_OUTPUTS, "telling numbers", weighed,
+                                  2 * columns + 1, run, sums, error);
     }
     if (status == TEM_OK)
         add_outputs(channel, sums, list, columns);

@@ -1,4 +1,4 @@
-/* law.c - the probabilities of the exact law.
+/* law.c - the probabilities of a law, to any number of digits.
  *
  * MPFR rounds every operation correctly, so the error is a matter of counting. A probability goes
  * through four rounded operations (exp, two products, one quotient) and a sum of `count` positive
@@ -14,30 +14,32 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sets out to a_y E_j exp(-r), the weight of a word with exponent x = j/8 + r. */
-static void set_weight(mpfr_t out, mpfr_t scratch, uint64_t x, uint32_t weight) {
-    const u256 *level = &exp_table[exponent_level(x)];
-    mpfr_set_uj(scratch, exponent_fraction(x), MPFR_RNDN);
+/* Sets out to `weight` times a closeness, times 2^bits of its form. */
+static void set_weight(mpfr_t out, mpfr_t scratch, const closeness *c, uint32_t weight) {
+    mpfr_set_uj(scratch, c->fraction, MPFR_RNDN);
     mpfr_div_2ui(scratch, scratch, EXPONENT_BITS, MPFR_RNDN);
     mpfr_neg(scratch, scratch, MPFR_RNDN);
     mpfr_exp(scratch, scratch, MPFR_RNDN);
     mpfr_set_ui(out, 0, MPFR_RNDN);
-    for (int i = 3; i >= 0; i--) { /* exact: the precision is above 193 bits */
+    for (int i = 3; i >= 0; i--) { /* exact: the precision is 256 bits or more */
         mpfr_mul_2ui(out, out, 64, MPFR_RNDN);
-        mpfr_add_ui(out, out, level->limb[i], MPFR_RNDN);
+        mpfr_add_ui(out, out, c->whole.limb[i], MPFR_RNDN);
     }
     mpfr_mul(out, out, scratch, MPFR_RNDN);
     mpfr_mul_ui(out, out, weight, MPFR_RNDN);
 }
 
-static void set_weights(const sampler *m, tem_law *law, mpfr_t total, mpfr_t scratch) {
+/* An unknown word is equally close to all words. */
+static void set_weights(const law_form *f, const space *s, tem_law *law, mpfr_t total,
+                        mpfr_t scratch) {
+    const bool is_known = law->word != TEM_NO_WORD;
+    const tem_dist unknown = f->exponent.gamma > 0 ? f->exponent.gamma : UINT32_MAX;
     mpfr_set_ui(total, 0, MPFR_RNDN);
     for (uint32_t y = 0; y < law->count; y++) {
-        law->distances[y] = law->word == TEM_NO_WORD ? m->envelopes.exponent.gamma
-                                                     : space_distance(m->space, law->word, y);
-        set_weight(law->probabilities[y], scratch,
-                   exponent_at(&m->envelopes.exponent, law->distances[y]),
-                   weights_at(&m->envelopes.weights, y));
+        const closeness c =
+            is_known ? f->ops->pair(f, law->word, y) : (closeness){{{1, 0, 0, 0}}, 0};
+        law->distances[y] = is_known ? space_distance(s, law->word, y) : unknown;
+        set_weight(law->probabilities[y], scratch, &c, weights_at(f->weights, y));
         mpfr_add(total, total, law->probabilities[y], MPFR_RNDN);
     }
 }
@@ -77,17 +79,17 @@ static tem_law *allocate(uint32_t word, uint32_t count, mpfr_prec_t precision) {
     return law;
 }
 
-tem_status law_make(const sampler *m, uint32_t word, unsigned digits, tem_law **out,
-                    tem_error *error) {
+tem_status law_make(const law_form *form, const space *s, uint32_t word, unsigned digits,
+                    tem_law **out, tem_error *error) {
     const mpfr_prec_t wanted = (mpfr_prec_t)ceil(digits * 3.3219280948873623) + 48;
     const mpfr_prec_t precision = wanted < 256 ? 256 : wanted;
-    tem_law *law = allocate(word, m->envelopes.weights.count, precision);
+    tem_law *law = allocate(word, s->count, precision);
     if (law == NULL)
         return core_fail_memory(error);
     mpfr_t total, scratch;
     mpfr_init2(total, precision);
     mpfr_init2(scratch, precision);
-    set_weights(m, law, total, scratch);
+    set_weights(form, s, law, total, scratch);
     normalise(law, total, scratch);
     mpfr_clear(scratch);
     mpfr_clear(total);

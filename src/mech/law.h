@@ -1,11 +1,12 @@
-/* law.h - the probabilities of sampler.h's law, to any number of digits.
+/* law.h - the probabilities of a law, to any number of digits.
  *
  * The probabilities serve explanations and tests; no draw depends on them. The computation looks at
  * every word and does not use the index, so tests compare the sampler with it. */
 #ifndef MECH_LAW_H
 #define MECH_LAW_H
 
-#include "mech/sampler.h"
+#include "mech/law_form.h"
+#include "space/space.h"
 #include "tem_account.h"
 
 #include <mpfr.h>
@@ -19,10 +20,11 @@ struct tem_law {
     mpfr_t entropy; /* in nats */
 };
 
-/* Computes P(y | word) for all words y, each with a relative error of at most 10^-digits; digits: 1
- * to 1000. Fails with TEM_ERR_MEMORY. Free with law_free. */
-tem_status law_make(const sampler *m, uint32_t word, unsigned digits, tem_law **out,
-                    tem_error *error);
+/* Computes P(y | word) for all words y of the space, each with a relative error of at most
+ * 10^-digits; digits: 1 to 1000. An unknown word is at distance gamma from every word, or at
+ * UINT32_MAX where the form has no gamma. Fails with TEM_ERR_MEMORY. Free with law_free. */
+tem_status law_make(const law_form *form, const space *s, uint32_t word, unsigned digits,
+                    tem_law **out, tem_error *error);
 
 /* Makes the law of `word` from probabilities that were computed otherwise, one per word. An unknown
  * word is at distance UINT32_MAX from every word. Fails with TEM_ERR_MEMORY. */

@@ -1,7 +1,5 @@
-/* law_row.c - the probabilities of sampler.h's law in double precision. */
+/* law_row.c - the probabilities of a law in double precision. */
 #include "mech/law_row.h"
-
-#include <math.h>
 
 /* A sum of many positive terms (Kahan). Its relative error is about 2^-52, for any number of words
  * that a model may have. */
@@ -15,18 +13,14 @@ static void add(long_sum *s, double term) {
     s->sum = next;
 }
 
-void law_row(const sampler *form, uint32_t word, double *probabilities) {
-    enum { TILE = 256 };
-    _Static_assert(EXPONENT_BITS == 36, "one unit of the exponent is 2^36");
-    const uint32_t count = form->envelopes.weights.count;
-    tem_dist distances[TILE];
+void law_row(const law_form *form, uint32_t word, double *probabilities) {
+    const uint32_t count = form->weights->count;
     long_sum total = {0, 0};
+    if (word != TEM_NO_WORD)
+        form->ops->row(form, word, 0, count, probabilities);
     for (uint32_t y = 0; y < count; y++) {
-        if (y % TILE == 0 && word != TEM_NO_WORD)
-            space_distances(form->space, word, y, count - y < TILE ? count - y : TILE, distances);
-        const uint64_t x = exponent_at(&form->envelopes.exponent,
-                                       word == TEM_NO_WORD ? UINT32_MAX : distances[y % TILE]);
-        probabilities[y] = weights_at(&form->envelopes.weights, y) * exp((double)x * -0x1p-36);
+        const double close = word == TEM_NO_WORD ? 1 : probabilities[y];
+        probabilities[y] = weights_at(form->weights, y) * close;
         add(&total, probabilities[y]);
     }
     for (uint32_t y = 0; y < count; y++)

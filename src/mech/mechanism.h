@@ -10,7 +10,8 @@
 #ifndef MECH_MECHANISM_H
 #define MECH_MECHANISM_H
 
-#include "mech/sampler.h"
+#include "mech/law_form.h"
+#include "space/space.h"
 
 /* The arguments of mechanism_ops.init. All of them are public. */
 typedef struct mechanism_setup {
@@ -71,7 +72,7 @@ typedef struct mechanism_ops {
     /* Instead of `draw`, for a law that depends on what the document shows already: draws one
      * output. tem then draws the words of a document one after the other, and refuses everything
      * that takes the law of a word for the law at every place (mechanism_check_independent). Such
-     * a mechanism has no `row` and is not exponential. `document` is what begin has set up. */
+     * a mechanism has neither `row` nor `form`. `document` is what begin has set up. */
     tem_status (*draw_next)(const void *state, void *document, const released_past *past,
                             uint32_t word, tem_rng *rng, uint32_t *out, tem_error *error);
     size_t past_words; /* draw_next sees so many of the words before, up to MECHANISM_PAST_MAX */
@@ -87,23 +88,24 @@ typedef struct mechanism_ops {
      * caller asks whether to go on. 0: all draws are quick. */
     size_t slow_draws;
 
-    /* Returns the sampler of a mechanism whose law is a_y exp(-s min(d, gamma)) / Z. tem can
-     * compute, audit and certify this law. NULL instead of a function: the mechanism has another
-     * law, or a law that cannot be computed. */
-    const sampler *(*exponential)(const void *state);
+    /* Returns the form of a mechanism whose law is a_y K(w, y) / Z(w); it lives as long as the
+     * state. It is enough: tem computes rows, columns, any number of digits and the bound from it.
+     * NULL instead of a function: the law is of another kind, or it cannot be computed. */
+    const law_form *(*form)(const void *state);
 
     /* Sets probabilities[y] to P(y | word) for all words y; TEM_NO_WORD stands for an unknown word.
-     * Each has a relative error of at most 10^-MECHANISM_ROW_DIGITS. NULL instead of a function:
-     * the law is exponential, or it cannot be computed. Fails with TEM_ERR_MEMORY. Any thread. */
+     * Each has a relative error of at most 10^-MECHANISM_ROW_DIGITS. This function alone is enough
+     * for a law. NULL instead of a function: there is `form`, or the law cannot be computed. Fails
+     * with TEM_ERR_MEMORY. Any thread. */
     tem_status (*row)(const void *state, uint32_t word, double *probabilities, tem_error *error);
 
     /* Sets likelihoods[w] to P(y | w) for all words w and, as the last number, for an unknown word,
      * with the error of `row`. y is an output. NULL instead of a function: whoever needs a column
-     * takes it from rows. Only for mechanisms with `row`. Any thread. */
+     * takes it from `form` or from rows. Only for mechanisms with `row`. Any thread. */
     void (*column)(const void *state, uint32_t y, double *likelihoods);
 
     /* Returns the s and gamma of a mechanism that proves P(y | w) <= exp(2 s min(d(w,w'), gamma))
-     * P(y | w') exactly, and whose law is not exponential. NULL: it is, or nothing is proved. */
+     * P(y | w') exactly, and has no `form`. NULL: it has one, or nothing is proved. */
     const exponent *(*bound)(const void *state);
 } mechanism_ops;
 
@@ -113,6 +115,14 @@ enum { MECHANISM_ROW_DIGITS = 12, MECHANISM_PARAMETERS_MAX = 8 };
  * no mechanism that has a fault. PRIVACY: a mechanism that claims a guarantee must have the
  * properties on which the claim rests. */
 const char *mechanism_fault(const mechanism_ops *ops);
+
+/* How many digits of its law tem can compute: as its properties say; where they say nothing, as its
+ * functions tell. 0: none. */
+unsigned mechanism_law_digits(const mechanism_ops *ops);
+
+/* The properties of a mechanism, with law_digits as mechanism_law_digits has it. Static for the
+ * mechanisms of the table. Any thread. */
+const tem_mechanism_properties *mechanism_properties(const mechanism_ops *ops);
 
 /* The unit of the mechanism's epsilon, as its properties say; where they say nothing, the
  * mechanism's own name: such an epsilon adds up with no other. */

@@ -2,6 +2,7 @@
 #include "mech/mechanism.h"
 #include "tem_account.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #ifdef TEM_EXTRA_MECHANISM /* build option extra_mechanism: the user's own file */
@@ -28,8 +29,39 @@ static const mechanism_ops *const mechanisms[] = {
 #endif
 };
 
+enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };
+
 const mechanism_ops *mechanism_at(unsigned i) {
-    return i < sizeof mechanisms / sizeof *mechanisms ? mechanisms[i] : NULL;
+    return i < MECHANISMS ? mechanisms[i] : NULL;
+}
+
+static unsigned digits_of_functions(const mechanism_ops *ops) {
+    return ops->form != NULL  ? (unsigned)TEM_LAW_DIGITS_MAX
+           : ops->row != NULL ? (unsigned)MECHANISM_ROW_DIGITS
+                              : 0;
+}
+
+unsigned mechanism_law_digits(const mechanism_ops *ops) {
+    const unsigned stated = ops->properties.law_digits;
+    return stated > 0 ? stated : digits_of_functions(ops);
+}
+
+static tem_mechanism_properties completed[MECHANISMS];
+
+static void complete_all(void) {
+    for (unsigned i = 0; i < MECHANISMS; i++) {
+        completed[i] = mechanisms[i]->properties;
+        completed[i].law_digits = mechanism_law_digits(mechanisms[i]);
+    }
+}
+
+const tem_mechanism_properties *mechanism_properties(const mechanism_ops *ops) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, complete_all);
+    for (unsigned i = 0; i < MECHANISMS; i++)
+        if (mechanisms[i] == ops)
+            return &completed[i];
+    return &ops->properties; /* of a test */
 }
 
 /* Whether a name can stand in a report, a ledger and a command line as it is. */
@@ -72,17 +104,15 @@ const char *mechanism_fault(const mechanism_ops *ops) {
         return "it asks for documents, and draws each word by itself";
     if (ops->past_words > MECHANISM_PAST_MAX)
         return "it looks back too far";
-    if (ops->draw_next != NULL && (ops->exponential != NULL || ops->row != NULL))
+    if (ops->draw_next != NULL && (ops->form != NULL || ops->row != NULL))
         return "its law depends on the words before, so it is not one law for each word";
     if (!is_plain(p->name))
         return "its name has other characters than a to z, 0 to 9, - and _";
     if (!takes_epsilon(p))
         return "it does not say which epsilon it takes";
-    if ((p->is_exponential || p->takes_weights || p->takes_certificate) && ops->exponential == NULL)
-        return "weights, certificates and an exponential law need a sampler";
-    if (p->law_digits > (ops->exponential != NULL ? (unsigned)TEM_LAW_DIGITS_MAX
-                         : ops->row != NULL       ? (unsigned)MECHANISM_ROW_DIGITS
-                                                  : 0))
+    if ((p->is_exponential || p->takes_weights || p->takes_certificate) && ops->form == NULL)
+        return "weights, certificates and an exponential law need a form";
+    if (p->law_digits > digits_of_functions(ops))
         return "it cannot compute that many digits of its law";
     if (ops->column != NULL && ops->row == NULL)
         return "it computes columns of its law, and no rows";
@@ -92,7 +122,7 @@ const char *mechanism_fault(const mechanism_ops *ops) {
         return "it has a guarantee, and does not say which";
     /* A run is charged epsilon gamma per word at most, and gamma is that of the law or bound. */
     if (p->guarantee == TEM_GUARANTEE_EXACT &&
-        (p->caveat != NULL || (ops->exponential == NULL && ops->bound == NULL)))
+        (p->caveat != NULL || (ops->form == NULL && ops->bound == NULL)))
         return "its guarantee is exact, and its caveat or its law says otherwise";
     if (p->guarantee == TEM_GUARANTEE_EXACT && p->unit == NULL)
         return "it has a guarantee, and does not say what its epsilon is per";

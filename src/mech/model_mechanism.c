@@ -115,11 +115,11 @@ static tem_status check_options(const tem_mechanism_options *o, const mechanism_
     return TEM_OK;
 }
 
-/* The s and gamma of the mechanism's law or bound; NULL if it has neither.
+/* The s and gamma of the mechanism's law or bound; NULL if it has neither. gamma 0: it has none.
  * PRIVACY: a map of the outputs leaves the bound as it is (post-processing). */
 static const exponent *mechanism_exponent(const tem_mechanism *m) {
-    if (m->ops->exponential != NULL)
-        return &m->ops->exponential(m->state)->envelopes.exponent;
+    if (m->ops->form != NULL)
+        return &m->ops->form(m->state)->exponent;
     return m->ops->bound == NULL ? NULL : m->ops->bound(m->state);
 }
 
@@ -134,7 +134,8 @@ static tem_status check_made(const tem_mechanism *m, const tem_mechanism_options
         return core_fail(error, TEM_ERR_RANGE, "epsilon must be between %g and %g", p->least,
                          p->most);
     const exponent *e = mechanism_exponent(m);
-    if (m->ops->properties.guarantee == TEM_GUARANTEE_EXACT && e == NULL)
+    const bool has_lost_form = m->ops->properties.is_exponential && !mechanism_is_exponential(m);
+    if ((m->ops->properties.guarantee == TEM_GUARANTEE_EXACT && e == NULL) || has_lost_form)
         return core_fail(error, TEM_ERR_UNSUPPORTED, "the mechanism has lost its law");
     if (o->certificate != NULL && (e->s != o->certificate->s || e->gamma != o->certificate->gamma))
         return core_fail(error, TEM_ERR_CERTIFICATE,
@@ -273,17 +274,20 @@ void mechanism_free(tem_mechanism *m) {
     core_free(m);
 }
 
-const sampler *mechanism_exponential(const tem_mechanism *m) {
-    return m->ops->exponential == NULL || m->remap != NULL ? NULL : m->ops->exponential(m->state);
+const law_form *mechanism_form(const tem_mechanism *m) {
+    return m->ops->form == NULL || m->remap != NULL ? NULL : m->ops->form(m->state);
 }
 
-tem_status mechanism_check_exponential(const tem_mechanism *m, tem_error *error) {
+bool mechanism_is_exponential(const tem_mechanism *m) {
+    const law_form *f = mechanism_form(m);
+    return f != NULL && f->is_of_distance;
+}
+
+static tem_status fail_law(const tem_mechanism *m, tem_error *error) {
     const tem_status status = mechanism_check_independent(
         m, "tem cannot audit or invert a law of the word alone: choose another mechanism", error);
     if (status != TEM_OK)
         return status;
-    if (m->ops->properties.is_exponential && mechanism_exponential(m) != NULL)
-        return TEM_OK;
     return core_fail(
         error, TEM_ERR_UNSUPPORTED,
         "the law of the mechanism %s is not exponential, so tem cannot audit or invert "
@@ -291,18 +295,24 @@ tem_status mechanism_check_exponential(const tem_mechanism *m, tem_error *error)
         m->ops->properties.name);
 }
 
+tem_status mechanism_check_form(const tem_mechanism *m, tem_error *error) {
+    return mechanism_form(m) != NULL ? TEM_OK : fail_law(m, error);
+}
+
+tem_status mechanism_check_exponential(const tem_mechanism *m, tem_error *error) {
+    return mechanism_is_exponential(m) ? TEM_OK : fail_law(m, error);
+}
+
 /* The largest term of Z(w) that is near at hand: that of w itself or, if w is no output, that of
  * the likeliest word of its list. */
-static double largest_term(const sampler *form, uint32_t word) {
-    const envelopes *e = &form->envelopes;
-    tem_neighbours near;
-    double largest = weights_at(&e->weights, word);
-    if (largest > 0 || neighbours_get(e->index, word, &near, NULL) != TEM_OK)
+static double largest_term(const law_form *f, uint32_t word) {
+    output_list list;
+    double largest = weights_at(f->weights, word);
+    if (largest > 0 || f->ops->list(f, word, &list, NULL) != TEM_OK)
         return largest;
-    for (uint32_t i = 0; i < near.count; i++) {
-        const uint64_t x = exponent_at(&e->exponent, near.list[i].distance);
-        largest = fmax(largest, weights_at(&e->weights, near.list[i].id) *
-                                    exp(-ldexp((double)x, -EXPONENT_BITS)));
+    for (uint32_t i = 0; i < list.count; i++) {
+        const listed_output y = f->ops->entry(f, &list, i);
+        largest = fmax(largest, weights_at(f->weights, y.id) * closeness_value(f, &y.closeness));
     }
     return largest;
 }
@@ -311,15 +321,15 @@ static double largest_term(const sampler *form, uint32_t word) {
  * the integers and not from the user. A word beyond gamma has the weight a_y exp(-s gamma) instead
  * of a smaller one. All these words together gain at most A exp(-s gamma). The result divides this
  * by a bound below every Z(w): by the least largest_term of a word. */
-static double moved_mass(const tem_mechanism *m, const sampler *form) {
-    if (m->ops->properties.takes_gamma)
+static double moved_mass(const tem_mechanism *m, const law_form *form) {
+    if (m->ops->properties.takes_gamma || form->exponent.gamma == 0)
         return 0;
-    const exponent *e = &form->envelopes.exponent;
+    const exponent *e = &form->exponent;
     double least = INFINITY;
     for (uint32_t id = 0; id < m->count; id++)
         least = fmin(least, largest_term(form, id));
     const double beyond = exp(-ldexp((double)exponent_at(e, e->gamma), -EXPONENT_BITS));
-    return least > 0 ? (double)form->envelopes.weights.sum * beyond / least : INFINITY;
+    return least > 0 ? (double)form->weights->sum * beyond / least : INFINITY;
 }
 
 static tem_weights_kind weights_kind(const tem_mechanism *m) {
@@ -328,10 +338,21 @@ static tem_weights_kind weights_kind(const tem_mechanism *m) {
     return m->has_own_weights ? TEM_WEIGHTS_OWN : TEM_WEIGHTS_EQUAL;
 }
 
+/* PRIVACY: a mechanism that does not claim a bound has none. Where there is a gamma, epsilon gamma
+ * is the bound that the claim states; without one it is that of the form. */
+static void set_bounds(const tem_mechanism *m, tem_mechanism_info *info) {
+    if (mechanism_why_unbounded(m) != NULL)
+        return;
+    if (info->gamma_steps > 0)
+        info->bound = info->epsilon_gamma = m->epsilon * info->gamma;
+    else if (m->ops->form != NULL)
+        info->bound = law_form_bound(m->ops->form(m->state));
+}
+
 void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     const exponent *e = mechanism_exponent(m);
     *info = (tem_mechanism_info){
-        .properties = &m->ops->properties,
+        .properties = mechanism_properties(m->ops),
         .epsilon = m->epsilon,
         .beta = m->beta,
         .epsilon_gamma = INFINITY,
@@ -349,15 +370,13 @@ void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     info->s = exponent_s_value(e->s);
     info->gamma_steps = e->gamma;
     info->gamma = (double)e->gamma / TEM_DIST_ONE;
-    info->epsilon_gamma = mechanism_why_unbounded(m) == NULL ? m->epsilon * info->gamma : INFINITY;
-    info->bound = info->epsilon_gamma;
-    if (m->ops->exponential != NULL)
-        info->moved_mass = moved_mass(m, m->ops->exponential(m->state));
+    set_bounds(m, info);
+    if (m->ops->form != NULL)
+        info->moved_mass = moved_mass(m, m->ops->form(m->state));
 }
 
 const uint32_t *mechanism_weights(const tem_mechanism *m) {
-    return m->ops->exponential == NULL ? NULL
-                                       : m->ops->exponential(m->state)->envelopes.weights.values;
+    return m->ops->form == NULL ? NULL : m->ops->form(m->state)->weights->values;
 }
 
 bool mechanism_has_word(const tem_mechanism *m, uint32_t word) {
@@ -442,18 +461,37 @@ tem_status mechanism_row(const tem_mechanism *m, uint32_t word, double *probabil
         m, "there is no law of a word alone: choose another mechanism, or only draw", error);
     if (status != TEM_OK)
         return status;
-    if (m->ops->properties.law_digits == 0)
+    if (mechanism_law_digits(m->ops) == 0)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "the distribution of the mechanism %s cannot be computed; it can only be "
                          "drawn from",
                          m->ops->properties.name);
-    if (m->ops->exponential != NULL)
-        law_row(m->ops->exponential(m->state), word, probabilities);
+    if (m->ops->form != NULL)
+        law_row(m->ops->form(m->state), word, probabilities);
     else
         status = m->ops->row(m->state, word, probabilities, error);
     return status == TEM_OK && m->remap != NULL
                ? remap_row(m->remap, m->count, probabilities, error)
                : status;
+}
+
+bool mechanism_has_columns(const tem_mechanism *m) {
+    if (m->remap != NULL)
+        return false;
+    return m->ops->form != NULL ? m->ops->form(m->state)->total > 0 : m->ops->column != NULL;
+}
+
+void mechanism_column(const tem_mechanism *m, uint32_t y, double *likelihoods) {
+    if (m->ops->form == NULL) {
+        m->ops->column(m->state, y, likelihoods);
+        return;
+    }
+    const law_form *f = m->ops->form(m->state);
+    const double weight = weights_at(f->weights, y);
+    law_form_column(f, y, 0, m->count, likelihoods);
+    for (uint32_t w = 0; w < m->count; w++)
+        likelihoods[w] *= weight / f->total;
+    likelihoods[m->count] = weight / (double)f->weights->sum;
 }
 
 tem_status mechanism_self(const tem_mechanism *m, uint32_t word, double *self, tem_error *error) {

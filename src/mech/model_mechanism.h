@@ -65,12 +65,16 @@ tem_status mechanism_draw_next(const tem_mechanism *mechanism, void *document,
  * which mechanism it has. */
 const char *mechanism_why_unbounded(const tem_mechanism *m);
 
-/* The sampler of the mechanism, or NULL if its law does not have the form of
- * mechanism_ops.exponential. */
-const sampler *mechanism_exponential(const tem_mechanism *mechanism);
+/* The form of the mechanism's law (law_form.h), or NULL: it has another law, or a map that changes
+ * it. */
+const law_form *mechanism_form(const tem_mechanism *mechanism);
 
-/* Fails with TEM_ERR_UNSUPPORTED if mechanism_exponential is NULL: audits, certificates, channels
- * need an exponential law. */
+/* Whether the law is that of `tem`: a_y exp(-s min(d, gamma)) / Z. */
+bool mechanism_is_exponential(const tem_mechanism *mechanism);
+
+/* Fail with TEM_ERR_UNSUPPORTED: the first if mechanism_form is NULL (channels need a form), the
+ * second if the law is not exponential (audits and certificates need one). */
+tem_status mechanism_check_form(const tem_mechanism *mechanism, tem_error *error);
 tem_status mechanism_check_exponential(const tem_mechanism *mechanism, tem_error *error);
 
 /* Sets probabilities[y] to P(y | word) for all words y, with a relative error of at most
@@ -78,6 +82,13 @@ tem_status mechanism_check_exponential(const tem_mechanism *mechanism, tem_error
  * compute the law of the mechanism, TEM_ERR_MEMORY. Any thread. */
 tem_status mechanism_row(const tem_mechanism *mechanism, uint32_t word, double *probabilities,
                          tem_error *error);
+
+/* Whether mechanism_column can be called: the columns of the law need no pass over all rows. */
+bool mechanism_has_columns(const tem_mechanism *mechanism);
+
+/* Sets likelihoods[w] to P(y | w) for all words w and, as the last number, for an unknown word,
+ * with the error of mechanism_row. y is an output. Any thread. */
+void mechanism_column(const tem_mechanism *mechanism, uint32_t y, double *likelihoods);
 
 /* Whether `word` is the id of a word of the model, or TEM_NO_WORD. */
 bool mechanism_has_word(const tem_mechanism *mechanism, uint32_t word);

@@ -29,6 +29,7 @@
 #include "core/status.h"
 #include "mech/law_row.h"
 #include "mech/mechanism.h"
+#include "mech/sampler_form.h"
 
 #include <math.h>
 
@@ -121,8 +122,9 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
 
 static tem_status row(const void *state, uint32_t word, double *probabilities, tem_error *error) {
     const santext_plus *m = state;
+    const law_form form = sampler_form(&m->law);
     (void)error;
-    law_row(&m->law, word, probabilities);
+    law_row(&form, word, probabilities);
     if (word == TEM_NO_WORD || !m->stays[word])
         return TEM_OK;
     for (uint32_t y = 0; y < m->law.space->count; y++)

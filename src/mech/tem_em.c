@@ -14,7 +14,13 @@
  * that such a word can be released as it was. Here the vocabulary is the model's, the law is exact,
  * and an unknown word has the law a_y / A. */
 #include "mech/mechanism.h"
+#include "mech/sampler_form.h"
 #include "tem_account.h"
+
+typedef struct tem_state {
+    sampler sampler;
+    law_form form;
+} tem_state;
 
 tem_status mechanism_choose_exponent(const mechanism_setup *setup, exponent *e, double *beta,
                                      tem_error *error) {
@@ -36,13 +42,19 @@ static tem_status choose_em(const mechanism_setup *setup, exponent *e, tem_error
     return status == TEM_OK ? exponent_gamma_largest(e->s, &e->gamma, error) : status;
 }
 
+static tem_status init_with(tem_state *state, const mechanism_setup *setup, exponent e,
+                            tem_error *error) {
+    const tem_status status =
+        sampler_init(&state->sampler, setup->space, setup->index, e, setup->weights, error);
+    state->form = sampler_form(&state->sampler);
+    return status;
+}
+
 static tem_status init_tem(void *state, const mechanism_setup *setup, double *beta,
                            tem_error *error) {
     exponent e = {0, 0};
     const tem_status status = mechanism_choose_exponent(setup, &e, beta, error);
-    return status == TEM_OK
-               ? sampler_init(state, setup->space, setup->index, e, setup->weights, error)
-               : status;
+    return status == TEM_OK ? init_with(state, setup, e, error) : status;
 }
 
 static tem_status init_em(void *state, const mechanism_setup *setup, double *beta,
@@ -50,22 +62,23 @@ static tem_status init_em(void *state, const mechanism_setup *setup, double *bet
     exponent e = {0, 0};
     (void)beta;
     const tem_status status = choose_em(setup, &e, error);
-    return status == TEM_OK
-               ? sampler_init(state, setup->space, setup->index, e, setup->weights, error)
-               : status;
+    return status == TEM_OK ? init_with(state, setup, e, error) : status;
 }
 
 static void free_state(void *state) {
-    sampler_free(state);
+    tem_state *t = state;
+    sampler_free(&t->sampler);
 }
 
 static tem_status draw(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
                        uint32_t *out, tem_error *error) {
-    return sampler_draw(state, words, count, rng, out, error);
+    const tem_state *t = state;
+    return sampler_draw(&t->sampler, words, count, rng, out, error);
 }
 
-static const sampler *exponential(const void *state) {
-    return state;
+static const law_form *form(const void *state) {
+    const tem_state *t = state;
+    return &t->form;
 }
 
 static const char exact_claim[] =
@@ -101,11 +114,11 @@ const mechanism_ops mechanism_tem = {
                    .takes_weights = 1,
                    .takes_certificate = 1,
                    .parameters = tem_parameters},
-    .state_bytes = sizeof(sampler),
+    .state_bytes = sizeof(tem_state),
     .init = init_tem,
     .free = free_state,
     .draw = draw,
-    .exponential = exponential};
+    .form = form};
 
 const mechanism_ops mechanism_em = {
     .properties = {.name = "em",
@@ -118,11 +131,11 @@ const mechanism_ops mechanism_em = {
                    .is_exponential = 1,
                    .takes_weights = 1,
                    .parameters = em_parameters},
-    .state_bytes = sizeof(sampler),
+    .state_bytes = sizeof(tem_state),
     .init = init_em,
     .free = free_state,
     .draw = draw,
-    .exponential = exponential};
+    .form = form};
 
 const mechanism_ops mechanism_santext = {
     .properties = {.name = "santext",
@@ -134,8 +147,8 @@ const mechanism_ops mechanism_santext = {
                    .law_digits = TEM_LAW_DIGITS_MAX,
                    .is_exponential = 1,
                    .parameters = em_parameters},
-    .state_bytes = sizeof(sampler),
+    .state_bytes = sizeof(tem_state),
     .init = init_em,
     .free = free_state,
     .draw = draw,
-    .exponential = exponential};
+    .form = form};

@@ -163,7 +163,7 @@ static tem_status compute(tem_findings *f, const tem_findings_options *o, const 
     tem_status status = model_nearest_median(f->mechanism->model, &f->nearest, error);
     if (status != TEM_OK)
         return status;
-    if (mechanism_exponential(&f->drawn) == NULL) {
+    if (!mechanism_is_exponential(&f->drawn)) {
         /* Both stay NaN if the mechanism's law cannot be computed. */
         mechanism_self_median(&f->drawn, &f->estimated_median, NULL);
         mechanism_self_quantile(&f->drawn, TEM_SELF_QUANTILE, &f->estimated_exposed, NULL);

@@ -34,6 +34,15 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
     return TEM_OK;
 }
 
+/* This function alone gives the mechanism a law: tem explains it, and attacks it by it. */
+static tem_status row(const void *state, uint32_t word, double *probabilities, tem_error *error) {
+    const uniform *u = state;
+    (void)word, (void)error;
+    for (uint32_t y = 0; y < u->outputs.count; y++)
+        probabilities[y] = weights_at(&u->outputs, y) / (double)u->outputs.sum;
+    return TEM_OK;
+}
+
 static const tem_parameter parameters[] = {
     {.name = "epsilon", .meaning = "taken, and without effect", .most = 1e300}, {.name = NULL}};
 
@@ -44,4 +53,5 @@ const mechanism_ops mechanism_extra = {
     .state_bytes = sizeof(uniform),
     .init = init,
     .free = free_state,
-    .draw = draw};
+    .draw = draw,
+    .row = row};

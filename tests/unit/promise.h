@@ -3,13 +3,15 @@
 #define TESTS_PROMISE_H
 
 #include "mech/law.h"
+#include "mech/sampler_form.h"
 #include "tem_account.h"
 
 #include <mpfr.h>
 #include <stdlib.h>
 
 /* ln P(y | w) of the law that is drawn, to 30 digits, then rounded. Row `count`: unknown. */
-static inline long double *promise_log_laws(const sampler *m, uint32_t count) {
+static inline long double *promise_log_laws(const law_form *form, const space *s) {
+    const uint32_t count = s->count;
     enum { BITS_OF_LOG = 200 };
     long double *logs = calloc((size_t)(count + 1) * count, sizeof *logs);
     assert_non_null(logs);
@@ -17,7 +19,7 @@ static inline long double *promise_log_laws(const sampler *m, uint32_t count) {
     mpfr_init2(t, BITS_OF_LOG);
     for (uint32_t w = 0; w <= count; w++) {
         tem_law *law = NULL;
-        assert_int_equal(law_make(m, w == count ? TEM_NO_WORD : w, 30, &law, NULL), TEM_OK);
+        assert_int_equal(law_make(form, s, w == count ? TEM_NO_WORD : w, 30, &law, NULL), TEM_OK);
         for (uint32_t y = 0; y < count; y++) {
             mpfr_log(t, law->probabilities[y], MPFR_RNDN);
             logs[(size_t)w * count + y] = mpfr_get_ld(t, MPFR_RNDN);
@@ -36,7 +38,8 @@ static inline uint64_t promise_count_broken(const space *s, exponent e, const ui
     const uint32_t count = s->count;
     sampler m = {.space = s, .envelopes.exponent = e};
     assert_int_equal(weights_init(&m.envelopes.weights, values, count, NULL), TEM_OK);
-    long double *logs = promise_log_laws(&m, count);
+    const law_form form = sampler_form(&m);
+    long double *logs = promise_log_laws(&form, s);
     uint64_t broken = 0;
     for (uint32_t w = 0; w <= count; w++)
         for (uint32_t other = 0; other <= count; other++) {

@@ -40,7 +40,7 @@ static inline void copy_laws(small_channel *s) {
     s->law = make_numbers((size_t)(s->words + 1) * s->words);
     for (uint32_t w = 0; w <= s->words; w++) {
         tem_law *law = NULL;
-        assert_int_equal(law_make(mechanism_exponential(s->mechanism),
+        assert_int_equal(law_make(mechanism_form(s->mechanism), &s->model->space,
                                   w == s->words ? TEM_NO_WORD : w, 20, &law, NULL),
                          TEM_OK);
         for (uint32_t y = 0; y < s->words; y++)

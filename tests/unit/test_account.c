@@ -844,7 +844,8 @@ static void test_unknown_words_do_not_limit(void **state) {
         const exponent e = exponent_for(0.8 * i, 4);
         sampler m = {.space = &k.model->space, .envelopes.exponent = e};
         assert_int_equal(weights_init(&m.envelopes.weights, NULL, count, NULL), TEM_OK);
-        long double *logs = promise_log_laws(&m, count);
+        const law_form form = sampler_form(&m);
+        long double *logs = promise_log_laws(&form, &k.model->space);
         const long double allowed = (long double)e.s / 0x1p20L * e.gamma / 65536 + 0x1p-55L;
         for (uint32_t w = 0; w < count; w++)
             for (uint32_t y = 0; y < count; y++)

@@ -637,7 +637,7 @@ static void test_faulty_mechanisms(void **state) {
     ops.properties.unit = "per mile";
     assert_faulty(ops);
     ops = mechanism_tem;
-    ops.exponential = NULL;
+    ops.form = NULL;
     assert_faulty(ops);
     ops.properties.guarantee = TEM_GUARANTEE_NONE; /* it still says that it has a law */
     assert_faulty(ops);

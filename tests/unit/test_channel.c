@@ -79,7 +79,9 @@ static tem_channel *channel_of(const tem_mechanism *mechanism) {
 /* P(y | word) for all words y. word TEM_NO_WORD: an unknown word. */
 static long double *law_of(const tem_mechanism *mechanism, uint32_t word) {
     tem_law *law = NULL;
-    assert_int_equal(law_make(mechanism_exponential(mechanism), word, 20, &law, NULL), TEM_OK);
+    assert_int_equal(
+        law_make(mechanism_form(mechanism), &mechanism->model->space, word, 20, &law, NULL),
+        TEM_OK);
     long double *out = calloc(law->count, sizeof *out);
     assert_non_null(out);
     for (uint32_t y = 0; y < law->count; y++)

@@ -281,7 +281,9 @@ static void check_law(const tem_mechanism *mechanism, uint32_t word, const uint3
     mpfr_t sum;
     tem_mechanism_get_info(mechanism, &info);
     formula(&info, word, given, right);
-    assert_int_equal(law_make(mechanism_exponential(mechanism), word, 40, &law, NULL), TEM_OK);
+    assert_int_equal(
+        law_make(mechanism_form(mechanism), &mechanism->model->space, word, 40, &law, NULL),
+        TEM_OK);
     mpfr_init2(sum, 300);
     mpfr_set_ui(sum, 0, MPFR_RNDN);
     for (uint32_t y = 0; y < WORDS; y++) {

@@ -6,6 +6,7 @@
  * promises, for all triples of words of small vocabularies; planted wrong laws show that the check
  * can fail. */
 #include "mech/law.h"
+#include "mech/sampler_form.h"
 #include "model/model.h"
 #include "pseudo.h"
 #include "slow.h"
@@ -381,7 +382,8 @@ static void check_law(const sampler *m, uint32_t word) {
     oracle_law(ideal, ignored, m, word, false);
     oracle_law(exact, entropy, m, word, true);
     tem_law *law = NULL;
-    assert_int_equal(law_make(m, word, 60, &law, NULL), TEM_OK);
+    const law_form form = sampler_form(m);
+    assert_int_equal(law_make(&form, m->space, word, 60, &law, NULL), TEM_OK);
     assert_int_equal(law->count, LAW_WORDS);
     for (uint32_t y = 0; y < LAW_WORDS; y++) {
         assert_true(within(law->probabilities[y], ideal[y], -98));
@@ -607,7 +609,8 @@ static void check_logs(const promise *p, const space *s, uint32_t word) {
     assert_int_equal(weights_init(&m.envelopes.weights, p->weights, s->count, NULL), TEM_OK);
     tem_law *law = NULL;
     const uint32_t id = word == p->count ? TEM_NO_WORD : word;
-    assert_int_equal(law_make(&m, id, 60, &law, NULL), TEM_OK);
+    const law_form form = sampler_form(&m);
+    assert_int_equal(law_make(&form, s, id, 60, &law, NULL), TEM_OK);
     mpfr_t v;
     mpfr_init2(v, BITS);
     for (uint32_t y = 0; y < s->count; y++) {

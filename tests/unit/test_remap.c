@@ -65,7 +65,7 @@ static void test_map_from_draws(void **state) {
     uint32_t best[WORDS], learned[WORDS], again[WORDS];
     double shares[WORDS + 1], best_cost = 0, learned_cost = 0;
     make_map(&s, s.mechanism, best);
-    unknown_law.exponential = NULL;
+    unknown_law.form = NULL;
     s.mechanism->ops = &unknown_law;
     make_map(&s, s.mechanism, learned);
     make_map(&s, s.mechanism, again);

@@ -429,11 +429,11 @@ static void test_many_words(void **state) {
 
 /* What the sums of single words take; no frequencies. */
 static summary_source source_of(const tem_accountant *accountant, const tem_mechanism *mechanism) {
-    const envelopes *law = &mechanism_exponential(mechanism)->envelopes;
+    const law_form *law = mechanism_form(mechanism);
     return (summary_source){.space = &accountant->model->space,
                             .index = &accountant->model->index,
                             .exponent = &law->exponent,
-                            .weights = &law->weights,
+                            .weights = law->weights,
                             .profile = &accountant->profile,
                             .reach = accountant->profile.reach};
 }

@@ -11,6 +11,7 @@
  * branches, and the alias tables. */
 #include "below.h"
 #include "mech/law.h"
+#include "mech/sampler_form.h"
 #include "pseudo.h"
 #include "slow.h"
 
@@ -750,7 +751,8 @@ static void check_survey(const sampler *m, uint32_t word) {
     bracket b;
     survey_all(&b, m, word);
     tem_law *law = NULL;
-    assert_int_equal(law_make(m, word, 60, &law, NULL), TEM_OK);
+    const law_form form = sampler_form(m);
+    assert_int_equal(law_make(&form, m->space, word, 60, &law, NULL), TEM_OK);
     for (uint32_t y = 0; y < b.count; y++)
         assert_true(bracket_has(&b, y, law->probabilities[y]));
     law_free(law);
@@ -993,7 +995,8 @@ static void test_planted_splits(void **state) {
         tem_law *law = NULL;
         survey_all(&b, &t.sampler, 0);
         survey_start(&v, &t.sampler, 0);
-        assert_int_equal(law_make(&t.sampler, 0, 60, &law, NULL), TEM_OK);
+        const law_form form = sampler_form(&t.sampler);
+        assert_int_equal(law_make(&form, t.sampler.space, 0, 60, &law, NULL), TEM_OK);
         assert_true(list_excess(&v) > 1.001);
         for (shortcut taken = NONE; taken <= REAL_SPLIT; taken++) {
             double factors[WORDS_MAX];

@@ -385,13 +385,13 @@ typedef struct brute_loss {
 
 /* ln Z of each word. */
 static long double *logs_of_totals(const tem_mechanism *mechanism) {
-    const envelopes *law = &mechanism_exponential(mechanism)->envelopes;
+    const law_form *law = mechanism_form(mechanism);
     const space *s = &mechanism->model->space;
     long double *logs = make_zeros(s->count, sizeof *logs);
     for (uint32_t w = 0; w < s->count; w++) {
         for (uint32_t y = 0; y < s->count; y++) {
             const uint64_t x = exponent_at(&law->exponent, space_distance(s, w, y));
-            logs[w] += weights_at(&law->weights, y) * expl(-(long double)x * 0x1p-36L);
+            logs[w] += weights_at(law->weights, y) * expl(-(long double)x * 0x1p-36L);
         }
         logs[w] = logl(logs[w]);
     }
@@ -401,7 +401,7 @@ static long double *logs_of_totals(const tem_mechanism *mechanism) {
 /* The distance by the columns before the signals, cut at gamma. */
 static long double unit_of(const tem_mechanism *mechanism, uint32_t a, uint32_t b) {
     const tem_model *m = mechanism->model;
-    const tem_dist gamma = mechanism_exponential(mechanism)->envelopes.exponent.gamma;
+    const tem_dist gamma = mechanism_form(mechanism)->exponent.gamma;
     const tem_dist before = distance_by(m, a, b, m->space.dimension - m->signals.count);
     return (before < gamma ? before : gamma) / 65536.0L;
 }
@@ -409,7 +409,7 @@ static long double unit_of(const tem_mechanism *mechanism, uint32_t a, uint32_t 
 static long double bound_of(const tem_mechanism *mechanism, const long double *z, uint32_t a,
                             uint32_t b) {
     const tem_model *m = mechanism->model;
-    const exponent *e = &mechanism_exponential(mechanism)->envelopes.exponent;
+    const exponent *e = &mechanism_form(mechanism)->exponent;
     const uint64_t x = exponent_at(e, distance_by(m, a, b, m->space.dimension));
     return (x * 0x1p-36L + fabsl(z[a] - z[b])) / unit_of(mechanism, a, b);
 }
@@ -428,7 +428,8 @@ static long double largest_loss(const long double *logs, uint32_t count, uint32_
 static brute_loss brute_losses(const tem_mechanism *mechanism) {
     const uint32_t count = mechanism->count;
     const bool is_small = count <= 100;
-    long double *logs = is_small ? promise_log_laws(mechanism_exponential(mechanism), count) : NULL;
+    long double *logs =
+        is_small ? promise_log_laws(mechanism_form(mechanism), &mechanism->model->space) : NULL;
     brute_loss found = {.z = logs_of_totals(mechanism)};
     for (uint32_t a = 0; a < count; a++)
         for (uint32_t b = a + 1; b < count; b++) {

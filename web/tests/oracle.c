@@ -93,12 +93,12 @@ typedef struct guesses {
 
 /* ln Z of a word at these distances from all words. */
 static double log_total(const tem_mechanism *m, const tem_dist *distances) {
-    const sampler *law = mechanism_exponential(m);
-    const exponent e = law->envelopes.exponent;
+    const law_form *law = mechanism_form(m);
+    const exponent e = law->exponent;
     double total = 0;
     for (uint32_t y = 0; y < m->count; y++)
-        total += weights_at(&law->envelopes.weights, y) *
-                 exp((double)exponent_at(&e, distances[y]) * -0x1p-36);
+        total +=
+            weights_at(law->weights, y) * exp((double)exponent_at(&e, distances[y]) * -0x1p-36);
     return log(total);
 }
 
@@ -112,7 +112,7 @@ static void add_up(void *context, uint64_t item, unsigned thread) {
 
 static void guess(const guesses *g, uint32_t i, uint32_t y) {
     const uint32_t words = g->model->words.count;
-    const exponent e = mechanism_exponential(g->mechanisms[i])->envelopes.exponent;
+    const exponent e = mechanism_form(g->mechanisms[i])->exponent;
     double sum = 0, most = -1;
     uint32_t best = 0;
     space_distances(&g->model->space, y, 0, words, g->distances[0]);

@@ -9,7 +9,7 @@
 
 /* The table is for the default beta. A larger gamma moves at most that much mass. */
 static tem_status check_gamma(const tem_mechanism *m, tem_error *error) {
-    const exponent *e = &mechanism_exponential(m)->envelopes.exponent;
+    const exponent *e = &mechanism_form(m)->exponent;
     tem_dist usual = 0;
     const tem_status status =
         exponent_gamma_from_beta(TEM_BETA_DEFAULT, m->count, e->s, &usual, error);
@@ -24,7 +24,7 @@ void guesser_free(guesser *g) {
     core_free(g->exact);
     core_free(g->values);
     core_free(g->row);
-    core_free(g->distances);
+    core_free(g->logs);
     *g = (guesser){0};
 }
 
@@ -39,37 +39,28 @@ tem_status guesser_make(const tem_mechanism *mechanism, const log_totals *table,
                  .exact = core_alloc_zero(count, sizeof *g.exact),
                  .values = core_alloc(count, sizeof *g.values),
                  .row = core_alloc(count, sizeof *g.row),
-                 .distances = core_alloc(count, sizeof *g.distances)};
-    if (g.gains == NULL || g.exact == NULL || g.values == NULL || g.row == NULL ||
-        g.distances == NULL) {
+                 .logs = core_alloc(count, sizeof *g.logs)};
+    if (g.gains == NULL || g.exact == NULL || g.values == NULL || g.row == NULL || g.logs == NULL) {
         guesser_free(&g);
         return core_fail_memory(error);
     }
     if (certificate >= 0)
         log_totals_certified(table, (uint32_t)certificate, g.gains);
     else
-        log_totals_plain(table,
-                         exponent_s_value(mechanism_exponential(mechanism)->envelopes.exponent.s),
-                         g.gains);
+        log_totals_plain(table, exponent_s_value(mechanism_form(mechanism)->exponent.s), g.gains);
     for (uint32_t w = 0; w < count; w++)
         g.gains[w] = -log(w + 1.0) - g.gains[w];
     *out = g;
     return TEM_OK;
 }
 
-static double exponent_of(const guesser *g, tem_dist distance) {
-    const exponent *e = &mechanism_exponential(g->mechanism)->envelopes.exponent;
-    return (double)exponent_at(e, distance) * 0x1p-36;
-}
-
-/* Computes ln Z(w) exactly: P(y | w) = a_y exp(-x) / Z(w). y is an output, so none of them is 0. */
+/* Computes ln Z(w) exactly: P(y | w) = a_y K(w, y) / Z(w). y is an output, so none of them is 0. */
 static void refine(guesser *g, uint32_t w, uint32_t y) {
-    const sampler *law = mechanism_exponential(g->mechanism);
+    const law_form *law = mechanism_form(g->mechanism);
     law_row(law, w, g->row);
-    const double x = exponent_of(g, g->distances[w]);
-    const double log_total = log(weights_at(&law->envelopes.weights, y)) - x - log(g->row[y]);
+    const double log_total = log(weights_at(law->weights, y)) + g->logs[w] - log(g->row[y]);
     g->gains[w] = -log(w + 1.0) - log_total;
-    g->values[w] = g->gains[w] - x;
+    g->values[w] = g->gains[w] + g->logs[w];
     g->exact[w] = true;
 }
 
@@ -112,13 +103,15 @@ static uint32_t settle_best(guesser *g, uint32_t y) {
 }
 
 static tem_status look_at(guesser *g, uint32_t y, tem_error *error) {
-    const sampler *law = mechanism_exponential(g->mechanism);
+    const law_form *law = mechanism_form(g->mechanism);
     const uint32_t count = g->mechanism->count;
-    if (y >= count || weights_at(&law->envelopes.weights, y) == 0)
+    if (y >= count || weights_at(law->weights, y) == 0)
         return core_fail(error, TEM_ERR_ARGUMENT, "this word is never an output");
-    space_distances(law->space, y, 0, count, g->distances);
-    for (uint32_t w = 0; w < count; w++)
-        g->values[w] = g->gains[w] - exponent_of(g, g->distances[w]);
+    law_form_column(law, y, 0, count, g->logs);
+    for (uint32_t w = 0; w < count; w++) {
+        g->logs[w] = log(g->logs[w]);
+        g->values[w] = g->gains[w] + g->logs[w];
+    }
     return TEM_OK;
 }
 

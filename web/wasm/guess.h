@@ -2,7 +2,8 @@
  * often words are used.
  *
  * The prior is Zipf's law: the word of rank r has a share proportional to 1/r, as in `tem choose`.
- * For the output y the probability of the input w is proportional to f_w exp(-s m(w, y)) / Z(w).
+ * For the output y the probability of the input w is proportional to f_w K(w, y) / Z(w)
+ * (mech/law_form.h).
  * Z comes from a table (log_totals.h). Where the table cannot tell which of several words is the
  * best guess, their Z is computed exactly. So the guess is exact; its probability has a relative
  * error below 2 %. */
@@ -16,9 +17,9 @@ typedef struct guesser {
     const tem_mechanism *mechanism;
     double *gains;  /* g_w = ln f_w - ln Z(w) */
     bool *exact;    /* whether Z(w) was computed */
-    double *values; /* of the last output: g_w - s m(w, y) */
+    double *values; /* of the last output: g_w + ln K(w, y) */
     double *row;    /* scratch */
-    tem_dist *distances;
+    double *logs;   /* of the last output: ln K(w, y) */
 } guesser;
 
 /* Makes the guesser of a mechanism. certificate: the number of its certificate, or -1. Fails with
