@@ -78,8 +78,8 @@ typedef struct mechanism_ops {
     size_t past_words; /* draw_next sees so many of the words before, up to MECHANISM_PAST_MAX */
 
     /* With draw_next: begin and end of each document, which one thread draws from its first word to
-     * its last. Its state has document_bytes. It is zeroed before begin, and erased after end, which
-     * follows a failed begin as well. NULL instead of a function: there is nothing to do. */
+     * its last. Its state has document_bytes. It is zeroed before begin, and erased after end,
+     * which follows a failed begin as well. NULL instead of a function: there is nothing to do. */
     size_t document_bytes;
     tem_status (*begin)(const void *state, void *document, tem_error *error);
     void (*end)(const void *state, void *document);
