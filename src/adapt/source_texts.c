@@ -3,7 +3,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/status.h"
-#include "job/record_walk.h"
+#include "job/record_texts.h"
 #include "text/pieces.h"
 
 #include <math.h>
@@ -155,7 +155,7 @@ tem_status source_read_texts(learned *l, tem_error *error) {
     if (status == TEM_OK && s->is_rating)
         status = learned_add_target(l, "", 0, error);
     if (status == TEM_OK)
-        status = record_walk(&records, take_text, &r, l->run, error);
+        status = record_texts_read(&records, take_text, &r, l->run, error);
     if (status == TEM_OK && !s->is_rating)
         status = arrange_classes(l, error);
     text_pieces_free(&r.pieces);

@@ -1,6 +1,6 @@
 /* api_formats.c - tem_format of tem.h, and records for the command. */
 #include "core/status.h"
-#include "job/record_walk.h"
+#include "job/record_texts.h"
 #include "records/format.h"
 
 #include <string.h>
@@ -38,5 +38,5 @@ tem_status tem_records_read(const tem_records *records, tem_record_fn *take, voi
                             const tem_run *run, tem_error *error) {
     if (records == NULL || records->path == NULL || take == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "records and a function to take them are needed");
-    return record_walk(records, take, context, run, error);
+    return record_texts_read(records, take, context, run, error);
 }

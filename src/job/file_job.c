@@ -12,6 +12,25 @@ typedef struct file_job {
     bool has_output; /* the output was opened */
 } file_job;
 
+/* The functions of a record_source. */
+static tem_status ask_workers(void *records, uint64_t bytes, tem_error *error) {
+    record_run *r = records;
+    atomic_fetch_add(&r->workers.done, bytes);
+    return workers_tell(&r->workers, error);
+}
+
+static tem_status put_header(void *records, const char *header, size_t size, tem_error *error) {
+    record_run *r = records;
+    core_buffer out = {0};
+    tem_status status = record_fields_header(r, header, size, &out, error);
+    if (status == TEM_OK && !core_buffer_add(&out, "\n", 1))
+        status = core_fail_memory(error);
+    if (status == TEM_OK)
+        status = record_run_put(r, out.data, out.size, error);
+    core_buffer_free(&out);
+    return status;
+}
+
 /* Reads all inputs once, from the beginning. Releases their records or, if `counting`, only counts
  * them. */
 static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
@@ -20,7 +39,15 @@ static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
     const char *data = NULL;
     size_t size = 0;
     record_run_begin(&j->records, counting, stream_total_bytes(o->inputs, o->input_count));
-    record_input_begin(&inputs, o, j->run, &j->records);
+    const record_source from = {.paths = o->inputs,
+                                .count = o->input_count,
+                                .reader = &j->records.reader,
+                                .place = &j->records.place,
+                                .run = j->run,
+                                .context = &j->records,
+                                .ask = ask_workers,
+                                .header = put_header};
+    record_input_begin(&inputs, &from);
     tem_status status = record_input_next(&inputs, &data, &size, error);
     while (status == TEM_OK && size > 0) {
         status = record_batch_release(&j->records, data, size, error);

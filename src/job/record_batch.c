@@ -47,7 +47,7 @@ static void make_chunks(record_run *r, const char *data, size_t size) {
         record_chunk *c = &r->chunks[r->chunk_count++];
         *c = (record_chunk){.data = data + at,
                             .first_document = r->documents,
-                            .first_line = r->line,
+                            .place = r->place,
                             .out = c->out,
                             .documents = c->documents,
                             .fields = c->fields};
@@ -57,7 +57,7 @@ static void make_chunks(record_run *r, const char *data, size_t size) {
             size_t content = 0;
             const size_t record = records_first(&r->reader, data + at, size - at, &content);
             r->documents += !records_is_blank(&r->reader, content);
-            r->line += record_count_lines(data + at, record);
+            record_place_pass(&r->place, data + at, record);
             c->size += record;
             at += record;
         }

@@ -5,18 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t record_count_lines(const char *data, size_t size) {
-    const char *end = data + size;
-    uint64_t lines = 0;
-    for (; (data = memchr(data, '\n', (size_t)(end - data))) != NULL; data++)
-        lines++;
-    return lines;
-}
-
-void record_set_place(tem_error *error, const char *path, uint64_t line) {
-    snprintf(error->file, sizeof error->file, "%s", path);
-    error->line = line;
-    error->byte = 0; /* the byte was counted within a part of the file */
+/* Says in the error of a chunk that it is about the record at `at`. */
+static void place_error(record_chunk *c, size_t at) {
+    record_place place = c->place;
+    record_place_pass(&place, c->data, at);
+    record_place_error(&place, &c->error);
 }
 
 /* Returns the part of the record in w->parts that names its person, or NULL if there is none. */
@@ -162,7 +155,7 @@ void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
             c->status = note_record(r, c, &note);
         if (c->status != TEM_OK) {
             c->out.size = written; /* keep whole documents only */
-            record_set_place(&c->error, r->path, c->first_line + record_count_lines(c->data, at));
+            place_error(c, at);
             return;
         }
         document++;
@@ -190,8 +183,7 @@ static void cut_off(const record_run *r, record_chunk *c, size_t paid, const tem
         counts_add(&c->counts, &documents[i].counts);
     c->status = why->status;
     c->error = *why;
-    record_set_place(&c->error, r->path,
-                     c->first_line + record_count_lines(c->data, start_of(r, c, paid)));
+    place_error(c, start_of(r, c, paid));
 }
 
 void record_chunk_pay(record_run *r, record_chunk *c) {

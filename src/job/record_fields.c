@@ -143,7 +143,7 @@ tem_status record_fields_check_first(const record_run *r, const char *data, size
     const tem_status status = find_in_first(&r->reader, data, size, found, error);
     if (status != TEM_OK || has_dropped(&r->reader, found))
         return status;
-    return core_fail_at(error, TEM_ERR_FORMAT, r->path, r->line, 0,
+    return core_fail_at(error, TEM_ERR_FORMAT, r->place.path, r->place.line, 0,
                         "the first record lacks a field that is to be left out (names are "
                         "case-sensitive), and a pipe cannot be searched for it before the release");
 }

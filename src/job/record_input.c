@@ -1,14 +1,28 @@
-/* record_input.c - reads the inputs of a run as one stream of batches of whole records. */
+/* record_input.c - reads files as one stream of batches of whole records. */
 #include "job/record_input.h"
 
 #include "core/status.h"
-#include "job/record_fields.h"
+#include "text/pieces.h"
 
+#include <stdio.h>
 #include <string.h>
 
-void record_input_begin(record_input *i, const tem_job *job, const tem_run *run,
-                        record_run *records) {
-    *i = (record_input){.job = job, .run = run, .records = records};
+void record_place_error(const record_place *place, tem_error *error) {
+    if (error == NULL)
+        return;
+    snprintf(error->file, sizeof error->file, "%s", place->path);
+    error->line = place->line;
+    error->byte = 0; /* the byte was counted within a part of the file */
+}
+
+void record_place_pass(record_place *place, const char *data, size_t size) {
+    const char *end = data + size;
+    for (; (data = memchr(data, '\n', (size_t)(end - data))) != NULL; data++)
+        place->line++;
+}
+
+void record_input_begin(record_input *i, const record_source *from) {
+    *i = (record_input){.from = *from};
 }
 
 void record_input_end(record_input *i) {
@@ -18,28 +32,26 @@ void record_input_end(record_input *i) {
     core_buffer_free(&i->header);
 }
 
-/* Takes the header of an input, without its line end. Writes the header of the first input, without
- * the fields that are left out. All
- * other inputs must have the same header, since the output is one table. Their headers are not
- * written. */
+static tem_status ask(record_input *i, tem_error *error) {
+    const uint64_t bytes = i->untold;
+    i->untold = 0;
+    return i->from.ask(i->from.context, bytes, error);
+}
+
+/* Takes the header of an input, without its line end. All inputs must have the same one, since the
+ * output is one table. */
 static tem_status take_header(record_input *i, const char *header, size_t size, tem_error *error) {
     if (i->header_known)
         return size == i->header.size && memcmp(header, i->header.data, size) == 0
                    ? TEM_OK
                    : core_fail(error, TEM_ERR_FORMAT,
                                "expected the same header as in the first file");
-    core_buffer out = {0};
-    tem_status status = records_header(&i->records->reader, header, size, error);
-    if (status == TEM_OK)
-        status = record_fields_header(i->records, header, size, &out, error);
-    if (status == TEM_OK &&
-        !(core_buffer_add(&i->header, header, size) && core_buffer_add(&out, "\n", 1)))
+    tem_status status = records_header(i->from.reader, header, size, error);
+    if (status == TEM_OK && i->from.header != NULL)
+        status = i->from.header(i->from.context, header, size, error);
+    if (status == TEM_OK && !core_buffer_add(&i->header, header, size))
         status = core_fail_memory(error);
-    if (status == TEM_OK) {
-        i->header_known = true;
-        status = record_run_put(i->records, out.data, out.size, error);
-    }
-    core_buffer_free(&out);
+    i->header_known = status == TEM_OK;
     return status;
 }
 
@@ -49,15 +61,15 @@ static tem_status find_header(record_input *i, size_t *at, tem_error *error) {
     while (i->header_due && *at < i->whole) {
         size_t content = 0;
         const char *record = i->in.data.data + *at;
-        const size_t size = records_first(&i->records->reader, record, i->whole - *at, &content);
-        i->header_due = records_is_blank(&i->records->reader, content);
+        const size_t size = records_first(i->from.reader, record, i->whole - *at, &content);
+        i->header_due = records_is_blank(i->from.reader, content);
         const tem_status status = i->header_due ? TEM_OK : take_header(i, record, content, error);
         if (status != TEM_OK) {
-            if (error != NULL && status == TEM_ERR_FORMAT)
-                record_set_place(error, i->records->path, i->records->line);
+            if (status == TEM_ERR_FORMAT)
+                record_place_error(i->from.place, error);
             return status;
         }
-        i->records->line += record_count_lines(record, size);
+        record_place_pass(i->from.place, record, size);
         *at += size;
     }
     return TEM_OK;
@@ -91,8 +103,9 @@ static tem_status check_start(const record_input *i, tem_error *error) {
     for (size_t k = 0; k < sizeof others / sizeof *others && what == NULL; k++)
         if (i->whole >= others[k].bytes && memcmp(data, others[k].start, others[k].bytes) == 0)
             what = others[k].what;
-    return what == NULL ? TEM_OK
-                        : core_fail_at(error, TEM_ERR_FORMAT, i->records->path, 0, 0, "%s", what);
+    return what == NULL
+               ? TEM_OK
+               : core_fail_at(error, TEM_ERR_FORMAT, i->from.place->path, 0, 0, "%s", what);
 }
 
 /* Reads until there is a whole record. Sets i->whole, which is 0 only at the end of the input. */
@@ -103,41 +116,41 @@ static tem_status read_batch(record_input *i, tem_error *error) {
         const size_t before = in->data.size;
         /* Ask the callback before the read waits: a signal that came earlier would not end that
          * wait. */
-        tem_status status = workers_tell(&i->records->workers, error);
+        tem_status status = ask(i, error);
         if (status == TEM_OK)
             status = stream_input_fill(in, wanted, error);
         if (status != TEM_OK)
             return status;
-        atomic_fetch_add(&i->records->workers.done, in->data.size - before);
-        i->whole = in->data.size == 0 ? 0
-                                      : records_whole(&i->records->reader, in->data.data,
-                                                      in->data.size, in->at_end);
+        i->untold += in->data.size - before;
+        i->whole = in->data.size == 0
+                       ? 0
+                       : records_whole(i->from.reader, in->data.data, in->data.size, in->at_end);
         if (i->whole > 0 || in->at_end)
             return TEM_OK;
         if (in->data.size > 2 * (size_t)TEXT_BYTES_MAX)
-            return core_fail_at(error, TEM_ERR_RANGE, in->path, i->records->line, 0,
+            return core_fail_at(error, TEM_ERR_RANGE, in->path, i->from.place->line, 0,
                                 "a record is larger than 2 GiB");
         wanted = in->data.size < RECORD_BATCH_BYTES ? RECORD_BATCH_BYTES : 2 * in->data.size;
     }
 }
 
 static tem_status open_next(record_input *i, tem_error *error) {
-    const char *path = i->job->input_count == 0 ? "-" : i->job->inputs[i->next];
-    const tem_status status = stream_input_open(&i->in, path, i->run, error);
+    const char *path = i->from.count == 0 ? "-" : i->from.paths[i->next];
+    const tem_status status = stream_input_open(&i->in, path, i->from.run, error);
     if (status != TEM_OK)
         return status;
     i->next++;
     i->is_open = i->begins = true;
-    i->header_due = records_have_header(&i->records->reader);
+    i->header_due = records_have_header(i->from.reader);
     i->whole = 0;
-    i->records->path = strcmp(path, "-") == 0 ? "standard input" : path;
-    i->records->line = 1;
+    i->from.place->path = strcmp(path, "-") == 0 ? "standard input" : path;
+    i->from.place->line = 1;
     return TEM_OK;
 }
 
 static tem_status close_input(record_input *i, tem_error *error) {
     if (i->header_due)
-        return core_fail_at(error, TEM_ERR_FORMAT, i->records->path, 1, 0,
+        return core_fail_at(error, TEM_ERR_FORMAT, i->from.place->path, 1, 0,
                             "expected a header, found an empty file");
     stream_input_close(&i->in);
     i->is_open = false;
@@ -150,7 +163,7 @@ static tem_status read_open(record_input *i, const char **data, size_t *size, te
     stream_input_drop(&i->in, i->whole);
     tem_status status = read_batch(i, error);
     if (status == TEM_OK)
-        status = workers_tell(&i->records->workers, error);
+        status = ask(i, error);
     if (status != TEM_OK)
         return status;
     if (i->whole == 0)
@@ -169,7 +182,7 @@ tem_status record_input_next(record_input *i, const char **data, size_t *size, t
     tem_status status = TEM_OK;
     *size = 0;
     while (status == TEM_OK && *size == 0) {
-        if (!i->is_open && i->next > 0 && i->next >= i->job->input_count)
+        if (!i->is_open && i->next > 0 && i->next >= i->from.count)
             return TEM_OK;
         status = i->is_open ? read_open(i, data, size, error) : open_next(i, error);
     }

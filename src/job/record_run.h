@@ -4,6 +4,7 @@
 #define JOB_RECORD_RUN_H
 
 #include "io/stream.h"
+#include "job/record_input.h"
 #include "job/spending.h"
 #include "job/workers.h"
 #include "records/fields.h"
@@ -12,7 +13,8 @@
 typedef struct record_chunk {
     const char *data;
     size_t size;
-    uint64_t first_document, first_line;
+    uint64_t first_document;
+    record_place place; /* of its first record */
     core_buffer out;
     core_buffer documents;        /* with a ledger, spending_document: what each costs */
     tem_fields fields;            /* of its JSON objects; empty if nobody asks for them */
@@ -21,8 +23,6 @@ typedef struct record_chunk {
     tem_status status;
     tem_error error;
 } record_chunk;
-
-enum { RECORD_BATCH_BYTES = 4 << 20 }; /* bytes read at a time, unless a record is larger */
 
 /* The state of a run over records. It serves one reading of the inputs, or two if the first one
  * only counts. */
@@ -40,9 +40,8 @@ typedef struct record_run {
     unsigned chunk_count, chunk_max;
     stream_output output;
     tem_counts counts;
-    const char *path;   /* of the input being read, for errors */
+    record_place place; /* of the next record */
     uint64_t documents; /* records put into chunks in this reading, over all inputs */
-    uint64_t line;      /* line number of the next record in this input, from 1 */
 } record_run;
 
 /* Makes the workers and chunks. TEM_ERR_ARGUMENT for an invalid policy, TEM_ERR_MEMORY. Free with
@@ -73,10 +72,5 @@ void record_chunk_replace(void *run, uint64_t item, unsigned thread);
 /* Pays for the documents of a chunk, in order; while the run counts, counts them instead. Cuts the
  * chunk off before the first document that cannot be paid for, as if it had failed there. */
 void record_chunk_pay(record_run *r, record_chunk *c);
-
-uint64_t record_count_lines(const char *data, size_t size);
-
-/* Sets file and line of an error, for the user, and clears its byte. */
-void record_set_place(tem_error *error, const char *path, uint64_t line);
 
 #endif

@@ -1,5 +1,5 @@
-/* test_record_walk.c - the records of a file, as the command reads them: texts and groups in order,
- * and where an error is. */
+/* test_record_texts.c - the records of a file, as the command reads them: texts and groups in
+ * order, and where an error is. */
 #include "command/tem_command.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static const char path[] = "record-walk.txt";
+static const char path[] = "record-texts.txt";
 
 /* All records, each as "group:text;". */
 typedef struct taken {
@@ -128,6 +128,66 @@ static void test_files(void **state) {
     assert_string_equal(t.all, ":a b;");
 }
 
+/* UTF-16 is refused by its mark, with a message that says so. */
+static void test_utf16(void **state) {
+    (void)state;
+    taken t = {.count = 0};
+    tem_error error;
+    const tem_records records = {.path = path};
+    write_file("\xff\xfe\x61\x00\x0a\x00", 6);
+    assert_int_equal(tem_records_read(&records, take, &t, NULL, &error), TEM_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "UTF-16"));
+    assert_string_equal(error.file, path);
+    assert_int_equal(t.count, 0);
+}
+
+static int note_done(void *context, const char *stage, uint64_t done, uint64_t total) {
+    uint64_t *largest = context;
+    (void)stage, (void)total;
+    *largest = done > *largest ? done : *largest;
+    return 0;
+}
+
+static tem_status count_bytes(void *context, const char *text, size_t bytes, const char *group,
+                              size_t group_bytes, tem_error *error) {
+    taken *t = context;
+    (void)text, (void)group, (void)group_bytes;
+    assert_int_equal(bytes, 999);
+    if (++t->count != t->stop_at)
+        return TEM_OK;
+    *error = (tem_error){.status = TEM_ERR_FORMAT};
+    return TEM_ERR_FORMAT;
+}
+
+/* Records are handed out while the rest of a large file was not read, and all of them, also across
+ * the ends of what is read at a time. */
+static void test_streams(void **state) {
+    (void)state;
+    enum { LINES = 20000, LINE = 1000 };
+    char *content = malloc(LINES * LINE);
+    assert_non_null(content);
+    memset(content, 'a', LINES * LINE);
+    for (size_t i = 1; i <= LINES; i++)
+        content[i * LINE - 1] = '\n';
+    write_file(content, LINES * LINE);
+    free(content);
+    uint64_t largest = 0;
+    const tem_run run = {.progress = note_done, .progress_context = &largest};
+    const tem_records records = {.path = path};
+    taken t = {.stop_at = 1};
+    tem_error error;
+    assert_int_equal(tem_records_read(&records, count_bytes, &t, &run, &error), TEM_ERR_FORMAT);
+    assert_int_equal(error.line, 1);
+    assert_true(largest > 0 && largest < LINES * LINE / 2);
+    t = (taken){.stop_at = LINES};
+    assert_int_equal(tem_records_read(&records, count_bytes, &t, &run, &error), TEM_ERR_FORMAT);
+    assert_int_equal(error.line, LINES);
+    t = (taken){.stop_at = 0};
+    assert_int_equal(tem_records_read(&records, count_bytes, &t, &run, &error), TEM_OK);
+    assert_int_equal(t.count, LINES);
+    assert_int_equal(largest, LINES * LINE);
+}
+
 static int stop(void *context, const char *stage, uint64_t done, uint64_t total) {
     (void)context;
     (void)stage;
@@ -155,7 +215,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formats),     cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_taker_stops), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_utf16),       cmocka_unit_test(test_streams),
         cmocka_unit_test(test_cancelled),
     };
-    return cmocka_run_group_tests_name("record_walk", tests, NULL, remove_file);
+    return cmocka_run_group_tests_name("record_texts", tests, NULL, remove_file);
 }
