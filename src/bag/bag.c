@@ -159,7 +159,8 @@ static tem_status solve(const tem_model *model, bag *a, bag *b, tem_dist gamma, 
     const uint64_t divisor = common_divisor(a->info.words, b->info.words);
     const uint64_t factor_a = b->info.words / divisor, factor_b = a->info.words / divisor;
     cost_table t = {.space = &model->space, .a = a, .b = b, .gamma = gamma};
-    t.costs = core_alloc((size_t)a->info.distinct * b->info.distinct, sizeof *t.costs);
+    const size_t costs = (size_t)a->info.distinct * b->info.distinct;
+    t.costs = core_alloc(costs, sizeof *t.costs);
     if (t.costs == NULL)
         return core_fail_memory(error);
     multiply_counts(a, factor_a);
@@ -176,7 +177,7 @@ static tem_status solve(const tem_model *model, bag *a, bag *b, tem_dist gamma, 
     if (status == TEM_OK)
         fill(distance, a, b, gamma > 0, plan.cost, a->info.words * factor_a);
     transport_plan_free(&plan);
-    core_free(t.costs);
+    core_free_erased(t.costs, costs * sizeof *t.costs); /* distances tell words */
     return status;
 }
 

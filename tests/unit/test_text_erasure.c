@@ -5,6 +5,7 @@
  * that it finds only what the library wrote. It cannot check libunistring's own memory. */
 #include "core/buffer.h"
 #include "tem.h"
+#include "tem_bag.h"
 #include "text/pieces.h"
 
 #include <setjmp.h>
@@ -238,6 +239,34 @@ static void test_ids(void **state) {
     also = NULL;
 }
 
+const uint32_t costs[] = {tem_model_distance(many, 255, 190), tem_model_distance(many, 255, 253),
+                          *last ids of both, in the order of the bags and as sorted keys,
+                          and the distances of a word.* /
+                              static void test_bags(void **state){(void)state;
+enum { WORDS = 256, A = 5, B = 7 };
+static const uint32_t a[A] = {250, 201, 255, 233, 245}, b[B] = {7, 99, 254, 180, 253, 3, 190};
+static float values[WORDS];
+for (uint32_t i = 0; i < WORDS; i++)
+    values[i] = (float)(i * i % 251);
+tem_model *many = small_model(NULL, values, WORDS, 1, TEM_EUCLIDEAN, 3);
+const uint32_t ends[2][2] = {{250, 255}, {253, 254}};
+const uint64_t keys[] = {(uint64_t)250 << 32, (uint64_t)255 << 32 | 2};
+const uint32_t costs[] = {tem_model_distance(many, 255, 190), tem_model_distance(many, 255, 253),
+                          tem_model_distance(many, 255, 254)};
+const void *const patterns[] = {ends[0], ends[1], keys, costs};
+const size_t sizes[] = {sizeof ends[0], sizeof ends[1], sizeof keys, sizeof costs};
+for (int i = 0; i < 4; i++) {
+    tem_bag_distance distance;
+    also = patterns[i];
+    also_bytes = sizes[i];
+    begin();
+    assert_int_equal(tem_bag_measure(many, a, A, b, B, NULL, NULL, &distance, NULL), TEM_OK);
+    also = NULL;
+    check();
+}
+tem_model_free(many);
+}
+
 /* A file of some records with the text in a field of each format, people named by it, and a
  * ledger. */
 static void check_file(tem_format format, const char *header, const char *beginning,
@@ -292,7 +321,7 @@ int main(void) {
         cmocka_unit_test(test_seen),   cmocka_unit_test(test_texts),
         cmocka_unit_test(test_pieces), cmocka_unit_test(test_words_and_ids),
         cmocka_unit_test(test_files),  cmocka_unit_test(test_cleared_buffer),
-        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_ids),    cmocka_unit_test(test_bags),
     };
     return cmocka_run_group_tests(tests, make_mechanism, free_mechanism);
 }
