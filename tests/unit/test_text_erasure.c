@@ -239,32 +239,33 @@ static void test_ids(void **state) {
     also = NULL;
 }
 
-const uint32_t costs[] = {tem_model_distance(many, 255, 190), tem_model_distance(many, 255, 253),
-                          *last ids of both, in the order of the bags and as sorted keys,
-                          and the distances of a word.* /
-                              static void test_bags(void **state){(void)state;
-enum { WORDS = 256, A = 5, B = 7 };
-static const uint32_t a[A] = {250, 201, 255, 233, 245}, b[B] = {7, 99, 254, 180, 253, 3, 190};
-static float values[WORDS];
-for (uint32_t i = 0; i < WORDS; i++)
-    values[i] = (float)(i * i % 251);
-tem_model *many = small_model(NULL, values, WORDS, 1, TEM_EUCLIDEAN, 3);
-const uint32_t ends[2][2] = {{250, 255}, {253, 254}};
-const uint64_t keys[] = {(uint64_t)250 << 32, (uint64_t)255 << 32 | 2};
-const uint32_t costs[] = {tem_model_distance(many, 255, 190), tem_model_distance(many, 255, 253),
-                          tem_model_distance(many, 255, 254)};
-const void *const patterns[] = {ends[0], ends[1], keys, costs};
-const size_t sizes[] = {sizeof ends[0], sizeof ends[1], sizeof keys, sizeof costs};
-for (int i = 0; i < 4; i++) {
-    tem_bag_distance distance;
-    also = patterns[i];
-    also_bytes = sizes[i];
-    begin();
-    assert_int_equal(tem_bag_measure(many, a, A, b, B, NULL, NULL, &distance, NULL), TEM_OK);
-    also = NULL;
-    check();
-}
-tem_model_free(many);
+/* Two documents of different words, without repetition, so that the arrays of the bags are full:
+ * the last ids of both, as they are and as sorted keys, and the distances of a word. */
+static void test_bags(void **state) {
+    (void)state;
+    enum { WORDS = 256, A = 5, B = 7 };
+    static const uint32_t a[A] = {250, 201, 255, 233, 245}, b[B] = {7, 99, 254, 180, 253, 3, 190};
+    static float values[WORDS];
+    for (uint32_t i = 0; i < WORDS; i++)
+        values[i] = (float)(i * i % 251);
+    tem_model *many = small_model(NULL, values, WORDS, 1, TEM_EUCLIDEAN, 3);
+    const uint32_t ends[2][2] = {{250, 255}, {253, 254}};
+    const uint64_t keys[] = {(uint64_t)250 << 32, (uint64_t)255 << 32 | 2};
+    const uint32_t costs[] = {tem_model_distance(many, 255, 190),
+                              tem_model_distance(many, 255, 253),
+                              tem_model_distance(many, 255, 254)};
+    const void *const patterns[] = {ends[0], ends[1], keys, costs};
+    const size_t sizes[] = {sizeof ends[0], sizeof ends[1], sizeof keys, sizeof costs};
+    for (int i = 0; i < 4; i++) {
+        tem_bag_distance distance;
+        also = patterns[i];
+        also_bytes = sizes[i];
+        begin();
+        assert_int_equal(tem_bag_measure(many, a, A, b, B, NULL, NULL, &distance, NULL), TEM_OK);
+        also = NULL;
+        check();
+    }
+    tem_model_free(many);
 }
 
 /* A file of some records with the text in a field of each format, people named by it, and a
