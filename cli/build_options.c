@@ -6,6 +6,7 @@
 #include "talk.h"
 #include "trust.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Reads the words to exclude. A file without words is refused: the model would exclude nothing. */
@@ -125,43 +126,86 @@ static void tell_excluded(const tem_model *model, const build_choice *b, bool qu
               b->exclude, talk_count(info.excluded), talk_count(unknown));
 }
 
-/* Puts folded vectors in the place of the given ones; frees these if it fails. */
-static tem_status fold_words(const common_options *common, tem_vectors **vectors,
+/* Folds one excluded word in its place. */
+static tem_status fold_excluded_word(char **word, tem_error *error) {
+    char *folded = NULL;
+    const tem_status status = tem_word_fold(*word, strlen(*word), &folded, error);
+    if (status != TEM_OK)
+        return status;
+    char *copy = strdup(folded);
+    tem_text_free(folded);
+    if (copy == NULL) {
+        *error = (tem_error){.status = TEM_ERR_MEMORY, .message = "out of memory"};
+        return TEM_ERR_MEMORY;
+    }
+    free(*word);
+    *word = copy;
+    return TEM_OK;
+}
+
+/* Excluded words are words of the vocabulary, so they are folded with it. */
+static tem_status fold_excluded(build_choice *b, tem_error *error) {
+    for (uint32_t i = 0; i < b->excluded.count; i++) {
+        const tem_status status = fold_excluded_word(&b->excluded.words[i], error);
+        if (status == TEM_ERR_FORMAT) {
+            snprintf(error->file, sizeof error->file, "%s", b->exclude);
+            error->line = b->excluded.lines[i];
+        }
+        if (status != TEM_OK)
+            return status;
+    }
+    return TEM_OK;
+}
+
+/* Vectors on the grid keep their words: they are as a model has them. */
+static bool has_folding(const build_choice *b, const tem_vectors *vectors) {
+    return !b->no_fold && strcmp(tem_vectors_format(vectors), "tem vectors") != 0;
+}
+
+static tem_status fold_words(build_choice *b, const common_options *common, tem_vectors *vectors,
                              tem_error *error) {
-    tem_vectors *given = *vectors;
-    uint32_t left_out = 0;
-    const tem_status status = tem_vectors_fold(given, vectors, &left_out, error);
-    tem_vectors_free(given);
+    tem_folding done;
+    tem_status status = tem_vectors_fold(vectors, &done, error);
     if (status == TEM_OK)
-        talk_note(common->quiet,
-                  "folded the words to one case: left out %s that an earlier word equals",
-                  talk_count(left_out));
+        status = fold_excluded(b, error);
+    if (status == TEM_OK)
+        talk_note(common->quiet || done.changed == 0,
+                  "folded %s word%s as text is folded; left out %s that an earlier word equals "
+                  "(--no-fold keeps all)",
+                  talk_count(done.changed), done.changed == 1 ? "" : "s",
+                  talk_count(done.left_out));
     return status;
 }
 
-/* Warns if texts cannot contain many of the words: most often they have capitals. */
+/* Says how many words no text can contain, and warns if these are many. */
 static void tell_unreachable(const tem_model *model, const tem_model_info *info,
-                             const build_choice *b, bool quiet) {
+                             const build_choice *b, const tem_vectors *vectors, bool quiet) {
     uint32_t count = 0;
-    if (quiet || tem_model_count_unreachable(model, &count, NULL) != TEM_OK ||
-        count <= info->words / 100)
+    if (quiet || tem_model_count_unreachable(model, &count, NULL) != TEM_OK || count == 0)
         return;
     talk_note(quiet,
-              "tem: warning: no text can contain %s of the %s words (%.1f %%), because tem folds "
-              "text to one case and cuts it into words. They are outputs, and never inputs.%s",
-              talk_count(count), talk_count(info->words), 100.0 * count / info->words,
-              b->fold ? "" : " If the vocabulary has capitals, build with --fold.");
+              "%sno text can contain %s of the %s words (%s %%), because tem %scuts text at word "
+              "boundaries. They are outputs, and never inputs.%s",
+              count > info->words / 100 ? "tem: warning: " : "", talk_count(count),
+              talk_count(info->words), talk_number(tem_round_up(100.0 * count / info->words, 2)),
+              has_folding(b, vectors) ? "" : "folds text to one case and ",
+              b->no_fold ? " Without --no-fold tem folds the words, too." : "");
 }
 
-static tem_status read_vectors(const build_choice *b, const common_options *common,
-                               const tem_run *run, tem_vectors **vectors, tem_error *error) {
+static tem_status read_vectors(build_choice *b, const common_options *common, const tem_run *run,
+                               tem_vectors **vectors, tem_error *error) {
     const double start = talk_clock();
     const tem_status status = tem_vectors_load(b->vectors, b->limit, run, vectors, error);
     if (status == TEM_OK)
         talk_note(common->quiet, "read %s words x %u (%s) in %.1f s",
                   talk_count(tem_vectors_count(*vectors)), tem_vectors_dimension(*vectors),
                   tem_vectors_format(*vectors), talk_clock() - start);
-    return status == TEM_OK && b->fold ? fold_words(common, vectors, error) : status;
+    if (status != TEM_OK || !has_folding(b, *vectors))
+        return status;
+    const tem_status folded = fold_words(b, common, *vectors, error);
+    if (folded != TEM_OK)
+        tem_vectors_free(*vectors);
+    return folded;
 }
 
 static void tell_model(const tem_model *model, const tem_vectors *vectors, const build_choice *b,
@@ -173,10 +217,10 @@ static void tell_model(const tem_model *model, const tem_vectors *vectors, const
               info.neighbours, seconds, tem_metric_name(info.metric), tem_kernel_name());
     tell_rounding(model, &info, common);
     tell_excluded(model, b, common->quiet);
-    tell_unreachable(model, &info, b, common->quiet);
+    tell_unreachable(model, &info, b, vectors, common->quiet);
 }
 
-tem_status build_model(const build_choice *b, const common_options *common, const tem_run *run,
+tem_status build_model(build_choice *b, const common_options *common, const tem_run *run,
                        tem_model **model, tem_error *error) {
     tem_vectors *vectors = NULL;
     tem_status status = read_vectors(b, common, run, &vectors, error);

@@ -10,7 +10,7 @@
 typedef struct build_choice {
     const char *vectors, *output, *exclude, *metric_name, *space_name;
     uint64_t limit, neighbours, dimensions, remove;
-    bool force, allow_coarse, drop_degenerate, fold;
+    bool force, allow_coarse, drop_degenerate, no_fold;
     /* build_check sets these: */
     tem_metric metric;
     tem_space space;
@@ -78,13 +78,13 @@ typedef struct build_choice {
          "median distance to the nearest word",                                                    \
          0,                                                                                        \
          0},                                                                                       \
-        {"fold",                                                                                   \
+        {"no-fold",                                                                                \
          0,                                                                                        \
          OPTION_FLAG,                                                                              \
-         &(choice).fold,                                                                           \
+         &(choice).no_fold,                                                                        \
          NULL,                                                                                     \
-         "fold the words to one case, as tem folds text: of Paris and paris the\n"                 \
-         "first one stays; for vocabularies with capitals, such as GoogleNews",                    \
+         "leave the words as the file has them (default: fold them as text is folded,\n"           \
+         "Paris to paris; of equal words the first one stays)",                                    \
          0,                                                                                        \
          0},                                                                                       \
     {                                                                                              \
@@ -100,9 +100,9 @@ int build_check_names(const char *command, const build_choice *choice);
 int build_check(const char *command, build_choice *choice);
 void build_choice_free(build_choice *choice);
 
-/* Reads the vectors and builds the model; says what it did, unless quiet. Fails as tem_vectors_load
- * and tem_model_build do. */
-tem_status build_model(const build_choice *choice, const common_options *common, const tem_run *run,
+/* Reads the vectors, folds their words and the excluded ones, and builds the model; says what it
+ * did, unless quiet. Fails as tem_vectors_load, tem_vectors_fold and tem_model_build do. */
+tem_status build_model(build_choice *choice, const common_options *common, const tem_run *run,
                        tem_model **model, tem_error *error);
 
 /* Writes the model to the output, and notes that the user trusts it. `unnoted_hash` is as in

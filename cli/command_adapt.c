@@ -39,7 +39,7 @@ typedef struct adapt_request {
 } adapt_request;
 
 typedef struct adapter {
-    const adapt_request *request;
+    adapt_request *request;
     const tem_run *run;
     tem_model *plain;
     tem_adaptation *adaptation;
@@ -363,7 +363,7 @@ static int write_model(const adapter *a) {
 }
 
 static int adapt_with(adapter *a) {
-    const adapt_request *r = a->request;
+    adapt_request *r = a->request;
     tem_error error;
     tem_status status = build_model(&r->build, &r->common, a->run, &a->plain, &error);
     if (status == TEM_OK)
@@ -380,7 +380,7 @@ static int adapt_with(adapter *a) {
     return searched == EXIT_DONE ? write_model(a) : searched;
 }
 
-static int adapt(const adapt_request *r) {
+static int adapt(adapt_request *r) {
     const tem_run run = talk_run((unsigned)r->common.threads, r->common.quiet);
     adapter *a = calloc(1, sizeof *a);
     if (a == NULL) {

@@ -20,7 +20,7 @@ static void print_help(const option_spec *table) {
          "The model file appears whole or not at all, also if the build is stopped.");
 }
 
-static int build(const build_choice *b, const common_options *common) {
+static int build(build_choice *b, const common_options *common) {
     const tem_run run = talk_run((unsigned)common->threads, common->quiet);
     tem_model *model = NULL;
     tem_error error;

@@ -223,16 +223,28 @@ TEM_API uint32_t tem_vectors_count(const tem_vectors *vectors);
 TEM_API uint32_t tem_vectors_dimension(const tem_vectors *vectors);
 TEM_API const char *tem_vectors_format(const tem_vectors *vectors);
 
-/* Makes vectors whose words are folded as tem folds text: to NFC and to one case ("Paris" becomes
- * "paris", "ß" becomes "ss"). A text can contain no other words. Of words that become the same, the
- * first one stays: in most files that is the most frequent one.
- *   vectors    stay the caller's
- *   folded     receives the new vectors; free with tem_vectors_free
- *   left_out   receives how many words were left out; or NULL
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (vectors on the grid, .temv), TEM_ERR_MEMORY.
- * Any thread. Memory: that of the vectors. */
-TEM_API tem_status tem_vectors_fold(const tem_vectors *vectors, tem_vectors **folded,
-                                    uint32_t *left_out, tem_error *error);
+/* What tem_vectors_fold has done. */
+typedef struct tem_folding {
+    uint32_t changed;     /* words that folding changed */
+    uint32_t left_out;    /* words that an earlier word equals after folding */
+    uint64_t reserved[2]; /* 0 */
+} tem_folding;
+
+/* Folds the words of vectors as tem folds text: to NFC and to one case ("Paris" becomes "paris",
+ * "ß" becomes "ss", a final "ς" becomes "σ"). A text can contain no other words. Of words that
+ * become the same, the first one stays: in most files that is the most frequent one. A word that
+ * folding would empty, or make longer than TEM_WORD_BYTES_MAX, stays as it is.
+ *   done       receives what was done; or NULL
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (vectors on the grid, .temv), TEM_ERR_FORMAT
+ * (only one word is left), TEM_ERR_MEMORY; then the vectors are as they were. One thread at a
+ * time. */
+TEM_API tem_status tem_vectors_fold(tem_vectors *vectors, tem_folding *done, tem_error *error);
+
+/* Folds one word in the same way, such as a word to exclude from folded vectors.
+ *   word      `bytes` bytes; need not end in NUL
+ *   folded    receives the word, NUL-terminated; free with tem_text_free
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FORMAT (not UTF-8), TEM_ERR_MEMORY. Any thread. */
+TEM_API tem_status tem_word_fold(const char *word, size_t bytes, char **folded, tem_error *error);
 
 TEM_API void tem_vectors_free(tem_vectors *vectors);
 

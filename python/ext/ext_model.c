@@ -2,6 +2,7 @@
 #include "ext.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void model_delete(PyObject *self) {
@@ -116,7 +117,7 @@ typedef struct build_arguments {
     int allow_coarse;
     const char *space; /* or NULL */
     unsigned dimensions, remove;
-    int drop_degenerate;
+    int drop_degenerate, fold;
     unsigned threads;
     PyObject *progress;
     PyObject *exclude;            /* a tuple of strings */
@@ -132,8 +133,23 @@ static bool take_excluded(const ext_state *state, build_arguments *a) {
     return a->exclude_strings != NULL;
 }
 
+/* Folds the words of the vectors, and puts folded copies in the place of the words to exclude.
+ * Vectors on the grid stay as the file has them. */
+static tem_status fold_words(tem_vectors *vectors, char **copies, const char **exclude,
+                             uint32_t count, tem_error *error) {
+    tem_status status = tem_vectors_fold(vectors, NULL, error);
+    if (status == TEM_ERR_UNSUPPORTED)
+        return TEM_OK;
+    for (uint32_t i = 0; i < count && status == TEM_OK; i++) {
+        status = tem_word_fold(exclude[i], strlen(exclude[i]), &copies[i], error);
+        exclude[i] = status == TEM_OK ? copies[i] : exclude[i];
+    }
+    return status;
+}
+
 static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, const tem_run *run,
                                 tem_model **model, tem_error *error) {
+    char **copies = calloc((size_t)a->exclude_count + 1, sizeof *copies);
     tem_build_options options = {.metric = (tem_metric)a->metric,
                                  .neighbours = a->neighbours,
                                  .allow_coarse = a->allow_coarse,
@@ -144,14 +160,23 @@ static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, 
                                  .exclude_count = a->exclude_count};
     tem_status status =
         a->space == NULL ? TEM_OK : tem_space_parse(a->space, &options.space, error);
+    if (status == TEM_OK && copies == NULL) {
+        *error = (tem_error){.status = TEM_ERR_MEMORY, .message = "out of memory"};
+        status = TEM_ERR_MEMORY;
+    }
+    if (status == TEM_OK && a->fold)
+        status = fold_words(vectors, copies, a->exclude_strings, a->exclude_count, error);
     if (status == TEM_OK)
         status = tem_model_build(vectors, &options, run, model, error);
+    for (uint32_t i = 0; copies != NULL && i < a->exclude_count; i++)
+        tem_text_free(copies[i]);
+    free(copies);
     tem_vectors_free(vectors);
     return status;
 }
 
 /* build_file(path, limit, metric, neighbors, allow_coarse, space, dimensions, remove,
- * drop_degenerate, threads, progress, exclude) */
+ * drop_degenerate, fold, threads, progress, exclude) */
 static PyObject *build_file(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *path = NULL;
@@ -160,9 +185,10 @@ static PyObject *build_file(PyObject *module, PyObject *args) {
     tem_model *model = NULL;
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "O&KIIpzIIpIOO!", PyUnicode_FSConverter, &path, &limit, &a.metric,
+    if (!PyArg_ParseTuple(args, "O&KIIpzIIppIOO!", PyUnicode_FSConverter, &path, &limit, &a.metric,
                           &a.neighbours, &a.allow_coarse, &a.space, &a.dimensions, &a.remove,
-                          &a.drop_degenerate, &a.threads, &a.progress, &PyTuple_Type, &a.exclude))
+                          &a.drop_degenerate, &a.fold, &a.threads, &a.progress, &PyTuple_Type,
+                          &a.exclude))
         return NULL;
     if (!take_excluded(ext_state_of(module), &a)) {
         Py_DECREF(path);
@@ -217,15 +243,16 @@ static PyObject *build_from(const ext_state *state, const char *const *strings, 
 }
 
 /* build_rows(words, numbers, metric, neighbors, allow_coarse, space, dimensions, remove,
- * drop_degenerate, threads, progress, exclude): float32 rows, or for a matrix of distances
+ * drop_degenerate, fold, threads, progress, exclude): float32 rows, or for a matrix of distances
  * float64 */
 static PyObject *build_rows(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *words = NULL, *made = NULL;
     Py_buffer values;
-    if (!PyArg_ParseTuple(args, "O!y*IIpzIIpIOO!", &PyTuple_Type, &words, &values, &a.metric,
+    if (!PyArg_ParseTuple(args, "O!y*IIpzIIppIOO!", &PyTuple_Type, &words, &values, &a.metric,
                           &a.neighbours, &a.allow_coarse, &a.space, &a.dimensions, &a.remove,
-                          &a.drop_degenerate, &a.threads, &a.progress, &PyTuple_Type, &a.exclude))
+                          &a.drop_degenerate, &a.fold, &a.threads, &a.progress, &PyTuple_Type,
+                          &a.exclude))
         return NULL;
     const ext_state *state = ext_state_of(module);
     const char **strings = words_of(state, words);
@@ -258,6 +285,22 @@ static PyObject *find_default(PyObject *module, PyObject *args) {
     return Py_BuildValue("NO", PyUnicode_DecodeFSDefault(path), is_own ? Py_True : Py_False);
 }
 
+/* fold(str): as text is folded */
+static PyObject *fold(PyObject *module, PyObject *word) {
+    const ext_state *state = ext_state_of(module);
+    Py_ssize_t bytes = 0;
+    char *folded = NULL;
+    tem_error error;
+    const char *utf8 = ext_utf8(state, word, "words", 0, &bytes);
+    if (utf8 == NULL)
+        return NULL;
+    if (tem_word_fold(utf8, (size_t)bytes, &folded, &error) != TEM_OK)
+        return ext_fail(state, &error);
+    PyObject *result = PyUnicode_FromString(folded);
+    tem_text_free(folded);
+    return result;
+}
+
 static PyObject *parse_metric(PyObject *module, PyObject *args) {
     const char *name = NULL;
     tem_metric metric = TEM_EUCLIDEAN;
@@ -275,11 +318,12 @@ PyMethodDef ext_model_functions[] = {
      "verify_model(path, certificates, is_own, threads, progress)"},
     {"build_file", build_file, METH_VARARGS,
      "build_file(path, limit, metric, neighbors, allow_coarse, space, dimensions, remove, "
-     "drop_degenerate, threads, progress, exclude)"},
+     "drop_degenerate, fold, threads, progress, exclude)"},
     {"build_rows", build_rows, METH_VARARGS,
      "build_rows(words, numbers, metric, neighbors, allow_coarse, space, dimensions, remove, "
-     "drop_degenerate, threads, progress, exclude)"},
+     "drop_degenerate, fold, threads, progress, exclude)"},
     {"find_default", find_default, METH_VARARGS, "find_default(folders)"},
+    {"fold", fold, METH_O, "fold(word)"},
     {"parse_metric", parse_metric, METH_VARARGS, "parse_metric(name)"},
     {NULL, NULL, 0, NULL},
 };
@@ -343,6 +387,19 @@ static PyObject *model_recipe(PyObject *self, PyObject *unused) {
                          "given_columns", recipe.given_columns, "dimensions", recipe.dimensions,
                          "removed", recipe.removed, "dropped", recipe.dropped, "kept", recipe.kept,
                          "rms_distance", recipe.rms_distance, "scale", recipe.scale);
+}
+
+/* count_unreachable(): how many words no text can contain */
+static PyObject *count_unreachable(PyObject *self, PyObject *unused) {
+    uint32_t count = 0;
+    tem_error error;
+    (void)unused;
+    PyThreadState *thread = PyEval_SaveThread();
+    const tem_status status =
+        tem_model_count_unreachable(((ext_model *)self)->model, &count, &error);
+    PyEval_RestoreThread(thread);
+    return status == TEM_OK ? PyLong_FromUnsignedLong(count)
+                            : ext_fail(ext_state_of_self(self), &error);
 }
 
 /* nearest_median(): the median distance to the nearest word */
@@ -459,6 +516,7 @@ static PyMethodDef methods[] = {
     {"hash", model_hash, METH_O, "hash(progress)"},
     {"info", model_info, METH_NOARGS, "info()"},
     {"recipe", model_recipe, METH_NOARGS, "recipe()"},
+    {"count_unreachable", count_unreachable, METH_NOARGS, "count_unreachable()"},
     {"nearest_median", nearest_median, METH_NOARGS, "nearest_median()"},
     {"why_coarse", why_coarse, METH_NOARGS, "why_coarse()"},
     {"word", word_at, METH_O, "word(number)"},

@@ -69,7 +69,7 @@ def _make(vectors: pathlib.Path, path: pathlib.Path, threads: int,
           progress: Callable[[str, int, int], object] | None) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = _tem.build_file(vectors, 0, _tem.parse_metric("euclidean"), NEIGHBOURS, False, None, 0,
-                           0, False, threads, progress, _excluded(vectors))
+                           0, False, False, threads, progress, _excluded(vectors))
     certificates = vectors.parent / CERTIFICATES
     if certificates.exists():  # before the model, so that a model always has them
         shutil.copyfile(certificates, f"{path}.cert")

@@ -34,6 +34,7 @@ T = TypeVar("T")
 BETA_DEFAULT = 0.001
 # A mechanism caches what it has computed about words, a kilobyte per word.
 MECHANISMS_KEPT, JOBS_KEPT = 8, 64
+UNREACHABLE_MOST = 0.01  # a warning beyond this share of words that no text can contain
 POLICY_NAMES = frozenset(POLICIES)
 
 
@@ -297,7 +298,7 @@ class Model:
               neighbours: int | None = None, limit: int | None = None,
               allow_coarse: bool = False, space: Space | None = None,
               dimensions: int | None = None, remove: int | None = None,
-              drop_degenerate: bool = False, exclude: Iterable[str] = (),
+              drop_degenerate: bool = False, exclude: Iterable[str] = (), fold: bool = True,
               threads: int | None = None, progress: Progress | None = None) -> Self:
         """Builds a model from vectors.
 
@@ -323,12 +324,28 @@ class Model:
         have no direction; otherwise RangeError.
         exclude: words that are never outputs, written as in the vocabulary; they stay inputs. tem
         ignores words that the vocabulary does not have. Not with the metric "matrix".
-        tem case-folds texts before it looks up their words; it does not fold the vocabulary.
+        fold: fold the words, and those to exclude, as tem folds texts before it looks up their
+        words: "Paris" becomes "paris", and a German sharp s "ss". Of words that become the same,
+        the first one stays. Not with distances of your own, nor for tem's own vectors (.temv).
+        A warning counts words that no text can contain, if they are more than 1 %.
 
         >>> small = Model.build([[0.0, 0], [1, 0], [0, 1]], ["good", "great", "bad"])
         >>> small.distance("good", "great")
         1.0
         """
+        model = cls._from_vectors(vectors, words, metric, neighbours, limit, allow_coarse, space,
+                                  dimensions, remove, drop_degenerate, exclude, fold, threads,
+                                  progress)
+        model._warn_unreachable(stacklevel=3)
+        return model
+
+    @classmethod
+    def _from_vectors(cls, vectors: Any, words: Iterable[str] | None,
+                      metric: Metric | Callable[[Any, Any], float], neighbours: int | None,
+                      limit: int | None, allow_coarse: bool, space: Space | None,
+                      dimensions: int | None, remove: int | None, drop_degenerate: bool,
+                      exclude: Iterable[str], fold: bool, threads: int | None,
+                      progress: Progress | None) -> Self:
         own = callable(metric) or metric == "matrix"
         number = _tem.MATRIX if callable(metric) or own else _tem.parse_metric(metric)
         if own and (space is not None or dimensions or remove):
@@ -340,7 +357,7 @@ class Model:
             raise make("argument", "a matrix of distances excludes no words")
         rest = (number, _count("neighbours", neighbours), allow_coarse, space,
                 _count("dimensions", dimensions), _count("remove", remove or None),
-                drop_degenerate, _threads(threads), progress, excluded)
+                drop_degenerate, fold, _threads(threads), progress, excluded)
         most = _count("limit", limit)
         if isinstance(vectors, (str, os.PathLike)):
             if words is not None or own:
@@ -382,16 +399,31 @@ class Model:
         """
         rows = _tokens.prepare(_numpy("from_embeddings"), embeddings, tokens, special_ids,
                                exclude_ids)
-        return cls.build(rows.vectors, rows.words, metric=metric, neighbours=neighbours,
-                         allow_coarse=allow_coarse, space=space, dimensions=dimensions,
-                         remove=remove, exclude=rows.exclude, threads=threads, progress=progress)
+        model = cls._from_vectors(rows.vectors, rows.words, metric, neighbours, None, allow_coarse,
+                                  space, dimensions, remove, False, rows.exclude, False, threads,
+                                  progress)
+        idle = set(rows.exclude)
+        changed = 0 if tokens is None else sum(
+            _tem.fold(word) != word for word in rows.words if word not in idle)
+        if changed > UNREACHABLE_MOST * len(model):
+            warnings.warn(f"{changed:,} of {len(model):,} tokens have capitals, or other forms "
+                          "that tem folds: `draw` never finds them as inputs; `draw_ids` does",
+                          UserWarning, stacklevel=2)
+        return model
 
     @classmethod
     def _built(cls, handle: _tem.Model) -> Self:
         why = handle.why_coarse()
         if why is not None:
-            warnings.warn(why, RoundingWarning, stacklevel=3)
+            warnings.warn(why, RoundingWarning, stacklevel=4)
         return cls._wrap(handle)
+
+    def _warn_unreachable(self, stacklevel: int) -> None:
+        count = self._handle.count_unreachable()
+        if count > UNREACHABLE_MOST * len(self):
+            warnings.warn(f"no text can contain {count:,} of the {len(self):,} words, because tem "
+                          "folds text to one case and cuts it at word boundaries: they are "
+                          "outputs, and never inputs", UserWarning, stacklevel)
 
     def save(self, path: Path, *, overwrite: bool = False,
              progress: Progress | None = None) -> None:

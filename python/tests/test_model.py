@@ -121,6 +121,40 @@ def test_coarse_grids(tmp_path):
         assert tem.Model.build([[0.0], [0.25], [9.0]], words).nearest_median == 0.25
 
 
+def test_folding(tmp_path):
+    """Words are folded as text is; a warning counts what word boundaries cut."""
+    words = ["Größe", "λόγος", "GRÖSSE", "the", "Plain"]
+    rows = [[1.0, 0], [0, 1], [9, 9], [3, 0], [3, 1]]
+    file = tmp_path / "words.txt"
+    file.write_text("".join(f"{word} {x} {y}\n" for word, (x, y) in zip(words, rows)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for source in ((rows, words), (file,)):
+            model = tem.Model.build(*source, exclude=["PLAIN"])
+            assert list(model.words) == ["grösse", "λόγοσ", "the", "plain"]
+            assert model.excluded == 1 and model.distance("grösse", "the") == 2
+    with pytest.warns(UserWarning, match="no text can contain 4 of the 5 words") as caught:
+        model = tem.Model.build(rows, words, fold=False)
+    assert list(model.words) == words and caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="no text can contain 1 of the 5 words"):
+        model = tem.Model.build(rows, ["電影", *words[1:]])
+    assert model.draw(["電影"], gamma=1, epsilon=90) == ["電影"]
+    with pytest.raises(tem.FormatError, match="only one word is left"):
+        tem.Model.build([[0.0], [1.0]], ["A", "a"])
+
+
+def test_embeddings_keep_their_ids():
+    """Rows are ids, so nothing is folded; a warning says what `draw` cannot find."""
+    rows = [[0.0, 1], [1, 0], [2, 2]]
+    with pytest.warns(UserWarning, match="1 of 3 tokens have capitals") as caught:
+        model = tem.Model.from_embeddings(rows, tokens=["Paris", "paris", "the"])
+    assert list(model.words) == ["Paris", "paris", "the"] and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tem.Model.from_embeddings(rows)
+        tem.Model.from_embeddings(rows, tokens=["a", "##b", "c"])
+
+
 def test_words_outlive_the_model(vectors):
     """Objects that use a model keep it alive."""
     model = tem.Model.build(vectors, WORDS)

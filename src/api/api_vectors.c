@@ -16,11 +16,25 @@ tem_status tem_vectors_create(const char *const *words, const float *values, uin
     return vectors_create(words, values, count, dimension, vectors, error);
 }
 
-tem_status tem_vectors_fold(const tem_vectors *vectors, tem_vectors **folded, uint32_t *left_out,
-                            tem_error *error) {
-    if (vectors == NULL || folded == NULL)
-        return core_fail(error, TEM_ERR_ARGUMENT, "vectors and a place for the result are needed");
-    return fold_vectors(vectors, folded, left_out, error);
+tem_status tem_vectors_fold(tem_vectors *vectors, tem_folding *done, tem_error *error) {
+    if (vectors == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "vectors are needed");
+    return fold_vectors(vectors, done, error);
+}
+
+tem_status tem_word_fold(const char *word, size_t bytes, char **folded, tem_error *error) {
+    core_buffer out = {0};
+    char *made = NULL;
+    if (word == NULL || folded == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a word and a place for the result are needed");
+    tem_status status = fold_word(word, bytes, &out, error);
+    if (status == TEM_OK &&
+        (!core_buffer_add(&out, "", 1) || (made = core_buffer_take(&out)) == NULL))
+        status = core_fail_memory(error);
+    core_buffer_free(&out);
+    if (status == TEM_OK)
+        *folded = made;
+    return status;
 }
 
 uint32_t tem_vectors_count(const tem_vectors *vectors) {

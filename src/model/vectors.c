@@ -370,6 +370,27 @@ tem_status vectors_create(const char *const *words, const float *values, uint32_
     return finish(status, "", &raw, out, error);
 }
 
+tem_status vectors_keep(tem_vectors *v, const word_span *names, const uint32_t *rows,
+                        uint32_t count, tem_error *error) {
+    vocab kept;
+    vocab_fault fault;
+    const size_t dimension = v->dimension;
+    const tem_status status = vocab_make(names, count, &kept, &fault);
+    if (status == TEM_ERR_MEMORY)
+        return core_fail_memory(error);
+    if (status != TEM_OK)
+        return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0, "the word %s", fault.reason);
+    for (uint32_t i = 0; i < count; i++) /* rows[i] is never below i */
+        if (rows[i] != i)
+            memcpy(v->values + i * dimension, v->values + rows[i] * dimension,
+                   dimension * sizeof *v->values);
+    if (count < v->words.count)
+        v->first_line = 0; /* rows and lines no longer go together */
+    vocab_free(&v->words);
+    v->words = kept;
+    return TEM_OK;
+}
+
 void vectors_free(tem_vectors *vectors) {
     if (vectors == NULL)
         return;

@@ -100,4 +100,10 @@ tem_status vectors_create(const char *const *words, const float *values, uint32_
                           uint32_t dimension, tem_vectors **out, tem_error *error);
 void vectors_free(tem_vectors *vectors);
 
+/* Keeps the rows `rows`, which ascend, under other names, and drops all other rows. The names must
+ * differ, and may point into the vocabulary. TEM_ERR_MEMORY, or TEM_ERR_FORMAT for a name that
+ * vocab_make refuses; then nothing has changed. */
+tem_status vectors_keep(tem_vectors *vectors, const word_span *names, const uint32_t *rows,
+                        uint32_t count, tem_error *error);
+
 #endif

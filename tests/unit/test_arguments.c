@@ -991,8 +991,10 @@ static void test_nothing_given(void **state) {
     assert_non_null(tem_format_at(0, NULL, NULL, NULL));
     length = 7;
     assert_true(tem_texts_at(NULL, 0, &length) == NULL && length == 0);
-    tem_vectors *folded = NULL;
-    REFUSED(tem_vectors_fold(NULL, &folded, NULL, error));
+    char *folded = NULL;
+    REFUSED(tem_vectors_fold(NULL, NULL, error));
+    REFUSED(tem_word_fold(NULL, 0, &folded, error));
+    REFUSED(tem_word_fold("a", 1, NULL, error));
     assert_null(folded);
     tem_fields *fields = NULL;
     tem_field field = {.name_bytes = 7};

@@ -110,38 +110,100 @@ static void test_refused(void **state) {
     tem_model_free(model);
 }
 
-/* Words with capitals are folded; of equal ones the first stays, with its vector. */
+/* Words are folded; of equal ones the first stays, with its vector. */
 static void test_folded_vectors(void **state) {
     (void)state;
-    static const char *const cased[] = {"Paris", "the", "paris", "THE", "\u00df", "SS", "x"};
-    static const float values[] = {1, 2, 3, 4, 5, 6, 7};
-    tem_vectors *vectors = NULL, *folded = NULL;
+    static const char *const cased[] = {
+        "Paris",   "the", "paris", "THE", "\u00df", "SS", "\u03bb\u03cc\u03b3\u03bf\u03c2",
+        "e\u0301", "x"};
+    static const float values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    static const char *const wanted[] = {"paris",  "the", "ss", "\u03bb\u03cc\u03b3\u03bf\u03c3",
+                                         "\u00e9", "x"};
+    tem_vectors *vectors = NULL;
     tem_model *model = NULL;
-    uint32_t left_out = 0;
+    tem_folding done;
     const tem_build_options raw = {.space = TEM_SPACE_RAW, .allow_coarse = 1};
-    assert_int_equal(tem_vectors_create(cased, values, 7, 1, &vectors, NULL), TEM_OK);
-    assert_int_equal(tem_vectors_fold(vectors, &folded, &left_out, NULL), TEM_OK);
-    assert_true(left_out == 3 && tem_vectors_count(folded) == 4);
-    assert_int_equal(tem_model_build(folded, &raw, NULL, &model, NULL), TEM_OK);
-    static const char *const wanted[] = {"paris", "the", "ss", "x"};
-    for (uint32_t i = 0; i < 4; i++)
+    assert_int_equal(tem_vectors_create(cased, values, 9, 1, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_vectors_fold(vectors, &done, NULL), TEM_OK);
+    assert_true(done.changed == 6 && done.left_out == 3 && tem_vectors_count(vectors) == 6);
+    assert_int_equal(tem_model_build(vectors, &raw, NULL, &model, NULL), TEM_OK);
+    for (uint32_t i = 0; i < 6; i++)
         assert_int_equal(tem_model_find(model, wanted[i], strlen(wanted[i])), i);
     assert_int_equal(tem_model_distance(model, 0, 1), TEM_DIST_ONE);     /* 1 and 2 */
     assert_int_equal(tem_model_distance(model, 1, 2), 3 * TEM_DIST_ONE); /* 2 and 5 */
+    assert_int_equal(tem_model_distance(model, 2, 5), 4 * TEM_DIST_ONE); /* 5 and 9 */
     uint32_t unreachable = 9;
     assert_int_equal(tem_model_count_unreachable(model, &unreachable, NULL), TEM_OK);
     assert_int_equal(unreachable, 0);
+    /* Folded words stay as they are. */
+    assert_int_equal(tem_vectors_fold(vectors, &done, NULL), TEM_OK);
+    assert_true(done.changed == 0 && done.left_out == 0 && tem_vectors_count(vectors) == 6);
     tem_model_free(model);
-    tem_vectors_free(folded);
     tem_vectors_free(vectors);
+}
+
+/* A text that has a word of the file finds it in the model, in whatever script it is written. What
+ * word boundaries cut is counted. */
+static void test_other_scripts(void **state) {
+    (void)state;
+    static const char *const scripts[] = {"Gr\u00f6\u00dfe", "\u03bb\u03cc\u03b3\u03bf\u03c2",
+                                          "\u96fb\u5f71", "\u5f71", "\u0130zmir"};
+    static const float values[] = {1, 2, 3, 4, 5};
+    tem_vectors *vectors = NULL;
+    tem_model *model = NULL;
+    uint32_t unreachable = 9, id = 9;
+    size_t count = 0;
+    const tem_build_options raw = {.space = TEM_SPACE_RAW, .allow_coarse = 1};
+    assert_int_equal(tem_vectors_create(scripts, values, 5, 1, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_vectors_fold(vectors, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_model_build(vectors, &raw, NULL, &model, NULL), TEM_OK);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(
+            tem_model_pieces(model, scripts[i], strlen(scripts[i]), &id, 1, &count, NULL), TEM_OK);
+        assert_int_equal(count, i == 2 ? 2 : 1);
+        assert_int_equal(id, i == 2 ? TEM_NO_WORD : i);
+    }
+    assert_int_equal(tem_model_count_unreachable(model, &unreachable, NULL), TEM_OK);
+    assert_int_equal(unreachable, 1);
+    tem_model_free(model);
+    tem_vectors_free(vectors);
+}
+
+/* Words that cannot be folded stay, and so does everything if a vocabulary would be left with one
+ * word. */
+static void test_refused_folding(void **state) {
+    (void)state;
+    static const char *const same[] = {"A", "a"};
+    static char longest[TEM_WORD_BYTES_MAX + 1];
+    const char *const grows[] = {longest, "x"};
+    static const float values[] = {1, 2};
+    tem_vectors *vectors = NULL;
+    tem_folding done;
+    tem_error error;
+    char *folded = NULL;
+    assert_int_equal(tem_vectors_create(same, values, 2, 1, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_vectors_fold(vectors, &done, &error), TEM_ERR_FORMAT);
+    assert_int_equal(tem_vectors_count(vectors), 2);
+    tem_vectors_free(vectors);
+    for (size_t i = 0; i + 2 < sizeof longest; i += 2) /* U+0390 folds to three characters */
+        memcpy(longest + i, "\u0390", 2);
+    assert_int_equal(tem_vectors_create(grows, values, 2, 1, &vectors, NULL), TEM_OK);
+    assert_int_equal(tem_vectors_fold(vectors, &done, &error), TEM_OK);
+    assert_true(done.changed == 0);
+    tem_vectors_free(vectors);
+    assert_int_equal(tem_word_fold("Stra\u00dfe!", 8, &folded, &error), TEM_OK);
+    assert_string_equal(folded, "strasse!");
+    tem_text_free(folded);
+    folded = NULL;
+    assert_int_equal(tem_word_fold("a\xff", 2, &folded, &error), TEM_ERR_FORMAT);
+    assert_null(folded);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sentences),
-        cmocka_unit_test(test_same_words),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_folded_vectors),
+        cmocka_unit_test(test_sentences),     cmocka_unit_test(test_same_words),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_folded_vectors),
+        cmocka_unit_test(test_other_scripts), cmocka_unit_test(test_refused_folding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
