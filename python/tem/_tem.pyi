@@ -8,7 +8,7 @@ from typing_extensions import Buffer
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Progress = Callable[[str, int, int], object] | None
 _Point = tuple[float, float, float, float, dict[str, float]]
-_Ledger = tuple[_Path, float, str | None, tuple[str, ...] | None]
+_Ledger = tuple[_Path, float, float, str | None, tuple[str, ...] | None]
 
 version: str
 REPORT_FORMAT: str
