@@ -189,7 +189,7 @@ static bool is_phone(const char *value, size_t bytes, const shape *s) {
 
 /* ---- names of people in values ---- */
 
-typedef enum name_part { PART_NONE, PART_CAPITALISED, PART_INITIAL, PART_PARTICLE } name_part;
+typedef enum name_part { PART_NONE, PART_CAPITALIZED, PART_INITIAL, PART_PARTICLE } name_part;
 
 /* Small words within names. */
 static const char particles[] =
@@ -233,10 +233,10 @@ static name_part part_of_name(const char *word, size_t bytes) {
         return is_listed(particles, word, bytes) ? PART_PARTICLE : PART_NONE;
     if (letters == 1)
         return PART_INITIAL;
-    return small == 0 || is_listed(not_of_names, word, bytes) ? PART_NONE : PART_CAPITALISED;
+    return small == 0 || is_listed(not_of_names, word, bytes) ? PART_NONE : PART_CAPITALIZED;
 }
 
-/* Two to five words, at least two of them capitalised or initials, the others small words of names:
+/* Two to five words, at least two of them capitalized or initials, the others small words of names:
  * "Ann Lee", "Lee, Ann", "J. R. de la Cruz". A title or a place may look the same. */
 static bool is_person(const char *value, size_t bytes) {
     size_t parts[PART_PARTICLE + 1] = {0}, words = 0;
@@ -251,8 +251,8 @@ static bool is_person(const char *value, size_t bytes) {
         parts[part]++;
         words++;
     }
-    return words <= 5 && parts[PART_CAPITALISED] >= 1 &&
-           parts[PART_CAPITALISED] + parts[PART_INITIAL] >= 2;
+    return words <= 5 && parts[PART_CAPITALIZED] >= 1 &&
+           parts[PART_CAPITALIZED] + parts[PART_INITIAL] >= 2;
 }
 
 static bool is_sentence(const char *value, size_t bytes) {
