@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A chat in which the service gets drawn words only. The service is a fake: this runs offline.
 
-usage: prompt_guard.py EPSILON
+usage: prompt_guard.py EPSILON, such as 3
 """
 import sys
 
@@ -19,8 +19,12 @@ class Service:
 
 
 def main():
+    try:
+        epsilon = float(sys.argv[1])
+    except (IndexError, ValueError):
+        sys.exit(__doc__)
     # The service has written the assistant's messages, so it may see them again.
-    guard = tem.prompts.guard(epsilon=float(sys.argv[1]), public=["system", "assistant"])
+    guard = tem.prompts.guard(epsilon=epsilon, public=["system", "assistant"])
     service, history = Service(), [{"role": "system", "content": "Answer in one sentence."}]
     for question in ("Which film about a doctor should I watch?", "Is it sad?"):
         try:

@@ -69,7 +69,11 @@ static const char *refuse_surrogate(const ext_state *state, const char *what, Py
 const char *ext_utf8(const ext_state *state, PyObject *text, const char *what, Py_ssize_t number,
                      Py_ssize_t *bytes) {
     if (!PyUnicode_Check(text)) {
-        PyErr_Format(PyExc_TypeError, "expected a str, not %R", (PyObject *)Py_TYPE(text));
+        if (what == NULL)
+            PyErr_Format(PyExc_TypeError, "expected a str, not %R", (PyObject *)Py_TYPE(text));
+        else
+            PyErr_Format(PyExc_TypeError, "%s[%zd]: expected a str, not %R", what, number,
+                         (PyObject *)Py_TYPE(text));
         return NULL;
     }
     const char *utf8 = PyUnicode_AsUTF8AndSize(text, bytes);

@@ -12,6 +12,8 @@ P(y | w) <= exp(epsilon d(w, w')) P(y | w') for all words w, w', y. The number o
 not hidden, and the costs of its words add up. docs/PYTHON.md is the guide, docs/THREAT_MODEL.md
 says what to know before trusting it.
 """
+from typing import TYPE_CHECKING
+
 from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateError, DamagedError,
                       Error, ExistsError, FileError, FormatError, MetricError, NotFoundError,
                       NotPrivateWarning, OutOfMemoryError, PrivacyWarning, RangeError,
@@ -33,3 +35,8 @@ __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledErr
            "RangeError", "Report", "RoundingWarning", "Summary", "Tail", "TrustWarning",
            "UnsupportedError", "UntrustedError", "UtilityWarning", "VersionError", "Words",
            "__version__", "estimate", "mechanisms"]
+
+if not TYPE_CHECKING:  # type checkers know what the module has
+    def __getattr__(name):
+        hint = f": tem.Model.open().{name} is a method of a model" if hasattr(Model, name) else ""
+        raise AttributeError(f"module 'tem' has no attribute {name!r}{hint}", name=name)

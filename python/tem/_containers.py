@@ -3,7 +3,7 @@
 This module imports no library. It recognizes only the kinds of libraries that the caller imported.
 """
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 Texts = Sequence[str | None]
@@ -23,8 +23,21 @@ def unpack(texts: Any) -> tuple[Texts, Rebuild]:
         module = sys.modules.get(name)
         if module is not None and isinstance(texts, getattr(module, kind, ())):
             return unpack_kind(texts)
-    raise TypeError(f"expected a str, list, tuple, pandas Series, NumPy or Arrow array of texts, "
-                    f"not {type(texts)}")
+    raise TypeError("texts must be a str, or a list, tuple, pandas Series, NumPy or Arrow array of "
+                    f"them, not {type(texts).__name__}{_advice(texts)}")
+
+
+def _advice(texts: Any) -> str:
+    """What to pass instead."""
+    if isinstance(texts, bytes):
+        return ": decode it, texts.decode()"
+    if hasattr(texts, "columns"):  # a table of pandas, polars or Arrow
+        return ": name one column, such as df['text']"
+    if isinstance(texts, Mapping):
+        return ": name one value, such as record['text']"
+    if hasattr(texts, "to_list"):
+        return ": pass texts.to_list()"
+    return ": pass list(texts)" if isinstance(texts, Iterable) else ""
 
 
 def _series(series: Any) -> tuple[Texts, Rebuild]:

@@ -19,8 +19,8 @@ from ._errors import (CertificateError, DamagedError, FileError, FormatError, No
                       UntrustedError, UtilityWarning, VersionError, make)
 from ._options import (ALL, ID_KEYWORDS, NO_EPSILON, POLICIES, TOKEN_KEYWORDS, TOKEN_LIST_KEYWORDS,
                        IdKeywords, Keywords, Metric, Path, Progress, Space, TokenKeywords,
-                       TokenListKeywords, Weights, WeightsKind, check, explained, law_and_text,
-                       read_weights)
+                       TokenListKeywords, Weights, WeightsKind, check, check_types, explained,
+                       law_and_text, read_weights)
 from ._results import (Audit, Calibration, Choice, DocumentDistance, Entry, Explanation, Pair,
                        Paper, Point, Report, Summary, Tail)
 
@@ -67,7 +67,8 @@ class Words(Sequence[str]):
         """The position of a word; ValueError if the model does not have it."""
         found = self._handle.find(word)
         if found is None or found not in range(self._count)[start:stop]:
-            raise ValueError("no such word")
+            raise ValueError("the model does not have this word; model.words has them as they are, "
+                             "most in lower case")
         return found
 
     def __repr__(self) -> str:
@@ -78,6 +79,8 @@ def _count(name: str, value: int | None) -> int:
     """Returns 0, which means "not given" in tem.h, for None."""
     if value is None:
         return 0
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be a whole number, not {type(value).__name__}")
     if not 1 <= operator.index(value) < 2 ** 31:
         raise make("argument", f"{name} is a whole number from 1, or None")
     return operator.index(value)
@@ -227,7 +230,7 @@ class Model:
     _certificates: dict[tuple[float, float, float, str | None], _tem.Certificate]
     _accountant: _tem.Accountant | None
 
-    def __init__(self) -> None:
+    def __init__(self, *_: object, **__: object) -> None:
         raise TypeError("a Model is made by Model.open, Model.verify or Model.build")
 
     @classmethod
@@ -365,7 +368,8 @@ class Model:
             return cls._built(_tem.build_file(vectors, most, *rest))
         if words is None:
             if not hasattr(vectors, "index_to_key"):
-                raise make("argument", "which words are these the vectors of?")
+                raise make("argument", "which words are these the vectors of? Pass words, "
+                           "one for each row")
             vectors, words = vectors.vectors, vectors.index_to_key
         if callable(metric):
             words = tuple(words)
@@ -509,7 +513,12 @@ class Model:
         """The number of a word, cut and folded as text is, or None. No message repeats the
         word."""
         if not isinstance(word, str):
+            if not hasattr(word, "__index__"):
+                raise TypeError(f"word must be a str, or a number below {len(self)}, not "
+                                f"{type(word).__name__}")
             return range(len(self))[word]
+        if not word.strip():
+            raise make("argument", "the word is empty")
         pieces, number = self._handle.first_piece(word)
         if pieces == 0:  # punctuation, for which punctuation="word" draws
             number = self._handle.find(word)
@@ -647,6 +656,7 @@ class Model:
         key = (epsilon, beta, gamma, mechanism, own, marks, allow_no_guarantee, calibrated, weights)
         made = self._mechanisms.get(key)
         if made is None:
+            check_types({"epsilon": epsilon, "beta": beta, "gamma": gamma, "mechanism": mechanism})
             given = epsilon, _given("beta", beta), _given("gamma", gamma)
             if calibrated and not _takes_certificate(mechanism):
                 raise make("argument",

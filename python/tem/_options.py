@@ -201,18 +201,48 @@ _CONTAINERS = frozenset(("numbers", "listed", "weights"))
 _RENAMED = {"unknown": "oov"}
 
 
+_NUMBERS = frozenset(("epsilon", "beta", "gamma", "budget", "budget_worst"))
+_WHOLE = frozenset(("threads", "insecure_seed"))
+_FLAGS = frozenset(name for name in DEFAULTS if DEFAULTS[name] is False)
+_STRINGS = frozenset(name for name in DEFAULTS if isinstance(DEFAULTS[name], str))
+
+
+def _expected(name: str, value: Any) -> str | None:
+    """What a keyword takes, if the value has another type."""
+    if value is None and name in DEFAULTS and DEFAULTS[name] is None:
+        return None
+    if name in _NUMBERS and (isinstance(value, (str, bool)) or not hasattr(value, "__float__")):
+        return "a number"
+    if name in _WHOLE and (isinstance(value, bool) or not hasattr(value, "__index__")):
+        return "a whole number"
+    # PRIVACY: "False" and "no" are true, and would switch on what the caller wants off.
+    if name in _FLAGS and not isinstance(value, bool) and getattr(value, "dtype", None) != bool:
+        return "True or False"
+    return "a str" if name in _STRINGS and not isinstance(value, str) else None
+
+
+def check_types(given: Mapping[str, Any]) -> None:
+    """Refuses a value of another type. No message repeats the value: it may be a text in the wrong
+    place."""
+    for name, value in given.items():
+        expected = _expected(name, value)
+        if expected is not None:
+            raise TypeError(f"{name} must be {expected}, not {type(value).__name__}")
+
+
 def check(call: str, epsilon: float | None, given: Mapping[str, Any],
           names: Collection[str] = tuple(DEFAULTS)) -> None:
     """Refuses an unknown name, as Python does for a plain signature, and a missing epsilon."""
     for name in given:
         if name not in names:
-            near = difflib.get_close_matches(_RENAMED.get(name, name), names, 1)
-            hint = (f"did you mean {near[0]!r}?" if near
-                    else f"there are {', '.join(('epsilon', *names))}")
+            offered = ("epsilon", *names)
+            near = difflib.get_close_matches(_RENAMED.get(name, name), offered, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(offered)}"
             raise TypeError(f"{call}() got an unexpected keyword argument {name!r}: {hint}")
     if epsilon is None:
         raise TypeError(f"{call}() needs epsilon=, the privacy lost per unit of distance: "
                         "model.explain and model.choose help to find one")
+    check_types({"epsilon": epsilon, **given})
 
 
 _PLACE = re.compile(r"^( *){options}", re.MULTILINE)

@@ -8,6 +8,7 @@ what it does not know. It sees only the messages; the other arguments of a reque
 are.
 """
 import copy
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack, overload
 
@@ -22,6 +23,8 @@ __all__ = ["Guard", "guard"]
 Message = Mapping[str, Any]
 # Where the words of each private text belong in the new prompt: the text, a dictionary, its key.
 Slots = list[tuple[str, dict[str, Any], str]]
+
+_NAME = re.compile("[A-Za-z_]{1,20}")
 
 # A prompt always has a text, so nothing is missing.
 OFFERED = (*[name for name in POLICIES if name != "missing"], "ledger", "budget", "budget_worst",
@@ -53,7 +56,8 @@ class Guard:
         if not isinstance(prompt, (list, tuple)):
             raise make("argument", "a prompt is a str, or a list of messages with role and content")
         slots: Slots = []
-        messages = [self._message(message, slots) for message in prompt]
+        messages = [self._message(message, f"messages[{number}]", slots)
+                    for number, message in enumerate(prompt)]
         drawn, report = self._draw([text for text, _, _ in slots])
         for (_, holder, key), words in zip(slots, drawn, strict=True):
             holder[key] = words
@@ -68,37 +72,49 @@ class Guard:
                                         "are")
         return drawn, report
 
-    def _message(self, message: Any, slots: Slots) -> dict[str, Any]:
+    def _message(self, message: Any, place: str, slots: Slots) -> dict[str, Any]:
         # PRIVACY: any other key may hold private text, such as the arguments of a tool call, or a
         # name.
         if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
-            raise make("argument", "a message must have a role, a content and nothing else: the "
-                       "guard refuses tool calls, names and other keys")
+            raise make("argument", f"{place} must be a dict with role, content and nothing else: "
+                       "the guard refuses tool calls, names and other keys")
         role, content = message["role"], message["content"]
-        if role in self.public:
+        named = isinstance(role, str)  # only then it may be looked up
+        if named and role in self.public:
             return {"role": role, "content": copy.deepcopy(content)}
-        if role not in self.private:
-            raise make("argument", "a message has a role that was declared neither private nor "
-                       "public: private=, public=")
+        if not named or role not in self.private:
+            raise make("argument", f"{place} has {_shown(role)}, which is neither private nor "
+                       "public here: guard(..., private=[...], public=[...]) takes the roles")
         if isinstance(content, list):
-            return {"role": role, "content": [self._part(part, slots) for part in content]}
-        return _text(content, {"role": role}, "content", slots)
+            parts = [self._part(part, f"{place}, part {number}", slots)
+                     for number, part in enumerate(content)]
+            return {"role": role, "content": parts}
+        return _text(content, place, {"role": role}, "content", slots)
 
-    def _part(self, part: Any, slots: Slots) -> dict[str, Any]:
+    def _part(self, part: Any, place: str, slots: Slots) -> dict[str, Any]:
         kind = part.get("type") if isinstance(part, Mapping) else None
         if kind == "text" and set(part) == {"type", "text"}:
-            return _text(part["text"], {"type": "text"}, "text", slots)
+            return _text(part["text"], place, {"type": "text"}, "text", slots)
         if kind in self.allow_parts:
             return dict(copy.deepcopy(part))
-        raise make("argument", "a part of a message is not plain text, and its type was not "
-                   "allowed: allow_parts=")
+        raise make("argument", f"{place} is not plain text, and its type was not allowed: leave it "
+                   "out, or guard(..., allow_parts=[...]) lets parts of a type leave as they are")
 
 
-def _text(text: Any, holder: dict[str, Any], key: str, slots: Slots) -> dict[str, Any]:
+def _shown(role: Any) -> str:
+    """PRIVACY: a role that is no name may be a text in the wrong place, so no message repeats
+    it."""
+    return f"the role {role!r}" if isinstance(role, str) and _NAME.fullmatch(role) \
+        else "a role that is no name"
+
+
+def _text(text: Any, place: str, holder: dict[str, Any], key: str,
+          slots: Slots) -> dict[str, Any]:
     """Notes where the words for a text belong. PRIVACY: the new prompt never contains the text
     itself."""
     if not isinstance(text, str):
-        raise make("argument", "the content of a private message must be text")
+        raise make("argument", f"{place}: the content of a private message must be a str or "
+                   f"a list of parts, not {type(text).__name__}")
     slots.append((text, holder, key))
     return holder
 

@@ -4,6 +4,7 @@
 #include "certificate/certificate.h"
 #include "core/hash.h"
 #include "core/memory.h"
+#include "core/near.h"
 #include "core/number.h"
 #include "core/status.h"
 #include "mech/law_row.h"
@@ -220,12 +221,28 @@ static tem_status take_remap(tem_mechanism *m, const uint32_t *remap, tem_error 
     return TEM_OK;
 }
 
+/* Names the mechanism that may be meant, or all. */
+static tem_status refuse_name(const char *typed, tem_error *error) {
+    char names[sizeof error->message - 32] = "";
+    const char *near = NULL;
+    unsigned least = NEAR_NOT;
+    for (unsigned i = 0; mechanism_at(i) != NULL; i++) {
+        const char *name = mechanism_at(i)->properties.name;
+        const unsigned edits = near_edits(typed, strlen(typed), name, strlen(name));
+        core_add_choice(names, sizeof names, name, mechanism_at(i + 1) == NULL);
+        near = edits < least ? name : near;
+        least = edits < least ? edits : least;
+    }
+    return near != NULL ? core_fail(error, TEM_ERR_ARGUMENT,
+                                    "no mechanism has this name; did you mean '%s'?", near)
+                        : core_fail(error, TEM_ERR_ARGUMENT, "the mechanism is %s", names);
+}
+
 tem_status mechanism_create(const tem_model *model, const tem_mechanism_options *options,
                             tem_mechanism **mechanism, tem_error *error) {
     const mechanism_ops *ops =
         mechanism_find(options->mechanism == NULL ? "tem" : options->mechanism);
-    return ops == NULL ? core_fail(error, TEM_ERR_ARGUMENT,
-                                   "no mechanism has this name; tem_mechanism_at lists them all")
+    return ops == NULL ? refuse_name(options->mechanism, error)
                        : mechanism_make(model, ops, options, mechanism, error);
 }
 

@@ -335,7 +335,8 @@ static tem_status check_wish(const tem_accountant *accountant, const tem_wish *w
                          "support takes a number above 1: a word is spread over at least itself at "
                          "any epsilon");
     if (wish->target != TEM_TARGET_SUPPORT && !(wish->wanted > 0 && wish->wanted < 1))
-        return core_fail(error, TEM_ERR_ARGUMENT, "%s takes a probability above 0 and below 1",
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "%s takes a probability above 0 and below 1; 12 %% is 0.12",
                          target_name(wish->target));
     return check_exposed(accountant, wish, error);
 }
