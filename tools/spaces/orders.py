@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Orders of all outputs around each word, for the mechanism rank: one permutation per word.
 
-Closeness is the dot product of centred unit vectors. `parse` makes an order from its name:
+Closeness is the dot product of centered unit vectors. `parse` makes an order from its name:
 
   exact         all outputs by closeness to the word
   smooth        the same, by closeness to the word plus the unit mean of its 10 nearest
@@ -27,7 +27,7 @@ def unit(x):
 
 
 class Words:
-    """Centred unit vectors, the outputs, and the nearest outputs of each word, itself first."""
+    """Centered unit vectors, the outputs, and the nearest outputs of each word, itself first."""
 
     def __init__(self, vectors, excluded, nearest=None):
         self.x, self.count = vectors, len(vectors)
