@@ -2,9 +2,6 @@
 #include "core/status.h"
 #include "job/record_fields.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Says in the error of a chunk that it is about the record at `at`. */
 static void place_error(record_chunk *c, size_t at) {
     record_place place = c->place;
@@ -12,152 +9,172 @@ static void place_error(record_chunk *c, size_t at) {
     record_place_error(&place, &c->error);
 }
 
-/* Returns the part of the record in w->parts that names its person, or NULL if there is none. */
-static const record_part *person_part(const record_run *r, const worker *w) {
-    for (size_t i = 0; i < records_part_count(&w->parts); i++)
-        if (r->reader.names[records_part(&w->parts, i)->name].role == RECORD_PERSON)
-            return records_part(&w->parts, i);
+/* One record on its way through a thread. Its failures go into the error of its chunk. */
+typedef struct current_record {
+    const record_run *run;
+    worker *worker; /* worker->parts: its named fields */
+    record_chunk *chunk;
+    const char *bytes; /* its line end is behind them */
+    size_t size;
+    spending_document note; /* what it costs */
+} current_record;
+
+/* Returns the part of the record that names its person, or NULL if there is none. */
+static const record_part *person_part(const current_record *c) {
+    const core_buffer *parts = &c->worker->parts;
+    for (size_t i = 0; i < records_part_count(parts); i++)
+        if (c->run->reader.names[records_part(parts, i)->name].role == RECORD_PERSON)
+            return records_part(parts, i);
     return NULL;
 }
 
-/* Finds the person that a record belongs to, and writes the 16 bytes that stand for them to
- * `person`. Does nothing if the job has no `by`. TEM_ERR_FORMAT if the record names nobody, since
- * nobody could be charged for it. */
-static tem_status find_person(const record_run *r, worker *w, const char *record,
-                              unsigned char person[PERSON_BYTES], tem_error *error) {
-    const record_part *part = person_part(r, w);
+/* Finds the person that a record belongs to, and notes the 16 bytes that stand for them. Does
+ * nothing if the job has no `by`. TEM_ERR_FORMAT if the record names nobody, since nobody could be
+ * charged for it. */
+static tem_status find_person(current_record *c) {
+    core_buffer *person = &c->worker->person;
+    const record_part *part = person_part(c);
     if (part == NULL)
         return TEM_OK;
-    w->person.size = 0;
-    const tem_status status = records_decode(&part->value, record, &w->person, error);
-    if (status == TEM_OK && w->person.size == 0)
-        return core_fail(error, TEM_ERR_FORMAT,
+    person->size = 0;
+    const tem_status status = records_decode(&part->value, c->bytes, person, &c->chunk->error);
+    if (status == TEM_OK && person->size == 0)
+        return core_fail(&c->chunk->error, TEM_ERR_FORMAT,
                          "the field that names people is empty: whose record is it?");
     if (status == TEM_OK)
-        spending_person(&r->spending, w->person.data, w->person.size, person);
+        spending_person(&c->run->spending, person->data, person->size, c->note.person);
     return status;
 }
 
-static tem_status append(const record_run *r, core_buffer *out, const char *bytes, size_t count,
-                         tem_error *error) {
-    return r->counting || core_buffer_add(out, bytes, count) ? TEM_OK : core_fail_memory(error);
+static tem_status append(current_record *c, const char *bytes, size_t count) {
+    return c->run->counting || core_buffer_add(&c->chunk->out, bytes, count)
+               ? TEM_OK
+               : core_fail_memory(&c->chunk->error);
 }
 
-/* Decodes a quoted or escaped field into w->plain, and clears w->private. */
-static tem_status decode_field(worker *w, const char *record, const record_span *span,
-                               tem_error *error) {
-    core_buffer_clear(&w->plain);
-    core_buffer_clear(&w->private);
-    return records_decode(span, record, &w->plain, error);
+/* Appends the bytes of the record from `start` to `end`, as they are. */
+static tem_status append_part(current_record *c, size_t start, size_t end) {
+    return append(c, c->bytes + start, end - start);
 }
 
-/* Encodes w->private as a field and appends it to out; while counting, appends nothing. Clears
- * both buffers. */
-static tem_status encode_field(const record_run *r, worker *w, core_buffer *out, tem_error *error) {
-    tem_status status = TEM_OK;
-    core_buffer_clear(&w->plain);
-    if (!r->counting)
-        status = records_encode(&r->reader, w->private.data, w->private.size, out, error);
-    core_buffer_clear(&w->private);
+static tem_status replace_text_of(current_record *c, const char *text, size_t bytes,
+                                  core_buffer *out) {
+    return replacer_run(&c->worker->replacer, &c->worker->rng, text, bytes, out, &c->note.counts,
+                        &c->chunk->error);
+}
+
+/* Replaces a quoted or escaped field: decodes it, and encodes what came out. */
+static tem_status replace_quoted(current_record *c, const record_span *span) {
+    core_buffer *plain = &c->worker->plain, *private = &c->worker->private;
+    core_buffer_clear(plain);
+    core_buffer_clear(private);
+    tem_status status = records_decode(span, c->bytes, plain, &c->chunk->error);
+    if (status == TEM_OK)
+        status = replace_text_of(c, plain->data, plain->size, private);
+    core_buffer_clear(plain); /* before the copy that encodes: a field may be large */
+    if (status == TEM_OK && !c->run->counting)
+        status = records_encode(&c->run->reader, private->data, private->size, &c->chunk->out,
+                                &c->chunk->error);
+    core_buffer_clear(private);
     return status;
 }
 
-/* Replaces one private field, and appends it to out. A RECORD_PLAIN field is read where it is: a
- * copy would be most of the memory that a large document takes.
+/* Replaces one private field, and appends it to the output. A RECORD_PLAIN field is read where it
+ * is: a copy would be most of the memory that a large document takes.
  * PRIVACY: of the private field, only what replacer_run made of its pieces reaches the output. The
  * output does not show how the field was quoted or escaped. It does not show whether the field was
  * null, unless the user asked for that (TEM_MISSING_KEEP). */
-static tem_status replace_field(const record_run *r, worker *w, const char *record,
-                                const record_span *span, core_buffer *out, tem_counts *counts,
-                                tem_error *error) {
-    const bool plain = span->quoting == RECORD_PLAIN;
-    if (span->quoting == RECORD_NOTHING && r->missing == TEM_MISSING_KEEP)
-        return append(r, out, record + span->start, span->end - span->start, error);
-    tem_status status = plain ? TEM_OK : decode_field(w, record, span, error);
-    if (status == TEM_OK)
-        status = replacer_run(&w->replacer, &w->rng, plain ? record + span->start : w->plain.data,
-                              plain ? span->end - span->start : w->plain.size,
-                              plain ? out : &w->private, counts, error);
-    return status == TEM_OK && !plain ? encode_field(r, w, out, error) : status;
+static tem_status replace_field(current_record *c, const record_span *span) {
+    if (span->quoting == RECORD_NOTHING && c->run->missing == TEM_MISSING_KEEP)
+        return append_part(c, span->start, span->end);
+    return span->quoting == RECORD_PLAIN
+               ? replace_text_of(c, c->bytes + span->start, span->end - span->start, &c->chunk->out)
+               : replace_quoted(c, span);
 }
 
-/* Replaces the private fields of the record in w->parts, leaves out its dropped fields, and appends
- * the record to out. The output record always ends in a line feed.
+/* Replaces the private fields of the record, leaves out its dropped fields, and appends the record
+ * to the output. It always ends in a line feed there.
  * PRIVACY: every part that is private is replaced, and every part that is dropped is cut. Only the
  * bytes between the parts are copied. */
-static tem_status replace_record(const record_run *r, worker *w, const char *record, size_t content,
-                                 core_buffer *out, tem_counts *counts, tem_error *error) {
+static tem_status replace_record(current_record *c) {
+    const core_buffer *parts = &c->worker->parts;
     tem_status status = TEM_OK;
     size_t at = 0;
-    for (size_t i = 0; status == TEM_OK && i < records_part_count(&w->parts); i++) {
-        const record_part *part = records_part(&w->parts, i);
-        const record_role role = r->reader.names[part->name].role;
+    for (size_t i = 0; status == TEM_OK && i < records_part_count(parts); i++) {
+        const record_part *part = records_part(parts, i);
+        const record_role role = c->run->reader.names[part->name].role;
         if (role == RECORD_DROPPED) {
-            status = append(r, out, record + at, part->cut_start - at, error);
+            status = append_part(c, at, part->cut_start);
             at = part->cut_end;
         } else if (role == RECORD_TEXT) {
-            status = append(r, out, record + at, part->value.start - at, error);
+            status = append_part(c, at, part->value.start);
             if (status == TEM_OK)
-                status = replace_field(r, w, record, &part->value, out, counts, error);
+                status = replace_field(c, &part->value);
             at = part->value.end;
         }
     }
     if (status == TEM_OK)
-        status = append(r, out, record + at, content - at, error);
-    return status == TEM_OK ? append(r, out, "\n", 1, error) : status;
+        status = append_part(c, at, c->size);
+    return status == TEM_OK ? append(c, "\n", 1) : status;
 }
 
-/* Finds the named fields of a record, and notes them in the chunk. */
-static tem_status split_record(const record_run *r, worker *w, const char *record, size_t content,
-                               record_chunk *c) {
+/* Finds the named fields of the record, and notes them in the chunk. */
+static tem_status split_record(current_record *c) {
+    const record_reader *reader = &c->run->reader;
+    const core_buffer *parts = &c->worker->parts;
     const bool notes =
-        r->fields != NULL && records_have_fields(&r->reader) && !records_have_header(&r->reader);
+        c->run->fields != NULL && records_have_fields(reader) && !records_have_header(reader);
     const tem_status status =
-        records_split(&r->reader, record, content, &w->parts, notes ? record_fields_note : NULL,
-                      &c->fields, &c->error);
-    for (size_t i = 0; status == TEM_OK && i < records_part_count(&w->parts); i++)
-        c->found[records_part(&w->parts, i)->name] = true;
+        records_split(reader, c->bytes, c->size, &c->worker->parts,
+                      notes ? record_fields_note : NULL, &c->chunk->fields, &c->chunk->error);
+    for (size_t i = 0; status == TEM_OK && i < records_part_count(parts); i++)
+        c->chunk->found[records_part(parts, i)->name] = true;
     return status;
 }
 
 /* Counts a record that was replaced. With a ledger, also keeps the note by which record_chunk_pay
  * pays for it. */
-static tem_status note_record(const record_run *r, record_chunk *c, spending_document *note) {
-    note->out_end = c->out.size;
-    if (r->spending.active && !core_buffer_add(&c->documents, note, sizeof *note))
-        return core_fail_memory(&c->error);
-    counts_add(&c->counts, &note->counts);
+static tem_status note_record(current_record *c) {
+    c->note.out_end = c->chunk->out.size;
+    if (c->run->spending.active && !core_buffer_add(&c->chunk->documents, &c->note, sizeof c->note))
+        return core_fail_memory(&c->chunk->error);
+    counts_add(&c->chunk->counts, &c->note.counts);
     return TEM_OK;
+}
+
+/* Does all of that. If it fails, nothing of the record is in the output. */
+static tem_status handle_record(current_record *c, uint64_t document) {
+    const size_t written = c->chunk->out.size;
+    tem_status status = worker_begin(c->worker, document, &c->chunk->error);
+    if (status != TEM_OK)
+        return status;
+    status = split_record(c);
+    if (status == TEM_OK)
+        status = find_person(c);
+    if (status == TEM_OK)
+        status = replace_record(c);
+    if (status == TEM_OK)
+        status = note_record(c);
+    if (status != TEM_OK) {
+        c->chunk->out.size = written;
+        place_error(c->chunk, (size_t)(c->bytes - c->chunk->data));
+    }
+    return status;
 }
 
 void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
     const record_run *r = context;
-    worker *w = &r->workers.items[thread];
-    record_chunk *c = &r->chunks[item];
-    uint64_t document = c->first_document;
-    for (size_t at = 0, size = 0; at < c->size; at += size) {
-        size_t content = 0;
-        const char *record = c->data + at;
-        spending_document note = {.out_end = 0};
-        size = records_first(&r->reader, record, c->size - at, &content);
-        if (records_is_blank(&r->reader, content))
+    record_chunk *chunk = &r->chunks[item];
+    uint64_t document = chunk->first_document;
+    for (size_t at = 0, size = 0; at < chunk->size && chunk->status == TEM_OK; at += size) {
+        current_record c = {.run = r,
+                            .worker = &r->workers.items[thread],
+                            .chunk = chunk,
+                            .bytes = chunk->data + at};
+        size = records_first(&r->reader, c.bytes, chunk->size - at, &c.size);
+        if (records_is_blank(&r->reader, c.size))
             continue;
-        const size_t written = c->out.size;
-        c->status = worker_begin(w, document, &c->error);
-        if (c->status != TEM_OK)
-            return;
-        c->status = split_record(r, w, record, content, c);
-        if (c->status == TEM_OK)
-            c->status = find_person(r, w, record, note.person, &c->error);
-        if (c->status == TEM_OK)
-            c->status = replace_record(r, w, record, content, &c->out, &note.counts, &c->error);
-        if (c->status == TEM_OK)
-            c->status = note_record(r, c, &note);
-        if (c->status != TEM_OK) {
-            c->out.size = written; /* keep whole documents only */
-            place_error(c, at);
-            return;
-        }
+        chunk->status = handle_record(&c, document);
         document++;
     }
 }
