@@ -107,15 +107,17 @@ class Core {
     return decoder.decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
-  // A copy of `count` numbers at `pointer`, or at the results of the last call.
-  read(Type, count, pointer = this.call("bridge_results")) {
-    return new Type(this.#wasm.memory.buffer.slice(pointer,
-      pointer + count * Type.BYTES_PER_ELEMENT));
+  // Takes `count` numbers from `pointer`, or from the results of the last call. The module must not
+  // keep the words of a text, so what was taken is erased.
+  take(Type, count, pointer = this.call("bridge_results")) {
+    const bytes = new Uint8Array(this.#wasm.memory.buffer, pointer, count * Type.BYTES_PER_ELEMENT);
+    const taken = new Type(bytes.slice().buffer);
+    bytes.fill(0);
+    return taken;
   }
 
-  resultString(bytes) {
-    const pointer = this.call("bridge_results");
-    return decoder.decode(new Uint8Array(this.#wasm.memory.buffer, pointer, bytes));
+  takeString(bytes) {
+    return decoder.decode(this.take(Uint8Array, bytes));
   }
 
   // Copies bytes into the module, runs `use` with their place, and erases them.
@@ -181,7 +183,7 @@ export class Mechanism {
     this.#tem = tem;
     this.#calibrated = Boolean(options.calibrated);
     core.check("bridge_mechanism", epsilon, beta, gamma, Number(this.#calibrated), core.numbers);
-    this.#pointer = core.read(Uint32Array, 1, core.numbers)[0];
+    this.#pointer = core.take(Uint32Array, 1, core.numbers)[0];
   }
 
   get #here() {
@@ -191,7 +193,7 @@ export class Mechanism {
 
   info() {
     this.#core.check("bridge_mechanism_info", this.#here);
-    const [epsilon, s, gamma, epsilonGamma] = this.#core.read(Float64Array, 4);
+    const [epsilon, s, gamma, epsilonGamma] = this.#core.take(Float64Array, 4);
     return { epsilon, s, gamma, epsilonGamma, calibrated: this.#calibrated };
   }
 
@@ -208,7 +210,7 @@ export class Mechanism {
     this.#core.entropy();
     return this.#core.with(ids, (pointer) => {
       this.#core.check("bridge_draw", mechanism, pointer, ids.length);
-      return this.#core.read(Int32Array, ids.length, pointer);
+      return this.#core.take(Int32Array, ids.length, pointer);
     });
   }
 
@@ -224,15 +226,15 @@ export class Mechanism {
     return core.withText(text, (pointer, bytes) => {
       core.check("bridge_privatize", mechanism, pointer, bytes, oov, punctuation,
         Number(Boolean(options.keepLines)), Number(seed !== undefined), seed ?? 0n, core.numbers);
-      const [size, words, unknown] = core.read(Uint32Array, 3, core.numbers);
-      return { text: core.resultString(size), words, unknown };
+      const [size, words, unknown] = core.take(Uint32Array, 3, core.numbers);
+      return { text: core.takeString(size), words, unknown };
     });
   }
 
   self(id) {
     checkWhole(id, 0, this.#tem.words - 1, "the id");
     this.#core.check("bridge_self", this.#here, id, this.#core.numbers);
-    return this.#core.read(Float64Array, 1, this.#core.numbers)[0];
+    return this.#core.take(Float64Array, 1, this.#core.numbers)[0];
   }
 
   explain(id, top) {
@@ -240,9 +242,9 @@ export class Mechanism {
     checkWhole(id, 0, this.#tem.words - 1, "the id");
     checkWhole(top, 1, this.#tem.words, "top");
     core.check("bridge_explain", this.#here, id, top, core.numbers);
-    const [probability, words, self, support, kept] = core.read(Float64Array, 5, core.numbers);
+    const [probability, words, self, support, kept] = core.take(Float64Array, 5, core.numbers);
     const entries = this.#tem.nearResults(kept);
-    const probabilities = core.read(Float64Array, kept, core.call("bridge_results") + 8 * top);
+    const probabilities = core.take(Float64Array, kept, core.call("bridge_results") + 8 * top);
     entries.forEach((entry, i) => { entry.probability = probabilities[i]; });
     return { entries: this.#tem.named(entries), tail: { words, probability }, self, support };
   }
@@ -256,8 +258,8 @@ export class Mechanism {
     checkWhole(y, 0, this.#tem.words - 1, "the id");
     checkWhole(top, 1, this.#tem.words, "top");
     core.check("bridge_posterior", this.#here, y, top);
-    const ids = core.read(Uint32Array, 4 * top);
-    const probabilities = core.read(Float64Array, 2 * top);
+    const probabilities = core.take(Float64Array, 2 * top);
+    const ids = new Uint32Array(probabilities.buffer);
     return this.#tem.named(Array.from({ length: top }, (_, i) =>
       ({ id: ids[4 * i], word: "", probability: probabilities[2 * i + 1] })));
   }
@@ -265,7 +267,7 @@ export class Mechanism {
   // ln Z of every word, from the table: for tests.
   logTotals() {
     this.#core.check("bridge_log_totals", this.#here);
-    return this.#core.read(Float64Array, this.#tem.words);
+    return this.#core.take(Float64Array, this.#tem.words);
   }
 
   free() {
@@ -291,7 +293,7 @@ export class Tem {
 
   certificates() {
     const count = this.#core.call("bridge_certificates");
-    const numbers = this.#core.read(Float64Array, 4 * count);
+    const numbers = this.#core.take(Float64Array, 4 * count);
     return Array.from({ length: count }, (_, i) => ({ epsilon: numbers[4 * i], weights: "balanced",
       s: numbers[4 * i + 1], gamma: numbers[4 * i + 2], realised: numbers[4 * i + 3] }));
   }
@@ -307,15 +309,15 @@ export class Tem {
 
   word(id) {
     checkWhole(id, 0, this.words - 1, "the id");
-    return this.#core.resultString(this.#core.call("bridge_word", id));
+    return this.#core.takeString(this.#core.call("bridge_word", id));
   }
 
   pieces(text) {
     const core = this.#core;
     return core.withText(text, (pointer, bytes) => {
       core.check("bridge_pieces", pointer, bytes, core.numbers);
-      const count = core.read(Uint32Array, 1, core.numbers)[0];
-      const found = core.read(Int32Array, 4 * count);
+      const count = core.take(Uint32Array, 1, core.numbers)[0];
+      const found = core.take(Int32Array, 4 * count);
       const pieces = new Array(count);
       for (let i = 0; i < count; i++) {
         const [start, end, id, word] = found.subarray(4 * i, 4 * i + 4);
@@ -336,7 +338,7 @@ export class Tem {
     checkWhole(id, 0, this.words - 1, "the id");
     core.check("bridge_map", id, checkWhole(k, 1, this.words, "k"));
     const near = this.nearResults(k);
-    const places = core.read(Float64Array, 2 * k, core.call("bridge_results") + 8 * k);
+    const places = core.take(Float64Array, 2 * k, core.call("bridge_results") + 8 * k);
     near.forEach((entry, i) => {
       entry.x = places[2 * i];
       entry.y = places[2 * i + 1];
@@ -353,13 +355,13 @@ export class Tem {
       core.with(Float64Array.from(numbers), (values, numberBytes) => {
         core.check("bridge_picture", Object.keys(PICTURES).indexOf(kind), words, textBytes, values,
           numberBytes, core.numbers);
-        return core.resultString(core.read(Uint32Array, 1, core.numbers)[0]);
+        return core.takeString(core.take(Uint32Array, 1, core.numbers)[0]);
       }));
   }
 
   // The results of a call as ids and distances.
   nearResults(count) {
-    const found = this.#core.read(Uint32Array, 2 * count);
+    const found = this.#core.take(Uint32Array, 2 * count);
     return Array.from({ length: count }, (_, i) =>
       ({ id: found[2 * i], word: "", distance: found[2 * i + 1] / DISTANCE_ONE }));
   }
@@ -374,9 +376,9 @@ export class Tem {
     const core = this.#core;
     checkWhole(id, 0, this.words - 1, "the id");
     core.check("bridge_list", id, core.numbers);
-    const length = core.read(Uint32Array, 1, core.numbers)[0];
-    return { list: core.read(Uint32Array, 2 * length),
-      bounds: core.read(Uint32Array, 16, core.call("bridge_results") + 8 * length) };
+    const length = core.take(Uint32Array, 1, core.numbers)[0];
+    return { list: core.take(Uint32Array, 2 * length),
+      bounds: core.take(Uint32Array, 16, core.call("bridge_results") + 8 * length) };
   }
 }
 

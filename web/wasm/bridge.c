@@ -3,7 +3,7 @@
  *
  * A module holds one model and any number of mechanisms. A function that can fail returns a
  * tem_status; bridge_message then has the reason. Results that are arrays stay where bridge_results
- * says until the next call. JavaScript copies them at once.
+ * says until the next call. JavaScript copies them at once, and erases what it has copied.
  *
  * PRIVACY: the module draws only from the model whose hash was compiled in (web_model_load), and
  * only with fresh random bytes from the caller (begin). Memory that held a text is erased. */

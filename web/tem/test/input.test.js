@@ -1,7 +1,7 @@
 // Bad input is refused or harmless, and errors contain no text.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TemError } from "../index.js";
+import { TemError, load } from "../index.js";
 import { sequence, tem } from "./native.js";
 
 test("texts of all sorts", () => {
@@ -85,4 +85,41 @@ test("memory is given back", () => {
     mechanism.guess(458);
     mechanism.free();
   }
+});
+
+// All memory of a module that is loaded here, to look for what it keeps.
+async function loadWithMemory() {
+  const { instantiate } = WebAssembly;
+  let memory;
+  WebAssembly.instantiate = async (...given) => {
+    const made = await instantiate(...given);
+    memory = made.instance.exports.memory;
+    return made;
+  };
+  try {
+    return { own: await load(), has: (bytes) => Buffer.from(memory.buffer).includes(bytes) };
+  } finally {
+    WebAssembly.instantiate = instantiate;
+  }
+}
+
+test("the module keeps neither a text, nor its ids, nor its output", async () => {
+  const { own, has } = await loadWithMemory();
+  const known = "movie was wonderful but story seemed rather thin";
+  const text = `${known} Zqxjascii\u00d6zqxjbeyond`;
+  assert.ok(has(Buffer.from("wonderful"))); // the search works: the vocabulary has this word
+  const ids = own.pieces(text).map((piece) => piece.id);
+  assert.ok(ids.length >= 9 && ids.slice(0, 8).every((id) => id >= 0));
+  const found = Int32Array.from(ids);
+  const mechanism = own.mechanism({ epsilon: 3 });
+  const output = mechanism.privatize(text, { insecureSeed: 5n }).text;
+  assert.ok(output.length > 20);
+  mechanism.drawMany(found);
+  own.find("Zqxjascii\u00d6zqxjbeyond");
+  for (const kept of [known, "Zqxjascii", "zqxjascii", "\u00f6zqxjbeyond", "\u00d6zqxjbeyond", output])
+    assert.ok(!has(Buffer.from(kept)), kept);
+  assert.ok(!has(Buffer.from(found.buffer, 0, 32)), "ids");
+  const places = own.pieces(text).slice(0, 4).flatMap(({ start, end, id }) => [start, end, id, 1]);
+  assert.ok(!has(Buffer.from(Int32Array.from(places).buffer)), "pieces");
+  mechanism.free();
 });
