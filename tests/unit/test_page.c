@@ -267,6 +267,104 @@ static void test_page_of_many_fields(void **state) {
     tem_mechanism_free(mechanism);
 }
 
+static void check_fields(const tem_findings *f, const tem_fields *fields, const char *expected) {
+    const tem_counts counts = {.documents = 1, .words = 10, .largest = 10};
+    const tem_job job = {.format = TEM_FORMAT_CSV, .field = "text"};
+    const tem_report_page page = {.job = &job, .counts = &counts, .fields = fields};
+    char *html = NULL;
+    size_t bytes = 0;
+    assert_int_equal(tem_report_html(f, &page, &html, &bytes, NULL), TEM_OK);
+    assert_true((strstr(html, "before you sign") != NULL) == (expected != NULL));
+    if (expected != NULL)
+        assert_non_null(strstr(html, expected));
+    tem_text_free(html);
+}
+
+/* Every unchanged field that looks personal is named, wherever it is; a private one is not. */
+static void test_page_names_personal_fields(void **state) {
+    (void)state;
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    tem_fields *fields = NULL;
+    check_fields(f, NULL, NULL);
+    assert_int_equal(tem_fields_create(&fields, NULL), TEM_OK);
+    assert_int_equal(tem_fields_add(fields, "email", 5, TEM_FIELD_PRIVATE, NULL, NULL), TEM_OK);
+    check_fields(f, fields, NULL);
+    tem_fields_free(fields);
+    assert_int_equal(tem_fields_create(&fields, NULL), TEM_OK);
+    assert_int_equal(tem_fields_add(fields, "id", 2, TEM_FIELD_UNCHANGED, NULL, NULL), TEM_OK);
+    check_fields(f, fields,
+                 "<p>The field <code>id</code> is released unchanged and looks personal: look at "
+                 "it before you sign.</p>");
+    assert_int_equal(tem_fields_add(fields, "day", 3, TEM_FIELD_UNCHANGED, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_fields_add(fields, "email", 5, TEM_FIELD_UNCHANGED, NULL, NULL), TEM_OK);
+    check_fields(f, fields,
+                 "<p>The fields <code>id</code>, <code>email</code> are released unchanged and "
+                 "look personal: look at them before you sign.</p>");
+    tem_fields_free(fields);
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* What the job says, where no run has listed the fields; and what its policies show. */
+static void test_page_of_a_job(void **state) {
+    (void)state;
+    static const char *const more[] = {"title", "note"}, *const dropped[] = {"mail"};
+    static const char shows[] = "<strong>Which words are unknown.</strong>";
+    const struct {
+        tem_job job;
+        const char *fields;
+        bool shows_unknown;
+    } cases[] = {
+        {{.field = "text"}, "Private field</th><td><code>text</code></td>", false},
+        {{.field = "text", .more_fields = more, .more_field_count = 1},
+         "Private fields</th><td><code>text</code>, <code>title</code></td>",
+         false},
+        {{.more_fields = more, .more_field_count = 2, .text = {.oov = TEM_OOV_DROP}},
+         "Private fields</th><td><code>title</code>, <code>note</code></td>",
+         true},
+        {{.field = "text", .dropped = dropped, .dropped_count = 1, .text = {.oov = TEM_OOV_MASK}},
+         "Left out</th><td><code>mail</code></td>",
+         true}};
+    const tem_counts counts = {.documents = 1, .words = 10, .largest = 10};
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *html = page_of(f, &cases[i].job, &counts);
+        assert_non_null(strstr(html, cases[i].fields));
+        assert_true((strstr(html, shows) != NULL) == cases[i].shows_unknown);
+        tem_text_free(html);
+    }
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
+/* The certificate by which the exponent was chosen, and what the prior is. */
+static void test_page_names_certificate_and_prior(void **state) {
+    (void)state;
+    static const char zipf[] = "(words as frequent as Zipf's law says";
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    char *html = page_of(f, NULL, NULL), *name = f->prior_name;
+    assert_null(strstr(html, "Certificate (BLAKE2b)"));
+    assert_null(strstr(html, "from a certificate"));
+    assert_null(strstr(html, zipf));
+    tem_text_free(html);
+    strcpy(f->info.certificate, "c0ffee");
+    static char priors[][16] = {"zipf", "zipf:0.8", "zipf-like", "counts"};
+    for (int i = 0; i < 4; i++) {
+        f->prior_name = priors[i];
+        html = page_of(f, NULL, NULL);
+        assert_non_null(strstr(html, "Certificate (BLAKE2b)</th><td><code>c0ffee</code>"));
+        assert_non_null(strstr(html, "from a certificate"));
+        assert_true((strstr(html, zipf) != NULL) == (i < 2));
+        tem_text_free(html);
+    }
+    f->prior_name = name;
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
 /* A ledger that names people, in a run without words: no mean, which nobody can compute. */
 static void test_page_of_a_run_without_words(void **state) {
     (void)state;
@@ -564,6 +662,9 @@ int main(void) {
         cmocka_unit_test(test_page_says_what_stays),
         cmocka_unit_test(test_page_counts_unchanged_fields),
         cmocka_unit_test(test_page_of_many_fields),
+        cmocka_unit_test(test_page_names_personal_fields),
+        cmocka_unit_test(test_page_of_a_job),
+        cmocka_unit_test(test_page_names_certificate_and_prior),
         cmocka_unit_test(test_page_of_a_run_without_words),
         cmocka_unit_test(test_repeated_words),
         cmocka_unit_test(test_pages_without_a_bound),
