@@ -120,8 +120,8 @@ const char *mechanism_fault(const mechanism_ops *ops);
  * functions tell. 0: none. */
 unsigned mechanism_law_digits(const mechanism_ops *ops);
 
-/* The properties of a mechanism, with law_digits as mechanism_law_digits has it. Static for the
- * mechanisms of the table. Any thread. */
+/* The properties of a mechanism of the table, with law_digits as mechanism_law_digits has it.
+ * Static. Any thread. */
 const tem_mechanism_properties *mechanism_properties(const mechanism_ops *ops);
 
 /* The unit of the mechanism's epsilon, as its properties say; where they say nothing, the

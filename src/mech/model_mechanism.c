@@ -242,8 +242,12 @@ tem_status mechanism_create(const tem_model *model, const tem_mechanism_options 
                             tem_mechanism **mechanism, tem_error *error) {
     const mechanism_ops *ops =
         mechanism_find(options->mechanism == NULL ? "tem" : options->mechanism);
-    return ops == NULL ? refuse_name(options->mechanism, error)
-                       : mechanism_make(model, ops, options, mechanism, error);
+    if (ops == NULL)
+        return refuse_name(options->mechanism, error);
+    const tem_status status = mechanism_make(model, ops, options, mechanism, error);
+    if (status == TEM_OK)
+        (*mechanism)->properties = mechanism_properties(ops);
+    return status;
 }
 
 tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
@@ -267,6 +271,7 @@ tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
         return core_fail_memory(error);
     m->model = model;
     m->ops = ops;
+    m->properties = &ops->properties;
     m->epsilon = options->epsilon;
     m->count = model->words.count;
     m->state = core_alloc_zero(1, ops->state_bytes);
@@ -369,7 +374,7 @@ static void set_bounds(const tem_mechanism *m, tem_mechanism_info *info) {
 void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     const exponent *e = mechanism_exponent(m);
     *info = (tem_mechanism_info){
-        .properties = mechanism_properties(m->ops),
+        .properties = m->properties,
         .epsilon = m->epsilon,
         .beta = m->beta,
         .epsilon_gamma = INFINITY,

@@ -8,7 +8,8 @@
 struct tem_mechanism {
     const tem_model *model;
     const mechanism_ops *ops;
-    void *state; /* state_bytes of ops, set up by ops->init */
+    const tem_mechanism_properties *properties; /* of ops; of the table: mechanism_properties */
+    void *state;                                /* state_bytes of ops, set up by ops->init */
     double epsilon, beta;
     uint32_t count;       /* words */
     bool has_own_weights; /* the caller gave weights */
