@@ -8,6 +8,7 @@
 #include "trust.h"
 #include "wrap.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -199,6 +200,8 @@ static int open_and_measure(distance_request *r) {
     }
     talk_end_progress();
     const int told = status == TEM_OK ? measure(r, model, &run, documents) : talk_error(&error);
+    if (status != TEM_OK && error.os_error == ENOENT)
+        fputs("A and B are files; 'tem nearest WORD' has distances between words\n", stderr);
     forget(&documents[1]);
     forget(&documents[0]);
     tem_model_free(model);

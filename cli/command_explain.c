@@ -281,7 +281,10 @@ static int find_word(explanation *e) {
     if (pieces == 0) /* punctuation, for which --punctuation word draws */
         e->id = tem_model_find(e->model, e->word, e->length);
     else if (pieces > 1)
-        return talk_usage("explain", "tem cuts this into %zu words; name one word", pieces);
+        return talk_usage("explain",
+                          "tem cuts this into %zu words; name each by itself: tem explain "
+                          "--epsilon E WORD WORD",
+                          pieces);
     return EXIT_DONE;
 }
 

@@ -93,8 +93,8 @@ static int check_inputs(const privatize_request *r) {
             const bool is_missing = errno == ENOENT;
             fprintf(stderr, "tem: %s: cannot open: %s\n", path, strerror(errno));
             if (is_missing)
-                fputs("Arguments are names of files. To privatize a text, use a pipe: echo TEXT | "
-                      "tem privatize ...\n",
+                fputs("Arguments are files to read; -o names the file to write. To privatize a "
+                      "text, use a pipe: echo TEXT | tem privatize ...\n",
                       stderr);
             return EXIT_FAILED;
         }

@@ -160,9 +160,27 @@ static bool complain(parser *p, const char *what, const char *name) {
     return false;
 }
 
+/* Names that other programs have for an option; "" if the name is none of them. */
+static const char *usual_name(const char *typed, size_t bytes) {
+    static const struct {
+        const char *other, *name;
+    } others[] = {
+        {"column", "field"}, {"columns", "field"},      {"overwrite", "force"},
+        {"e", "epsilon"},    {"seed", "insecure-seed"}, {"jobs", "threads"},
+        {"j", "threads"},    {"workers", "threads"},    {"sep", "delimiter"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strlen(others[i].other) == bytes && memcmp(others[i].other, typed, bytes) == 0)
+            return others[i].name;
+    return "";
+}
+
 /* Refuses an option; `name` is what the user typed without dashes and value. */
 static bool refuse_option(parser *p, const char *text, const char *name, size_t bytes) {
+    const char *usual = usual_name(name, bytes);
     near_name near = near_name_for(name, bytes);
+    if (find_long(p->table, usual, strlen(usual)) != NULL)
+        near = near_name_for(usual, strlen(usual));
     for (const option_spec *option = p->table; option->name != NULL; option++)
         near_name_look(&near, "--", option->name, strlen(option->name));
     snprintf(p->message, OPTION_MESSAGE_BYTES, "unknown option '%.*s'%s",

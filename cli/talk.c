@@ -31,11 +31,12 @@ static const char *remedy_for(const tem_error *error) {
         const char *message, *remedy;
     } remedies[] = {
         {"the delimiter must be named", " (--delimiter)"},
-        {"the first record lacks",
+        {"cannot be searched for it before the release",
          "; name a field that may be missing with --drop-field-if-present"},
         {"is UTF-16", "; 'iconv -f UTF-16 -t UTF-8' converts it"},
-        {"not valid UTF-8", "; 'iconv' converts other encodings"},
-        {"expected valid UTF-8", "; 'iconv' converts other encodings"},
+        {"not valid UTF-8", "; 'iconv -f ENCODING -t UTF-8' converts it"},
+        {"expected valid UTF-8", "; 'iconv -f ENCODING -t UTF-8' converts it"},
+        {"fields are named one by one", ": --field A --field B"},
         {"found an array; each line", ": jq -c '.[]' IN.json > OUT.jsonl"},
         {"each line must be one whole object", ": jq -c . IN.json > OUT.jsonl"},
         {"is line 1 the header", "; 'head -n 1 FILE' shows it"},

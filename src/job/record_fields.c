@@ -115,9 +115,10 @@ static bool has_dropped(const record_reader *r, const bool *found) {
 }
 
 /* Notes in `found` which names the first record of a batch has. Where there is no such record, or
- * it cannot be read, notes all. */
+ * it cannot be read, notes all. `near` receives what a missing name may mean. */
 static tem_status find_in_first(const record_reader *r, const char *data, size_t size,
-                                bool found[RECORD_NAMES_MAX], tem_error *error) {
+                                bool found[RECORD_NAMES_MAX], char near[NEAR_FIELD_TEXT_BYTES],
+                                tem_error *error) {
     core_buffer parts = {0};
     size_t at = 0, record = 0, content = 0;
     for (; at < size; at += record) {
@@ -132,17 +133,25 @@ static tem_status find_in_first(const record_reader *r, const char *data, size_t
     for (size_t i = 0; status == TEM_OK && i < records_part_count(&parts); i++)
         found[records_part(&parts, i)->name] = true;
     core_buffer_free(&parts);
+    near[0] = '\0';
+    for (uint32_t i = 0; status == TEM_OK && i < r->name_count && near[0] == '\0'; i++)
+        if (!found[i] && r->names[i].role == RECORD_DROPPED && !r->names[i].may_be_missing)
+            records_near_key(r, data + at, content, i, near);
     return status == TEM_ERR_FORMAT ? TEM_OK : status;
 }
 
 tem_status record_fields_check_first(const record_run *r, const char *data, size_t size,
                                      tem_error *error) {
     bool found[RECORD_NAMES_MAX];
+    char near[NEAR_FIELD_TEXT_BYTES];
     if (!r->first_decides || r->documents > 0)
         return TEM_OK;
-    const tem_status status = find_in_first(&r->reader, data, size, found, error);
+    const tem_status status = find_in_first(&r->reader, data, size, found, near, error);
     if (status != TEM_OK || has_dropped(&r->reader, found))
         return status;
+    if (near[0] != '\0')
+        return core_fail_at(error, TEM_ERR_FORMAT, r->place.path, r->place.line, 0,
+                            "the first record lacks a field that is to be left out%s", near);
     return core_fail_at(error, TEM_ERR_FORMAT, r->place.path, r->place.line, 0,
                         "the first record lacks a field that is to be left out (names are "
                         "case-sensitive), and a pipe cannot be searched for it before the release");

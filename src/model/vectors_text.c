@@ -321,6 +321,10 @@ static tem_status tell_fault(const text_job *job, const row_fault *fault, tem_er
         return core_fail_at(error, TEM_ERR_FORMAT, path, line, 0,
                             "expected a word and %u numbers, found a blank line", dimension);
     case ROW_COLUMNS:
+        if (found == 1)
+            return core_fail_at(error, TEM_ERR_FORMAT, path, line, 0,
+                                "expected a word and its numbers with spaces between them, found "
+                                "one column");
         return core_fail_at(error, TEM_ERR_FORMAT, path, line, 0,
                             "expected a word and %u numbers, found %llu columns", dimension, found);
     case ROW_NOT_FINITE:

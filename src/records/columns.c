@@ -116,13 +116,14 @@ static tem_status refuse_name(const header_search *search, uint32_t bad, tem_err
     if (find_near(search, r->names[bad].name, near))
         return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0, "%s is not in the header%s", which,
                             near);
-    return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
-                        "%s is not in the header, which has %u field%s (%s)", which, r->columns,
-                        r->columns == 1 ? "" : "s",
-                        r->columns > 1 ? "case matters; is line 1 the header?"
-                                       : "is the format right? CSV has commas or semicolons "
-                                         "between fields, or the delimiter that you name; TSV has "
-                                         "tabs");
+    return core_fail_at(
+        error, TEM_ERR_FORMAT, "", 0, 0, "%s is not in the header, which has %u field%s (%s)",
+        which, r->columns, r->columns == 1 ? "" : "s",
+        strchr(r->names[bad].name, ',') != NULL ? "fields are named one by one"
+        : r->columns > 1                        ? "case matters; is line 1 the header?"
+                         : "is the format right? CSV has commas or semicolons "
+                           "between fields, or the delimiter that you name; TSV has "
+                           "tabs");
 }
 
 /* Reads the header with the delimiter of the reader. *has_all receives whether every name occurs,

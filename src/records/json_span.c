@@ -52,7 +52,7 @@ static int hex_digit(int c) {
 
 static tem_status skip_string(scanner *s) {
     if (!take(s, '"'))
-        return expected(s, "a string");
+        return expected(s, peek(s) == '\'' ? "a string in double quotes" : "a string");
     for (;;) {
         const int c = peek(s);
         if (c < 0x20)

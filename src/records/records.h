@@ -13,6 +13,7 @@
 #define RECORDS_RECORDS_H
 
 #include "core/buffer.h"
+#include "records/near_field.h"
 #include "tem.h"
 
 #include <stdbool.h>
@@ -138,6 +139,10 @@ tem_status records_header(record_reader *r, const char *record, size_t size, tem
  * as watch fails. */
 tem_status records_split(const record_reader *r, const char *record, size_t size,
                          core_buffer *parts, record_watch *watch, void *context, tem_error *error);
+
+/* Says which member of a JSON object a name of the reader may mean, as near_field_say does. */
+bool records_near_key(const record_reader *r, const char *record, size_t size, uint32_t name,
+                      char text[NEAR_FIELD_TEXT_BYTES]);
 
 /* Returns part i of records_split. */
 const record_part *records_part(const core_buffer *parts, size_t i);

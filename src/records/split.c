@@ -168,12 +168,17 @@ static tem_status look_near(void *context, const record_field *field, tem_error 
     return status;
 }
 
+bool records_near_key(const record_reader *r, const char *record, size_t size, uint32_t name,
+                      char text[NEAR_FIELD_TEXT_BYTES]) {
+    near_key key = {.record = record, .near = near_field_for(r->names[name].name)};
+    r->format->visit(r, record, size, look_near, &key, NULL);
+    return near_field_say(&key.near, text);
+}
+
 static tem_status refuse_missing(const splitter *s, uint32_t name, tem_error *error) {
-    near_key key = {.record = s->record, .near = near_field_for(s->reader->names[name].name)};
     char near[NEAR_FIELD_TEXT_BYTES];
-    s->reader->format->visit(s->reader, s->record, s->size, look_near, &key, NULL);
     return refuse(s, name, s->size, "",
-                  near_field_say(&key.near, near)
+                  records_near_key(s->reader, s->record, s->size, name, near)
                       ? near
                       : " (case matters; tem does not look for it inside other values)",
                   error);
