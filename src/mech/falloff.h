@@ -1,0 +1,45 @@
+/* falloff.h - how the law of `rank` falls off: the weight of each rank, as an integer.
+ *
+ * h(r) = (1 + r/c)^-s for the ranks r = 0 to count - 1, times 2^62 and rounded to the nearest
+ * integer. The integers are computed with integers alone, so every machine has the same ones.
+ *
+ * PRIVACY: these integers are the law. Draws, probabilities, bounds and audits take them from here.
+ * So no rounding stands between what is proved and what is drawn (docs/PRIVACY.md, "Rank"). */
+#ifndef MECH_FALLOFF_H
+#define MECH_FALLOFF_H
+
+#include "rng/alias.h"
+
+enum {
+    FALLOFF_TOP_BITS = 62,   /* h(0) = 2^62 */
+    FALLOFF_LEAST_BITS = 20, /* every h(r) is at least 2^20 */
+    FALLOFF_S_BITS = 20,     /* s is in steps of 2^-20 */
+    FALLOFF_C_BITS = 16,     /* c is in steps of 2^-16 */
+    FALLOFF_S_MOST = 1 << 26,
+    FALLOFF_C_LEAST = 1 << 12,
+    FALLOFF_C_MOST = 1 << 26
+};
+
+typedef struct falloff {
+    uint64_t s, c;     /* in steps */
+    uint32_t count;    /* ranks */
+    uint64_t *heights; /* h(r): never rising with r */
+    alias ranks;       /* draws r with probability h(r) / H */
+} falloff;
+
+/* Makes the table. count: 1 to 2^31. Fails with TEM_ERR_RANGE if s is not 1 to FALLOFF_S_MOST, c not
+ * FALLOFF_C_LEAST to FALLOFF_C_MOST, or h at the last rank would be below 2^20 (the message names
+ * the largest s); TEM_ERR_MEMORY. Free with falloff_free. */
+tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, tem_error *error);
+void falloff_free(falloff *f);
+
+/* H, the sum of all h(r). */
+static inline u256_wide falloff_total(const falloff *f) {
+    return f->ranks.total;
+}
+
+/* B = ln(h(0) / h(count - 1)), rounded up: no output is more than e^B times as likely for one known
+ * word as for another. */
+double falloff_bound(const falloff *f);
+
+#endif
